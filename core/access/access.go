@@ -1,0 +1,96 @@
+// Package access knows who is calling and what they may do. The first line of every service method asks it.
+package access
+
+import (
+	"context"
+	"slices"
+
+	"bankgraph/core/fault"
+)
+
+// Tenant is a bank's number (tenants.id). It stands first in every key.
+type Tenant int64
+
+// Permission is one right, by the name that tokens and roles carry.
+type Permission string
+
+// The permissions. Each list below is all there is: a name outside it grants nothing.
+const (
+	ViewCustomers   Permission = "vCust"
+	ManageCustomers Permission = "mCust"
+	ViewAccounts    Permission = "View_Account"
+	ManageAccounts  Permission = "Manage_Account"
+	ViewContacts    Permission = "View_Contacts"
+	ManageContacts  Permission = "Manage_Contacts"
+	ViewSignatories Permission = "View_Signatories"
+	ViewUsers       Permission = "View_Roles_And_Users"
+	LookUpCustomers Permission = "Lookup_Customers" // find a customer by any account number
+	ExploreGraphQL  Permission = "Explore_GraphQL"  // introspection and free documents
+)
+
+// implied lists what a permission brings along: who may change a thing may see it.
+var implied = map[Permission][]Permission{
+	ManageCustomers: {ViewCustomers, ViewSignatories},
+	ManageAccounts:  {ViewAccounts},
+	ManageContacts:  {ViewContacts},
+}
+
+// All are the permissions in the order in which they are shown.
+var All = []Permission{
+	ViewCustomers, ManageCustomers, ViewAccounts, ManageAccounts, ViewContacts, ManageContacts,
+	ViewSignatories, ViewUsers, LookUpCustomers, ExploreGraphQL,
+}
+
+// Readers are the permissions of somebody who may look at everything and change nothing.
+var Readers = []Permission{ViewCustomers, ViewAccounts, ViewContacts, ViewSignatories, ViewUsers, LookUpCustomers, ExploreGraphQL}
+
+// Caller is who calls, as the verified token says. It is never made from anything else in the request.
+type Caller struct {
+	Tenant      Tenant
+	TenantCode  string
+	Client      string // the API key
+	ClientName  string
+	Entity      int64 // the legal entity: the UID of the customer that the key belongs to
+	Partner     int64 // the partner id: 0 when an external issuer's token has none
+	Institution bool  // the legal entity is the bank itself: the caller sees the whole tenant
+	Permissions []Permission
+}
+
+// Owner is the partner whose customers the caller sees, and 0 for the bank itself, which sees all.
+func (c Caller) Owner() int64 {
+	if c.Institution {
+		return 0
+	}
+	return c.Entity
+}
+
+// May tells whether the caller has the permission, or one that implies it.
+func (c Caller) May(want Permission) bool {
+	return slices.ContainsFunc(c.Permissions, func(has Permission) bool {
+		return has == want || slices.Contains(implied[has], want)
+	})
+}
+
+var (
+	ErrUnauthenticated = fault.New(fault.Unauthenticated, "caller", "not authorized: a valid access token is needed")
+	ErrDenied          = fault.New(fault.Denied, "caller", "the caller may not do this")
+)
+
+type key struct{}
+
+// With returns a context that carries the caller. Only the code that verified a token calls it.
+func With(ctx context.Context, caller Caller) context.Context {
+	return context.WithValue(ctx, key{}, &caller)
+}
+
+// Require returns the caller when it has one of the permissions; with none named, anyone known will do.
+func Require(ctx context.Context, oneOf ...Permission) (Caller, error) {
+	caller, ok := ctx.Value(key{}).(*Caller)
+	if !ok {
+		return Caller{}, ErrUnauthenticated
+	}
+	if len(oneOf) > 0 && !slices.ContainsFunc(oneOf, caller.May) {
+		return Caller{}, ErrDenied
+	}
+	return *caller, nil
+}

@@ -1,0 +1,105 @@
+// Package money keeps amounts exact: whole minor units with their currency, never a float.
+package money
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/bojanz/currency"
+)
+
+// Currency is an ISO 4217 code of three upper-case letters, such as USD.
+type Currency string
+
+// Digits is how many decimals the currency has: 2 for USD, 0 for JPY.
+// A code that ISO 4217 does not list counts as having 2.
+func (c Currency) Digits() int {
+	digits, ok := currency.GetDigits(string(c))
+	if !ok {
+		return 2
+	}
+	return int(digits)
+}
+
+// ErrCurrency is returned for a code that ISO 4217 does not list.
+var ErrCurrency = errors.New("unknown currency")
+
+// ParseCurrency reads an ISO 4217 code in any letter case.
+func ParseCurrency(text string) (Currency, error) {
+	code := strings.ToUpper(text)
+	if !currency.IsValid(code) {
+		return "", ErrCurrency
+	}
+	return Currency(code), nil
+}
+
+// Amount is an exact amount of money.
+type Amount struct {
+	Minor    int64 // whole minor units: cents for USD
+	Currency Currency
+}
+
+// Of is an amount of minor units.
+func Of(minor int64, in Currency) Amount { return Amount{Minor: minor, Currency: in} }
+
+// String is the decimal text with exactly the currency's digits: "12.50", "-0.05", "1250" for JPY.
+func (a Amount) String() string { return string(a.append(make([]byte, 0, 24))) }
+
+// MarshalJSON writes a JSON number with exactly the currency's digits.
+func (a Amount) MarshalJSON() ([]byte, error) { return a.append(make([]byte, 0, 24)), nil }
+
+func (a Amount) append(to []byte) []byte {
+	digits := a.Currency.Digits()
+	if digits == 0 {
+		return strconv.AppendInt(to, a.Minor, 10)
+	}
+	magnitude := uint64(a.Minor)
+	if a.Minor < 0 {
+		to = append(to, '-')
+		magnitude = -magnitude
+	}
+	start := len(to)
+	to = strconv.AppendUint(to, magnitude, 10)
+	if short := digits + 1 - (len(to) - start); short > 0 {
+		padded := append(to[:start:start], bytes.Repeat([]byte{'0'}, short)...)
+		to = append(padded, to[start:]...)
+	}
+	point := len(to) - digits
+	to = append(to, 0)
+	copy(to[point+1:], to[point:])
+	to[point] = '.'
+	return to
+}
+
+// ErrAmount is returned for text that is not an exact amount of the currency.
+var ErrAmount = errors.New("not an exact amount")
+
+// integerDigits bounds the whole units of an amount, so that sums stay far from overflow.
+const integerDigits = 15
+
+// Parse reads plain decimal text ("12.5", "-3", "0.05"): no exponent, no sign but a minus,
+// at most 15 integer digits and no more decimals than the currency has.
+func Parse(text string, in Currency) (Amount, error) {
+	digits := in.Digits()
+	unsigned, negative := strings.CutPrefix(text, "-")
+	whole, fraction, pointed := strings.Cut(unsigned, ".")
+	if whole == "" || len(strings.TrimLeft(whole, "0")) > integerDigits || !numeric(whole) || !numeric(fraction) ||
+		pointed && fraction == "" || len(fraction) > digits {
+		return Amount{}, fmt.Errorf("%w of %s: at most %d integer digits and %d decimals", ErrAmount, in, integerDigits, digits)
+	}
+	minor, err := strconv.ParseInt(whole+fraction+strings.Repeat("0", digits-len(fraction)), 10, 64)
+	if err != nil {
+		return Amount{}, fmt.Errorf("%w of %s: out of range", ErrAmount, in)
+	}
+	if negative {
+		minor = -minor
+	}
+	return Of(minor, in), nil
+}
+
+func numeric(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' }) < 0
+}

@@ -1,0 +1,13 @@
+// Package postal holds the one address of the bank, as customers, contacts and banks carry it.
+package postal
+
+// Address is a postal address (contract, section 2.4 CustomerAddress).
+type Address struct {
+	Line1       string `bun:"line1" json:"addressLine1"`
+	Line2       string `bun:"line2" json:"addressLine2"`
+	City        string `bun:"city" json:"city"`
+	State       string `bun:"state" json:"state"`
+	PostalCode  string `bun:"postal_code" json:"postalCode"`
+	CountryCode string `bun:"country_code" json:"countryCode"` // ISO 3166-1, two letters
+	Country     string `bun:"country" json:"country"`          // the country's name
+}

@@ -1,0 +1,62 @@
+// Package rails names the networks that money moves on, and the words that go with them.
+package rails
+
+import "strings"
+
+// Rail is a payment network, by the name that the limit check uses (contract, limits 2).
+type Rail string
+
+const (
+	ACH     Rail = "ACH"
+	Fedwire Rail = "FEDWIRE"
+	FedNow  Rail = "FEDNOW"
+	RTP     Rail = "RTP"
+)
+
+// All are the rails that a limit can be asked for.
+var All = []Rail{ACH, Fedwire, FedNow, RTP}
+
+// ParseRail reads a rail in any letter case.
+func ParseRail(text string) (Rail, bool) {
+	for _, rail := range All {
+		if strings.EqualFold(text, string(rail)) {
+			return rail, true
+		}
+	}
+	return "", false
+}
+
+// EntryType is the direction of an ACH entry.
+type EntryType string
+
+const (
+	Credit EntryType = "CREDIT"
+	Debit  EntryType = "DEBIT"
+)
+
+// ParseEntryType reads CREDIT or DEBIT in any letter case: the contract writes both Credit and CREDIT.
+func ParseEntryType(text string) (EntryType, bool) {
+	switch strings.ToUpper(text) {
+	case string(Credit):
+		return Credit, true
+	case string(Debit):
+		return Debit, true
+	}
+	return "", false
+}
+
+// SECCode is a standard entry class of ACH, three upper-case letters.
+type SECCode string
+
+// SECCodes are the classes that the limit check accepts (contract, limits 2).
+var SECCodes = []SECCode{"POP", "CCD", "PPD", "WEB", "CTX"}
+
+// ParseSECCode reads one of SECCodes in any letter case.
+func ParseSECCode(text string) (SECCode, bool) {
+	for _, code := range SECCodes {
+		if strings.EqualFold(text, string(code)) {
+			return code, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,193 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"sync"
+	"unsafe"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/uptrace/bun"
+)
+
+// Batch collects reads and sends them to the server in one round trip.
+// A batch is used by one goroutine and sent once.
+type Batch struct {
+	db       *DB
+	queue    pgx.Batch
+	unfilled []func(error)
+}
+
+// Batch starts an empty one.
+func (d *DB) Batch() *Batch { return &Batch{db: d} }
+
+// Len is how many statements wait to be sent.
+func (b *Batch) Len() int { return b.queue.Len() }
+
+// Send runs what was queued and fills every result. An empty batch costs nothing.
+// When it fails, each result that was not filled carries the error too.
+func (b *Batch) Send(ctx context.Context) error {
+	if b.queue.Len() == 0 {
+		return nil
+	}
+	err := meterOf(ctx).spend(b.queue.Len(), 1)
+	if err == nil {
+		err = b.db.reads.SendBatch(ctx, &b.queue).Close()
+	}
+	if err != nil {
+		err = fmt.Errorf("read from the database: %w", err)
+		for _, fail := range b.unfilled {
+			fail(err)
+		}
+	}
+	return err
+}
+
+// Text is the SQL of one shape of a read, with $1, $2 … for its values.
+type Text[T any] struct {
+	sql  string
+	once sync.Once
+	into []target
+}
+
+// NewText is the text of a query that db.Select started, or of one built around it.
+func NewText[T any](sql string) *Text[T] { return &Text[T]{sql: sql} }
+
+// Texts keeps the texts of one read, one for each shape. Bun writes each of them once.
+type Texts[T any] struct{ byShape sync.Map }
+
+// Get returns the text of a shape, built by the first who asks. A shape is a comparable struct that
+// says everything the text depends on.
+func (t *Texts[T]) Get(shape any, build func() string) *Text[T] {
+	if known, ok := t.byShape.Load(shape); ok {
+		return known.(*Text[T])
+	}
+	known, _ := t.byShape.LoadOrStore(shape, NewText[T](build()))
+	return known.(*Text[T])
+}
+
+// OfEach is the text that reads the first $limit rows of inner for each parent in the array $parents.
+// inner compares its parent column with p.parent. Rows come parent by parent, in inner's order.
+func OfEach(inner *bun.SelectQuery, parents, limit string) string {
+	return "SELECT r.* FROM unnest(" + parents + "::bigint[]) WITH ORDINALITY AS p(parent, place) CROSS JOIN LATERAL (" +
+		inner.String() + " LIMIT " + limit + ") AS r"
+}
+
+// target is where one column goes: a field of the struct, by path, as the plain type of its kind.
+type target struct {
+	index []int
+	plain reflect.Type // nil where the field's own type scans itself
+}
+
+var plainTypes = map[reflect.Kind]reflect.Type{
+	reflect.Int64:  reflect.TypeFor[int64](),
+	reflect.Int32:  reflect.TypeFor[int32](),
+	reflect.Int:    reflect.TypeFor[int](),
+	reflect.String: reflect.TypeFor[string](),
+	reflect.Bool:   reflect.TypeFor[bool](),
+}
+
+type scanner interface{ Scan(any) error }
+
+var scannerType = reflect.TypeFor[scanner]()
+
+func targetsOf[T any](rows pgx.Rows) []target {
+	t := tableOf(reflect.TypeFor[T]())
+	var into []target
+	for _, column := range rows.FieldDescriptions() {
+		field, ok := t.byName[column.Name]
+		if !ok {
+			panic(fmt.Sprintf("db: %s has no column %s", reflect.TypeFor[T](), column.Name))
+		}
+		typ := reflect.TypeFor[T]().FieldByIndex(field.Index).Type
+		to := target{index: field.Index}
+		if !reflect.PointerTo(typ).Implements(scannerType) {
+			to.plain = plainTypes[typ.Kind()]
+		}
+		into = append(into, to)
+	}
+	return into
+}
+
+// scan reads all rows. Typed ids and enums are scanned as the plain type behind them, which is the
+// same memory: the driver has a fast path for those.
+func (t *Text[T]) scan(rows pgx.Rows, each func(*T)) error {
+	t.once.Do(func() { t.into = targetsOf[T](rows) })
+	fields := make([]any, len(t.into))
+	for rows.Next() {
+		row := new(T)
+		value := reflect.ValueOf(row).Elem()
+		for i, to := range t.into {
+			field := value.FieldByIndex(to.index).Addr()
+			if to.plain != nil {
+				field = reflect.NewAt(to.plain, unsafe.Pointer(field.Pointer()))
+			}
+			fields[i] = field.Interface()
+		}
+		if err := rows.Scan(fields...); err != nil {
+			return err
+		}
+		each(row)
+	}
+	return rows.Err()
+}
+
+// Rows is the answer to one read, filled by Send.
+type Rows[T any] struct {
+	Items []*T
+	Err   error
+}
+
+// One is the only row, and nil without one.
+func (r *Rows[T]) One() (*T, error) {
+	if r.Err != nil || len(r.Items) == 0 {
+		return nil, r.Err
+	}
+	return r.Items[0], nil
+}
+
+// Queue adds a read of rows to the batch.
+func Queue[T any](b *Batch, text *Text[T], values ...any) *Rows[T] {
+	rows := &Rows[T]{Err: errNotSent}
+	queue(b, text, func(item *T) { rows.Items = append(rows.Items, item) }, func(err error) { rows.Err = err }, values)
+	return rows
+}
+
+// Many is the answer to one read for many parents, filled by Send.
+type Many[K comparable, T any] struct {
+	Of  map[K][]*T // the rows of each parent that has any
+	Err error
+}
+
+// QueueMany adds a read to the batch whose rows belong to the parent that key names.
+func QueueMany[K comparable, T any](b *Batch, text *Text[T], key func(*T) K, values ...any) *Many[K, T] {
+	many := &Many[K, T]{Of: map[K][]*T{}, Err: errNotSent}
+	queue(b, text, func(item *T) { k := key(item); many.Of[k] = append(many.Of[k], item) }, func(err error) { many.Err = err }, values)
+	return many
+}
+
+// Refuse is the answer to a read that was not queued, because the caller may not ask or asked wrongly.
+func Refuse[K comparable, T any](err error) *Many[K, T] { return &Many[K, T]{Err: err} }
+
+// RefuseRows is Refuse for a read of rows.
+func RefuseRows[T any](err error) *Rows[T] { return &Rows[T]{Err: err} }
+
+var errNotSent = fmt.Errorf("db: the batch of this read was not sent")
+
+func queue[T any](b *Batch, text *Text[T], each func(*T), done func(error), values []any) {
+	finished := false
+	b.unfilled = append(b.unfilled, func(err error) {
+		if !finished {
+			done(err)
+		}
+	})
+	b.queue.Queue(text.sql, values...).Query(func(rows pgx.Rows) error {
+		if err := text.scan(rows, each); err != nil {
+			return err
+		}
+		finished = true
+		done(nil)
+		return nil
+	})
+}

@@ -1,0 +1,142 @@
+package db
+
+import (
+	"fmt"
+	"math/bits"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
+)
+
+// Columns says which columns of a model a read needs. The zero value means all that may be shown.
+type Columns [3]uint64
+
+// Shown is implemented by column groups of which a read shows only some: a sealed value shows its last digits.
+type Shown interface{ ShownColumns() []string }
+
+// table is what a model's columns look like, in the order of the struct.
+type table struct {
+	alias  string
+	fields []*schema.Field
+	byPath map[string]Columns // Go field path: "Name", "LegalAddress", "LegalAddress.City"
+	byName map[string]*schema.Field
+	all    Columns
+}
+
+var tables sync.Map // reflect.Type -> *table
+
+func tableOf(model reflect.Type) *table {
+	if known, ok := tables.Load(model); ok {
+		return known.(*table)
+	}
+	bunTable := dialect.Tables().Get(model)
+	t := &table{alias: bunTable.Alias, byPath: map[string]Columns{}, byName: bunTable.FieldMap}
+	for _, field := range bunTable.FieldMap {
+		t.fields = append(t.fields, field)
+	}
+	slices.SortFunc(t.fields, func(a, b *schema.Field) int { return slices.Compare(a.Index, b.Index) })
+	if len(t.fields) > 64*len(Columns{}) {
+		panic(fmt.Sprintf("db: %s has more columns than a Columns can name", model))
+	}
+	for i, field := range t.fields {
+		path, shown := "", true
+		at := model
+		for depth, index := range field.Index {
+			step := at.Field(index)
+			path = strings.TrimPrefix(path+"."+step.Name, ".")
+			if group, ok := reflect.Zero(at).Interface().(Shown); ok && depth > 0 && !slices.Contains(group.ShownColumns(), step.Name) {
+				shown = false
+			}
+			at = step.Type
+			if shown {
+				t.byPath[path] = t.byPath[path].with(i)
+			}
+		}
+		if shown {
+			t.all = t.all.with(i)
+		}
+	}
+	known, _ := tables.LoadOrStore(model, t)
+	return known.(*table)
+}
+
+func (c Columns) with(i int) Columns {
+	c[i/64] |= 1 << (i % 64)
+	return c
+}
+
+// And is both together. The zero value, meaning all, is not special here.
+func (c Columns) And(other Columns) Columns {
+	for i := range c {
+		c[i] |= other[i]
+	}
+	return c
+}
+
+// Overlaps tells whether the two share a column.
+func (c Columns) Overlaps(other Columns) bool {
+	return c[0]&other[0]|c[1]&other[1]|c[2]&other[2] != 0
+}
+
+// Want names columns of T by the fields of its struct: "Name", a whole group by "LegalAddress".
+// A name that T does not have is a defect of the program and panics.
+func Want[T any](fields ...string) Columns {
+	want, missing := WantOf(reflect.TypeFor[T](), fields...)
+	if missing != "" {
+		panic(fmt.Sprintf("db: %s has no field %s", reflect.TypeFor[T](), missing))
+	}
+	return want
+}
+
+// WantOf is Want for a type known at run time; missing names the first field that is not there.
+func WantOf(model reflect.Type, fields ...string) (want Columns, missing string) {
+	t := tableOf(model)
+	for _, field := range fields {
+		columns, ok := t.byPath[field]
+		if !ok {
+			return want, field
+		}
+		want = want.And(columns)
+	}
+	return want, ""
+}
+
+// Or returns these columns, or all of T that may be shown where none was named.
+func Or[T any](c Columns) Columns {
+	if c == (Columns{}) {
+		return tableOf(reflect.TypeFor[T]()).all
+	}
+	return c
+}
+
+// Select starts a query of the wanted columns of T. from gives the expression of columns that do not
+// stand in T's own table.
+func Select[T any](want Columns, from map[string]string) *bun.SelectQuery {
+	t := tableOf(reflect.TypeFor[T]())
+	want = Or[T](want)
+	q := builder.NewSelect().Model((*T)(nil))
+	for word, set := range want {
+		for set != 0 {
+			field := t.fields[word*64+bits.TrailingZeros64(set)]
+			set &= set - 1
+			if expression, ok := from[field.Name]; ok {
+				q = q.ColumnExpr(expression + " AS " + string(field.SQLName))
+			} else {
+				q = q.ColumnExpr(t.alias + "." + string(field.SQLName))
+			}
+		}
+	}
+	return q
+}
+
+// Select0 starts a query without columns, for counts.
+func Select0[T any](expression string) *bun.SelectQuery {
+	return builder.NewSelect().Model((*T)(nil)).ColumnExpr(expression)
+}
+
+// builder writes texts; it has no connection.
+var builder = bun.NewDB(nil, dialect)

@@ -1,0 +1,145 @@
+// Package db is the bank's way to PostgreSQL: one handle with two pools, pipelined reads,
+// the one transaction helper, and the migrations.
+package db
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
+)
+
+// DB is the bank's database. The embedded Bun handle writes and does every read that is not hot;
+// it sends each text with its values inside (exec mode), so it needs no prepared statements.
+// Batch reads what a request asked for in one round trip, on a pool of its own, prepared.
+type DB struct {
+	*bun.DB
+	reads *pgxpool.Pool
+}
+
+// Options set the size and the manners of the pools. The zero value is right for one server.
+type Options struct {
+	Connections int  // of each pool; 0 means four for each processor, at least eight
+	Unprepared  bool // for a PgBouncer older than 1.21 in transaction mode: hot reads are sent unprepared
+	ReadOnlyURL string
+}
+
+// Every statement has a bound: a lock is waited for 2 s, a statement runs 5 s, and an open
+// transaction may idle for 10 s. The request's own deadline is longer than all of them.
+var bounds = map[string]string{
+	"lock_timeout":                        "2s",
+	"statement_timeout":                   "5s",
+	"idle_in_transaction_session_timeout": "10s",
+	"standard_conforming_strings":         "on",
+	"application_name":                    "bankgraph",
+	"timezone":                            "UTC",
+}
+
+var dialect = pgdialect.New()
+
+// Open connects to the database behind a postgres:// URL or key=value text. It does not wait for the server.
+func Open(url string, options Options) (*DB, error) {
+	size := options.Connections
+	if size == 0 {
+		size = max(8, 4*runtime.GOMAXPROCS(0))
+	}
+	write, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("read the database URL: %w", err)
+	}
+	write.DefaultQueryExecMode = pgx.QueryExecModeExec
+	bind(write)
+	pool := stdlib.OpenDB(*write)
+	pool.SetMaxOpenConns(size)
+	pool.SetMaxIdleConns(size)
+	pool.SetConnMaxIdleTime(5 * time.Minute)
+
+	if options.ReadOnlyURL == "" {
+		options.ReadOnlyURL = url
+	}
+	read, err := pgxpool.ParseConfig(options.ReadOnlyURL)
+	if err != nil {
+		return nil, fmt.Errorf("read the database URL: %w", err)
+	}
+	read.MaxConns = int32(size)
+	read.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
+	read.ConnConfig.StatementCacheCapacity = 1024
+	if options.Unprepared {
+		read.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	}
+	bind(read.ConnConfig)
+	// One plan serves all values: the texts are written so that the generic plan is the good one.
+	read.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
+	read.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on"
+	reads, err := pgxpool.NewWithConfig(context.Background(), read)
+	if err != nil {
+		return nil, fmt.Errorf("open the read pool: %w", err)
+	}
+	return &DB{DB: bun.NewDB(pool, dialect).WithQueryHook(meterHook{}), reads: reads}, nil
+}
+
+func bind(config *pgx.ConnConfig) {
+	for name, value := range bounds {
+		if _, given := config.RuntimeParams[name]; !given {
+			config.RuntimeParams[name] = value
+		}
+	}
+}
+
+// Ready asks both pools for an answer.
+func (d *DB) Ready(ctx context.Context) error {
+	if err := d.PingContext(ctx); err != nil {
+		return fmt.Errorf("database does not answer: %w", err)
+	}
+	if err := d.reads.Ping(ctx); err != nil {
+		return fmt.Errorf("database does not answer reads: %w", err)
+	}
+	return nil
+}
+
+// Close waits for running statements and closes both pools.
+func (d *DB) Close() error {
+	d.reads.Close()
+	return d.DB.Close()
+}
+
+// Pools tells how busy the pools are, for the metrics.
+func (d *DB) Pools() (writes sql.DBStats, reads *pgxpool.Stat) {
+	return d.Stats(), d.reads.Stat()
+}
+
+// Copy streams rows into a table inside a transaction of its own connection. next returns false at the end.
+func (d *DB) Copy(ctx context.Context, table string, columns []string, next func() ([]any, bool, error)) (int64, error) {
+	conn, err := d.Conn(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	var copied int64
+	err = conn.Raw(func(driver any) error {
+		copied, err = driver.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{table}, columns, &copySource{next: next})
+		return err
+	})
+	return copied, err
+}
+
+type copySource struct {
+	next func() ([]any, bool, error)
+	row  []any
+	err  error
+}
+
+func (s *copySource) Next() bool {
+	var more bool
+	s.row, more, s.err = s.next()
+	return more && s.err == nil
+}
+func (s *copySource) Values() ([]any, error) { return s.row, nil }
+func (s *copySource) Err() error             { return s.err }

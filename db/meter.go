@@ -1,0 +1,51 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/uptrace/bun"
+)
+
+// Meter counts what one operation costs the database. It rides in the operation's context.
+type Meter struct {
+	Statements atomic.Int64
+	RoundTrips atomic.Int64
+	Cap        int64 // statements that the operation may spend; 0 means no cap
+}
+
+// ErrTooManyStatements is a defect of the program, or a document that slipped through the price check.
+var ErrTooManyStatements = errors.New("operation needs more SQL statements than allowed")
+
+type meterKey struct{}
+
+// WithMeter returns a context whose statements are counted.
+func WithMeter(ctx context.Context, meter *Meter) context.Context {
+	return context.WithValue(ctx, meterKey{}, meter)
+}
+
+func meterOf(ctx context.Context) *Meter {
+	meter, _ := ctx.Value(meterKey{}).(*Meter)
+	return meter
+}
+
+func (m *Meter) spend(statements, roundTrips int) error {
+	if m == nil {
+		return nil
+	}
+	m.RoundTrips.Add(int64(roundTrips))
+	if spent := m.Statements.Add(int64(statements)); m.Cap > 0 && spent > m.Cap {
+		return ErrTooManyStatements
+	}
+	return nil
+}
+
+// meterHook counts the statements that go through Bun.
+type meterHook struct{}
+
+func (meterHook) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context {
+	_ = meterOf(ctx).spend(1, 1)
+	return ctx
+}
+func (meterHook) AfterQuery(context.Context, *bun.QueryEvent) {}

@@ -1,0 +1,4 @@
+DROP TABLE refresh_tokens;
+DROP TABLE clients;
+DROP TABLE signing_keys;
+DROP TABLE tenants;
