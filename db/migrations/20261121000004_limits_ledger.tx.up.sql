@@ -48,6 +48,7 @@ CREATE TABLE balances (
   tenant    bigint NOT NULL REFERENCES tenants (id),
   account   bigint NOT NULL,                              -- accounts.uid, or a house account's number from the same sequence
   house     text NOT NULL DEFAULT '',                     -- what a house account is for; '' on customers' accounts
+  shard     smallint NOT NULL DEFAULT 0,                  -- house accounts that everyone touches are split
   currency  text NOT NULL,
   ledger    bigint NOT NULL DEFAULT 0,
   held      bigint NOT NULL DEFAULT 0 CHECK (held >= 0),
@@ -57,7 +58,7 @@ CREATE TABLE balances (
   PRIMARY KEY (tenant, account),
   CONSTRAINT balances_covered CHECK (house <> '' OR forced OR ledger - held >= -overdraft)
 );
-CREATE UNIQUE INDEX balances_house ON balances (tenant, house, currency) WHERE house <> '';
+CREATE UNIQUE INDEX balances_house ON balances (tenant, house, currency, shard) WHERE house <> '';
 
 CREATE SEQUENCE journal_ids MINVALUE 1;
 CREATE TABLE journals (
