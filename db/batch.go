@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"strconv"
 	"sync"
 	"unsafe"
 
@@ -67,11 +68,11 @@ func (t *Texts[T]) Get(shape any, build func() string) *Text[T] {
 	return known.(*Text[T])
 }
 
-// OfEach is the text that reads the first $limit rows of inner for each parent in the array $parents.
-// inner compares its parent column with p.parent. Rows come parent by parent, in inner's order.
-func OfEach(inner *bun.SelectQuery, parents, limit string) string {
+// OfEach is the text that reads a window of inner for each parent in the array; the three are placeholders.
+// inner compares its parent column with p.parent. The rows of one parent come in inner's order.
+func OfEach(inner *bun.SelectQuery, parents, limit, offset string) string {
 	return "SELECT r.* FROM unnest(" + parents + "::bigint[]) WITH ORDINALITY AS p(parent, place) CROSS JOIN LATERAL (" +
-		inner.String() + " LIMIT " + limit + ") AS r"
+		inner.String() + " LIMIT " + limit + "::bigint OFFSET " + offset + "::bigint) AS r"
 }
 
 // target is where one column goes: a field of the struct, by path, as the plain type of its kind.
@@ -190,4 +191,28 @@ func queue[T any](b *Batch, text *Text[T], each func(*T), done func(error), valu
 		done(nil)
 		return nil
 	})
+}
+
+// Params collects the values of a text that is built as it is needed.
+type Params []any
+
+// Add keeps a value and returns its placeholder.
+func (p *Params) Add(value any) string {
+	*p = append(*p, value)
+	return "$" + strconv.Itoa(len(*p))
+}
+
+// Count is the row of a read that counts.
+type Count struct {
+	Of int64 `bun:"of"` // the parent, where each parent is counted by itself
+	N  int64 `bun:"n"`
+}
+
+// ByUID orders the rows of a query by their UID, after the one in the placeholder cursor or, backward,
+// before it. A cursor of 0 is the list's end.
+func ByUID(q *bun.SelectQuery, uid, cursor string, backward bool) *bun.SelectQuery {
+	if backward {
+		return q.Where("(" + cursor + " = 0::bigint OR " + uid + " < " + cursor + ")").OrderExpr(uid + " DESC")
+	}
+	return q.Where(uid + " > " + cursor + "::bigint").OrderExpr(uid)
 }

@@ -4,6 +4,7 @@ package access
 import (
 	"context"
 	"slices"
+	"time"
 
 	"bankgraph/core/fault"
 )
@@ -48,12 +49,21 @@ var Readers = []Permission{ViewCustomers, ViewAccounts, ViewContacts, ViewSignat
 type Caller struct {
 	Tenant      Tenant
 	TenantCode  string
-	Client      string // the API key
+	Zone        *time.Location // the bank's; days, weeks and months are counted in it
+	Client      string         // the API key
 	ClientName  string
 	Entity      int64 // the legal entity: the UID of the customer that the key belongs to
 	Partner     int64 // the partner id: 0 when an external issuer's token has none
 	Institution bool  // the legal entity is the bank itself: the caller sees the whole tenant
 	Permissions []Permission
+}
+
+// Location is the bank's time zone.
+func (c Caller) Location() *time.Location {
+	if c.Zone == nil {
+		return time.UTC
+	}
+	return c.Zone
 }
 
 // Owner is the partner whose customers the caller sees, and 0 for the bank itself, which sees all.

@@ -1,0 +1,260 @@
+// Package accounts keeps the bank accounts of customers. What is in them is the ledger's to say.
+package accounts
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/money"
+	"bankgraph/core/seal"
+)
+
+// UID is an account's number in the bank's books (contract: accountUID). Contacts share the sequence.
+type UID int64
+
+func (u UID) String() string { return strconv.FormatInt(int64(u), 10) }
+
+// ParseUID reads digits.
+func ParseUID(field, text string) (UID, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if text == "" || strings.Trim(text, "0123456789") != "" || err != nil {
+		return 0, fault.Field("account", field, fault.Number, "must be the digits of an account UID")
+	}
+	return UID(n), nil
+}
+
+// Type is Deposit or Loan.
+type Type string
+
+const (
+	Deposit Type = "Deposit"
+	Loan    Type = "Loan"
+)
+
+// Types are all of them.
+var Types = []Type{Deposit, Loan}
+
+// ParseType reads a type without regard to letter case.
+func ParseType(field, text string) (Type, error) {
+	for _, t := range Types {
+		if strings.EqualFold(text, string(t)) {
+			return t, nil
+		}
+	}
+	return "", fault.Field("account", field, fault.Malformed, "must be Deposit or Loan")
+}
+
+// SubType is the product.
+type SubType string
+
+const (
+	Checking      SubType = "Checking"
+	Savings       SubType = "Savings"
+	HealthSavings SubType = "Health Savings Account"
+	CD            SubType = "CD"
+	MoneyMarket   SubType = "Money Market"
+	Pseudo        SubType = "Pseudo" // a number of its own in front of another account (FBO)
+	CreditCard    SubType = "Credit Card"
+	Heloc         SubType = "Heloc"
+	LineOfCredit  SubType = "Line of Credit"
+)
+
+// SubTypes are all of them.
+var SubTypes = []SubType{Checking, Savings, HealthSavings, CD, MoneyMarket, Pseudo, CreditCard, Heloc, LineOfCredit}
+
+// formerSubTypes are spellings that older interfaces use (contract, section 2.6).
+var formerSubTypes = map[string]SubType{
+	"saving": Savings, "psuedo": Pseudo, "hsa": HealthSavings, "moneymarket": MoneyMarket, "lineofcredit": LineOfCredit,
+}
+
+// ParseSubType reads a sub-type without regard to letter case, in its present and its former spellings.
+func ParseSubType(field, text string) (SubType, error) {
+	for _, t := range SubTypes {
+		if strings.EqualFold(text, string(t)) {
+			return t, nil
+		}
+	}
+	if t, ok := formerSubTypes[strings.ToLower(text)]; ok {
+		return t, nil
+	}
+	return "", fault.Field("account", field, fault.Malformed, "must be one of Checking, Savings, Health Savings Account, CD, Money Market, Pseudo, Credit Card, Heloc, Line of Credit")
+}
+
+// Status is where an account is in its life.
+type Status string
+
+const (
+	Active    Status = "Active"
+	Inactive  Status = "Inactive"
+	Closed    Status = "Closed"
+	Pending   Status = "Pending"
+	StatusNew Status = "New"
+	Suspended Status = "Suspended"
+	Deceased  Status = "Deceased"
+)
+
+// Statuses are all of them.
+var Statuses = []Status{Active, Inactive, Closed, Pending, StatusNew, Suspended, Deceased}
+
+// ParseStatus reads a status without regard to letter case.
+func ParseStatus(field, text string) (Status, error) {
+	for _, s := range Statuses {
+		if strings.EqualFold(text, string(s)) {
+			return s, nil
+		}
+	}
+	return "", fault.Field("account", field, fault.Malformed, "must be one of Active, Inactive, Closed, Pending, New, Suspended, Deceased")
+}
+
+// SystemOfRecord is where an account is kept. The balance of an account that another system keeps is that system's.
+type SystemOfRecord string
+
+const (
+	InternalCore SystemOfRecord = "Internal Core"
+	OtherCore    SystemOfRecord = "Other Core"
+	External     SystemOfRecord = "External"
+)
+
+// ParseNumber checks an account number: letters and digits, at most 35, not all zeros.
+func ParseNumber(field, text string) (string, error) {
+	switch {
+	case text == "":
+		return "", fault.Field("account", field, fault.Required, "an account number is needed")
+	case len(text) > 35:
+		return "", fault.Field("account", field, fault.Max, "an account number has at most 35 characters")
+	case strings.IndexFunc(text, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}) >= 0:
+		return "", fault.Field("account", field, fault.Malformed, "an account number is letters and digits")
+	case strings.Trim(text, "0") == "":
+		return "", fault.Field("account", field, fault.AllZero, "an account number is not all zeros")
+	}
+	return text, nil
+}
+
+// NumberColumn is the place that account numbers are sealed for.
+const NumberColumn = "accounts.number"
+
+// Account is one bank account (contract, section 2.6). Amounts are minor units of Currency.
+type Account struct {
+	bun.BaseModel `bun:"table:accounts,alias:a" json:"-"`
+
+	Tenant                   access.Tenant         `bun:"tenant,pk" json:"-"`
+	UID                      UID                   `bun:"uid,pk" json:"-"`
+	Customer                 customers.UID         `bun:"customer" json:"-"`
+	ExternalReferenceID      string                `bun:"external_reference_id" json:"-"`
+	Name                     string                `bun:"name" json:"-"`
+	Number                   seal.Text             `bun:"embed:number_" json:"-"`
+	FBONumber                seal.Text             `bun:"embed:fbo_number_" json:"-"` // the account behind a Pseudo account
+	Type                     Type                  `bun:"type" json:"-"`
+	SubType                  SubType               `bun:"sub_type" json:"-"`
+	SystemOfRecord           SystemOfRecord        `bun:"system_of_record" json:"-"`
+	BalanceType              string                `bun:"balance_type" json:"-"`
+	Currency                 money.Currency        `bun:"currency" json:"-"`
+	CountryCode              string                `bun:"country_code" json:"-"`
+	Country                  string                `bun:"country" json:"-"`
+	BankID                   string                `bun:"bank_id" json:"-"` // routing number, or BIC
+	BankName                 string                `bun:"bank_name" json:"-"`
+	BankIDType               BankIDType            `bun:"bank_id_type" json:"-"`
+	MasterGL                 string                `bun:"master_gl" json:"-"`
+	CostCenter               string                `bun:"cost_center" json:"-"`
+	Reason                   string                `bun:"reason" json:"-"`
+	Status                   Status                `bun:"status" json:"-"`
+	EnableWires              bool                  `bun:"enable_wires" json:"-"`
+	EnableDomesticWires      bool                  `bun:"enable_domestic_wires" json:"-"`
+	EnableInternationalWires bool                  `bun:"enable_international_wires" json:"-"`
+	EnableCallbacks          bool                  `bun:"enable_callbacks" json:"-"`
+	CallbackLimit            *int64                `bun:"callback_limit" json:"-"` // wires above it are confirmed by telephone
+	EnableACH                bool                  `bun:"enable_ach" json:"-"`
+	EnableOffset             bool                  `bun:"enable_offset" json:"-"`
+	DefaultOffset            bool                  `bun:"default_offset" json:"-"`
+	Underwritten             bool                  `bun:"underwritten" json:"-"`
+	ACHPrefund               bool                  `bun:"ach_prefund" json:"-"`
+	DebitExposureLimit       *int64                `bun:"debit_exposure_limit" json:"-"`
+	CreditExposureLimit      *int64                `bun:"credit_exposure_limit" json:"-"`
+	ACHCompanyID             string                `bun:"ach_company_id" json:"-"`
+	SECCodes                 []string              `bun:"sec_codes,array" json:"-"`
+	EnableFedNow             bool                  `bun:"enable_fednow" json:"-"`
+	FedNowSend               bool                  `bun:"fednow_send" json:"-"`
+	FedNowRFPSend            bool                  `bun:"fednow_rfp_send" json:"-"`
+	EnableRTP                bool                  `bun:"enable_rtp" json:"-"`
+	RTPSend                  bool                  `bun:"rtp_send" json:"-"`
+	RTPRFPSend               bool                  `bun:"rtp_rfp_send" json:"-"`
+	RFPReceive               bool                  `bun:"rfp_receive" json:"-"` // may receive requests for payment
+	RFPSend                  bool                  `bun:"rfp_send" json:"-"`
+	EnableSWIFT              bool                  `bun:"enable_swift" json:"-"`
+	EnablePositivePay        bool                  `bun:"enable_positive_pay" json:"-"`
+	AccountAnalysis          bool                  `bun:"account_analysis" json:"-"`
+	FeeAccount               bool                  `bun:"fee_account" json:"-"`
+	ReturnAccount            bool                  `bun:"return_account" json:"-"`
+	ExternalProvider         string                `bun:"external_provider" json:"-"`
+	ExternalID               string                `bun:"external_id" json:"-"`
+	ExternalToken            seal.Text             `bun:"embed:external_token_" json:"-"`
+	AdditionalAttributes     []customers.Attribute `bun:"additional_attributes,type:jsonb" json:"-"`
+	CreatedAt                time.Time             `bun:"created_at" json:"-"`
+	UpdatedAt                time.Time             `bun:"updated_at" json:"-"`
+	DeletedAt                *time.Time            `bun:"deleted_at" json:"-"`
+	Version                  int32                 `bun:"version" json:"-"`
+
+	Balance Balance `bun:"embed:balance_" json:"-"` // from the ledger's table
+}
+
+// BankIDType says what kind of number BankID is.
+type BankIDType string
+
+const (
+	NID BankIDType = "NID" // national id: in the United States the ABA routing number
+	BIC BankIDType = "BIC"
+)
+
+// Balance is what the ledger says of an account. Both are nil for an account that another system keeps.
+type Balance struct {
+	LedgerMinor *int64 `bun:"ledger,scanonly"`
+	HeldMinor   *int64 `bun:"held,scanonly"`
+}
+
+// Balances are the amounts of an account: available is ledger less held.
+type Balances struct {
+	Currency  money.Currency
+	Ledger    money.Amount
+	Held      money.Amount
+	Available money.Amount
+}
+
+// Balances returns nil where another system keeps the balance, or where it was not asked for.
+func (a *Account) Balances() *Balances {
+	if a.Balance.LedgerMinor == nil || a.Balance.HeldMinor == nil {
+		return nil
+	}
+	ledger, held := *a.Balance.LedgerMinor, *a.Balance.HeldMinor
+	return &Balances{
+		Currency: a.Currency, Ledger: money.Of(ledger, a.Currency),
+		Held: money.Of(held, a.Currency), Available: money.Of(ledger-held, a.Currency),
+	}
+}
+
+// AvailableStatus is the contract's word for what can be spent: NSF (not sufficient funds) or Available.
+func (b *Balances) AvailableStatus() string {
+	if b.Available.Minor <= 0 {
+		return "NSF"
+	}
+	return "Available"
+}
+
+// Limit returns an amount that may be unset, in the account's currency.
+func (a *Account) Limit(minor *int64) *money.Amount {
+	if minor == nil {
+		return nil
+	}
+	amount := money.Of(*minor, a.Currency)
+	return &amount
+}
+
+// ErrNotFound is an account that does not exist, or that is not of this customer.
+var ErrNotFound = fault.New(fault.NotFound, "account", "no such account of this customer")

@@ -1,0 +1,188 @@
+package accounts
+
+import (
+	"context"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/customers"
+	"bankgraph/core/money"
+	"bankgraph/core/page"
+	"bankgraph/core/seal"
+	"bankgraph/db"
+)
+
+// Service keeps the accounts of every bank.
+type Service struct {
+	db   *db.DB
+	keys *seal.Keys
+	now  func() time.Time
+}
+
+// New makes the service.
+func New(d *db.DB, keys *seal.Keys, now func() time.Time) *Service {
+	return &Service{db: d, keys: keys, now: now}
+}
+
+var (
+	identity = db.Want[Account]("UID", "Customer")
+	balance  = db.Want[Account]("Balance")
+	currency = db.Want[Account]("Currency")
+	inLedger = map[string]string{"balance_ledger": "b.ledger", "balance_held": "b.held"}
+)
+
+// WithBalances are the columns that Account.Balances needs.
+func WithBalances() db.Columns { return balance.And(currency) }
+
+// WithoutBalances are all columns that stand in the accounts themselves.
+func WithoutBalances() db.Columns {
+	all := db.Or[Account](db.Columns{})
+	for i := range all {
+		all[i] &^= balance[i]
+	}
+	return all
+}
+
+// selecting starts a query of accounts that are not deleted, joined with their balances where wanted.
+// Accounts that another core keeps have no balance here.
+func selecting(want db.Columns) *bun.SelectQuery {
+	q := db.Select[Account](want, inLedger).Where("a.tenant = $1").Where("a.deleted_at IS NULL")
+	if want.Overlaps(balance) {
+		q = q.Join("LEFT JOIN balances AS b ON b.tenant = a.tenant AND b.account = a.uid AND a.system_of_record = 'Internal Core'")
+	}
+	return q
+}
+
+// wanted completes what a read needs: whose the account is, and the currency of any amount.
+func wanted(want db.Columns) db.Columns {
+	want = db.Or[Account](want).And(identity)
+	if want.Overlaps(balance) {
+		want = want.And(currency)
+	}
+	return want
+}
+
+// Search is what a list of accounts is narrowed to. Empty fields do not count; all others must hold.
+type Search struct {
+	Number     string
+	Type       Type
+	SubType    SubType
+	Status     Status
+	Currency   money.Currency
+	CostCenter string
+	Wires      *bool
+	ACH        *bool
+	FedNow     *bool
+	RTP        *bool
+	SWIFT      *bool
+}
+
+// where narrows a query; p collects the values.
+func (by Search) where(q *bun.SelectQuery, s *Service, tenant access.Tenant, p *db.Params) *bun.SelectQuery {
+	if by.Number != "" {
+		q = q.Where("a.number_hash = " + p.Add(s.keys.Hash(int64(tenant), NumberColumn, by.Number)))
+	}
+	for _, exact := range []struct{ column, value string }{
+		{"type", string(by.Type)}, {"sub_type", string(by.SubType)}, {"status", string(by.Status)},
+		{"currency", string(by.Currency)}, {"cost_center", by.CostCenter},
+	} {
+		if exact.value != "" {
+			q = q.Where("a." + exact.column + " = " + p.Add(exact.value))
+		}
+	}
+	for _, flag := range []struct {
+		column string
+		value  *bool
+	}{
+		{"enable_wires", by.Wires}, {"enable_ach", by.ACH}, {"enable_fednow", by.FedNow},
+		{"enable_rtp", by.RTP}, {"enable_swift", by.SWIFT},
+	} {
+		if flag.value != nil {
+			q = q.Where("a." + flag.column + " = " + p.Add(*flag.value))
+		}
+	}
+	return q
+}
+
+// shape is what the text of a read depends on, where no filter is set.
+type shape struct {
+	want          db.Columns
+	back, partner bool
+}
+
+var ofCustomers db.Texts[Account]
+
+// OfCustomers reads a window of the accounts of each customer, by UID. The caller shows them only where
+// the customer itself came back: that is where its scope is checked.
+func (s *Service) OfCustomers(ctx context.Context, b *db.Batch, of []customers.UID, by Search, want db.Columns, w page.Window) *db.Many[customers.UID, Account] {
+	caller, err := access.Require(ctx, access.ViewAccounts)
+	if err != nil {
+		return db.Refuse[customers.UID, Account](err)
+	}
+	want = wanted(want)
+	p := db.Params{caller.Tenant, of, w.Limit(), w.Cursor.UID, w.Offset}
+	build := func() string {
+		q := by.where(selecting(want).Where("a.customer = p.parent"), s, caller.Tenant, &p)
+		return db.OfEach(db.ByUID(q, "a.uid", "$4", w.Backward), "$2", "$3", "$5")
+	}
+	if by != (Search{}) {
+		return db.QueueMany(b, db.NewText[Account](build()), customerOf, p...)
+	}
+	return db.QueueMany(b, ofCustomers.Get(shape{want: want, back: w.Backward}, build), customerOf, p...)
+}
+
+func customerOf(a *Account) customers.UID { return a.Customer }
+
+var countOf = db.NewText[db.Count](`SELECT customer AS of, count(*) AS n FROM accounts WHERE tenant = $1 AND customer = ANY($2) AND deleted_at IS NULL GROUP BY customer`)
+
+// CountOfCustomers counts the accounts of each customer.
+func (s *Service) CountOfCustomers(ctx context.Context, b *db.Batch, of []customers.UID, by Search) *db.Many[customers.UID, db.Count] {
+	caller, err := access.Require(ctx, access.ViewAccounts)
+	if err != nil {
+		return db.Refuse[customers.UID, db.Count](err)
+	}
+	p, text := db.Params{caller.Tenant, of}, countOf
+	if by != (Search{}) {
+		q := db.Select0[Account]("a.customer AS of, count(*) AS n").Where("a.tenant = $1").Where("a.customer = ANY($2)").Where("a.deleted_at IS NULL")
+		text = db.NewText[db.Count](by.where(q, s, caller.Tenant, &p).GroupExpr("a.customer").String())
+	}
+	return db.QueueMany(b, text, func(c *db.Count) customers.UID { return customers.UID(c.Of) }, p...)
+}
+
+var finding, byNumber db.Texts[Account]
+
+// mine limits a query to accounts of customers that a partner may see. $2 is the partner.
+func mine(q *bun.SelectQuery, partner bool) *bun.SelectQuery {
+	if partner {
+		return q.Join("JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer").Where("c.owner = $2")
+	}
+	return q.Where("$2 = 0::bigint")
+}
+
+// FindMany reads accounts by UID. Those that are not the caller's to see are absent.
+func (s *Service) FindMany(ctx context.Context, b *db.Batch, uids []UID, want db.Columns) *db.Many[UID, Account] {
+	caller, err := access.Require(ctx, access.ViewAccounts)
+	if err != nil {
+		return db.Refuse[UID, Account](err)
+	}
+	want, partner := wanted(want), !caller.Institution
+	text := finding.Get(shape{want: want, partner: partner}, func() string {
+		return mine(selecting(want), partner).Where("a.uid = ANY($3)").String()
+	})
+	return db.QueueMany(b, text, func(a *Account) UID { return a.UID }, caller.Tenant, caller.Owner(), uids)
+}
+
+// ByNumber reads the account with this number, if the caller may see it. The number is unique in the bank.
+func (s *Service) ByNumber(ctx context.Context, b *db.Batch, number string, want db.Columns) *db.Rows[Account] {
+	caller, err := access.Require(ctx, access.ViewAccounts)
+	if err != nil {
+		return db.RefuseRows[Account](err)
+	}
+	want, partner := wanted(want), !caller.Institution
+	text := byNumber.Get(shape{want: want, partner: partner}, func() string {
+		return mine(selecting(want), partner).Where("a.number_hash = $3").String()
+	})
+	return db.Queue(b, text, caller.Tenant, caller.Owner(), s.keys.Hash(int64(caller.Tenant), NumberColumn, number))
+}

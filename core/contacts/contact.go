@@ -1,0 +1,90 @@
+// Package contacts keeps the beneficiaries of customers: whom they pay, and at which bank.
+package contacts
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/money"
+	"bankgraph/core/postal"
+	"bankgraph/core/seal"
+)
+
+// UID is a contact's number (contract: contactUID). It is the receiver accountUID of a payment, so
+// accounts share the sequence.
+type UID int64
+
+func (u UID) String() string { return strconv.FormatInt(int64(u), 10) }
+
+// ParseUID reads digits.
+func ParseUID(field, text string) (UID, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if text == "" || strings.Trim(text, "0123456789") != "" || err != nil {
+		return 0, fault.Field("contact", field, fault.Number, "must be the digits of a contact UID")
+	}
+	return UID(n), nil
+}
+
+// Contact is one beneficiary (contract, section 2.5).
+type Contact struct {
+	bun.BaseModel `bun:"table:contacts,alias:k" json:"-"`
+
+	Tenant              access.Tenant    `bun:"tenant,pk" json:"-"`
+	UID                 UID              `bun:"uid,pk" json:"contactUID,string"`
+	Customer            customers.UID    `bun:"customer" json:"-"`
+	ExternalReferenceID string           `bun:"external_reference_id" json:"externalReferenceId"`
+	TemplateName        string           `bun:"template_name" json:"templateName"` // the nickname, unique for the customer
+	Name                string           `bun:"name" json:"name"`
+	Address             postal.Address   `bun:"embed:address_" json:"address"`
+	EmailAddress        string           `bun:"email_address" json:"emailAddress"`
+	PhoneNumber         string           `bun:"phone_number" json:"phoneNumber"`
+	Bank                Bank             `bun:"embed:bank_" json:"contactBank"`
+	Intermediary        IntermediaryBank `bun:"embed:intermediary_" json:"intermediaryBank"`
+	BeneficiaryNotes    string           `bun:"beneficiary_notes" json:"-"`
+	OtherBankInfo       string           `bun:"other_bank_info" json:"-"`
+	RegulatoryReporting []Reporting      `bun:"regulatory_reporting,type:jsonb" json:"regulartoryReporting"` // misspelt in the contract
+	CreatedAt           time.Time        `bun:"created_at" json:"-"`
+	UpdatedAt           time.Time        `bun:"updated_at" json:"-"`
+	Version             int32            `bun:"version" json:"-"`
+}
+
+// Bank is where the beneficiary's account is.
+type Bank struct {
+	Country         string         `bun:"country" json:"country"` // the country's name
+	AccountNumber   seal.Text      `bun:"embed:account_number_" json:"accountNo"`
+	AccountCurrency money.Currency `bun:"account_currency" json:"accountCcy"`
+	AccountType     string         `bun:"account_type" json:"-"`     // Deposit, Loan or GL; '' where an older interface did not ask
+	AccountSubType  string         `bun:"account_sub_type" json:"-"` // Checking, Savings, Line of Credit, Credit Card, Heloc, GL
+	Name            string         `bun:"name" json:"name"`
+	Address         postal.Address `bun:"embed:address_" json:"address"`
+	NationalCode    string         `bun:"national_code" json:"nationalCode"`
+	SWIFTCode       string         `bun:"swift_code" json:"swiftCode"`
+}
+
+// IntermediaryBank passes the payment on to the beneficiary's bank.
+type IntermediaryBank struct {
+	Country              string         `bun:"country" json:"country"`
+	Name                 string         `bun:"name" json:"name"`
+	NationalCode         string         `bun:"national_code" json:"nationalCode"`
+	SWIFTCode            string         `bun:"swift_code" json:"swiftCode"`
+	CoverMessageRequired bool           `bun:"cover_message_required" json:"coverMessageRequired"`
+	Address              postal.Address `bun:"embed:address_" json:"address"`
+}
+
+// Reporting is one entry that a regulator asks for.
+type Reporting struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+}
+
+// NumberColumn is the place that beneficiaries' account numbers are sealed for.
+const NumberColumn = "contacts.bank_account_number"
+
+// ErrNotFound is a contact that does not exist, or that is not tied to this customer.
+var ErrNotFound = fault.New(fault.NotFound, "contact", "the contact is not associated with the customer")

@@ -1,0 +1,104 @@
+package contacts
+
+import (
+	"context"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/customers"
+	"bankgraph/core/page"
+	"bankgraph/core/seal"
+	"bankgraph/db"
+)
+
+// Service keeps the contacts of every bank's customers.
+type Service struct {
+	db   *db.DB
+	keys *seal.Keys
+	now  func() time.Time
+}
+
+// New makes the service.
+func New(d *db.DB, keys *seal.Keys, now func() time.Time) *Service {
+	return &Service{db: d, keys: keys, now: now}
+}
+
+var identity = db.Want[Contact]("UID", "Customer")
+
+// Search is what a list of contacts is narrowed to. Empty fields do not count; all others must hold.
+type Search struct {
+	Name          string // begins so, without regard to letter case
+	AccountNumber string // exact
+}
+
+func (by Search) where(q *bun.SelectQuery, s *Service, tenant access.Tenant, p *db.Params) *bun.SelectQuery {
+	if by.Name != "" {
+		q = q.Where("starts_with(lower(k.name), lower(" + p.Add(by.Name) + "::text))")
+	}
+	if by.AccountNumber != "" {
+		q = q.Where("k.bank_account_number_hash = " + p.Add(s.keys.Hash(int64(tenant), NumberColumn, by.AccountNumber)))
+	}
+	return q
+}
+
+// shape is what the text of a read depends on, where no filter is set.
+type shape struct {
+	want          db.Columns
+	back, partner bool
+}
+
+var ofCustomers db.Texts[Contact]
+
+// OfCustomers reads a window of the contacts of each customer, by UID. The caller shows them only where
+// the customer itself came back: that is where its scope is checked.
+func (s *Service) OfCustomers(ctx context.Context, b *db.Batch, of []customers.UID, by Search, want db.Columns, w page.Window) *db.Many[customers.UID, Contact] {
+	caller, err := access.Require(ctx, access.ViewContacts)
+	if err != nil {
+		return db.Refuse[customers.UID, Contact](err)
+	}
+	want = db.Or[Contact](want).And(identity)
+	p := db.Params{caller.Tenant, of, w.Limit(), w.Cursor.UID, w.Offset}
+	build := func() string {
+		q := by.where(db.Select[Contact](want, nil).Where("k.tenant = $1").Where("k.customer = p.parent"), s, caller.Tenant, &p)
+		return db.OfEach(db.ByUID(q, "k.uid", "$4", w.Backward), "$2", "$3", "$5")
+	}
+	if by != (Search{}) {
+		return db.QueueMany(b, db.NewText[Contact](build()), customerOf, p...)
+	}
+	return db.QueueMany(b, ofCustomers.Get(shape{want: want, back: w.Backward}, build), customerOf, p...)
+}
+
+func customerOf(k *Contact) customers.UID { return k.Customer }
+
+// CountOfCustomers counts the contacts of each customer.
+func (s *Service) CountOfCustomers(ctx context.Context, b *db.Batch, of []customers.UID, by Search) *db.Many[customers.UID, db.Count] {
+	caller, err := access.Require(ctx, access.ViewContacts)
+	if err != nil {
+		return db.Refuse[customers.UID, db.Count](err)
+	}
+	p := db.Params{caller.Tenant, of}
+	q := db.Select0[Contact]("k.customer AS of, count(*) AS n").Where("k.tenant = $1").Where("k.customer = ANY($2)")
+	text := by.where(q, s, caller.Tenant, &p).GroupExpr("k.customer").String()
+	return db.QueueMany(b, db.NewText[db.Count](text), func(c *db.Count) customers.UID { return customers.UID(c.Of) }, p...)
+}
+
+var finding db.Texts[Contact]
+
+// FindMany reads contacts by UID. Those of customers that the caller may not see are absent.
+func (s *Service) FindMany(ctx context.Context, b *db.Batch, uids []UID, want db.Columns) *db.Many[UID, Contact] {
+	caller, err := access.Require(ctx, access.ViewContacts)
+	if err != nil {
+		return db.Refuse[UID, Contact](err)
+	}
+	want, partner := db.Or[Contact](want).And(identity), !caller.Institution
+	text := finding.Get(shape{want: want, partner: partner}, func() string {
+		q := db.Select[Contact](want, nil).Where("k.tenant = $1").Where("k.uid = ANY($3)")
+		if partner {
+			return q.Join("JOIN customers AS c ON c.tenant = k.tenant AND c.uid = k.customer").Where("c.owner = $2").String()
+		}
+		return q.Where("$2 = 0::bigint").String()
+	})
+	return db.QueueMany(b, text, func(k *Contact) UID { return k.UID }, caller.Tenant, caller.Owner(), uids)
+}

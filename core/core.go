@@ -1,0 +1,57 @@
+// Package core is the bank: one value of type Core holds every service. Start reading here.
+package core
+
+import (
+	"time"
+
+	"bankgraph/core/accounts"
+	"bankgraph/core/contacts"
+	"bankgraph/core/customers"
+	"bankgraph/core/fees"
+	"bankgraph/core/limits"
+	"bankgraph/core/seal"
+	"bankgraph/core/signatories"
+	"bankgraph/core/users"
+	"bankgraph/db"
+)
+
+// Options are what the services need from outside.
+type Options struct {
+	DB   *db.DB
+	Keys *seal.Keys
+	Now  func() time.Time // the bank's one clock; nil means the machine's
+}
+
+// Core is every service of the bank. A service comes after those that it calls.
+type Core struct {
+	DB   *db.DB
+	Keys *seal.Keys
+	Now  func() time.Time
+
+	Users       *users.Service
+	Customers   *customers.Service
+	Contacts    *contacts.Service
+	Accounts    *accounts.Service
+	Signatories *signatories.Service
+	Fees        *fees.Service
+	Limits      *limits.Service
+}
+
+// New builds the services in order.
+func New(o Options) *Core {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	c := &Core{DB: o.DB, Keys: o.Keys, Now: o.Now}
+	c.Users = users.New(o.DB)
+	c.Customers = customers.New(o.DB, o.Keys, o.Now)
+	c.Contacts = contacts.New(o.DB, o.Keys, o.Now)
+	c.Accounts = accounts.New(o.DB, o.Keys, o.Now)
+	c.Signatories = signatories.New(o.DB, c.Customers, o.Now)
+	c.Fees = fees.New(o.DB)
+	c.Limits = limits.New(o.DB, c.Customers, o.Now)
+	return c
+}
+
+// Batch starts a round trip to the database in which several services answer together.
+func (c *Core) Batch() *db.Batch { return c.DB.Batch() }

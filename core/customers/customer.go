@@ -1,0 +1,219 @@
+// Package customers keeps the legal entities of a bank: its customers, its partners, and the bank itself.
+package customers
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/fault"
+	"bankgraph/core/money"
+	"bankgraph/core/postal"
+	"bankgraph/core/seal"
+)
+
+// UID is a customer's number, assigned by the bank (contract: customerUID).
+type UID int64
+
+func (u UID) String() string { return strconv.FormatInt(int64(u), 10) }
+
+// MaxUID is the largest number that payments can carry: 11 digits.
+const MaxUID = 99_999_999_999
+
+// ParseUID reads digits. Anything else is a customer that does not exist: Malformed, with the field.
+func ParseUID(field, text string) (UID, error) {
+	if text == "" || len(text) > 18 || strings.Trim(text, "0123456789") != "" {
+		return 0, fault.Field("customer", field, fault.Number, "must be the digits of a customer UID")
+	}
+	if strings.Trim(text, "0") == "" {
+		return 0, fault.Field("customer", field, fault.AllZero, "must not be all zeros")
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, fault.Field("customer", field, fault.Number, "must be the digits of a customer UID")
+	}
+	return UID(n), nil
+}
+
+// Type is the kind of entity, in the contract's words.
+type Type string
+
+const (
+	Consumer             Type = "Consumer"
+	Corporate            Type = "Corporate"
+	DownstreamPartner    Type = "Downstream Partner"
+	ProcessingOrg        Type = "Processing Org"
+	FinancialInstitution Type = "Financial Institution"
+)
+
+// Types are all of them.
+var Types = []Type{Consumer, Corporate, DownstreamPartner, ProcessingOrg, FinancialInstitution}
+
+// ParseType reads a type without regard to letter case; the search filter writes underscores for
+// spaces (contract, section 2.4).
+func ParseType(field, text string) (Type, error) {
+	for _, t := range Types {
+		if strings.EqualFold(strings.ReplaceAll(text, "_", " "), string(t)) {
+			return t, nil
+		}
+	}
+	return "", fault.Field("customer", field, fault.Malformed, "must be one of Consumer, Corporate, Downstream_Partner, Processing_Org, Financial_Institution")
+}
+
+// Status is where a customer is in its life.
+type Status string
+
+const (
+	Active    Status = "Active"
+	Suspended Status = "Suspended"
+	StatusNew Status = "New"
+	Pending   Status = "Pending"
+)
+
+// Statuses are all of them.
+var Statuses = []Status{Active, Suspended, StatusNew, Pending}
+
+// ParseStatus reads a status without regard to letter case.
+func ParseStatus(field, text string) (Status, error) {
+	for _, s := range Statuses {
+		if strings.EqualFold(text, string(s)) {
+			return s, nil
+		}
+	}
+	return "", fault.Field("customer", field, fault.Malformed, "must be one of Active, Suspended, New, Pending")
+}
+
+// Relationship ties a customer to the bank.
+type Relationship string
+
+const (
+	RelationCustomer   Relationship = "Customer"
+	RelationBank       Relationship = "Bank"
+	RelationThirdParty Relationship = "ThirdParty"
+	RelationSelf       Relationship = "Self" // the bank's own entity
+)
+
+// Customer is one legal entity (contract, section 2.4). The json names are those of the unversioned interface.
+type Customer struct {
+	bun.BaseModel `bun:"table:customers,alias:c" json:"-"`
+
+	Tenant                 access.Tenant  `bun:"tenant,pk" json:"-"`
+	UID                    UID            `bun:"uid,pk" json:"customerUID"`
+	Owner                  UID            `bun:"owner" json:"-"` // the partner that it belongs to, itself for a partner, 0 for the bank's own
+	ExternalReferenceID    string         `bun:"external_reference_id" json:"externalReferenceId"`
+	LegalName              string         `bun:"legal_name" json:"legalName"`
+	ShortName              string         `bun:"short_name" json:"shortName"`
+	Type                   Type           `bun:"type" json:"customerType"`
+	TaxID                  seal.Text      `bun:"embed:tax_id_" json:"taxId"`
+	ACHCompanyID           string         `bun:"ach_company_id" json:"achCompanyID"`
+	CustomerID             string         `bun:"customer_id" json:"customerId"`
+	Status                 Status         `bun:"status" json:"status"`
+	LEI                    string         `bun:"lei" json:"lei"`
+	SWIFTCode              string         `bun:"swift_code" json:"swiftcode"`
+	Language               string         `bun:"language" json:"language"`
+	EmailAddress           string         `bun:"email_address" json:"emailAddress"`
+	PhoneNumber            string         `bun:"phone_number" json:"phoneNumber"`
+	FaxNumber              string         `bun:"fax_number" json:"faxNumber"`
+	Website                string         `bun:"website" json:"website"`
+	LogoURL                string         `bun:"logo_url" json:"logoUrl"`
+	LinkedinURL            string         `bun:"linkedin_url" json:"linkedinUrl"`
+	TwitterURL             string         `bun:"twitter_url" json:"twitterUrl"`
+	LegalAddress           postal.Address `bun:"embed:legal_" json:"legalAddress"`
+	MailAddressSameAsLegal bool           `bun:"mail_address_same_as_legal" json:"mailAddressSameAsLegal"`
+	MailingAddress         postal.Address `bun:"embed:mailing_" json:"mailingAddress"`
+	RelationshipType       Relationship   `bun:"relationship_type" json:"relationshipType"`
+	PartnerOrgShortName    string         `bun:"partner_org_short_name" json:"partnerOrgShortName"`
+	ProcessingOrgShortName string         `bun:"processing_org_short_name" json:"processingOrgShortName"`
+	Parent                 *UID           `bun:"parent" json:"-"`
+	ParentEntityShortName  string         `bun:"parent_entity_short_name" json:"parentEntityShortName"`
+	CostCenter             string         `bun:"cost_center" json:"costCenter"`
+	RelationshipManager    string         `bun:"relationship_manager" json:"relationshipManager"` // a user's login id
+	OriginatingOfficer     string         `bun:"originating_officer" json:"originatingOfficer"`   // a user's login id
+	Profile                Profile        `bun:"embed:profile_" json:"-"`
+	SECCodes               []string       `bun:"sec_codes,array" json:"secCodes"`
+	Note                   string         `bun:"note" json:"note"`
+	Access                 AccessSettings `bun:"embed:access_" json:"legalEntityAccessSettings"`
+	AdditionalAttributes   []Attribute    `bun:"additional_attributes,type:jsonb" json:"-"`
+	CreatedAt              time.Time      `bun:"created_at" json:"-"`
+	UpdatedAt              time.Time      `bun:"updated_at" json:"-"`
+	Version                int32          `bun:"version" json:"-"`
+}
+
+// MarshalJSON shows the profile as the array of one that the contract has, under its misspelt name.
+func (c Customer) MarshalJSON() ([]byte, error) {
+	type plain Customer
+	return json.Marshal(struct {
+		plain
+		Profile []Profile `json:"addtionalProfileDetails"`
+	}{plain(c), []Profile{c.Profile}})
+}
+
+// Profile is what the bank arranged with a customer (contract: addtionalProfileDetails).
+type Profile struct {
+	CreditClient              bool   `bun:"credit_client" json:"creditclient"`
+	AccountAnalysis           bool   `bun:"account_analysis" json:"accountanalysis"`
+	SSO                       bool   `bun:"sso" json:"sso"` // single sign-on
+	BillingCustomer           bool   `bun:"billing_customer" json:"billingcustomer"`
+	RestrictedAccess          bool   `bun:"restricted_access" json:"restrictedaccess"`
+	ACHPositivePay            bool   `bun:"ach_positive_pay" json:"achPositivePay"`
+	ACHWhitelist              bool   `bun:"ach_whitelist" json:"achWhitelist"`
+	ACHNonPrefund             bool   `bun:"ach_non_prefund" json:"achNonPrefund"`
+	ACHNonPrefundLimit        string `bun:"ach_non_prefund_limit" json:"achNonPrefundLimit"`
+	PaymentFileAuthentication bool   `bun:"payment_file_authentication" json:"paymentFileAuthentication"`
+	FXPricingTier             string `bun:"fx_pricing_tier" json:"fxPricingTier"`
+	CreditValueAdjustment     string `bun:"credit_value_adjustment" json:"crediValueAdjustment"`
+	DetailsOfCharge           string `bun:"details_of_charge" json:"detailsofCharge"` // OUR, BEN or SHA: who pays a payment's charges
+}
+
+// AccessSettings say how a customer's people work: who needs a PIN, who a second person
+// (contract: legalEntityAccessSettings). Amounts are in the bank's currency.
+type AccessSettings struct {
+	AllowOnlineAccess         bool  `bun:"allow_online_access" json:"allowOnlineAccess"`
+	UserPINForNewEntry        bool  `bun:"user_pin_for_new_entry" json:"userPinForNewEntry"`
+	UserDualApproval          bool  `bun:"user_dual_approval" json:"userDualApproval"`
+	UserPINForApproval        bool  `bun:"user_pin_for_approval" json:"userPinForApproval"`
+	NotificationsDualApproval bool  `bun:"notifications_dual_approval" json:"notificationsDualApproval"`
+	CustomerPINForNewEntry    bool  `bun:"customer_pin_for_new_entry" json:"customerPinForNewEntry"`
+	CustomerDualApproval      bool  `bun:"customer_dual_approval" json:"customerDualApproval"`
+	CustomerPINForApproval    bool  `bun:"customer_pin_for_approval" json:"customerPinForApproval"`
+	BenePINForNewEntry        bool  `bun:"bene_pin_for_new_entry" json:"benePinForNewEntry"`
+	BeneDualApproval          bool  `bun:"bene_dual_approval" json:"beneDualApproval"`
+	BenePINForApproval        bool  `bun:"bene_pin_for_approval" json:"benePinForApproval"`
+	PaymentPINForNewEntry     bool  `bun:"payment_pin_for_new_entry" json:"paymentPinForNewEntry"`
+	PaymentDualApproval       bool  `bun:"payment_dual_approval" json:"paymentDualApproval"`
+	PaymentPINForApproval     bool  `bun:"payment_pin_for_approval" json:"paymentPinForApproval"`
+	FeeTierForApproval        bool  `bun:"fee_tier_for_approval" json:"feeTierForApproval"`
+	FirstApproverLimit        Cents `bun:"first_approver_limit" json:"paymentLimitforFirstApprover"`
+	SecondApproverLimit       Cents `bun:"second_approver_limit" json:"paymentLimitforSecondApprover"`
+	NumberOfApprovers         int32 `bun:"number_of_approvers" json:"paymentNumberOfApprovers"`
+}
+
+// Cents are hundredths of the bank's currency, the contract's two decimals: 0 to 999999999.99.
+type Cents int64
+
+// Amount is the decimal form.
+func (c Cents) Amount() money.Amount { return money.Of(int64(c), "USD") }
+
+// MarshalJSON writes a number with two decimals.
+func (c Cents) MarshalJSON() ([]byte, error) { return c.Amount().MarshalJSON() }
+
+// Attribute is a custom attribute that the bank has configured.
+type Attribute struct {
+	Name  string `json:"attributeName"`
+	Value string `json:"value"`
+}
+
+// ErrNotFound is a customer that does not exist for this caller: absent, or another bank's.
+// ErrOutOfScope exists in the caller's bank but is not the caller's to see. Most operations answer both alike.
+var (
+	ErrNotFound   = fault.New(fault.NotFound, "customer", "no such customer")
+	ErrOutOfScope = fault.New(fault.Denied, "customer", "the customer is not the caller's")
+)
+
+// wordRune tells whether a letter or digit belongs to a word of a search.
+func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -1,0 +1,40 @@
+// Package fees keeps which fee tiers a customer holds.
+package fees
+
+import (
+	"strconv"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/customers"
+	"bankgraph/core/seal"
+)
+
+// ID is a fee tier's number (contract: feeId).
+type ID int64
+
+func (i ID) String() string { return strconv.FormatInt(int64(i), 10) }
+
+// Tier is one tier of one fee that a customer holds (contract: feeTier).
+type Tier struct {
+	bun.BaseModel `bun:"table:fee_tiers,alias:f" json:"-"`
+
+	Tenant        access.Tenant `bun:"tenant,pk" json:"-"`
+	ID            ID            `bun:"id,pk" json:"id,string"`
+	Customer      customers.UID `bun:"customer" json:"-"`
+	Application   string        `bun:"application" json:"application"`
+	FeeTier       string        `bun:"fee_tier" json:"feeTier"`
+	AccountNumber AccountNumber `bun:"embed:account_" json:"accountNumber"`
+	Product       string        `bun:"product" json:"product"`
+	FeeName       string        `bun:"fee_name" json:"feeName"`
+}
+
+// AccountNumber is the account that a tier counts for, from the accounts' own table; empty for all of them.
+type AccountNumber struct {
+	Last4 string `bun:"last4,scanonly"`
+}
+
+func (n AccountNumber) Masked() string { return seal.Text{Last4: n.Last4}.Masked() }
+
+func (n AccountNumber) MarshalJSON() ([]byte, error) { return seal.Text{Last4: n.Last4}.MarshalJSON() }

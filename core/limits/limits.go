@@ -1,0 +1,167 @@
+package limits
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/money"
+	"bankgraph/db"
+)
+
+// Service keeps the limits of every bank's customers.
+type Service struct {
+	db        *db.DB
+	customers *customers.Service
+	now       func() time.Time
+}
+
+// New makes the service.
+func New(d *db.DB, c *customers.Service, now func() time.Time) *Service {
+	return &Service{db: d, customers: c, now: now}
+}
+
+// checked reads limits with their usage. Days are those of delivery. The window of a limit is told by its
+// code: the day itself, the week from Monday, the month from its first day; limits per transaction use nothing.
+var checked = db.NewText[Limit](`
+SELECT l.customer, l.code, l.application, l.ceiling, l.currency, CASE
+    WHEN l.code LIKE '%\_PER\_DAY' THEN coalesce(u.day, 0)
+    WHEN l.code LIKE '%\_PER\_WEEK' THEN coalesce(u.week, 0)
+    WHEN l.code LIKE '%\_PER\_MONTH' THEN coalesce(u.month, 0)
+    ELSE 0 END::bigint AS used
+FROM limits AS l
+LEFT JOIN LATERAL (
+  SELECT sum(amount) FILTER (WHERE day = $4) AS day,
+         sum(amount) FILTER (WHERE day >= date_trunc('week', $4::date)::date AND day < date_trunc('week', $4::date)::date + 7) AS week,
+         sum(amount) FILTER (WHERE day >= date_trunc('month', $4::date)::date AND day < (date_trunc('month', $4::date) + interval '1 month')::date) AS month
+  FROM limit_usage
+  WHERE tenant = $1 AND customer = l.customer AND rail = $5 AND ($6 = '' OR entry_type = $6)
+    AND day >= least(date_trunc('month', $4::date), date_trunc('week', $4::date))::date
+    AND day < greatest(date_trunc('month', $4::date) + interval '1 month', date_trunc('week', $4::date) + interval '7 days')::date
+) AS u ON true
+WHERE l.tenant = $1 AND l.customer = ANY($2) AND l.code = ANY($3)`)
+
+// OfCustomers reads the limits that answer a question, of each customer that has any of them. Check is the
+// same for one customer over the other face.
+func (s *Service) OfCustomers(ctx context.Context, b *db.Batch, of []customers.UID, asked Asked) *Answers {
+	caller, err := access.Require(ctx, access.ViewCustomers)
+	if err == nil {
+		err = asked.valid()
+	}
+	if err != nil {
+		return &Answers{many: db.Refuse[customers.UID, Limit](err)}
+	}
+	on := asked.On
+	if on.IsZero() {
+		on = s.now().In(caller.Location())
+	}
+	day := time.Date(on.Year(), on.Month(), on.Day(), 0, 0, 0, 0, time.UTC)
+	entry := ""
+	if FamilyOf(asked.Rail) == ACH {
+		entry = string(asked.EntryType)
+	}
+	return &Answers{asked: asked, many: db.QueueMany(b, checked, func(l *Limit) customers.UID { return l.Customer },
+		caller.Tenant, of, asked.codes(), day, string(FamilyOf(asked.Rail)), entry)}
+}
+
+// valid checks what the types cannot: the order of the fields is that of the contract.
+func (a *Asked) valid() error {
+	if a.Rail == "" {
+		return fault.Field("limit", "paymentRail", fault.Required, "paymentRail is required")
+	}
+	if FamilyOf(a.Rail) != ACH {
+		a.EntryType, a.SECCode = "", ""
+	}
+	if a.SECCode != "" && a.EntryType == "" {
+		return fault.Field("limit", "entryType", fault.Required, "entryType is required with secCode")
+	}
+	if a.Amount == "" {
+		return nil
+	}
+	amount, err := money.Parse(a.Amount, "USD")
+	switch {
+	case err != nil || amount.Minor < 0:
+		return fault.Field("limit", "paymentAmount", fault.Malformed, "must be an amount that is not negative, with at most two decimals")
+	case amount.Minor > MostAmount*100:
+		return fault.Field("limit", "paymentAmount", fault.Max, "must not be above 10000000")
+	}
+	return nil
+}
+
+// Answers are limits by customer, filled when the batch is sent.
+type Answers struct {
+	asked Asked
+	many  *db.Many[customers.UID, Limit]
+}
+
+// Of are one customer's limits, in the order of the codes, with the asked amount tested against each.
+func (a *Answers) Of(customer customers.UID) ([]*Limit, error) {
+	if a.many.Err != nil {
+		return nil, a.many.Err
+	}
+	found := a.many.Of[customer]
+	for _, l := range found {
+		if a.asked.Amount != "" {
+			amount, err := money.Parse(a.asked.Amount, l.Currency)
+			if err != nil {
+				return nil, fault.Field("limit", "paymentAmount", fault.Malformed, "has more decimals than "+string(l.Currency))
+			}
+			l.tested = amount.Minor
+		}
+	}
+	slices.SortFunc(found, func(x, y *Limit) int { return cmp.Compare(place[x.Code], place[y.Code]) })
+	return found, nil
+}
+
+var place = func() map[string]int {
+	place := map[string]int{}
+	for i, code := range order {
+		place[code] = i
+	}
+	return place
+}()
+
+// Check answers the limits that a planned payment of one customer meets; none where none is configured.
+// It changes nothing (contract, section 4.2).
+func (s *Service) Check(ctx context.Context, customer customers.UID, asked Asked) ([]*Limit, error) {
+	if _, err := access.Require(ctx, access.ViewCustomers); err != nil {
+		return nil, err
+	}
+	if err := asked.valid(); err != nil {
+		return nil, err
+	}
+	b := s.db.Batch()
+	scope := s.customers.Scoped(ctx, b, customer)
+	answers := s.OfCustomers(ctx, b, []customers.UID{customer}, asked)
+	if err := b.Send(ctx); err != nil {
+		return nil, err
+	}
+	if _, err := scope.Check(); err != nil {
+		return nil, err
+	}
+	return answers.Of(customer)
+}
+
+var configured = db.NewText[Limit](`SELECT customer, code, application, ceiling, currency FROM limits WHERE tenant = $1 AND customer = ANY($2) ORDER BY customer, code`)
+
+// ConfiguredOf reads every limit that each customer has, without usage (contract: legalEntityLimits).
+func (s *Service) ConfiguredOf(ctx context.Context, b *db.Batch, of []customers.UID) *db.Many[customers.UID, Limit] {
+	caller, err := access.Require(ctx, access.ViewCustomers)
+	if err != nil {
+		return db.Refuse[customers.UID, Limit](err)
+	}
+	return db.QueueMany(b, configured, func(l *Limit) customers.UID { return l.Customer }, caller.Tenant, of)
+}
+
+// Value is the ceiling as configured: a decimal amount, or a whole number for limits that count things.
+func (l *Limit) Value() string {
+	if strings.HasPrefix(l.Code, "NO_OF_") {
+		return money.Of(l.Ceiling, "JPY").String()
+	}
+	return l.Current().String()
+}

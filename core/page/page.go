@@ -1,0 +1,79 @@
+// Package page is how every list of the bank is cut: by key inside, by page number where partners expect it.
+package page
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+
+	"bankgraph/core/fault"
+)
+
+// Most is the longest page that staff may ask for.
+const Most = 200
+
+// Window is the part of a list that is wanted: so many rows after a cursor, before one, or from an offset.
+type Window struct {
+	Size     int
+	Backward bool   // the last rows before the cursor instead of the first after it
+	Cursor   Cursor // where to start; the zero value is the list's end that it starts from
+	Offset   int    // rows to skip, for lists served by page number
+}
+
+// First is the window of a list's first rows.
+func First(size int) Window { return Window{Size: size} }
+
+// Numbered is the window of the n-th page, counted from 1.
+func Numbered(n, size int) Window { return Window{Size: size, Offset: (n - 1) * size} }
+
+// Limit is how many rows to read: one more than wanted tells whether there are further ones.
+func (w Window) Limit() int64 { return int64(w.Size) + 1 }
+
+// Cursor is a place in a list: the order's name, the sort value of a row and its UID.
+type Cursor struct {
+	Order string `json:"o"`
+	Value string `json:"v,omitempty"`
+	UID   int64  `json:"u"`
+}
+
+// version starts every cursor, so that a later form is never mistaken for this one.
+const version = "1"
+
+// String is the opaque text of the cursor.
+func (c Cursor) String() string {
+	text, _ := json.Marshal(c)
+	return version + base64.RawURLEncoding.EncodeToString(text)
+}
+
+// ParseCursor reads the text of a cursor of the named order. One of another order, or a forged one, is Invalid.
+func ParseCursor(field, text, order string) (Cursor, error) {
+	var c Cursor
+	bad := fault.Field("list", field, fault.Malformed, "not a cursor of this list")
+	if len(text) < 2 || len(text) > 1024 || text[:1] != version {
+		return c, bad
+	}
+	plain, err := base64.RawURLEncoding.Strict().DecodeString(text[1:])
+	if err != nil || json.Unmarshal(plain, &c) != nil || c.Order != order || c.UID <= 0 {
+		return Cursor{}, bad
+	}
+	return c, nil
+}
+
+// Of is one page of a list.
+type Of[T any] struct {
+	Items   []T
+	Further bool // there are more rows in the direction of reading
+}
+
+// Cut makes the page of the rows that were read for a window with its Limit.
+func Cut[T any](rows []T, w Window) Of[T] {
+	further := len(rows) > w.Size
+	if further {
+		rows = rows[:w.Size]
+	}
+	if w.Backward {
+		rows = slices.Clone(rows)
+		slices.Reverse(rows)
+	}
+	return Of[T]{Items: rows, Further: further}
+}

@@ -1,0 +1,55 @@
+// Package signatories keeps the people who may act for a customer, each with an optional approval limit.
+package signatories
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/customers"
+	"bankgraph/core/money"
+)
+
+// UID is a signatory's number (contract: id).
+type UID int64
+
+func (u UID) String() string { return strconv.FormatInt(int64(u), 10) }
+
+// Status is where a signatory is in its life. A deleted one is in no list.
+type Status string
+
+const (
+	Active  Status = "Active"
+	Pending Status = "Pending"
+	Deleted Status = "Deleted"
+)
+
+// Signatory is one person (contract, section 2.12).
+type Signatory struct {
+	bun.BaseModel `bun:"table:signatories,alias:g" json:"-"`
+
+	Tenant       access.Tenant  `bun:"tenant,pk" json:"-"`
+	UID          UID            `bun:"uid,pk" json:"id"`
+	Customer     customers.UID  `bun:"customer" json:"-"`
+	FullName     string         `bun:"full_name" json:"fullName"`
+	EmailAddress string         `bun:"email_address" json:"emailAddress"`
+	Title        string         `bun:"title" json:"title"`
+	PhoneNumber  string         `bun:"phone_number" json:"phoneNumber"` // E.164
+	LimitMinor   *int64         `bun:"approval_limit" json:"-"`         // minor units of Currency; nil: none was set
+	Currency     money.Currency `bun:"currency" json:"-"`               // the bank's
+	Status       Status         `bun:"status" json:"status"`
+	CreatedAt    time.Time      `bun:"created_at" json:"-"`
+	UpdatedAt    time.Time      `bun:"updated_at" json:"-"`
+	Version      int32          `bun:"version" json:"-"`
+}
+
+// ApprovalLimit is the largest amount that the person may approve; nil where none was set.
+func (g *Signatory) ApprovalLimit() *money.Amount {
+	if g.LimitMinor == nil {
+		return nil
+	}
+	amount := money.Of(*g.LimitMinor, g.Currency)
+	return &amount
+}
