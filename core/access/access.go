@@ -66,6 +66,15 @@ func (c Caller) Location() *time.Location {
 	return c.Zone
 }
 
+// Rights are the names of the permissions.
+func (c Caller) Rights() []string {
+	names := make([]string, len(c.Permissions))
+	for i, p := range c.Permissions {
+		names[i] = string(p)
+	}
+	return names
+}
+
 // Owner is the partner whose customers the caller sees, and 0 for the bank itself, which sees all.
 func (c Caller) Owner() int64 {
 	if c.Institution {

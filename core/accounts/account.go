@@ -256,5 +256,37 @@ func (a *Account) Limit(minor *int64) *money.Amount {
 	return &amount
 }
 
+// ShownFBONumber is the masked number of the account behind a Pseudo account; nil for others.
+func (a *Account) ShownFBONumber() *seal.Text { return a.FBONumber.Shown() }
+
+// Features are the networks and services that an account may use, as a group.
+type Features Account
+
+// Features are part of the account's own columns.
+func (a *Account) Features() *Features { return (*Features)(a) }
+
+// Callback is the amount above which wires are confirmed by telephone; nil where none is set.
+func (f *Features) Callback() *money.Amount { return (*Account)(f).Limit(f.CallbackLimit) }
+
+// DebitExposure is the exposure limit of ACH debits; nil where none is set.
+func (f *Features) DebitExposure() *money.Amount { return (*Account)(f).Limit(f.DebitExposureLimit) }
+
+// CreditExposure is the exposure limit of ACH credits; nil where none is set.
+func (f *Features) CreditExposure() *money.Amount { return (*Account)(f).Limit(f.CreditExposureLimit) }
+
+// ExternalAccount is what another provider knows the account by. The provider's token is never shown.
+type ExternalAccount struct {
+	Provider string
+	ID       string
+}
+
+// ExternalAccount is nil for accounts without another provider.
+func (a *Account) ExternalAccount() *ExternalAccount {
+	if a.ExternalProvider == "" && a.ExternalID == "" {
+		return nil
+	}
+	return &ExternalAccount{Provider: a.ExternalProvider, ID: a.ExternalID}
+}
+
 // ErrNotFound is an account that does not exist, or that is not of this customer.
 var ErrNotFound = fault.New(fault.NotFound, "account", "no such account of this customer")

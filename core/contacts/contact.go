@@ -67,6 +67,9 @@ type Bank struct {
 	SWIFTCode       string         `bun:"swift_code" json:"swiftCode"`
 }
 
+// ShownAccountNumber is the masked account number; nil where none is known.
+func (b *Bank) ShownAccountNumber() *seal.Text { return b.AccountNumber.Shown() }
+
 // IntermediaryBank passes the payment on to the beneficiary's bank.
 type IntermediaryBank struct {
 	Country              string         `bun:"country" json:"country"`

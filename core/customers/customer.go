@@ -153,6 +153,9 @@ func (c Customer) MarshalJSON() ([]byte, error) {
 	}{plain(c), []Profile{c.Profile}})
 }
 
+// ShownTaxID is the masked tax id; nil where none is known.
+func (c *Customer) ShownTaxID() *seal.Text { return c.TaxID.Shown() }
+
 // Profile is what the bank arranged with a customer (contract: addtionalProfileDetails).
 type Profile struct {
 	CreditClient              bool   `bun:"credit_client" json:"creditclient"`

@@ -30,6 +30,11 @@ type Tier struct {
 	FeeName       string        `bun:"fee_name" json:"feeName"`
 }
 
+// ShownAccountNumber is the masked number of the account that the tier counts for; nil where it counts for all.
+func (t *Tier) ShownAccountNumber() *seal.Text {
+	return seal.Text{Last4: t.AccountNumber.Last4}.Shown()
+}
+
 // AccountNumber is the account that a tier counts for, from the accounts' own table; empty for all of them.
 type AccountNumber struct {
 	Last4 string `bun:"last4,scanonly"`

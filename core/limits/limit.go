@@ -172,6 +172,25 @@ type Limit struct {
 // Kind is what the limit's code means.
 func (l *Limit) Kind() Kind { return kinds[l.Code] }
 
+// Name is the label that people see.
+func (l *Limit) Name() string { return l.Kind().Name }
+
+// Period is the time over which the limit counts.
+func (l *Limit) Period() Period { return l.Kind().Period }
+
+// EntryType is the direction that the limit counts for; nil for both.
+func (l *Limit) EntryType() *rails.EntryType { return given(l.Kind().EntryType) }
+
+// SECCode is the class that the limit counts for; nil for all.
+func (l *Limit) SECCode() *rails.SECCode { return given(l.Kind().SECCode) }
+
+func given[T ~string](value T) *T {
+	if value == "" {
+		return nil
+	}
+	return &value
+}
+
 // Current is the configured ceiling.
 func (l *Limit) Current() money.Amount { return money.Of(l.Ceiling, l.Currency) }
 

@@ -48,8 +48,17 @@ func ParseEntryType(text string) (EntryType, bool) {
 // SECCode is a standard entry class of ACH, three upper-case letters.
 type SECCode string
 
+// The classes that have limits of their own.
+const (
+	POP SECCode = "POP" // point of purchase
+	CCD SECCode = "CCD" // corporate credit or debit
+	PPD SECCode = "PPD" // prearranged payment and deposit
+	WEB SECCode = "WEB" // internet-initiated entry
+	CTX SECCode = "CTX" // corporate trade exchange
+)
+
 // SECCodes are the classes that the limit check accepts (contract, limits 2).
-var SECCodes = []SECCode{"POP", "CCD", "PPD", "WEB", "CTX"}
+var SECCodes = []SECCode{POP, CCD, PPD, WEB, CTX}
 
 // ParseSECCode reads one of SECCodes in any letter case.
 func ParseSECCode(text string) (SECCode, bool) {

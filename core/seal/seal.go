@@ -38,6 +38,14 @@ func (t Text) Masked() string {
 	return "****" + t.Last4
 }
 
+// Shown is the value where there is one, and nil without.
+func (t Text) Shown() *Text {
+	if t.Last4 == "" {
+		return nil
+	}
+	return &t
+}
+
 func (t Text) String() string               { return t.Masked() }
 func (t Text) GoString() string             { return t.Masked() }
 func (t Text) Format(s fmt.State, _ rune)   { _, _ = s.Write([]byte(t.Masked())) }

@@ -1,0 +1,100 @@
+// Package model holds the types that only GraphQL has: pages of lists, and the inputs of lookups.
+// Everything else that the schema names is a type of core.
+package model
+
+import (
+	"context"
+
+	"bankgraph/core/accounts"
+	"bankgraph/core/contacts"
+	"bankgraph/core/customers"
+	"bankgraph/core/page"
+	"bankgraph/core/signatories"
+)
+
+// Node is an object with a global id: one of the types that the schema lists.
+type Node any
+
+// CustomerBy names one customer; exactly one field is set.
+type CustomerBy struct {
+	UID           *customers.UID
+	AccountNumber *string
+	CustomerID    *string
+	ShortName     *string
+}
+
+// AccountBy names one account; exactly one field is set.
+type AccountBy struct {
+	UID    *accounts.UID
+	Number *string
+}
+
+// Connection is a page of a list.
+type Connection[T any] struct {
+	Page   page.Of[*T]
+	Window page.Window
+	Cursor func(*T) page.Cursor
+	Count  func(context.Context) (int64, error) // asked only where totalCount is selected
+}
+
+type (
+	CustomerConnection  = Connection[customers.Customer]
+	CustomerEdge        = Edge[customers.Customer]
+	AccountConnection   = Connection[accounts.Account]
+	AccountEdge         = Edge[accounts.Account]
+	ContactConnection   = Connection[contacts.Contact]
+	ContactEdge         = Edge[contacts.Contact]
+	SignatoryConnection = Connection[signatories.Signatory]
+	SignatoryEdge       = Edge[signatories.Signatory]
+)
+
+// Edge is one row of a page.
+type Edge[T any] struct {
+	Node *T
+	at   func(*T) page.Cursor
+}
+
+// Cursor is the row's place in the list.
+func (e *Edge[T]) Cursor() string { return e.at(e.Node).String() }
+
+// Nodes are the rows.
+func (c *Connection[T]) Nodes() []*T { return c.Page.Items }
+
+// Edges are the rows with their cursors.
+func (c *Connection[T]) Edges() []*Edge[T] {
+	rows := make([]Edge[T], len(c.Page.Items))
+	edges := make([]*Edge[T], len(rows))
+	for i, item := range c.Page.Items {
+		rows[i] = Edge[T]{Node: item, at: c.Cursor}
+		edges[i] = &rows[i]
+	}
+	return edges
+}
+
+// TotalCount is how many rows the whole list has.
+func (c *Connection[T]) TotalCount(ctx context.Context) (int32, error) {
+	n, err := c.Count(ctx)
+	return int32(n), err
+}
+
+// PageInfo is where a page stands in its list.
+type PageInfo struct {
+	HasNextPage     bool
+	HasPreviousPage bool
+	StartCursor     string
+	EndCursor       string
+}
+
+// PageInfo knows from reading one row more whether there are further ones; rows on the other side are
+// there if the page started at a cursor.
+func (c *Connection[T]) PageInfo() *PageInfo {
+	behind := c.Window.Cursor.UID != 0
+	info := &PageInfo{HasNextPage: c.Page.Further, HasPreviousPage: behind}
+	if c.Window.Backward {
+		info.HasNextPage, info.HasPreviousPage = behind, c.Page.Further
+	}
+	if n := len(c.Page.Items); n > 0 {
+		info.StartCursor, info.EndCursor = c.Cursor(c.Page.Items[0]).String(), c.Cursor(c.Page.Items[n-1]).String()
+	}
+	return info
+}

@@ -1,0 +1,197 @@
+// Package scalar reads and writes the scalars of the schema. Which function serves a field follows from
+// the field's Go type (gqlgen.yml).
+package scalar
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"bankgraph/core/accounts"
+	"bankgraph/core/contacts"
+	"bankgraph/core/customers"
+	"bankgraph/core/fees"
+	"bankgraph/core/money"
+	"bankgraph/core/signatories"
+)
+
+// raw writes text that needs no escaping.
+type raw string
+
+func (r raw) MarshalGQL(w io.Writer) { _, _ = io.WriteString(w, string(r)) }
+
+func quoted(text string) graphql.Marshaler { return raw(`"` + text + `"`) }
+
+// MarshalString writes null for the empty text: in core, absent text is empty.
+func MarshalString(text string) graphql.Marshaler {
+	if text == "" {
+		return graphql.Null
+	}
+	return graphql.MarshalString(text)
+}
+
+// UnmarshalString takes a string and nothing else.
+func UnmarshalString(v any) (string, error) {
+	text, ok := v.(string)
+	if !ok {
+		return "", errors.New("must be a string")
+	}
+	return text, nil
+}
+
+// MarshalInt writes a 32-bit integer.
+func MarshalInt(n int32) graphql.Marshaler { return raw(strconv.FormatInt(int64(n), 10)) }
+
+// UnmarshalInt takes a whole number of 32 bits: no text, no decimals.
+func UnmarshalInt(v any) (int32, error) {
+	var n int64
+	switch v := v.(type) {
+	case int:
+		n = int64(v)
+	case int32:
+		n = int64(v)
+	case int64:
+		n = v
+	case json.Number:
+		var err error
+		if n, err = strconv.ParseInt(string(v), 10, 64); err != nil {
+			return 0, errors.New("must be a whole number of 32 bits")
+		}
+	default:
+		return 0, errors.New("must be a whole number of 32 bits")
+	}
+	if n < math.MinInt32 || n > math.MaxInt32 {
+		return 0, errors.New("must be a whole number of 32 bits")
+	}
+	return int32(n), nil
+}
+
+// The prefixes of global ids: each type's ids start with its own.
+const (
+	CustomerPrefix  = "cus_"
+	AccountPrefix   = "acc_"
+	ContactPrefix   = "con_"
+	SignatoryPrefix = "sig_"
+)
+
+func id(prefix string, uid int64) graphql.Marshaler {
+	return raw(strconv.AppendInt([]byte(`"`+prefix), uid, 10)) + `"`
+}
+
+func uid(n int64) graphql.Marshaler { return quoted(strconv.FormatInt(n, 10)) }
+
+// ParseUID reads 1 to 18 digits.
+func ParseUID(v any) (int64, error) {
+	text, ok := v.(string)
+	if !ok || text == "" || len(text) > 18 {
+		return 0, errors.New("must be the digits of a UID, as a string")
+	}
+	n, err := strconv.ParseUint(text, 10, 63)
+	if err != nil {
+		return 0, errors.New("must be the digits of a UID, as a string")
+	}
+	return int64(n), nil
+}
+
+func parse[T ~int64](v any) (T, error) {
+	n, err := ParseUID(v)
+	return T(n), err
+}
+
+func noID[T any](any) (t T, err error) { return t, errors.New("global ids are read by node") }
+
+func MarshalCustomerID(u customers.UID) graphql.Marshaler    { return id(CustomerPrefix, int64(u)) }
+func UnmarshalCustomerID(v any) (customers.UID, error)       { return noID[customers.UID](v) }
+func MarshalAccountID(u accounts.UID) graphql.Marshaler      { return id(AccountPrefix, int64(u)) }
+func UnmarshalAccountID(v any) (accounts.UID, error)         { return noID[accounts.UID](v) }
+func MarshalContactID(u contacts.UID) graphql.Marshaler      { return id(ContactPrefix, int64(u)) }
+func UnmarshalContactID(v any) (contacts.UID, error)         { return noID[contacts.UID](v) }
+func MarshalSignatoryID(u signatories.UID) graphql.Marshaler { return id(SignatoryPrefix, int64(u)) }
+func UnmarshalSignatoryID(v any) (signatories.UID, error)    { return noID[signatories.UID](v) }
+
+func MarshalUID(n int64) graphql.Marshaler                    { return uid(n) }
+func UnmarshalUID(v any) (int64, error)                       { return ParseUID(v) }
+func MarshalCustomerUID(u customers.UID) graphql.Marshaler    { return uid(int64(u)) }
+func UnmarshalCustomerUID(v any) (customers.UID, error)       { return parse[customers.UID](v) }
+func MarshalAccountUID(u accounts.UID) graphql.Marshaler      { return uid(int64(u)) }
+func UnmarshalAccountUID(v any) (accounts.UID, error)         { return parse[accounts.UID](v) }
+func MarshalContactUID(u contacts.UID) graphql.Marshaler      { return uid(int64(u)) }
+func UnmarshalContactUID(v any) (contacts.UID, error)         { return parse[contacts.UID](v) }
+func MarshalSignatoryUID(u signatories.UID) graphql.Marshaler { return uid(int64(u)) }
+func UnmarshalSignatoryUID(v any) (signatories.UID, error)    { return parse[signatories.UID](v) }
+func MarshalFeeTierUID(u fees.ID) graphql.Marshaler           { return uid(int64(u)) }
+func UnmarshalFeeTierUID(v any) (fees.ID, error)              { return parse[fees.ID](v) }
+
+// AmountText is an amount as a caller wrote it: which currency it is in is known only where it is used.
+type AmountText string
+
+func MarshalAmountText(a AmountText) graphql.Marshaler { return graphql.MarshalString(string(a)) }
+
+// UnmarshalAmountText takes decimal text, never a number: a float has lost what the caller meant.
+func UnmarshalAmountText(v any) (AmountText, error) {
+	text, ok := v.(string)
+	if !ok {
+		return "", errors.New(`must be a decimal amount as a string, such as "12.50"`)
+	}
+	if text == "" || len(text) > 32 {
+		return "", errors.New(`must be a decimal amount, such as "12.50"`)
+	}
+	return AmountText(text), nil
+}
+
+func MarshalAmount(a money.Amount) graphql.Marshaler { return quoted(a.String()) }
+func UnmarshalAmount(any) (money.Amount, error) {
+	return money.Amount{}, errors.New("an amount is read where its currency is known")
+}
+
+func MarshalCents(c customers.Cents) graphql.Marshaler { return quoted(c.Amount().String()) }
+func UnmarshalCents(v any) (customers.Cents, error) {
+	text, err := UnmarshalAmountText(v)
+	if err != nil {
+		return 0, err
+	}
+	amount, err := money.Parse(string(text), "USD")
+	return customers.Cents(amount.Minor), err
+}
+
+// MarshalCurrency writes null where no currency is known.
+func MarshalCurrency(c money.Currency) graphql.Marshaler { return MarshalString(string(c)) }
+func UnmarshalCurrency(v any) (money.Currency, error) {
+	text, ok := v.(string)
+	if !ok {
+		return "", errors.New("must be an ISO 4217 currency code")
+	}
+	c, err := money.ParseCurrency(text)
+	if err != nil {
+		return "", errors.New("must be an ISO 4217 currency code")
+	}
+	return c, nil
+}
+
+func MarshalDate(day time.Time) graphql.Marshaler { return quoted(day.Format(time.DateOnly)) }
+func UnmarshalDate(v any) (time.Time, error) {
+	text, _ := v.(string)
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil || day.Year() < 1900 {
+		return time.Time{}, fmt.Errorf("must be a day as YYYY-MM-DD")
+	}
+	return day, nil
+}
+
+func MarshalDateTime(t time.Time) graphql.Marshaler {
+	return quoted(t.UTC().Format(time.RFC3339))
+}
+func UnmarshalDateTime(v any) (time.Time, error) {
+	text, _ := v.(string)
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}, errors.New("must be a point in time by RFC 3339")
+	}
+	return t.UTC(), nil
+}
