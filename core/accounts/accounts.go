@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -45,12 +46,14 @@ func WithoutBalances() db.Columns {
 	return all
 }
 
+const joinBalances = "LEFT JOIN balances AS b ON b.tenant = a.tenant AND b.account = a.uid AND a.system_of_record = 'Internal Core'"
+
 // selecting starts a query of accounts that are not deleted, joined with their balances where wanted.
 // Accounts that another core keeps have no balance here.
 func selecting(want db.Columns) *bun.SelectQuery {
 	q := db.Select[Account](want, inLedger).Where("a.tenant = $1").Where("a.deleted_at IS NULL")
 	if want.Overlaps(balance) {
-		q = q.Join("LEFT JOIN balances AS b ON b.tenant = a.tenant AND b.account = a.uid AND a.system_of_record = 'Internal Core'")
+		q = q.Join(joinBalances)
 	}
 	return q
 }
@@ -151,7 +154,10 @@ func (s *Service) CountOfCustomers(ctx context.Context, b *db.Batch, of []custom
 	return db.QueueMany(b, text, func(c *db.Count) customers.UID { return customers.UID(c.Of) }, p...)
 }
 
-var finding, byNumber db.Texts[Account]
+var (
+	finding     db.Texts[Account]
+	findingWith db.Texts[Found]
+)
 
 // mine limits a query to accounts of customers that a partner may see. $2 is the partner.
 func mine(q *bun.SelectQuery, partner bool) *bun.SelectQuery {
@@ -174,15 +180,55 @@ func (s *Service) FindMany(ctx context.Context, b *db.Batch, uids []UID, want db
 	return db.QueueMany(b, text, func(a *Account) UID { return a.UID }, caller.Tenant, caller.Owner(), uids)
 }
 
-// ByNumber reads the account with this number, if the caller may see it. The number is unique in the bank.
-func (s *Service) ByNumber(ctx context.Context, b *db.Batch, number string, want db.Columns) *db.Rows[Account] {
+// Found is an account together with the customer that it belongs to.
+type Found struct {
+	bun.BaseModel `bun:"table:accounts,alias:a"`
+
+	Account  Account            `bun:"embed:"`
+	Customer customers.Customer `bun:"embed:of_"`
+}
+
+// By names one account: by its UID, or by the number that people know.
+type By struct {
+	UID    UID
+	Number string
+}
+
+// foundShape is what the text of FindWith depends on.
+type foundShape struct {
+	account, customer    db.Columns
+	partner, joined, uid bool
+}
+
+// FindWith reads one account, if the caller may see it, and in the same statement those columns of its
+// customer that are wanted. Account numbers are unique in the bank.
+func (s *Service) FindWith(ctx context.Context, b *db.Batch, by By, want, ofCustomer db.Columns) *db.Rows[Found] {
 	caller, err := access.Require(ctx, access.ViewAccounts)
 	if err != nil {
-		return db.RefuseRows[Account](err)
+		return db.RefuseRows[Found](err)
 	}
-	want, partner := wanted(want), !caller.Institution
-	text := byNumber.Get(shape{want: want, partner: partner}, func() string {
-		return mine(selecting(want), partner).Where("a.number_hash = $3").String()
+	if !caller.May(access.ViewCustomers) {
+		ofCustomer = db.Columns{}
+	}
+	key, value := "a.number_hash = $3", any(nil)
+	if by.UID != 0 {
+		key, value = "a.uid = $3", by.UID
+	} else {
+		value = s.keys.Hash(int64(caller.Tenant), NumberColumn, by.Number)
+	}
+	shape := foundShape{account: wanted(want), customer: ofCustomer, partner: !caller.Institution, joined: ofCustomer != (db.Columns{}), uid: by.UID != 0}
+	text := findingWith.Get(shape, func() string {
+		columns := db.Nested[Found, Account]("Account", shape.account).And(db.Nested[Found, customers.Customer]("Customer", shape.customer))
+		from := db.Aliased[customers.Customer]("of_", "c")
+		maps.Copy(from, inLedger)
+		q := db.Select[Found](columns, from).Where("a.tenant = $1").Where("a.deleted_at IS NULL").Where(key)
+		if shape.account.Overlaps(balance) {
+			q = q.Join(joinBalances)
+		}
+		if shape.joined && !shape.partner {
+			q = q.Join("JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer")
+		}
+		return mine(q, shape.partner).String()
 	})
-	return db.Queue(b, text, caller.Tenant, caller.Owner(), s.keys.Hash(int64(caller.Tenant), NumberColumn, number))
+	return db.Queue(b, text, caller.Tenant, caller.Owner(), value)
 }

@@ -1,0 +1,173 @@
+package graph
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"bankgraph/core"
+	"bankgraph/db"
+)
+
+// Reading ahead: the root of an operation looks at what the document asks for and reads it level by level,
+// everything of a level in one round trip. Where a parent's key is known before its row, its children are
+// read beside it. Resolvers then find their rows here. What was not planned goes through a loader
+// (loaders.go), which calls the same method of core, so correctness does not hang on the plan.
+
+// operation holds what one GraphQL operation has read.
+type operation struct {
+	core *core.Core
+	mu   sync.Mutex
+	sets map[any]*siblings // by the typed UID of each parent row
+}
+
+// operationKey is where an operation keeps itself: with gqlgen's own state of it.
+const operationKey = "bankgraph.operation"
+
+func operationOf(ctx context.Context) *operation {
+	return graphql.GetOperationContext(ctx).Stats.GetExtension(operationKey).(*operation)
+}
+
+// begin gives the operation of this context its empty state.
+func begin(ctx context.Context, c *core.Core) {
+	graphql.GetOperationContext(ctx).Stats.SetExtension(operationKey, &operation{core: c, sets: map[any]*siblings{}})
+}
+
+// step is what remains to do once a batch was sent: hand out the rows, and queue what their own fields
+// need on the next batch.
+type step func(ctx context.Context, next *db.Batch) []step
+
+// read sends a batch, and goes on level by level until nothing more is asked for.
+func (o *operation) read(ctx context.Context, b *db.Batch, steps []step) error {
+	for b.Len() > 0 || len(steps) > 0 {
+		if err := b.Send(ctx); err != nil {
+			return err
+		}
+		b = o.core.Batch()
+		var further []step
+		for _, s := range steps {
+			further = append(further, s(ctx, b)...)
+		}
+		steps = further
+	}
+	return nil
+}
+
+// kind is what the plan knows of an object type: which columns each plain field needs, and its relations.
+type kind struct {
+	name      string
+	satisfies []string // the type and its interfaces, for fragments
+	columns   map[string]db.Columns
+	relations map[string]planner
+}
+
+// planner plans one relation for a set of parents.
+type planner interface {
+	plan(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) step
+}
+
+// newKind reads which columns the fields of a type need off the names of T's fields. needs tells it for
+// fields that are called otherwise in the schema.
+func newKind[T any](name string, needs map[string][]string) *kind {
+	k := &kind{name: name, satisfies: []string{name, "Node"}, columns: map[string]db.Columns{}, relations: map[string]planner{}}
+	model := reflect.TypeFor[T]()
+	for _, field := range schema.Types[name].Fields {
+		if strings.HasPrefix(field.Name, "__") {
+			continue
+		}
+		fields, told := needs[field.Name]
+		if !told {
+			match, ok := model.FieldByNameFunc(func(goName string) bool { return strings.EqualFold(goName, field.Name) })
+			if !ok {
+				panic("graph: the plan does not know which columns " + name + "." + field.Name + " needs")
+			}
+			fields = []string{match.Name}
+		}
+		k.columns[field.Name] = db.Want[T](fields...)
+	}
+	return k
+}
+
+// wants tells which columns the selection of a kind needs, and which relations it asks for.
+func (k *kind) wants(ctx context.Context, selection ast.SelectionSet) (want db.Columns, relations []graphql.CollectedField) {
+	for _, f := range graphql.CollectFields(graphql.GetOperationContext(ctx), selection, k.satisfies) {
+		want = want.And(k.columns[f.Name])
+		if k.relations[f.Name] != nil {
+			relations = append(relations, f)
+		}
+	}
+	return want, relations
+}
+
+// children queues the relations of a set of parents and returns what remains to do after the batch was sent.
+func (o *operation) children(ctx context.Context, b *db.Batch, k *kind, s *siblings, relations []graphql.CollectedField) []step {
+	var steps []step
+	for _, f := range relations {
+		if next := k.relations[f.Name].plan(ctx, o, b, s, f); next != nil {
+			steps = append(steps, next)
+		}
+	}
+	return steps
+}
+
+// siblings are parents that came from one list, or a single one. What is read for one of them is read for all.
+type siblings struct {
+	keys    any // []P
+	mu      sync.Mutex
+	answers map[*ast.Field]any // func(P) (V, error) where the plan has read it, a loader where it has not
+}
+
+// family registers parents as siblings. One that is already known stays where it is.
+func family[P comparable](o *operation, keys []P) *siblings {
+	s := &siblings{keys: keys, answers: map[*ast.Field]any{}}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, key := range keys {
+		if _, known := o.sets[key]; !known {
+			o.sets[key] = s
+		}
+	}
+	return s
+}
+
+// familyOf finds the siblings of a parent; one that nobody registered is alone.
+func familyOf[P comparable](o *operation, key P) *siblings {
+	o.mu.Lock()
+	s, known := o.sets[key]
+	o.mu.Unlock()
+	if known {
+		return s
+	}
+	return family(o, []P{key})
+}
+
+// relation is a field whose value is read from the database for a set of parents at once.
+type relation[P comparable, V any] struct {
+	// queue adds the reads to a batch. Once it was sent, of gives each parent's value, and next queues what
+	// the values' own fields need.
+	queue func(ctx context.Context, o *operation, b *db.Batch, parents []P, f graphql.CollectedField) (of func(P) (V, error), next step)
+}
+
+func (r *relation[P, V]) plan(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) step {
+	of, next := r.queue(ctx, o, b, s.keys.([]P), f)
+	s.answers[f.Field] = of
+	return next
+}
+
+// uidsOf are the distinct keys of rows, in their order.
+func uidsOf[T any, K comparable](rows []*T, key func(*T) K) []K {
+	keys := make([]K, 0, len(rows))
+	seen := make(map[K]bool, len(rows))
+	for _, row := range rows {
+		if k := key(row); !seen[k] {
+			seen[k] = true
+			keys = append(keys, k)
+		}
+	}
+	return slices.Clip(keys)
+}

@@ -1,0 +1,167 @@
+package graph
+
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"bankgraph/core/fault"
+	"bankgraph/core/page"
+	"bankgraph/db"
+	"bankgraph/graph/model"
+	"bankgraph/graph/scalar"
+)
+
+// defaultPage is the size of a page where neither first nor last is given.
+const defaultPage = 20
+
+// arguments are those of a connection as the document gives them.
+type arguments map[string]any
+
+func argumentsOf(ctx context.Context, f graphql.CollectedField) arguments {
+	return f.ArgumentMap(graphql.GetOperationContext(ctx).Variables)
+}
+
+// decode reads an input object or enum the way that gqlgen would for the resolver.
+func decode[T any](ctx context.Context, a arguments, name string) (value T, err error) {
+	if a[name] == nil {
+		return value, nil
+	}
+	err = graphql.UnmarshalInputFromContext(ctx, a[name], &value)
+	return value, err
+}
+
+// size reads first or last: 1 to page.Most.
+func (a arguments) size(name string) (int, error) {
+	n, err := scalar.UnmarshalInt(a[name])
+	if err != nil || n < 1 || n > page.Most {
+		return 0, fault.Field("list", name, fault.Malformed, "must be 1 to 200")
+	}
+	return int(n), nil
+}
+
+// window reads first, after, last and before. Either end of the list, not both. The default of first
+// gives way to last.
+func (a arguments) window(f graphql.CollectedField, order string) (w page.Window, err error) {
+	var cursor string
+	switch {
+	case a["last"] != nil:
+		if f.Arguments.ForName("first") != nil && a["first"] != nil {
+			return w, fault.Field("list", "last", fault.Forbidden, "give first or last, not both")
+		}
+		if a["after"] != nil {
+			return w, fault.Field("list", "after", fault.Forbidden, "after goes with first, before with last")
+		}
+		w.Backward, cursor = true, "before"
+		w.Size, err = a.size("last")
+	case a["before"] != nil:
+		return w, fault.Field("list", "before", fault.Forbidden, "after goes with first, before with last")
+	default:
+		cursor = "after"
+		if w.Size = defaultPage; a["first"] != nil {
+			w.Size, err = a.size("first")
+		}
+	}
+	if text, _ := a[cursor].(string); err == nil && a[cursor] != nil {
+		w.Cursor, err = page.ParseCursor(cursor, text, order)
+	}
+	return w, err
+}
+
+// selected is what a selection of a connection asks for.
+type selected struct {
+	want    db.Columns
+	further []graphql.CollectedField // relations of the rows
+	count   bool
+}
+
+// inConnection looks through edges and nodes at what the rows themselves must show.
+func inConnection(ctx context.Context, k *kind, selection ast.SelectionSet) (s selected) {
+	op := graphql.GetOperationContext(ctx)
+	rows := func(selection ast.SelectionSet) {
+		want, further := k.wants(ctx, selection)
+		s.want, s.further = s.want.And(want), append(s.further, further...)
+	}
+	for _, f := range graphql.CollectFields(op, selection, []string{k.name + "Connection"}) {
+		switch f.Name {
+		case "nodes":
+			rows(f.Selections)
+		case "edges":
+			for _, edge := range graphql.CollectFields(op, f.Selections, []string{k.name + "Edge"}) {
+				if edge.Name == "node" {
+					rows(edge.Selections)
+				}
+			}
+		case "totalCount":
+			s.count = true
+		}
+	}
+	return s
+}
+
+// connected is a relation to a list of rows, a page of it for each parent.
+//
+// byUID is the order in which all children are listed.
+const byUID = "uid"
+
+type list[P comparable, K comparable, T any, F any] struct {
+	rows  func(ctx context.Context, o *operation, b *db.Batch, of []P, by F, want db.Columns, w page.Window) *db.Many[P, T]
+	count func(ctx context.Context, o *operation, b *db.Batch, of []P, by F) *db.Many[P, db.Count]
+	key   func(*T) K
+	uid   func(*T) int64
+	of    func() *kind
+}
+
+// relation makes the list a relation of its parents.
+func (l list[P, K, T, F]) relation() *relation[P, *model.Connection[T]] {
+	return &relation[P, *model.Connection[T]]{queue: l.queue}
+}
+
+func (l list[P, K, T, F]) queue(ctx context.Context, o *operation, b *db.Batch, parents []P, f graphql.CollectedField) (func(P) (*model.Connection[T], error), step) {
+	a := argumentsOf(ctx, f)
+	w, err := a.window(f, byUID)
+	by, bad := decode[F](ctx, a, "filter")
+	if err == nil {
+		err = bad
+	}
+	if err != nil {
+		return func(P) (*model.Connection[T], error) { return nil, err }, nil
+	}
+	asked := inConnection(ctx, l.of(), f.Selections)
+	rows := l.rows(ctx, o, b, parents, by, asked.want, w)
+	var counts *db.Many[P, db.Count]
+	if asked.count {
+		counts = l.count(ctx, o, b, parents, by)
+	}
+	of := func(parent P) (*model.Connection[T], error) {
+		if rows.Err != nil {
+			return nil, rows.Err
+		}
+		return &model.Connection[T]{
+			Page: page.Cut(rows.Of[parent], w), Window: w,
+			Cursor: func(row *T) page.Cursor { return page.Cursor{Order: byUID, UID: l.uid(row)} },
+			Count:  func(context.Context) (int64, error) { return countOf(counts, parent) },
+		}, nil
+	}
+	if len(asked.further) == 0 {
+		return of, nil
+	}
+	return of, func(ctx context.Context, next *db.Batch) []step {
+		var all []*T
+		for _, parent := range parents {
+			all = append(all, page.Cut(rows.Of[parent], w).Items...)
+		}
+		return o.children(ctx, next, l.of(), family(o, uidsOf(all, l.key)), asked.further)
+	}
+}
+
+func countOf[P comparable](counts *db.Many[P, db.Count], parent P) (int64, error) {
+	if counts.Err != nil {
+		return 0, counts.Err
+	}
+	if rows := counts.Of[parent]; len(rows) > 0 {
+		return rows[0].N, nil
+	}
+	return 0, nil
+}
