@@ -2,6 +2,7 @@ package guard_test
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -30,7 +31,8 @@ func attacks() []attack {
 	number := func(n int, format string) string {
 		var b strings.Builder
 		for i := range n {
-			fmt.Fprintf(&b, format, i)
+			one := strings.ReplaceAll(format, "%next", fmt.Sprint(i+1))
+			b.WriteString(strings.ReplaceAll(one, "%d", fmt.Sprint(i)))
 		}
 		return b.String()
 	}
@@ -50,7 +52,7 @@ func attacks() []attack {
 	// Every fragment selects the same fields, each with another argument.
 	overlapping := func(n int) string {
 		return "{ customer {" + number(n, " ...o%d") + " } }" +
-			number(n, " fragment o%[1]d on Customer { uid legalName parent { uid accounts(first: 1%[1]d) { totalCount } } }")
+			number(n, " fragment o%d on Customer { uid legalName parent { uid accounts(first: 1%d) { totalCount } } }")
 	}
 	return []attack{
 		{"__typename 1,000 times", "{" + strings.Repeat(" __typename", 1000) + " }", guard.DocumentTooComplex, mib},
@@ -79,6 +81,8 @@ func attacks() []attack {
 		{"a list value of 10,000", "{ nodes(ids: [" + strings.Repeat("1,", 10_000) + "]) { id } }", guard.DocumentTooComplex, 2 * mib},
 
 		{"26 fragments, each spread twice", doubling(26, "...f%d ...f%d", "uid"), guard.FieldLimit, mib},
+		{"49 fragments, each spread 5 times: more than an int64 can count", "{ customer { ...f0 } } fragment f48 on Customer { uid }" +
+			number(48, " fragment f%d on Customer { uid ...f%next ...f%next ...f%next ...f%next ...f%next }"), guard.FieldLimit, 2 * mib},
 		{"aliased fan-out through 18 fragments", doubling(18, "a: parent { ...f%d } b: parent { ...f%d }", "uid"), guard.FieldLimit, mib},
 		{"1,001 fields", doubling(9, "...f%d ...f%d", "uid shortName"), guard.FieldLimit, mib},
 		{"depth 13", "{ customer {" + nested(11, " parent {", " uid", " }") + " } }", guard.DepthLimit, mib},
@@ -165,6 +169,19 @@ func TestRefusingTakesLittleMemory(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		if used := after.TotalAlloc - before.TotalAlloc; used > one.memory {
 			t.Errorf("%s: %d KiB, at most %d", one.name, used>>10, one.memory>>10)
+		}
+	}
+}
+
+func TestSumsStopAtTheTop(t *testing.T) {
+	t.Parallel()
+	g := open(t, guard.Options{}).guard
+	for _, one := range attacks() {
+		if !strings.HasPrefix(one.name, "49 fragments") {
+			continue
+		}
+		if got := g.Check(one.query)[0].Extensions["requested"]; got != int64(math.MaxInt64) {
+			t.Errorf("%v fields", got)
 		}
 	}
 }

@@ -46,17 +46,12 @@ func (h HTTP) readBody(w http.ResponseWriter, r *http.Request) (*graphql.RawPara
 	if limit == 0 {
 		limit = DefaultBodyLimit
 	}
-	tooLarge := &refusal{http.StatusRequestEntityTooLarge, BodyTooLarge,
-		"the body is larger than " + strconv.FormatInt(limit, 10) + " bytes", nil}
-	if r.ContentLength > limit {
-		w.Header().Set("Connection", "close") // the rest is not worth reading
-		return nil, tooLarge
-	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
-		return nil, tooLarge
+		return nil, &refusal{http.StatusRequestEntityTooLarge, BodyTooLarge,
+			"the body is larger than " + strconv.FormatInt(limit, 10) + " bytes", nil}
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, &refusal{http.StatusRequestTimeout, TimedOut, "the body came too slowly", nil}
 	case err != nil:

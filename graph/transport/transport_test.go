@@ -302,6 +302,7 @@ func TestJSONThatCanBeReadInTwoWaysIsRefused(t *testing.T) {
 		{v(`{}`) + "x", transport.InvalidJSON, "not valid JSON"},
 		{v(`{}`) + v(`{}`), transport.InvalidJSON, "not valid JSON"},
 		{"// comment\n" + v(`{}`), transport.InvalidJSON, "not valid JSON"},
+		{v(`{"t":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + "}"), transport.InvalidJSON, "not valid JSON"},
 		{v(strings.Repeat("[", 10_000)), transport.InvalidJSON, "not valid JSON"},
 		{v(strings.Repeat(`{"a":`, 5_000)), transport.InvalidJSON, "not valid JSON"},
 	} {
