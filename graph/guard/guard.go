@@ -1,0 +1,345 @@
+// Package guard decides whether a GraphQL document may run, before anything of
+// it does: its shape before it is validated (validation is quadratic), then
+// its depth, its fields and its price, and who may look at the schema.
+//
+// gqlgen has no hook between parsing and validating, and its complexity limit
+// walks fragments again for every spread, which 987 bytes can turn into
+// seconds. So the guard parses and validates itself, once per document, keeps
+// the outcome, and hands it to gqlgen as if from gqlgen's own query cache.
+package guard
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/errcode"
+	"github.com/99designs/gqlgen/graphql/handler"
+	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/parser"
+	"github.com/vektah/gqlparser/v2/validator"
+	"github.com/vektah/gqlparser/v2/validator/rules"
+)
+
+// The codes of the errors that arise here, all of them before execution.
+// Syntax and validation keep gqlgen's GRAPHQL_PARSE_FAILED and
+// GRAPHQL_VALIDATION_FAILED.
+const (
+	DocumentTooComplex         = "DOCUMENT_TOO_COMPLEX"
+	FieldLimit                 = "FIELD_LIMIT"
+	DepthLimit                 = "DEPTH_LIMIT"
+	RootFieldLimit             = "ROOT_FIELD_LIMIT"
+	PriceLimit                 = "PRICE_LIMIT"
+	IntrospectionDenied        = "INTROSPECTION_DENIED"
+	InvalidText                = "INVALID_TEXT"
+	PersistedQueryNotSupported = "PERSISTED_QUERY_NOT_SUPPORTED"
+	PersistedDocumentNotFound  = "PERSISTED_DOCUMENT_NOT_FOUND"
+)
+
+// Limits are what one document may ask. A zero takes its value from
+// DefaultLimits.
+type Limits struct {
+	// Before validation.
+	Tokens     int // of the text, comments included
+	Selections int // in one pair of braces
+	Repeats    int // of one response name, spread or type condition in one pair of braces
+	Aliases    int // in the document
+	Fragments  int // named ones, in the document
+	Operations int // in the document
+	Directives int // at one place
+
+	// After validation, of each operation, with fragments expanded.
+	Fields             int
+	Depth              int // a root field is at depth 1
+	IntrospectionDepth int // below __schema and __type, which the depth leaves out
+	RootFields         int
+	RootMutations      int
+	Price              int64
+}
+
+// DefaultLimits let the standard introspection query and every page of a portal
+// through, and refuse any hostile document within milliseconds.
+var DefaultLimits = Limits{
+	Tokens: 2000, Selections: 200, Repeats: 5, Aliases: 60, Fragments: 50, Operations: 10, Directives: 10,
+	Fields: 1000, Depth: 12, IntrospectionDepth: 20, RootFields: 20, RootMutations: 10, Price: 5000,
+}
+
+// Options of the guard.
+type Options struct {
+	Limits Limits
+	// MayIntrospect says whether the caller may read the schema through
+	// __schema and __type. Nobody may when nil.
+	MayIntrospect func(context.Context) bool
+	// ListSizes are how many items a plain list is assumed to have, by
+	// "Type.field"; DefaultListSize (10 when 0) is for all others. A connection
+	// has the size that its first or last says.
+	ListSizes       map[string]int
+	DefaultListSize int
+	// MaxPage (200 when 0) is the largest page that the resolvers serve. They
+	// refuse others by name of the argument, so the price need not.
+	MaxPage int
+	// Documents is how many documents are kept parsed; 500 when 0. A document
+	// of 5 KB takes about 160 KB.
+	Documents int
+}
+
+// Guard is the extension that Use mounts.
+type Guard struct {
+	limits    Limits
+	options   Options
+	rules     *rules.Rules
+	schema    *ast.Schema
+	documents *lru.Cache[string, *document]
+}
+
+// document is a valid document with what is known of it before its variables
+// are: all of it is worked out once and never changed again.
+type document struct {
+	parsed *ast.QueryDocument
+	plans  map[*ast.OperationDefinition]*plan
+}
+
+// Use mounts the guard on a server. Extensions that put a document in place of
+// its id must be used before, those that look at its cost after.
+func Use(server *handler.Server, options Options) *Guard {
+	setDefault(&options.DefaultListSize, 10)
+	setDefault(&options.MaxPage, 200)
+	setDefault(&options.Documents, 500)
+	documents, err := lru.New[string, *document](options.Documents)
+	if err != nil {
+		panic(err) // only for a size below 1, a mistake in the program
+	}
+	g := &Guard{limits: withDefaults(options.Limits), options: options, rules: silentRules(), documents: documents}
+	server.Use(g)
+	server.SetQueryCache(handOver{})
+	// Never reached while the guard is mounted; they keep gqlgen's own parsing
+	// within bounds all the same.
+	server.SetParserTokenLimit(g.limits.Tokens)
+	server.SetDisableSuggestion(true)
+	return g
+}
+
+func withDefaults(l Limits) Limits {
+	d := DefaultLimits
+	setDefault(&l.Tokens, d.Tokens)
+	setDefault(&l.Selections, d.Selections)
+	setDefault(&l.Repeats, d.Repeats)
+	setDefault(&l.Aliases, d.Aliases)
+	setDefault(&l.Fragments, d.Fragments)
+	setDefault(&l.Operations, d.Operations)
+	setDefault(&l.Directives, d.Directives)
+	setDefault(&l.Fields, d.Fields)
+	setDefault(&l.Depth, d.Depth)
+	setDefault(&l.IntrospectionDepth, d.IntrospectionDepth)
+	setDefault(&l.RootFields, d.RootFields)
+	setDefault(&l.RootMutations, d.RootMutations)
+	setDefault(&l.Price, d.Price)
+	return l
+}
+
+func setDefault[N int | int64](n *N, value N) {
+	if *n == 0 {
+		*n = value
+	}
+}
+
+// silentRules are the rules of validation, none of which tells what the schema
+// has instead of what was asked for.
+func silentRules() *rules.Rules {
+	r := rules.NewDefaultRules()
+	for name, silent := range map[string]validator.Rule{
+		rules.FieldsOnCorrectTypeRule.Name: rules.FieldsOnCorrectTypeRuleWithoutSuggestions,
+		rules.KnownArgumentNamesRule.Name:  rules.KnownArgumentNamesRuleWithoutSuggestions,
+		rules.KnownTypeNamesRule.Name:      rules.KnownTypeNamesRuleWithoutSuggestions,
+		rules.ScalarLeafsRule.Name:         rules.ScalarLeafsRuleWithoutSuggestions,
+		rules.ValuesOfCorrectTypeRule.Name: rules.ValuesOfCorrectTypeRuleWithoutSuggestions,
+	} {
+		r.ReplaceRule(name, silent.RuleFunc)
+	}
+	return r
+}
+
+var _ interface {
+	graphql.HandlerExtension
+	graphql.OperationParameterMutator
+	graphql.OperationContextMutator
+} = (*Guard)(nil)
+
+// ExtensionName is for gqlgen.
+func (g *Guard) ExtensionName() string { return "Guard" }
+
+// Validate is where gqlgen shows the schema, once, at start.
+func (g *Guard) Validate(schema graphql.ExecutableSchema) error {
+	g.schema = schema.Schema()
+	for name := range g.options.ListSizes {
+		typ, field, _ := strings.Cut(name, ".")
+		if def := g.schema.Types[typ]; def == nil || def.Fields.ForName(field) == nil {
+			return errors.New("guard: no field " + name + " to assume a size of")
+		}
+	}
+	return nil
+}
+
+// MutateOperationParameters runs before gqlgen parses: it finds or prepares the
+// document and leaves it where handOver finds it.
+func (g *Guard) MutateOperationParameters(ctx context.Context, params *graphql.RawParams) *gqlerror.Error {
+	if params.Query == "" {
+		if err := missingDocument(params.Extensions); err != nil {
+			return err
+		}
+	}
+	doc, errs := g.document(params.Query)
+	if len(errs) > 0 {
+		return fold(errs)
+	}
+	operation := graphql.GetOperationContext(ctx)
+	operation.Doc = doc.parsed
+	operation.Stats.SetExtension(statsKey, &stats{document: doc})
+	return nil
+}
+
+// MutateOperationContext runs once the operation is chosen and its variables
+// are known.
+func (g *Guard) MutateOperationContext(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
+	known := operation.Stats.GetExtension(statsKey).(*stats)
+	plan := known.document.plans[operation.Operation]
+	if plan.introspects {
+		if g.options.MayIntrospect == nil || !g.options.MayIntrospect(ctx) {
+			return refused(IntrospectionDenied, "you may not read the schema")
+		}
+		operation.DisableIntrospection = false
+	}
+	known.cost = Cost{Requested: plan.price.of(operation.Variables), Limit: g.limits.Price}
+	if known.cost.Requested > known.cost.Limit {
+		return over(PriceLimit, "the price of the operation", known.cost.Requested, known.cost.Limit)
+	}
+	return nil
+}
+
+// Cost is the price of an operation and what it may be.
+type Cost struct{ Requested, Limit int64 }
+
+// CostOf is the cost of the operation in the context, for those who run after
+// the guard; false when there is none.
+func CostOf(ctx context.Context) (Cost, bool) {
+	if !graphql.HasOperationContext(ctx) {
+		return Cost{}, false
+	}
+	known, ok := graphql.GetOperationContext(ctx).Stats.GetExtension(statsKey).(*stats)
+	if !ok {
+		return Cost{}, false
+	}
+	return known.cost, true
+}
+
+const statsKey = "bankgraph.guard"
+
+type stats struct {
+	document *document
+	cost     Cost
+}
+
+// Check prepares a document that is known in advance and says all that is wrong
+// with it. What its variables will add to the price is not known here.
+func (g *Guard) Check(query string) gqlerror.List {
+	_, errs := g.document(query)
+	return errs
+}
+
+// Cached is the number of documents that are kept.
+func (g *Guard) Cached() int { return g.documents.Len() }
+
+// document gives a document that passed every check but those that need its
+// variables.
+func (g *Guard) document(query string) (*document, gqlerror.List) {
+	if known, ok := g.documents.Get(query); ok {
+		return known, nil
+	}
+	// Its own copy: the text may be a part of a larger body.
+	query = strings.Clone(query)
+	parsed, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: query}, g.limits.Tokens)
+	if err != nil {
+		return nil, gqlerror.List{g.syntaxError(err)}
+	}
+	if len(parsed.Operations) == 0 {
+		return nil, gqlerror.List{refused(errcode.ValidationFailed, "no operation provided")}
+	}
+	if err := checkShape(parsed, g.limits); err != nil {
+		return nil, gqlerror.List{err}
+	}
+	if errs := validator.ValidateWithRules(g.schema, parsed, g.rules); len(errs) > 0 {
+		return nil, validationErrors(errs)
+	}
+	stripDefer(parsed)
+	plans, refusal := planAll(parsed, g)
+	if refusal != nil {
+		return nil, gqlerror.List{refusal}
+	}
+	doc := &document{parsed, plans}
+	g.documents.Add(query, doc)
+	return doc, nil
+}
+
+// syntaxError gives the parser's error its code. The token limit is told from
+// syntax by the only sign that gqlparser gives.
+func (g *Guard) syntaxError(err error) *gqlerror.Error {
+	found := gqlerror.WrapIfUnwrapped(err)
+	if strings.HasPrefix(found.Message, "exceeded token limit") {
+		tooMany := refused(DocumentTooComplex, "the document has too many tokens")
+		tooMany.Extensions["limit"] = g.limits.Tokens
+		return tooMany
+	}
+	errcode.Set(found, errcode.ParseFailed)
+	return found
+}
+
+// validationErrors keeps the first 20: nobody reads more, and a small document
+// must not buy a large answer.
+func validationErrors(errs gqlerror.List) gqlerror.List {
+	errs = errs[:min(len(errs), 20)]
+	for _, err := range errs {
+		errcode.Set(err, errcode.ValidationFailed)
+	}
+	return errs
+}
+
+// fold makes one error of many, since gqlgen takes only one from an extension:
+// the first, with all of them as its cause. Our transport unfolds it.
+func fold(errs gqlerror.List) *gqlerror.Error {
+	if len(errs) == 1 {
+		return errs[0]
+	}
+	first := *errs[0]
+	first.Err = errs
+	return &first
+}
+
+// missingDocument answers those who sent only a hash or an id. The message of
+// the first is what Apollo's client waits for to send the text as well.
+func missingDocument(extensions map[string]any) *gqlerror.Error {
+	switch {
+	case extensions["documentId"] != nil:
+		return refused(PersistedDocumentNotFound, "no document has this id")
+	case extensions["persistedQuery"] != nil:
+		return refused(PersistedQueryNotSupported, "PersistedQueryNotSupported")
+	}
+	return nil
+}
+
+func refused(code, message string) *gqlerror.Error {
+	return &gqlerror.Error{Message: message, Extensions: map[string]any{"code": code}}
+}
+
+// handOver stands where gqlgen looks for a parsed document: the guard has put
+// it into the operation already.
+type handOver struct{}
+
+func (handOver) Get(ctx context.Context, _ string) (*ast.QueryDocument, bool) {
+	doc := graphql.GetOperationContext(ctx).Doc
+	return doc, doc != nil
+}
+
+func (handOver) Add(context.Context, string, *ast.QueryDocument) {}

@@ -1,0 +1,227 @@
+package guard
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// The price list. A scalar is free, an object costs 1; both are multiplied by
+// the sizes of the lists they stand in.
+const (
+	objectPrice        = 1
+	mutationPrice      = 10 // on top of the object
+	introspectionPrice = 50 // each __schema or __type, whatever it selects
+)
+
+// price is a sum in which only the sizes of some pages may be open, because
+// variables say them. All the rest is worked out when the document is first
+// seen, so that pricing it again costs a few multiplications.
+type price struct {
+	fixed int64
+	pages []page
+}
+
+// page adds, times over, its size multiplied by the price of one item.
+type page struct {
+	times int64
+	size  pageSize
+	item  price
+}
+
+// of is the price under the given variables.
+func (p price) of(variables map[string]any) int64 {
+	total := p.fixed
+	for _, one := range p.pages {
+		items := times(one.times, one.size.of(variables))
+		total = add(total, times(items, one.item.of(variables)))
+	}
+	return total
+}
+
+func (p *price) add(q price) {
+	p.fixed = add(p.fixed, q.fixed)
+	p.pages = append(p.pages, q.pages...)
+}
+
+func (p price) times(n int64) price {
+	product := price{fixed: times(p.fixed, n), pages: make([]page, len(p.pages))}
+	for i, one := range p.pages {
+		one.times = times(one.times, n)
+		product.pages[i] = one
+	}
+	return product
+}
+
+// pricer prices operations whose expanded fields are within their limit; that
+// bounds its walk, which therefore may follow each spread anew.
+type pricer struct{ options Options }
+
+func (p pricer) operation(operation *ast.OperationDefinition) price {
+	var total price
+	p.set(operation.SelectionSet, func(field *ast.Field) {
+		total.add(p.field(field))
+		if operation.Operation == ast.Mutation {
+			total.fixed = add(total.fixed, mutationPrice)
+		}
+	})
+	return total
+}
+
+// set visits the fields of a selection set, those in fragments too.
+func (p pricer) set(set ast.SelectionSet, visit func(*ast.Field)) {
+	for _, selection := range set {
+		switch selection := selection.(type) {
+		case *ast.Field:
+			visit(selection)
+		case *ast.InlineFragment:
+			p.set(selection.SelectionSet, visit)
+		case *ast.FragmentSpread:
+			p.set(selection.Definition.SelectionSet, visit)
+		}
+	}
+}
+
+func (p pricer) field(field *ast.Field) price {
+	if introspection(field) {
+		return price{fixed: introspectionPrice}
+	}
+	if field.SelectionSet == nil {
+		return price{}
+	}
+	if size, ok := p.pageSize(field); ok {
+		return p.paged(field, size)
+	}
+	one := p.object(field)
+	if isList(field.Definition) {
+		return one.times(int64(p.listSize(field)))
+	}
+	return one
+}
+
+func (p pricer) object(field *ast.Field) price {
+	one := price{fixed: objectPrice}
+	p.set(field.SelectionSet, func(child *ast.Field) { one.add(p.field(child)) })
+	return one
+}
+
+// paged is 1 + size × item, where the items are what the connection's lists
+// hold: edges and nodes. Its pageInfo and the like come once. A plain list with
+// a size of its own has nothing around its items.
+func (p pricer) paged(field *ast.Field, size pageSize) price {
+	var total, item price
+	if isList(field.Definition) {
+		item = p.object(field)
+	} else {
+		total.fixed = objectPrice
+		p.set(field.SelectionSet, func(child *ast.Field) {
+			if child.SelectionSet != nil && isList(child.Definition) {
+				item.add(p.object(child))
+				return
+			}
+			total.add(p.field(child))
+		})
+	}
+	if size.open {
+		total.pages = append(total.pages, page{1, size, item})
+	} else {
+		total.add(item.times(size.of(nil)))
+	}
+	return total
+}
+
+func isList(def *ast.FieldDefinition) bool { return def.Type.Elem != nil }
+
+func (p pricer) listSize(field *ast.Field) int {
+	if field.ObjectDefinition != nil {
+		if size, ok := p.options.ListSizes[field.ObjectDefinition.Name+"."+field.Name]; ok {
+			return size
+		}
+	}
+	return p.options.DefaultListSize
+}
+
+// pageSize is what the arguments first and last say of a field, if it has one.
+type pageSize struct {
+	given    [2]*ast.Value // nil where it is not in the document
+	fallback int64
+	most     int64
+	open     bool // a variable says it
+}
+
+func (p pricer) pageSize(field *ast.Field) (pageSize, bool) {
+	size := pageSize{most: int64(p.options.MaxPage)}
+	paged := false
+	for i, name := range [...]string{"first", "last"} {
+		def := field.Definition.Arguments.ForName(name)
+		if def == nil {
+			continue
+		}
+		paged = true
+		if def.DefaultValue != nil {
+			if n, ok := number(def.DefaultValue, nil); ok {
+				size.fallback = max(size.fallback, n)
+			}
+		}
+		if given := field.Arguments.ForName(name); given != nil {
+			size.given[i] = given.Value
+			size.open = size.open || given.Value.Kind == ast.Variable
+		}
+	}
+	if size.fallback == 0 {
+		size.fallback = int64(p.options.DefaultListSize)
+	}
+	return size, paged
+}
+
+// of is the larger of first and last, else the default. What no resolver would
+// serve counts as the nearest size that one would: the resolver refuses it, and
+// can name the argument.
+func (s pageSize) of(variables map[string]any) int64 {
+	var size int64
+	known := false
+	for _, value := range s.given {
+		if value == nil {
+			continue
+		}
+		if n, ok := number(value, variables); ok {
+			size, known = max(size, n), true
+		}
+	}
+	if !known {
+		size = s.fallback
+	}
+	return min(max(size, 1), s.most)
+}
+
+// number reads an argument; false for null and for a variable that is not
+// given. What is not a number at all counts as the largest one.
+func number(value *ast.Value, variables map[string]any) (int64, bool) {
+	var given any = json.Number(value.Raw)
+	switch value.Kind {
+	case ast.NullValue:
+		return 0, false
+	case ast.Variable:
+		given = variables[value.Raw]
+	}
+	switch n := given.(type) {
+	case nil:
+		return 0, false
+	case int64:
+		return n, true
+	case int:
+		return int64(n), true
+	case json.Number:
+		return parsed(string(n)), true
+	}
+	return parsed(""), true
+}
+
+func parsed(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 1<<63 - 1
+	}
+	return n
+}

@@ -1,0 +1,158 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+)
+
+// checkShape looks at a document that is parsed but not validated, since it is
+// validation that it protects: comparing fields that might be merged takes the
+// square of their number. One walk, linear in the document.
+func checkShape(doc *ast.QueryDocument, limits Limits) *gqlerror.Error {
+	s := shape{limits: limits}
+	s.most("fragments in the document", len(doc.Fragments), limits.Fragments)
+	s.most("operations in the document", len(doc.Operations), limits.Operations)
+	for _, operation := range doc.Operations {
+		for _, variable := range operation.VariableDefinitions {
+			s.directives(variable.Directives)
+			s.text(variable.DefaultValue)
+		}
+		s.directives(operation.Directives)
+		s.set(operation.SelectionSet)
+	}
+	for _, fragment := range doc.Fragments {
+		s.directives(fragment.Directives)
+		s.set(fragment.SelectionSet)
+	}
+	s.most("aliases in the document", s.aliases, limits.Aliases)
+	return s.err
+}
+
+type shape struct {
+	limits  Limits
+	aliases int
+	err     *gqlerror.Error // the first that was found
+}
+
+func (s *shape) most(what string, n, limit int) {
+	if n > limit && s.err == nil {
+		s.err = over(DocumentTooComplex, what, int64(n), int64(limit))
+	}
+}
+
+func (s *shape) set(set ast.SelectionSet) {
+	s.most("selections in one place", len(set), s.limits.Selections)
+	s.repeats(set)
+	for _, selection := range set {
+		if s.err != nil {
+			return
+		}
+		switch selection := selection.(type) {
+		case *ast.Field:
+			if selection.Alias != selection.Name {
+				s.aliases++
+			}
+			s.arguments(selection.Arguments)
+			s.directives(selection.Directives)
+			s.set(selection.SelectionSet)
+		case *ast.InlineFragment:
+			s.directives(selection.Directives)
+			s.set(selection.SelectionSet)
+		case *ast.FragmentSpread:
+			s.directives(selection.Directives)
+		}
+	}
+}
+
+// repeats counts what is said again in one place: the same response name, the
+// same fragment, a fragment on the same type.
+func (s *shape) repeats(set ast.SelectionSet) {
+	if len(set) <= s.limits.Repeats || s.err != nil {
+		return
+	}
+	type said struct {
+		kind byte
+		name string
+	}
+	times := make(map[said]int, len(set))
+	for _, selection := range set {
+		var one said
+		switch selection := selection.(type) {
+		case *ast.Field:
+			one = said{'f', selection.Alias}
+		case *ast.InlineFragment:
+			one = said{'t', selection.TypeCondition}
+		case *ast.FragmentSpread:
+			one = said{'s', selection.Name}
+		}
+		times[one]++
+		s.most("repeats of one selection in one place", times[one], s.limits.Repeats)
+	}
+}
+
+func (s *shape) directives(list ast.DirectiveList) {
+	s.most("directives in one place", len(list), s.limits.Directives)
+	for _, directive := range list {
+		s.arguments(directive.Arguments)
+	}
+}
+
+func (s *shape) arguments(list ast.ArgumentList) {
+	for _, argument := range list {
+		s.text(argument.Value)
+	}
+}
+
+// text refuses NUL in literals: PostgreSQL cannot store it, and the transport
+// has refused it in variables.
+func (s *shape) text(value *ast.Value) {
+	if value == nil || s.err != nil {
+		return
+	}
+	if (value.Kind == ast.StringValue || value.Kind == ast.BlockValue) && strings.IndexByte(value.Raw, 0) >= 0 {
+		s.err = refused(InvalidText, "a string has U+0000 in it")
+		s.err.Locations = []gqlerror.Location{{Line: value.Position.Line, Column: value.Position.Column}}
+		return
+	}
+	for _, child := range value.Children {
+		s.text(child.Value)
+	}
+}
+
+// over is the error of a limit, with both figures for those who adapt to them.
+func over(code, what string, requested, limit int64) *gqlerror.Error {
+	err := refused(code, fmt.Sprintf("%s: %d, at most %d", what, requested, limit))
+	err.Extensions["requested"], err.Extensions["limit"] = requested, limit
+	return err
+}
+
+// stripDefer takes @defer out of a document: over plain JSON gqlgen would lose
+// what is deferred, and without it all data comes at once, as the directive
+// allows.
+func stripDefer(doc *ast.QueryDocument) {
+	for _, operation := range doc.Operations {
+		stripDeferIn(operation.SelectionSet)
+	}
+	for _, fragment := range doc.Fragments {
+		stripDeferIn(fragment.SelectionSet)
+	}
+}
+
+func stripDeferIn(set ast.SelectionSet) {
+	isDefer := func(d *ast.Directive) bool { return d.Name == "defer" }
+	for _, selection := range set {
+		switch selection := selection.(type) {
+		case *ast.Field:
+			stripDeferIn(selection.SelectionSet)
+		case *ast.InlineFragment:
+			selection.Directives = slices.DeleteFunc(selection.Directives, isDefer)
+			stripDeferIn(selection.SelectionSet)
+		case *ast.FragmentSpread:
+			selection.Directives = slices.DeleteFunc(selection.Directives, isDefer)
+		}
+	}
+}
