@@ -49,3 +49,13 @@ func (meterHook) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Con
 	return ctx
 }
 func (meterHook) AfterQuery(context.Context, *bun.QueryEvent) {}
+
+// MeterUnder is the meter that the context has, or else a new one, with a cap on its statements.
+func MeterUnder(ctx context.Context, most int64) *Meter {
+	meter := meterOf(ctx)
+	if meter == nil {
+		meter = &Meter{}
+	}
+	meter.Cap = most
+	return meter
+}

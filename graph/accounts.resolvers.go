@@ -11,19 +11,18 @@ import (
 	"bankgraph/graph/generated"
 	"bankgraph/graph/model"
 	"context"
-	"fmt"
 )
 
 func (r *accountResolver) Customer(ctx context.Context, obj *accounts.Account) (*customers.Customer, error) {
-	panic(fmt.Errorf("not implemented: Customer - customer"))
+	return load(ctx, obj, obj.UID, accountCustomer)
 }
 
 func (r *customerResolver) Accounts(ctx context.Context, obj *customers.Customer, first *int32, after *string, last *int32, before *string, filter *accounts.Search) (*model.Connection[accounts.Account], error) {
-	panic(fmt.Errorf("not implemented: Accounts - accounts"))
+	return load(ctx, obj, obj.UID, customerAccounts)
 }
 
 func (r *queryResolver) Account(ctx context.Context, by model.AccountBy) (*accounts.Account, error) {
-	panic(fmt.Errorf("not implemented: Account - account"))
+	return operationOf(ctx).account(ctx, by)
 }
 
 func (r *Resolver) Account() generated.AccountResolver { return &accountResolver{r} }

@@ -3,7 +3,6 @@ package graph
 import (
 	"context"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 
@@ -21,9 +20,9 @@ import (
 
 // operation holds what one GraphQL operation has read.
 type operation struct {
-	core *core.Core
-	mu   sync.Mutex
-	sets map[any]*siblings // by the typed UID of each parent row
+	core     *core.Core
+	mu       sync.Mutex
+	families map[any]*siblings // by the pointer of each row
 }
 
 // operationKey is where an operation keeps itself: with gqlgen's own state of it.
@@ -35,7 +34,7 @@ func operationOf(ctx context.Context) *operation {
 
 // begin gives the operation of this context its empty state.
 func begin(ctx context.Context, c *core.Core) {
-	graphql.GetOperationContext(ctx).Stats.SetExtension(operationKey, &operation{core: c, sets: map[any]*siblings{}})
+	graphql.GetOperationContext(ctx).Stats.SetExtension(operationKey, &operation{core: c, families: map[any]*siblings{}})
 }
 
 // step is what remains to do once a batch was sent: hand out the rows, and queue what their own fields
@@ -117,57 +116,76 @@ func (o *operation) children(ctx context.Context, b *db.Batch, k *kind, s *sibli
 
 // siblings are parents that came from one list, or a single one. What is read for one of them is read for all.
 type siblings struct {
-	keys    any // []P
+	keys    any // []P, known before the rows where the document names them
+	rows    any // []*T, once they were read
 	mu      sync.Mutex
 	answers map[*ast.Field]any // func(P) (V, error) where the plan has read it, a loader where it has not
 }
 
-// family registers parents as siblings. One that is already known stays where it is.
-func family[P comparable](o *operation, keys []P) *siblings {
-	s := &siblings{keys: keys, answers: map[*ast.Field]any{}}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, key := range keys {
-		if _, known := o.sets[key]; !known {
-			o.sets[key] = s
-		}
-	}
-	return s
+func family[P comparable](keys []P) *siblings {
+	return &siblings{keys: keys, answers: map[*ast.Field]any{}}
 }
 
-// familyOf finds the siblings of a parent; one that nobody registered is alone.
-func familyOf[P comparable](o *operation, key P) *siblings {
+// arrive gives the siblings their rows, so that resolvers find the family of the object that they have.
+func arrive[T any](o *operation, s *siblings, rows []*T) {
+	s.rows = rows
 	o.mu.Lock()
-	s, known := o.sets[key]
-	o.mu.Unlock()
-	if known {
-		return s
+	defer o.mu.Unlock()
+	for _, row := range rows {
+		o.families[row] = s
 	}
-	return family(o, []P{key})
+}
+
+// familyOf finds the siblings of a row; one that no plan has read is alone.
+func familyOf[P comparable, T any](o *operation, row *T, key P) *siblings {
+	o.mu.Lock()
+	s, known := o.families[row]
+	o.mu.Unlock()
+	if !known {
+		s = family([]P{key})
+		arrive(o, s, []*T{row})
+	}
+	return s
 }
 
 // relation is a field whose value is read from the database for a set of parents at once.
 type relation[P comparable, V any] struct {
 	// queue adds the reads to a batch. Once it was sent, of gives each parent's value, and next queues what
 	// the values' own fields need.
-	queue func(ctx context.Context, o *operation, b *db.Batch, parents []P, f graphql.CollectedField) (of func(P) (V, error), next step)
+	queue func(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) (of func(P) (V, error), next step)
+	// late relations need the parents' rows, not only their keys: they are queued a round trip later.
+	late bool
 }
 
 func (r *relation[P, V]) plan(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) step {
-	of, next := r.queue(ctx, o, b, s.keys.([]P), f)
+	if r.late && s.rows == nil {
+		return func(ctx context.Context, next *db.Batch) []step { return some(r.queueFor(ctx, o, next, s, f)) }
+	}
+	return r.queueFor(ctx, o, b, s, f)
+}
+
+func (r *relation[P, V]) queueFor(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) step {
+	of, next := r.queue(ctx, o, b, s, f)
 	s.answers[f.Field] = of
 	return next
 }
 
-// uidsOf are the distinct keys of rows, in their order.
-func uidsOf[T any, K comparable](rows []*T, key func(*T) K) []K {
-	keys := make([]K, 0, len(rows))
+func some(next step) []step {
+	if next == nil {
+		return nil
+	}
+	return []step{next}
+}
+
+// each are the distinct values of rows, in their order.
+func each[T any, K comparable](rows []*T, value func(*T) (K, bool)) []K {
+	values := make([]K, 0, len(rows))
 	seen := make(map[K]bool, len(rows))
 	for _, row := range rows {
-		if k := key(row); !seen[k] {
-			seen[k] = true
-			keys = append(keys, k)
+		if v, ok := value(row); ok && !seen[v] {
+			seen[v] = true
+			values = append(values, v)
 		}
 	}
-	return slices.Clip(keys)
+	return values
 }

@@ -11,15 +11,14 @@ import (
 	"bankgraph/graph/generated"
 	"bankgraph/graph/model"
 	"context"
-	"fmt"
 )
 
 func (r *contactResolver) Customer(ctx context.Context, obj *contacts.Contact) (*customers.Customer, error) {
-	panic(fmt.Errorf("not implemented: Customer - customer"))
+	return load(ctx, obj, obj.UID, contactCustomer)
 }
 
 func (r *customerResolver) Contacts(ctx context.Context, obj *customers.Customer, first *int32, after *string, last *int32, before *string, filter *contacts.Search) (*model.Connection[contacts.Contact], error) {
-	panic(fmt.Errorf("not implemented: Contacts - contacts"))
+	return load(ctx, obj, obj.UID, customerContacts)
 }
 
 func (r *Resolver) Contact() generated.ContactResolver { return &contactResolver{r} }

@@ -10,19 +10,29 @@ import (
 	"bankgraph/graph/generated"
 	"bankgraph/graph/model"
 	"context"
-	"fmt"
 )
 
 func (r *customerResolver) Parent(ctx context.Context, obj *customers.Customer) (*customers.Customer, error) {
-	panic(fmt.Errorf("not implemented: Parent - parent"))
+	if obj.Parent == nil {
+		return nil, nil
+	}
+	return load(ctx, obj, obj.UID, customerParent)
 }
 
 func (r *queryResolver) Customer(ctx context.Context, by model.CustomerBy) (*customers.Customer, error) {
-	panic(fmt.Errorf("not implemented: Customer - customer"))
+	return operationOf(ctx).customer(ctx, by)
 }
 
 func (r *queryResolver) Customers(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *customers.Search, orderBy *customers.Order) (*model.Connection[customers.Customer], error) {
-	panic(fmt.Errorf("not implemented: Customers - customers"))
+	var by customers.Search
+	if filter != nil {
+		by = *filter
+	}
+	order := customers.ByUID
+	if orderBy != nil {
+		order = *orderBy
+	}
+	return operationOf(ctx).customers(ctx, by, order)
 }
 
 func (r *Resolver) Customer() generated.CustomerResolver { return &customerResolver{r} }

@@ -9,9 +9,8 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
 	"context"
-	"fmt"
 )
 
 func (r *customerResolver) Fees(ctx context.Context, obj *customers.Customer) ([]*fees.Tier, error) {
-	panic(fmt.Errorf("not implemented: Fees - fees"))
+	return load(ctx, obj, obj.UID, customerFees)
 }

@@ -11,10 +11,9 @@ import (
 	"bankgraph/core/rails"
 	"bankgraph/graph/scalar"
 	"context"
-	"fmt"
 	"time"
 )
 
 func (r *customerResolver) Limits(ctx context.Context, obj *customers.Customer, rail rails.Rail, entryType *rails.EntryType, secCode *rails.SECCode, amount *scalar.AmountText, date *time.Time) ([]*limits.Limit, error) {
-	panic(fmt.Errorf("not implemented: Limits - limits"))
+	return load(ctx, obj, obj.UID, customerLimits)
 }

@@ -10,33 +10,30 @@ import (
 
 // load is the value of a relation for one parent: from the plan, or else from a loader that the first
 // sibling to ask fills for all of them at once.
-func load[P comparable, V any](ctx context.Context, parent P, r *relation[P, V]) (V, error) {
+func load[T any, P comparable, V any](ctx context.Context, row *T, key P, r *relation[P, V]) (V, error) {
 	o := operationOf(ctx)
 	f := graphql.GetFieldContext(ctx).Field
-	s := familyOf(o, parent)
+	s := familyOf(o, row, key)
 	s.mu.Lock()
 	answer, planned := s.answers[f.Field]
 	if !planned {
-		answer = loader(ctx, o, s.keys.([]P), f, r)
+		answer = loader(ctx, o, s, f, r)
 		s.answers[f.Field] = answer
 	}
 	s.mu.Unlock()
 	if of, read := answer.(func(P) (V, error)); read {
-		return of(parent)
+		return of(key)
 	}
-	return answer.(*dataloader.Loader[P, V]).Load(ctx, parent)()
+	return answer.(*dataloader.Loader[P, V]).Load(ctx, key)()
 }
 
-// loader reads a relation for all keys as soon as it has them all: it waits for their number, never for time.
-func loader[P comparable, V any](ctx context.Context, o *operation, keys []P, f graphql.CollectedField, r *relation[P, V]) *dataloader.Loader[P, V] {
+// loader reads a relation for all siblings as soon as it has all their keys: it waits for their number, never for time.
+func loader[P comparable, V any](ctx context.Context, o *operation, s *siblings, f graphql.CollectedField, r *relation[P, V]) *dataloader.Loader[P, V] {
+	keys := s.keys.([]P)
 	fetch := func(ctx context.Context, keys []P) []*dataloader.Result[V] {
 		b := o.core.Batch()
-		of, next := r.queue(ctx, o, b, keys, f)
-		var steps []step
-		if next != nil {
-			steps = append(steps, next)
-		}
-		err := o.read(ctx, b, steps)
+		of, next := r.queue(ctx, o, b, s, f)
+		err := o.read(ctx, b, some(next))
 		results := make([]*dataloader.Result[V], len(keys))
 		for i, key := range keys {
 			results[i] = &dataloader.Result[V]{Error: err}

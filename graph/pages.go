@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"errors"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -100,35 +101,33 @@ func inConnection(ctx context.Context, k *kind, selection ast.SelectionSet) (s s
 	return s
 }
 
-// connected is a relation to a list of rows, a page of it for each parent.
-//
-// byUID is the order in which all children are listed.
+// byUID is the order in which the lists under an object stand.
 const byUID = "uid"
 
-type list[P comparable, K comparable, T any, F any] struct {
-	rows  func(ctx context.Context, o *operation, b *db.Batch, of []P, by F, want db.Columns, w page.Window) *db.Many[P, T]
+// window is the part of a list that a connection shows.
+type window = page.Window
+
+// list is a relation to many rows, of which each parent gets a page.
+type list[P comparable, K ~int64, T any, F any] struct {
+	rows  func(ctx context.Context, o *operation, b *db.Batch, of []P, by F, want db.Columns, w window) *db.Many[P, T]
 	count func(ctx context.Context, o *operation, b *db.Batch, of []P, by F) *db.Many[P, db.Count]
 	key   func(*T) K
-	uid   func(*T) int64
-	of    func() *kind
+	kind  func() *kind
 }
 
-// relation makes the list a relation of its parents.
 func (l list[P, K, T, F]) relation() *relation[P, *model.Connection[T]] {
 	return &relation[P, *model.Connection[T]]{queue: l.queue}
 }
 
-func (l list[P, K, T, F]) queue(ctx context.Context, o *operation, b *db.Batch, parents []P, f graphql.CollectedField) (func(P) (*model.Connection[T], error), step) {
+func (l list[P, K, T, F]) queue(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) (func(P) (*model.Connection[T], error), step) {
 	a := argumentsOf(ctx, f)
 	w, err := a.window(f, byUID)
 	by, bad := decode[F](ctx, a, "filter")
-	if err == nil {
-		err = bad
-	}
-	if err != nil {
+	if err = errors.Join(err, bad); err != nil {
 		return func(P) (*model.Connection[T], error) { return nil, err }, nil
 	}
-	asked := inConnection(ctx, l.of(), f.Selections)
+	parents := s.keys.([]P)
+	asked := inConnection(ctx, l.kind(), f.Selections)
 	rows := l.rows(ctx, o, b, parents, by, asked.want, w)
 	var counts *db.Many[P, db.Count]
 	if asked.count {
@@ -140,7 +139,7 @@ func (l list[P, K, T, F]) queue(ctx context.Context, o *operation, b *db.Batch, 
 		}
 		return &model.Connection[T]{
 			Page: page.Cut(rows.Of[parent], w), Window: w,
-			Cursor: func(row *T) page.Cursor { return page.Cursor{Order: byUID, UID: l.uid(row)} },
+			Cursor: func(row *T) page.Cursor { return page.Cursor{Order: byUID, UID: int64(l.key(row))} },
 			Count:  func(context.Context) (int64, error) { return countOf(counts, parent) },
 		}, nil
 	}
@@ -148,11 +147,11 @@ func (l list[P, K, T, F]) queue(ctx context.Context, o *operation, b *db.Batch, 
 		return of, nil
 	}
 	return of, func(ctx context.Context, next *db.Batch) []step {
-		var all []*T
+		var shown []*T
 		for _, parent := range parents {
-			all = append(all, page.Cut(rows.Of[parent], w).Items...)
+			shown = append(shown, page.Cut(rows.Of[parent], w).Items...)
 		}
-		return o.children(ctx, next, l.of(), family(o, uidsOf(all, l.key)), asked.further)
+		return under(ctx, o, next, l.kind(), shown, each(shown, func(row *T) (K, bool) { return l.key(row), true }), asked.further)
 	}
 }
 

@@ -10,19 +10,23 @@ import (
 	"bankgraph/graph/generated"
 	"bankgraph/graph/model"
 	"context"
-	"fmt"
 )
 
 func (r *queryResolver) Viewer(ctx context.Context) (*access.Caller, error) {
-	panic(fmt.Errorf("not implemented: Viewer - viewer"))
+	caller, err := access.Require(ctx)
+	return &caller, err
 }
 
 func (r *queryResolver) Node(ctx context.Context, id string) (model.Node, error) {
-	panic(fmt.Errorf("not implemented: Node - node"))
+	found, err := operationOf(ctx).nodes(ctx, []string{id})
+	if err != nil {
+		return nil, err
+	}
+	return found[0], nil
 }
 
 func (r *queryResolver) Nodes(ctx context.Context, ids []string) ([]model.Node, error) {
-	panic(fmt.Errorf("not implemented: Nodes - nodes"))
+	return operationOf(ctx).nodes(ctx, ids)
 }
 
 func (r *Resolver) Query() generated.QueryResolver { return &queryResolver{r} }

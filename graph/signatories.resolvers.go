@@ -11,15 +11,14 @@ import (
 	"bankgraph/graph/generated"
 	"bankgraph/graph/model"
 	"context"
-	"fmt"
 )
 
 func (r *customerResolver) Signatories(ctx context.Context, obj *customers.Customer, first *int32, after *string, last *int32, before *string) (*model.Connection[signatories.Signatory], error) {
-	panic(fmt.Errorf("not implemented: Signatories - signatories"))
+	return load(ctx, obj, obj.UID, customerSignatories)
 }
 
 func (r *signatoryResolver) Customer(ctx context.Context, obj *signatories.Signatory) (*customers.Customer, error) {
-	panic(fmt.Errorf("not implemented: Customer - customer"))
+	return load(ctx, obj, obj.UID, signatoryCustomer)
 }
 
 func (r *Resolver) Signatory() generated.SignatoryResolver { return &signatoryResolver{r} }

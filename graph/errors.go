@@ -1,0 +1,85 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime/debug"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"bankgraph/core/fault"
+)
+
+// codes are the published codes of faults, by what they are about and their kind. A kind without a line
+// for its subject has the line of "".
+var codes = map[fault.Kind]map[string]string{
+	fault.Invalid:         {"": "VALIDATION_ERROR"},
+	fault.Unauthenticated: {"": "API901"},
+	fault.Denied:          {"": "API901", "customer": "CUST001"},
+	fault.NotFound:        {"": "CUST001", "account": "ACC002", "contact": "CUST002"},
+	fault.State:           {"": "CUST001", "account": "ACC001"},
+	fault.Conflict:        {"": "CUST001", "account": "ACC001"},
+	fault.TooMany:         {"": "API900"},
+	fault.Unavailable:     {"": "API900"},
+	fault.Internal:        {"": "API900"},
+}
+
+func codeOf(f *fault.Fault) string {
+	if code, ok := codes[f.Kind][f.Subject]; ok {
+		return code
+	}
+	return codes[f.Kind][""]
+}
+
+// present turns an error into what the caller may see of it: a fault with its kind, code and field, the
+// errors of the GraphQL language itself, and for everything else nothing but the request's id.
+func (h handlerOptions) present(ctx context.Context, err error) *gqlerror.Error {
+	var language *gqlerror.Error
+	if f, ok := fault.Of(err); ok {
+		return h.error(ctx, f)
+	}
+	if errors.As(err, &language) && errors.Unwrap(language) == nil {
+		shown := *language
+		if shown.Path == nil {
+			shown.Path = graphql.GetPath(ctx)
+		}
+		return h.tagged(ctx, &shown, nil)
+	}
+	unavailable := h.Unavailable != nil && h.Unavailable(err) || errors.Is(err, context.DeadlineExceeded)
+	if unavailable {
+		slog.WarnContext(ctx, "graphql: the bank could not answer", "error", err, "path", graphql.GetPath(ctx).String(), "request", h.RequestID(ctx))
+		return h.error(ctx, fault.New(fault.Unavailable, "", "the bank cannot answer now; try again later"))
+	}
+	if !errors.Is(err, context.Canceled) {
+		slog.ErrorContext(ctx, "graphql: unexpected error", "error", err, "path", graphql.GetPath(ctx).String(), "request", h.RequestID(ctx))
+	}
+	return h.error(ctx, fault.New(fault.Internal, "", "internal error"))
+}
+
+func (h handlerOptions) error(ctx context.Context, f *fault.Fault) *gqlerror.Error {
+	shown := &gqlerror.Error{Message: f.Message, Path: graphql.GetPath(ctx), Extensions: map[string]any{"kind": f.Kind, "code": codeOf(f)}}
+	if f.Field != "" {
+		shown.Extensions["field"] = f.Field
+	}
+	return h.tagged(ctx, shown, f)
+}
+
+func (h handlerOptions) tagged(ctx context.Context, shown *gqlerror.Error, f *fault.Fault) *gqlerror.Error {
+	extensions := map[string]any{"requestId": h.RequestID(ctx)}
+	for name, value := range shown.Extensions {
+		extensions[name] = value
+	}
+	if f == nil && extensions["kind"] == nil {
+		extensions["kind"] = fault.Invalid
+	}
+	shown.Extensions = extensions
+	return shown
+}
+
+// recovered logs a panic and hides it.
+func (h handlerOptions) recovered(ctx context.Context, panicked any) error {
+	slog.ErrorContext(ctx, "graphql: panic", "panic", panicked, "stack", string(debug.Stack()), "request", h.RequestID(ctx))
+	return fault.New(fault.Internal, "", "internal error")
+}

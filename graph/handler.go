@@ -1,0 +1,72 @@
+// Package graph shows the bank to its staff over GraphQL. It reads, calls core, and answers.
+package graph
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/handler"
+
+	"bankgraph/core"
+	"bankgraph/core/access"
+	"bankgraph/core/page"
+	"bankgraph/db"
+	"bankgraph/graph/generated"
+	"bankgraph/graph/guard"
+	"bankgraph/graph/transport"
+)
+
+// Options are what the handler needs from the program around it. The zero value is usable.
+type Options struct {
+	RequestID   func(context.Context) string // the id under which the request is logged
+	Unavailable func(error) bool             // the error means that the database cannot answer now
+	Deadline    time.Duration                // of one operation; 0 means 10 s
+	Draft       bool                         // answer with the status codes of the 2026 draft of GraphQL over HTTP
+}
+
+type handlerOptions struct{ Options }
+
+// mostStatements is how many SQL statements one operation may spend. No document that passes the price
+// check comes near: it is the net under a defect.
+const mostStatements = 60
+
+// limits per rail are at most these many, and a customer's fee tiers are few: the price check counts them so.
+var listSizes = map[string]int{"Customer.limits": 15, "Customer.fees": 10, "Viewer.permissions": 20}
+
+// New makes the handler of /graphql. Callers are known before it runs: the context carries them.
+func New(c *core.Core, options Options) http.Handler {
+	if options.RequestID == nil {
+		options.RequestID = func(context.Context) string { return "" }
+	}
+	if options.Deadline == 0 {
+		options.Deadline = 10 * time.Second
+	}
+	h := handlerOptions{options}
+	server := handler.New(generated.NewExecutableSchema(generated.Config{Resolvers: &Resolver{core: c}}))
+	server.SetErrorPresenter(h.present)
+	server.SetRecoverFunc(h.recovered)
+	profile := transport.Audit
+	if options.Draft {
+		profile = transport.Draft
+	}
+	server.AddTransport(transport.HTTP{Profile: profile})
+	guard.Use(server, guard.Options{
+		MayIntrospect: func(ctx context.Context) bool {
+			_, err := access.Require(ctx, access.ExploreGraphQL)
+			return err == nil
+		},
+		ListSizes: listSizes, DefaultListSize: 10, MaxPage: page.Most, Documents: 500,
+	})
+	server.AroundOperations(func(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
+		begin(ctx, c)
+		return next(ctx)
+	})
+	server.AroundResponses(func(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
+		ctx, cancel := context.WithTimeout(ctx, options.Deadline)
+		defer cancel()
+		return next(db.WithMeter(ctx, db.MeterUnder(ctx, mostStatements)))
+	})
+	return server
+}

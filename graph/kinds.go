@@ -1,0 +1,143 @@
+package graph
+
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"bankgraph/core/accounts"
+	"bankgraph/core/contacts"
+	"bankgraph/core/customers"
+	"bankgraph/core/fees"
+	"bankgraph/core/limits"
+	"bankgraph/core/rails"
+	"bankgraph/core/signatories"
+	"bankgraph/db"
+	"bankgraph/graph/generated"
+	"bankgraph/graph/scalar"
+)
+
+// schema is the parsed schema, as the server serves it.
+var schema = generated.NewExecutableSchema(generated.Config{}).Schema()
+
+// The object types that are read from the database. Fields that are not called as in core say what they need.
+var (
+	customerKind = newKind[customers.Customer]("Customer", map[string][]string{
+		"id": {"UID"}, "parent": {"Parent"}, "accounts": {"UID"}, "contacts": {"UID"}, "signatories": {"UID"}, "limits": {"UID"}, "fees": {"UID"},
+	})
+	accountKind = newKind[accounts.Account]("Account", map[string][]string{
+		"id": {"UID"}, "balances": {"Balance", "Currency"}, "customer": {"Customer"},
+		"externalAccount": {"ExternalProvider", "ExternalID"},
+		"features": {
+			"Currency", "EnableWires", "EnableDomesticWires", "EnableInternationalWires", "EnableCallbacks", "CallbackLimit",
+			"EnableACH", "EnableOffset", "DefaultOffset", "Underwritten", "ACHPrefund", "DebitExposureLimit", "CreditExposureLimit",
+			"ACHCompanyID", "SECCodes", "EnableFedNow", "FedNowSend", "FedNowRFPSend", "EnableRTP", "RTPSend", "RTPRFPSend",
+			"RFPReceive", "RFPSend", "EnableSWIFT", "EnablePositivePay", "AccountAnalysis", "FeeAccount", "ReturnAccount",
+		},
+	})
+	contactKind = newKind[contacts.Contact]("Contact", map[string][]string{
+		"id": {"UID"}, "customer": {"Customer"}, "intermediaryBank": {"Intermediary"},
+	})
+	signatoryKind = newKind[signatories.Signatory]("Signatory", map[string][]string{
+		"id": {"UID"}, "customer": {"Customer"}, "approvalLimit": {"LimitMinor", "Currency"},
+	})
+)
+
+// The relations between them. Each is planned ahead, and served by a loader where it was not.
+var (
+	customerAccounts = list[customers.UID, accounts.UID, accounts.Account, accounts.Search]{
+		rows: func(ctx context.Context, o *operation, b *db.Batch, of []customers.UID, by accounts.Search, want db.Columns, w window) *db.Many[customers.UID, accounts.Account] {
+			return o.core.Accounts.OfCustomers(ctx, b, of, by, want, w)
+		},
+		count: func(ctx context.Context, o *operation, b *db.Batch, of []customers.UID, by accounts.Search) *db.Many[customers.UID, db.Count] {
+			return o.core.Accounts.CountOfCustomers(ctx, b, of, by)
+		},
+		key: func(a *accounts.Account) accounts.UID { return a.UID }, kind: func() *kind { return accountKind },
+	}.relation()
+	customerContacts = list[customers.UID, contacts.UID, contacts.Contact, contacts.Search]{
+		rows: func(ctx context.Context, o *operation, b *db.Batch, of []customers.UID, by contacts.Search, want db.Columns, w window) *db.Many[customers.UID, contacts.Contact] {
+			return o.core.Contacts.OfCustomers(ctx, b, of, by, want, w)
+		},
+		count: func(ctx context.Context, o *operation, b *db.Batch, of []customers.UID, by contacts.Search) *db.Many[customers.UID, db.Count] {
+			return o.core.Contacts.CountOfCustomers(ctx, b, of, by)
+		},
+		key: func(k *contacts.Contact) contacts.UID { return k.UID }, kind: func() *kind { return contactKind },
+	}.relation()
+	customerSignatories = list[customers.UID, signatories.UID, signatories.Signatory, struct{}]{
+		rows: func(ctx context.Context, o *operation, b *db.Batch, of []customers.UID, _ struct{}, want db.Columns, w window) *db.Many[customers.UID, signatories.Signatory] {
+			return o.core.Signatories.OfCustomers(ctx, b, of, want, w)
+		},
+		count: func(ctx context.Context, o *operation, b *db.Batch, of []customers.UID, _ struct{}) *db.Many[customers.UID, db.Count] {
+			return o.core.Signatories.CountOfCustomers(ctx, b, of)
+		},
+		key: func(g *signatories.Signatory) signatories.UID { return g.UID }, kind: func() *kind { return signatoryKind },
+	}.relation()
+	customerLimits = &relation[customers.UID, []*limits.Limit]{queue: queueLimits}
+	customerFees   = &relation[customers.UID, []*fees.Tier]{queue: queueFees}
+	customerParent = toCustomer(func(c *customers.Customer) (customers.UID, customers.UID, bool) {
+		if c.Parent == nil {
+			return c.UID, 0, false
+		}
+		return c.UID, *c.Parent, true
+	})
+	accountCustomer   = toCustomer(func(a *accounts.Account) (accounts.UID, customers.UID, bool) { return a.UID, a.Customer, true })
+	contactCustomer   = toCustomer(func(k *contacts.Contact) (contacts.UID, customers.UID, bool) { return k.UID, k.Customer, true })
+	signatoryCustomer = toCustomer(func(g *signatories.Signatory) (signatories.UID, customers.UID, bool) { return g.UID, g.Customer, true })
+)
+
+func init() {
+	customerKind.relations = map[string]planner{
+		"accounts": customerAccounts, "contacts": customerContacts, "signatories": customerSignatories,
+		"limits": customerLimits, "fees": customerFees, "parent": customerParent,
+	}
+	accountKind.relations = map[string]planner{"customer": accountCustomer}
+	contactKind.relations = map[string]planner{"customer": contactCustomer}
+	signatoryKind.relations = map[string]planner{"customer": signatoryCustomer}
+}
+
+// toCustomer is the relation from a row to the one customer that it names, if it names one.
+func toCustomer[T any, P comparable](names func(*T) (key P, customer customers.UID, named bool)) *relation[P, *customers.Customer] {
+	return &relation[P, *customers.Customer]{late: true, queue: func(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) (func(P) (*customers.Customer, error), step) {
+		rows, named := s.rows.([]*T), map[P]customers.UID{}
+		uids := each(rows, func(row *T) (customers.UID, bool) {
+			key, uid, ok := names(row)
+			if ok {
+				named[key] = uid
+			}
+			return uid, ok
+		})
+		found, next := find(ctx, o, b, customerKind, uids, f.Selections, o.core.Customers.FindMany)
+		return func(key P) (*customers.Customer, error) { return oneOf(found, named[key]) }, next
+	}}
+}
+
+func queueLimits(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) (func(customers.UID) ([]*limits.Limit, error), step) {
+	asked, err := askedLimits(argumentsOf(ctx, f))
+	if err != nil {
+		return func(customers.UID) ([]*limits.Limit, error) { return nil, err }, nil
+	}
+	return o.core.Limits.OfCustomers(ctx, b, s.keys.([]customers.UID), asked).Of, nil
+}
+
+func askedLimits(a arguments) (asked limits.Asked, err error) {
+	text := func(name string) string { value, _ := a[name].(string); return value }
+	asked.Rail, asked.EntryType, asked.SECCode = rails.Rail(text("rail")), rails.EntryType(text("entryType")), rails.SECCode(text("secCode"))
+	if a["amount"] != nil {
+		amount, err := scalar.UnmarshalAmountText(a["amount"])
+		if err != nil {
+			return asked, err
+		}
+		asked.Amount = string(amount)
+	}
+	if a["date"] != nil {
+		asked.On, err = scalar.UnmarshalDate(a["date"])
+	}
+	return asked, err
+}
+
+func queueFees(ctx context.Context, o *operation, b *db.Batch, s *siblings, _ graphql.CollectedField) (func(customers.UID) ([]*fees.Tier, error), step) {
+	tiers := o.core.Fees.OfCustomers(ctx, b, s.keys.([]customers.UID))
+	return func(uid customers.UID) ([]*fees.Tier, error) {
+		return append([]*fees.Tier{}, tiers.Of[uid]...), tiers.Err
+	}, nil
+}

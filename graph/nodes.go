@@ -1,0 +1,92 @@
+package graph
+
+import (
+	"context"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"bankgraph/core/accounts"
+	"bankgraph/core/contacts"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/signatories"
+	"bankgraph/db"
+	"bankgraph/graph/model"
+	"bankgraph/graph/scalar"
+)
+
+// mostNodes is how many objects nodes reads at once.
+const mostNodes = 100
+
+// nodes reads objects of all kinds by their global ids: one statement for each kind, all in one round trip.
+// An id that is malformed, absent or not the caller's to see gives nil.
+func (o *operation) nodes(ctx context.Context, ids []string) ([]model.Node, error) {
+	if len(ids) > mostNodes {
+		return nil, fault.Field("node", "ids", fault.Max, "at most 100 ids")
+	}
+	b := o.core.Batch()
+	readers := []reader{
+		nodesOf[customers.UID](o, scalar.CustomerPrefix, customerKind, o.core.Customers.FindMany),
+		nodesOf[accounts.UID](o, scalar.AccountPrefix, accountKind, o.core.Accounts.FindMany),
+		nodesOf[contacts.UID](o, scalar.ContactPrefix, contactKind, o.core.Contacts.FindMany),
+		nodesOf[signatories.UID](o, scalar.SignatoryPrefix, signatoryKind, o.core.Signatories.FindMany),
+	}
+	var steps []step
+	for i := range readers {
+		steps = append(steps, some(readers[i].queue(ctx, b, ids))...)
+	}
+	if err := o.read(ctx, b, steps); err != nil {
+		return nil, err
+	}
+	found := make([]model.Node, len(ids))
+	for i, id := range ids {
+		for _, r := range readers {
+			if strings.HasPrefix(id, r.prefix) {
+				node, err := r.node(id)
+				if err != nil {
+					graphql.AddError(ctx, err)
+				}
+				found[i] = node
+			}
+		}
+	}
+	return found, nil
+}
+
+// reader reads the objects of one kind.
+type reader struct {
+	prefix string
+	queue  func(ctx context.Context, b *db.Batch, ids []string) step
+	node   func(id string) (model.Node, error)
+}
+
+func nodesOf[K ~int64, T any](o *operation, prefix string, k *kind, many func(context.Context, *db.Batch, []K, db.Columns) *db.Many[K, T]) reader {
+	var found *db.Many[K, T]
+	return reader{
+		prefix: prefix,
+		queue: func(ctx context.Context, b *db.Batch, ids []string) (next step) {
+			var keys []K
+			for _, id := range ids {
+				if uid, err := scalar.ParseUID(strings.TrimPrefix(id, prefix)); err == nil && strings.HasPrefix(id, prefix) {
+					keys = append(keys, K(uid))
+				}
+			}
+			if len(keys) > 0 {
+				found, next = find(ctx, o, b, k, keys, graphql.GetFieldContext(ctx).Field.Selections, many)
+			}
+			return next
+		},
+		node: func(id string) (model.Node, error) {
+			uid, err := scalar.ParseUID(strings.TrimPrefix(id, prefix))
+			if err != nil || found == nil {
+				return nil, nil
+			}
+			row, err := oneOf(found, K(uid))
+			if row == nil {
+				return nil, err
+			}
+			return row, nil
+		},
+	}
+}

@@ -1,0 +1,219 @@
+package graph
+
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"bankgraph/core/accounts"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/page"
+	"bankgraph/db"
+	"bankgraph/graph/model"
+)
+
+// under makes rows that were read siblings and plans their relations.
+func under[T any, K comparable](ctx context.Context, o *operation, next *db.Batch, k *kind, rows []*T, keys []K, relations []graphql.CollectedField) []step {
+	s := family(keys)
+	arrive(o, s, rows)
+	return o.children(ctx, next, k, s, relations)
+}
+
+// find queues rows by their keys and, beside them, the relations that need no more than the keys.
+func find[K comparable, T any](ctx context.Context, o *operation, b *db.Batch, k *kind, keys []K, selection ast.SelectionSet,
+	many func(context.Context, *db.Batch, []K, db.Columns) *db.Many[K, T],
+) (*db.Many[K, T], step) {
+	want, relations := k.wants(ctx, selection)
+	found := many(ctx, b, keys, want)
+	if len(relations) == 0 {
+		return found, nil
+	}
+	s := family(keys)
+	steps := o.children(ctx, b, k, s, relations)
+	return found, func(ctx context.Context, next *db.Batch) []step {
+		var rows []*T
+		for _, key := range keys {
+			rows = append(rows, found.Of[key]...)
+		}
+		arrive(o, s, rows)
+		var further []step
+		for _, step := range steps {
+			further = append(further, step(ctx, next)...)
+		}
+		return further
+	}
+}
+
+// oneOf is the row of a key; nil where it does not exist for the caller.
+func oneOf[K comparable, T any](found *db.Many[K, T], key K) (*T, error) {
+	if found.Err != nil || len(found.Of[key]) == 0 {
+		return nil, found.Err
+	}
+	return found.Of[key][0], nil
+}
+
+// root reads one object and all that its selection asks for.
+func root[K comparable, T any](ctx context.Context, k *kind, key K, many func(context.Context, *db.Batch, []K, db.Columns) *db.Many[K, T]) (*T, error) {
+	o := operationOf(ctx)
+	b := o.core.Batch()
+	found, next := find(ctx, o, b, k, []K{key}, graphql.GetFieldContext(ctx).Field.Selections, many)
+	if err := o.read(ctx, b, some(next)); err != nil {
+		return nil, err
+	}
+	return oneOf(found, key)
+}
+
+var errOneOf = fault.Field("lookup", "by", fault.Malformed, "exactly one of the fields must be given")
+
+// customer answers Query.customer.
+func (o *operation) customer(ctx context.Context, by model.CustomerBy) (*customers.Customer, error) {
+	var search customers.Search
+	switch given(by.UID != nil, by.AccountNumber != nil, by.CustomerID != nil, by.ShortName != nil) {
+	case 0:
+		return root(ctx, customerKind, *by.UID, o.core.Customers.FindMany)
+	case 1:
+		b := o.core.Batch()
+		account := o.core.Accounts.FindWith(ctx, b, accounts.By{Number: *by.AccountNumber}, db.Want[accounts.Account]("Customer"), db.Columns{})
+		if err := b.Send(ctx); err != nil {
+			return nil, err
+		}
+		found, err := account.One()
+		if err != nil || found == nil {
+			return nil, err
+		}
+		return root(ctx, customerKind, found.Account.Customer, o.core.Customers.FindMany)
+	case 2:
+		search.CustomerID = *by.CustomerID
+	case 3:
+		search.ShortName = *by.ShortName
+	default:
+		return nil, errOneOf
+	}
+	found, err := o.search(ctx, search, page.First(1), graphql.GetFieldContext(ctx).Field.Selections)
+	if err != nil {
+		return nil, err
+	}
+	return found.One()
+}
+
+// given is the index of the only true value, and -1 where there is none or more than one.
+func given(fields ...bool) int {
+	only := -1
+	for i, is := range fields {
+		if is && only >= 0 {
+			return -1
+		}
+		if is {
+			only = i
+		}
+	}
+	return only
+}
+
+// search reads customers and what is asked of each.
+func (o *operation) search(ctx context.Context, by customers.Search, w page.Window, selection ast.SelectionSet) (*db.Rows[customers.Customer], error) {
+	want, relations := customerKind.wants(ctx, selection)
+	b := o.core.Batch()
+	rows := o.core.Customers.List(ctx, b, by, want, w)
+	return rows, o.read(ctx, b, []step{o.customersArrive(rows, w, relations)})
+}
+
+func (o *operation) customersArrive(rows *db.Rows[customers.Customer], w page.Window, relations []graphql.CollectedField) step {
+	return func(ctx context.Context, next *db.Batch) []step {
+		if len(relations) == 0 {
+			return nil
+		}
+		shown := page.Cut(rows.Items, w).Items
+		return under(ctx, o, next, customerKind, shown, each(shown, func(c *customers.Customer) (customers.UID, bool) { return c.UID, true }), relations)
+	}
+}
+
+// customers answers Query.customers.
+func (o *operation) customers(ctx context.Context, by customers.Search, order customers.Order) (*model.CustomerConnection, error) {
+	f := graphql.GetFieldContext(ctx).Field
+	w, err := argumentsOf(ctx, f).window(f, string(order))
+	if err != nil {
+		return nil, err
+	}
+	by.Order = order
+	asked := inConnection(ctx, customerKind, f.Selections)
+	if order == customers.ByName {
+		asked.want = asked.want.And(db.Want[customers.Customer]("LegalName")) // the cursor carries it
+	}
+	b := o.core.Batch()
+	rows := o.core.Customers.List(ctx, b, by, asked.want, w)
+	var count *db.Rows[db.Count]
+	if asked.count {
+		count = o.core.Customers.Count(ctx, b, by)
+	}
+	if err := o.read(ctx, b, []step{o.customersArrive(rows, w, asked.further)}); err != nil {
+		return nil, err
+	}
+	return &model.CustomerConnection{
+		Page: page.Cut(rows.Items, w), Window: w,
+		Cursor: func(c *customers.Customer) page.Cursor {
+			if order == customers.ByName {
+				return page.Cursor{Order: string(order), Value: c.LegalName, UID: int64(c.UID)}
+			}
+			return page.Cursor{Order: string(order), UID: int64(c.UID)}
+		},
+		Count: func(context.Context) (int64, error) {
+			n, err := count.One()
+			if err != nil {
+				return 0, err
+			}
+			return n.N, nil
+		},
+	}, rows.Err
+}
+
+// account answers Query.account. The customer's own columns come in the same statement.
+func (o *operation) account(ctx context.Context, by model.AccountBy) (*accounts.Account, error) {
+	var key accounts.By
+	switch given(by.UID != nil, by.Number != nil) {
+	case 0:
+		key.UID = *by.UID
+	case 1:
+		key.Number = *by.Number
+	default:
+		return nil, errOneOf
+	}
+	want, relations := accountKind.wants(ctx, graphql.GetFieldContext(ctx).Field.Selections)
+	var ofCustomer db.Columns
+	for _, f := range relations { // an account has no relation but its customer
+		columns, _ := customerKind.wants(ctx, f.Selections)
+		ofCustomer = ofCustomer.And(columns).And(db.Want[customers.Customer]("UID"))
+	}
+	b := o.core.Batch()
+	rows := o.core.Accounts.FindWith(ctx, b, key, want, ofCustomer)
+	var found *accounts.Found
+	err := o.read(ctx, b, []step{func(ctx context.Context, next *db.Batch) (further []step) {
+		if found, _ = rows.One(); found == nil || found.Customer.UID == 0 {
+			return nil // the customer is not the caller's to see, or not asked for: accountCustomer says which
+		}
+		s, owner := family([]accounts.UID{found.Account.UID}), family([]customers.UID{found.Customer.UID})
+		arrive(o, s, []*accounts.Account{&found.Account})
+		arrive(o, owner, []*customers.Customer{&found.Customer})
+		for _, f := range relations {
+			s.answers[f.Field] = func(accounts.UID) (*customers.Customer, error) { return &found.Customer, nil }
+			_, further2 := customerKind.wants(ctx, f.Selections)
+			further = append(further, o.children(ctx, next, customerKind, owner, further2)...)
+		}
+		return further
+	}})
+	if err != nil || rows.Err != nil || found == nil {
+		return nil, firstError(err, rows.Err)
+	}
+	return &found.Account, nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
