@@ -18,8 +18,8 @@ const (
 	politely = 20 * time.Second // for SIGINT: cut clients, write a checkpoint
 	firmly   = 5 * time.Second  // for SIGQUIT: leave at once, recover at the next start
 
-	orphanPatience = 10 * time.Second // then backends without a server are ended
-	biggestLog     = 10 << 20         // bytes; then the log is kept as server.log.1
+	orphanPatience = 2 * time.Second // then backends without a server are ended
+	biggestLog     = 10 << 20        // bytes; then the log is kept as server.log.1
 )
 
 // server is one run of the PostgreSQL server, our child or an adopted one.
