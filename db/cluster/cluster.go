@@ -265,8 +265,8 @@ func (c *Cluster) arguments() []string {
 		"max_wal_size":            "2GB",
 		"random_page_cost":        "1.1", // solid state disks
 		"jit":                     "off", // our statements are short: compiling them costs more than it saves
-		"timezone":                "UTC",
-		"log_timezone":            "UTC",
+		"timezone":                "GMT", // the one zone that needs no tzdata package on the machine
+		"log_timezone":            "GMT",
 		// Failed statements and key details would print customers' data into the log.
 		"log_min_error_statement": "panic",
 		"log_error_verbosity":     "terse",

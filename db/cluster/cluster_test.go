@@ -74,7 +74,7 @@ func TestAProductionServerIsSafeAgainstPowerLoss(t *testing.T) {
 	conn := connect(t, c.URL())
 	for setting, want := range map[string]string{
 		"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on", "data_checksums": "on",
-		"listen_addresses": "", "unix_socket_permissions": "0700", "TimeZone": "UTC",
+		"listen_addresses": "", "unix_socket_permissions": "0700", "TimeZone": "GMT",
 		"log_min_error_statement": "panic", "log_error_verbosity": "terse", "max_connections": "17",
 	} {
 		var got string
@@ -229,16 +229,12 @@ func TestALivingServerIsAdopted(t *testing.T) {
 	c := start(t, data)
 	write(t, c.URL())
 	pid := serverPid(t, data)
-	commandLine, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	if err != nil {
-		t.Skip("needs /proc")
-	}
+	arguments, environment := processStrings(t, pid, "cmdline"), processStrings(t, pid, "environ")
 	stop(t, c)
 
 	// The same server, but nobody's child that matters.
-	arguments := strings.Split(strings.TrimRight(string(commandLine), "\x00"), "\x00")
 	orphan := exec.Command(arguments[0], arguments[1:]...)
-	orphan.Env = []string{"LC_ALL=C", "TZ=UTC", "LD_LIBRARY_PATH=" + os.Getenv("BANKGRAPH_TEST_LIBRARIES")}
+	orphan.Env = environment
 	orphan.Dir = "/"
 	orphan.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: credential(t, filepath.Join(data, "postgresql"))}
 	if err := orphan.Start(); err != nil {
@@ -311,10 +307,11 @@ func TestTheErrorNamesTheFolderThatBlocks(t *testing.T) {
 }
 
 func TestAnOrdinaryUserRunsItToo(t *testing.T) {
-	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("the other tests show it")
 	}
+	// Fetched binaries are in root's cache, where only root looks by itself.
+	t.Setenv("BANKGRAPH_POSTGRES", start(t, folder(t)).Binaries())
 	data := folder(t)
 	nobody := &syscall.Credential{Uid: 65534, Gid: 65534}
 	if err := os.Chown(data, int(nobody.Uid), int(nobody.Gid)); err != nil {
@@ -535,6 +532,16 @@ func serverPid(t *testing.T, data string) int {
 		t.Fatal(err)
 	}
 	return pid
+}
+
+// processStrings is one of the lists that Linux keeps of a process: its arguments or its environment.
+func processStrings(t *testing.T, pid int, list string) []string {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, list))
+	if err != nil {
+		t.Skip("needs /proc")
+	}
+	return strings.Split(strings.TrimRight(string(text), "\x00"), "\x00")
 }
 
 func kill(t *testing.T, pid int) {

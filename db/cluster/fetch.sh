@@ -109,11 +109,13 @@ fits "$work/root/usr/lib/postgresql/$major/bin" "$(libraries "$work/root")" >/de
 	LD_LIBRARY_PATH=$(libraries "$work/root") ldd "$work/root/usr/lib/postgresql/$major/bin/postgres" | grep 'not found' >&2
 	exit 1
 }
+# Documentation, translations, jit: not needed to run.
+rm -rf "$work"/root/usr/share/doc "$work"/root/usr/share/man "$work"/root/usr/share/locale "$work"/root/usr/lib/postgresql/*/lib/bitcode
 for part in "$work"/root/*; do
 	rm -rf "${cache:?}/$(basename "$part")"
 	mv "$part" "$cache/"
 done
 # Root's server runs as another user: all may read and enter.
 chmod 755 "$cache" && [ "$(id -u)" != 0 ] || chmod 755 "$(dirname "$cache")"
-say "Fetched PostgreSQL $major ($(du -sh "$cache" | cut -f1))"
+say "Fetched PostgreSQL $major"
 fits "$cache/usr/lib/postgresql/$major/bin" "$(libraries "$cache")"
