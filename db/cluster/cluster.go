@@ -1,0 +1,307 @@
+// Package cluster runs bankgraph's private PostgreSQL: it finds the binaries, makes the
+// data on the first start, survives the sudden death of the program or of the server, and
+// never deletes or upgrades data.
+//
+// Below the data folder (Options.Data) everything is in "postgresql", owned by the server's user:
+//
+//	pgdata/      the database cluster (pgdata.new while initdb works)
+//	socket/      the only way in: a unix socket, mode 0700; no port, no password
+//	server.log   what the server prints
+//	lock         held (flock) by the one program that supervises this data
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	owner    = "bankgraph" // the superuser that initdb makes
+	database = "bankgraph"
+
+	lockPatience = 3 * time.Second // a predecessor that was just killed may still hold the lock
+)
+
+// ErrInUse means that another program supervises this data. Its server can be used: see [Running].
+var ErrInUse = errors.New("another program already runs the database on this data")
+
+// Options say where the data is and how the server runs.
+type Options struct {
+	// Data is the program's data folder, made if missing. Required; see [DefaultData].
+	Data string
+	// Binaries is the folder that holds postgres and initdb. Empty: search the usual places.
+	Binaries string
+	// Log hears of starts, stops, repairs and restarts. Nil: nothing is logged.
+	Log *slog.Logger
+	// Settings are added to the server's configuration and win over ours.
+	Settings map[string]string
+	// Fast trades safety against crashes of the machine for speed. For tests and throw-away data only.
+	Fast bool
+}
+
+// Cluster is a running PostgreSQL that this program supervises: if the server dies, it is started again.
+type Cluster struct {
+	place    place
+	binaries binaries
+	settings map[string]string
+	fast     bool
+	log      *slog.Logger
+
+	url        string
+	lock       *os.File
+	server     *server       // written only by supervise once started
+	cancel     func()        // ends supervise
+	supervised chan struct{} // closed when supervise has ended
+}
+
+// Start makes the data if there is none, starts the server, or adopts the live server of a
+// predecessor that was killed, and makes the database. ctx bounds the start only.
+// The server is stopped by [Cluster.Stop], and by the death of this program on Linux.
+// The error is [ErrInUse] when another program supervises this data.
+func Start(ctx context.Context, options Options) (*Cluster, error) {
+	c := &Cluster{
+		settings: options.Settings,
+		fast:     options.Fast,
+		log:      options.Log,
+	}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	if err := c.start(ctx, options); err != nil {
+		if c.server != nil {
+			c.server.halt(ctx, c.place, c.log)
+		}
+		if c.lock != nil {
+			_ = c.lock.Close()
+		}
+		return nil, fmt.Errorf("start PostgreSQL in %s: %w", options.Data, err)
+	}
+	supervision, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	c.cancel = cancel
+	c.supervised = make(chan struct{})
+	go c.supervise(supervision)
+	return c, nil
+}
+
+func (c *Cluster) start(ctx context.Context, options Options) (err error) {
+	if c.place, err = newPlace(options.Data); err != nil {
+		return err
+	}
+	if err = c.place.make(); err != nil {
+		return err
+	}
+	if c.lock, err = lockFile(ctx, c.place.lock()); err != nil {
+		return err
+	}
+	major, err := c.place.major()
+	if err != nil {
+		return err
+	}
+	if c.binaries, err = findBinaries(ctx, options.Binaries, major, c.place.user); err != nil {
+		return err
+	}
+	if major == 0 {
+		if err = c.initdb(ctx); err != nil {
+			return err
+		}
+	}
+	if c.server, err = c.launch(ctx); err != nil {
+		return err
+	}
+	c.url = dsn(c.server.socket, database)
+	return c.createDatabase(ctx)
+}
+
+// URL is the address of the database, for pgx and psql: over the socket, as the owner of everything.
+func (c *Cluster) URL() string { return c.url }
+
+// Binaries is the folder of the server's programs (pg_dump and psql may be there too).
+func (c *Cluster) Binaries() string { return c.binaries.folder }
+
+// Stop ends the server: politely, then, after 20 seconds or when ctx ends, firmly.
+// Open connections are cut, committed data is safe in every case.
+func (c *Cluster) Stop(ctx context.Context) error {
+	c.cancel()
+	<-c.supervised
+	defer c.lock.Close() // closing releases the lock
+	if c.server == nil { // died, and could not be started again
+		return nil
+	}
+	if err := c.server.halt(ctx, c.place, c.log); err != nil {
+		return fmt.Errorf("stop PostgreSQL in %s: %w", c.place.folder, err)
+	}
+	c.place.forgetSocket()
+	return nil
+}
+
+// supervise starts the server again whenever it dies. It alone writes c.server.
+func (c *Cluster) supervise(ctx context.Context) {
+	defer close(c.supervised)
+	for pause := time.Duration(0); ; {
+		if c.server != nil {
+			select {
+			case <-ctx.Done():
+				return
+			case <-c.server.exited:
+			}
+			c.log.Error("PostgreSQL died, starting it again", "pid", c.server.pid, "why", c.server.how)
+			c.server = nil
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		var err error
+		if c.server, err = c.launch(ctx); err != nil {
+			if ctx.Err() != nil {
+				return
+			}
+			c.log.Error("PostgreSQL does not start", "error", err)
+			pause = min(max(2*pause, 200*time.Millisecond), 10*time.Second)
+			continue
+		}
+		pause = 0
+	}
+}
+
+// createDatabase makes the database that the program uses, once.
+func (c *Cluster) createDatabase(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, dsn(c.server.socket, "postgres"))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	var there bool
+	err = conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", database).Scan(&there)
+	if err == nil && !there {
+		_, err = conn.Exec(ctx, "CREATE DATABASE "+database)
+	}
+	return err
+}
+
+// Running tells whether a server on this data folder answers, whoever supervises it, and its URL.
+// It changes nothing and takes no lock.
+func Running(ctx context.Context, data string) (url string, ok bool) {
+	p, err := newPlace(data)
+	if err != nil {
+		return "", false
+	}
+	status, err := readPidFile(p.pidFile())
+	if err != nil || !status.ready() || !p.answers(ctx, status.socket) {
+		return "", false
+	}
+	return dsn(status.socket, database), true
+}
+
+// Use gives the URL of the database on options.Data: of the server that another program runs there,
+// or else of one that is started here. Call stop when done; it leaves another program's server alone.
+func Use(ctx context.Context, options Options) (url string, stop func(context.Context) error, err error) {
+	for {
+		if url, ok := Running(ctx, options.Data); ok {
+			return url, func(context.Context) error { return nil }, nil
+		}
+		c, err := Start(ctx, options)
+		switch {
+		case err == nil:
+			return c.URL(), c.Stop, nil
+		case !errors.Is(err, ErrInUse) || ctx.Err() != nil:
+			return "", nil, err
+		}
+		// Someone holds the lock and is still starting or already stopping: look again.
+	}
+}
+
+// lockFile holds the lock until the file is closed, which the kernel does if the program is killed.
+func lockFile(ctx context.Context, path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for end := time.Now().Add(lockPatience); ; {
+		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return file, nil
+		}
+		if time.Now().After(end) || pause(ctx, 50*time.Millisecond) != nil {
+			_ = file.Close()
+			return nil, ErrInUse
+		}
+	}
+}
+
+// pause sleeps, or returns early with the context's error.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// arguments are the server's command line: ours, then Fast's, then the caller's, the last one winning.
+func (c *Cluster) arguments() []string {
+	settings := map[string]string{
+		"cluster_name":            c.place.name, // names every process of this cluster, see process.go
+		"listen_addresses":        "",
+		"port":                    port,
+		"unix_socket_directories": c.place.socket,
+		"unix_socket_permissions": "0700",
+		"max_connections":         "100",
+		"shared_buffers":          "256MB",
+		"effective_cache_size":    "1GB",
+		"max_wal_size":            "2GB",
+		"random_page_cost":        "1.1", // solid state disks
+		"jit":                     "off", // our statements are short: compiling them costs more than it saves
+		"timezone":                "GMT", // the one zone that needs no tzdata package on the machine
+		"log_timezone":            "GMT",
+		// Failed statements and key details would print customers' data into the log.
+		"log_min_error_statement": "panic",
+		"log_error_verbosity":     "terse",
+		"log_checkpoints":         "off",
+		"logging_collector":       "off",
+		"log_destination":         "stderr",
+	}
+	if c.fast {
+		maps.Copy(settings, map[string]string{
+			"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off",
+			"wal_level": "minimal", "max_wal_senders": "0", "shared_buffers": "64MB",
+		})
+	}
+	maps.Copy(settings, c.settings)
+	arguments := []string{"-D", c.place.pgdata()}
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		arguments = append(arguments, "-c", name+"="+settings[name])
+	}
+	return arguments
+}
+
+func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+// clean is the absolute path without links, as the kernel reports it; the end of it may not exist yet.
+func clean(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	for there, rest := path, ""; ; there, rest = filepath.Dir(there), filepath.Join(filepath.Base(there), rest) {
+		if real, err := filepath.EvalSymlinks(there); err == nil {
+			return filepath.Join(real, rest), nil
+		}
+		if there == filepath.Dir(there) {
+			return path, nil
+		}
+	}
+}

@@ -1,0 +1,156 @@
+// Package dbtest gives tests a real PostgreSQL: a migrated database of their own in milliseconds.
+//
+// Each test binary starts its own throw-away server on the first call, from a copy of a data folder that
+// was made and migrated once (about 0.2 s instead of 1 to 2 s). It ends with the binary, however that ends.
+// BANKGRAPH_TEST_DATABASE_URL names another server to use instead; its user must be allowed to create
+// databases.
+package dbtest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"bankgraph/db"
+)
+
+// template is the migrated database that all others are copies of. Its name carries the migrations' hash.
+var template = "bankgraph_test_" + schemaHash()
+
+// URL is the address of a fresh, migrated database, dropped when the test ends.
+func URL(t testing.TB) string {
+	t.Helper()
+	admin := server(t)
+	name := fmt.Sprintf("%s_%d_%d", template, os.Getpid(), count.Add(1))
+	create(t, admin, name)
+	t.Cleanup(func() {
+		execute(t, admin, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
+	})
+	return in(t, admin, name)
+}
+
+var count atomic.Int64
+
+// Shared is the address of one migrated database for the whole test binary: for tests that each bring
+// a tenant of their own. It ends with the throw-away server; on a server that
+// BANKGRAPH_TEST_DATABASE_URL names it stays, as bankgraph_test_..._shared_PID.
+func Shared(t testing.TB) string {
+	t.Helper()
+	admin := server(t)
+	name := fmt.Sprintf("%s_shared_%d", template, os.Getpid())
+	shared.Do(func() { create(t, admin, name) })
+	return in(t, admin, name)
+}
+
+var shared sync.Once
+
+// server is the URL of the server's maintenance database, with the template in place.
+func server(t testing.TB) string {
+	t.Helper()
+	once.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+		defer cancel()
+		if external := os.Getenv("BANKGRAPH_TEST_DATABASE_URL"); external != "" {
+			serverURL, serverErr = external, makeTemplate(ctx, external)
+			return
+		}
+		serverURL, serverErr = startThrowAway(ctx)
+	})
+	if serverErr != nil {
+		t.Fatalf("test database: %v", serverErr)
+	}
+	return serverURL
+}
+
+var (
+	once      sync.Once
+	serverURL string
+	serverErr error
+)
+
+// makeTemplate makes the migrated template database, unless it is there. The lock keeps the test binaries
+// that share an external server from making it twice; the rename at the end makes a half-made one impossible.
+func makeTemplate(ctx context.Context, admin string) error {
+	conn, err := pgx.Connect(ctx, admin)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock(hashtext($1))", template); err != nil {
+		return err
+	}
+	var there bool
+	err = conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", template).Scan(&there)
+	if err != nil || there {
+		return err
+	}
+	raw := template + "_raw"
+	for _, statement := range []string{
+		"DROP DATABASE IF EXISTS " + raw + " WITH (FORCE)",
+		"CREATE DATABASE " + raw + " TEMPLATE template0",
+	} {
+		if _, err := conn.Exec(ctx, statement); err != nil {
+			return err
+		}
+	}
+	url, err := withDatabase(admin, raw)
+	if err != nil {
+		return err
+	}
+	if err := db.Migrate(ctx, url); err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, "ALTER DATABASE "+raw+" RENAME TO "+template)
+	return err
+}
+
+func create(t testing.TB, admin, name string) {
+	t.Helper()
+	// file_copy with fsync off takes half as long as the default, which writes every page to the log.
+	execute(t, admin, "CREATE DATABASE "+name+" TEMPLATE "+template+" STRATEGY file_copy")
+}
+
+func execute(t testing.TB, admin, statement string) {
+	t.Helper()
+	conn := connect(t, admin)
+	defer conn.Close(context.Background())
+	if _, err := conn.Exec(context.Background(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+func connect(t testing.TB, admin string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(context.Background(), admin)
+	if err != nil {
+		t.Fatalf("connect to the test server: %v", err)
+	}
+	return conn
+}
+
+func in(t testing.TB, admin, name string) string {
+	t.Helper()
+	url, err := withDatabase(admin, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return url
+}
+
+// withDatabase is the URL with another database name.
+func withDatabase(admin, name string) (string, error) {
+	scheme, rest, found := strings.Cut(admin, "://")
+	if !found {
+		return "", fmt.Errorf("test database: want a URL postgres://..., got %q", admin)
+	}
+	rest, query, _ := strings.Cut(rest, "?")
+	host, _, _ := strings.Cut(rest, "/")
+	return scheme + "://" + host + "/" + name + "?" + query, nil
+}

@@ -1,0 +1,230 @@
+package db
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
+	"github.com/uptrace/bun/migrate"
+)
+
+//go:embed migrations
+var embedded embed.FS
+
+// Migrations are the bank's own, from db/migrations.
+var Migrations = must(fs.Sub(embedded, "migrations"))
+
+const (
+	// migrationLock is the key of the advisory lock that migrating programs queue on.
+	migrationLock = 0x62616e6b_67726170 // "bankgrap"
+
+	// A migration that cannot get its table locks gives way to the traffic, and tries again.
+	migrationLockTimeout = 2 * time.Second
+	migrationTries       = 15
+)
+
+// Migration is one step of the schema.
+type Migration struct {
+	Version string    // its number, as text: 20261121000001
+	Name    string    // what it does: the file name's second half; empty for unknown ones
+	Applied time.Time // zero: not applied
+	Known   bool      // false: applied by a newer program than this one
+}
+
+// Migrate brings the database at url up to the newest version. Programs that do so at the same time
+// wait for each other. Each migration is one transaction together with its mark in the table
+// bun_migrations, so it is wholly there or not at all, even after a kill. Versions that are applied but
+// not known here, from a newer program, are left alone.
+// url must lead to PostgreSQL itself, not through a pooler in transaction mode.
+func Migrate(ctx context.Context, url string) error { return MigrateFrom(ctx, url, Migrations) }
+
+// MigrateFrom is Migrate with other files than the bank's own.
+func MigrateFrom(ctx context.Context, url string, files fs.FS) error {
+	err := migrating(ctx, url, files, func(s *schema) error {
+		if len(s.known.Sorted()) == 0 {
+			return nil
+		}
+		_, err := s.up.Migrate(ctx)
+		for try := 1; IsTimeout(err) && ctx.Err() == nil && try < migrationTries; try++ {
+			time.Sleep(100*time.Millisecond + rand.N(time.Second))
+			_, err = s.up.Migrate(ctx)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	return nil
+}
+
+// MigrateDown undoes the newest applied migration and returns it. The error is [ErrNothingToUndo] when
+// there is none.
+func MigrateDown(ctx context.Context, url string) (Migration, error) {
+	return MigrateDownFrom(ctx, url, Migrations)
+}
+
+// MigrateDownFrom is MigrateDown with other files than the bank's own.
+func MigrateDownFrom(ctx context.Context, url string, files fs.FS) (undone Migration, err error) {
+	err = migrating(ctx, url, files, func(s *schema) error {
+		all, err := s.down.MigrationsWithStatus(ctx)
+		if err != nil {
+			return err
+		}
+		applied := all.Applied()
+		if len(applied) == 0 {
+			return ErrNothingToUndo
+		}
+		newest := slices.MaxFunc(applied, func(a, b migrate.Migration) int { return cmp.Compare(a.Name, b.Name) })
+		undone = describe(newest)
+		if newest.Down == nil {
+			return fmt.Errorf("%s has no .tx.down.sql", newest)
+		}
+		return newest.Down(ctx, s.down, &newest)
+	})
+	if err != nil {
+		return undone, fmt.Errorf("migrate down: %w", err)
+	}
+	return undone, nil
+}
+
+// ErrNothingToUndo means that no migration is applied.
+var ErrNothingToUndo = errors.New("no migration is applied")
+
+// MigrationStatus lists the migrations that this program knows or the database has, oldest first.
+func MigrationStatus(ctx context.Context, url string) ([]Migration, error) {
+	var list []Migration
+	err := migrating(ctx, url, Migrations, func(s *schema) error {
+		known, err := s.up.MigrationsWithStatus(ctx)
+		if err != nil {
+			return err
+		}
+		for _, m := range known {
+			list = append(list, describe(m))
+		}
+		unknown, err := s.up.MissingMigrations(ctx)
+		for _, m := range unknown {
+			list = append(list, Migration{Version: m.Name, Applied: m.MigratedAt})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("migration status: %w", err)
+	}
+	slices.SortFunc(list, func(a, b Migration) int { return cmp.Compare(a.Version, b.Version) })
+	return list, nil
+}
+
+// SchemaVersion is the newest applied version, empty when none is. It needs no lock: health checks use it.
+func SchemaVersion(ctx context.Context, db bun.IDB) (string, error) {
+	var there bool
+	if err := db.NewSelect().ColumnExpr("to_regclass('bun_migrations') IS NOT NULL").Scan(ctx, &there); err != nil {
+		return "", fmt.Errorf("schema version: %w", err)
+	}
+	if !there {
+		return "", nil
+	}
+	var version string
+	err := db.NewSelect().TableExpr("bun_migrations").
+		ColumnExpr("coalesce(max(name), '')").Scan(ctx, &version) // all versions have the same length
+	if err != nil {
+		return "", fmt.Errorf("schema version: %w", err)
+	}
+	return version, nil
+}
+
+// LatestVersion is the version that this program was written for.
+func LatestVersion() string {
+	known, err := discover(Migrations)
+	if err != nil || len(known.Sorted()) == 0 {
+		return ""
+	}
+	sorted := known.Sorted()
+	return sorted[len(sorted)-1].Name
+}
+
+// schema is a database whose migrations nobody else is changing.
+type schema struct {
+	known    *migrate.Migrations
+	up, down *migrate.Migrator
+}
+
+// migrating runs do while holding the advisory lock on a connection of its own. The kernel and the
+// server release it when the program is killed, which bun's own lock, a table row, would not.
+func migrating(ctx context.Context, url string, files fs.FS, do func(*schema) error) error {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return err
+	}
+	holder, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer holder.Close(context.WithoutCancel(ctx))
+	// The wait may be as long as another program's migration.
+	if _, err := holder.Exec(ctx, "SET lock_timeout = 0; SET statement_timeout = 0"); err != nil {
+		return err
+	}
+	if _, err := holder.Exec(ctx, fmt.Sprintf("SELECT pg_advisory_lock(%d)", migrationLock)); err != nil {
+		return err
+	}
+
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	config.RuntimeParams["lock_timeout"] = fmt.Sprint(migrationLockTimeout.Milliseconds())
+	config.RuntimeParams["statement_timeout"] = "0"
+	db := bun.NewDB(stdlib.OpenDB(*config), pgdialect.New())
+	defer db.Close()
+
+	known, err := discover(files)
+	if err != nil {
+		return err
+	}
+	migrator := func(mark migrate.MigrationHook) *migrate.Migrator {
+		return migrate.NewMigrator(db, known,
+			migrate.WithMarkAppliedOnSuccess(true), // the default marks failed ones too
+			migrate.WithUpsert(true),               // bun marks once more after the commit; see mark
+			migrate.AfterMigration(mark))
+	}
+	s := &schema{known: known, up: migrator(mark), down: migrator(unmark)}
+	if err := s.up.Init(ctx); err != nil {
+		return err
+	}
+	return do(s)
+}
+
+// mark writes the mark within the migration's transaction. bun does it after the commit, and a kill
+// between the two would leave an applied migration that is tried again, and fails, at every start.
+func mark(ctx context.Context, tx bun.IConn, m *migrate.Migration) error {
+	_, err := tx.ExecContext(ctx, "INSERT INTO bun_migrations (name, group_id) VALUES (?, ?)", m.Name, m.GroupID)
+	return err
+}
+
+func unmark(ctx context.Context, tx bun.IConn, m *migrate.Migration) error {
+	_, err := tx.ExecContext(ctx, "DELETE FROM bun_migrations WHERE name = ?", m.Name)
+	return err
+}
+
+func discover(files fs.FS) (*migrate.Migrations, error) {
+	known := migrate.NewMigrations()
+	return known, known.Discover(files)
+}
+
+func describe(m migrate.Migration) Migration {
+	return Migration{Version: m.Name, Name: m.Comment, Applied: m.MigratedAt, Known: true}
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
