@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/schema"
+	bunschema "github.com/uptrace/bun/schema"
 )
 
 // Columns says which columns of a model a read needs. The zero value means all that may be shown.
@@ -21,9 +21,9 @@ type Shown interface{ ShownColumns() []string }
 // table is what a model's columns look like, in the order of the struct.
 type table struct {
 	alias  string
-	fields []*schema.Field
+	fields []*bunschema.Field
 	byPath map[string]Columns // Go field path: "Name", "LegalAddress", "LegalAddress.City"
-	byName map[string]*schema.Field
+	byName map[string]*bunschema.Field
 	all    Columns
 }
 
@@ -38,7 +38,7 @@ func tableOf(model reflect.Type) *table {
 	for _, field := range bunTable.FieldMap {
 		t.fields = append(t.fields, field)
 	}
-	slices.SortFunc(t.fields, func(a, b *schema.Field) int { return slices.Compare(a.Index, b.Index) })
+	slices.SortFunc(t.fields, func(a, b *bunschema.Field) int { return slices.Compare(a.Index, b.Index) })
 	if len(t.fields) > 64*len(Columns{}) {
 		panic(fmt.Sprintf("db: %s has more columns than a Columns can name", model))
 	}

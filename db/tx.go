@@ -31,7 +31,7 @@ func (d *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) e
 	inside := context.WithValue(ctx, inTx{}, true)
 	for try := 0; ; try++ {
 		err := d.once(inside, fn)
-		if !retryable(err) || try == 5 {
+		if !IsRetryable(err) || try == 5 {
 			return err
 		}
 		pause := time.Duration(float64(5*time.Millisecond<<try) * (0.5 + rand.Float64()))
@@ -58,9 +58,4 @@ func (d *DB) once(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) e
 		return errors.Join(ErrUnknownOutcome, err)
 	}
 	return err
-}
-
-func retryable(err error) bool {
-	var refused *pgconn.PgError
-	return errors.As(err, &refused) && (refused.Code == "40001" || refused.Code == "40P01")
 }
