@@ -106,6 +106,9 @@ func toCustomer[T any, P comparable](names func(*T) (key P, customer customers.U
 			}
 			return uid, ok
 		})
+		if len(uids) == 0 {
+			return func(P) (*customers.Customer, error) { return nil, nil }, nil
+		}
 		found, next := find(ctx, o, b, customerKind, uids, f.Selections, o.core.Customers.FindMany)
 		return func(key P) (*customers.Customer, error) { return oneOf(found, named[key]) }, next
 	}}
