@@ -11,18 +11,20 @@ import (
 	"bankgraph/graph/generated"
 	"bankgraph/graph/model"
 	"context"
+
+	"github.com/99designs/gqlgen/graphql"
 )
 
 func (r *accountResolver) Customer(ctx context.Context, obj *accounts.Account) (*customers.Customer, error) {
-	return load(ctx, obj, obj.UID, accountCustomer)
+	return load(ctx, obj, accountCustomer)
 }
 
 func (r *customerResolver) Accounts(ctx context.Context, obj *customers.Customer, first *int32, after *string, last *int32, before *string, filter *accounts.Search) (*model.Connection[accounts.Account], error) {
-	return load(ctx, obj, obj.UID, customerAccounts)
+	return load(ctx, obj, customerAccounts)
 }
 
 func (r *queryResolver) Account(ctx context.Context, by model.AccountBy) (*accounts.Account, error) {
-	return operationOf(ctx).account(ctx, by)
+	return operationOf(ctx).account(ctx, graphql.GetFieldContext(ctx).Field)
 }
 
 func (r *Resolver) Account() generated.AccountResolver { return &accountResolver{r} }

@@ -68,6 +68,7 @@ type kind struct {
 // planner plans one relation for a set of parents.
 type planner interface {
 	plan(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) step
+	value(ctx context.Context, row any, f graphql.CollectedField) (any, error)
 }
 
 // newKind reads which columns the fields of a type need off the names of T's fields. needs tells it for
@@ -148,8 +149,9 @@ func familyOf[P comparable, T any](o *operation, row *T, key P) *siblings {
 	return s
 }
 
-// relation is a field whose value is read from the database for a set of parents at once.
-type relation[P comparable, V any] struct {
+// relation is a field of T whose value is read from the database for a set of parents at once.
+type relation[T any, P comparable, V any] struct {
+	key func(*T) P
 	// queue adds the reads to a batch. Once it was sent, of gives each parent's value, and next queues what
 	// the values' own fields need.
 	queue func(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) (of func(P) (V, error), next step)
@@ -157,14 +159,14 @@ type relation[P comparable, V any] struct {
 	late bool
 }
 
-func (r *relation[P, V]) plan(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) step {
+func (r *relation[T, P, V]) plan(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) step {
 	if r.late && s.rows == nil {
 		return func(ctx context.Context, next *db.Batch) []step { return some(r.queueFor(ctx, o, next, s, f)) }
 	}
 	return r.queueFor(ctx, o, b, s, f)
 }
 
-func (r *relation[P, V]) queueFor(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) step {
+func (r *relation[T, P, V]) queueFor(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) step {
 	of, next := r.queue(ctx, o, b, s, f)
 	s.answers[f.Field] = of
 	return next

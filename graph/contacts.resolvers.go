@@ -14,11 +14,11 @@ import (
 )
 
 func (r *contactResolver) Customer(ctx context.Context, obj *contacts.Contact) (*customers.Customer, error) {
-	return load(ctx, obj, obj.UID, contactCustomer)
+	return load(ctx, obj, contactCustomer)
 }
 
 func (r *customerResolver) Contacts(ctx context.Context, obj *customers.Customer, first *int32, after *string, last *int32, before *string, filter *contacts.Search) (*model.Connection[contacts.Contact], error) {
-	return load(ctx, obj, obj.UID, customerContacts)
+	return load(ctx, obj, customerContacts)
 }
 
 func (r *Resolver) Contact() generated.ContactResolver { return &contactResolver{r} }

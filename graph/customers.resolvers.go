@@ -10,29 +10,23 @@ import (
 	"bankgraph/graph/generated"
 	"bankgraph/graph/model"
 	"context"
+
+	"github.com/99designs/gqlgen/graphql"
 )
 
 func (r *customerResolver) Parent(ctx context.Context, obj *customers.Customer) (*customers.Customer, error) {
 	if obj.Parent == nil {
 		return nil, nil
 	}
-	return load(ctx, obj, obj.UID, customerParent)
+	return load(ctx, obj, customerParent)
 }
 
 func (r *queryResolver) Customer(ctx context.Context, by model.CustomerBy) (*customers.Customer, error) {
-	return operationOf(ctx).customer(ctx, by)
+	return operationOf(ctx).customer(ctx, graphql.GetFieldContext(ctx).Field)
 }
 
 func (r *queryResolver) Customers(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *customers.Search, orderBy *customers.Order) (*model.Connection[customers.Customer], error) {
-	var by customers.Search
-	if filter != nil {
-		by = *filter
-	}
-	order := customers.ByUID
-	if orderBy != nil {
-		order = *orderBy
-	}
-	return operationOf(ctx).customers(ctx, by, order)
+	return operationOf(ctx).customers(ctx, graphql.GetFieldContext(ctx).Field)
 }
 
 func (r *Resolver) Customer() generated.CustomerResolver { return &customerResolver{r} }

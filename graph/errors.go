@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"bankgraph/core/fault"
@@ -37,29 +38,31 @@ func codeOf(f *fault.Fault) string {
 // errors of the GraphQL language itself, and for everything else nothing but the request's id.
 func (h handlerOptions) present(ctx context.Context, err error) *gqlerror.Error {
 	var language *gqlerror.Error
-	if f, ok := fault.Of(err); ok {
-		return h.error(ctx, f)
+	path := graphql.GetPath(ctx)
+	if errors.As(err, &language) && language.Path != nil {
+		path = language.Path
 	}
-	if errors.As(err, &language) && errors.Unwrap(language) == nil {
+	if f, ok := fault.Of(err); ok {
+		return h.error(ctx, path, f)
+	}
+	if language != nil && errors.Unwrap(language) == nil {
 		shown := *language
-		if shown.Path == nil {
-			shown.Path = graphql.GetPath(ctx)
-		}
+		shown.Path = path
 		return h.tagged(ctx, &shown, nil)
 	}
 	unavailable := h.Unavailable != nil && h.Unavailable(err) || errors.Is(err, context.DeadlineExceeded)
 	if unavailable {
-		slog.WarnContext(ctx, "graphql: the bank could not answer", "error", err, "path", graphql.GetPath(ctx).String(), "request", h.RequestID(ctx))
-		return h.error(ctx, fault.New(fault.Unavailable, "", "the bank cannot answer now; try again later"))
+		slog.WarnContext(ctx, "graphql: the bank could not answer", "error", err, "path", path.String(), "request", h.RequestID(ctx))
+		return h.error(ctx, path, fault.New(fault.Unavailable, "", "the bank cannot answer now; try again later"))
 	}
 	if !errors.Is(err, context.Canceled) {
-		slog.ErrorContext(ctx, "graphql: unexpected error", "error", err, "path", graphql.GetPath(ctx).String(), "request", h.RequestID(ctx))
+		slog.ErrorContext(ctx, "graphql: unexpected error", "error", err, "path", path.String(), "request", h.RequestID(ctx))
 	}
-	return h.error(ctx, fault.New(fault.Internal, "", "internal error"))
+	return h.error(ctx, path, fault.New(fault.Internal, "", "internal error"))
 }
 
-func (h handlerOptions) error(ctx context.Context, f *fault.Fault) *gqlerror.Error {
-	shown := &gqlerror.Error{Message: f.Message, Path: graphql.GetPath(ctx), Extensions: map[string]any{"kind": f.Kind, "code": codeOf(f)}}
+func (h handlerOptions) error(ctx context.Context, path ast.Path, f *fault.Fault) *gqlerror.Error {
+	shown := &gqlerror.Error{Message: f.Message, Path: path, Extensions: map[string]any{"kind": f.Kind, "code": codeOf(f)}}
 	if f.Field != "" {
 		shown.Extensions["field"] = f.Field
 	}

@@ -12,5 +12,5 @@ import (
 )
 
 func (r *customerResolver) Fees(ctx context.Context, obj *customers.Customer) ([]*fees.Tier, error) {
-	return load(ctx, obj, obj.UID, customerFees)
+	return load(ctx, obj, customerFees)
 }

@@ -44,7 +44,7 @@ func New(c *core.Core, options Options) http.Handler {
 		options.Deadline = 10 * time.Second
 	}
 	h := handlerOptions{options}
-	server := handler.New(generated.NewExecutableSchema(generated.Config{Resolvers: &Resolver{core: c}}))
+	server := handler.New(executable{generated.NewExecutableSchema(generated.Config{Resolvers: &Resolver{core: c}})})
 	server.SetErrorPresenter(h.present)
 	server.SetRecoverFunc(h.recovered)
 	profile := transport.Audit

@@ -45,44 +45,39 @@ var (
 
 // The relations between them. Each is planned ahead, and served by a loader where it was not.
 var (
-	customerAccounts = list[customers.UID, accounts.UID, accounts.Account, accounts.Search]{
+	customerAccounts = of(customerUID, list[customers.UID, accounts.UID, accounts.Account, accounts.Search]{
 		rows: func(ctx context.Context, o *operation, b *db.Batch, of []customers.UID, by accounts.Search, want db.Columns, w window) *db.Many[customers.UID, accounts.Account] {
 			return o.core.Accounts.OfCustomers(ctx, b, of, by, want, w)
 		},
 		count: func(ctx context.Context, o *operation, b *db.Batch, of []customers.UID, by accounts.Search) *db.Many[customers.UID, db.Count] {
 			return o.core.Accounts.CountOfCustomers(ctx, b, of, by)
 		},
-		key: func(a *accounts.Account) accounts.UID { return a.UID }, kind: func() *kind { return accountKind },
-	}.relation()
-	customerContacts = list[customers.UID, contacts.UID, contacts.Contact, contacts.Search]{
+		key: accountUID, kind: func() *kind { return accountKind },
+	})
+	customerContacts = of(customerUID, list[customers.UID, contacts.UID, contacts.Contact, contacts.Search]{
 		rows: func(ctx context.Context, o *operation, b *db.Batch, of []customers.UID, by contacts.Search, want db.Columns, w window) *db.Many[customers.UID, contacts.Contact] {
 			return o.core.Contacts.OfCustomers(ctx, b, of, by, want, w)
 		},
 		count: func(ctx context.Context, o *operation, b *db.Batch, of []customers.UID, by contacts.Search) *db.Many[customers.UID, db.Count] {
 			return o.core.Contacts.CountOfCustomers(ctx, b, of, by)
 		},
-		key: func(k *contacts.Contact) contacts.UID { return k.UID }, kind: func() *kind { return contactKind },
-	}.relation()
-	customerSignatories = list[customers.UID, signatories.UID, signatories.Signatory, struct{}]{
+		key: contactUID, kind: func() *kind { return contactKind },
+	})
+	customerSignatories = of(customerUID, list[customers.UID, signatories.UID, signatories.Signatory, struct{}]{
 		rows: func(ctx context.Context, o *operation, b *db.Batch, of []customers.UID, _ struct{}, want db.Columns, w window) *db.Many[customers.UID, signatories.Signatory] {
 			return o.core.Signatories.OfCustomers(ctx, b, of, want, w)
 		},
 		count: func(ctx context.Context, o *operation, b *db.Batch, of []customers.UID, _ struct{}) *db.Many[customers.UID, db.Count] {
 			return o.core.Signatories.CountOfCustomers(ctx, b, of)
 		},
-		key: func(g *signatories.Signatory) signatories.UID { return g.UID }, kind: func() *kind { return signatoryKind },
-	}.relation()
-	customerLimits = &relation[customers.UID, []*limits.Limit]{queue: queueLimits}
-	customerFees   = &relation[customers.UID, []*fees.Tier]{queue: queueFees}
-	customerParent = toCustomer(func(c *customers.Customer) (customers.UID, customers.UID, bool) {
-		if c.Parent == nil {
-			return c.UID, 0, false
-		}
-		return c.UID, *c.Parent, true
+		key: signatoryUID, kind: func() *kind { return signatoryKind },
 	})
-	accountCustomer   = toCustomer(func(a *accounts.Account) (accounts.UID, customers.UID, bool) { return a.UID, a.Customer, true })
-	contactCustomer   = toCustomer(func(k *contacts.Contact) (contacts.UID, customers.UID, bool) { return k.UID, k.Customer, true })
-	signatoryCustomer = toCustomer(func(g *signatories.Signatory) (signatories.UID, customers.UID, bool) { return g.UID, g.Customer, true })
+	customerLimits    = &relation[customers.Customer, customers.UID, []*limits.Limit]{key: customerUID, queue: queueLimits}
+	customerFees      = &relation[customers.Customer, customers.UID, []*fees.Tier]{key: customerUID, queue: queueFees}
+	customerParent    = toCustomer(customerUID, func(c *customers.Customer) *customers.UID { return c.Parent })
+	accountCustomer   = toCustomer(accountUID, func(a *accounts.Account) *customers.UID { return &a.Customer })
+	contactCustomer   = toCustomer(contactUID, func(k *contacts.Contact) *customers.UID { return &k.Customer })
+	signatoryCustomer = toCustomer(signatoryUID, func(g *signatories.Signatory) *customers.UID { return &g.Customer })
 )
 
 func init() {
@@ -95,16 +90,22 @@ func init() {
 	signatoryKind.relations = map[string]planner{"customer": signatoryCustomer}
 }
 
+func customerUID(c *customers.Customer) customers.UID       { return c.UID }
+func accountUID(a *accounts.Account) accounts.UID           { return a.UID }
+func contactUID(k *contacts.Contact) contacts.UID           { return k.UID }
+func signatoryUID(g *signatories.Signatory) signatories.UID { return g.UID }
+
 // toCustomer is the relation from a row to the one customer that it names, if it names one.
-func toCustomer[T any, P comparable](names func(*T) (key P, customer customers.UID, named bool)) *relation[P, *customers.Customer] {
-	return &relation[P, *customers.Customer]{late: true, queue: func(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) (func(P) (*customers.Customer, error), step) {
-		rows, named := s.rows.([]*T), map[P]customers.UID{}
-		uids := each(rows, func(row *T) (customers.UID, bool) {
-			key, uid, ok := names(row)
-			if ok {
-				named[key] = uid
+func toCustomer[T any, P comparable](key func(*T) P, names func(*T) *customers.UID) *relation[T, P, *customers.Customer] {
+	return &relation[T, P, *customers.Customer]{key: key, late: true, queue: func(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) (func(P) (*customers.Customer, error), step) {
+		named := map[P]customers.UID{}
+		uids := each(s.rows.([]*T), func(row *T) (customers.UID, bool) {
+			uid := names(row)
+			if uid == nil {
+				return 0, false
 			}
-			return uid, ok
+			named[key(row)] = *uid
+			return *uid, true
 		})
 		if len(uids) == 0 {
 			return func(P) (*customers.Customer, error) { return nil, nil }, nil

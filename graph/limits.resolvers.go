@@ -15,5 +15,5 @@ import (
 )
 
 func (r *customerResolver) Limits(ctx context.Context, obj *customers.Customer, rail rails.Rail, entryType *rails.EntryType, secCode *rails.SECCode, amount *scalar.AmountText, date *time.Time) ([]*limits.Limit, error) {
-	return load(ctx, obj, obj.UID, customerLimits)
+	return load(ctx, obj, customerLimits)
 }

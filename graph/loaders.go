@@ -10,14 +10,13 @@ import (
 
 // load is the value of a relation for one parent: from the plan, or else from a loader that the first
 // sibling to ask fills for all of them at once.
-func load[T any, P comparable, V any](ctx context.Context, row *T, key P, r *relation[P, V]) (V, error) {
-	o := operationOf(ctx)
-	f := graphql.GetFieldContext(ctx).Field
+func (r *relation[T, P, V]) load(ctx context.Context, row *T, f graphql.CollectedField) (V, error) {
+	o, key := operationOf(ctx), r.key(row)
 	s := familyOf(o, row, key)
 	s.mu.Lock()
 	answer, planned := s.answers[f.Field]
 	if !planned {
-		answer = loader(ctx, o, s, f, r)
+		answer = r.loader(ctx, o, s, f)
 		s.answers[f.Field] = answer
 	}
 	s.mu.Unlock()
@@ -27,8 +26,18 @@ func load[T any, P comparable, V any](ctx context.Context, row *T, key P, r *rel
 	return answer.(*dataloader.Loader[P, V]).Load(ctx, key)()
 }
 
+// value is load for a row whose type is known only here.
+func (r *relation[T, P, V]) value(ctx context.Context, row any, f graphql.CollectedField) (any, error) {
+	return r.load(ctx, row.(*T), f)
+}
+
+// load is the value of the field that gqlgen is resolving.
+func load[T any, P comparable, V any](ctx context.Context, row *T, r *relation[T, P, V]) (V, error) {
+	return r.load(ctx, row, graphql.GetFieldContext(ctx).Field)
+}
+
 // loader reads a relation for all siblings as soon as it has all their keys: it waits for their number, never for time.
-func loader[P comparable, V any](ctx context.Context, o *operation, s *siblings, f graphql.CollectedField, r *relation[P, V]) *dataloader.Loader[P, V] {
+func (r *relation[T, P, V]) loader(ctx context.Context, o *operation, s *siblings, f graphql.CollectedField) *dataloader.Loader[P, V] {
 	keys := s.keys.([]P)
 	fetch := func(ctx context.Context, keys []P) []*dataloader.Result[V] {
 		b := o.core.Batch()

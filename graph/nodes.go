@@ -21,7 +21,40 @@ const mostNodes = 100
 
 // nodes reads objects of all kinds by their global ids: one statement for each kind, all in one round trip.
 // An id that is malformed, absent or not the caller's to see gives nil.
-func (o *operation) nodes(ctx context.Context, ids []string) ([]model.Node, error) {
+func (o *operation) nodes(ctx context.Context, f graphql.CollectedField) ([]model.Node, error) {
+	ids, err := decodeIDs(argumentsOf(ctx, f)["ids"])
+	if err != nil {
+		return nil, err
+	}
+	return o.byID(ctx, f, ids)
+}
+
+// node is nodes for one.
+func (o *operation) node(ctx context.Context, f graphql.CollectedField) (model.Node, error) {
+	id, err := graphql.UnmarshalID(argumentsOf(ctx, f)["id"])
+	if err != nil {
+		return nil, err
+	}
+	found, err := o.byID(ctx, f, []string{id})
+	if err != nil {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+func decodeIDs(value any) ([]string, error) {
+	list := graphql.CoerceList(value)
+	ids := make([]string, len(list))
+	for i, item := range list {
+		var err error
+		if ids[i], err = graphql.UnmarshalID(item); err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}
+
+func (o *operation) byID(ctx context.Context, f graphql.CollectedField, ids []string) ([]model.Node, error) {
 	if len(ids) > mostNodes {
 		return nil, fault.Field("node", "ids", fault.Max, "at most 100 ids")
 	}
@@ -34,7 +67,7 @@ func (o *operation) nodes(ctx context.Context, ids []string) ([]model.Node, erro
 	}
 	var steps []step
 	for i := range readers {
-		steps = append(steps, some(readers[i].queue(ctx, b, ids))...)
+		steps = append(steps, some(readers[i].queue(ctx, b, f, ids))...)
 	}
 	if err := o.read(ctx, b, steps); err != nil {
 		return nil, err
@@ -57,7 +90,7 @@ func (o *operation) nodes(ctx context.Context, ids []string) ([]model.Node, erro
 // reader reads the objects of one kind.
 type reader struct {
 	prefix string
-	queue  func(ctx context.Context, b *db.Batch, ids []string) step
+	queue  func(ctx context.Context, b *db.Batch, f graphql.CollectedField, ids []string) step
 	node   func(id string) (model.Node, error)
 }
 
@@ -65,7 +98,7 @@ func nodesOf[K ~int64, T any](o *operation, prefix string, k *kind, many func(co
 	var found *db.Many[K, T]
 	return reader{
 		prefix: prefix,
-		queue: func(ctx context.Context, b *db.Batch, ids []string) (next step) {
+		queue: func(ctx context.Context, b *db.Batch, f graphql.CollectedField, ids []string) (next step) {
 			var keys []K
 			for _, id := range ids {
 				if uid, err := scalar.ParseUID(strings.TrimPrefix(id, prefix)); err == nil && strings.HasPrefix(id, prefix) {
@@ -73,7 +106,7 @@ func nodesOf[K ~int64, T any](o *operation, prefix string, k *kind, many func(co
 				}
 			}
 			if len(keys) > 0 {
-				found, next = find(ctx, o, b, k, keys, graphql.GetFieldContext(ctx).Field.Selections, many)
+				found, next = find(ctx, o, b, k, keys, f.Selections, many)
 			}
 			return next
 		},

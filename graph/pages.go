@@ -3,13 +3,17 @@ package graph
 import (
 	"context"
 	"errors"
+	"fmt"
+	"reflect"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"bankgraph/core/fault"
 	"bankgraph/core/page"
 	"bankgraph/db"
+	"bankgraph/graph/generated"
 	"bankgraph/graph/model"
 	"bankgraph/graph/scalar"
 )
@@ -24,13 +28,24 @@ func argumentsOf(ctx context.Context, f graphql.CollectedField) arguments {
 	return f.ArgumentMap(graphql.GetOperationContext(ctx).Variables)
 }
 
-// decode reads an input object or enum the way that gqlgen would for the resolver.
+// decode reads an input object the way that gqlgen would for a resolver. Where it is malformed, the fault
+// names the field by its path in the argument.
 func decode[T any](ctx context.Context, a arguments, name string) (value T, err error) {
 	if a[name] == nil {
 		return value, nil
 	}
-	err = graphql.UnmarshalInputFromContext(ctx, a[name], &value)
-	return value, err
+	read, err := generated.Inputs[reflect.TypeFor[T]()](ctx, a[name])
+	var at *gqlerror.Error
+	if errors.As(err, &at) {
+		for _, step := range at.Path {
+			name = fmt.Sprint(name, ".", step)
+		}
+		return value, fault.Field("argument", name, fault.Malformed, at.Message)
+	}
+	if err != nil {
+		return value, fault.Field("argument", name, fault.Malformed, err.Error())
+	}
+	return read.(T), nil
 }
 
 // size reads first or last: 1 to page.Most.
@@ -115,8 +130,9 @@ type list[P comparable, K ~int64, T any, F any] struct {
 	kind  func() *kind
 }
 
-func (l list[P, K, T, F]) relation() *relation[P, *model.Connection[T]] {
-	return &relation[P, *model.Connection[T]]{queue: l.queue}
+// of makes the list a relation of its parents.
+func of[O any, P comparable, K ~int64, T any, F any](key func(*O) P, l list[P, K, T, F]) *relation[O, P, *model.Connection[T]] {
+	return &relation[O, P, *model.Connection[T]]{key: key, queue: l.queue}
 }
 
 func (l list[P, K, T, F]) queue(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) (func(P) (*model.Connection[T], error), step) {

@@ -55,10 +55,10 @@ func oneOf[K comparable, T any](found *db.Many[K, T], key K) (*T, error) {
 }
 
 // root reads one object and all that its selection asks for.
-func root[K comparable, T any](ctx context.Context, k *kind, key K, many func(context.Context, *db.Batch, []K, db.Columns) *db.Many[K, T]) (*T, error) {
+func root[K comparable, T any](ctx context.Context, k *kind, key K, f graphql.CollectedField, many func(context.Context, *db.Batch, []K, db.Columns) *db.Many[K, T]) (*T, error) {
 	o := operationOf(ctx)
 	b := o.core.Batch()
-	found, next := find(ctx, o, b, k, []K{key}, graphql.GetFieldContext(ctx).Field.Selections, many)
+	found, next := find(ctx, o, b, k, []K{key}, f.Selections, many)
 	if err := o.read(ctx, b, some(next)); err != nil {
 		return nil, err
 	}
@@ -68,11 +68,15 @@ func root[K comparable, T any](ctx context.Context, k *kind, key K, many func(co
 var errOneOf = fault.Field("lookup", "by", fault.Malformed, "exactly one of the fields must be given")
 
 // customer answers Query.customer.
-func (o *operation) customer(ctx context.Context, by model.CustomerBy) (*customers.Customer, error) {
+func (o *operation) customer(ctx context.Context, f graphql.CollectedField) (*customers.Customer, error) {
+	by, err := decode[model.CustomerBy](ctx, argumentsOf(ctx, f), "by")
+	if err != nil {
+		return nil, err
+	}
 	var search customers.Search
 	switch given(by.UID != nil, by.AccountNumber != nil, by.CustomerID != nil, by.ShortName != nil) {
 	case 0:
-		return root(ctx, customerKind, *by.UID, o.core.Customers.FindMany)
+		return root(ctx, customerKind, *by.UID, f, o.core.Customers.FindMany)
 	case 1:
 		b := o.core.Batch()
 		account := o.core.Accounts.FindWith(ctx, b, accounts.By{Number: *by.AccountNumber}, db.Want[accounts.Account]("Customer"), db.Columns{})
@@ -83,7 +87,7 @@ func (o *operation) customer(ctx context.Context, by model.CustomerBy) (*custome
 		if err != nil || found == nil {
 			return nil, err
 		}
-		return root(ctx, customerKind, found.Account.Customer, o.core.Customers.FindMany)
+		return root(ctx, customerKind, found.Account.Customer, f, o.core.Customers.FindMany)
 	case 2:
 		search.CustomerID = *by.CustomerID
 	case 3:
@@ -91,7 +95,7 @@ func (o *operation) customer(ctx context.Context, by model.CustomerBy) (*custome
 	default:
 		return nil, errOneOf
 	}
-	found, err := o.search(ctx, search, page.First(1), graphql.GetFieldContext(ctx).Field.Selections)
+	found, err := o.search(ctx, search, page.First(1), f.Selections)
 	if err != nil {
 		return nil, err
 	}
@@ -131,13 +135,21 @@ func (o *operation) customersArrive(rows *db.Rows[customers.Customer], w page.Wi
 }
 
 // customers answers Query.customers.
-func (o *operation) customers(ctx context.Context, by customers.Search, order customers.Order) (*model.CustomerConnection, error) {
-	f := graphql.GetFieldContext(ctx).Field
-	w, err := argumentsOf(ctx, f).window(f, string(order))
+func (o *operation) customers(ctx context.Context, f graphql.CollectedField) (*model.CustomerConnection, error) {
+	a := argumentsOf(ctx, f)
+	by, err := decode[customers.Search](ctx, a, "filter")
 	if err != nil {
 		return nil, err
 	}
+	order := customers.ByUID
+	if a["orderBy"] == "NAME" {
+		order = customers.ByName
+	}
 	by.Order = order
+	w, err := a.window(f, string(order))
+	if err != nil {
+		return nil, err
+	}
 	asked := inConnection(ctx, customerKind, f.Selections)
 	if order == customers.ByName {
 		asked.want = asked.want.And(db.Want[customers.Customer]("LegalName")) // the cursor carries it
@@ -170,7 +182,11 @@ func (o *operation) customers(ctx context.Context, by customers.Search, order cu
 }
 
 // account answers Query.account. The customer's own columns come in the same statement.
-func (o *operation) account(ctx context.Context, by model.AccountBy) (*accounts.Account, error) {
+func (o *operation) account(ctx context.Context, f graphql.CollectedField) (*accounts.Account, error) {
+	by, err := decode[model.AccountBy](ctx, argumentsOf(ctx, f), "by")
+	if err != nil {
+		return nil, err
+	}
 	var key accounts.By
 	switch given(by.UID != nil, by.Number != nil) {
 	case 0:
@@ -180,7 +196,7 @@ func (o *operation) account(ctx context.Context, by model.AccountBy) (*accounts.
 	default:
 		return nil, errOneOf
 	}
-	want, relations := accountKind.wants(ctx, graphql.GetFieldContext(ctx).Field.Selections)
+	want, relations := accountKind.wants(ctx, f.Selections)
 	var ofCustomer db.Columns
 	for _, f := range relations { // an account has no relation but its customer
 		columns, _ := customerKind.wants(ctx, f.Selections)
@@ -189,7 +205,7 @@ func (o *operation) account(ctx context.Context, by model.AccountBy) (*accounts.
 	b := o.core.Batch()
 	rows := o.core.Accounts.FindWith(ctx, b, key, want, ofCustomer)
 	var found *accounts.Found
-	err := o.read(ctx, b, []step{func(ctx context.Context, next *db.Batch) (further []step) {
+	err = o.read(ctx, b, []step{func(ctx context.Context, next *db.Batch) (further []step) {
 		if found, _ = rows.One(); found == nil || found.Customer.UID == 0 {
 			return nil // the customer is not the caller's to see, or not asked for: accountCustomer says which
 		}

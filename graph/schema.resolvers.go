@@ -10,23 +10,20 @@ import (
 	"bankgraph/graph/generated"
 	"bankgraph/graph/model"
 	"context"
+
+	"github.com/99designs/gqlgen/graphql"
 )
 
 func (r *queryResolver) Viewer(ctx context.Context) (*access.Caller, error) {
-	caller, err := access.Require(ctx)
-	return &caller, err
+	return viewer(ctx)
 }
 
 func (r *queryResolver) Node(ctx context.Context, id string) (model.Node, error) {
-	found, err := operationOf(ctx).nodes(ctx, []string{id})
-	if err != nil {
-		return nil, err
-	}
-	return found[0], nil
+	return operationOf(ctx).node(ctx, graphql.GetFieldContext(ctx).Field)
 }
 
 func (r *queryResolver) Nodes(ctx context.Context, ids []string) ([]model.Node, error) {
-	return operationOf(ctx).nodes(ctx, ids)
+	return operationOf(ctx).nodes(ctx, graphql.GetFieldContext(ctx).Field)
 }
 
 func (r *Resolver) Query() generated.QueryResolver { return &queryResolver{r} }

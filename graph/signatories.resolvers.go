@@ -14,11 +14,11 @@ import (
 )
 
 func (r *customerResolver) Signatories(ctx context.Context, obj *customers.Customer, first *int32, after *string, last *int32, before *string) (*model.Connection[signatories.Signatory], error) {
-	return load(ctx, obj, obj.UID, customerSignatories)
+	return load(ctx, obj, customerSignatories)
 }
 
 func (r *signatoryResolver) Customer(ctx context.Context, obj *signatories.Signatory) (*customers.Customer, error) {
-	return load(ctx, obj, obj.UID, signatoryCustomer)
+	return load(ctx, obj, signatoryCustomer)
 }
 
 func (r *Resolver) Signatory() generated.SignatoryResolver { return &signatoryResolver{r} }
