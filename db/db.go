@@ -39,7 +39,7 @@ var bounds = map[string]string{
 	"idle_in_transaction_session_timeout": "10s",
 	"standard_conforming_strings":         "on",
 	"application_name":                    "bankgraph",
-	"timezone":                            "UTC",
+	"timezone":                            "GMT", // the one zone that needs no tzdata package on the server
 }
 
 var dialect = pgdialect.New()

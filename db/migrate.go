@@ -50,7 +50,7 @@ func Migrate(ctx context.Context, url string) error { return MigrateFrom(ctx, ur
 
 // MigrateFrom is Migrate with other files than the bank's own.
 func MigrateFrom(ctx context.Context, url string, files fs.FS) error {
-	err := migrating(ctx, url, files, func(s *schema) error {
+	err := migrating(ctx, url, files, func(s *migrations) error {
 		if len(s.known.Sorted()) == 0 {
 			return nil
 		}
@@ -75,7 +75,7 @@ func MigrateDown(ctx context.Context, url string) (Migration, error) {
 
 // MigrateDownFrom is MigrateDown with other files than the bank's own.
 func MigrateDownFrom(ctx context.Context, url string, files fs.FS) (undone Migration, err error) {
-	err = migrating(ctx, url, files, func(s *schema) error {
+	err = migrating(ctx, url, files, func(s *migrations) error {
 		all, err := s.down.MigrationsWithStatus(ctx)
 		if err != nil {
 			return err
@@ -86,6 +86,15 @@ func MigrateDownFrom(ctx context.Context, url string, files fs.FS) (undone Migra
 		}
 		newest := slices.MaxFunc(applied, func(a, b migrate.Migration) int { return cmp.Compare(a.Name, b.Name) })
 		undone = describe(newest)
+		unknown, err := s.down.MissingMigrations(ctx)
+		if err != nil {
+			return err
+		}
+		for _, later := range unknown {
+			if later.Name > newest.Name {
+				return fmt.Errorf("%s was applied by a newer program; undo it with that one first", later.Name)
+			}
+		}
 		if newest.Down == nil {
 			return fmt.Errorf("%s has no .tx.down.sql", newest)
 		}
@@ -103,7 +112,7 @@ var ErrNothingToUndo = errors.New("no migration is applied")
 // MigrationStatus lists the migrations that this program knows or the database has, oldest first.
 func MigrationStatus(ctx context.Context, url string) ([]Migration, error) {
 	var list []Migration
-	err := migrating(ctx, url, Migrations, func(s *schema) error {
+	err := migrating(ctx, url, Migrations, func(s *migrations) error {
 		known, err := s.up.MigrationsWithStatus(ctx)
 		if err != nil {
 			return err
@@ -152,15 +161,15 @@ func LatestVersion() string {
 	return sorted[len(sorted)-1].Name
 }
 
-// schema is a database whose migrations nobody else is changing.
-type schema struct {
+// migrations are those of one database, which nobody else migrates meanwhile.
+type migrations struct {
 	known    *migrate.Migrations
 	up, down *migrate.Migrator
 }
 
 // migrating runs do while holding the advisory lock on a connection of its own. The kernel and the
 // server release it when the program is killed, which bun's own lock, a table row, would not.
-func migrating(ctx context.Context, url string, files fs.FS, do func(*schema) error) error {
+func migrating(ctx context.Context, url string, files fs.FS, do func(*migrations) error) error {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		return err
@@ -194,7 +203,7 @@ func migrating(ctx context.Context, url string, files fs.FS, do func(*schema) er
 			migrate.WithUpsert(true),               // bun marks once more after the commit; see mark
 			migrate.AfterMigration(mark))
 	}
-	s := &schema{known: known, up: migrator(mark), down: migrator(unmark)}
+	s := &migrations{known: known, up: migrator(mark), down: migrator(unmark)}
 	if err := s.up.Init(ctx); err != nil {
 		return err
 	}

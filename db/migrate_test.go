@@ -164,6 +164,11 @@ func TestTheNewestVersionIsKnown(t *testing.T) {
 	if err := db.Migrate(ctx, url); err != nil {
 		t.Errorf("an older program does not start: %v", err)
 	}
+	if len(status) > 2 { // the bank's own are below the two of the newer program
+		if _, err := db.MigrateDown(ctx, url); err == nil || !strings.Contains(err.Error(), "newer program") {
+			t.Errorf("an older program undid what lies below a newer one's: %v", err)
+		}
+	}
 }
 
 func TestAnEmptyDatabaseHasNoVersionAndNothingToUndo(t *testing.T) {
@@ -275,6 +280,7 @@ func migrate(t *testing.T, url string, files fs.FS) {
 }
 
 func demand(t *testing.T, url string, tables ...string) { t.Helper(); tablesAre(t, url, true, tables) }
+
 func refuse(t *testing.T, url string, tables ...string) { t.Helper(); tablesAre(t, url, false, tables) }
 
 func tablesAre(t *testing.T, url string, want bool, tables []string) {

@@ -80,7 +80,7 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 	}
 	if err := c.start(ctx, options); err != nil {
 		if c.server != nil {
-			c.server.halt(ctx, c.place, c.log)
+			_ = c.server.halt(ctx, c.place, c.log) // the start's error says more
 		}
 		if c.lock != nil {
 			_ = c.lock.Close()

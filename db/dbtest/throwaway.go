@@ -66,7 +66,7 @@ func reap(run string) error {
 		return err
 	}
 	defer end.Close()
-	holder = held
+	holders = append(holders, held)
 	shell := exec.Command("/bin/sh", "-c", `
 		read -r nothing
 		pid=$(head -n 1 "$0/postgresql/pgdata/postmaster.pid" 2>/dev/null) && kill -INT "$pid" 2>/dev/null
@@ -81,7 +81,7 @@ func reap(run string) error {
 	return shell.Start()
 }
 
-var holder *os.File // never closed: the kernel does, when the binary ends
+var holders []*os.File // kept open until the kernel closes them, when the binary ends
 
 // madeOnce is a data folder with the migrated template in it. The first test binary makes it, all others,
 // also of later runs, copy it.

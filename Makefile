@@ -1,0 +1,61 @@
+# Each target works as the first command ever on a machine with Go and make, as root or not.
+# `make` alone explains them.
+
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+tool := go tool -modfile=.tools/go.mod
+
+.PHONY: help
+help: ## explain the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: postgresql .cache/bin/bankgraph ## build and start the bank with its own PostgreSQL and a demo bank
+	@exec .cache/bin/bankgraph serve
+
+.PHONY: test
+test: postgresql ## run all tests (flags through T, e.g. T='-run Close ./core/accounts')
+	go test $(or $(T),./...)
+
+.PHONY: race
+race: postgresql ## run the tests with the race detector (needs a C compiler)
+	go test -race $(or $(T),./core/... ./db/...)
+
+.PHONY: check
+check: ## generated code is up to date, the linters are content
+	@before=$$($(generated)); $(MAKE) --no-print-directory generate; [ "$$before" = "$$($(generated))" ] || \
+		{ echo "generated code was out of date; it is new now: commit it"; exit 1; }
+	$(tool) golangci-lint run
+
+# One hash over everything that generate may write.
+generated := find graph -name '*.go' -not -path '*/node_modules/*' | LC_ALL=C sort | xargs cksum | cksum
+
+.PHONY: generate
+generate: ## write the generated code anew
+	go tool gqlgen generate
+
+.PHONY: format
+format: ## format the Go code
+	$(tool) golangci-lint fmt
+
+.PHONY: bench
+bench: postgresql ## run the benchmarks
+	go test -run '^$$' -bench . -benchmem $(or $(T),./...)
+
+.PHONY: test-clients
+test-clients: postgresql .cache/bin/bankgraph ## run the tests that need Node or Chromium
+	.ci/clients
+
+.PHONY: playground
+playground: ## build the playground's committed bundle anew (needs Node)
+	graph/playground/build.sh
+
+# The program is rebuilt whenever Go thinks so.
+.PHONY: .cache/bin/bankgraph
+.cache/bin/bankgraph:
+	go build -o $@ ./cmd/bankgraph
+
+# Finds PostgreSQL 15 or newer, or fetches Debian's packages into a cache, without installing them.
+.PHONY: postgresql
+postgresql:
+	@db/cluster/fetch.sh >/dev/null
