@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -142,6 +143,20 @@ func TestDataSurvivesTheKillOfTheProgram(t *testing.T) {
 	if rows := count(t, c.URL()); rows != 1 {
 		t.Fatalf("%d rows, want 1", rows)
 	}
+}
+
+func TestTheServerEndsWithItsKilledProgram(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells a child that its parent died; elsewhere the next start adopts it")
+	}
+	data := folder(t)
+	program := startProgram(t, data, nil)
+	program.kill(t)
+	eventually(t, "the server ends", func() bool {
+		_, runs := cluster.Running(context.Background(), data)
+		return !runs
+	})
 }
 
 func TestAKilledServerIsStartedAgain(t *testing.T) {
