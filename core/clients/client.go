@@ -60,6 +60,8 @@ var (
 	ErrOwnSecret  = fault.New(fault.Denied, "client", "only a sandbox may choose its secrets")
 	ErrWrongRealm = fault.New(fault.NotFound, "realm", "no such realm")
 
+	ErrUnavailable = fault.New(fault.Unavailable, "bank", "the bank cannot answer now, try again later")
+
 	// The refusals of the token endpoint. Each says the same whatever the reason.
 	ErrClient = fault.New(fault.Unauthenticated, "client", "the API key or its secret is wrong")
 	ErrGrant  = fault.New(fault.Invalid, "grant", "the refresh token is unknown, expired or used")

@@ -21,6 +21,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/seal"
+	"bankgraph/core/tenants"
 )
 
 const (
@@ -305,12 +306,15 @@ func (s *Service) Issuer(ctx context.Context, realm string) (string, error) {
 func (s *Service) issuer(realm string) string { return s.public + "/auth/realms/" + realm }
 
 func (s *Service) realm(ctx context.Context, code string) (tenant access.Tenant, err error) {
+	if !tenants.ValidCode(code) {
+		return 0, ErrWrongRealm
+	}
 	err = s.db.NewRaw(`SELECT id FROM tenants WHERE code = ?`, code).Scan(ctx, &tenant)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, ErrWrongRealm
 	}
 	if err != nil {
-		return 0, fmt.Errorf("find realm: %w", err)
+		return 0, unanswered(fmt.Errorf("find realm: %w", err))
 	}
 	return tenant, nil
 }

@@ -14,6 +14,8 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/seal"
+	"bankgraph/core/tenants"
+	"bankgraph/db"
 )
 
 // Tokens are the answer to a token request (contract, section 5).
@@ -100,11 +102,14 @@ type credential struct {
 // authenticate finds the API key that this secret belongs to, and ErrClient without one. It takes the
 // same steps whether the key exists or not.
 func (s *Service) authenticate(ctx context.Context, realm, key, secret string) (*credential, error) {
+	if !tenants.ValidCode(realm) || !keys.MatchString(key) {
+		return nil, ErrClient
+	}
 	found := new(credential)
 	err := s.db.NewSelect().Model(found).ColumnExpr("c.*, t.code AS realm").Join("JOIN tenants AS t ON t.id = c.tenant").
 		Where("t.code = ?", realm).Where("c.key = ?", key).Scan(ctx)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return nil, fmt.Errorf("find API key: %w", err)
+		return nil, unanswered(fmt.Errorf("find API key: %w", err))
 	}
 	hash := s.secretHash(found.Tenant, found.Key, secret)
 	known := seal.SameSecret(hash, found.Secret)
@@ -149,7 +154,7 @@ func (s *Service) grant(ctx context.Context, client *credential, begin func(cont
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("issue tokens for API key %s: %w", client.Key, err)
+		return nil, unanswered(fmt.Errorf("issue tokens for API key %s: %w", client.Key, err))
 	}
 	return &Tokens{
 		AccessToken: signed, ExpiresIn: int(AccessLifetime.Seconds()),
@@ -211,6 +216,14 @@ func (s *Service) sweepTx(ctx context.Context, tx bun.Tx, tenant access.Tenant) 
 
 func (s *Service) refreshHash(tenant access.Tenant, token string) []byte {
 	return s.keys.Secret(fmt.Sprintf("refresh/%d", tenant), token)
+}
+
+// unanswered marks the errors of a database that cannot answer now: the same request may work later.
+func unanswered(err error) error {
+	if db.IsUnavailable(err) || db.IsTimeout(err) {
+		return errors.Join(ErrUnavailable, err)
+	}
+	return err
 }
 
 // hasScope tells whether a scope text, words between spaces, holds the one that the interface needs.

@@ -39,7 +39,7 @@ func (s *Service) Verify(ctx context.Context, token string) (access.Caller, erro
 	}
 	caller, expires, err := s.check(ctx, token, now)
 	if err != nil {
-		return access.Caller{}, err
+		return access.Caller{}, unanswered(err)
 	}
 	s.verified.put(hash, caller, now, expires)
 	return caller, nil

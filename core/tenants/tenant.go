@@ -53,6 +53,9 @@ var (
 
 var codes = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$`)
 
+// ValidCode tells whether a bank can have this code.
+func ValidCode(code string) bool { return codes.MatchString(code) }
+
 // longest is how many characters a name or a login id may have.
 const longest = 200
 
