@@ -28,7 +28,8 @@ func Refuse(w http.ResponseWriter, err error) {
 		status = http.StatusServiceUnavailable
 	}
 	type extensions struct {
-		Code fault.Kind `json:"code"`
+		Kind fault.Kind `json:"kind"`
+		Code string     `json:"code"`
 	}
 	type problem struct {
 		Message    string     `json:"message"`
@@ -38,5 +39,5 @@ func Refuse(w http.ResponseWriter, err error) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string][]problem{"errors": {{why.Message, extensions{why.Kind}}}})
+	_ = json.NewEncoder(w).Encode(map[string][]problem{"errors": {{why.Message, extensions{why.Kind, codeOf(why)}}}})
 }

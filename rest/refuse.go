@@ -25,7 +25,11 @@ func Refuse(w http.ResponseWriter, err error) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]string{"status": "Failure", "code": code, "message": why.Message})
+	_ = json.NewEncoder(w).Encode(struct {
+		Status  string `json:"status"`
+		Code    string `json:"code"`
+		Message string `json:"message"`
+	}{"Failure", code, why.Message})
 }
 
 // refusal gives status and code: API901 is not authorized, API900 a failure of the server, try later.

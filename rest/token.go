@@ -186,11 +186,11 @@ func failToken(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, clients.ErrWrongRealm):
 		refuseToken(w, http.StatusNotFound, "invalid_request", why.Message)
 	case errors.Is(err, clients.ErrUnavailable):
-		slog.WarnContext(r.Context(), "token service cannot answer", "request", w.Header().Get("X-Request-Id"), "error", err)
+		slog.WarnContext(r.Context(), "token service cannot answer", "error", err)
 		w.Header().Set("Retry-After", "1")
 		refuseToken(w, http.StatusServiceUnavailable, "temporarily_unavailable", why.Message)
 	default:
-		slog.ErrorContext(r.Context(), "token service failed", "request", w.Header().Get("X-Request-Id"), "error", err)
+		slog.ErrorContext(r.Context(), "token service failed", "error", err)
 		refuseToken(w, http.StatusInternalServerError, "server_error", "the request failed, try again later")
 	}
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"net/http"
 
+	"bankgraph/db"
 	"bankgraph/graph"
 	"bankgraph/rest"
 )
@@ -10,11 +12,15 @@ import (
 // The seams to the faces, each one line.
 
 func restFace(*bank) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { rest.Refuse(w, nil) })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { rest.Refuse(w, errors.New("absent")) })
 }
 
-func graphFace(*bank) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { graph.Refuse(w, nil) })
+func graphFace(b *bank) http.Handler {
+	return graph.New(b.Core, graph.Options{
+		RequestID:   idOf,
+		Unavailable: func(err error) bool { return db.IsUnavailable(err) || db.IsTimeout(err) },
+		Deadline:    deadline,
+	})
 }
 
 func mountPages(mux *http.ServeMux, playground bool) {}

@@ -43,12 +43,19 @@ func identify(next http.Handler) http.Handler {
 			bits := make([]byte, 12)
 			_, _ = rand.Read(bits)
 			id = hex.EncodeToString(bits)
-			r.Header.Set(requestID, id)
 		}
 		w.Header().Set(requestID, id)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		next.ServeHTTP(w, r)
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), idKey{}, id)))
 	})
+}
+
+type idKey struct{}
+
+// idOf is the id of the request that ctx belongs to, for logs and errors; empty outside of one.
+func idOf(ctx context.Context) string {
+	id, _ := ctx.Value(idKey{}).(string)
+	return id
 }
 
 // guard turns a panic into the face's 500, bounds the time of a request and the size of its body.
@@ -62,7 +69,7 @@ func guard(refuse refusal, next http.Handler) http.Handler {
 			if trouble == http.ErrAbortHandler { // the way to cut an answer that has begun
 				panic(trouble)
 			}
-			slog.Error("panic", "request", w.Header().Get(requestID), "panic", trouble, "stack", string(debug.Stack()))
+			slog.ErrorContext(r.Context(), "panic", "panic", trouble, "stack", string(debug.Stack()))
 			if seen := recorderOf(w); seen != nil && seen.status != 0 {
 				panic(http.ErrAbortHandler)
 			}
@@ -82,7 +89,7 @@ func authenticate(keys *clients.Service, refuse refusal, next http.Handler) http
 		caller, err := keys.Verify(r.Context(), bearer(r))
 		if err != nil {
 			if _, known := fault.Of(err); !known || errors.Is(err, clients.ErrUnavailable) {
-				slog.Error("token could not be checked", "request", w.Header().Get(requestID), "error", err)
+				slog.ErrorContext(r.Context(), "token could not be checked", "error", err)
 				w.Header().Set("Retry-After", "1")
 			}
 			refuse(w, err)
@@ -115,7 +122,8 @@ func newPace(rate int) pace {
 	if rate == 0 {
 		return pace{}
 	}
-	return pace{limiter: httprate.NewRateLimiter(rate, time.Second)}
+	return pace{limiter: httprate.NewRateLimiter(rate, time.Second,
+		httprate.WithResponseHeaders(httprate.ResponseHeaders{RetryAfter: "Retry-After"}))}
 }
 
 func (p pace) keep(refuse refusal, next http.Handler) http.Handler {

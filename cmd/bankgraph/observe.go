@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -18,23 +17,6 @@ import (
 	"bankgraph/db"
 	"bankgraph/rest"
 )
-
-// newLog writes lines for people on a terminal, and JSON for machines elsewhere.
-func newLog(to io.Writer) *slog.Logger {
-	if terminalOf(to) {
-		return slog.New(slog.NewTextHandler(to, nil))
-	}
-	return slog.New(slog.NewJSONHandler(to, nil))
-}
-
-func terminalOf(to io.Writer) bool {
-	file, ok := to.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
 
 // recorder sees what a request was answered with, and who asked.
 type recorder struct {
@@ -152,8 +134,8 @@ func (m *meters) record(r *http.Request, seen *recorder, route string, took time
 	if err != nil {
 		host = r.RemoteAddr
 	}
-	slog.LogAttrs(context.Background(), slog.LevelInfo, "request",
-		slog.String("request", seen.Header().Get(requestID)), slog.String("method", method), slog.String("route", route),
+	slog.LogAttrs(r.Context(), slog.LevelInfo, "request",
+		slog.String("method", method), slog.String("route", route),
 		slog.Int("status", status), slog.Int64("bytes", seen.bytes), slog.Float64("ms", float64(took.Microseconds())/1000),
 		slog.String("tenant", seen.tenant), slog.String("client", seen.client), slog.String("address", host))
 }
