@@ -51,9 +51,10 @@ type signingKey struct {
 	jwk jose.JSONWebKey
 }
 
-// published tells whether the key checks tokens: until the last token that it can have signed has expired.
+// published tells whether the key checks tokens: until the last token that it can have signed has
+// expired. A process that has not heard of its retirement signs with it for ten seconds more.
 func (k *signingKey) published(now time.Time) bool {
-	return k.RetiresAt == nil || now.Before(k.RetiresAt.Add(AccessLifetime))
+	return k.RetiresAt == nil || now.Before(k.RetiresAt.Add(AccessLifetime+remembered))
 }
 
 func (k *signingKey) signs(now time.Time) bool {
@@ -196,7 +197,7 @@ func (s *Service) RotateSigningKey(ctx context.Context) (kid string, signsFrom t
 		if err := lockTenantTx(ctx, tx, caller.Tenant); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `DELETE FROM signing_keys WHERE tenant = ? AND retires_at < ?`, caller.Tenant, s.now().Add(-AccessLifetime))
+		_, err := tx.ExecContext(ctx, `DELETE FROM signing_keys WHERE tenant = ? AND retires_at < ?`, caller.Tenant, s.now().Add(-AccessLifetime-remembered))
 		if err != nil {
 			return err
 		}
@@ -290,7 +291,9 @@ func (s *Service) PublicKeys(ctx context.Context, realm string) (jose.JSONWebKey
 	}
 	set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{}}
 	for _, key := range known.keys {
-		set.Keys = append(set.Keys, key.jwk)
+		if key.published(s.now()) {
+			set.Keys = append(set.Keys, key.jwk)
+		}
 	}
 	return set, nil
 }
