@@ -25,12 +25,20 @@ func (c *serveCommand) handler(b *bank, meters *meters, demo bool, stopping func
 	mux.Handle("/", face(rest.Refuse, restFace(b)))
 	mux.Handle("/auth/", guard(rest.Refuse, room.admit(rest.Refuse, rest.Tokens(b.Core, rest.TokenLimits{}))))
 	mux.Handle("/graphql", face(graph.Refuse, graphFace(b)))
-	mountPages(mux, c.Playground == nil && demo || c.Playground != nil && *c.Playground)
+	mountPages(mux, c.plays(demo))
 	mux.HandleFunc("GET /{$}", index)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.Handle("GET /readyz", readiness(b.DB, stopping))
 
 	return identify(meters.observe(mux, c.cors(mux)))
+}
+
+// plays tells whether the playground is served.
+func (c *serveCommand) plays(demo bool) bool {
+	if c.Playground == nil {
+		return demo
+	}
+	return *c.Playground
 }
 
 // cors lets the portals of the settings call from browsers. Callers prove themselves by a header, never
