@@ -5,12 +5,14 @@ import (
 	"time"
 
 	"bankgraph/core/accounts"
+	"bankgraph/core/clients"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
 	"bankgraph/core/limits"
 	"bankgraph/core/seal"
 	"bankgraph/core/signatories"
+	"bankgraph/core/tenants"
 	"bankgraph/core/users"
 	"bankgraph/db"
 )
@@ -20,6 +22,8 @@ type Options struct {
 	DB   *db.DB
 	Keys *seal.Keys
 	Now  func() time.Time // the bank's one clock; nil means the machine's
+
+	PublicURL string // the address that the world knows this program by: issuers' names begin with it
 }
 
 // Core is every service of the bank. A service comes after those that it calls.
@@ -28,7 +32,9 @@ type Core struct {
 	Keys *seal.Keys
 	Now  func() time.Time
 
+	Tenants     *tenants.Service
 	Users       *users.Service
+	Clients     *clients.Service
 	Customers   *customers.Service
 	Contacts    *contacts.Service
 	Accounts    *accounts.Service
@@ -43,7 +49,9 @@ func New(o Options) *Core {
 		o.Now = time.Now
 	}
 	c := &Core{DB: o.DB, Keys: o.Keys, Now: o.Now}
+	c.Tenants = tenants.New(o.DB, o.Now)
 	c.Users = users.New(o.DB)
+	c.Clients = clients.New(o.DB, o.Keys, o.Now, o.PublicURL)
 	c.Customers = customers.New(o.DB, o.Keys, o.Now)
 	c.Contacts = contacts.New(o.DB, o.Keys, o.Now)
 	c.Accounts = accounts.New(o.DB, o.Keys, o.Now)

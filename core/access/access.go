@@ -27,6 +27,8 @@ const (
 	ViewUsers       Permission = "View_Roles_And_Users"
 	LookUpCustomers Permission = "Lookup_Customers" // find a customer by any account number
 	ExploreGraphQL  Permission = "Explore_GraphQL"  // introspection and free documents
+	ManageClients   Permission = "Manage_Clients"   // API keys and signing keys
+	ManageTenants   Permission = "Manage_Tenants"   // banks: for operators only, so no API key can have it
 )
 
 // implied lists what a permission brings along: who may change a thing may see it.
@@ -36,10 +38,16 @@ var implied = map[Permission][]Permission{
 	ManageContacts:  {ViewContacts},
 }
 
-// All are the permissions in the order in which they are shown.
+// All are the permissions that an API key can have, in the order in which they are shown.
 var All = []Permission{
 	ViewCustomers, ManageCustomers, ViewAccounts, ManageAccounts, ViewContacts, ManageContacts,
-	ViewSignatories, ViewUsers, LookUpCustomers, ExploreGraphQL,
+	ViewSignatories, ViewUsers, LookUpCustomers, ExploreGraphQL, ManageClients,
+}
+
+// Partners are the permissions of a partner's programs: its own customers, and all that is theirs.
+var Partners = []Permission{
+	ViewCustomers, ManageCustomers, ViewAccounts, ManageAccounts, ViewContacts, ManageContacts,
+	ViewSignatories, ViewUsers, LookUpCustomers,
 }
 
 // Readers are the permissions of somebody who may look at everything and change nothing.
@@ -100,6 +108,15 @@ type key struct{}
 // With returns a context that carries the caller. Only the code that verified a token calls it.
 func With(ctx context.Context, caller Caller) context.Context {
 	return context.WithValue(ctx, key{}, &caller)
+}
+
+// Operator returns the context of somebody at the command line, who has the database in hand: everything in
+// the one bank, and the right to find and add banks. Tenant 0 stands for no bank yet. Only cmd calls it.
+func Operator(ctx context.Context, tenant Tenant, code string, zone *time.Location) context.Context {
+	return With(ctx, Caller{
+		Tenant: tenant, TenantCode: code, Zone: zone, Client: "operator", ClientName: "Operator", Institution: true,
+		Permissions: append(slices.Clone(All), ManageTenants),
+	})
 }
 
 // Require returns the caller when it has one of the permissions; with none named, anyone known will do.

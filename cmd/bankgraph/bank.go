@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"bankgraph/core"
+	"bankgraph/core/access"
+	"bankgraph/core/seal"
+	"bankgraph/core/tenants"
+	"bankgraph/db"
+	"bankgraph/db/cluster"
+)
+
+// bank is what every command works on: the services, on an open and migrated database.
+type bank struct {
+	*core.Core
+	stop func() // closes the pools, then the private database where this program started it
+}
+
+// open opens the bank for a command: on the private database through its socket while serve runs, and
+// otherwise started for as long as the command takes.
+func open(ctx context.Context, s *settings) (*bank, error) {
+	url, stop, err := database(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if s.private() {
+		err = db.Migrate(ctx, url)
+	}
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	b, err := openAt(url, s, s.public(s.Addr), stop)
+	if err != nil {
+		return nil, err
+	}
+	if err := current(ctx, b.DB); err != nil {
+		b.stop()
+		return nil, err
+	}
+	return b, nil
+}
+
+// database finds or starts the database.
+func database(ctx context.Context, s *settings) (url string, stop func(), err error) {
+	if !s.private() {
+		return s.DatabaseURL, func() {}, nil
+	}
+	url, end, err := cluster.Use(ctx, cluster.Options{Data: s.Data, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return "", nil, fmt.Errorf("private database: %w", err)
+	}
+	return url, stopping(end, slog.Default()), nil
+}
+
+// stopping ends the private database; that must also work when the command's own context has ended.
+func stopping(end func(context.Context) error, log *slog.Logger) func() {
+	return func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		if err := end(ctx); err != nil {
+			log.Error("private database did not stop", "error", err)
+		}
+	}
+}
+
+// openAt opens keyset and pools on the database at url. It stops the database when it cannot.
+func openAt(url string, s *settings, public string, stop func()) (*bank, error) {
+	keys, err := seal.Load(s.keysetFile())
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	pools, err := db.Open(url, db.Options{})
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	return &bank{
+		Core: core.New(core.Options{DB: pools, Keys: keys, PublicURL: public}),
+		stop: func() { _ = pools.Close(); stop() },
+	}, nil
+}
+
+// current refuses a schema older than this program. A newer one is fine: during an upgrade the old
+// program runs on the new schema for a while.
+func current(ctx context.Context, pools *db.DB) error {
+	version, err := db.SchemaVersion(ctx, pools)
+	if err != nil {
+		return err
+	}
+	if version < db.LatestVersion() {
+		return fmt.Errorf("the schema is at version %q and this program needs %s: run \"bankgraph migrate\"", version, db.LatestVersion())
+	}
+	return nil
+}
+
+// operator is the context for work on one bank: the named one, or the only one there is.
+func (b *bank) operator(ctx context.Context, code string) (context.Context, *tenants.Tenant, error) {
+	ctx = access.Operator(ctx, 0, "", nil)
+	if code == "" {
+		all, err := b.Tenants.List(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(all) != 1 {
+			return nil, nil, fmt.Errorf("there are %d banks: name one with --tenant (BANKGRAPH_TENANT)", len(all))
+		}
+		code = all[0].Code
+	}
+	tenant, err := b.Tenants.Find(ctx, code)
+	if errors.Is(err, tenants.ErrNotFound) {
+		return nil, nil, fmt.Errorf("%w: %s", err, code)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return access.Operator(ctx, tenant.ID, tenant.Code, tenant.Location()), tenant, nil
+}

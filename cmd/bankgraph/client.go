@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/core/clients"
+)
+
+type clientCommand struct {
+	Add     clientAdd     `cmd:"" help:"Add an API key. Its secret is shown once."`
+	List    clientList    `cmd:"" help:"List the API keys of a bank."`
+	Rotate  clientRotate  `cmd:"" help:"Give an API key a new secret, shown once. The old one counts for a while."`
+	Disable clientDisable `cmd:"" help:"End an API key for good. Its tokens die within ten seconds."`
+}
+
+// ofTenant is the bank that a command works on.
+type ofTenant struct {
+	Tenant string `env:"BANKGRAPH_TENANT" placeholder:"CODE" help:"Code of the bank; not needed while there is only one."`
+}
+
+// on opens the bank and runs do as its operator.
+func (o ofTenant) on(ctx context.Context, s *settings, do func(context.Context, *bank) error) error {
+	b, err := open(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer b.stop()
+	ctx, _, err = b.operator(ctx, o.Tenant)
+	if err != nil {
+		return err
+	}
+	return do(ctx, b)
+}
+
+type clientAdd struct {
+	ofTenant
+	Key         string   `arg:"" help:"Letters, digits, dots, hyphens and underscores."`
+	Name        string   `help:"Name for people; the key itself if not set."`
+	Customer    int64    `placeholder:"UID" help:"The partner that the key belongs to; the bank itself if not set."`
+	Permissions []string `required:"" placeholder:"NAME" help:"Names of permissions between commas; or all, readers, partners."`
+}
+
+func (c *clientAdd) Run(ctx context.Context, s *settings, t *terminal) error {
+	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
+		client, secret, err := b.Clients.Add(ctx, clients.Draft{
+			Key: c.Key, Name: c.Name, Customer: c.Customer, Permissions: permissions(c.Permissions),
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(t.errs, "API key of legal entity %d. The secret is shown this once.\n", client.Entity)
+		fmt.Fprintf(t.out, "key     %s\nsecret  %s\n", client.Key, secret)
+		return nil
+	})
+}
+
+// permissions writes out the words that stand for several.
+func permissions(words []string) (names []string) {
+	sets := map[string][]access.Permission{"all": access.All, "readers": access.Readers, "partners": access.Partners}
+	for _, word := range words {
+		set, ok := sets[word]
+		if !ok {
+			names = append(names, word)
+		}
+		for _, permission := range set {
+			names = append(names, string(permission))
+		}
+	}
+	return names
+}
+
+type clientList struct{ ofTenant }
+
+func (c *clientList) Run(ctx context.Context, s *settings, t *terminal) error {
+	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
+		all, err := b.Clients.List(ctx)
+		if err != nil {
+			return err
+		}
+		table := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "KEY\tNAME\tLEGAL ENTITY\tSTATE\tPERMISSIONS")
+		for _, client := range all {
+			names := make([]string, len(client.Permissions))
+			for i, permission := range client.Permissions {
+				names[i] = string(permission)
+			}
+			fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\n", client.Key, client.Name, client.Entity, state(client), strings.Join(names, ","))
+		}
+		return table.Flush()
+	})
+}
+
+func state(client *clients.Client) string {
+	switch {
+	case client.DisabledAt != nil:
+		return "disabled"
+	case client.FormerUntil != nil && client.FormerUntil.After(time.Now()):
+		return "old secret until " + client.FormerUntil.UTC().Format("2006-01-02 15:04")
+	}
+	return "active"
+}
+
+type clientRotate struct {
+	ofTenant
+	Key     string        `arg:"" help:"The API key."`
+	Overlap time.Duration `default:"24h" help:"How long the old secret still counts, at most 720h (${default})."`
+}
+
+func (c *clientRotate) Run(ctx context.Context, s *settings, t *terminal) error {
+	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
+		secret, err := b.Clients.Rotate(ctx, c.Key, c.Overlap)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(t.errs, "The old secret counts for %s more. The new one is shown this once.\n", c.Overlap)
+		fmt.Fprintf(t.out, "key     %s\nsecret  %s\n", c.Key, secret)
+		return nil
+	})
+}
+
+type clientDisable struct {
+	ofTenant
+	Key string `arg:"" help:"The API key."`
+}
+
+func (c *clientDisable) Run(ctx context.Context, s *settings, t *terminal) error {
+	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
+		if err := b.Clients.Disable(ctx, c.Key); err != nil {
+			return err
+		}
+		fmt.Fprintln(t.out, c.Key, "is disabled")
+		return nil
+	})
+}

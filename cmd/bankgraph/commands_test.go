@@ -1,0 +1,116 @@
+package main
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var shown = regexp.MustCompile(`(?m)^secret +(\S{43})$`)
+
+func TestBankAndItsKeysAreMadeOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	p := onDatabase(t)
+	p.ok("tenant", "add", "FIRST.BANK-1", "--name", "First Bank", "--zone", "America/Chicago", "--currency", "USD", "--admin", "jo")
+	if out := p.ok("tenant", "list"); !strings.Contains(out, "FIRST.BANK-1  First Bank  America/Chicago  USD       false") {
+		t.Errorf("tenant list:\n%s", out)
+	}
+	secret := shown.FindStringSubmatch(p.ok("client", "add", "portal", "--permissions", "readers,mCust"))
+	if secret == nil {
+		t.Fatal("no secret was shown")
+	}
+	if out := p.ok("client", "list"); strings.Contains(out, secret[1]) || !strings.Contains(out, "portal") || !strings.Contains(out, ",mCust") {
+		t.Errorf("client list:\n%s", out)
+	}
+	fresh := shown.FindStringSubmatch(p.ok("client", "rotate", "portal", "--overlap", "1h"))
+	if fresh == nil || fresh[1] == secret[1] {
+		t.Error("the secret was not rotated")
+	}
+	if out := p.ok("client", "list"); !strings.Contains(out, "old secret until") {
+		t.Errorf("client list:\n%s", out)
+	}
+	if out := p.ok("tenant", "rekey", "FIRST.BANK-1"); !strings.Contains(out, "signs from") {
+		t.Errorf("rekey: %s", out)
+	}
+	p.ok("client", "disable", "portal")
+	if _, errs, status := p.run("token", "portal"); status != 1 || !strings.Contains(errs, "the API key is disabled") {
+		t.Errorf("token of a disabled key: %d, %s", status, errs)
+	}
+}
+
+func TestTokenOfTheCommandLineOpensTheService(t *testing.T) {
+	t.Parallel()
+	p := onDatabase(t)
+	p.settings = append(p.settings, "BANKGRAPH_PUBLIC_URL=https://api.bank.example", "BANKGRAPH_TENANT=FIRST")
+	p.ok("tenant", "add", "FIRST", "--name", "First Bank", "--zone", "UTC", "--currency", "USD", "--admin", "jo")
+	p.ok("tenant", "add", "SECOND", "--name", "Second Bank", "--zone", "UTC", "--currency", "EUR", "--admin", "jo")
+	p.ok("client", "add", "portal", "--permissions", "all")
+	token := strings.TrimSpace(p.ok("token", "portal"))
+	s := p.serve()
+	if status, body := s.get(s.url+"/graphql?query={__typename}", token); status != http.StatusOK {
+		t.Errorf("answer: %d %s", status, body)
+	}
+	p.ok("client", "disable", "portal")
+	if _, errs, status := p.run("token", "portal", "--tenant", "SECOND"); status != 1 || !strings.Contains(errs, "no such API key") {
+		t.Errorf("token of another bank's key: %d, %s", status, errs)
+	}
+}
+
+func TestWrongArgumentsAreExplained(t *testing.T) {
+	t.Parallel()
+	p := onDatabase(t)
+	for _, c := range []struct {
+		args  []string
+		wants []string
+	}{
+		{[]string{"tenant", "add", "a b", "--name", "x", "--zone", "Mars", "--currency", "ZZZ", "--admin", "jo"}, []string{"code:", "zone:", "currency:"}},
+		{[]string{"tenant", "add", "x"}, []string{"--name"}},
+		{[]string{"client", "list"}, []string{"there are 0 banks", "--tenant"}},
+		{[]string{"client", "list", "--tenant", "NONE"}, []string{"no bank has this code", "NONE"}},
+		{[]string{"serve", "--origins", "portal.example"}, []string{"BANKGRAPH_ORIGINS"}},
+		{[]string{"serve", "--addr", "nonsense"}, []string{"BANKGRAPH_ADDR"}},
+		{[]string{"serve", "--keyset", ""}, []string{"BANKGRAPH_KEYSET"}},
+		{[]string{"serve", "--public-url", "bank"}, []string{"BANKGRAPH_PUBLIC_URL"}},
+		{[]string{"fly"}, []string{"fly", "--help"}},
+	} {
+		_, errs, status := p.run(c.args...)
+		if status == 0 {
+			t.Errorf("%v succeeded", c.args)
+		}
+		for _, want := range c.wants {
+			if !strings.Contains(errs, want) {
+				t.Errorf("%v does not name %s:\n%s", c.args, want, errs)
+			}
+		}
+	}
+}
+
+func TestHelpListsEverySetting(t *testing.T) {
+	t.Parallel()
+	out, _, status := onDatabase(t).run("serve", "--help")
+	for _, name := range []string{"DATA", "DATABASE_URL", "MIGRATE_URL", "KEYSET", "ADDR", "PUBLIC_URL", "METRICS_ADDR", "ORIGINS", "PLAYGROUND"} {
+		if !strings.Contains(out, "$BANKGRAPH_"+name) {
+			t.Errorf("BANKGRAPH_%s is not listed", name)
+		}
+	}
+	if status != 0 {
+		t.Errorf("status %d", status)
+	}
+}
+
+func TestSchemaGoesUpAndDown(t *testing.T) {
+	t.Parallel()
+	p := onDatabase(t)
+	if out := p.ok("migrate", "status"); strings.Contains(out, " no\n") {
+		t.Errorf("status:\n%s", out)
+	}
+	if out := p.ok("migrate", "down"); !strings.Contains(out, "undone: ") {
+		t.Errorf("down: %s", out)
+	}
+	if _, errs, status := p.run("tenant", "list"); status != 1 || !strings.Contains(errs, `run "bankgraph migrate"`) {
+		t.Errorf("on an old schema: %d, %s", status, errs)
+	}
+	p.ok("migrate")
+	p.ok("tenant", "list")
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"bankgraph/db/cluster"
+)
+
+// program is every command with its arguments. Flags and environment (BANKGRAPH_…) are read here and
+// nowhere else; --help lists them all.
+type program struct {
+	settings
+
+	Serve   serveCommand   `cmd:"" help:"Serve GraphQL and REST. Without a database URL: on a private PostgreSQL, with a demo bank."`
+	Migrate migrateCommand `cmd:"" help:"Bring the database schema up to date, undo its last step, or show where it stands."`
+	Demo    demoCommand    `cmd:"" help:"Fill the demo bank with customers."`
+	Tenant  tenantCommand  `cmd:"" help:"Banks."`
+	Client  clientCommand  `cmd:"" help:"API keys of a bank."`
+	Token   tokenCommand   `cmd:"" help:"Print an access token of an API key, for use in curl."`
+}
+
+// settings are what several commands need to know.
+type settings struct {
+	Data        string `env:"BANKGRAPH_DATA" default:"${data}" placeholder:"FOLDER" help:"Folder of the private database and its keyset (${default})."`
+	DatabaseURL string `name:"database-url" env:"BANKGRAPH_DATABASE_URL" placeholder:"URL" help:"PostgreSQL 15 or newer to use instead of a private one."`
+	MigrateURL  string `name:"migrate-url" env:"BANKGRAPH_MIGRATE_URL" placeholder:"URL" help:"The same database as a role that may change the schema; past any pooler."`
+	Keyset      string `env:"BANKGRAPH_KEYSET" placeholder:"FILE" help:"Keyset that account numbers and secrets are sealed with. Needed with a database URL; the private database has its own under --data."`
+	Addr        string `env:"BANKGRAPH_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to serve on (${default})."`
+	PublicURL   string `name:"public-url" env:"BANKGRAPH_PUBLIC_URL" placeholder:"URL" help:"Address that callers know this service by; the issuer's name in tokens. http://ADDR if not set."`
+}
+
+// Validate checks what can be checked before anything starts; kong calls it.
+func (s *settings) Validate() error {
+	if _, _, err := net.SplitHostPort(s.Addr); err != nil {
+		return fmt.Errorf("--addr (BANKGRAPH_ADDR): %w", err)
+	}
+	if s.DatabaseURL != "" && s.Keyset == "" {
+		return errors.New("--keyset (BANKGRAPH_KEYSET) is needed with a database URL: values sealed under a lost keyset cannot be read again")
+	}
+	if s.MigrateURL != "" && s.DatabaseURL == "" {
+		return errors.New("--migrate-url (BANKGRAPH_MIGRATE_URL) goes with --database-url (BANKGRAPH_DATABASE_URL)")
+	}
+	if s.PublicURL != "" {
+		public, err := url.Parse(s.PublicURL)
+		if err != nil || public.Host == "" || public.Scheme != "http" && public.Scheme != "https" || public.RawQuery != "" || public.Fragment != "" {
+			return errors.New("--public-url (BANKGRAPH_PUBLIC_URL) must be an address such as https://api.bank.example")
+		}
+	}
+	return nil
+}
+
+// private tells whether the program brings its own PostgreSQL.
+func (s *settings) private() bool { return s.DatabaseURL == "" }
+
+// keysetFile is where the keyset is, and whether it may be made there.
+func (s *settings) keysetFile() (path string, create bool) {
+	if s.Keyset != "" {
+		return s.Keyset, false
+	}
+	return filepath.Join(s.Data, "keyset.json"), true
+}
+
+// public is the address that callers know, when the service listens on addr.
+func (s *settings) public(addr string) string {
+	if s.PublicURL != "" {
+		return strings.TrimRight(s.PublicURL, "/")
+	}
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "http://" + addr
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1" // every address of the machine: callers need one that they can use
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+// loopback tells whether only this machine can reach the address.
+func loopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func defaultData() string {
+	data, err := cluster.DefaultData()
+	if err != nil {
+		return "bankgraph-data"
+	}
+	return data
+}

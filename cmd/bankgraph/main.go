@@ -1,0 +1,75 @@
+// Command bankgraph is a bank's operations service: GraphQL for its staff, REST for its partners, and
+// the commands that operate it.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	_ "time/tzdata" // banks' zones are known on machines without a zone database
+
+	"github.com/alecthomas/kong"
+
+	"bankgraph/core/fault"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// The first signal asks politely. From then on signals have their usual effect: the second ends the
+	// program at once.
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run parses the arguments, runs the command that they choose, and returns the exit status.
+func run(ctx context.Context, args []string, out, errs io.Writer) int {
+	var p program
+	helped := false
+	parser, err := kong.New(&p,
+		kong.Name("bankgraph"),
+		kong.Description("A bank's operations service: one core, GraphQL for staff, REST for partners."),
+		kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Writers(out, errs),
+		kong.Exit(func(int) { helped = true }),
+		kong.Vars{"data": defaultData()},
+	)
+	if err != nil {
+		fmt.Fprintln(errs, "bankgraph:", err)
+		return 2
+	}
+	chosen, err := parser.Parse(args)
+	if helped {
+		return 0
+	}
+	if err != nil {
+		fmt.Fprintf(errs, "bankgraph: %v\nRun \"bankgraph --help\" for the commands and settings.\n", err)
+		return 2
+	}
+	chosen.BindTo(ctx, (*context.Context)(nil))
+	chosen.Bind(&p.settings, &terminal{out: out, errs: errs})
+	if err := chosen.Run(); err != nil {
+		explain(errs, err)
+		return 1
+	}
+	return 0
+}
+
+// terminal is where a command writes: what it was asked for to out, everything else to errs.
+type terminal struct{ out, errs io.Writer }
+
+// explain prints an error; every field when several are wrong.
+func explain(errs io.Writer, err error) {
+	var several fault.Faults
+	if errors.As(err, &several) {
+		for _, one := range several {
+			fmt.Fprintln(errs, "bankgraph:", one)
+		}
+		return
+	}
+	fmt.Fprintln(errs, "bankgraph:", err)
+}

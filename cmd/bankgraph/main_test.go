@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"bankgraph/db/dbtest"
+)
+
+// asProgram makes the test binary act as bankgraph itself.
+const asProgram = "BANKGRAPH_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// program is bankgraph with its settings.
+type testProgram struct {
+	*testing.T
+	settings []string
+}
+
+// onDatabase is the program on a migrated database of its own, with a keyset of its own.
+func onDatabase(t *testing.T) testProgram {
+	t.Helper()
+	keyset := filepath.Join(folder(t), "keyset.json")
+	err := os.WriteFile(keyset, []byte(`{"current":1,"seal":{"1":"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="},"hash":"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="}`), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return testProgram{t, []string{"BANKGRAPH_DATABASE_URL=" + dbtest.URL(t), "BANKGRAPH_KEYSET=" + keyset}}
+}
+
+// onData is the program on a private database.
+func onData(t *testing.T) testProgram {
+	t.Helper()
+	return testProgram{t, []string{"BANKGRAPH_DATA=" + folder(t)}}
+}
+
+// folder is a folder that other users can enter, as the user of a private PostgreSQL must.
+func folder(t *testing.T) string {
+	t.Helper()
+	name, err := os.MkdirTemp("", "bankgraph-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(name) })
+	if err := os.Chmod(name, 0o755); err != nil { //nolint:gosec // the server's user must enter it
+		t.Fatal(err)
+	}
+	return name
+}
+
+func (p testProgram) command(args ...string) *exec.Cmd {
+	command := exec.Command(os.Args[0], args...)
+	command.Env = append(os.Environ(), append(p.settings, asProgram+"=1")...)
+	return command
+}
+
+// run runs a command to its end.
+func (p testProgram) run(args ...string) (out, errs string, status int) {
+	p.Helper()
+	command := p.command(args...)
+	var toOut, toErrs bytes.Buffer
+	command.Stdout, command.Stderr = &toOut, &toErrs
+	if err := command.Run(); err != nil && command.ProcessState == nil {
+		p.Fatal(err)
+	}
+	return toOut.String(), toErrs.String(), command.ProcessState.ExitCode()
+}
+
+// ok is run for commands that must succeed.
+func (p testProgram) ok(args ...string) (out string) {
+	p.Helper()
+	out, errs, status := p.run(args...)
+	if status != 0 {
+		p.Fatalf("bankgraph %v: status %d\n%s", args, status, errs)
+	}
+	return out
+}
+
+// server is a running serve.
+type testServer struct {
+	*testing.T
+	process *exec.Cmd
+	url     string // http://127.0.0.1:PORT
+	metrics string
+	welcome string
+	log     *buffer
+	ended   chan error
+}
+
+// buffer may be read while it is written.
+type buffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *buffer) Write(text []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(text)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+var serving = regexp.MustCompile(`"msg":"serving","address":"([^"]+)","metrics":"([^"]+)"`)
+
+// serve starts serve on a free port and waits for its welcome, which comes in one piece.
+func (p testProgram) serve(args ...string) *testServer {
+	p.Helper()
+	s := &testServer{T: p.T, log: new(buffer), ended: make(chan error, 1)}
+	s.process = p.command(append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
+	out, err := s.process.StdoutPipe()
+	if err != nil {
+		p.Fatal(err)
+	}
+	s.process.Stderr = s.log
+	if err := s.process.Start(); err != nil {
+		p.Fatal(err)
+	}
+	p.Cleanup(func() { _ = s.process.Process.Kill() })
+	welcome := make(chan string, 1)
+	go func() {
+		text := make([]byte, 1<<16)
+		n, _ := out.Read(text)
+		welcome <- string(text[:n])
+		_, _ = io.Copy(io.Discard, out)
+		s.ended <- s.process.Wait()
+	}()
+	select {
+	case s.welcome = <-welcome:
+	case <-time.After(time.Minute):
+		p.Fatalf("no welcome\n%s", s.log)
+	}
+	if s.welcome == "" {
+		p.Fatalf("serve ended: %v\n%s", <-s.ended, s.log)
+	}
+	var at []string // the log comes by another pipe, and maybe later
+	for at == nil {
+		at = serving.FindStringSubmatch(s.log.String())
+		time.Sleep(time.Millisecond)
+	}
+	s.url, s.metrics = "http://"+at[1], "http://"+at[2]+"/metrics"
+	return s
+}
+
+func (s *testServer) signal(what os.Signal) {
+	s.Helper()
+	if err := s.process.Process.Signal(what); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// end waits for the end of the process.
+func (s *testServer) end() error {
+	s.Helper()
+	select {
+	case err := <-s.ended:
+		return err
+	case <-time.After(time.Minute):
+		s.Fatal("serve did not end")
+		return nil
+	}
+}
+
+// get returns status and body.
+func (s *testServer) get(url, token string) (int, string) {
+	s.Helper()
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		s.Fatal(err)
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return answer.StatusCode, string(body)
+}
+
+// token asks for an access token as a caller does.
+func (s *testServer) token(realm, key, secret string) string {
+	s.Helper()
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost,
+		s.url+"/auth/realms/"+realm+"/protocol/openid-connect/token", strings.NewReader("grant_type=client_credentials"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	request.SetBasicAuth(key, secret)
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var tokens struct {
+		Access string `json:"access_token"`
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&tokens); err != nil || answer.StatusCode != http.StatusOK {
+		s.Fatalf("token: %d, %v", answer.StatusCode, err)
+	}
+	return tokens.Access
+}

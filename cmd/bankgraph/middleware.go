@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-chi/httprate"
+
+	"bankgraph/core/access"
+	"bankgraph/core/clients"
+	"bankgraph/core/fault"
+)
+
+// refusal answers a request that is turned away, in the manner of the face that it was meant for.
+type refusal func(w http.ResponseWriter, err error)
+
+var (
+	errBusy    = fault.New(fault.Unavailable, "bank", "the bank is busy, try again in a moment")
+	errTooFast = fault.New(fault.TooMany, "caller", "too many requests with this API key, try again in a moment")
+)
+
+const requestID = "X-Request-Id"
+
+// A request id of the caller's own is kept when it is sane: it ends up in logs.
+var saneID = regexp.MustCompile(`^[A-Za-z0-9._:/+=-]{1,100}$`)
+
+// identify gives every request an id, which its answer and its log lines carry.
+func identify(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := r.Header.Get(requestID)
+		if !saneID.MatchString(id) {
+			bits := make([]byte, 12)
+			_, _ = rand.Read(bits)
+			id = hex.EncodeToString(bits)
+		}
+		w.Header().Set(requestID, id)
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), idKey{}, id)))
+	})
+}
+
+type idKey struct{}
+
+// idOf is the id of the request that ctx belongs to, for logs and errors; empty outside of one.
+func idOf(ctx context.Context) string {
+	id, _ := ctx.Value(idKey{}).(string)
+	return id
+}
+
+// guard turns a panic into the face's 500, bounds the time of a request and the size of its body.
+func guard(refuse refusal, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			trouble := recover()
+			if trouble == nil {
+				return
+			}
+			if trouble == http.ErrAbortHandler { // the way to cut an answer that has begun
+				panic(trouble)
+			}
+			slog.ErrorContext(r.Context(), "panic", "panic", trouble, "stack", string(debug.Stack()))
+			if seen := recorderOf(w); seen != nil && seen.status != 0 {
+				panic(http.ErrAbortHandler)
+			}
+			refuse(w, errors.New("panic"))
+		}()
+		ctx, cancel := context.WithTimeout(r.Context(), deadline)
+		defer cancel()
+		r = r.WithContext(ctx)
+		r.Body = http.MaxBytesReader(w, r.Body, largestBody)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// authenticate lets a request pass with a good access token, before anything of it is parsed.
+func authenticate(keys *clients.Service, refuse refusal, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		caller, err := keys.Verify(r.Context(), bearer(r))
+		if err != nil {
+			if _, known := fault.Of(err); !known || errors.Is(err, clients.ErrUnavailable) {
+				slog.ErrorContext(r.Context(), "token could not be checked", "error", err)
+				w.Header().Set("Retry-After", "1")
+			}
+			refuse(w, err)
+			return
+		}
+		if seen := recorderOf(w); seen != nil {
+			seen.tenant, seen.client = caller.TenantCode, caller.Client
+		}
+		next.ServeHTTP(w, r.WithContext(access.With(r.Context(), caller)))
+	})
+}
+
+// bearer is the access token of a request, and empty without exactly one Authorization: Bearer.
+func bearer(r *http.Request) string {
+	values := r.Header.Values("Authorization")
+	if len(values) != 1 {
+		return ""
+	}
+	scheme, token, _ := strings.Cut(values[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
+
+// pace holds each API key to so many requests in a second.
+type pace struct{ limiter *httprate.RateLimiter }
+
+func newPace(rate int) pace {
+	if rate == 0 {
+		return pace{}
+	}
+	return pace{limiter: httprate.NewRateLimiter(rate, time.Second,
+		httprate.WithResponseHeaders(httprate.ResponseHeaders{RetryAfter: "Retry-After"}))}
+}
+
+func (p pace) keep(refuse refusal, next http.Handler) http.Handler {
+	if p.limiter == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		caller, err := access.Require(r.Context())
+		if err != nil {
+			refuse(w, err)
+			return
+		}
+		if p.limiter.OnLimit(w, r, strconv.FormatInt(int64(caller.Tenant), 10)+"/"+caller.Client) {
+			refuse(w, errTooFast)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// room is how many requests are worked on at a time. A bounded number of further ones waits a bounded
+// time; the surplus is told at once to come back, instead of hanging until its deadline.
+type room struct {
+	places  chan struct{}
+	waiting atomic.Int64
+	queue   int64
+}
+
+const longestWait = time.Second
+
+func newRoom(places int) *room {
+	if places == 0 {
+		places = 32 * runtime.GOMAXPROCS(0)
+	}
+	return &room{places: make(chan struct{}, places), queue: int64(4 * places)}
+}
+
+func (m *room) admit(refuse refusal, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !m.enter(r.Context()) {
+			w.Header().Set("Retry-After", "1")
+			refuse(w, errBusy)
+			return
+		}
+		defer func() { <-m.places }()
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (m *room) enter(ctx context.Context) bool {
+	select {
+	case m.places <- struct{}{}:
+		return true
+	default:
+	}
+	defer m.waiting.Add(-1)
+	if m.waiting.Add(1) > m.queue {
+		return false
+	}
+	patience := time.NewTimer(longestWait)
+	defer patience.Stop()
+	select {
+	case m.places <- struct{}{}:
+		return true
+	case <-patience.C:
+	case <-ctx.Done():
+	}
+	return false
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"bankgraph/db"
+	"bankgraph/rest"
+)
+
+// recorder sees what a request was answered with, and who asked.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+	tenant string
+	client string
+}
+
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 && status >= 200 {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *recorder) Write(body []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	written, err := r.ResponseWriter.Write(body)
+	r.bytes += int64(written)
+	return written, err
+}
+
+// Flush and Unwrap keep streams working.
+func (r *recorder) Flush()                      { _ = http.NewResponseController(r.ResponseWriter).Flush() }
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+func recorderOf(w http.ResponseWriter) *recorder {
+	seen, _ := w.(*recorder)
+	return seen
+}
+
+// meters are what /metrics shows.
+type meters struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+}
+
+func newMeters(pools *db.DB) *meters {
+	m := &meters{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "bankgraph_requests_total", Help: "Requests answered.",
+		}, []string{"method", "route", "status"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "bankgraph_request_seconds", Help: "Time to answer a request.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}, []string{"route"}),
+	}
+	m.registry.MustRegister(m.requests, m.seconds, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.gauge("bankgraph_pool_connections", "Connections to the database that are in use.", prometheus.Labels{"pool": "writes"}, func() float64 {
+		writes, _ := pools.Pools()
+		return float64(writes.InUse)
+	})
+	m.gauge("bankgraph_pool_connections", "Connections to the database that are in use.", prometheus.Labels{"pool": "reads"}, func() float64 {
+		_, reads := pools.Pools()
+		return float64(reads.AcquiredConns())
+	})
+	return m
+}
+
+func (m *meters) gauge(name, help string, labels prometheus.Labels, value func() float64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}, value))
+}
+
+// watch shows how full the room is.
+func (m *meters) watch(room *room) {
+	m.gauge("bankgraph_requests_running", "Requests that are worked on.", nil, func() float64 { return float64(len(room.places)) })
+	m.gauge("bankgraph_requests_waiting", "Requests that wait for room.", nil, func() float64 { return float64(room.waiting.Load()) })
+}
+
+// handler serves /metrics, on an address of its own that only operators reach.
+func (m *meters) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
+	return mux
+}
+
+// observe counts and logs every request, by its route: paths hold ids and query strings hold account numbers.
+// mux tells the route of what rest does not serve.
+func (m *meters) observe(mux *http.ServeMux, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		started := time.Now()
+		seen := &recorder{ResponseWriter: w}
+		routed, pattern := rest.Routed(r)
+		defer func() {
+			route := pattern()
+			if route == "" {
+				_, route = mux.Handler(r)
+			}
+			m.record(r, seen, route, time.Since(started))
+		}()
+		next.ServeHTTP(seen, routed)
+	})
+}
+
+var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+
+func (m *meters) record(r *http.Request, seen *recorder, route string, took time.Duration) {
+	status, method := seen.status, r.Method
+	if status == 0 {
+		status = http.StatusOK
+	}
+	if !slices.Contains(methods, method) {
+		method = "other"
+	}
+	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Inc()
+	m.seconds.WithLabelValues(route).Observe(took.Seconds())
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	slog.LogAttrs(r.Context(), slog.LevelInfo, "request",
+		slog.String("method", method), slog.String("route", route),
+		slog.Int("status", status), slog.Int64("bytes", seen.bytes), slog.Float64("ms", float64(took.Microseconds())/1000),
+		slog.String("tenant", seen.tenant), slog.String("client", seen.client), slog.String("address", host))
+}
+
+// readiness answers 200 while this process should get requests: the schema is known, the pools answer and
+// no signal to stop has come. Its keys are loaded, or it would not have started.
+func readiness(pools *db.DB, stopping func() bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), time.Second)
+		defer cancel()
+		why := ""
+		if stopping() {
+			why = "stopping"
+		} else if err := pools.Ready(ctx); err != nil {
+			why = "the database does not answer"
+		} else if err := current(ctx, pools); err != nil {
+			why = "the schema is not up to date"
+		}
+		if why != "" {
+			http.Error(w, why, http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = io.WriteString(w, "ready\n")
+	})
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"bankgraph/db"
+	"bankgraph/db/cluster"
+)
+
+// The time limits (reliability): lock 2 s < statement 5 s < request 10 s < write. A request that is
+// not wholly there in time is cut.
+const (
+	headerTimeout = 5 * time.Second
+	readTimeout   = 10 * time.Second
+	deadline      = 10 * time.Second
+	writeTimeout  = 75 * time.Second // above the longest deadline, an upload's 60 s
+	idleTimeout   = 120 * time.Second
+	largestHeader = 16 << 10
+	largestBody   = 1 << 20
+	finishTimeout = 15 * time.Second // what running requests may still take after a signal
+	startPatience = 20 * time.Second // a predecessor may still be stopping
+)
+
+type serveCommand struct {
+	MetricsAddr  string        `env:"BANKGRAPH_METRICS_ADDR" default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"Private address of /metrics; a free port by default, which is logged."`
+	Origins      []string      `env:"BANKGRAPH_ORIGINS" placeholder:"ORIGIN" help:"Origins of browser portals that may call, such as https://portal.bank.example."`
+	Playground   *bool         `env:"BANKGRAPH_PLAYGROUND" negatable:"" help:"Serve the GraphQL playground; on with the demo bank, off elsewhere."`
+	DemoAnywhere bool          `env:"BANKGRAPH_DEMO_ANYWHERE" help:"Serve the demo bank, whose keys everyone knows, on an address that is not loopback."`
+	Customers    int           `env:"BANKGRAPH_DEMO_CUSTOMERS" default:"250" help:"Customers of a new demo bank (${default})."`
+	Rate         int           `env:"BANKGRAPH_RATE" default:"10000" help:"Requests that one API key may send in a second; 0: as many as it likes (${default})."`
+	InFlight     int           `env:"BANKGRAPH_IN_FLIGHT" default:"0" help:"Requests that are worked on at a time; 0: 32 for each processor."`
+	Drain        time.Duration `env:"BANKGRAPH_DRAIN" default:"0s" help:"How long to stay open but not ready after a signal, for the balancer to notice."`
+}
+
+// Validate checks what can be checked before anything starts; kong calls it.
+func (c *serveCommand) Validate() error {
+	if _, _, err := net.SplitHostPort(c.MetricsAddr); err != nil {
+		return fmt.Errorf("--metrics-addr (BANKGRAPH_METRICS_ADDR): %w", err)
+	}
+	for _, origin := range c.Origins {
+		at, err := url.Parse(origin)
+		if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" || at.Path+at.RawQuery+at.Fragment != "" {
+			return fmt.Errorf("--origins (BANKGRAPH_ORIGINS): %q is not an origin such as https://portal.bank.example", origin)
+		}
+	}
+	if c.Rate < 0 || c.InFlight < 0 || c.Drain < 0 || c.Customers < 0 {
+		return errors.New("--rate, --in-flight, --drain and --customers cannot be below zero")
+	}
+	return nil
+}
+
+// Run serves until a signal comes, then stops gracefully. Nothing depends on the graceful path: after a
+// kill the next start finds everything as it was.
+func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error {
+	log := newLog(t.errs)
+	slog.SetDefault(log)
+	useMemory(log)
+
+	// The ports first: who finds them taken learns it before a database is started.
+	listener, err := net.Listen("tcp", s.Addr)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	metricsListener, err := net.Listen("tcp", c.MetricsAddr)
+	if err != nil {
+		return fmt.Errorf("metrics: %w", err)
+	}
+	defer metricsListener.Close()
+
+	public := s.public(listener.Addr().String())
+	b, err := c.open(ctx, s, public, log)
+	if err != nil {
+		return err
+	}
+	defer b.stop()
+	demo, err := c.demo(ctx, s, b, t)
+	if err != nil {
+		return err
+	}
+
+	var stopping atomic.Bool
+	meters := newMeters(b.DB)
+	server := newServer(c.handler(b, meters, demo, stopping.Load), log)
+	metrics := newServer(meters.handler(), log)
+	failed := make(chan error, 2)
+	go func() { failed <- server.Serve(listener) }()
+	go func() { failed <- metrics.Serve(metricsListener) }()
+	log.Info("serving", "address", listener.Addr().String(), "metrics", metricsListener.Addr().String(), "demo", demo)
+	if !loopback(s.Addr) && s.PublicURL == "" {
+		log.Warn("BANKGRAPH_PUBLIC_URL is not set: tokens name " + public + " as their issuer")
+	}
+	c.welcome(t, public, metricsListener.Addr().String(), demo)
+
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		log.Info("stopping: no longer ready", "drain", c.Drain)
+	}
+	stopping.Store(true)
+	if err == nil {
+		time.Sleep(c.Drain)
+	}
+	return errors.Join(err, finish(server, metrics, log))
+}
+
+// open starts the private database, or takes the one that the settings name, brings its schema up to
+// date and opens the bank on it.
+func (c *serveCommand) open(ctx context.Context, s *settings, public string, log *slog.Logger) (*bank, error) {
+	at, stop := s.DatabaseURL, func() {}
+	if s.private() {
+		private, err := startCluster(ctx, cluster.Options{Data: s.Data, Log: log})
+		if err != nil {
+			return nil, fmt.Errorf("private database: %w", err)
+		}
+		at, stop = private.URL(), stopping(private.Stop, log)
+	}
+	migrateAt := at
+	if s.MigrateURL != "" {
+		migrateAt = s.MigrateURL
+	}
+	if err := db.Migrate(ctx, migrateAt); err != nil {
+		stop()
+		return nil, err
+	}
+	return openAt(at, s, public, stop)
+}
+
+// startCluster starts the private database; another command may be about to stop it.
+func startCluster(ctx context.Context, options cluster.Options) (*cluster.Cluster, error) {
+	for end := time.Now().Add(startPatience); ; {
+		private, err := cluster.Start(ctx, options)
+		if !errors.Is(err, cluster.ErrInUse) || time.Now().After(end) {
+			return private, err
+		}
+	}
+}
+
+func newServer(handler http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    largestHeader,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+}
+
+// finish stops accepting, lets running requests end, and cuts those that take too long.
+func finish(server, metrics *http.Server, log *slog.Logger) error {
+	ctx, cancel := context.WithTimeout(context.Background(), finishTimeout)
+	defer cancel()
+	err := server.Shutdown(ctx)
+	if err != nil {
+		log.Warn("requests were still running and are cut", "error", err)
+		err = server.Close()
+	}
+	log.Info("stopped")
+	return errors.Join(err, metrics.Close())
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"net"
+	"net/http"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestFirstStartEndsWithACallThatWorksAsPasted(t *testing.T) {
+	t.Parallel()
+	p := onData(t)
+	s := p.serve()
+	paste := regexp.MustCompile(`(?m)^    (curl .*)$`).FindAllStringSubmatch(s.welcome, -1)
+	if len(paste) != 2 {
+		t.Fatalf("welcome:\n%s", s.welcome)
+	}
+	for _, line := range paste {
+		answer, err := exec.Command("sh", "-c", line[1]).CombinedOutput()
+		if err != nil || !strings.Contains(string(answer), "data") {
+			t.Errorf("%s\n%s, %v", line[1], answer, err)
+		}
+	}
+	for _, demo := range demoKeys {
+		token := s.token(sandbox, demo.key, demo.key+"-secret")
+		if status, body := s.get(s.url+"/graphql?query={__typename}", token); status != http.StatusOK {
+			t.Errorf("%s: %d %s", demo.key, status, body)
+		}
+	}
+	// Other commands use the database of the running serve.
+	if out := p.ok("client", "list"); !strings.Contains(out, "demo-partner") {
+		t.Errorf("client list:\n%s", out)
+	}
+	s.signal(syscall.SIGTERM)
+	if err := s.end(); err != nil {
+		t.Errorf("end: %v\n%s", err, s.log)
+	}
+	for _, demo := range demoKeys {
+		if strings.Contains(s.log.String(), demo.key+"-secret") {
+			t.Error("a secret stands in the log")
+		}
+	}
+}
+
+func TestKilledServeComesUpAgain(t *testing.T) {
+	t.Parallel()
+	p := onData(t)
+	s := p.serve()
+	token := s.token(sandbox, "demo-staff", "demo-staff-secret")
+	s.signal(syscall.SIGKILL)
+	_ = s.end()
+	s = p.serve("--public-url", s.url) // so that the old token's issuer has not changed
+	if status, body := s.get(s.url+"/graphql?query={__typename}", token); status != http.StatusOK {
+		t.Errorf("the token from before: %d %s", status, body)
+	}
+	s.signal(syscall.SIGINT)
+	if err := s.end(); err != nil {
+		t.Errorf("end: %v\n%s", err, s.log)
+	}
+}
+
+// A request that is not wholly there keeps serve from ending; the second signal does not wait for it.
+func TestSecondSignalEndsServeAtOnce(t *testing.T) {
+	t.Parallel()
+	s := onDatabase(t).serve("--drain", "1h")
+	s.signal(syscall.SIGTERM)
+	for end := time.Now().Add(10 * time.Second); ; { // until the first signal has been heard
+		if status, _ := s.get(s.url+"/readyz", ""); status == http.StatusServiceUnavailable {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("still ready")
+		}
+	}
+	if status, _ := s.get(s.url+"/healthz", ""); status != http.StatusOK {
+		t.Errorf("while draining: %d", status)
+	}
+	s.signal(syscall.SIGTERM)
+	if err := s.end(); err == nil {
+		t.Error("serve ended as if nothing had happened")
+	}
+}
+
+func TestDemoBankIsNotServedToOtherMachines(t *testing.T) {
+	t.Parallel()
+	_, errs, status := onData(t).run("serve", "--addr", "0.0.0.0:0")
+	if status != 1 || !strings.Contains(errs, "--demo-anywhere") {
+		t.Errorf("status %d, %s", status, errs)
+	}
+}
+
+func TestEarnestBankHasNoDemoKeys(t *testing.T) {
+	t.Parallel()
+	p := onData(t)
+	p.ok("tenant", "add", "FIRST", "--name", "First Bank", "--zone", "UTC", "--currency", "USD", "--admin", "jo")
+	s := p.serve()
+	if strings.Contains(s.welcome, "demo-staff") {
+		t.Errorf("welcome:\n%s", s.welcome)
+	}
+	if out := p.ok("client", "list"); strings.Contains(out, "demo") {
+		t.Errorf("client list:\n%s", out)
+	}
+}
+
+func TestTakenPortIsSaidBeforeADatabaseStarts(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	p := onData(t)
+	_, errs, status := p.run("serve", "--addr", taken.Addr().String())
+	if status != 1 || !strings.Contains(errs, "in use") || strings.Contains(errs, "PostgreSQL") {
+		t.Errorf("status %d, %s", status, errs)
+	}
+}
+
+func TestMetricsNameRoutesAndNoIds(t *testing.T) {
+	t.Parallel()
+	s := onDatabase(t).serve()
+	s.get(s.url+"/customers/1234567/accounts?accountNumber=987654321", "")
+	_, metrics := s.get(s.metrics, "")
+	for _, want := range []string{"bankgraph_requests_total", "bankgraph_pool_connections", "go_goroutines"} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	if status, _ := s.get(s.url+"/metrics", ""); status == http.StatusOK {
+		t.Error("metrics are served to everyone")
+	}
+	s.signal(syscall.SIGTERM)
+	_ = s.end()
+	if seen := metrics + s.log.String(); strings.Contains(seen, "1234567") || strings.Contains(seen, "987654321") {
+		t.Errorf("an id or a number was recorded:\n%s", s.log)
+	}
+}

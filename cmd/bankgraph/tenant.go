@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+
+	"bankgraph/core/access"
+	"bankgraph/core/tenants"
+)
+
+type tenantCommand struct {
+	Add   tenantAdd   `cmd:"" help:"Add a bank: the tenant, its own customer, its first user."`
+	List  tenantList  `cmd:"" help:"List the banks."`
+	Rekey tenantRekey `cmd:"" help:"Rotate the key that signs a bank's access tokens. Tokens stay valid."`
+}
+
+type tenantAdd struct {
+	Code     string `arg:"" help:"Letters, digits, dots and hyphens: the realm in the token address."`
+	Name     string `required:"" help:"Legal name of the bank."`
+	Zone     string `required:"" help:"Time zone that its days are counted in, such as America/New_York."`
+	Currency string `required:"" help:"Its currency, such as USD."`
+	Admin    string `required:"" help:"Login id of its first user."`
+}
+
+func (c *tenantAdd) Run(ctx context.Context, s *settings, t *terminal) error {
+	b, err := open(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer b.stop()
+	tenant, err := b.Tenants.Add(access.Operator(ctx, 0, "", nil), tenants.Draft{
+		Code: c.Code, Name: c.Name, Zone: c.Zone, Currency: c.Currency, Admin: c.Admin,
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(t.out, "bank %s added; its API keys: bankgraph client add KEY --tenant %s --permissions …\n", tenant.Code, tenant.Code)
+	return nil
+}
+
+type tenantList struct{}
+
+func (c *tenantList) Run(ctx context.Context, s *settings, t *terminal) error {
+	b, err := open(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer b.stop()
+	all, err := b.Tenants.List(access.Operator(ctx, 0, "", nil))
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "CODE\tNAME\tZONE\tCURRENCY\tSANDBOX")
+	for _, tenant := range all {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%t\n", tenant.Code, tenant.Name, tenant.Zone, tenant.Currency, tenant.Sandbox)
+	}
+	return table.Flush()
+}
+
+type tenantRekey struct {
+	Code string `arg:"" help:"The bank's code."`
+}
+
+func (c *tenantRekey) Run(ctx context.Context, s *settings, t *terminal) error {
+	b, err := open(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer b.stop()
+	ctx, _, err = b.operator(ctx, c.Code)
+	if err != nil {
+		return err
+	}
+	kid, from, err := b.Clients.RotateSigningKey(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(t.out, "key %s is published and signs from %s\n", kid, from.UTC().Format("2006-01-02 15:04:05 MST"))
+	return nil
+}

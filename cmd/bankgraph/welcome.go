@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// welcome ends the start, in one piece: where everything is, and first calls that work as pasted.
+func (c *serveCommand) welcome(t *terminal, public, metrics string, demo bool) {
+	var text strings.Builder
+	fmt.Fprintf(&text, `
+bankgraph is ready.
+
+  GraphQL     %[1]s/graphql
+  REST        %[1]s
+  reference   %[1]s/docs
+  metrics     http://%[2]s/metrics
+`, public, metrics)
+	if c.plays(demo) {
+		fmt.Fprintf(&text, "  playground  %s/playground\n", public)
+	}
+	if demo {
+		fmt.Fprintf(&text, "\n  The demo bank is tenant %s. Its API keys and their secrets:\n\n", sandbox)
+		for _, demo := range slices.Backward(demoKeys) {
+			fmt.Fprintf(&text, "    %-14s %-22s %s\n", demo.key, demo.key+"-secret", demo.name)
+		}
+		token := fmt.Sprintf(`$(curl -s -u demo-staff:demo-staff-secret -d grant_type=client_credentials %s/auth/realms/%s/protocol/openid-connect/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`, public, sandbox)
+		fmt.Fprintf(&text, `
+  First calls, as they are:
+
+    curl -s %[1]s/graphql -H "Authorization: Bearer %[2]s" -H "Content-Type: application/json" -d '{"query":"%[3]s"}'
+
+    curl -s "%[1]s/v2/customers?page=1&limit=2" -H "Authorization: Bearer %[2]s"
+`, public, token, firstQuery)
+	}
+	text.WriteString("\n")
+	_, _ = io.WriteString(t.out, text.String())
+}
+
+// firstQuery shows what GraphQL is for: a thing and what belongs to it, in one request.
+const firstQuery = "{ customers(first: 2) { totalCount nodes { uid legalName status accounts(first: 2) { nodes { uid name number { masked } balances { currency available } } } } } }"

@@ -1,0 +1,101 @@
+// Package clients holds the API keys of a bank, issues access tokens for them, and checks the tokens
+// that come back (contract, section 5).
+package clients
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/fault"
+)
+
+// Client is an API key.
+type Client struct {
+	bun.BaseModel `bun:"table:clients,alias:c" json:"-"`
+
+	Tenant      access.Tenant       `bun:"tenant,pk" json:"-"`
+	Key         string              `bun:"key,pk" json:"key"`
+	Name        string              `bun:"name" json:"name"`
+	Entity      int64               `bun:"entity" json:"legalEntityId"`    // the customer that the key belongs to; its partner id too
+	Institution bool                `bun:"institution" json:"institution"` // the entity is the bank itself
+	Permissions []access.Permission `bun:"permissions,array" json:"permissions"`
+	CreatedAt   time.Time           `bun:"created_at" json:"createdAt"`
+	DisabledAt  *time.Time          `bun:"disabled_at" json:"disabledAt"`
+	FormerUntil *time.Time          `bun:"former_until" json:"formerUntil"` // until then the secret before the last rotation counts too
+}
+
+// Draft is an API key before it is added.
+type Draft struct {
+	Key         string   // letters, digits, dots, hyphens and underscores, at most 100
+	Name        string   // for people; the key itself when empty
+	Customer    int64    // the partner that the key belongs to; 0 for the bank itself
+	Permissions []string // names of access.All
+	Secret      string   // only a sandbox may choose its secret; otherwise one is drawn
+}
+
+// Lifetimes of tokens (contract, section 8). The refresh token dies first: so the contract has it.
+const (
+	AccessLifetime  = 14400 * time.Second
+	RefreshLifetime = 1800 * time.Second
+)
+
+// Overlap is how long a rotated secret still counts when nothing else is said, and MaxOverlap at most.
+const (
+	Overlap    = 24 * time.Hour
+	MaxOverlap = 30 * 24 * time.Hour
+)
+
+var (
+	ErrNotFound   = fault.New(fault.NotFound, "client", "the bank has no such API key")
+	ErrExists     = fault.New(fault.Conflict, "client", "an API key with this name exists")
+	ErrDisabled   = fault.New(fault.State, "client", "the API key is disabled")
+	ErrNoPartner  = fault.New(fault.NotFound, "client", "the bank has no partner with this number")
+	ErrOverlap    = fault.New(fault.Invalid, "client", "a former secret counts for at most 30 days")
+	ErrOwnSecret  = fault.New(fault.Denied, "client", "only a sandbox may choose its secrets")
+	ErrWrongRealm = fault.New(fault.NotFound, "realm", "no such realm")
+
+	ErrUnavailable = fault.New(fault.Unavailable, "bank", "the bank cannot answer now, try again later")
+
+	// The refusals of the token endpoint. Each says the same whatever the reason.
+	ErrClient = fault.New(fault.Unauthenticated, "client", "the API key or its secret is wrong")
+	ErrGrant  = fault.New(fault.Invalid, "grant", "the refresh token is unknown, expired or used")
+)
+
+var keys = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+
+// check reads the fields of a new API key, and names every one that will not do.
+func (d Draft) check() (Client, error) {
+	var wrong fault.Faults
+	client := Client{Key: d.Key, Name: strings.TrimSpace(d.Name), Entity: d.Customer}
+	if !keys.MatchString(d.Key) {
+		wrong = append(wrong, fault.Field("client", "key", fault.Malformed, "letters, digits, dots, hyphens and underscores, at most 100, starting with a letter or digit"))
+	}
+	if client.Name == "" {
+		client.Name = d.Key
+	}
+	if !utf8.ValidString(client.Name) || strings.ContainsRune(client.Name, 0) || utf8.RuneCountInString(client.Name) > 200 {
+		wrong = append(wrong, fault.Field("client", "name", fault.Malformed, "at most 200 characters"))
+	}
+	if len(d.Permissions) == 0 {
+		wrong = append(wrong, fault.Field("client", "permissions", fault.Required, "an API key without permissions can do nothing"))
+	}
+	for _, name := range d.Permissions {
+		permission := access.Permission(name)
+		if !slices.Contains(access.All, permission) {
+			wrong = append(wrong, fault.Field("client", "permissions", fault.Unknown, "no permission of an API key is called "+name))
+		}
+		if !slices.Contains(client.Permissions, permission) {
+			client.Permissions = append(client.Permissions, permission)
+		}
+	}
+	if wrong != nil {
+		return Client{}, wrong
+	}
+	return client, nil
+}

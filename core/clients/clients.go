@@ -1,0 +1,198 @@
+package clients
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/seal"
+	"bankgraph/db"
+)
+
+// Service keeps API keys and signing keys, and issues and checks tokens.
+type Service struct {
+	db       *db.DB
+	keys     *seal.Keys
+	now      func() time.Time
+	public   string // the address that the world knows this program by; issuers' names begin with it
+	verified *verified
+	rings    *rings
+}
+
+// New makes the service. now is the bank's clock; public is an address such as https://api.bank.example.
+func New(db *db.DB, keys *seal.Keys, now func() time.Time, public string) *Service {
+	return &Service{
+		db: db, keys: keys, now: now, public: strings.TrimRight(public, "/"),
+		verified: newVerified(), rings: newRings(),
+	}
+}
+
+// Add makes an API key and returns its secret, which is kept nowhere: it cannot be shown again.
+// A field that will not do is a fault on that field; a key that is taken is ErrExists.
+func (s *Service) Add(ctx context.Context, draft Draft) (client *Client, secret string, err error) {
+	caller, err := access.Require(ctx, access.ManageClients)
+	if err != nil {
+		return nil, "", err
+	}
+	added, err := draft.check()
+	if err != nil {
+		return nil, "", err
+	}
+	if secret = draft.Secret; secret == "" {
+		secret = newSecret()
+	}
+	added.Tenant, added.CreatedAt = caller.Tenant, s.now()
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := s.mayChooseTx(ctx, tx, caller.Tenant, draft.Secret); err != nil {
+			return err
+		}
+		if err := s.homeTx(ctx, tx, &added); err != nil {
+			return err
+		}
+		result, err := tx.NewInsert().Model(&added).Value("secret", "?", s.secretHash(caller.Tenant, added.Key, secret)).
+			On("CONFLICT (tenant, key) DO NOTHING").Exec(ctx)
+		return changed(result, err, ErrExists)
+	})
+	if err != nil {
+		return nil, "", fmt.Errorf("add API key %s: %w", draft.Key, err)
+	}
+	return &added, secret, nil
+}
+
+// mayChooseTx refuses a secret that somebody made up: only drawn ones have 256 random bits. The known
+// keys of a sandbox guard nothing.
+func (s *Service) mayChooseTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, secret string) error {
+	if secret == "" {
+		return nil
+	}
+	var sandbox bool
+	if err := tx.NewRaw(`SELECT sandbox FROM tenants WHERE id = ?`, tenant).Scan(ctx, &sandbox); err != nil {
+		return err
+	}
+	if !sandbox {
+		return ErrOwnSecret
+	}
+	return nil
+}
+
+// homeTx finds the legal entity of a new key: the bank itself, or one of its partners.
+func (s *Service) homeTx(ctx context.Context, tx bun.Tx, client *Client) error {
+	query := tx.NewRaw(`SELECT uid, true FROM customers WHERE tenant = ? AND relationship_type = 'Self'`, client.Tenant)
+	if client.Entity != 0 {
+		// A partner's own row names itself as its owner.
+		query = tx.NewRaw(`SELECT uid, relationship_type = 'Self' FROM customers
+			WHERE tenant = ? AND uid = ? AND (owner = uid OR relationship_type = 'Self')`, client.Tenant, client.Entity)
+	}
+	err := query.Scan(ctx, &client.Entity, &client.Institution)
+	if errors.Is(err, sql.ErrNoRows) {
+		return ErrNoPartner
+	}
+	return err
+}
+
+// List returns all API keys of the bank by name, disabled ones too.
+func (s *Service) List(ctx context.Context) ([]*Client, error) {
+	caller, err := access.Require(ctx, access.ManageClients)
+	if err != nil {
+		return nil, err
+	}
+	var all []*Client
+	if err := s.db.NewSelect().Model(&all).Where("c.tenant = ?", caller.Tenant).Order("c.key").Scan(ctx); err != nil {
+		return nil, fmt.Errorf("list API keys: %w", err)
+	}
+	return all, nil
+}
+
+// Rotate gives the key a new secret, shown once. The secret before it counts for the overlap; one from
+// an earlier rotation ends at once.
+func (s *Service) Rotate(ctx context.Context, key string, overlap time.Duration) (secret string, err error) {
+	caller, err := access.Require(ctx, access.ManageClients)
+	if err != nil {
+		return "", err
+	}
+	if overlap < 0 || overlap > MaxOverlap {
+		return "", ErrOverlap
+	}
+	secret = newSecret()
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := s.enabledTx(ctx, tx, caller.Tenant, key); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `UPDATE clients SET former = secret, former_until = ?, secret = ? WHERE tenant = ? AND key = ?`,
+			s.now().Add(overlap), s.secretHash(caller.Tenant, key, secret), caller.Tenant, key)
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("rotate the secret of API key %s: %w", key, err)
+	}
+	s.verified.forget(caller.Tenant, key)
+	return secret, nil
+}
+
+// Disable ends an API key for good: no new tokens at once, and its old ones die within the time that a
+// verified token is remembered.
+func (s *Service) Disable(ctx context.Context, key string) error {
+	caller, err := access.Require(ctx, access.ManageClients)
+	if err != nil {
+		return err
+	}
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := s.enabledTx(ctx, tx, caller.Tenant, key); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM refresh_tokens WHERE tenant = ? AND client = ?`, caller.Tenant, key); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `UPDATE clients SET disabled_at = ? WHERE tenant = ? AND key = ?`, s.now(), caller.Tenant, key)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("disable API key %s: %w", key, err)
+	}
+	s.verified.forget(caller.Tenant, key)
+	return nil
+}
+
+// enabledTx locks the row of a key that may change.
+func (s *Service) enabledTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, key string) error {
+	var disabled bool
+	err := tx.NewRaw(`SELECT disabled_at IS NOT NULL FROM clients WHERE tenant = ? AND key = ? FOR UPDATE`, tenant, key).Scan(ctx, &disabled)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return ErrNotFound
+	case err == nil && disabled:
+		return ErrDisabled
+	}
+	return err
+}
+
+// changed turns an insert that changed nothing into the fault that explains it.
+func changed(result sql.Result, err, otherwise error) error {
+	if err != nil {
+		return err
+	}
+	if rows, err := result.RowsAffected(); err != nil || rows == 0 {
+		return errors.Join(otherwise, err)
+	}
+	return nil
+}
+
+// newSecret draws 256 random bits.
+func newSecret() string {
+	bits := make([]byte, 32)
+	_, _ = rand.Read(bits)
+	return base64.RawURLEncoding.EncodeToString(bits)
+}
+
+// secretHash is all that is kept of a secret. It counts for one key of one bank.
+func (s *Service) secretHash(tenant access.Tenant, key, secret string) []byte {
+	return s.keys.Secret(fmt.Sprintf("client/%d/%s", tenant, key), secret)
+}

@@ -1,0 +1,200 @@
+package clients_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/core/clients"
+	"bankgraph/core/fault"
+)
+
+func TestSecretIsNotKept(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	secret := b.client("portal")
+	if len(secret) != 43 { // 256 bits in base64
+		t.Errorf("secret has %d characters", len(secret))
+	}
+	row := b.one(`SELECT c::text FROM clients AS c WHERE tenant = ?`, b.tenant.ID)
+	if strings.Contains(row, secret) {
+		t.Error("the secret stands in the table")
+	}
+}
+
+func TestAPIKeyNeedsPermissionsThatExist(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, names := range [][]string{nil, {"vCust", "Print_Money"}, {string(access.ManageTenants)}} {
+		_, _, err := b.Clients.Add(b.operator, clients.Draft{Key: "portal", Permissions: names})
+		if why, ok := fault.Of(err); !ok || why.Field != "permissions" {
+			t.Errorf("%v: %v", names, err)
+		}
+	}
+}
+
+func TestAPIKeyIsAddedOnce(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	b.client("portal")
+	_, _, err := b.Clients.Add(b.operator, clients.Draft{Key: "portal", Permissions: []string{"vCust"}})
+	if !errors.Is(err, clients.ErrExists) {
+		t.Errorf("error = %v", err)
+	}
+}
+
+func TestAPIKeyBelongsToTheBankOrToOneOfItsPartners(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	var partner, corporate int64
+	insert := `INSERT INTO customers (tenant, legal_name, short_name, type, status) VALUES (?, ?, ?, ?, 'Active') RETURNING uid`
+	for name, uid := range map[string]*int64{"Downstream Partner": &partner, "Corporate": &corporate} {
+		if err := b.DB.NewRaw(insert, b.tenant.ID, name, name, name).Scan(b.stranger, uid); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.exec(`UPDATE customers SET owner = uid WHERE tenant = ? AND uid = ?`, b.tenant.ID, partner)
+	add := func(key string, customer int64) (*clients.Client, error) {
+		client, _, err := b.Clients.Add(b.operator, clients.Draft{Key: key, Customer: customer, Permissions: []string{"vCust"}})
+		return client, err
+	}
+	own, err := add("own", 0)
+	if err != nil || !own.Institution {
+		t.Errorf("the bank's own key: %+v, %v", own, err)
+	}
+	theirs, err := add("theirs", partner)
+	if err != nil || theirs.Institution || theirs.Entity != partner {
+		t.Errorf("the partner's key: %+v, %v", theirs, err)
+	}
+	for _, customer := range []int64{corporate, 99} {
+		if _, err := add("nobodys", customer); !errors.Is(err, clients.ErrNoPartner) {
+			t.Errorf("key of customer %d: %v", customer, err)
+		}
+	}
+}
+
+func TestOnlyASandboxChoosesItsSecrets(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	draft := clients.Draft{Key: "known", Permissions: []string{"vCust"}, Secret: "known-secret"}
+	if _, secret, err := b.Clients.Add(b.operator, draft); err != nil || secret != "known-secret" {
+		t.Errorf("sandbox: %q, %v", secret, err)
+	}
+	earnest := b.at(b.add(b.tenant.Code+"-earnest", false))
+	if _, _, err := b.Clients.Add(earnest, draft); !errors.Is(err, clients.ErrOwnSecret) {
+		t.Errorf("earnest bank: %v", err)
+	}
+}
+
+func TestOldSecretCountsUntilTheOverlapEnds(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	old := b.client("portal")
+	fresh, err := b.Clients.Rotate(b.operator, "portal", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.issue("portal", old)
+	b.issue("portal", fresh)
+	b.later(time.Hour)
+	b.issue("portal", fresh)
+	if _, err := b.Clients.Issue(b.stranger, b.tenant.Code, "portal", old); !errors.Is(err, clients.ErrClient) {
+		t.Errorf("old secret after the overlap: %v", err)
+	}
+	if _, err := b.Clients.Rotate(b.operator, "portal", clients.MaxOverlap+1); !errors.Is(err, clients.ErrOverlap) {
+		t.Errorf("overlap without end: %v", err)
+	}
+}
+
+func TestDisabledAPIKeyIsDeadForGood(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	secret := b.client("portal")
+	tokens := b.issue("portal", secret)
+	if err := b.Clients.Disable(b.operator, "portal"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Clients.Issue(b.stranger, b.tenant.Code, "portal", secret); !errors.Is(err, clients.ErrClient) {
+		t.Errorf("new token: %v", err)
+	}
+	if _, err := b.refresh("portal", secret, tokens.RefreshToken); !errors.Is(err, clients.ErrClient) {
+		t.Errorf("refresh: %v", err)
+	}
+	if _, err := b.Clients.Verify(b.stranger, tokens.AccessToken); !errors.Is(err, access.ErrUnauthenticated) {
+		t.Errorf("old token: %v", err)
+	}
+	if _, err := b.Clients.Rotate(b.operator, "portal", 0); !errors.Is(err, clients.ErrDisabled) {
+		t.Errorf("rotate: %v", err)
+	}
+	if err := b.Clients.Disable(b.operator, "unknown"); !errors.Is(err, clients.ErrNotFound) {
+		t.Errorf("unknown key: %v", err)
+	}
+}
+
+func TestTokenDiesTenSecondsAfterItsKeyWasDisabledElsewhere(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	token := b.issue("portal", b.client("portal")).AccessToken
+	if _, err := b.Clients.Verify(b.stranger, token); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.another(b.DB).Clients.Disable(b.operator, "portal"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Clients.Verify(b.stranger, token); err != nil {
+		t.Errorf("a verified token is remembered, but: %v", err)
+	}
+	b.later(10 * time.Second)
+	if _, err := b.Clients.Verify(b.stranger, token); !errors.Is(err, access.ErrUnauthenticated) {
+		t.Errorf("after ten seconds: %v", err)
+	}
+}
+
+func TestAPIKeysOfOtherBanksAreOutOfReach(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	secret := b.client("portal")
+	other := b.add(b.tenant.Code+"-other", true)
+	if all, err := b.Clients.List(b.at(other)); err != nil || len(all) != 0 {
+		t.Errorf("list: %v, %v", all, err)
+	}
+	if err := b.Clients.Disable(b.at(other), "portal"); !errors.Is(err, clients.ErrNotFound) {
+		t.Errorf("disable: %v", err)
+	}
+	if _, err := b.Clients.Issue(b.stranger, other.Code, "portal", secret); !errors.Is(err, clients.ErrClient) {
+		t.Errorf("token of the other realm: %v", err)
+	}
+}
+
+func TestEveryMethodAsksWhoCalls(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	secret := b.client("reader")
+	caller, err := b.Clients.Verify(b.stranger, b.issue("reader", secret).AccessToken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, call := range map[string]func() error{
+		"add":         func() error { _, _, err := b.Clients.Add(b.stranger, clients.Draft{}); return err },
+		"list":        func() error { _, err := b.Clients.List(b.stranger); return err },
+		"rotate":      func() error { _, err := b.Clients.Rotate(b.stranger, "reader", 0); return err },
+		"disable":     func() error { return b.Clients.Disable(b.stranger, "reader") },
+		"signing key": func() error { _, _, err := b.Clients.RotateSigningKey(b.stranger); return err },
+		"unasked":     func() error { _, err := b.Clients.IssueUnasked(b.stranger, "reader"); return err },
+		"tenants":     func() error { _, err := b.Tenants.List(b.stranger); return err },
+	} {
+		if err := call(); !errors.Is(err, access.ErrUnauthenticated) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := b.Clients.List(access.With(b.stranger, caller)); !errors.Is(err, access.ErrDenied) {
+		t.Errorf("a caller without the permission: %v", err)
+	}
+	staff := caller
+	staff.Permissions = access.All
+	if _, err := b.Clients.IssueUnasked(access.With(b.stranger, staff), "reader"); !errors.Is(err, access.ErrDenied) {
+		t.Errorf("tokens without a secret are for operators: %v", err)
+	}
+}

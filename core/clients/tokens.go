@@ -1,0 +1,237 @@
+package clients
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4/jwt"
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/seal"
+	"bankgraph/core/tenants"
+	"bankgraph/db"
+)
+
+// Tokens are the answer to a token request (contract, section 5).
+type Tokens struct {
+	AccessToken      string `json:"access_token"`
+	ExpiresIn        int    `json:"expires_in"`         // seconds
+	RefreshExpiresIn int    `json:"refresh_expires_in"` // seconds
+	RefreshToken     string `json:"refresh_token"`
+	TokenType        string `json:"token_type"`
+}
+
+// Scope is the one scope that the interface has. A token without it may do nothing.
+const Scope = "roles"
+
+// Audience is who our access tokens are for.
+const Audience = "bankgraph"
+
+// tokenType marks access tokens (RFC 9068), so that no other signed thing passes for one.
+const tokenType = "at+jwt"
+
+// claims are what an access token says besides the registered claims.
+type claims struct {
+	AuthorizedParty string              `json:"azp"`
+	Type            string              `json:"typ"`
+	Scope           string              `json:"scope"`
+	Tenant          string              `json:"tenant"`       // the realm
+	LegalEntity     int64               `json:"legal_entity"` // the customer that the key belongs to
+	PartnerID       int64               `json:"partner_id"`
+	Permissions     []access.Permission `json:"permissions"`
+}
+
+// Issue exchanges an API key and its secret for tokens (grant client_credentials). ErrClient covers an
+// unknown realm too: the answer does not tell which of the three is wrong.
+func (s *Service) Issue(ctx context.Context, realm, key, secret string) (*Tokens, error) {
+	client, err := s.authenticate(ctx, realm, key, secret)
+	if err != nil {
+		return nil, err
+	}
+	return s.grant(ctx, client, func(ctx context.Context, tx bun.Tx) (uuid.UUID, error) {
+		return uuid.New(), s.sweepTx(ctx, tx, client.Tenant)
+	})
+}
+
+// Refresh exchanges a refresh token for new tokens. Each is used once: a second use means that somebody
+// else has it, so it ends every token that came from the same beginning, and answers ErrGrant.
+func (s *Service) Refresh(ctx context.Context, realm, key, secret, refresh string) (*Tokens, error) {
+	client, err := s.authenticate(ctx, realm, key, secret)
+	if err != nil {
+		return nil, err
+	}
+	stolen := false
+	tokens, err := s.grant(ctx, client, func(ctx context.Context, tx bun.Tx) (uuid.UUID, error) {
+		family, used, err := s.useTx(ctx, tx, client, refresh)
+		stolen = used // set anew by each run
+		return family, err
+	})
+	if err == nil && stolen {
+		return nil, ErrGrant
+	}
+	return tokens, err
+}
+
+// IssueUnasked makes tokens for an API key without its secret, for the operator at the command line.
+func (s *Service) IssueUnasked(ctx context.Context, key string) (*Tokens, error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return nil, err
+	}
+	client, err := s.find(ctx, caller.Tenant, key)
+	if err != nil {
+		return nil, err
+	}
+	return s.grant(ctx, client, func(context.Context, bun.Tx) (uuid.UUID, error) { return uuid.New(), nil })
+}
+
+// credential is an API key with what proves it.
+type credential struct {
+	Client `bun:",extend"`
+	Secret []byte `bun:"secret,type:bytea"`
+	Former []byte `bun:"former,type:bytea"`
+	Realm  string `bun:"realm,scanonly"`
+}
+
+// authenticate finds the API key that this secret belongs to, and ErrClient without one. It takes the
+// same steps whether the key exists or not.
+func (s *Service) authenticate(ctx context.Context, realm, key, secret string) (*credential, error) {
+	if !tenants.ValidCode(realm) || !keys.MatchString(key) {
+		return nil, ErrClient
+	}
+	found := new(credential)
+	err := s.db.NewSelect().Model(found).ColumnExpr("c.*, t.code AS realm").Join("JOIN tenants AS t ON t.id = c.tenant").
+		Where("t.code = ?", realm).Where("c.key = ?", key).Scan(ctx)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return nil, unanswered(fmt.Errorf("find API key: %w", err))
+	}
+	hash := s.secretHash(found.Tenant, found.Key, secret)
+	known := seal.SameSecret(hash, found.Secret)
+	former := seal.SameSecret(hash, found.Former) && found.FormerUntil != nil && s.now().Before(*found.FormerUntil)
+	if !known && !former || found.DisabledAt != nil {
+		return nil, ErrClient
+	}
+	return found, nil
+}
+
+func (s *Service) find(ctx context.Context, tenant access.Tenant, key string) (*credential, error) {
+	found := new(credential)
+	err := s.db.NewSelect().Model(found).ColumnExpr("c.*, t.code AS realm").Join("JOIN tenants AS t ON t.id = c.tenant").
+		Where("c.tenant = ?", tenant).Where("c.key = ?", key).Scan(ctx)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, ErrNotFound
+	case err != nil:
+		return nil, fmt.Errorf("find API key: %w", err)
+	case found.DisabledAt != nil:
+		return nil, ErrDisabled
+	}
+	return found, nil
+}
+
+// grant signs an access token and stores a refresh token of the family that begin names. Where begin
+// names no family (uuid.Nil), what it wrote is kept and nothing is granted.
+func (s *Service) grant(ctx context.Context, client *credential, begin func(context.Context, bun.Tx) (uuid.UUID, error)) (*Tokens, error) {
+	now := s.now()
+	signed, err := s.sign(ctx, client, now)
+	if err != nil {
+		return nil, err
+	}
+	refresh := newSecret()
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		family, err := begin(ctx, tx)
+		if err != nil || family == uuid.Nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO refresh_tokens (tenant, token, client, family, issued_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)`,
+			client.Tenant, s.refreshHash(client.Tenant, refresh), client.Key, family.String(), now, now.Add(RefreshLifetime))
+		return err
+	})
+	if err != nil {
+		return nil, unanswered(fmt.Errorf("issue tokens for API key %s: %w", client.Key, err))
+	}
+	return &Tokens{
+		AccessToken: signed, ExpiresIn: int(AccessLifetime.Seconds()),
+		RefreshToken: refresh, RefreshExpiresIn: int(RefreshLifetime.Seconds()),
+		TokenType: "bearer",
+	}, nil
+}
+
+func (s *Service) sign(ctx context.Context, client *credential, now time.Time) (string, error) {
+	ring, err := s.signing(ctx, client.Tenant)
+	if err != nil {
+		return "", err
+	}
+	standard := jwt.Claims{
+		Issuer: s.issuer(client.Realm), Subject: client.Key, Audience: jwt.Audience{Audience}, ID: uuid.NewString(),
+		IssuedAt: jwt.NewNumericDate(now), NotBefore: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(AccessLifetime)),
+	}
+	ours := claims{
+		AuthorizedParty: client.Key, Type: "Bearer", Scope: Scope, Tenant: client.Realm,
+		LegalEntity: client.Entity, PartnerID: client.Entity, Permissions: client.Permissions,
+	}
+	return jwt.Signed(ring.signer).Claims(standard).Claims(ours).Serialize()
+}
+
+// useTx marks a refresh token as used and returns its family. A token that was used before ends its
+// family: reused is true, and the deletion must be committed.
+func (s *Service) useTx(ctx context.Context, tx bun.Tx, client *credential, refresh string) (family uuid.UUID, reused bool, err error) {
+	var text string
+	var expires time.Time
+	hash := s.refreshHash(client.Tenant, refresh)
+	err = tx.NewRaw(`SELECT family::text, expires_at, used_at IS NOT NULL FROM refresh_tokens
+		WHERE tenant = ? AND token = ? AND client = ? FOR UPDATE`, client.Tenant, hash, client.Key).Scan(ctx, &text, &expires, &reused)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return uuid.Nil, false, ErrGrant
+	case err != nil:
+		return uuid.Nil, false, err
+	case reused:
+		_, err = tx.ExecContext(ctx, `DELETE FROM refresh_tokens WHERE tenant = ? AND family = ?`, client.Tenant, text)
+		return uuid.Nil, true, err
+	case !s.now().Before(expires):
+		return uuid.Nil, false, ErrGrant
+	}
+	if family, err = uuid.Parse(text); err != nil {
+		return uuid.Nil, false, err
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE refresh_tokens SET used_at = ? WHERE tenant = ? AND token = ?`, s.now(), client.Tenant, hash)
+	return family, false, err
+}
+
+// sweepTx removes some expired refresh tokens, more than one for each that is added, so that the table
+// stays as small as its living rows. An expired token is refused whether its row is there or not.
+func (s *Service) sweepTx(ctx context.Context, tx bun.Tx, tenant access.Tenant) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM refresh_tokens WHERE tenant = ? AND token IN (
+		SELECT token FROM refresh_tokens WHERE tenant = ? AND expires_at < ? ORDER BY expires_at LIMIT 20 FOR UPDATE SKIP LOCKED)`,
+		tenant, tenant, s.now())
+	return err
+}
+
+func (s *Service) refreshHash(tenant access.Tenant, token string) []byte {
+	return s.keys.Secret(fmt.Sprintf("refresh/%d", tenant), token)
+}
+
+// unanswered marks the errors of a database that cannot answer now: the same request may work later.
+func unanswered(err error) error {
+	if db.IsUnavailable(err) || db.IsTimeout(err) {
+		return errors.Join(ErrUnavailable, err)
+	}
+	return err
+}
+
+// hasScope tells whether a scope text, words between spaces, holds the one that the interface needs.
+func hasScope(text string) bool {
+	for word := range strings.FieldsSeq(text) {
+		if word == Scope {
+			return true
+		}
+	}
+	return false
+}

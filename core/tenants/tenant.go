@@ -1,0 +1,94 @@
+// Package tenants holds the banks that this program serves.
+package tenants
+
+import (
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/fault"
+	"bankgraph/core/money"
+)
+
+// Tenant is a bank.
+type Tenant struct {
+	bun.BaseModel `bun:"table:tenants,alias:t" json:"-"`
+
+	ID        access.Tenant  `bun:"id,pk,autoincrement" json:"-"`
+	Code      string         `bun:"code" json:"code"`         // the realm in the token address
+	Name      string         `bun:"name" json:"name"`         // the bank's legal name
+	Zone      string         `bun:"zone" json:"zone"`         // IANA name; days, weeks and months are counted in it
+	Currency  money.Currency `bun:"currency" json:"currency"` // of limits and of whatever names none
+	Sandbox   bool           `bun:"sandbox" json:"sandbox"`   // a bank to play with: known keys, simulated networks
+	CreatedAt time.Time      `bun:"created_at" json:"createdAt"`
+}
+
+// Location is the bank's time zone.
+func (t *Tenant) Location() *time.Location {
+	zone, err := time.LoadLocation(t.Zone)
+	if err != nil { // it was checked when the bank was added: this machine lacks it
+		return time.UTC
+	}
+	return zone
+}
+
+// Draft is a bank before it is added.
+type Draft struct {
+	Code     string // letters, digits, dots and hyphens, at most 63; letter case counts
+	Name     string
+	Zone     string // IANA name, such as America/New_York
+	Currency string // ISO 4217
+	Admin    string // the login id of the bank's first user
+	Sandbox  bool
+}
+
+var (
+	ErrNotFound = fault.New(fault.NotFound, "tenant", "no bank has this code")
+	ErrExists   = fault.New(fault.Conflict, "tenant", "a bank with this code exists")
+)
+
+var codes = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$`)
+
+// ValidCode tells whether a bank can have this code.
+func ValidCode(code string) bool { return codes.MatchString(code) }
+
+// longest is how many characters a name or a login id may have.
+const longest = 200
+
+// check reads the fields of a new bank, and names every one that will not do.
+func (d Draft) check() (Tenant, error) {
+	var wrong fault.Faults
+	refuse := func(field, message string) {
+		wrong = append(wrong, fault.Field("tenant", field, fault.Malformed, message))
+	}
+	tenant := Tenant{Code: d.Code, Name: strings.TrimSpace(d.Name), Zone: d.Zone, Sandbox: d.Sandbox}
+	if !codes.MatchString(d.Code) {
+		refuse("code", "letters, digits, dots and hyphens, at most 63, starting with a letter or digit")
+	}
+	if !readable(tenant.Name) {
+		refuse("name", "1 to 200 characters")
+	}
+	// Go reads "" as UTC and "Local" as the zone of this machine: neither is a bank's zone.
+	if _, err := time.LoadLocation(d.Zone); err != nil || d.Zone == "" || d.Zone == "Local" {
+		refuse("zone", "not a time zone of the IANA list, such as America/New_York")
+	}
+	var err error
+	if tenant.Currency, err = money.ParseCurrency(d.Currency); err != nil {
+		refuse("currency", "not a currency of ISO 4217, such as USD")
+	}
+	if !readable(strings.TrimSpace(d.Admin)) {
+		refuse("admin", "1 to 200 characters")
+	}
+	if wrong != nil {
+		return Tenant{}, wrong
+	}
+	return tenant, nil
+}
+
+func readable(text string) bool {
+	return text != "" && utf8.ValidString(text) && !strings.ContainsRune(text, 0) && utf8.RuneCountInString(text) <= longest
+}

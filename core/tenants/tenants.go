@@ -1,0 +1,106 @@
+package tenants
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/db"
+)
+
+// Service finds and adds banks. Only operators may.
+type Service struct {
+	db  *db.DB
+	now func() time.Time
+}
+
+// New makes the service; now is the bank's clock.
+func New(db *db.DB, now func() time.Time) *Service { return &Service{db: db, now: now} }
+
+// Find returns the bank with this code, and ErrNotFound without one.
+func (s *Service) Find(ctx context.Context, code string) (*Tenant, error) {
+	if _, err := access.Require(ctx, access.ManageTenants); err != nil {
+		return nil, err
+	}
+	tenant := new(Tenant)
+	err := s.db.NewSelect().Model(tenant).Where("t.code = ?", code).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find tenant %s: %w", code, err)
+	}
+	return tenant, nil
+}
+
+// List returns all banks by code.
+func (s *Service) List(ctx context.Context) ([]*Tenant, error) {
+	if _, err := access.Require(ctx, access.ManageTenants); err != nil {
+		return nil, err
+	}
+	var all []*Tenant
+	if err := s.db.NewSelect().Model(&all).Order("t.code").Scan(ctx); err != nil {
+		return nil, fmt.Errorf("list tenants: %w", err)
+	}
+	return all, nil
+}
+
+// Add makes a bank: the tenant, the customer that stands for the bank itself, and its first user.
+// A field that will not do is a fault on that field; a code that is taken is ErrExists.
+func (s *Service) Add(ctx context.Context, bank Draft) (*Tenant, error) {
+	if _, err := access.Require(ctx, access.ManageTenants); err != nil {
+		return nil, err
+	}
+	tenant, err := bank.check()
+	if err != nil {
+		return nil, err
+	}
+	tenant.CreatedAt = s.now()
+	admin, err := uuid.NewRandom()
+	if err != nil {
+		return nil, err
+	}
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		err := tx.NewInsert().Model(&tenant).On("CONFLICT (code) DO NOTHING").Returning("id").Scan(ctx)
+		if errors.Is(err, sql.ErrNoRows) {
+			return ErrExists
+		}
+		if err != nil {
+			return err
+		}
+		return s.furnishTx(ctx, tx, tenant, admin, strings.TrimSpace(bank.Admin))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("add tenant %s: %w", bank.Code, err)
+	}
+	return &tenant, nil
+}
+
+// furnishTx adds what every bank starts with. The bank is a customer of itself (type Processing Org,
+// relationship Self): the legal entity of its own API keys and the home of its staff.
+func (s *Service) furnishTx(ctx context.Context, tx bun.Tx, tenant Tenant, admin uuid.UUID, login string) error {
+	var self int64
+	err := tx.NewRaw(`INSERT INTO customers (tenant, legal_name, short_name, type, relationship_type, status, created_at, updated_at)
+		VALUES (?, ?, ?, 'Processing Org', 'Self', 'Active', ?, ?) RETURNING uid`,
+		tenant.ID, tenant.Name, tenant.Code, tenant.CreatedAt, tenant.CreatedAt).Scan(ctx, &self)
+	if err != nil {
+		return fmt.Errorf("add the bank's own customer: %w", err)
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO customer_counts (tenant, owner, shard, customers) VALUES (?, 0, 0, 1)`, tenant.ID)
+	if err != nil {
+		return fmt.Errorf("count the bank's own customer: %w", err)
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO users (tenant, uid, customer, login_id, status, created_at)
+		VALUES (?, ?, ?, ?, 'Active', ?)`, tenant.ID, admin.String(), self, login, tenant.CreatedAt)
+	if err != nil {
+		return fmt.Errorf("add the first user: %w", err)
+	}
+	return nil
+}
