@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/schema"
+	bunschema "github.com/uptrace/bun/schema"
 )
 
 // Load is a transaction that fills tables with many rows by COPY.
@@ -94,7 +94,7 @@ func plainValue(field reflect.Value, plain reflect.Type) any {
 }
 
 // targetOf says where a column goes, and as what.
-func targetOf(model reflect.Type, field *schema.Field) target {
+func targetOf(model reflect.Type, field *bunschema.Field) target {
 	typ := model.FieldByIndex(field.Index).Type
 	to := target{index: slices.Clone(field.Index)}
 	if !reflect.PointerTo(typ).Implements(scannerType) {

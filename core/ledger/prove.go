@@ -11,10 +11,10 @@ import (
 
 // Violation is a row of the books that cannot be.
 type Violation struct {
-	Invariant string        `bun:"-"`
-	Tenant    access.Tenant `bun:"tenant"`
-	Subject   string        `bun:"subject"` // the account, the journal or the currency that is wrong
-	What      string        `bun:"what"`
+	Invariant string        `bun:"-" json:"invariant"`
+	Tenant    access.Tenant `bun:"tenant" json:"tenant"`
+	Subject   string        `bun:"subject" json:"subject"` // the account, the journal or the currency that is wrong
+	What      string        `bun:"what" json:"what"`
 }
 
 func (v Violation) String() string {
