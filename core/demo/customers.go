@@ -173,14 +173,14 @@ func (b *bank) customer(n int64) *customers.Customer {
 	if of := owner(n); of != 0 && of != Customer(n) {
 		c.RelationshipType, c.PartnerOrgShortName = customers.RelationThirdParty, shortName(int64(of-Institution))
 	}
+	if n == 0 {
+		c.RelationshipType, c.LegalName, c.ShortName = customers.RelationSelf, b.name, b.shortName
+		c.CustomerID, c.SWIFTCode, c.ProcessingOrgShortName = "", "SNDBUS30", ""
+	}
 	if company {
 		b.furnishCompany(c, d, n)
 	} else {
 		c.EmailAddress = strings.ReplaceAll(strings.ToLower(c.LegalName), " ", ".") + fmt.Sprintf("%d@mail.example", n)
-	}
-	if n == 0 {
-		c.RelationshipType, c.LegalName, c.ShortName = customers.RelationSelf, b.name, b.shortName
-		c.CustomerID, c.SWIFTCode, c.ProcessingOrgShortName = "", "SNDBUS30", ""
 	}
 	switch status(n) {
 	case customers.Suspended:

@@ -131,7 +131,7 @@ func taxID(n int64, person bool) string {
 	if person {
 		return "9" + scatter(n, 8)
 	}
-	return unassigned[n%10] + scatter(n/10, 7)
+	return unassigned[n%10] + scatter(n, 7)
 }
 
 // phone is E.164, of a range that is kept free for invented people.

@@ -83,8 +83,10 @@ func Prove(ctx context.Context, d *db.DB) ([]Violation, error) {
 		return nil, fmt.Errorf("prove the books: %w", err)
 	}
 	defer tx.Rollback()
-	if _, err := tx.ExecContext(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
-		return nil, fmt.Errorf("prove the books: %w", err)
+	for _, setting := range []string{"statement_timeout = 0", "work_mem = '64MB'"} {
+		if _, err := tx.ExecContext(ctx, "SET LOCAL "+setting); err != nil {
+			return nil, fmt.Errorf("prove the books: %w", err)
+		}
 	}
 	var all []Violation
 	for _, invariant := range invariants {
