@@ -9,6 +9,7 @@ import (
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
+	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
 	"bankgraph/core/seal"
 	"bankgraph/core/signatories"
@@ -41,6 +42,7 @@ type Core struct {
 	Signatories *signatories.Service
 	Fees        *fees.Service
 	Limits      *limits.Service
+	Ledger      *ledger.Service
 }
 
 // New builds the services in order.
@@ -58,6 +60,7 @@ func New(o Options) *Core {
 	c.Signatories = signatories.New(o.DB, c.Customers, o.Now)
 	c.Fees = fees.New(o.DB)
 	c.Limits = limits.New(o.DB, c.Customers, o.Now)
+	c.Ledger = ledger.New(o.DB)
 	return c
 }
 

@@ -101,12 +101,7 @@ func targetsOf[T any](rows pgx.Rows) []target {
 		if !ok {
 			panic(fmt.Sprintf("db: %s has no column %s", reflect.TypeFor[T](), column.Name))
 		}
-		typ := reflect.TypeFor[T]().FieldByIndex(field.Index).Type
-		to := target{index: field.Index}
-		if !reflect.PointerTo(typ).Implements(scannerType) {
-			to.plain = plainTypes[typ.Kind()]
-		}
-		into = append(into, to)
+		into = append(into, targetOf(reflect.TypeFor[T](), field))
 	}
 	return into
 }

@@ -138,8 +138,13 @@ func ParseNumber(field, text string) (string, error) {
 	return text, nil
 }
 
-// NumberColumn is the place that account numbers are sealed for.
-const NumberColumn = "accounts.number"
+// The places that account numbers, the numbers behind Pseudo accounts, and access tokens of other banks
+// are sealed for.
+const (
+	NumberColumn        = "accounts.number"
+	FBONumberColumn     = "accounts.fbo_number"
+	ExternalTokenColumn = "accounts.external_token"
+)
 
 // Account is one bank account (contract, section 2.6). Amounts are minor units of Currency.
 type Account struct {

@@ -7,6 +7,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/accounts"
 	"bankgraph/core/customers"
 	"bankgraph/core/seal"
 )
@@ -25,6 +26,7 @@ type Tier struct {
 	Customer      customers.UID `bun:"customer" json:"-"`
 	Application   string        `bun:"application" json:"application"`
 	FeeTier       string        `bun:"fee_tier" json:"feeTier"`
+	Account       *accounts.UID `bun:"account" json:"-"` // the one account that the tier counts for; nil: all of them
 	AccountNumber AccountNumber `bun:"embed:account_" json:"accountNumber"`
 	Product       string        `bun:"product" json:"product"`
 	FeeName       string        `bun:"fee_name" json:"feeName"`

@@ -114,6 +114,15 @@ func init() {
 	}
 }
 
+// Kinds are all limits that a customer can have, in the order in which they are listed.
+func Kinds() []Kind {
+	all := make([]Kind, len(order))
+	for i, code := range order {
+		all[i] = kinds[code]
+	}
+	return all
+}
+
 // Known tells what a limit code means.
 func Known(code string) (Kind, bool) {
 	k, ok := kinds[strings.ToUpper(code)]
@@ -167,6 +176,20 @@ type Limit struct {
 
 	UsedMinor int64 `bun:"used,scanonly" json:"-"`
 	tested    int64
+}
+
+// Usage is what the payments of one customer, rail and day have used up.
+type Usage struct {
+	bun.BaseModel `bun:"table:limit_usage,alias:lu" json:"-"`
+
+	Tenant    access.Tenant   `bun:"tenant,pk" json:"-"`
+	Customer  customers.UID   `bun:"customer,pk" json:"-"`
+	Rail      Family          `bun:"rail,pk" json:"-"`
+	Day       time.Time       `bun:"day,pk,type:date" json:"-"` // of delivery, in the bank's zone; midnight UTC
+	EntryType rails.EntryType `bun:"entry_type,pk" json:"-"`    // of ACH only
+	SECCode   rails.SECCode   `bun:"sec_code,pk" json:"-"`      // of ACH only
+	Amount    int64           `bun:"amount" json:"-"`           // minor units of the bank's currency
+	Payments  int32           `bun:"payments" json:"-"`
 }
 
 // Kind is what the limit's code means.

@@ -1,0 +1,256 @@
+package coretest
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/accounts"
+	"bankgraph/core/contacts"
+	"bankgraph/core/customers"
+	"bankgraph/core/fees"
+	"bankgraph/core/ledger"
+	"bankgraph/core/limits"
+	"bankgraph/core/money"
+	"bankgraph/core/postal"
+	"bankgraph/core/rails"
+	"bankgraph/core/seal"
+	"bankgraph/core/signatories"
+)
+
+// numbers are how many of each the bank has.
+type numbers struct{ customers, accounts, signatories, tiers int64 }
+
+// A maker fills in a believable row, lets the test change it, and writes it with all that belongs to it.
+// Numbers count up from those of the demo bank, so the makers of two banks give twins.
+
+// TaxID, AccountNumber and ContactNumber are the values in the clear that the makers seal.
+func TaxID(of customers.UID) string        { return fmt.Sprintf("07%07d", of-1_000_000) }
+func AccountNumber(of accounts.UID) string { return fmt.Sprintf("70%d", of) }
+func ContactNumber(of contacts.UID) string { return fmt.Sprintf("80%d", of) }
+
+// Customer is an active company of the bank's own, but for the edits.
+func (b *Bank) Customer(edits ...func(*customers.Customer)) *customers.Customer {
+	b.t.Helper()
+	b.remember(func(o *Bank) { o.customer(edits...) })
+	return b.customer(edits...)
+}
+
+func (b *Bank) customer(edits ...func(*customers.Customer)) *customers.Customer {
+	b.t.Helper()
+	uid := customers.UID(1_000_000 + b.numbers.customers)
+	b.numbers.customers++
+	c := &customers.Customer{
+		Tenant: b.Tenant, UID: uid, LegalName: fmt.Sprintf("Cedar Works %d LLC", uid), ShortName: fmt.Sprintf("CEDAR%d", uid),
+		Type: customers.Corporate, Status: customers.Active, RelationshipType: customers.RelationCustomer,
+		TaxID:      b.Keys.Seal(TaxID(uid), seal.Place{Tenant: int64(b.Tenant), Column: customers.TaxIDColumn, Row: int64(uid)}),
+		CustomerID: fmt.Sprintf("CIF%d", uid), Language: "English", EmailAddress: "office@cedarworks.example", PhoneNumber: "+16145550123",
+		LegalAddress:           postal.Address{Line1: "12 Main St", City: "Columbus", State: "OH", PostalCode: "43215", CountryCode: "US", Country: "United States"},
+		MailAddressSameAsLegal: true, CostCenter: "CC100", SECCodes: []string{"CCD", "PPD"}, AdditionalAttributes: []customers.Attribute{},
+		CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
+	}
+	change(c, edits)
+	b.insert(c)
+	_, err := b.DB.NewRaw(`INSERT INTO customer_counts (tenant, owner, shard, customers) VALUES (?, ?, ?, 1)
+		ON CONFLICT (tenant, owner, shard) DO UPDATE SET customers = customer_counts.customers + 1`, b.Tenant, c.Owner, uid%4).Exec(b.t.Context())
+	b.must(err)
+	return c
+}
+
+// DownstreamPartner is a partner; what OwnedBy it is the partner's to see.
+func (b *Bank) DownstreamPartner() *customers.Customer {
+	b.t.Helper()
+	return b.Customer(func(c *customers.Customer) { c.Type, c.Owner = customers.DownstreamPartner, c.UID })
+}
+
+// OwnedBy makes a customer one of a partner's.
+func OwnedBy(partner *customers.Customer) func(*customers.Customer) {
+	return func(c *customers.Customer) {
+		c.Owner, c.RelationshipType, c.PartnerOrgShortName = partner.UID, customers.RelationThirdParty, partner.ShortName
+	}
+}
+
+// Named gives a customer its legal name.
+func Named(name string) func(*customers.Customer) {
+	return func(c *customers.Customer) { c.LegalName = name }
+}
+
+// Account is an active checking account of a customer with 1,000.00 in it, opened in the ledger; another
+// opening balance stands in Balance, see Holding.
+func (b *Bank) Account(of *customers.Customer, edits ...func(*accounts.Account)) *accounts.Account {
+	b.t.Helper()
+	b.remember(func(o *Bank) { o.account(of, edits...) })
+	return b.account(of, edits...)
+}
+
+func (b *Bank) account(of *customers.Customer, edits ...func(*accounts.Account)) *accounts.Account {
+	b.t.Helper()
+	uid := accounts.UID(b.nextAccount())
+	a := &accounts.Account{
+		Tenant: b.Tenant, UID: uid, Customer: of.UID, Name: fmt.Sprintf("Operating %d", uid), Type: accounts.Deposit, SubType: accounts.Checking,
+		Number:         b.Keys.Seal(AccountNumber(uid), seal.Place{Tenant: int64(b.Tenant), Column: accounts.NumberColumn, Row: int64(uid)}),
+		SystemOfRecord: accounts.InternalCore, Currency: "USD", CountryCode: "US", Country: "United States", Status: accounts.Active,
+		BankID: "611090002", BankName: "Test Bank", BankIDType: accounts.NID, MasterGL: "201000",
+		EnableWires: true, EnableDomesticWires: true, SECCodes: []string{}, AdditionalAttributes: []customers.Attribute{},
+		CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
+	}
+	Holding(1_000_00, 0)(a)
+	change(a, edits)
+	b.insert(a)
+	if a.SystemOfRecord != accounts.InternalCore {
+		a.Balance = accounts.Balance{}
+		return a
+	}
+	b.must(b.DB.InTx(b.t.Context(), func(ctx context.Context, tx bun.Tx) error {
+		err := b.Ledger.OpenTx(ctx, tx, b.Tenant, ledger.Account{
+			UID: uid, Opening: money.Of(*a.Balance.LedgerMinor, a.Currency), Overdraft: max(0, -*a.Balance.LedgerMinor), On: b.Now(),
+		})
+		if err != nil || *a.Balance.HeldMinor == 0 {
+			return err
+		}
+		_, err = tx.NewRaw(`UPDATE balances SET held = ? WHERE tenant = ? AND account = ?`, *a.Balance.HeldMinor, b.Tenant, uid).Exec(ctx)
+		return err
+	}))
+	return a
+}
+
+// Holding says what is in an account and how much of it is held, in minor units.
+func Holding(ledger, held int64) func(*accounts.Account) {
+	return func(a *accounts.Account) {
+		a.Balance = accounts.Balance{LedgerMinor: &ledger, HeldMinor: &held}
+	}
+}
+
+// Contact is a company with an account at a bank in the United States.
+func (b *Bank) Contact(of *customers.Customer, edits ...func(*contacts.Contact)) *contacts.Contact {
+	b.t.Helper()
+	b.remember(func(o *Bank) { o.contact(of, edits...) })
+	return b.contact(of, edits...)
+}
+
+func (b *Bank) contact(of *customers.Customer, edits ...func(*contacts.Contact)) *contacts.Contact {
+	b.t.Helper()
+	uid := contacts.UID(b.nextAccount())
+	k := &contacts.Contact{
+		Tenant: b.Tenant, UID: uid, Customer: of.UID, Name: fmt.Sprintf("Harbor Supply %d Inc", uid), TemplateName: fmt.Sprintf("Harbor%d", uid),
+		Address:      postal.Address{Line1: "9 Quay St", City: "Tampa", State: "FL", PostalCode: "33602", CountryCode: "US", Country: "United States"},
+		EmailAddress: "accounts@harborsupply.example", PhoneNumber: "+18135550144",
+		Bank: contacts.Bank{
+			Country: "United States", AccountCurrency: "USD", AccountType: "Deposit", AccountSubType: "Checking", Name: "Old Mill Bank", NationalCode: "611590103",
+			AccountNumber: b.Keys.Seal(ContactNumber(uid), seal.Place{Tenant: int64(b.Tenant), Column: contacts.NumberColumn, Row: int64(uid)}),
+		},
+		RegulatoryReporting: []contacts.Reporting{}, CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
+	}
+	change(k, edits)
+	b.insert(k)
+	return k
+}
+
+// Signatory is an active person with an approval limit of 10,000.00.
+func (b *Bank) Signatory(of *customers.Customer, edits ...func(*signatories.Signatory)) *signatories.Signatory {
+	b.t.Helper()
+	b.remember(func(o *Bank) { o.signatory(of, edits...) })
+	return b.signatory(of, edits...)
+}
+
+func (b *Bank) signatory(of *customers.Customer, edits ...func(*signatories.Signatory)) *signatories.Signatory {
+	b.t.Helper()
+	b.numbers.signatories++
+	uid, limit := signatories.UID(b.numbers.signatories), int64(10_000_00)
+	g := &signatories.Signatory{
+		Tenant: b.Tenant, UID: uid, Customer: of.UID, FullName: fmt.Sprintf("Grace Whitfield %d", uid), Title: "Treasurer",
+		EmailAddress: fmt.Sprintf("grace.whitfield%d@mail.example", uid), PhoneNumber: "+16145550155", LimitMinor: &limit, Currency: "USD",
+		Status: signatories.Active, CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
+	}
+	change(g, edits)
+	b.insert(g)
+	return g
+}
+
+// Limit is a ceiling of a customer, in minor units.
+func (b *Bank) Limit(of *customers.Customer, code string, ceiling int64) *limits.Limit {
+	b.t.Helper()
+	if _, known := limits.Known(code); !known {
+		b.t.Fatalf("%s is no limit code", code)
+	}
+	b.remember(func(o *Bank) { o.limit(of, code, ceiling) })
+	return b.limit(of, code, ceiling)
+}
+
+func (b *Bank) limit(of *customers.Customer, code string, ceiling int64) *limits.Limit {
+	b.t.Helper()
+	l := &limits.Limit{Tenant: b.Tenant, Customer: of.UID, Code: code, Application: "Payments", Ceiling: ceiling, Currency: "USD"}
+	b.insert(l)
+	return l
+}
+
+// Usage is what a customer's payments used on a day, in minor units. For ACH it is a credit of class CCD.
+func (b *Bank) Usage(of *customers.Customer, rail limits.Family, day string, amount int64, edits ...func(*limits.Usage)) {
+	b.t.Helper()
+	b.remember(func(o *Bank) { o.usage(of, rail, day, amount, edits...) })
+	b.usage(of, rail, day, amount, edits...)
+}
+
+func (b *Bank) usage(of *customers.Customer, rail limits.Family, day string, amount int64, edits ...func(*limits.Usage)) {
+	b.t.Helper()
+	at, err := time.Parse(time.DateOnly, day)
+	b.must(err)
+	u := &limits.Usage{Tenant: b.Tenant, Customer: of.UID, Rail: rail, Day: at, Amount: amount, Payments: 1}
+	if rail == limits.ACH {
+		u.EntryType, u.SECCode = rails.Credit, rails.CCD
+	}
+	change(u, edits)
+	b.insert(u)
+}
+
+// Fee is a tier that a customer holds, for all of its accounts.
+func (b *Bank) Fee(of *customers.Customer, edits ...func(*fees.Tier)) *fees.Tier {
+	b.t.Helper()
+	b.remember(func(o *Bank) { o.fee(of, edits...) })
+	return b.fee(of, edits...)
+}
+
+func (b *Bank) fee(of *customers.Customer, edits ...func(*fees.Tier)) *fees.Tier {
+	b.t.Helper()
+	b.numbers.tiers++
+	f := &fees.Tier{
+		Tenant: b.Tenant, ID: fees.ID(b.numbers.tiers), Customer: of.UID, Application: "Payments", FeeTier: "Gold",
+		Product: "Outgoing Payment", FeeName: "SPOT",
+	}
+	change(f, edits)
+	b.insert(f)
+	return f
+}
+
+func (b *Bank) remember(again func(*Bank)) {
+	if b.other != nil {
+		b.t.Fatal("Other must come after everything that is made: it makes the twins once")
+	}
+	b.made = append(b.made, again)
+}
+
+func (b *Bank) nextAccount() int64 {
+	b.numbers.accounts++
+	return 100_000_000 + b.numbers.accounts
+}
+
+func change[T any](row *T, edits []func(*T)) {
+	for _, edit := range edits {
+		edit(row)
+	}
+}
+
+func (b *Bank) insert(row any) {
+	b.t.Helper()
+	_, err := b.DB.NewInsert().Model(row).Exec(b.t.Context())
+	b.must(err)
+}
+
+func (b *Bank) must(err error) {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}

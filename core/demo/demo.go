@@ -1,0 +1,323 @@
+// Package demo makes the demo bank: believable customers with accounts, contacts, signatories and limits,
+// each row a pure function of its number.
+package demo
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core"
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/ledger"
+	"bankgraph/core/money"
+	"bankgraph/db"
+)
+
+// Options say which demo bank is wanted. Two fills with the same options make the same bank.
+type Options struct {
+	Customers int                   // how many beside the bank itself: 250 when 0, at least Fewest
+	Start     time.Time             // when the bank is as it is: dates are relative to it; the clock's now when zero
+	Progress  func(done, total int) // told after each batch; may be nil
+}
+
+// Fewest is how many customers every demo bank has, so that the documented ones are among them.
+const Fewest = 50
+
+// batch is how many customers go in at a time. Nothing is kept from one batch to the next but the
+// balances of the house.
+const batch = 2000
+
+var (
+	ErrNoBank   = fault.New(fault.NotFound, "tenant", "there is no such bank to fill")
+	ErrFilled   = fault.New(fault.Conflict, "tenant", "the bank has customers already: a demo bank fills an empty one")
+	ErrNumbered = fault.New(fault.Conflict, "tenant", "the bank's own customer has another number than the demo bank's: use a database of its own")
+	ErrFewest   = fault.Field("demo", "customers", fault.Min, fmt.Sprintf("a demo bank has at least %d customers", Fewest))
+)
+
+// Fill fills an empty bank. The customer that stands for the bank itself may be there already, as
+// Institution; it is completed, and made where it is missing.
+//
+// Everything goes in by COPY in one transaction: after a crash nothing is there, and Fill can be called again.
+func Fill(ctx context.Context, c *core.Core, tenant access.Tenant, o Options) error {
+	if o.Customers == 0 {
+		o.Customers = 250
+	}
+	if o.Customers < Fewest {
+		return ErrFewest
+	}
+	if o.Start.IsZero() {
+		o.Start = c.Now()
+	}
+	if o.Progress == nil {
+		o.Progress = func(int, int) {}
+	}
+	err := c.DB.Load(ctx, func(ctx context.Context, load *db.Load) error { return fill(ctx, load, c, tenant, o) })
+	if err != nil {
+		return fmt.Errorf("fill the demo bank: %w", err)
+	}
+	return nil
+}
+
+func fill(ctx context.Context, load *db.Load, c *core.Core, tenant access.Tenant, o Options) error {
+	b, existing, err := start(ctx, load.Tx, c, tenant, o.Start)
+	if err != nil {
+		return err
+	}
+	// First, so that whoever adds a customer meanwhile gets a number behind the demo bank's.
+	if err := advanceSequences(ctx, load.Tx, int64(o.Customers)); err != nil {
+		return err
+	}
+	books := newBooks(b)
+	if _, err := db.CopyTo(ctx, load, slices.Values(books.house)); err != nil {
+		return err
+	}
+	if err := institution(ctx, load.Tx, b.customer(0), existing); err != nil {
+		return err
+	}
+	counts := map[customers.UID]int64{0: 1}
+	if existing {
+		counts[0] = 0
+	}
+	for done := 0; done < o.Customers; {
+		from, to := int64(done+1), int64(min(done+batch, o.Customers))
+		if err := b.copyBatch(ctx, load, books, from, to); err != nil {
+			return err
+		}
+		for n := from; n <= to; n++ {
+			counts[owner(n)]++
+		}
+		done = int(to)
+		o.Progress(done, o.Customers)
+	}
+	if err := copyEach(ctx, load, slices.Values(b.people())); err != nil {
+		return err
+	}
+	return finish(ctx, load.Tx, b, books, counts)
+}
+
+// start reads the bank, locked so that nobody else fills it too, and refuses one that has customers.
+func start(ctx context.Context, tx bun.Tx, c *core.Core, tenant access.Tenant, at time.Time) (b *bank, existing bool, err error) {
+	var banks []struct {
+		Code, Name, Zone string
+	}
+	if err := tx.NewRaw(`SELECT code, name, zone FROM tenants WHERE id = ? FOR NO KEY UPDATE`, tenant).Scan(ctx, &banks); err != nil {
+		return nil, false, err
+	}
+	if len(banks) == 0 {
+		return nil, false, ErrNoBank
+	}
+	zone, err := time.LoadLocation(banks[0].Zone)
+	if err != nil {
+		return nil, false, err
+	}
+	b = &bank{tenant: tenant, shortName: banks[0].Code, name: banks[0].Name, keys: c.Keys, start: at.In(zone)}
+	var known []*customers.Customer
+	err = tx.NewSelect().Model(&known).Column("uid", "relationship_type", "short_name", "legal_name").
+		Where("c.tenant = ?", tenant).Limit(2).Scan(ctx)
+	switch {
+	case err != nil:
+		return nil, false, err
+	case len(known) == 0:
+		return b, false, nil
+	case len(known) > 1 || known[0].RelationshipType != customers.RelationSelf:
+		return nil, false, ErrFilled
+	case known[0].UID != Institution:
+		return nil, false, ErrNumbered
+	}
+	b.shortName, b.name = known[0].ShortName, known[0].LegalName
+	return b, true, nil
+}
+
+// institution writes the customer that stands for the bank itself.
+func institution(ctx context.Context, tx bun.Tx, self *customers.Customer, existing bool) error {
+	if !existing {
+		_, err := tx.NewInsert().Model(self).Exec(ctx)
+		return err
+	}
+	_, err := tx.NewUpdate().Model(self).WherePK().ExcludeColumn("created_at", "updated_at").Exec(ctx)
+	return err
+}
+
+// advanceSequences moves the sequences behind the demo bank's numbers, never back.
+func advanceSequences(ctx context.Context, tx bun.Tx, n int64) error {
+	for _, s := range []struct {
+		name string
+		past int64
+	}{
+		{"customer_uids", int64(Customer(n + 1))}, {"account_uids", int64(Account(n+1, 0))}, {"signatory_uids", int64(Signatory(n+1, 0))},
+		{"fee_tier_ids", (n + 1) * 8}, {"journal_ids", journalID(n+1, 0)},
+	} {
+		_, err := tx.NewRaw(`SELECT setval(?, ?) FROM ? WHERE last_value < ?`, s.name, s.past, bun.Ident(s.name), s.past).Exec(ctx)
+		if err != nil {
+			return fmt.Errorf("advance %s: %w", s.name, err)
+		}
+	}
+	return nil
+}
+
+// copyBatch writes the customers from one number to another with all that is theirs.
+func (b *bank) copyBatch(ctx context.Context, load *db.Load, books *books, from, to int64) error {
+	opened := slices.Collect(each(from, to, accountsOf, b.account))
+	for _, copy := range []func() error{
+		func() error { return copyEach(ctx, load, each(from, to, once, b.nth)) },
+		func() error { return copyEach(ctx, load, bare(opened)) },
+		func() error { return copyEach(ctx, load, each(from, to, contactsOf, b.contact)) },
+		func() error { return copyEach(ctx, load, each(from, to, signatoriesOf, b.signatory)) },
+		func() error { return copyEach(ctx, load, listed(from, to, b.limitsOf)) },
+		func() error { return copyEach(ctx, load, listed(from, to, b.usageOf)) },
+		func() error { return copyEach(ctx, load, listed(from, to, b.tiersOf)) },
+		func() error { return books.open(ctx, load, opened) },
+	} {
+		if err := copy(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func once(int64) int { return 1 }
+
+func (b *bank) nth(n int64, _ int) *customers.Customer { return b.customer(n) }
+
+func bare(all []*opened) iter.Seq[*accounts.Account] {
+	return func(yield func(*accounts.Account) bool) {
+		for _, a := range all {
+			if !yield(a.Account) {
+				return
+			}
+		}
+	}
+}
+
+// copyEach is CopyTo for who does not need the count.
+func copyEach[T any](ctx context.Context, load *db.Load, rows iter.Seq[*T]) error {
+	_, err := db.CopyTo(ctx, load, rows)
+	return err
+}
+
+// each are the rows of the customers from one number to another, as many as a customer has.
+func each[T any](from, to int64, count func(n int64) int, row func(n int64, k int) *T) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for n := from; n <= to; n++ {
+			for k := range count(n) {
+				if !yield(row(n, k)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// listed is each for rows that come as a list.
+func listed[T any](from, to int64, rows func(n int64) []*T) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for n := from; n <= to; n++ {
+			for _, row := range rows(n) {
+				if !yield(row) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// loaded are the tables that the planner should know after the load.
+var loaded = []string{"customers", "accounts", "contacts", "signatories", "limits", "limit_usage", "fee_tiers", "balances", "journals", "postings", "users", "customer_counts"}
+
+// finish writes what is known at the end only.
+func finish(ctx context.Context, tx bun.Tx, b *bank, books *books, counts map[customers.UID]int64) error {
+	if _, err := tx.NewUpdate().Model(&books.house).Column("ledger", "version").Bulk().Exec(ctx); err != nil {
+		return fmt.Errorf("write the house's balances: %w", err)
+	}
+	for owner, count := range counts {
+		_, err := tx.NewRaw(`INSERT INTO customer_counts (tenant, owner, shard, customers) VALUES (?, ?, 0, ?)
+			ON CONFLICT (tenant, owner, shard) DO UPDATE SET customers = customer_counts.customers + excluded.customers`,
+			b.tenant, owner, count).Exec(ctx)
+		if err != nil {
+			return fmt.Errorf("count the customers: %w", err)
+		}
+	}
+	for _, table := range loaded {
+		if _, err := tx.NewRaw("ANALYZE ?", bun.Ident(table)).Exec(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// books open the accounts of the demo bank, as the ledger would, one journal each.
+type books struct {
+	*bank
+	house []*ledger.Balance // by currency and shard
+}
+
+func newBooks(b *bank) *books {
+	s := &books{bank: b}
+	for i, currency := range currencies {
+		for shard := range ledger.Shards {
+			s.house = append(s.house, &ledger.Balance{
+				Tenant: b.tenant, Account: Account(0, i*ledger.Shards+shard), House: ledger.HouseOpening, Shard: int16(shard), Currency: currency,
+			})
+		}
+	}
+	return s
+}
+
+func (s *books) houseOf(account accounts.UID, in money.Currency) *ledger.Balance {
+	for i, currency := range currencies {
+		if currency == in {
+			return s.house[i*ledger.Shards+int(ledger.ShardOf(account))]
+		}
+	}
+	return nil
+}
+
+func journalID(n int64, k int) int64 { return n*contactsAt + int64(k) }
+
+// open writes balances, journals and postings of accounts.
+func (s *books) open(ctx context.Context, load *db.Load, accountsOpened []*opened) error {
+	var (
+		balances []*ledger.Balance
+		journals []*ledger.Journal
+		postings []*ledger.Posting
+	)
+	for _, a := range accountsOpened {
+		if a.SystemOfRecord != accounts.InternalCore {
+			continue
+		}
+		balance := &ledger.Balance{Tenant: s.tenant, Account: a.UID, Currency: a.Currency, Overdraft: a.overdraft}
+		balances = append(balances, balance)
+		if a.opening == 0 {
+			continue
+		}
+		house := s.houseOf(a.UID, a.Currency)
+		journal, err := ledger.NewOpening(s.start, a.UID, house.Account, money.Of(a.opening, a.Currency))
+		if err != nil {
+			return err
+		}
+		journal.Tenant, journal.ID, journal.BookedAt = s.tenant, a.journal, s.latest()
+		journals = append(journals, journal)
+		for i, of := range []*ledger.Balance{balance, house} {
+			posting, err := of.Post(journal.ID, journal.Entries[i].Amount)
+			if err != nil {
+				return err
+			}
+			postings = append(postings, posting)
+		}
+	}
+	if err := copyEach(ctx, load, slices.Values(balances)); err != nil {
+		return err
+	}
+	if err := copyEach(ctx, load, slices.Values(journals)); err != nil {
+		return err
+	}
+	return copyEach(ctx, load, slices.Values(postings))
+}

@@ -1,0 +1,133 @@
+package demo
+
+import (
+	"strings"
+	"time"
+
+	"bankgraph/core/customers"
+	"bankgraph/core/fees"
+	"bankgraph/core/ledger"
+	"bankgraph/core/limits"
+	"bankgraph/core/rails"
+)
+
+// limited: companies, partners and banks that are active have every limit; every third person has four.
+func limited(n int64) bool { return n > 0 && status(n) == customers.Active && !person(n) }
+
+var personalLimits = []string{
+	"ACH_PAYMENT_LIMIT_PER_TRANSACTION", "ACH_PAYMENT_LIMIT_PER_DAY",
+	"INSTANT_PAYMENT_LIMIT_PER_TRANSACTION", "INSTANT_PAYMENT_LIMIT_PER_DAY",
+}
+
+// base is the customer's limit per transaction, in minor units, that its other limits follow.
+func base(n int64) int64 {
+	if n == 1 {
+		return 250_000_00
+	}
+	if person(n) {
+		return roll(topicLimit, n).in(1, 10) * 1_000_00
+	}
+	return roll(topicLimit, n).in(1, 20) * 25_000_00
+}
+
+// ceiling is what a limit allows: a day four transactions of the base, a week ten, a month thirty.
+func ceiling(kind limits.Kind, base int64) int64 {
+	switch {
+	case strings.HasPrefix(kind.Code, "NO_OF_"): // these count things, not money
+		return map[limits.Period]int64{limits.PerFile: 50, limits.PerDay: 10, limits.PerMonth: 150}[kind.Period]
+	case kind.SECCode != "" && kind.Period == limits.PerTransaction:
+		return base / 2
+	}
+	return base * map[limits.Period]int64{
+		limits.PerTransaction: 1, limits.PerBatch: 2, limits.PerFile: 5, limits.PerDay: 4, limits.PerWeek: 10, limits.PerMonth: 30,
+	}[kind.Period]
+}
+
+func (b *bank) limitsOf(n int64) []*limits.Limit {
+	var kinds []limits.Kind
+	switch {
+	case limited(n):
+		kinds = limits.Kinds()
+	case n > 0 && n%3 == 0 && status(n) == customers.Active:
+		for _, code := range personalLimits {
+			kind, _ := limits.Known(code)
+			kinds = append(kinds, kind)
+		}
+	}
+	var all []*limits.Limit
+	for _, kind := range kinds {
+		application := "Payments"
+		if kind.Family == "FX" {
+			application = "Foreign_Exchange"
+		}
+		all = append(all, &limits.Limit{
+			Tenant: b.tenant, Customer: Customer(n), Code: kind.Code, Application: application,
+			Ceiling: ceiling(kind, base(n)), Currency: "USD",
+		})
+	}
+	return all
+}
+
+// used are the kinds of payment that usage is counted for, and how much of a transaction's limit each takes on a day.
+var used = []struct {
+	rail    limits.Family
+	entry   rails.EntryType
+	class   rails.SECCode
+	percent int64
+}{
+	{limits.ACH, rails.Credit, "PPD", 60}, {limits.ACH, rails.Credit, "CCD", 80}, {limits.ACH, rails.Debit, "CCD", 30},
+	{limits.Fedwire, "", "", 150}, {limits.Instant, "", "", 40}, {limits.SWIFT, "", "", 70},
+}
+
+// usageDays are how many days before the start something was used, the start's own day first. How much of
+// it counts for this week or this month depends on the day.
+var usageDays = []int{0, 1, 3, 9}
+
+// usageOf is what the customer has used of its limits: always less than they allow.
+func (b *bank) usageOf(n int64) []*limits.Usage {
+	if !limited(n) {
+		return nil
+	}
+	d := roll(topicUsage, n)
+	today := ledger.Day(b.start)
+	var all []*limits.Usage
+	for _, back := range usageDays {
+		for _, u := range used {
+			if n > 1 && d.chance(45) {
+				continue
+			}
+			most := base(n) * u.percent / 100
+			all = append(all, &limits.Usage{
+				Tenant: b.tenant, Customer: Customer(n), Rail: u.rail, Day: today.AddDate(0, 0, -back),
+				EntryType: u.entry, SECCode: u.class, Amount: d.in(most/5, most), Payments: int32(d.in(1, 12)),
+			})
+		}
+	}
+	return all
+}
+
+var (
+	feeTiers = words("Gold Silver Platinum")
+	feeNames = words("TN SPOT ON")
+)
+
+// tiersOf are the fee tiers of a company, the second one for its first account only.
+func (b *bank) tiersOf(n int64) []*fees.Tier {
+	if !limited(n) {
+		return nil
+	}
+	d := roll(topicFee, n)
+	all := []*fees.Tier{
+		{Application: "Payments", FeeTier: pick(d, feeTiers), FeeName: pick(d, feeNames)},
+		{Application: "Foreign_Exchange", FeeTier: pick(d, feeTiers), FeeName: pick(d, feeNames)},
+	}
+	first := Account(n, 0)
+	all[1].Account = &first
+	for k, tier := range all {
+		tier.Tenant, tier.ID, tier.Customer, tier.Product = b.tenant, fees.ID(n*8+int64(k)), Customer(n), "Outgoing Payment"
+	}
+	return all
+}
+
+// latest is the last moment that any row of the demo bank carries.
+func (b *bank) latest() time.Time { return b.start.UTC().Truncate(time.Microsecond) }

@@ -1,0 +1,148 @@
+// Package ledger keeps the bank's books: journals of double entry, and the balances that follow from them.
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/fault"
+	"bankgraph/core/money"
+)
+
+// Kind says why a journal was booked.
+type Kind string
+
+const Opening Kind = "opening" // an account's balance when it came into these books
+
+// House is what one of the bank's own accounts in the books is for.
+type House string
+
+const HouseOpening House = "opening" // the other side of opening balances
+
+// Shards is into how many accounts each house account is split, so that writers do not wait for each other.
+const Shards = 8
+
+// ShardOf is the shard of a house account that postings of this account go to.
+func ShardOf(account accounts.UID) int16 { return int16(account % Shards) }
+
+// Entry is one side of a journal: above zero raises the account's balance.
+type Entry struct {
+	Account accounts.UID // a customer's account, or one of the house
+	Amount  money.Amount
+}
+
+// Journal is one booking: all of it happens or nothing. Once written it never changes.
+type Journal struct {
+	bun.BaseModel `bun:"table:journals,alias:j" json:"-"`
+
+	Tenant      access.Tenant `bun:"tenant,pk" json:"-"`
+	ID          int64         `bun:"id,pk" json:"-"`
+	Kind        Kind          `bun:"kind" json:"-"`
+	ValueDate   time.Time     `bun:"value_date,type:date" json:"-"` // midnight UTC of the day from which the money counts
+	BookedAt    time.Time     `bun:"booked_at" json:"-"`            // by the database's clock, taken under the accounts' locks
+	Description string        `bun:"description" json:"-"`
+
+	Entries []Entry `bun:"-" json:"-"`
+}
+
+// What makes a journal impossible. They are defects of the program, not faults of a caller.
+var (
+	ErrEmpty      = errors.New("ledger: a journal needs entries, and none of zero")
+	ErrUnbalanced = errors.New("ledger: the entries of a journal do not sum to zero")
+	ErrCurrency   = errors.New("ledger: an entry has another currency than its account")
+	ErrOverflow   = errors.New("ledger: a balance would pass what the books can hold")
+)
+
+// ErrUncovered is a posting that would leave less on an account than its holds and its overdraft allow.
+var ErrUncovered = fault.New(fault.State, "account", "the account has insufficient funds")
+
+// NewJournal makes a journal whose entries sum to zero in each currency. on is any moment of the value
+// date, in the bank's zone.
+func NewJournal(kind Kind, on time.Time, description string, entries ...Entry) (*Journal, error) {
+	sums := map[money.Currency]*big.Int{}
+	for _, entry := range entries {
+		if entry.Amount.Minor == 0 {
+			return nil, ErrEmpty
+		}
+		sum := sums[entry.Amount.Currency]
+		if sum == nil {
+			sum = new(big.Int)
+			sums[entry.Amount.Currency] = sum
+		}
+		sum.Add(sum, big.NewInt(entry.Amount.Minor))
+	}
+	if len(sums) == 0 {
+		return nil, ErrEmpty
+	}
+	for currency, sum := range sums {
+		if sum.Sign() != 0 {
+			return nil, fmt.Errorf("%w: %s minor units of %s remain", ErrUnbalanced, sum, currency)
+		}
+	}
+	return &Journal{Kind: kind, ValueDate: Day(on), Description: description, Entries: slices.Clone(entries)}, nil
+}
+
+// NewOpening is the journal of an account's first balance.
+func NewOpening(on time.Time, account, house accounts.UID, amount money.Amount) (*Journal, error) {
+	return NewJournal(Opening, on, "Opening balance",
+		Entry{Account: account, Amount: amount}, Entry{Account: house, Amount: money.Of(-amount.Minor, amount.Currency)})
+}
+
+// Day is the civil day of a moment, in the moment's own zone, as midnight UTC: the form that date columns take.
+func Day(at time.Time) time.Time {
+	year, month, day := at.Date()
+	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+}
+
+// Balance is an account of the books and what is in it.
+type Balance struct {
+	bun.BaseModel `bun:"table:balances,alias:b" json:"-"`
+
+	Tenant    access.Tenant  `bun:"tenant,pk" json:"-"`
+	Account   accounts.UID   `bun:"account,pk" json:"-"`
+	House     House          `bun:"house" json:"-"` // empty on customers' accounts
+	Shard     int16          `bun:"shard" json:"-"`
+	Currency  money.Currency `bun:"currency" json:"-"`
+	Ledger    int64          `bun:"ledger" json:"-"`    // minor units, as every amount here
+	Held      int64          `bun:"held" json:"-"`      // reserved for payments; available is ledger less held
+	Overdraft int64          `bun:"overdraft" json:"-"` // by how much available may be below zero
+	Forced    bool           `bun:"forced" json:"-"`    // a return or correction passed the overdraft
+	Version   int64          `bun:"version" json:"-"`   // the number of the last posting
+}
+
+// Posting is one entry of a journal as it was booked.
+type Posting struct {
+	bun.BaseModel `bun:"table:postings,alias:p" json:"-"`
+
+	Tenant       access.Tenant  `bun:"tenant,pk" json:"-"`
+	Account      accounts.UID   `bun:"account,pk" json:"-"`
+	Version      int64          `bun:"version,pk" json:"-"` // 1, 2, 3 … for each account
+	Journal      int64          `bun:"journal" json:"-"`
+	Amount       int64          `bun:"amount" json:"-"`
+	Currency     money.Currency `bun:"currency" json:"-"`
+	BalanceAfter int64          `bun:"balance_after" json:"-"`
+}
+
+// Post books an entry on the balance: the balance moves, and the posting says so. Whether the account
+// covers it is for the table's CHECK to say.
+func (b *Balance) Post(journal int64, amount money.Amount) (*Posting, error) {
+	if amount.Currency != b.Currency {
+		return nil, fmt.Errorf("%w: %s on account %s, which is in %s", ErrCurrency, amount.Currency, b.Account, b.Currency)
+	}
+	after := b.Ledger + amount.Minor
+	if (after > b.Ledger) != (amount.Minor > 0) {
+		return nil, fmt.Errorf("%w: account %s", ErrOverflow, b.Account)
+	}
+	b.Ledger, b.Version = after, b.Version+1
+	return &Posting{
+		Tenant: b.Tenant, Account: b.Account, Version: b.Version, Journal: journal,
+		Amount: amount.Minor, Currency: b.Currency, BalanceAfter: after,
+	}, nil
+}

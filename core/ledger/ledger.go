@@ -1,0 +1,124 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/money"
+	"bankgraph/db"
+)
+
+// Service books journals.
+type Service struct{ db *db.DB }
+
+// New makes the service.
+func New(d *db.DB) *Service { return &Service{db: d} }
+
+// Account is a new account of the books.
+type Account struct {
+	UID       accounts.UID
+	Opening   money.Amount // what is in it already: below zero on a loan, which owes it; zero books nothing
+	Overdraft int64        // minor units by which it may go below zero: for a loan, its line
+	On        time.Time    // any moment of the value date, in the bank's zone
+}
+
+// OpenTx opens an account in the books and books its opening balance against the house.
+// ErrUncovered is an opening balance below the overdraft.
+func (s *Service) OpenTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, account Account) error {
+	balance := &Balance{Tenant: tenant, Account: account.UID, Currency: account.Opening.Currency, Overdraft: account.Overdraft}
+	if _, err := tx.NewInsert().Model(balance).Exec(ctx); err != nil {
+		return fmt.Errorf("open account %s in the books: %w", account.UID, err)
+	}
+	if account.Opening.Minor == 0 {
+		return nil
+	}
+	house, err := s.houseTx(ctx, tx, tenant, HouseOpening, account.Opening.Currency, ShardOf(account.UID))
+	if err != nil {
+		return err
+	}
+	journal, err := NewOpening(account.On, account.UID, house, account.Opening)
+	if err != nil {
+		return err
+	}
+	return s.PostTx(ctx, tx, tenant, journal)
+}
+
+// houseTx is the number of one of the bank's own accounts, which it makes where there is none yet.
+func (s *Service) houseTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, house House, in money.Currency, shard int16) (accounts.UID, error) {
+	const find = `SELECT account FROM balances WHERE tenant = ? AND house = ? AND currency = ? AND shard = ?`
+	var found []accounts.UID
+	err := tx.NewRaw(find, tenant, house, in, shard).Scan(ctx, &found)
+	if err == nil && len(found) == 0 {
+		if _, err = tx.NewRaw(`INSERT INTO balances (tenant, account, house, shard, currency) VALUES (?, nextval('account_uids'), ?, ?, ?)
+			ON CONFLICT (tenant, house, currency, shard) WHERE house <> '' DO NOTHING`, tenant, house, shard, in).Exec(ctx); err == nil {
+			err = tx.NewRaw(find, tenant, house, in, shard).Scan(ctx, &found) // ours, or that of who was quicker
+		}
+	}
+	if err != nil || len(found) != 1 {
+		return 0, fmt.Errorf("find house account %s %s %d: %w", house, in, shard, err)
+	}
+	return found[0], nil
+}
+
+// PostTx books a journal: it fills in the journal's ID and booking time, writes its postings, and moves the
+// balances. ErrUncovered is an account that does not cover its entry.
+func (s *Service) PostTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, journal *Journal) error {
+	balances, err := s.lockTx(ctx, tx, tenant, journal.Entries)
+	if err != nil {
+		return err
+	}
+	journal.Tenant = tenant
+	// The clock is read under the locks: along an account's postings the booking time never decreases.
+	err = tx.NewInsert().Model(journal).
+		Value("id", "nextval('journal_ids')").Value("booked_at", "clock_timestamp()").
+		Returning("id, booked_at").Scan(ctx)
+	if err != nil {
+		return fmt.Errorf("book a journal: %w", err)
+	}
+	var postings []*Posting
+	for _, entry := range journal.Entries {
+		at, ok := slices.BinarySearchFunc(balances, entry.Account, byAccount)
+		if !ok {
+			return fmt.Errorf("ledger: account %s is not in the books", entry.Account)
+		}
+		posting, err := balances[at].Post(journal.ID, entry.Amount)
+		if err != nil {
+			return err
+		}
+		postings = append(postings, posting)
+	}
+	if _, err = tx.NewInsert().Model(&postings).Exec(ctx); err != nil {
+		return fmt.Errorf("post journal %d: %w", journal.ID, err)
+	}
+	_, err = tx.NewUpdate().Model(&balances).Column("ledger", "version").Bulk().Exec(ctx)
+	if constraint, refused := db.CheckViolation(err); refused && constraint == "balances_covered" {
+		return ErrUncovered
+	}
+	if err != nil {
+		return fmt.Errorf("move the balances of journal %d: %w", journal.ID, err)
+	}
+	return nil
+}
+
+// lockTx locks the accounts of the entries, in ascending order as all who lock accounts do, and reads them.
+func (s *Service) lockTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, entries []Entry) ([]*Balance, error) {
+	var uids []accounts.UID
+	for _, entry := range entries {
+		uids = append(uids, entry.Account)
+	}
+	var balances []*Balance
+	err := tx.NewSelect().Model(&balances).Where("b.tenant = ?", tenant).Where("b.account IN (?)", bun.In(uids)).
+		OrderExpr("b.account").For("NO KEY UPDATE").Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("lock accounts: %w", err)
+	}
+	return balances, nil
+}
+
+func byAccount(b *Balance, uid accounts.UID) int { return int(b.Account - uid) }

@@ -1,0 +1,104 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+	"reflect"
+	"slices"
+	"unsafe"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/uptrace/bun"
+	bunschema "github.com/uptrace/bun/schema"
+)
+
+// Load is a transaction that fills tables with many rows by COPY.
+type Load struct {
+	bun.Tx
+	conn bun.Conn
+}
+
+// Load runs fn in one transaction on a connection of its own, without the bounds that other statements
+// have: all of the rows are there afterwards or none, however it ends. It is not tried again.
+func (d *DB) Load(ctx context.Context, fn func(ctx context.Context, load *Load) error) error {
+	conn, err := d.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	tx, err := conn.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // after a commit it does nothing
+	for _, bound := range []string{"statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"} {
+		if _, err := tx.ExecContext(ctx, "SET LOCAL "+bound+" = 0"); err != nil {
+			return err
+		}
+	}
+	if err := fn(ctx, &Load{Tx: tx, conn: conn}); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// CopyTo streams models into their table: every column that the struct can write, so the struct must hold
+// them all. Empty lists are written as such, not as NULL. It returns how many rows went in.
+func CopyTo[T any](ctx context.Context, load *Load, models iter.Seq[*T]) (copied int64, err error) {
+	model := reflect.TypeFor[T]()
+	table := dialect.Tables().Get(model)
+	columns := make([]string, len(table.Fields))
+	targets := make([]target, len(table.Fields))
+	for i, field := range table.Fields {
+		columns[i], targets[i] = field.Name, targetOf(model, field)
+	}
+	next, stop := iter.Pull(models)
+	defer stop()
+	row := make([]any, len(columns)) // written out before the next one is asked for
+	source := &copySource{next: func() ([]any, bool, error) {
+		item, more := next()
+		if !more {
+			return nil, false, nil
+		}
+		value := reflect.ValueOf(item).Elem()
+		for i, to := range targets {
+			row[i] = plainValue(value.FieldByIndex(to.index), to.plain)
+		}
+		return row, true, nil
+	}}
+	err = load.conn.Raw(func(driver any) error {
+		copied, err = driver.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{table.Name}, columns, source)
+		return err
+	})
+	if err != nil {
+		return copied, fmt.Errorf("copy into %s: %w", table.Name, err)
+	}
+	return copied, nil
+}
+
+// plainValue is what the driver encodes quickest: the plain type behind a typed id or enum.
+func plainValue(field reflect.Value, plain reflect.Type) any {
+	if plain != nil {
+		return reflect.NewAt(plain, unsafe.Pointer(field.UnsafeAddr())).Elem().Interface()
+	}
+	if field.Kind() == reflect.Slice && field.IsNil() {
+		if field.Type().Elem().Kind() == reflect.Uint8 {
+			return nil
+		}
+		return reflect.MakeSlice(field.Type(), 0, 0).Interface()
+	}
+	return field.Interface()
+}
+
+// targetOf says where a column goes, and as what.
+func targetOf(model reflect.Type, field *bunschema.Field) target {
+	typ := model.FieldByIndex(field.Index).Type
+	to := target{index: slices.Clone(field.Index)}
+	if !reflect.PointerTo(typ).Implements(scannerType) {
+		to.plain = plainTypes[typ.Kind()]
+	}
+	return to
+}
