@@ -7,6 +7,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/clients"
+	"bankgraph/core/demo"
 	"bankgraph/core/tenants"
 )
 
@@ -109,6 +110,15 @@ func (b *bank) openDemo(ctx context.Context, customers int, t *terminal) error {
 }
 
 // fillDemo fills the demo bank and returns the number of the partner that demo-partner belongs to.
-func (b *bank) fillDemo(ctx context.Context, customers int, t *terminal) (partner int64, err error) {
-	return 0, nil
+// One that is filled already stays as it is.
+func (b *bank) fillDemo(operator context.Context, customers int, t *terminal) (partner int64, err error) {
+	caller, err := access.Require(operator)
+	if err != nil {
+		return 0, err
+	}
+	err = demo.Fill(operator, b.Core, caller.Tenant, demo.Options{Customers: customers, Progress: progress(t.errs, "customers of the demo bank")})
+	if errors.Is(err, demo.ErrFilled) {
+		err = nil
+	}
+	return int64(demo.Partner), err
 }
