@@ -1,0 +1,170 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"bankgraph/core"
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/clients"
+	"bankgraph/core/contacts"
+	"bankgraph/core/customers"
+	"bankgraph/core/fees"
+	"bankgraph/core/ledger"
+	"bankgraph/core/limits"
+	"bankgraph/core/seal"
+	"bankgraph/core/signatories"
+	"bankgraph/core/tenants"
+	"bankgraph/core/users"
+	"bankgraph/db"
+	"bankgraph/db/dbtest"
+)
+
+// The rules in this file hold for every service and every type of core.
+
+func open(t *testing.T) *core.Core {
+	t.Helper()
+	pools, err := db.Open(dbtest.Shared(t), db.Options{Connections: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pools.Close() })
+	return core.New(core.Options{DB: pools, Keys: seal.New(), PublicURL: "http://127.0.0.1"})
+}
+
+// open to everyone: these issue and check what proves a caller, so there is no caller yet.
+var beforeCallers = map[string]bool{
+	"Tenants.Find": true, "Clients.Issue": true, "Clients.Refresh": true, "Clients.Verify": true, "Clients.PublicKeys": true, "Clients.Issuer": true,
+}
+
+func TestEveryServiceMethodAsksWhoCalls(t *testing.T) {
+	t.Parallel()
+	c := reflect.ValueOf(open(t)).Elem()
+	asked := 0
+	for i := range c.NumField() {
+		service := c.Field(i)
+		name := c.Type().Field(i).Name
+		if service.Kind() != reflect.Pointer || !strings.HasSuffix(service.Type().String(), ".Service") {
+			continue
+		}
+		for m := range service.NumMethod() {
+			method, signature := name+"."+service.Type().Method(m).Name, service.Method(m).Type()
+			if beforeCallers[method] || signature.NumIn() == 0 || signature.In(0) != reflect.TypeFor[context.Context]() || inTransaction(signature) {
+				continue
+			}
+			asked++
+			t.Run(method, func(t *testing.T) {
+				t.Parallel()
+				if err := call(c, service.Method(m)); !errors.Is(err, access.ErrUnauthenticated) {
+					t.Errorf("called by nobody, it answers %v", err)
+				}
+			})
+		}
+	}
+	if asked < 20 {
+		t.Errorf("only %d methods were asked: the test has lost the services", asked)
+	}
+}
+
+// inTransaction tells whether the method joins somebody's transaction, who has asked.
+func inTransaction(signature reflect.Type) bool {
+	for i := range signature.NumIn() {
+		if signature.In(i).String() == "bun.Tx" {
+			return true
+		}
+	}
+	return false
+}
+
+// call calls a method as nobody, with zero values, and finds its error: the last result, or the one that
+// an answer of a batch carries.
+func call(c reflect.Value, method reflect.Value) error {
+	in := []reflect.Value{reflect.ValueOf(context.Background())}
+	for i := 1; i < method.Type().NumIn(); i++ {
+		at := method.Type().In(i)
+		if at == reflect.TypeFor[*db.Batch]() {
+			in = append(in, c.Addr().MethodByName("Batch").Call(nil)[0])
+			continue
+		}
+		in = append(in, reflect.Zero(at))
+	}
+	call := method.Call
+	if method.Type().IsVariadic() {
+		call = method.CallSlice
+	}
+	out := call(in)
+	last := out[len(out)-1]
+	if err, ok := last.Interface().(error); ok {
+		return err
+	}
+	for _, name := range []string{"Check", "Of"} { // how a batch's answer is read where it is not a plain one
+		if read := last.MethodByName(name); read.IsValid() {
+			var in []reflect.Value
+			for i := range read.Type().NumIn() {
+				in = append(in, reflect.Zero(read.Type().In(i)))
+			}
+			out := read.Call(in)
+			err, _ := out[len(out)-1].Interface().(error)
+			return err
+		}
+	}
+	if last.Kind() == reflect.Pointer && !last.IsNil() {
+		if err := last.Elem().FieldByName("Err"); err.IsValid() && !err.IsNil() {
+			return err.Interface().(error)
+		}
+	}
+	return nil
+}
+
+// models are all types that a table is behind.
+var models = []any{
+	(*tenants.Tenant)(nil), (*users.User)(nil), (*clients.Client)(nil), (*customers.Customer)(nil), (*contacts.Contact)(nil),
+	(*accounts.Account)(nil), (*signatories.Signatory)(nil), (*fees.Tier)(nil), (*limits.Limit)(nil),
+	(*ledger.Balance)(nil), (*ledger.Journal)(nil), (*ledger.Posting)(nil),
+}
+
+func TestEveryColumnExists(t *testing.T) {
+	t.Parallel()
+	c := open(t)
+	for _, model := range models {
+		t.Run(reflect.TypeOf(model).Elem().String(), func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+			defer cancel()
+			if _, err := c.DB.NewSelect().Model(model).Limit(1).Exec(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestEveryFieldIsLabelledForPartners(t *testing.T) {
+	t.Parallel()
+	for _, model := range models {
+		labelled(t, reflect.TypeOf(model).Elem(), map[reflect.Type]bool{})
+	}
+}
+
+// labelled fails for each exported field without a json tag: "-" where partners must not see it.
+func labelled(t *testing.T, model reflect.Type, seen map[reflect.Type]bool) {
+	t.Helper()
+	if seen[model] || !strings.HasPrefix(model.PkgPath(), "bankgraph/core/") || model.Implements(reflect.TypeFor[interface{ MarshalJSON() ([]byte, error) }]()) && model.Name() != "Customer" {
+		return
+	}
+	seen[model] = true
+	for i := range model.NumField() {
+		field := model.Field(i)
+		label, ok := field.Tag.Lookup("json")
+		if !ok && field.IsExported() {
+			t.Errorf("%s.%s has no json tag", model, field.Name)
+		}
+		if kind := field.Type; label != "-" && kind.Kind() == reflect.Struct {
+			labelled(t, kind, seen)
+		}
+	}
+}
