@@ -1,0 +1,156 @@
+// GraphQL over HTTP by the specification: one POST; subscriptions as server-sent events.
+
+import type { Fetcher, FetcherParams } from '@graphiql/toolkit';
+import { type ExecutionResult, getOperationAST, type OperationDefinitionNode, parse } from 'graphql';
+import { lastAnswer } from './answer';
+import { askBeforeMutation } from './confirm';
+import { currentToken, signOut } from './session';
+import { ended, notGraphQL, Told, unreachable } from './words';
+
+const accepted = 'application/graphql-response+json, application/json;q=0.9';
+
+export const fetcher: Fetcher = (asked, options) => {
+  const operation = operationOf(asked);
+  return operation?.operation === 'subscription' ? subscribe(asked) : answerOnce(asked, operation, options?.headers);
+};
+
+async function answerOnce(
+  asked: FetcherParams,
+  operation: OperationDefinitionNode | undefined,
+  headers?: Record<string, string>,
+): Promise<ExecutionResult> {
+  try {
+    if (operation?.operation === 'mutation' && !(await askBeforeMutation(operation))) {
+      return failure('Not sent: you chose not to run this mutation. Nothing was changed.');
+    }
+    const started = performance.now();
+    const response = await send(asked, accepted, headers);
+    const text = await response.text();
+    const milliseconds = performance.now() - started;
+    const result = read(text, response);
+    if (asked.operationName !== 'IntrospectionQuery') {
+      lastAnswer.set({
+        operation: operation?.name?.value,
+        variables: (asked.variables ?? {}) as Record<string, unknown>,
+        status: response.status,
+        milliseconds,
+        bytes: new Blob([text]).size,
+        errors: result.errors?.length ?? 0,
+        requestId: response.headers.get('x-request-id') ?? undefined,
+        cost: result.extensions?.cost as { requested?: number; limit?: number } | undefined,
+      });
+    }
+    return result;
+  } catch (problem) {
+    return failure(inWords(problem));
+  }
+}
+
+async function* subscribe(asked: FetcherParams): AsyncGenerator<ExecutionResult> {
+  const abort = new AbortController();
+  try {
+    const response = await send(asked, 'text/event-stream', undefined, abort.signal);
+    if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
+      yield read(await response.text(), response);
+      return;
+    }
+    for await (const { event, data } of events(response.body!)) {
+      if (event === 'complete') return;
+      if (event === 'next') yield JSON.parse(data);
+    }
+  } catch (problem) {
+    yield failure(inWords(problem));
+  } finally {
+    abort.abort();
+  }
+}
+
+// A refused token is replaced once: a 401 is answered before anything ran, so sending again is safe.
+async function send(
+  asked: FetcherParams,
+  accept: string,
+  headers: Record<string, string> = {},
+  signal?: AbortSignal,
+): Promise<Response> {
+  let token = await currentToken();
+  let response = await post();
+  if (response.status === 401) {
+    token = await currentToken(token);
+    response = await post();
+    if (response.status === 401) {
+      signOut(ended);
+      throw new Told(ended);
+    }
+  }
+  return response;
+
+  async function post(): Promise<Response> {
+    try {
+      return await fetch('/graphql', {
+        method: 'POST',
+        cache: 'no-store',
+        credentials: 'omit',
+        signal,
+        headers: {
+          ...headers,
+          accept,
+          'content-type': 'application/json',
+          authorization: `Bearer ${token}`,
+          'x-explain': 'cost',
+          'graphql-client-name': 'bankgraph-playground',
+        },
+        body: JSON.stringify(asked),
+      });
+    } catch {
+      throw new Told(unreachable);
+    }
+  }
+}
+
+function read(text: string, response: Response): ExecutionResult {
+  try {
+    const result = JSON.parse(text);
+    if (result && typeof result === 'object' && ('data' in result || 'errors' in result)) return result;
+  } catch {
+    // Not JSON: told below by the status.
+  }
+  return failure(notGraphQL(response.status, response.headers.get('retry-after')));
+}
+
+/** Splits a stream of server-sent events into their name and data. */
+async function* events(body: ReadableStream<Uint8Array>): AsyncGenerator<{ event: string; data: string }> {
+  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
+  let rest = '';
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const blocks = (rest + value).replaceAll('\r\n', '\n').split('\n\n');
+      rest = blocks.pop()!;
+      for (const block of blocks) {
+        const lines = block.split('\n');
+        const all = (name: string) =>
+          lines.filter((line) => line.startsWith(`${name}:`)).map((line) => line.slice(name.length + 1).replace(/^ /, ''));
+        yield { event: all('event')[0] ?? 'message', data: all('data').join('\n') };
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+function operationOf(asked: FetcherParams): OperationDefinitionNode | undefined {
+  try {
+    return getOperationAST(parse(asked.query), asked.operationName) ?? undefined;
+  } catch {
+    return undefined; // the server answers a document that cannot be read
+  }
+}
+
+function failure(message: string): ExecutionResult {
+  return { errors: [{ message } as never] };
+}
+
+function inWords(problem: unknown): string {
+  return problem instanceof Told ? problem.message : `The page met an error of its own: ${String(problem)}`;
+}
