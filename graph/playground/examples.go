@@ -14,7 +14,7 @@ type Example struct {
 	Title       string   `json:"title"`
 	Description string   `json:"description"`
 	REST        []string `json:"rest"`
-	Query       string   `json:"query"`     // the whole file
+	Query       string   `json:"query"`     // what follows those comments
 	Variables   string   `json:"variables"` // a JSON object, as text
 }
 
@@ -35,14 +35,16 @@ func Examples() []Example {
 }
 
 func read(name string) Example {
-	query, variables := text(name+".graphql"), text(name+".json")
-	example := Example{Name: strings.TrimPrefix(name, "examples/"), REST: []string{}, Query: query, Variables: variables}
-	for line := range strings.Lines(query) {
-		comment, ok := strings.CutPrefix(strings.TrimSpace(line), "#")
-		if !ok {
-			break
-		}
-		comment = strings.TrimSpace(comment)
+	example := Example{
+		Name:      strings.TrimPrefix(name, "examples/"),
+		REST:      []string{},
+		Query:     text(name + ".graphql"),
+		Variables: strings.TrimSpace(text(name + ".json")),
+	}
+	for strings.HasPrefix(example.Query, "#") {
+		line, rest, _ := strings.Cut(example.Query, "\n")
+		example.Query = rest
+		comment := strings.TrimSpace(strings.TrimPrefix(line, "#"))
 		if call, ok := strings.CutPrefix(comment, "REST: "); ok {
 			example.REST = append(example.REST, call)
 		} else if example.Title == "" {

@@ -52,13 +52,16 @@ func Handler(options Options) http.Handler {
 			return
 		}
 		name, below := strings.CutPrefix(r.URL.Path, Path+"/")
-		if !below || name == "" {
+		switch {
+		case r.URL.Path == Path || below && name == "":
 			header.Set("Cache-Control", "no-cache")
 			header.Set("Content-Type", "text/html; charset=utf-8")
 			_, _ = w.Write(index) // the reader has gone: nobody to tell
-			return
+		case below:
+			serveFile(w, r, name)
+		default:
+			http.NotFound(w, r)
 		}
-		serveFile(w, r, name)
 	})
 }
 

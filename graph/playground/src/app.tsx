@@ -6,18 +6,19 @@ import { examplesPlugin } from './examples';
 import { fetcher } from './fetcher';
 import { AnswerFooter } from './footer';
 import { Header } from './header';
-import { session } from './session';
+import { lastAnswer } from './answer';
+import { session, signOut } from './session';
 import { settings } from './settings';
 import { SignIn } from './signin';
 import { useStore } from './store';
-import { editorTheme, useEditorTheme } from './theme';
+import { EditorTheme, editorTheme } from './theme';
 
 const plugins = [examplesPlugin, HISTORY_PLUGIN];
 
 export function App() {
   const state = useStore(session);
   const [asking, setAsking] = useState(true);
-  useEditorTheme();
+  const [desk, setDesk] = useState(0);
 
   useEffect(() => {
     if (state.phase === 'out') setAsking(true);
@@ -26,13 +27,22 @@ export function App() {
   // A new function for every sign-in makes GraphiQL ask for the schema again, as the new caller.
   const sessionNumber = state.phase === 'in' ? state.number : 0;
   const ask = useMemo(() => fetcher.bind(null), [sessionNumber]);
-  const [first] = settings.examples;
+  // Documents of before a reload come back from storage; else the page opens with the first example.
+  const first = sessionStorage.getItem('graphiql:tabState') ? undefined : settings.examples[0];
+
+  // Leaving clears the desk: a new GraphiQL has the documents, but none of the answers.
+  function leave() {
+    signOut();
+    lastAnswer.set(null);
+    setDesk(desk + 1);
+  }
 
   return (
     <>
-      <Header onSignIn={() => setAsking(true)} />
+      <Header onSignIn={() => setAsking(true)} onSignOut={leave} />
       <main>
         <GraphiQL
+          key={desk}
           fetcher={ask}
           schema={state.phase === 'in' ? undefined : null}
           schemaDescription
@@ -48,6 +58,7 @@ export function App() {
           shouldPersistHeaders={false}
           showPersistHeadersSettings={false}
         >
+          <EditorTheme />
           <GraphiQL.Logo>{' '}</GraphiQL.Logo>
           <GraphiQL.Footer>
             <AnswerFooter />

@@ -1,34 +1,37 @@
 // GraphQL over HTTP by the specification: one POST; subscriptions as server-sent events.
 
 import type { Fetcher, FetcherParams } from '@graphiql/toolkit';
-import { type ExecutionResult, getOperationAST, type OperationDefinitionNode, parse } from 'graphql';
+import { type ExecutionResult, Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { lastAnswer } from './answer';
 import { askBeforeMutation } from './confirm';
 import { currentToken, signOut } from './session';
-import { ended, notGraphQL, Told, unreachable } from './words';
+import { ended, notGraphQL, Told, unreachable, unsure } from './words';
 
 const accepted = 'application/graphql-response+json, application/json;q=0.9';
 
-export const fetcher: Fetcher = (asked, options) => {
-  const operation = operationOf(asked);
+export const fetcher: Fetcher = (params, options) => {
+  const { asked, operation } = settle(params);
   return operation?.operation === 'subscription' ? subscribe(asked) : answerOnce(asked, operation, options?.headers);
 };
 
 async function answerOnce(
   asked: FetcherParams,
-  operation: OperationDefinitionNode | undefined,
+  operation?: OperationDefinitionNode,
   headers?: Record<string, string>,
 ): Promise<ExecutionResult> {
+  const introspection = asked.operationName === 'IntrospectionQuery';
+  const mutation = operation?.operation === 'mutation';
   try {
-    if (operation?.operation === 'mutation' && !(await askBeforeMutation(operation))) {
+    if (mutation && !(await askBeforeMutation(operation!))) {
       return failure('Not sent: you chose not to run this mutation. Nothing was changed.');
     }
+    if (!introspection) lastAnswer.set(null);
     const started = performance.now();
     const response = await send(asked, accepted, headers);
     const text = await response.text();
     const milliseconds = performance.now() - started;
     const result = read(text, response);
-    if (asked.operationName !== 'IntrospectionQuery') {
+    if (!introspection) {
       lastAnswer.set({
         operation: operation?.name?.value,
         variables: (asked.variables ?? {}) as Record<string, unknown>,
@@ -40,9 +43,10 @@ async function answerOnce(
         cost: result.extensions?.cost as { requested?: number; limit?: number } | undefined,
       });
     }
-    return result;
+    return mutation && response.status >= 500 ? withUnsure(result) : result;
   } catch (problem) {
-    return failure(inWords(problem));
+    const told = failure(inWords(problem));
+    return mutation && problem instanceof Told && problem.message === unreachable ? withUnsure(told) : told;
   }
 }
 
@@ -139,16 +143,26 @@ async function* events(body: ReadableStream<Uint8Array>): AsyncGenerator<{ event
   }
 }
 
-function operationOf(asked: FetcherParams): OperationDefinitionNode | undefined {
+// GraphiQL learns the operation's name from the editor a moment late: a document that has just been
+// opened still comes with the name of the one before. The only operation of a document is the one meant.
+function settle(asked: FetcherParams): { asked: FetcherParams; operation?: OperationDefinitionNode } {
+  let operations: OperationDefinitionNode[];
   try {
-    return getOperationAST(parse(asked.query), asked.operationName) ?? undefined;
+    operations = parse(asked.query).definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
   } catch {
-    return undefined; // the server answers a document that cannot be read
+    return { asked }; // the server answers a document that cannot be read
   }
+  const operation =
+    operations.length === 1 ? operations[0] : operations.find(({ name }) => name?.value === asked.operationName);
+  return { asked: operation ? { ...asked, operationName: operation.name?.value } : asked, operation };
 }
 
 function failure(message: string): ExecutionResult {
   return { errors: [{ message } as never] };
+}
+
+function withUnsure(result: ExecutionResult): ExecutionResult {
+  return { ...result, errors: [...(result.errors ?? []), { message: unsure } as never] };
 }
 
 function inWords(problem: unknown): string {

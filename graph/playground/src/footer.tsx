@@ -56,7 +56,7 @@ function Rest({ answer }: { answer: Answer }) {
   }
   const calls = example.rest.map((call) => fill(call, answer.variables));
   async function copy() {
-    await navigator.clipboard.writeText(calls.join('\n'));
+    await navigator.clipboard.writeText(calls.map(({ method, path, body }) => `${method} ${path} ${body}`.trim()).join('\n'));
     setCopied(true);
     setTimeout(() => setCopied(false), 1500);
   }
@@ -69,26 +69,29 @@ function Rest({ answer }: { answer: Answer }) {
         </button>
       </h3>
       <ul>
-        {calls.map((call) => {
-          const [, method, path] = /^(\S+) (.*)$/.exec(call) ?? ['', '', call];
-          return (
-            <li key={call}>
-              <b className={method.toLowerCase()}>{method}</b>
-              <code>{path}</code>
-            </li>
-          );
-        })}
+        {calls.map(({ method, path, body }, i) => (
+          <li key={i}>
+            <b className={method.toLowerCase()}>{method}</b>
+            <code>
+              {path}
+              {body && <span className="quiet">{body}</span>}
+            </code>
+          </li>
+        ))}
       </ul>
     </div>
   );
 }
 
-/** Puts variables into {name} and {name.inner} of a REST call. */
-function fill(call: string, variables: Record<string, unknown>): string {
-  return call.replace(/\{([\w.]+)\}/g, (whole, path: string) => {
-    const value = path.split('.').reduce<unknown>((at, part) => (at as Record<string, unknown> | undefined)?.[part], variables);
-    return value === undefined || value === null ? whole : encodeURIComponent(String(value));
-  });
+/** Splits "METHOD path body" and puts variables in the places of {name} and {name.inner}. */
+function fill(call: string, variables: Record<string, unknown>) {
+  const [, method, path, body] = /^(\S+) (\S+) ?(.*)$/.exec(call) ?? ['', '', call, ''];
+  const put = (text: string, encode: (value: string) => string) =>
+    text.replace(/\{([\w.]+)\}/g, (whole, name: string) => {
+      const value = name.split('.').reduce<unknown>((at, part) => (at as Record<string, unknown> | undefined)?.[part], variables);
+      return value === undefined || value === null ? whole : encode(String(value));
+    });
+  return { method, path: put(path, encodeURIComponent), body: put(body, (value) => value) };
 }
 
 function operationName(query: string): string | undefined {

@@ -1,10 +1,10 @@
-import { session, signOut } from './session';
+import { session } from './session';
 import { isLive } from './settings';
 import { useStore } from './store';
 import mark from './mark.svg';
 
 /** The bar on top: whose data this is, and as whom. */
-export function Header({ onSignIn }: { onSignIn: () => void }) {
+export function Header({ onSignIn, onSignOut }: { onSignIn: () => void; onSignOut: () => void }) {
   const state = useStore(session);
   const live = state.phase === 'in' && isLive(state.viewer.tenant);
   return (
@@ -29,7 +29,7 @@ export function Header({ onSignIn }: { onSignIn: () => void }) {
           {state.viewer.permissions && (
             <Permissions institution={state.viewer.institution} names={state.viewer.permissions} />
           )}
-          <button type="button" onClick={() => signOut()}>
+          <button type="button" onClick={onSignOut}>
             Sign out
           </button>
         </div>

@@ -1,6 +1,6 @@
 // Calm colours for the editors, in place of GraphiQL's pink. Monaco takes them by name.
 
-import { useMonaco } from '@graphiql/react';
+import { pick, useGraphiQL, useMonaco } from '@graphiql/react';
 import { useEffect } from 'react';
 
 export const editorTheme = { light: 'bankgraph-light', dark: 'bankgraph-dark' };
@@ -10,8 +10,20 @@ const palette = {
   dark: { base: 'vs-dark', accent: '#7db7e8', soft: '#7db7e81f', pane: '#1b2733', key: '#c9d9e8', text: '#7cc4b2', number: '#e3b47c', word: '#7db7e8', type: '#c3a6ea', note: '#8593a1' },
 } as const;
 
-export function useEditorTheme(): void {
+/** Stands inside GraphiQL, whose store holds the chosen theme and the editors. Shows nothing. */
+export function EditorTheme(): null {
   const monaco = useMonaco((state) => state.monaco);
+  const { monacoTheme, queryEditor, variableEditor, headerEditor, responseEditor } = useGraphiQL(
+    pick('monacoTheme', 'queryEditor', 'variableEditor', 'headerEditor', 'responseEditor'),
+  );
+
+  useEffect(() => {
+    for (const editor of [queryEditor, variableEditor, headerEditor, responseEditor]) {
+      editor?.updateOptions({ fontSize: 13.5, lineHeight: 20, lineNumbersMinChars: 3, guides: { indentation: false } });
+    }
+  }, [queryEditor, variableEditor, headerEditor, responseEditor]);
+
+  // GraphiQL names the theme before Monaco is there, so it is set again once defined.
   useEffect(() => {
     if (!monaco) return;
     for (const scheme of ['light', 'dark'] as const) {
@@ -59,5 +71,7 @@ export function useEditorTheme(): void {
         },
       });
     }
-  }, [monaco]);
+    if (monacoTheme) monaco.editor.setTheme(monacoTheme);
+  }, [monaco, monacoTheme]);
+  return null;
 }

@@ -4,7 +4,9 @@
 export class Told extends Error {}
 
 export const unreachable =
-  'The server cannot be reached. Is bankgraph still running, and is this machine still connected to it? Nothing was changed here; try again.';
+  'The server cannot be reached. See that bankgraph still runs and that this machine is connected to it, then try again.';
+
+export const unsure = 'Whether the mutation arrived is not known: look at the data before you run it again.';
 
 export const ended =
   'Your session has ended: the token has expired and the key no longer gets a new one. Sign in again; your documents are still here.';
@@ -37,7 +39,7 @@ export function notGraphQL(status: number, wait: string | null): string {
       return `Too many requests. Wait ${wait ? `${wait} seconds` : 'a moment'} and run it again.`;
     default:
       return status >= 500
-        ? `The server could not answer (HTTP ${status}). If it was a mutation, look at the data before you run it again.`
+        ? `The server could not answer (HTTP ${status}).`
         : `The server answered HTTP ${status} without a GraphQL answer.`;
   }
 }

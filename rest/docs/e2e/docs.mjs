@@ -47,10 +47,9 @@ try {
   await dialog.getByText('/auth/realms/sandbox/').waitFor();
   await dialog.locator('input[id^=client_id]').fill('demo-staff');
   await dialog.locator('input[id^=client_secret]').fill('demo-staff-secret');
-  await dialog.getByText('select all').click();
-  if (process.env.DEBUGSHOT) { await page.screenshot({ path: process.env.DEBUGSHOT }); console.log(await dialog.innerHTML()); }
+  assert.ok(await dialog.locator('input[type=checkbox]').isChecked(), 'the scope roles is chosen');
   await dialog.locator('button.authorize').click();
-  await dialog.getByRole('button', { name: /Logout/ }).waitFor();
+  await dialog.getByText('Logout').waitFor();
   if (process.env.SCREENSHOT_AUTHORIZED) await page.screenshot({ path: process.env.SCREENSHOT_AUTHORIZED });
   await dialog.getByRole('button', { name: 'Close' }).last().click();
   seen('client credentials get a token');

@@ -4,30 +4,28 @@
 
 const field = document.getElementById('tenant');
 const note = document.getElementById('tenant-note');
-const realm = /\/auth\/realms\/[^/]+\//;
+const realm = /\/auth\/realms\/([^/]+)\//;
 
 // The document names one tenant's token address; the field on top puts another in its place.
 // Authorize, try-out and the copied curl all follow.
-function withTenant(document, tenant) {
+function withTenant(document) {
   for (const scheme of Object.values(document?.components?.securitySchemes ?? {})) {
     for (const flow of Object.values(scheme.flows ?? {})) {
       for (const name of ['tokenUrl', 'refreshUrl', 'authorizationUrl']) {
         if (!flow[name]) continue;
-        if (!field.value) field.value = /realms\/([^/]+)/.exec(flow[name])?.[1] ?? '';
-        flow[name] = flow[name].replace(realm, `/auth/realms/${encodeURIComponent(tenant() || 'sandbox')}/`);
+        field.value ||= realm.exec(flow[name])?.[1] ?? '';
+        flow[name] = flow[name].replace(realm, `/auth/realms/${encodeURIComponent(field.value.trim())}/`);
       }
     }
   }
   return document;
 }
 
-const chosen = () => field.value.trim();
-
 const tenantPlugin = () => ({
   statePlugins: {
     spec: {
       wrapActions: {
-        updateJsonSpec: (original) => (document) => original(withTenant(structuredClone(document), chosen)),
+        updateJsonSpec: (original) => (document) => original(withTenant(structuredClone(document))),
       },
     },
   },
@@ -47,12 +45,14 @@ const ui = SwaggerUIBundle({
   validatorUrl: null,
 });
 
+ui.initOAuth({ scopes: 'roles' }); // every operation asks for this one
+
 field.addEventListener('change', () => {
-  if (!chosen()) return;
-  const known = ui.specSelectors.specJson().toJS();
-  ui.authActions.logout(Object.keys(known.components?.securitySchemes ?? {})); // a token counts for one tenant
-  ui.specActions.updateJsonSpec(known);
-  note.textContent = 'Authorize again for this tenant.';
+  if (!field.value.trim()) return;
+  const authorized = Object.keys(ui.authSelectors.authorized()?.toJS() ?? {});
+  if (authorized.length > 0) ui.authActions.logout(authorized); // a token counts for one tenant
+  note.textContent = authorized.length > 0 ? 'Authorize again for this tenant.' : '';
+  ui.specActions.updateJsonSpec(ui.specSelectors.specJson().toJS());
 });
 
 document.getElementById('tenant-form').addEventListener('submit', (event) => {
