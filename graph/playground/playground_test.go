@@ -169,18 +169,7 @@ func TestEveryExampleExplainsItself(t *testing.T) {
 
 func TestExamplesFitTheSchema(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("../schema/*.graphqls")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no schema: %v", err)
-	}
-	var sources []*ast.Source
-	for _, file := range files {
-		sources = append(sources, &ast.Source{Name: file, Input: string(readFile(t, file))})
-	}
-	schema, err := gqlparser.LoadSchema(sources...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	schema := loadSchema(t)
 	for _, example := range playground.Examples() {
 		document, problems := gqlparser.LoadQueryWithRules(schema, example.Query, rules.NewDefaultRules())
 		if problems != nil {
@@ -201,6 +190,35 @@ func TestExamplesFitTheSchema(t *testing.T) {
 			t.Errorf("%s: values without a variable: %v", example.Name, variables)
 		}
 	}
+}
+
+// The page falls silent about the caller when this document fails, so nobody would notice.
+func TestQuestionWhoIsCallingFitsTheSchema(t *testing.T) {
+	t.Parallel()
+	found := regexp.MustCompile(`'(query Viewer .*)'`).FindSubmatch(readFile(t, "src/session.ts"))
+	if found == nil {
+		t.Fatal("src/session.ts has no query Viewer")
+	}
+	if _, problems := gqlparser.LoadQueryWithRules(loadSchema(t), string(found[1]), rules.NewDefaultRules()); problems != nil {
+		t.Error(problems)
+	}
+}
+
+func loadSchema(t *testing.T) *ast.Schema {
+	t.Helper()
+	files, err := filepath.Glob("../schema/*.graphqls")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no schema: %v", err)
+	}
+	var sources []*ast.Source
+	for _, file := range files {
+		sources = append(sources, &ast.Source{Name: file, Input: string(readFile(t, file))})
+	}
+	schema, err := gqlparser.LoadSchema(sources...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
 }
 
 func get(t *testing.T, options playground.Options, path, encodings string) *http.Response {

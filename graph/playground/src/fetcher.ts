@@ -4,8 +4,8 @@ import type { Fetcher, FetcherParams } from '@graphiql/toolkit';
 import { type ExecutionResult, Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { lastAnswer } from './answer';
 import { askBeforeMutation } from './confirm';
-import { currentToken, signOut } from './session';
-import { ended, notGraphQL, Told, unreachable, unsure } from './words';
+import { currentToken, session, signOut } from './session';
+import { ended, notGraphQL, signedOut, Told, unreachable, unsure } from './words';
 
 const accepted = 'application/graphql-response+json, application/json;q=0.9';
 
@@ -76,9 +76,11 @@ async function send(
   headers: Record<string, string> = {},
   signal?: AbortSignal,
 ): Promise<Response> {
+  const caller = session.value;
   let token = await currentToken();
   let response = await post();
   if (response.status === 401) {
+    if (session.value !== caller) throw new Told(signedOut); // never again as somebody else
     token = await currentToken(token);
     response = await post();
     if (response.status === 401) {

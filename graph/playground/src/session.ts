@@ -21,27 +21,22 @@ export type Session =
 export const session = new Store<Session>({ phase: 'out' });
 
 type Credentials = { tenant: string; key: string; secret: string };
-type Token = { text: string; until: number };
+type Token = { text: string; /** milliseconds since 1970 */ renewAt: number };
 
 let credentials: Credentials | null = null;
 let token: Token | null = null;
 let renewing: Promise<Token> | null = null;
-let timer: ReturnType<typeof setTimeout> | undefined;
 let number = 0;
-
-// A token is replaced this long before it expires, so that no request meets the last second.
-const margin = 60_000;
 
 export async function signIn(tenant: string, key: string, secret: string): Promise<void> {
   const asked = { tenant, key, secret };
   const got = await fetchToken(asked);
   credentials = asked;
-  keep(got);
+  token = got;
   session.set({ phase: 'in', number: ++number, viewer: await askViewer(asked, got) });
 }
 
 export function signOut(why?: string): void {
-  clearTimeout(timer);
   credentials = null;
   token = null;
   renewing = null;
@@ -51,36 +46,23 @@ export function signOut(why?: string): void {
 /** The token to send now; a new one when the present one is about to expire or `refused` by the server. */
 export async function currentToken(refused?: string): Promise<string> {
   if (!credentials || !token) throw new Told(signedOut);
-  const fresh = token.text !== refused && Date.now() < token.until - margin;
-  return fresh ? token.text : (await renew()).text;
+  if (token.text !== refused && Date.now() < token.renewAt) return token.text;
+  renewing ??= renew(credentials).finally(() => (renewing = null));
+  return (await renewing).text;
 }
 
-// The refresh token of the answer is left alone: it dies long before the access token does
-// (1,800 s against 14,400 s), and asking again with the key also works after a laptop's sleep.
-function renew(): Promise<Token> {
-  const asked = credentials!;
-  renewing ??= fetchToken(asked)
-    .then((got) => {
-      if (credentials === asked) keep(got);
-      return got;
-    })
-    .catch((problem: unknown) => {
-      const stillGood = token !== null && Date.now() < token.until;
-      if (problem instanceof Refused && credentials === asked) signOut(ended);
-      else if (stillGood && credentials === asked) keep(token!); // server away: tried again later
-      throw problem instanceof Refused ? new Told(ended) : problem;
-    })
-    .finally(() => {
-      renewing = null;
-    });
-  return renewing;
-}
-
-function keep(got: Token): void {
-  token = got;
-  clearTimeout(timer);
-  const wait = Math.max(got.until - Date.now() - margin, 5_000);
-  timer = setTimeout(() => renew().catch(() => {}), Math.min(wait, 2 ** 31 - 1));
+// The refresh token is left alone: it dies long before the access token does (1,800 s against
+// 14,400 s). Asking again with the key works after any pause, and a page nobody uses asks for nothing.
+async function renew(asked: Credentials): Promise<Token> {
+  try {
+    const got = await fetchToken(asked);
+    if (credentials === asked) token = got;
+    return got;
+  } catch (problem) {
+    if (!(problem instanceof Refused)) throw problem; // the server is away: the next request tries again
+    if (credentials === asked) signOut(ended);
+    throw new Told(ended);
+  }
 }
 
 /** The token endpoint said no, as opposed to being away. */
@@ -101,7 +83,8 @@ async function fetchToken({ tenant, key, secret }: Credentials): Promise<Token> 
   }
   const body = await response.json().catch(() => ({}));
   if (response.ok && typeof body.access_token === 'string') {
-    return { text: body.access_token, until: asked + Number(body.expires_in ?? 300) * 1000 };
+    const life = Number(body.expires_in ?? 300) * 1000;
+    return { text: body.access_token, renewAt: asked + life - Math.min(60_000, life / 4) };
   }
   const told = typeof body.error_description === 'string' ? body.error_description.replace(/\.$/, '') : '';
   const words = signInRefused(response.status, tenant, response.headers.get('retry-after'), told);

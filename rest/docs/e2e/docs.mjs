@@ -45,10 +45,11 @@ try {
 
   await page.getByRole('button', { name: 'Authorize' }).first().click();
   await dialog.getByText('/auth/realms/sandbox/').waitFor();
-  await dialog.locator('input[id^=client_id]').fill('demo-staff');
-  await dialog.locator('input[id^=client_secret]').fill('demo-staff-secret');
-  assert.ok(await dialog.locator('input[type=checkbox]').isChecked(), 'the scope roles is chosen');
-  await dialog.locator('button.authorize').click();
+  const flow = dialog.locator('.auth-container', { has: page.locator('#client_id_clientCredentials') });
+  await flow.locator('#client_id_clientCredentials').fill('demo-staff');
+  await flow.locator('#client_secret_clientCredentials').fill('demo-staff-secret');
+  assert.ok(await flow.locator('input[type=checkbox]').isChecked(), 'the scope roles is chosen');
+  await flow.locator('button.authorize').click();
   await dialog.getByText('Logout').waitFor();
   if (process.env.SCREENSHOT_AUTHORIZED) await page.screenshot({ path: process.env.SCREENSHOT_AUTHORIZED });
   await dialog.getByRole('button', { name: 'Close' }).last().click();
