@@ -1,0 +1,99 @@
+// Opens the playground of a running bankgraph with the demo bank in headless Chromium and uses it
+// as a person would. Prints one line for each thing it saw; exit status 1 with the reason otherwise.
+//
+//   BASE_URL=http://127.0.0.1:8080 [SCREENSHOT=playground.png] [CHROMIUM=/usr/bin/chromium] node e2e/playground.mjs
+
+import assert from 'node:assert/strict';
+import { chromium } from 'playwright-core';
+
+const base = new URL(process.env.BASE_URL ?? 'http://127.0.0.1:8080');
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+});
+
+try {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, deviceScaleFactor: 2 });
+  const outside = [];
+  const complaints = [];
+  page.on('request', (request) => {
+    const { protocol, host } = new URL(request.url());
+    if (!['data:', 'blob:'].includes(protocol) && host !== base.host) outside.push(request.url());
+  });
+  page.on('console', (message) => {
+    // The browser itself reports every answer of 400 and above; one wrong secret is part of the test.
+    const expected = message.text().startsWith('Failed to load resource') && message.location().url.includes('/openid-connect/token');
+    if (['error', 'warning'].includes(message.type()) && !expected) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+
+  await page.goto(new URL('/playground', base).href);
+  const dialog = page.getByRole('dialog', { name: 'Sign in to the playground' });
+  await dialog.waitFor();
+  seen('the page opens with the sign-in box');
+
+  await dialog.getByLabel('Tenant').fill('sandbox');
+  await dialog.getByLabel('API key').fill('demo-staff');
+  await dialog.getByLabel('Secret').fill('not the secret');
+  await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await dialog.getByText('The key or the secret is wrong for tenant “sandbox”').waitFor();
+  if (process.env.SCREENSHOT_REFUSED) await page.screenshot({ path: process.env.SCREENSHOT_REFUSED });
+  seen('a wrong secret is explained');
+
+  await dialog.getByRole('button', { name: 'demo-staff' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  const viewer = page.getByLabel('Signed in as');
+  await viewer.getByText('sandbox').waitFor();
+  await viewer.getByText('demo-staff').waitFor();
+  seen('a demo key signs in; tenant and key are shown');
+
+  await page.locator('.graphiql-query-editor').getByText('Customer360').first().waitFor();
+  await page.getByRole('button', { name: /^Execute query/ }).click();
+  await page.locator('.answer .http.good').waitFor({ timeout: 20_000 });
+  await shows(page, /"legalName": "[^"]+"/);
+  await page.locator('.answer').getByText('/v2/customers/1000001', { exact: true }).waitFor();
+  seen('the first example runs and shows a customer, with the REST calls for it');
+  if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT });
+
+  await page.getByRole('button', { name: 'Would this payment fit the limits?' }).click();
+  await page.locator('.graphiql-query-editor').getByText('WouldItFit').first().waitFor();
+  await page.keyboard.press('Control+Enter');
+  await page.locator('.answer').getByText('/v1/customers/1000001/limits').first().waitFor();
+  await shows(page, /"remaining": "/);
+  seen('another example opens from the drawer and runs by the keyboard');
+
+  await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
+  const docs = page.locator('.graphiql-plugin');
+  await docs.getByText('Customer', { exact: true }).first().waitFor();
+  if (process.env.SCREENSHOT_DOCS) await page.screenshot({ path: process.env.SCREENSHOT_DOCS });
+  seen('the docs pane lists Customer');
+
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await dialog.waitFor();
+  const stored = await page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.cookie]));
+  assert.doesNotMatch(stored, /-secret|eyJ|Bearer/, 'neither secret nor token is stored');
+  seen('signing out asks again; neither secret nor token was stored');
+
+  assert.deepEqual(outside, [], 'requests to other hosts');
+  assert.deepEqual(complaints, [], 'errors in the console');
+  seen('no request left the host, no error stood in the console');
+} finally {
+  await browser.close();
+}
+
+function seen(what) {
+  console.log(`ok  ${what}`);
+}
+
+/** Waits until the answer holds the pattern. Monaco draws by frames and writes spaces as U+00A0. */
+async function shows(page, pattern) {
+  const lines = page.locator('.graphiql-response .view-lines');
+  let text;
+  for (let tries = 0; tries < 100; tries++) {
+    text = (await lines.innerText()).replaceAll('\u00a0', ' ');
+    if (pattern.test(text)) break;
+    await page.waitForTimeout(100);
+  }
+  assert.match(text, pattern);
+  assert.doesNotMatch(text, /"errors"/);
+}

@@ -1,0 +1,57 @@
+// The drawer of example documents, a plugin of GraphiQL.
+
+import { type GraphiQLPlugin, pick, useGraphiQL, useGraphiQLActions } from '@graphiql/react';
+import { settings, type Example } from './settings';
+
+export const examplesPlugin: GraphiQLPlugin = {
+  title: 'Examples',
+  icon: () => (
+    <svg viewBox="0 0 20 20" fill="none" stroke="currentColor" strokeWidth="1.6" strokeLinecap="round" strokeLinejoin="round">
+      <path d="M10 5C8 3.7 6 3.4 3 3.5v11.5c3-.1 5 .2 7 1.5 2-1.3 4-1.6 7-1.5V3.5C14 3.4 12 3.7 10 5Zm0 0v11.5" />
+    </svg>
+  ),
+  content: Examples,
+};
+
+/** The document as the editor holds it; Monaco writes some spaces as U+00A0. */
+export function sameDocument(a: string, b: string): boolean {
+  const plain = (text: string) => text.replaceAll('\u00a0', ' ').trim();
+  return plain(a) === plain(b);
+}
+
+function Examples() {
+  const { queryEditor, variableEditor, tabs, activeTabIndex } = useGraphiQL(
+    pick('queryEditor', 'variableEditor', 'tabs', 'activeTabIndex'),
+  );
+  const { addTab } = useGraphiQLActions();
+  const shown = tabs[activeTabIndex]?.query ?? '';
+
+  function open(example: Example) {
+    if (!queryEditor || !variableEditor) return;
+    // A document somebody wrote is kept: the example opens beside it.
+    const now = queryEditor.getValue();
+    const own = now.trim() !== '' && !settings.examples.some((known) => sameDocument(known.query, now));
+    if (own) addTab();
+    queryEditor.setValue(example.query);
+    variableEditor.setValue(example.variables);
+    queryEditor.focus();
+  }
+
+  return (
+    <section className="examples" aria-label="Examples">
+      <h2>Examples</h2>
+      <p>Everyday tasks of bank staff. Choose one, then run it with Ctrl-Enter.</p>
+      {settings.examples.length === 0 && <p>This server ships no examples.</p>}
+      <ol>
+        {settings.examples.map((example) => (
+          <li key={example.name}>
+            <button type="button" aria-current={sameDocument(example.query, shown)} onClick={() => open(example)}>
+              <strong>{example.title}</strong>
+              <span>{example.description}</span>
+            </button>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

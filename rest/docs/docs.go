@@ -1,0 +1,127 @@
+// Package docs serves the REST reference: Swagger UI, wholly self-hosted, on our own document.
+//
+// build.sh takes Swagger UI from npm into dist, which is committed; the page around it is src.
+package docs
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"fmt"
+	"io"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+)
+
+// policy lets nothing in from outside; Swagger UI styles some elements inline and draws with
+// pictures in its style sheet.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; " +
+	"img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+//go:embed dist/*.gz
+var dist embed.FS
+
+//go:embed src
+var src embed.FS
+
+// file is what one path answers. A file that lies gzipped stays so unless a client cannot take it.
+type file struct {
+	contentType string
+	content     []byte
+	gzipped     bool
+	tag         string
+}
+
+// Handler serves the page at /docs, its files below it, and spec, the OpenAPI document in YAML, at
+// /openapi.yaml. All of it is public: the page holds no data, and a try-out asks for a key.
+func Handler(spec []byte) http.Handler {
+	files := load()
+	files["/openapi.yaml"] = plain("application/yaml; charset=utf-8", spec)
+	files["/docs"] = files["/docs/index.html"]
+	files["/docs/"] = files["/docs/index.html"]
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", policy)
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Referrer-Policy", "no-referrer")
+		found, ok := files[r.URL.Path]
+		switch {
+		case !ok:
+			http.NotFound(w, r)
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+		default:
+			found.serve(w, r)
+		}
+	})
+}
+
+func load() map[string]file {
+	files := map[string]file{}
+	for _, tree := range []struct {
+		fs     embed.FS
+		folder string
+	}{{dist, "dist"}, {src, "src"}} {
+		entries, err := tree.fs.ReadDir(tree.folder)
+		if err != nil {
+			panic(err) // embedded: absent only in a broken build
+		}
+		for _, entry := range entries {
+			content, err := tree.fs.ReadFile(path.Join(tree.folder, entry.Name()))
+			if err != nil {
+				panic(err)
+			}
+			name, gzipped := strings.CutSuffix(entry.Name(), ".gz")
+			one := plain(contentType(name), content)
+			one.gzipped = gzipped
+			files["/docs/"+name] = one
+		}
+	}
+	return files
+}
+
+func plain(contentType string, content []byte) file {
+	return file{contentType: contentType, content: content, tag: fmt.Sprintf(`"%x"`, sha256.Sum256(content))}
+}
+
+// serve lets the browser keep the file and ask whether it is still the same one.
+func (f file) serve(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set("Content-Type", f.contentType)
+	header.Set("Cache-Control", "no-cache")
+	header.Set("Vary", "Accept-Encoding")
+	if f.gzipped && !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		unpacked, err := gzip.NewReader(bytes.NewReader(f.content))
+		if err != nil {
+			http.Error(w, "broken file", http.StatusInternalServerError)
+			return
+		}
+		_, _ = io.Copy(w, unpacked) // the reader has gone: nobody to tell
+		return
+	}
+	if f.gzipped {
+		header.Set("Content-Encoding", "gzip")
+	}
+	header.Set("ETag", f.tag)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.content))
+}
+
+// contentType does not ask the machine's own table, which differs from one to the next.
+func contentType(name string) string {
+	switch path.Ext(name) {
+	case ".html":
+		return "text/html; charset=utf-8"
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	case ".woff2":
+		return "font/woff2"
+	}
+	return "text/plain; charset=utf-8"
+}

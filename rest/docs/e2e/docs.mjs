@@ -1,0 +1,75 @@
+// Opens the REST reference of a running bankgraph in headless Chromium, authorizes with a demo key
+// and tries an operation. Prints one line for each thing it saw; exit status 1 with the reason otherwise.
+//
+//   BASE_URL=http://127.0.0.1:8080 [SCREENSHOT=docs.png] [CHROMIUM=/usr/bin/chromium] node e2e/docs.mjs
+
+import assert from 'node:assert/strict';
+import { chromium } from 'playwright-core';
+
+const base = new URL(process.env.BASE_URL ?? 'http://127.0.0.1:8080');
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+});
+
+try {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, deviceScaleFactor: 2 });
+  const outside = [];
+  const complaints = [];
+  page.on('request', (request) => {
+    const { protocol, host } = new URL(request.url());
+    if (!['data:', 'blob:'].includes(protocol) && host !== base.host) outside.push(request.url());
+  });
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+
+  await page.goto(new URL('/docs', base).href);
+  const operations = page.locator('.opblock');
+  await operations.first().waitFor({ timeout: 20_000 });
+  assert.equal(await page.title(), 'bankgraph · REST reference');
+  seen(`the page lists ${await operations.count()} operations`);
+  if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT });
+
+  assert.equal(await page.getByLabel('Tenant').inputValue(), 'sandbox');
+  await page.getByLabel('Tenant').fill('other-bank');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Authorize' }).first().click();
+  const dialog = page.locator('.modal-ux');
+  await dialog.getByText('/auth/realms/other-bank/').waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).last().click();
+  await page.getByLabel('Tenant').fill('sandbox');
+  await page.keyboard.press('Enter');
+  seen('the token address follows the tenant');
+
+  await page.getByRole('button', { name: 'Authorize' }).first().click();
+  await dialog.getByText('/auth/realms/sandbox/').waitFor();
+  const flow = dialog.locator('.auth-container', { has: page.locator('#client_id_clientCredentials') });
+  await flow.locator('#client_id_clientCredentials').fill('demo-staff');
+  await flow.locator('#client_secret_clientCredentials').fill('demo-staff-secret');
+  assert.ok(await flow.locator('input[type=checkbox]').isChecked(), 'the scope roles is chosen');
+  await flow.locator('button.authorize').click();
+  await dialog.getByText('Logout').waitFor();
+  if (process.env.SCREENSHOT_AUTHORIZED) await page.screenshot({ path: process.env.SCREENSHOT_AUTHORIZED });
+  await dialog.getByRole('button', { name: 'Close' }).last().click();
+  seen('client credentials get a token');
+
+  const get = page.locator('.opblock', { has: page.locator('[data-path="/v2/customers/{customerUID}"]') }).and(page.locator('.opblock-get'));
+  await get.locator('.opblock-summary-control').click();
+  await get.getByPlaceholder('customerUID').fill('1000001');
+  await get.getByRole('button', { name: 'Execute' }).click();
+  await get.locator('.live-responses-table .response-col_status', { hasText: '200' }).waitFor();
+  if (process.env.SCREENSHOT_TRIED) await page.screenshot({ path: process.env.SCREENSHOT_TRIED });
+  seen('GET /v2/customers/1000001 answers 200 with that token');
+
+  assert.deepEqual(outside, [], 'requests to other hosts');
+  assert.deepEqual(complaints, [], 'errors in the console');
+  seen('no request left the host, no error stood in the console');
+} finally {
+  await browser.close();
+}
+
+function seen(what) {
+  console.log(`ok  ${what}`);
+}
