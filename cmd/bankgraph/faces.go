@@ -6,6 +6,7 @@ import (
 
 	"bankgraph/db"
 	"bankgraph/graph"
+	"bankgraph/graph/playground"
 	"bankgraph/rest"
 )
 
@@ -23,4 +24,12 @@ func graphFace(b *bank) http.Handler {
 	})
 }
 
-func mountPages(mux *http.ServeMux, playground bool) {}
+// mountPages serves the playground, where it is wanted, and the reference. Both hold no data: what they
+// show, they ask for with the caller's own token.
+func mountPages(mux *http.ServeMux, plays, demo bool) {
+	if plays {
+		pages := playground.Handler(playground.Options{Demo: demo})
+		mux.Handle("GET "+playground.Path, pages)
+		mux.Handle("GET "+playground.Path+"/", pages)
+	}
+}

@@ -25,7 +25,7 @@ func (c *serveCommand) handler(b *bank, meters *meters, demo bool, stopping func
 	mux.Handle("/", face(rest.Refuse, restFace(b)))
 	mux.Handle("/auth/", guard(rest.Refuse, room.admit(rest.Refuse, rest.Tokens(b.Core, rest.TokenLimits{}))))
 	mux.Handle("/graphql", face(graph.Refuse, graphFace(b)))
-	mountPages(mux, c.plays(demo))
+	mountPages(mux, c.plays(demo), demo)
 	mux.HandleFunc("GET /{$}", index)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.Handle("GET /readyz", readiness(b.DB, stopping))
