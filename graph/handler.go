@@ -43,8 +43,17 @@ func New(c *core.Core, options Options) http.Handler {
 	if options.Deadline == 0 {
 		options.Deadline = 10 * time.Second
 	}
+	return serve(c, options, executable{fieldwise(c)})
+}
+
+// fieldwise is the schema as gqlgen executes it, field by field.
+func fieldwise(c *core.Core) graphql.ExecutableSchema {
+	return generated.NewExecutableSchema(generated.Config{Resolvers: &Resolver{core: c}})
+}
+
+func serve(c *core.Core, options Options, schema graphql.ExecutableSchema) http.Handler {
 	h := handlerOptions{options}
-	server := handler.New(executable{generated.NewExecutableSchema(generated.Config{Resolvers: &Resolver{core: c}})})
+	server := handler.New(schema)
 	server.SetErrorPresenter(h.present)
 	server.SetRecoverFunc(h.recovered)
 	profile := transport.Audit

@@ -92,7 +92,8 @@ func (w *writer) roots(ctx context.Context, query *selection) []answer {
 					values[i] = answer{err: w.op.Recover(ctx, panicked)}
 				}
 			}()
-			values[i].value, values[i].err = w.Root[f.Name](ctx, f.CollectedField)
+			at := graphql.WithPathContext(ctx, graphql.NewPathWithField(f.Alias))
+			values[i].value, values[i].err = w.Root[f.Name](at, f.CollectedField)
 		}
 		if len(query.fields) == 1 {
 			read()
@@ -163,7 +164,7 @@ func (f *field) of(w *writer, object string) *selection {
 
 // object writes the fields of a selection; false where a field that must not be null is.
 func (w *writer) object(ctx context.Context, s *selection, value func(int, *field) bool) bool {
-	start := len(w.out)
+	start, whole := len(w.out), true
 	w.out = append(w.out, '{')
 	for i := range s.fields {
 		f := &s.fields[i]
@@ -172,12 +173,12 @@ func (w *writer) object(ctx context.Context, s *selection, value func(int, *fiel
 		}
 		w.out = append(w.out, f.key...)
 		w.path = append(w.path, f.step)
-		ok := value(i, f)
+		whole = value(i, f) && whole // the others go on: each failure is told
 		w.path = w.path[:len(w.path)-1]
-		if !ok {
-			w.out = w.out[:start]
-			return false
-		}
+	}
+	if !whole {
+		w.out = w.out[:start]
+		return false
 	}
 	w.out = append(w.out, '}')
 	return true
