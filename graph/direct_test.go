@@ -138,7 +138,10 @@ func (w *documents) selection(definition *ast.Definition, depth int) {
 		if fragment {
 			w.out.WriteString("... on " + definition.Name + " { ")
 		}
-		fmt.Fprintf(&w.out, "a%d: %s", w.random.IntN(1_000_000), field.Name)
+		if len(field.Arguments) > 0 || w.random.IntN(8) == 0 { // the same field with other arguments needs another name
+			fmt.Fprintf(&w.out, "a%d: ", w.random.IntN(1_000_000))
+		}
+		w.out.WriteString(field.Name)
 		w.arguments(field)
 		switch w.random.IntN(12) {
 		case 0:
