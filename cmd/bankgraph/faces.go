@@ -27,9 +27,10 @@ func graphFace(b *bank) http.Handler {
 // mountPages serves the playground, where it is wanted, and the reference. Both hold no data: what they
 // show, they ask for with the caller's own token.
 func mountPages(mux *http.ServeMux, plays, demo bool) {
+	pages := http.NotFoundHandler()
 	if plays {
-		pages := playground.Handler(playground.Options{Demo: demo})
-		mux.Handle("GET "+playground.Path, pages)
-		mux.Handle("GET "+playground.Path+"/", pages)
+		pages = playground.Handler(playground.Options{Demo: demo})
 	}
+	mux.Handle("GET "+playground.Path, pages)
+	mux.Handle("GET "+playground.Path+"/", pages)
 }

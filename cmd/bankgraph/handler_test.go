@@ -284,6 +284,24 @@ func TestIndexLeadsToThePages(t *testing.T) {
 	}
 }
 
+func TestPlaygroundIsServedWhereItIsWanted(t *testing.T) {
+	t.Parallel()
+	yes, no := true, false
+	for _, c := range []struct {
+		set  *bool
+		demo bool
+		want int
+	}{{nil, true, 200}, {nil, false, 404}, {&yes, false, 200}, {&no, true, 404}} {
+		s := newService(t, serveCommand{Playground: c.set})
+		handler := (&serveCommand{Playground: c.set}).handler(s.bank, newMeters(s.bank.DB), c.demo, s.stopping.Load)
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/playground", http.NoBody))
+		if answer.Code != c.want {
+			t.Errorf("%+v: %d", c, answer.Code)
+		}
+	}
+}
+
 func TestLogLineHasFixedFieldsAndTheRequestId(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer

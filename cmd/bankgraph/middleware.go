@@ -66,7 +66,7 @@ func guard(refuse refusal, next http.Handler) http.Handler {
 			if trouble == nil {
 				return
 			}
-			if trouble == http.ErrAbortHandler { // the way to cut an answer that has begun
+			if err, _ := trouble.(error); errors.Is(err, http.ErrAbortHandler) { // the way to cut an answer that has begun
 				panic(trouble)
 			}
 			slog.ErrorContext(r.Context(), "panic", "panic", trouble, "stack", string(debug.Stack()))
