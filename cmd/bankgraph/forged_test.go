@@ -154,6 +154,11 @@ func TestForgedTokensAreAllRefusedAlike(t *testing.T) {
 	mac := hmac.New(sha256.New, own)
 	mac.Write([]byte(hmacked))
 
+	// What somebody without a token is told is all that anybody is told.
+	stranger := map[string]string{"/v2/customers": "", "/graphql?query={__typename}": ""}
+	for path := range stranger {
+		stranger[path] = f.do(http.MethodGet, path, "").Body.String()
+	}
 	for what, token := range map[string]string{
 		"no algorithm":                part(f.header("alg", "none")) + "." + pieces[1] + ".",
 		"no algorithm, signed":        part(f.header("alg", "none")) + "." + pieces[1] + "." + pieces[2],
@@ -207,12 +212,9 @@ func TestForgedTokensAreAllRefusedAlike(t *testing.T) {
 		"JSON serialization":          `{"payload":"` + pieces[1] + `","protected":"` + pieces[0] + `","signature":"` + pieces[2] + `"}`,
 		"encrypted":                   pieces[0] + "." + pieces[1] + "." + pieces[1] + "." + pieces[1] + "." + pieces[2],
 	} {
-		for path, want := range map[string]string{
-			"/v2/customers":               `{"status":"Failure","code":"API901","message":"not authorized: a valid access token is needed"}`,
-			"/graphql?query={__typename}": `{"errors":[{"message":"not authorized: a valid access token is needed","extensions":{"kind":"UNAUTHENTICATED","code":"API901"}}]}`,
-		} {
+		for path, want := range stranger {
 			answer := f.ask(path, token)
-			if answer.Code != http.StatusUnauthorized || strings.TrimSpace(answer.Body.String()) != want {
+			if answer.Code != http.StatusUnauthorized || answer.Body.String() != want {
 				t.Errorf("%s at %s: %d %s", what, path, answer.Code, answer.Body)
 			}
 		}
