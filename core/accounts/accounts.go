@@ -17,14 +17,15 @@ import (
 
 // Service keeps the accounts of every bank.
 type Service struct {
-	db   *db.DB
-	keys *seal.Keys
-	now  func() time.Time
+	db        *db.DB
+	keys      *seal.Keys
+	customers *customers.Service
+	now       func() time.Time
 }
 
 // New makes the service.
-func New(d *db.DB, keys *seal.Keys, now func() time.Time) *Service {
-	return &Service{db: d, keys: keys, now: now}
+func New(d *db.DB, keys *seal.Keys, c *customers.Service, now func() time.Time) *Service {
+	return &Service{db: d, keys: keys, customers: c, now: now}
 }
 
 var (
@@ -76,6 +77,7 @@ type Search struct {
 	Currency   money.Currency
 	CostCenter string
 	Wires      *bool
+	Fedwire    *bool // domestic wires
 	ACH        *bool
 	FedNow     *bool
 	RTP        *bool
@@ -99,7 +101,7 @@ func (by Search) where(q *bun.SelectQuery, s *Service, tenant access.Tenant, p *
 		column string
 		value  *bool
 	}{
-		{"enable_wires", by.Wires}, {"enable_ach", by.ACH}, {"enable_fednow", by.FedNow},
+		{"enable_wires", by.Wires}, {"enable_domestic_wires", by.Fedwire}, {"enable_ach", by.ACH}, {"enable_fednow", by.FedNow},
 		{"enable_rtp", by.RTP}, {"enable_swift", by.SWIFT},
 	} {
 		if flag.value != nil {
