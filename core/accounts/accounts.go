@@ -49,6 +49,14 @@ func WithoutBalances() db.Columns {
 
 const joinBalances = "LEFT JOIN balances AS b ON b.tenant = a.tenant AND b.account = a.uid AND a.system_of_record = 'Internal Core'"
 
+// Everything is all columns that may be shown, with the balances or without.
+func Everything(balances bool) db.Columns {
+	if balances {
+		return db.Or[Account](db.Columns{})
+	}
+	return WithoutBalances()
+}
+
 // selecting starts a query of accounts that are not deleted, joined with their balances where wanted.
 // Accounts that another core keeps have no balance here.
 func selecting(want db.Columns) *bun.SelectQuery {
