@@ -63,11 +63,15 @@ type Kind struct {
 // kinds are all limit codes that a customer can have, by code (contract: customer limits).
 var kinds = map[string]Kind{}
 
-// order is how the codes are listed.
-var order []string
+// order is how the codes are listed, and place is where each one stands in it.
+var (
+	order []string
+	place = map[string]int{}
+)
 
 func add(k Kind) {
 	kinds[k.Code] = k
+	place[k.Code] = len(order)
 	order = append(order, k.Code)
 }
 
