@@ -15,7 +15,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"bankgraph/core/access"
 	"bankgraph/db"
 )
 
@@ -29,30 +28,26 @@ type said struct {
 	cost   *db.Meter
 }
 
-// call sends a request as the caller; nobody calls where it is nil. A body is sent as JSON.
-func (b *bank) call(as *access.Caller, method, path, body string) said {
+// call sends a request as the caller in ctx. A body is sent as JSON.
+func (b *bank) call(ctx context.Context, method, path, body string) said {
 	b.t.Helper()
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	return b.send(as, r)
+	return b.send(ctx, r)
 }
 
-func (b *bank) get(as *access.Caller, path string) said {
+func (b *bank) get(ctx context.Context, path string) said {
 	b.t.Helper()
-	return b.call(as, http.MethodGet, path, "")
+	return b.call(ctx, http.MethodGet, path, "")
 }
 
-func (b *bank) send(as *access.Caller, r *http.Request) said {
+func (b *bank) send(ctx context.Context, r *http.Request) said {
 	b.t.Helper()
 	answer := said{cost: &db.Meter{}}
-	ctx := db.WithMeter(r.Context(), answer.cost)
-	if as != nil {
-		ctx = access.With(ctx, *as)
-	}
 	w := httptest.NewRecorder()
-	b.handler.ServeHTTP(w, r.WithContext(ctx))
+	b.handler.ServeHTTP(w, r.WithContext(db.WithMeter(ctx, answer.cost)))
 	answer.status, answer.header, answer.body = w.Code, w.Header(), w.Body.String()
 	return answer
 }
@@ -66,7 +61,11 @@ func (s said) golden(t *testing.T, name string) {
 			t.Fatalf("%s: not JSON: %v\n%s", name, err, s.body)
 		}
 	}
-	got := fmt.Sprintf("%d %s\n%s\n", s.status, http.StatusText(s.status), pretty.String())
+	golden(t, name, fmt.Sprintf("%d %s\n%s\n", s.status, http.StatusText(s.status), pretty.String()))
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
 	file := filepath.Join("testdata", name+".golden")
 	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
@@ -82,7 +81,7 @@ func (s said) golden(t *testing.T, name string) {
 	}
 }
 
-// codes are the code and message of a failure, whatever its envelope.
+// failure is the code and message of a failure, whatever its envelope.
 func (s said) failure(t *testing.T) (code, message string) {
 	t.Helper()
 	type problem struct{ Code, Message string }
@@ -99,12 +98,10 @@ func (s said) failure(t *testing.T) (code, message string) {
 	return body.Code, body.Message
 }
 
-func (s said) refused(t *testing.T, status int, code, message string) {
+func (s said) refused(t *testing.T, what string, status int, code, message string) {
 	t.Helper()
 	gotCode, gotMessage := s.failure(t)
 	if s.status != status || gotCode != code || !strings.Contains(gotMessage, message) {
-		t.Errorf("got %d %s %q, want %d %s %q", s.status, gotCode, gotMessage, status, code, message)
+		t.Errorf("%s: got %d %s %q, want %d %s %q", what, s.status, gotCode, gotMessage, status, code, message)
 	}
 }
-
-var _ = context.Background

@@ -18,21 +18,31 @@ import (
 //go:embed openapi.yaml
 var Spec []byte
 
+// Options are what the interface needs beside the bank.
+type Options struct {
+	Log         *slog.Logger     // where defects go; nil is the program's own
+	Unavailable func(error) bool // tells a database that cannot answer now from a defect: 503 instead of 500; may be nil
+}
+
 // api answers the documented operations.
 type api struct {
 	core *core.Core
-	log  *slog.Logger
+	Options
 }
 
 // New builds the handler. It expects the caller in the context of each request, put there by whoever verified
-// the token; without one every operation answers 401 in its own shape. Defects go to the log.
-func New(c *core.Core, log *slog.Logger) http.Handler { return newRouter(c, log) }
+// the token; without one every operation answers 401 in its own shape.
+func New(c *core.Core, o Options) http.Handler { return Routes(c, o) }
 
-// Routes is the same as New, for those who want to walk the routes.
-func Routes(c *core.Core) chi.Routes { return newRouter(c, slog.Default()) }
-
-func newRouter(c *core.Core, log *slog.Logger) *chi.Mux {
-	a := &api{core: c, log: log}
+// Routes is New for those who want to walk the routes.
+func Routes(c *core.Core, o Options) *chi.Mux {
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.Unavailable == nil {
+		o.Unavailable = func(error) bool { return false }
+	}
+	a := &api{core: c, Options: o}
 	router := chi.NewRouter()
 	router.Use(middleware.GetHead, private)
 	router.NotFound(a.noPath)

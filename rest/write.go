@@ -90,10 +90,10 @@ func (a *api) shown(r *http.Request, err error) *fault.Fault {
 	if f, ok := fault.Of(err); ok && f.Kind != fault.Internal {
 		return f
 	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+	if a.Unavailable(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return errSlow
 	}
-	a.log.ErrorContext(r.Context(), "operation failed", "operation", r.Method+" "+chi.RouteContext(r.Context()).RoutePattern(), "error", err)
+	a.Log.ErrorContext(r.Context(), "operation failed", "operation", r.Method+" "+chi.RouteContext(r.Context()).RoutePattern(), "error", err)
 	return errDefect
 }
 
@@ -113,7 +113,7 @@ func (a *api) refuse(w http.ResponseWriter, r *http.Request, d dialect, err erro
 func (a *api) write(w http.ResponseWriter, r *http.Request, status int, body any) {
 	text, err := json.Marshal(body)
 	if err != nil {
-		a.log.ErrorContext(r.Context(), "answer cannot be written", "error", err)
+		a.Log.ErrorContext(r.Context(), "answer cannot be written", "error", err)
 		http.Error(w, "", http.StatusInternalServerError)
 		return
 	}
