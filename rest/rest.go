@@ -30,12 +30,12 @@ type api struct {
 	Options
 }
 
+// Interface is the handler of all operations.
+type Interface struct{ router *chi.Mux }
+
 // New builds the handler. It expects the caller in the context of each request, put there by whoever verified
 // the token; without one every operation answers 401 in its own shape.
-func New(c *core.Core, o Options) http.Handler { return Routes(c, o) }
-
-// Routes is New for those who want to walk the routes.
-func Routes(c *core.Core, o Options) *chi.Mux {
+func New(c *core.Core, o Options) *Interface {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
@@ -48,8 +48,13 @@ func Routes(c *core.Core, o Options) *chi.Mux {
 	router.NotFound(a.noPath)
 	router.MethodNotAllowed(a.noMethod(router))
 	a.routes(router)
-	return router
+	return &Interface{router: router}
 }
+
+func (i *Interface) ServeHTTP(w http.ResponseWriter, r *http.Request) { i.router.ServeHTTP(w, r) }
+
+// Routes are all operations, for those who want to walk them.
+func (i *Interface) Routes() chi.Routes { return i.router }
 
 // private keeps answers out of caches, and browsers from guessing what they are.
 func private(next http.Handler) http.Handler {

@@ -161,7 +161,7 @@ func TestEveryRouteIsDocumentedAndTheOtherWayRound(t *testing.T) {
 			documented = append(documented, method+" "+path)
 		}
 	}
-	err := chi.Walk(rest.Routes(nil, rest.Options{}), func(method, path string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+	err := chi.Walk(rest.New(nil, rest.Options{}).Routes(), func(method, path string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 		served = append(served, method+" "+path)
 		return nil
 	})

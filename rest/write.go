@@ -74,6 +74,9 @@ func (a *api) ask(r *http.Request, h handler) (said answer, err error) {
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}
 	}()
+	if err := refused(r.Context()); err != nil {
+		return answer{}, err
+	}
 	if _, err := access.Require(r.Context()); err != nil {
 		return answer{}, err
 	}
@@ -101,10 +104,8 @@ func (a *api) shown(r *http.Request, err error) *fault.Fault {
 func (a *api) refuse(w http.ResponseWriter, r *http.Request, d dialect, err error) {
 	f := a.shown(r, err)
 	line := d.lineFor(f)
-	switch line.status {
-	case http.StatusUnauthorized:
-		w.Header().Set("WWW-Authenticate", "Bearer")
-	case http.StatusServiceUnavailable:
+	challenge(w.Header(), line.status)
+	if line.status == http.StatusServiceUnavailable && w.Header().Get("Retry-After") == "" {
 		w.Header().Set("Retry-After", "5")
 	}
 	a.write(w, r, line.status, d.failure(d.phrase, line, f))
