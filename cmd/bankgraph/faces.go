@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"net/http"
 
 	"bankgraph/db"
@@ -12,14 +11,17 @@ import (
 
 // The seams to the faces, each one line.
 
-func restFace(*bank) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { rest.Refuse(w, errors.New("absent")) })
+func restFace(b *bank) *rest.Interface {
+	return rest.New(b.Core, rest.Options{Unavailable: cannotAnswer})
 }
+
+// cannotAnswer tells a database that cannot answer now from a defect.
+func cannotAnswer(err error) bool { return db.IsUnavailable(err) || db.IsTimeout(err) }
 
 func graphFace(b *bank) http.Handler {
 	return graph.New(b.Core, graph.Options{
 		RequestID:   idOf,
-		Unavailable: func(err error) bool { return db.IsUnavailable(err) || db.IsTimeout(err) },
+		Unavailable: cannotAnswer,
 		Deadline:    deadline,
 	})
 }
