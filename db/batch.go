@@ -203,6 +203,14 @@ type Count struct {
 	N  int64 `bun:"n"`
 }
 
+// CountOf is the count of one parent, 0 where nothing of it was found.
+func CountOf[K comparable](counts *Many[K, Count], parent K) int64 {
+	if rows := counts.Of[parent]; len(rows) > 0 {
+		return rows[0].N
+	}
+	return 0
+}
+
 // ByUID orders the rows of a query by their UID, after the one in the placeholder cursor or, backward,
 // before it. A cursor of 0 is the list's end.
 func ByUID(q *bun.SelectQuery, uid, cursor string, backward bool) *bun.SelectQuery {

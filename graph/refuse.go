@@ -9,7 +9,7 @@ import (
 
 // Refuse answers a request that is turned away before its document is read: no caller, too many
 // requests, no room. Retry-After is the business of who refuses.
-func Refuse(w http.ResponseWriter, err error) {
+func Refuse(w http.ResponseWriter, _ *http.Request, err error) {
 	why, ok := fault.Of(err)
 	if !ok {
 		why = fault.New(fault.Internal, "bank", "the request failed, try again later")

@@ -1,48 +1,45 @@
 package rest
 
 import (
-	"encoding/json"
+	"context"
 	"net/http"
 
 	"bankgraph/core/fault"
 )
 
-// Refuse answers a request that is turned away before it reaches its route: no caller, too many
-// requests, no room. The body is the interface's first envelope (contract, section 7).
-// Retry-After is the business of who refuses.
-func Refuse(w http.ResponseWriter, err error) {
-	why, ok := fault.Of(err)
-	if !ok {
-		why = fault.New(fault.Internal, "bank", "the request failed, try again later")
-	}
-	status, code := refusal(why.Kind)
-	switch status {
-	case http.StatusUnauthorized:
-		w.Header().Set("WWW-Authenticate", `Bearer realm="bankgraph", error="invalid_token"`)
-	case http.StatusForbidden:
-		w.Header().Set("WWW-Authenticate", `Bearer realm="bankgraph", error="insufficient_scope", scope="roles"`)
-	}
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(struct {
-		Status  string `json:"status"`
-		Code    string `json:"code"`
-		Message string `json:"message"`
-	}{"Failure", code, why.Message})
+type refusedKey struct{}
+
+// Refuse answers a request that is turned away before it reaches its operation: no caller, too many requests,
+// no room. The answer is that operation's own, in its envelope. Retry-After is the business of who refuses.
+func (i *Interface) Refuse(w http.ResponseWriter, r *http.Request, err error) {
+	i.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), refusedKey{}, err)))
 }
 
-// refusal gives status and code: API901 is not authorized, API900 a failure of the server, try later.
-func refusal(kind fault.Kind) (status int, code string) {
-	switch kind {
-	case fault.Unauthenticated:
-		return http.StatusUnauthorized, "API901"
-	case fault.Denied:
-		return http.StatusForbidden, "API901"
-	case fault.TooMany:
-		return http.StatusTooManyRequests, "API900"
-	case fault.Unavailable:
-		return http.StatusServiceUnavailable, "API900"
+// refused is why a request was turned away on its way here; nil for those that were let pass.
+func refused(ctx context.Context) error {
+	err, _ := ctx.Value(refusedKey{}).(error)
+	return err
+}
+
+// RefuseToken is Refuse for the token service, in the words of OAuth 2.0.
+func RefuseToken(w http.ResponseWriter, _ *http.Request, err error) {
+	why, _ := fault.Of(err)
+	switch {
+	case why != nil && why.Kind == fault.TooMany:
+		refuseToken(w, http.StatusTooManyRequests, "temporarily_unavailable", why.Message)
+	case why != nil && why.Kind == fault.Unavailable:
+		refuseToken(w, http.StatusServiceUnavailable, "temporarily_unavailable", why.Message)
+	default:
+		refuseToken(w, http.StatusInternalServerError, "server_error", "the request failed, try again later")
 	}
-	return http.StatusInternalServerError, "API900"
+}
+
+// challenge tells a caller without a good token, or without the right, how to do better (RFC 6750).
+func challenge(h http.Header, status int) {
+	switch status {
+	case http.StatusUnauthorized:
+		h.Set("WWW-Authenticate", `Bearer realm="bankgraph", error="invalid_token"`)
+	case http.StatusForbidden:
+		h.Set("WWW-Authenticate", `Bearer realm="bankgraph", error="insufficient_scope", scope="roles"`)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"bankgraph/core/access"
 	"bankgraph/core/clients"
@@ -25,7 +26,7 @@ var demoKeys = []struct {
 	{"demo-staff", "Bank staff: everything", false, access.All},
 }
 
-// demoCommand makes the demo bank larger.
+// demoCommand makes the demo bank, as large as wanted.
 type demoCommand struct {
 	Customers int `default:"250" help:"How many customers the demo bank shall have (${default})."`
 }
@@ -36,12 +37,19 @@ func (c *demoCommand) Run(ctx context.Context, s *settings, t *terminal) error {
 		return err
 	}
 	defer b.stop()
-	return b.openDemo(ctx, c.Customers, t)
+	operator, err := b.demoTenant(ctx)
+	if err != nil {
+		return err
+	}
+	if err := b.fill(operator, c.Customers, t); err != nil {
+		return err
+	}
+	return b.demoClients(operator, s)
 }
 
 // demo makes the demo bank when a private database has no bank at all, and tells whether it is there.
 // Everyone knows its keys, so it is served to this machine only unless told otherwise.
-func (c *serveCommand) demo(ctx context.Context, s *settings, b *bank, t *terminal) (bool, error) {
+func (c *serveCommand) demo(ctx context.Context, s *settings, b *bank, t *terminal) (there bool, err error) {
 	if !s.private() {
 		return false, nil
 	}
@@ -49,76 +57,68 @@ func (c *serveCommand) demo(ctx context.Context, s *settings, b *bank, t *termin
 	if err != nil {
 		return false, err
 	}
-	there := false
-	for _, tenant := range all {
-		there = there || tenant.Code == sandbox && tenant.Sandbox
-	}
-	if len(all) > 0 && !there {
+	isDemo := func(tenant *tenants.Tenant) bool { return tenant.Code == sandbox && tenant.Sandbox }
+	if len(all) > 0 && !slices.ContainsFunc(all, isDemo) {
 		return false, nil
 	}
 	if !loopback(s.Addr) && !c.DemoAnywhere {
 		return false, fmt.Errorf("everyone knows the keys of the demo bank, and %s is reached from other machines: choose a loopback address or say --demo-anywhere", s.Addr)
 	}
-	if there {
-		return true, b.finishDemo(ctx, c.Customers, t)
-	}
-	return true, b.openDemo(ctx, c.Customers, t)
+	return true, b.openDemo(ctx, s, c.Customers, t)
 }
 
-// finishDemo goes on where a start was killed while it made the demo bank: the last key comes last.
-func (b *bank) finishDemo(ctx context.Context, customers int, t *terminal) error {
-	operator, _, err := b.operator(ctx, sandbox)
+// openDemo makes what of the demo bank is missing: all of it at first, the rest where a start was killed
+// meanwhile, and usually nothing.
+func (b *bank) openDemo(ctx context.Context, s *settings, customers int, t *terminal) error {
+	operator, err := b.demoTenant(ctx)
 	if err != nil {
 		return err
 	}
-	keys, err := b.Clients.List(operator)
-	if err != nil || len(keys) >= len(demoKeys) {
+	if err := b.fill(operator, customers, t); err != nil && !errors.Is(err, demo.ErrFilled) {
 		return err
 	}
-	return b.openDemo(ctx, customers, t)
+	return b.demoClients(operator, s)
 }
 
-// openDemo makes what of the demo bank is missing: the bank, its customers, its keys.
-func (b *bank) openDemo(ctx context.Context, customers int, t *terminal) error {
-	_, err := b.Tenants.Add(access.Operator(ctx, 0, "", nil), tenants.Draft{
-		Code: sandbox, Name: "Sandbox Bank", Zone: "America/New_York", Currency: "USD", Admin: "demo.admin", Sandbox: true,
+// demoTenant finds or adds the tenant, and returns its operator.
+func (b *bank) demoTenant(ctx context.Context) (operator context.Context, err error) {
+	_, err = b.Tenants.Add(access.Operator(ctx, 0, "", nil), tenants.Draft{
+		Code: sandbox, Name: "Sandbox Bank", Zone: "America/New_York", Currency: "USD", Admin: "demo.admin",
+		Sandbox: true, Customer: int64(demo.Institution),
 	})
 	if err != nil && !errors.Is(err, tenants.ErrExists) {
-		return err
+		return nil, err
 	}
-	operator, _, err := b.operator(ctx, sandbox)
+	operator, _, err = b.operator(ctx, sandbox)
+	return operator, err
+}
+
+// fill adds the customers, all or none.
+func (b *bank) fill(operator context.Context, customers int, t *terminal) error {
+	caller, err := access.Require(operator)
 	if err != nil {
 		return err
 	}
-	partner, err := b.fillDemo(operator, customers, t)
-	if err != nil {
-		return err
+	return demo.Fill(operator, b.Core, caller.Tenant, demo.Options{Customers: customers, Progress: progress(t.errs, "customers of the demo bank")})
+}
+
+// demoClients adds the keys that everyone knows, but for those that are there: a key that somebody has
+// disabled stays so. They exist only in a private database.
+func (b *bank) demoClients(operator context.Context, s *settings) error {
+	if !s.private() {
+		return nil
 	}
-	for _, demo := range demoKeys {
-		draft := clients.Draft{Key: demo.key, Name: demo.name, Secret: demo.key + "-secret"}
-		for _, permission := range demo.may {
+	for _, known := range demoKeys {
+		draft := clients.Draft{Key: known.key, Name: known.name, Secret: known.key + "-secret"}
+		for _, permission := range known.may {
 			draft.Permissions = append(draft.Permissions, string(permission))
 		}
-		if demo.partner {
-			draft.Customer = partner
+		if known.partner {
+			draft.Customer = int64(demo.Partner)
 		}
 		if _, _, err := b.Clients.Add(operator, draft); err != nil && !errors.Is(err, clients.ErrExists) {
 			return err
 		}
 	}
 	return nil
-}
-
-// fillDemo fills the demo bank and returns the number of the partner that demo-partner belongs to.
-// One that is filled already stays as it is.
-func (b *bank) fillDemo(operator context.Context, customers int, t *terminal) (partner int64, err error) {
-	caller, err := access.Require(operator)
-	if err != nil {
-		return 0, err
-	}
-	err = demo.Fill(operator, b.Core, caller.Tenant, demo.Options{Customers: customers, Progress: progress(t.errs, "customers of the demo bank")})
-	if errors.Is(err, demo.ErrFilled) {
-		err = nil
-	}
-	return int64(demo.Partner), err
 }

@@ -22,8 +22,9 @@ func (c *serveCommand) handler(b *bank, meters *meters, demo bool, stopping func
 	}
 
 	mux := http.NewServeMux()
-	mux.Handle("/", face(rest.Refuse, restFace(b)))
-	mux.Handle("/auth/", guard(rest.Refuse, room.admit(rest.Refuse, rest.Tokens(b.Core, rest.TokenLimits{}))))
+	partners := restFace(b)
+	mux.Handle("/", face(partners.Refuse, partners))
+	mux.Handle("/auth/", guard(rest.RefuseToken, room.admit(rest.RefuseToken, rest.Tokens(b.Core, rest.TokenLimits{}))))
 	mux.Handle("/graphql", face(graph.Refuse, graphFace(b)))
 	mountPages(mux, c.plays(demo), demo)
 	mux.HandleFunc("GET /{$}", index)

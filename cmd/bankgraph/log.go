@@ -28,6 +28,7 @@ func (l requestLog) Handle(ctx context.Context, line slog.Record) error {
 func (l requestLog) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return requestLog{l.Handler.WithAttrs(attrs)}
 }
+
 func (l requestLog) WithGroup(name string) slog.Handler { return requestLog{l.Handler.WithGroup(name)} }
 
 func terminalOf(to io.Writer) bool {

@@ -32,7 +32,6 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	parser, err := kong.New(&p,
 		kong.Name("bankgraph"),
 		kong.Description("A bank's operations service: one core, GraphQL for staff, REST for partners."),
-		kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(out, errs),
 		kong.Exit(func(int) { helped = true }),

@@ -23,7 +23,7 @@ import (
 )
 
 // refusal answers a request that is turned away, in the manner of the face that it was meant for.
-type refusal func(w http.ResponseWriter, err error)
+type refusal func(w http.ResponseWriter, r *http.Request, err error)
 
 var (
 	errBusy    = fault.New(fault.Unavailable, "bank", "the bank is busy, try again in a moment")
@@ -66,14 +66,14 @@ func guard(refuse refusal, next http.Handler) http.Handler {
 			if trouble == nil {
 				return
 			}
-			if trouble == http.ErrAbortHandler { // the way to cut an answer that has begun
+			if err, _ := trouble.(error); errors.Is(err, http.ErrAbortHandler) { // the way to cut an answer that has begun
 				panic(trouble)
 			}
 			slog.ErrorContext(r.Context(), "panic", "panic", trouble, "stack", string(debug.Stack()))
 			if seen := recorderOf(w); seen != nil && seen.status != 0 {
 				panic(http.ErrAbortHandler)
 			}
-			refuse(w, errors.New("panic"))
+			refuse(w, r, errors.New("panic"))
 		}()
 		ctx, cancel := context.WithTimeout(r.Context(), deadline)
 		defer cancel()
@@ -92,7 +92,7 @@ func authenticate(keys *clients.Service, refuse refusal, next http.Handler) http
 				slog.ErrorContext(r.Context(), "token could not be checked", "error", err)
 				w.Header().Set("Retry-After", "1")
 			}
-			refuse(w, err)
+			refuse(w, r, err)
 			return
 		}
 		if seen := recorderOf(w); seen != nil {
@@ -133,11 +133,11 @@ func (p pace) keep(refuse refusal, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, err := access.Require(r.Context())
 		if err != nil {
-			refuse(w, err)
+			refuse(w, r, err)
 			return
 		}
 		if p.limiter.OnLimit(w, r, strconv.FormatInt(int64(caller.Tenant), 10)+"/"+caller.Client) {
-			refuse(w, errTooFast)
+			refuse(w, r, errTooFast)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -165,7 +165,7 @@ func (m *room) admit(refuse refusal, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !m.enter(r.Context()) {
 			w.Header().Set("Retry-After", "1")
-			refuse(w, errBusy)
+			refuse(w, r, errBusy)
 			return
 		}
 		defer func() { <-m.places }()

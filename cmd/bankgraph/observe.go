@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -111,6 +112,7 @@ func (m *meters) observe(mux *http.ServeMux, next http.Handler) http.Handler {
 			route := pattern()
 			if route == "" {
 				_, route = mux.Handler(r)
+				route = strings.TrimPrefix(route, "GET ")
 			}
 			m.record(r, seen, route, time.Since(started))
 		}()

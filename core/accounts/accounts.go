@@ -17,14 +17,15 @@ import (
 
 // Service keeps the accounts of every bank.
 type Service struct {
-	db   *db.DB
-	keys *seal.Keys
-	now  func() time.Time
+	db        *db.DB
+	keys      *seal.Keys
+	customers *customers.Service
+	now       func() time.Time
 }
 
 // New makes the service.
-func New(d *db.DB, keys *seal.Keys, now func() time.Time) *Service {
-	return &Service{db: d, keys: keys, now: now}
+func New(d *db.DB, keys *seal.Keys, c *customers.Service, now func() time.Time) *Service {
+	return &Service{db: d, keys: keys, customers: c, now: now}
 }
 
 var (
@@ -47,6 +48,14 @@ func WithoutBalances() db.Columns {
 }
 
 const joinBalances = "LEFT JOIN balances AS b ON b.tenant = a.tenant AND b.account = a.uid AND a.system_of_record = 'Internal Core'"
+
+// Everything is all columns that may be shown, with the balances or without.
+func Everything(balances bool) db.Columns {
+	if balances {
+		return db.Or[Account](db.Columns{})
+	}
+	return WithoutBalances()
+}
 
 // selecting starts a query of accounts that are not deleted, joined with their balances where wanted.
 // Accounts that another core keeps have no balance here.
@@ -76,6 +85,7 @@ type Search struct {
 	Currency   money.Currency
 	CostCenter string
 	Wires      *bool
+	Fedwire    *bool // domestic wires
 	ACH        *bool
 	FedNow     *bool
 	RTP        *bool
@@ -99,7 +109,7 @@ func (by Search) where(q *bun.SelectQuery, s *Service, tenant access.Tenant, p *
 		column string
 		value  *bool
 	}{
-		{"enable_wires", by.Wires}, {"enable_ach", by.ACH}, {"enable_fednow", by.FedNow},
+		{"enable_wires", by.Wires}, {"enable_domestic_wires", by.Fedwire}, {"enable_ach", by.ACH}, {"enable_fednow", by.FedNow},
 		{"enable_rtp", by.RTP}, {"enable_swift", by.SWIFT},
 	} {
 		if flag.value != nil {

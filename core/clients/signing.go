@@ -68,7 +68,7 @@ type ring struct {
 	zone   *time.Location
 	read   time.Time
 	keys   []*signingKey
-	signer jose.Signer // of the key that signs; nil before the first
+	signer func() (jose.Signer, error) // opens the key that signs, once; nil before there is one
 }
 
 // rings are those of all banks, bounded, because forged tokens may name any number.
@@ -134,9 +134,7 @@ func (s *Service) ring(ctx context.Context, tenant access.Tenant) (*ring, error)
 		}
 		fresh.keys = append(fresh.keys, key)
 		if key.signs(fresh.read) {
-			if fresh.signer, err = s.signer(key); err != nil {
-				return nil, err
-			}
+			fresh.signer = sync.OnceValues(func() (jose.Signer, error) { return s.signer(key) })
 		}
 	}
 	s.rings.put(fresh)

@@ -168,6 +168,10 @@ func (s *Service) sign(ctx context.Context, client *credential, now time.Time) (
 	if err != nil {
 		return "", err
 	}
+	signer, err := ring.signer()
+	if err != nil {
+		return "", err
+	}
 	standard := jwt.Claims{
 		Issuer: s.issuer(client.Realm), Subject: client.Key, Audience: jwt.Audience{Audience}, ID: uuid.NewString(),
 		IssuedAt: jwt.NewNumericDate(now), NotBefore: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(AccessLifetime)),
@@ -176,7 +180,7 @@ func (s *Service) sign(ctx context.Context, client *credential, now time.Time) (
 		AuthorizedParty: client.Key, Type: "Bearer", Scope: Scope, Tenant: client.Realm,
 		LegalEntity: client.Entity, PartnerID: client.Entity, Permissions: client.Permissions,
 	}
-	return jwt.Signed(ring.signer).Claims(standard).Claims(ours).Serialize()
+	return jwt.Signed(signer).Claims(standard).Claims(ours).Serialize()
 }
 
 // useTx marks a refresh token as used and returns its family. A token that was used before ends its

@@ -123,9 +123,15 @@ func TestWrongCredentialsAllReadTheSame(t *testing.T) {
 	b := newBank(t)
 	secret := b.client("portal")
 	for _, wrong := range [][3]string{
-		{"no-such-realm", "portal", secret}, {b.tenant.Code, "other", secret}, {b.tenant.Code, "portal", secret + "x"},
-		{b.tenant.Code, "portal", ""}, {b.tenant.Code, "", ""}, {b.tenant.Code, "por\x00tal", secret}, {"' OR 1=1 --", "portal", secret},
-		{b.tenant.Code, strings.Repeat("k", 1000), secret}, {b.tenant.Code, "portal", strings.Repeat("s", 1<<16)},
+		{"no-such-realm", "portal", secret},
+		{b.tenant.Code, "other", secret},
+		{b.tenant.Code, "portal", secret + "x"},
+		{b.tenant.Code, "portal", ""},
+		{b.tenant.Code, "", ""},
+		{b.tenant.Code, "por\x00tal", secret},
+		{"' OR 1=1 --", "portal", secret},
+		{b.tenant.Code, strings.Repeat("k", 1000), secret},
+		{b.tenant.Code, "portal", strings.Repeat("s", 1<<16)},
 	} {
 		_, err := b.Clients.Issue(b.stranger, wrong[0], wrong[1], wrong[2])
 		if !errors.Is(err, clients.ErrClient) {

@@ -15,14 +15,15 @@ import (
 
 // Service keeps the contacts of every bank's customers.
 type Service struct {
-	db   *db.DB
-	keys *seal.Keys
-	now  func() time.Time
+	db        *db.DB
+	keys      *seal.Keys
+	customers *customers.Service
+	now       func() time.Time
 }
 
 // New makes the service.
-func New(d *db.DB, keys *seal.Keys, now func() time.Time) *Service {
-	return &Service{db: d, keys: keys, now: now}
+func New(d *db.DB, keys *seal.Keys, c *customers.Service, now func() time.Time) *Service {
+	return &Service{db: d, keys: keys, customers: c, now: now}
 }
 
 var identity = db.Want[Contact]("UID", "Customer")

@@ -63,11 +63,15 @@ type Kind struct {
 // kinds are all limit codes that a customer can have, by code (contract: customer limits).
 var kinds = map[string]Kind{}
 
-// order is how the codes are listed.
-var order []string
+// order is how the codes are listed, and place is where each one stands in it.
+var (
+	order []string
+	place = map[string]int{}
+)
 
 func add(k Kind) {
 	kinds[k.Code] = k
+	place[k.Code] = len(order)
 	order = append(order, k.Code)
 }
 
@@ -136,6 +140,31 @@ type Asked struct {
 	SECCode   rails.SECCode   // adds the class's own limits; counts for ACH only, and needs an entry type
 	Amount    string          // decimal text of the payment to test; '' tests none
 	On        time.Time       // the day of delivery; zero means today in the bank's zone
+}
+
+// ParseClass reads the class and the direction of an ACH payment. On other rails they are ignored,
+// whatever they say (contract, section 4.2).
+func (a *Asked) ParseClass(secCode, entryType string) error {
+	if FamilyOf(a.Rail) != ACH {
+		return nil
+	}
+	var known bool
+	if a.SECCode, known = rails.ParseSECCode(secCode); !known && secCode != "" {
+		return fault.Field("limit", "secCode", fault.Malformed, "must be one of POP, CCD, PPD, WEB, CTX")
+	}
+	if a.EntryType, known = rails.ParseEntryType(entryType); !known && entryType != "" {
+		return fault.Field("limit", "entryType", fault.Malformed, "must be CREDIT or DEBIT")
+	}
+	return nil
+}
+
+// ParseRail reads the check's rail; SWIFT is none of them.
+func ParseRail(field, text string) (rails.Rail, error) {
+	rail, known := rails.ParseRail(text)
+	if !known {
+		return "", fault.Field("limit", field, fault.Malformed, "must be one of FEDWIRE, FEDNOW, RTP, ACH")
+	}
+	return rail, nil
 }
 
 // codes are the limits that answer the question, in the order of the list.

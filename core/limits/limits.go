@@ -118,14 +118,6 @@ func (a *Answers) Of(customer customers.UID) ([]*Limit, error) {
 	return found, nil
 }
 
-var place = func() map[string]int {
-	place := map[string]int{}
-	for i, code := range order {
-		place[code] = i
-	}
-	return place
-}()
-
 // Check answers the limits that a planned payment of one customer meets; none where none is configured.
 // It changes nothing (contract, section 4.2).
 func (s *Service) Check(ctx context.Context, customer customers.UID, asked Asked) ([]*Limit, error) {

@@ -65,6 +65,12 @@ type Of[T any] struct {
 	Further bool // there are more rows in the direction of reading
 }
 
+// Counted is a page of a list that is served by page number, with how many rows the whole list has.
+type Counted[T any] struct {
+	Items []T
+	Total int64
+}
+
 // Cut makes the page of the rows that were read for a window with its Limit.
 func Cut[T any](rows []T, w Window) Of[T] {
 	further := len(rows) > w.Size

@@ -44,6 +44,7 @@ type Draft struct {
 	Currency string // ISO 4217
 	Admin    string // the login id of the bank's first user
 	Sandbox  bool
+	Customer int64 // the number of the bank's own customer; the next free one when 0
 }
 
 var (

@@ -75,7 +75,7 @@ func (s *Service) Add(ctx context.Context, bank Draft) (*Tenant, error) {
 		if err != nil {
 			return err
 		}
-		return s.furnishTx(ctx, tx, tenant, admin, strings.TrimSpace(bank.Admin))
+		return furnishTx(ctx, tx, tenant, bank.Customer, admin, strings.TrimSpace(bank.Admin))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("add tenant %s: %w", bank.Code, err)
@@ -85,11 +85,14 @@ func (s *Service) Add(ctx context.Context, bank Draft) (*Tenant, error) {
 
 // furnishTx adds what every bank starts with. The bank is a customer of itself (type Processing Org,
 // relationship Self): the legal entity of its own API keys and the home of its staff.
-func (s *Service) furnishTx(ctx context.Context, tx bun.Tx, tenant Tenant, admin uuid.UUID, login string) error {
-	var self int64
-	err := tx.NewRaw(`INSERT INTO customers (tenant, legal_name, short_name, type, relationship_type, status, created_at, updated_at)
-		VALUES (?, ?, ?, 'Processing Org', 'Self', 'Active', ?, ?) RETURNING uid`,
-		tenant.ID, tenant.Name, tenant.Code, tenant.CreatedAt, tenant.CreatedAt).Scan(ctx, &self)
+func furnishTx(ctx context.Context, tx bun.Tx, tenant Tenant, self int64, admin uuid.UUID, login string) error {
+	var number any = self
+	if self == 0 {
+		number = bun.Safe("DEFAULT")
+	}
+	err := tx.NewRaw(`INSERT INTO customers (tenant, uid, legal_name, short_name, type, relationship_type, status, created_at, updated_at)
+		VALUES (?, ?, ?, ?, 'Processing Org', 'Self', 'Active', ?, ?) RETURNING uid`,
+		tenant.ID, number, tenant.Name, tenant.Code, tenant.CreatedAt, tenant.CreatedAt).Scan(ctx, &self)
 	if err != nil {
 		return fmt.Errorf("add the bank's own customer: %w", err)
 	}

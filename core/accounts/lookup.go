@@ -1,0 +1,66 @@
+package accounts
+
+import (
+	"context"
+
+	"bankgraph/core/access"
+	"bankgraph/core/customers"
+	"bankgraph/db"
+)
+
+// Profile is what stands behind an account number: the account, whose it is, and the bank's own customer.
+type Profile struct {
+	Account     *Account
+	Customer    *customers.Customer
+	Institution customers.UID // 0 where the bank has no customer of its own
+}
+
+var (
+	lookingUp db.Texts[Account]
+	holder    db.Texts[customers.Customer]
+	bank      = db.NewText[customers.Customer](`SELECT uid FROM customers WHERE tenant = $1 AND relationship_type = 'Self'`)
+)
+
+// Lookup finds the customer behind an account number among those that the caller may see, in one round trip
+// (contract, section 4.2). With a type only accounts of that type count. A number that leads nowhere answers
+// nothing and no error, so that a foreign account looks like none.
+func (s *Service) Lookup(ctx context.Context, number string, of Type) (*Profile, error) {
+	caller, err := mayLookUp(ctx)
+	if err != nil {
+		return nil, err
+	}
+	want, partner, b := WithoutBalances(), !caller.Institution, s.db.Batch()
+	hash := s.keys.Hash(int64(caller.Tenant), NumberColumn, number)
+	account := db.Queue(b, lookingUp.Get(shape{want: want, partner: partner}, func() string {
+		return mine(selecting(want), partner).Where("a.number_hash = $3").Where("($4 = '' OR a.type = $4)").String()
+	}), caller.Tenant, caller.Owner(), hash, string(of))
+	customer := db.Queue(b, holder.Get(shape{}, func() string {
+		return db.Select[customers.Customer](db.Columns{}, nil).
+			Join("JOIN accounts AS a ON a.tenant = c.tenant AND a.customer = c.uid AND a.deleted_at IS NULL").
+			Where("c.tenant = $1").Where("a.number_hash = $2").String()
+	}), caller.Tenant, hash)
+	institution := db.Queue(b, bank, caller.Tenant)
+	if err := b.Send(ctx); err != nil {
+		return nil, err
+	}
+	// The account alone tells whether the caller may see any of it: its text carries the scope.
+	if len(account.Items) == 0 || len(customer.Items) == 0 {
+		return nil, nil
+	}
+	found := &Profile{Account: account.Items[0], Customer: customer.Items[0]}
+	if len(institution.Items) > 0 {
+		found.Institution = institution.Items[0].UID
+	}
+	return found, nil
+}
+
+// mayLookUp is the permission made for it, or the two that would find the same by going through everything.
+func mayLookUp(ctx context.Context) (access.Caller, error) {
+	if caller, err := access.Require(ctx, access.LookUpCustomers); err == nil {
+		return caller, nil
+	}
+	if _, err := access.Require(ctx, access.ViewCustomers); err != nil {
+		return access.Caller{}, err
+	}
+	return access.Require(ctx, access.ViewAccounts)
+}

@@ -1,0 +1,67 @@
+package customers
+
+import (
+	"context"
+	"strings"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/page"
+	"bankgraph/db"
+)
+
+// Everything is all columns of a customer that may be shown.
+func Everything() db.Columns { return db.Or[Customer](db.Columns{}) }
+
+// Page reads a page of the customers that the caller may see and that a search finds, in one round trip.
+func (s *Service) Page(ctx context.Context, by Search, w page.Window) (page.Counted[*Customer], error) {
+	var none page.Counted[*Customer]
+	if _, err := access.Require(ctx, access.ViewCustomers); err != nil {
+		return none, err
+	}
+	b := s.db.Batch()
+	list := s.List(ctx, b, by, Everything(), w)
+	count := s.Count(ctx, b, by)
+	if err := b.Send(ctx); err != nil {
+		return none, err
+	}
+	return page.Counted[*Customer]{Items: page.Cut(list.Items, w).Items, Total: count.Items[0].N}, nil
+}
+
+// Officer is one of the bank's people who look after a customer.
+type Officer struct {
+	bun.BaseModel `bun:"table:users,alias:u" json:"-"`
+
+	Customer  UID    `bun:"customer" json:"-"`
+	LoginID   string `bun:"login_id" json:"-"`
+	FirstName string `bun:"first_name" json:"-"`
+	LastName  string `bun:"last_name" json:"-"`
+}
+
+var officers = db.NewText[Officer](`
+SELECT c.uid AS customer, u.login_id, u.first_name, u.last_name
+FROM customers AS c
+JOIN users AS u ON u.tenant = c.tenant AND lower(u.login_id) IN (lower(c.relationship_manager), lower(c.originating_officer))
+WHERE c.tenant = $1 AND c.uid = ANY($2)`)
+
+// OfficersOf reads the people behind the login ids that each customer carries, beside the customer itself:
+// users.Named can only start when the login ids are known. The caller shows them only where the customer
+// came back: that is where its scope is checked.
+func (s *Service) OfficersOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, Officer] {
+	caller, err := access.Require(ctx, access.ViewCustomers)
+	if err != nil {
+		return db.Refuse[UID, Officer](err)
+	}
+	return db.QueueMany(b, officers, func(o *Officer) UID { return o.Customer }, caller.Tenant, of)
+}
+
+// NameOf is the name of the officer with a login id: empty where the login id names nobody.
+func NameOf(officers []*Officer, login string) string {
+	for _, o := range officers {
+		if strings.EqualFold(o.LoginID, login) {
+			return strings.TrimSpace(o.FirstName + " " + o.LastName)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,99 @@
+package rest
+
+import (
+	"net/http"
+
+	"bankgraph/core/accounts"
+	"bankgraph/core/customers"
+)
+
+// searchAccountsG1 answers the one object where an account number is given, and an array otherwise: the
+// walkthrough of the contract (section 1) reads the UID from data.accountUID.
+func (a *api) searchAccountsG1(r *http.Request) (answer, error) {
+	q := read(r)
+	customer := inPath(q, "customerUID", customers.ParseUID)
+	by := accounts.Search{
+		Number:   inQuery(q, "accountNumber", accounts.ParseNumber),
+		Type:     inQuery(q, "accountType", accounts.ParseType),
+		Status:   inQuery(q, "status", accounts.ParseStatus),
+		Currency: inQuery(q, "currency", currency),
+		Wires:    inQuery(q, "wireEnabled", flag),
+	}
+	if by.Number == "" {
+		return a.searchAccounts(q, customer, by, accountPagesG1, accountG1Of)
+	}
+	return a.findAccountByNumberG1(q, customer, by)
+}
+
+func (a *api) findAccountByNumberG1(q *reader, customer customers.UID, by accounts.Search) (answer, error) {
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	account, err := a.core.Accounts.OfNumber(q.r.Context(), customer, by, accounts.WithoutBalances())
+	if err != nil {
+		return answer{}, err
+	}
+	return one(accountG1Of(account)), nil
+}
+
+func (a *api) searchAccountsV2(r *http.Request) (answer, error) {
+	q := read(r)
+	customer := inPath(q, "customerUID", customers.ParseUID)
+	by := accounts.Search{
+		Number:     inQuery(q, "accountNumber", accounts.ParseNumber),
+		Type:       inQuery(q, "accountType", accounts.ParseType),
+		SubType:    inQuery(q, "accountSubType", accounts.ParseSubType),
+		Status:     inQuery(q, "status", accounts.ParseStatus),
+		Currency:   inQuery(q, "currency", currency),
+		CostCenter: inQuery(q, "costCenter", text),
+		Wires:      inQuery(q, "wireEnabled", flag),
+	}
+	return a.searchAccounts(q, customer, by, pagesV2, accountItemV2Of)
+}
+
+// searchAccountsV3 reads what it searches for from a body, and the pages from the query.
+func (a *api) searchAccountsV3(r *http.Request) (answer, error) {
+	q := readBody(r)
+	customer := inPath(q, "customerUID", customers.ParseUID)
+	by := accounts.Search{
+		Number:     inBody(q, "accountNumber", accounts.ParseNumber),
+		Type:       inBody(q, "accountType", accounts.ParseType),
+		SubType:    inBody(q, "accountSubType", accounts.ParseSubType),
+		Status:     inBody(q, "status", accounts.ParseStatus),
+		Currency:   inBody(q, "currency", currency),
+		CostCenter: inBody(q, "costCenter", text),
+		Wires:      q.flagInBody("wireEnabled"), Fedwire: q.flagInBody("fedwireEnabled"), ACH: q.flagInBody("achEnabled"),
+		FedNow: q.flagInBody("fedNowEnabled"), RTP: q.flagInBody("rtpEnabled"), SWIFT: q.flagInBody("swiftEnabled"),
+	}
+	return a.searchAccounts(q, customer, by, accountPagesV3, accountV3Of)
+}
+
+// searchAccounts is what the three searches share. Balances are for the retrieval of one account.
+func (a *api) searchAccounts(q *reader, of customers.UID, by accounts.Search, n numbering, view func(*accounts.Account) any) (answer, error) {
+	sheet := q.sheet(n)
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	found, err := a.core.Accounts.Of(q.r.Context(), of, by, accounts.WithoutBalances(), sheet.window())
+	return list(found.Items, found.Total, sheet, view), err
+}
+
+// findAccountG1 has page and limit in the contract too; they mean nothing for one account and are not read.
+func (a *api) findAccountG1(r *http.Request) (answer, error) { return a.findAccount(r, accountG1Of) }
+func (a *api) findAccountV2(r *http.Request) (answer, error) { return a.findAccount(r, accountV2Of) }
+func (a *api) findAccountV3(r *http.Request) (answer, error) { return a.findAccount(r, accountV3Of) }
+
+func (a *api) findAccount(r *http.Request, view func(*accounts.Account) any) (answer, error) {
+	q := read(r)
+	customer := inPath(q, "customerUID", customers.ParseUID)
+	uid := inPath(q, "accountUID", accounts.ParseUID)
+	balances := inQuery(q, "includeAccountBalance", flag)
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	account, err := a.core.Accounts.Find(r.Context(), customer, uid, accounts.Everything(balances != nil && *balances))
+	if err != nil {
+		return answer{}, err
+	}
+	return one(view(account)), nil
+}

@@ -1,0 +1,180 @@
+package rest_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/contacts"
+	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
+	"bankgraph/core/fees"
+	"bankgraph/core/limits"
+	"bankgraph/core/postal"
+	"bankgraph/core/rails"
+	"bankgraph/core/seal"
+	"bankgraph/core/signatories"
+	"bankgraph/core/users"
+	"bankgraph/rest"
+)
+
+// bank is a bank with a partner, and the interface on it. Its numbers are the same in each test, so bodies can
+// be golden files.
+type bank struct {
+	*coretest.Bank
+	t       testing.TB
+	handler http.Handler
+
+	partner *customers.Customer // a downstream partner
+	acme    *customers.Customer // the partner's customer: has everything
+	bare    *customers.Customer // the partner's customer: has nothing
+	direct  *customers.Customer // the bank's own customer: the partner must see nothing of it
+
+	operating *accounts.Account // acme's, in the bank's own books
+	pseudo    *accounts.Account // acme's, in front of the first
+	loan      *accounts.Account // acme's, kept elsewhere
+	hidden    *accounts.Account // direct's
+
+	supplier *contacts.Contact // acme's
+	stranger *contacts.Contact // direct's
+}
+
+// canary is in every text of what a partner of the bank must not see: the bank's own customer, and everything of
+// a second bank.
+const canary = "CANARY"
+
+// number is the account number of every account that the partner must not see begins with.
+func number(a *accounts.Account) string { return coretest.AccountNumber(a.UID) }
+
+func newBank(t testing.TB) *bank {
+	t.Helper()
+	b := &bank{Bank: coretest.New(t), t: t}
+	b.handler = checked(t, rest.New(b.Core, rest.Options{Log: slog.New(slog.DiscardHandler)}))
+	b.partner = b.DownstreamPartner()
+	b.acme = b.Customer(coretest.OwnedBy(b.partner), b.furnish)
+	b.bare = b.Customer(coretest.OwnedBy(b.partner), coretest.Named("Bare LLC"))
+	b.direct = b.Customer(func(c *customers.Customer) {
+		c.LegalName, c.ShortName, c.EmailAddress, c.LegalAddress.Line1 = canary+" Direct Corp", canary+"DIRECT", canary+"@direct.example", canary
+	})
+	b.fillAcme()
+	b.hidden = b.Account(b.direct, func(a *accounts.Account) { a.Name = canary + " account" })
+	b.stranger = b.Contact(b.direct, func(k *contacts.Contact) { k.Name = canary + " contact" })
+	b.Signatory(b.direct, func(g *signatories.Signatory) { g.FullName = canary + " Signatory" })
+	b.Fee(b.direct, func(f *fees.Tier) { f.Product = canary })
+	b.Limit(b.direct, "ACH_PAYMENT_LIMIT_PER_DAY", 42_42)
+	return b
+}
+
+// mark is put into the texts of the second bank's twins.
+func (b *bank) mark(tenant access.Tenant) string {
+	if tenant == b.Tenant {
+		return ""
+	}
+	return canary + " "
+}
+
+// furnish fills in all that a customer can have.
+func (b *bank) furnish(c *customers.Customer) {
+	mark := b.mark(c.Tenant)
+	c.LegalName, c.ShortName = mark+"Acme Trading & Söhne", "acme"
+	c.ExternalReferenceID, c.ACHCompanyID, c.CustomerID = mark+"ref-7", "1234567890", mark+"cust-7"
+	c.LEI, c.SWIFTCode = "5493001KJTIIGC8Y1R12", "ACMEUS33"
+	c.FaxNumber, c.Website, c.LogoURL = "+16145550124", "https://acme.example", "https://acme.example/logo.png"
+	c.LinkedinURL, c.TwitterURL = "https://linkedin.example/acme", "https://twitter.example/acme"
+	c.LegalAddress.Line1, c.LegalAddress.Line2 = mark+"1 Main St", "Floor 2"
+	c.MailingAddress, c.MailAddressSameAsLegal = c.LegalAddress, false
+	c.MailingAddress.Line1 = mark + "PO Box 9"
+	c.ProcessingOrgShortName, c.ParentEntityShortName = "testbank", "partner"
+	c.RelationshipManager, c.OriginatingOfficer = "mjones", "MJones"
+	c.Profile = customers.Profile{CreditClient: true, SSO: true, ACHNonPrefund: true, ACHNonPrefundLimit: "2500.00", FXPricingTier: "Gold", CreditValueAdjustment: "0.5", DetailsOfCharge: "SHA"}
+	c.SECCodes, c.Note = []string{"PPD", "WEB"}, mark+"a note"
+	c.Access = customers.AccessSettings{AllowOnlineAccess: true, PaymentDualApproval: true, FirstApproverLimit: 1_000_000, SecondApproverLimit: 99_999_999_999, NumberOfApprovers: 2}
+	c.AdditionalAttributes = []customers.Attribute{{Name: "Region", Value: mark + "East"}}
+}
+
+// fillAcme makes what the customer has.
+func (b *bank) fillAcme() {
+	b.t.Helper()
+	b.operating = b.Account(b.acme, coretest.Holding(12_345_67, 345_67), b.furnishAccount)
+	b.pseudo = b.Account(b.acme, func(a *accounts.Account) {
+		a.SubType, a.Name = accounts.Pseudo, b.mark(a.Tenant)+"For benefit of"
+		a.FBONumber = b.Keys.Seal("70100000001", seal.Place{Tenant: int64(a.Tenant), Column: "accounts.fbo_number", Row: int64(a.UID)})
+	})
+	b.loan = b.Account(b.acme, func(a *accounts.Account) {
+		a.Name, a.Type, a.SubType, a.SystemOfRecord, a.Status = b.mark(a.Tenant)+"Credit line", accounts.Loan, accounts.LineOfCredit, accounts.External, accounts.Suspended
+		a.BankID, a.BankIDType, a.Currency, a.EnableWires = "FBNKUS33", accounts.BIC, "JPY", false
+		a.ExternalProvider, a.ExternalID = "corebank", b.mark(a.Tenant)+"ext-3"
+		a.ExternalToken = b.Keys.Seal("token-of-the-provider", seal.Place{Tenant: int64(a.Tenant), Column: "accounts.external_token", Row: int64(a.UID)})
+	})
+	b.supplier = b.Contact(b.acme, b.furnishContact)
+	b.Contact(b.acme, func(k *contacts.Contact) { k.Name = b.mark(k.Tenant) + "Other Inc" })
+	b.Signatory(b.acme, func(g *signatories.Signatory) { g.FullName = b.mark(g.Tenant) + "Ann Lee" })
+	b.Signatory(b.acme, func(g *signatories.Signatory) { g.LimitMinor, g.Title, g.Status = nil, "", signatories.Pending })
+	b.Signatory(b.acme, func(g *signatories.Signatory) { g.FullName, g.Status = canary, signatories.Deleted })
+	b.Fee(b.acme, func(f *fees.Tier) { f.FeeName = b.mark(f.Tenant) + "SPOT" })
+	b.Fee(b.acme, func(f *fees.Tier) { f.FeeTier, f.FeeName = "Silver", b.mark(f.Tenant)+"TN" })
+	b.Limit(b.acme, "ACH_PAYMENT_LIMIT_PER_TRANSACTION", 10_000_00)
+	b.Limit(b.acme, "ACH_PAYMENT_LIMIT_PER_DAY", 50_000_00)
+	b.Limit(b.acme, "ACH_PAYMENT_LIMIT_PER_MONTH", 500_000_00)
+	b.Limit(b.acme, "ACH_WEB_DEBIT_TRANSACTION_LIMIT", 500_00)
+	b.Limit(b.acme, "NO_OF_ACH_FILES_PER_DAY", 12)
+	b.Usage(b.acme, limits.ACH, coretest.Start.Format("2006-01-02"), 49_500_00, func(u *limits.Usage) { u.EntryType, u.SECCode = rails.Debit, "WEB" })
+	b.officer(b.Bank)
+}
+
+func (b *bank) furnishAccount(a *accounts.Account) {
+	hundred, thousand, mark := int64(100_00), int64(1_000_00), b.mark(a.Tenant)
+	a.Name, a.ExternalReferenceID, a.CostCenter, a.Reason = mark+"Operating", mark+"acc-1", "CC-1", mark+"opened by phone"
+	a.BalanceType, a.EnableCallbacks, a.CallbackLimit = "DDA", true, &hundred
+	a.EnableACH, a.EnableOffset, a.DefaultOffset, a.Underwritten = true, true, true, true
+	a.DebitExposureLimit, a.CreditExposureLimit, a.ACHCompanyID, a.SECCodes = &thousand, &hundred, "1234567890", []string{"PPD", "WEB"}
+	a.EnableFedNow, a.FedNowSend, a.EnableRTP, a.RTPRFPSend, a.RFPReceive = true, true, true, true, true
+	a.EnablePositivePay, a.FeeAccount = true, true
+	a.AdditionalAttributes = []customers.Attribute{{Name: "Desk", Value: mark + "7"}}
+}
+
+func (b *bank) furnishContact(k *contacts.Contact) {
+	mark := b.mark(k.Tenant)
+	k.ExternalReferenceID, k.TemplateName, k.Name = mark+"con-1", "supplier", mark+"Supplier GmbH"
+	k.Address = postal.Address{Line1: mark + "Hauptstr. 1", City: "Berlin", PostalCode: "10115", CountryCode: "DE", Country: "Germany"}
+	k.Bank.SWIFTCode, k.Bank.NationalCode, k.Bank.Address.City = "MUSTDEFF", "", "Berlin"
+	k.Intermediary = contacts.IntermediaryBank{Country: "United States", Name: "Middle Bank", NationalCode: "611090002", CoverMessageRequired: true}
+	k.BeneficiaryNotes, k.OtherBankInfo = mark+"invoice number", "none"
+	k.RegulatoryReporting = []contacts.Reporting{{Key: "TaxId", Value: mark + "DE123456789"}}
+}
+
+// officer is the person of the bank who looks after the customer.
+func (b *bank) officer(of *coretest.Bank) {
+	b.t.Helper()
+	mary := users.User{
+		Tenant: of.Tenant, UID: uuid.New(), Customer: int64(of.Self.UID), LoginID: "mjones", FirstName: b.mark(of.Tenant) + "Mary",
+		LastName: "Jones", Status: users.Active, CreatedAt: coretest.Start,
+	}
+	if _, err := b.DB.NewInsert().Model(&mary).Exec(context.Background()); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// program is the partner's program.
+func (b *bank) program() context.Context { return b.Partner(b.partner) }
+
+// without are these permissions but one.
+func without(all []access.Permission, one access.Permission) (rest []access.Permission) {
+	for _, p := range all {
+		if p != one {
+			rest = append(rest, p)
+		}
+	}
+	return rest
+}
+
+// leaks tells whether a body shows anything that its reader must not see.
+func (b *bank) leaks(body string) bool {
+	return strings.Contains(body, canary) || strings.Contains(body, b.hidden.Number.Last4) && b.hidden.Number.Last4 != ""
+}

@@ -1,0 +1,130 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"bankgraph/core/fault"
+)
+
+const (
+	mostBody  = 1 << 20 // bytes of a JSON body
+	mostDepth = 32      // objects and arrays inside each other
+)
+
+var (
+	errMediaType = fault.New(fault.Invalid, "request", "the content type must be application/json")
+	errTooLarge  = fault.New(fault.Invalid, "request", "the body must not be larger than 1 MiB")
+)
+
+func malformed(message string) error {
+	return fault.Field("request", "body", fault.Malformed, message)
+}
+
+// object is a JSON object: its values are string, json.Number, bool, nil, object or []any. Names count exactly
+// as written, which encoding/json's structs do not do, and a name that is given twice is refused.
+type object map[string]any
+
+// bodyOf reads the one JSON object of a request. No body at all is an empty object.
+func bodyOf(r *http.Request) (object, error) {
+	text, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, mostBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, errTooLarge
+	case err != nil:
+		return nil, malformed("could not be read")
+	case len(text) == 0 && r.Header.Get("Content-Type") == "":
+		return object{}, nil
+	case !isJSON(r.Header):
+		return nil, errMediaType
+	case len(text) == 0:
+		return object{}, nil
+	case !utf8.Valid(text):
+		return nil, malformed("must be UTF-8")
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	value, err := next(decoder, 0)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return nil, malformed("must be one JSON object and nothing after it")
+	}
+	body, ok := value.(object)
+	if !ok {
+		return nil, malformed("must be a JSON object")
+	}
+	return body, nil
+}
+
+func isJSON(h http.Header) bool {
+	kind, parameters, err := mime.ParseMediaType(h.Get("Content-Type"))
+	charset := parameters["charset"]
+	encoding := h.Get("Content-Encoding")
+	return err == nil && kind == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8")) &&
+		(encoding == "" || strings.EqualFold(encoding, "identity"))
+}
+
+// next reads one value of any kind.
+func next(d *json.Decoder, depth int) (any, error) {
+	token, err := d.Token()
+	if err != nil {
+		return nil, malformed("must be well-formed JSON")
+	}
+	if depth > mostDepth {
+		return nil, malformed("must not be nested deeper than 32 levels")
+	}
+	switch token {
+	case json.Delim('{'):
+		return nextObject(d, depth+1)
+	case json.Delim('['):
+		return nextArray(d, depth+1)
+	}
+	return token, nil
+}
+
+func nextObject(d *json.Decoder, depth int) (any, error) {
+	members := object{}
+	for d.More() {
+		token, err := d.Token()
+		if err != nil {
+			return nil, malformed("must be well-formed JSON")
+		}
+		name, _ := token.(string)
+		if _, twice := members[name]; twice {
+			return nil, malformed("must not name a field twice")
+		}
+		if members[name], err = next(d, depth); err != nil {
+			return nil, err
+		}
+	}
+	return members, end(d)
+}
+
+func nextArray(d *json.Decoder, depth int) (any, error) {
+	var items []any
+	for d.More() {
+		item, err := next(d, depth)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+	}
+	return items, end(d)
+}
+
+// end reads the bracket that closes an object or array.
+func end(d *json.Decoder) error {
+	if _, err := d.Token(); err != nil {
+		return malformed("must be well-formed JSON")
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package rest
+
+import (
+	"net/http"
+
+	"bankgraph/core/customers"
+)
+
+// searchCustomersG1 writes its parameters as the contract does; the case of v2 is also accepted.
+func (a *api) searchCustomersG1(r *http.Request) (answer, error) {
+	q := read(r)
+	by := customers.Search{
+		Words:      inQuery(q, "legalName", text),
+		Type:       inQuery(q, "CustomerType", customers.ParseType, "customerType"),
+		ShortName:  inQuery(q, "shortName", text),
+		CustomerID: inQuery(q, "CustomerID", text, "customerId"),
+	}
+	return a.searchCustomers(q, by, customerPagesG1, customerG1Of)
+}
+
+func (a *api) searchCustomersV2(r *http.Request) (answer, error) {
+	q := read(r)
+	by := customers.Search{
+		Words:      inQuery(q, "legalName", text),
+		Type:       inQuery(q, "customerType", customers.ParseType),
+		ShortName:  inQuery(q, "shortName", text),
+		CustomerID: inQuery(q, "customerId", text),
+		UID:        inQuery(q, "customerUID", customers.ParseUID),
+		Status:     inQuery(q, "status", customers.ParseStatus),
+		TaxID:      inQuery(q, "taxId", text),
+	}
+	return a.searchCustomers(q, by, pagesV2, customerItemV2Of)
+}
+
+// searchCustomers is what the two searches share. Its view is the generation's.
+func (a *api) searchCustomers(q *reader, by customers.Search, n numbering, view func(*customers.Customer) any) (answer, error) {
+	sheet := q.sheet(n)
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	found, err := a.core.Customers.Page(q.r.Context(), by, sheet.window())
+	return list(found.Items, found.Total, sheet, view), err
+}
+
+// findCustomerG1 answers an array of one, as documented.
+func (a *api) findCustomerG1(r *http.Request) (answer, error) {
+	q := read(r)
+	uid := inPath(q, "customerUID", customers.ParseUID)
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	customer, err := a.core.Customers.Find(r.Context(), uid)
+	if err != nil {
+		return answer{}, err
+	}
+	return one([]any{customerG1Of(customer)}), nil
+}
+
+// findCustomerV2 answers an array of one, as documented, with all that the customer holds, read in one round trip.
+func (a *api) findCustomerV2(r *http.Request) (answer, error) {
+	q := read(r)
+	uid := inPath(q, "customerUID", customers.ParseUID)
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	ctx, b, of := r.Context(), a.core.Batch(), []customers.UID{uid}
+	found := a.core.Customers.FindMany(ctx, b, of, customers.Everything())
+	officers := a.core.Customers.OfficersOf(ctx, b, of)
+	tiers := a.core.Fees.OfCustomers(ctx, b, of)
+	limits := a.core.Limits.ConfiguredOf(ctx, b, of)
+	if err := b.Send(ctx); err != nil {
+		return answer{}, err
+	}
+	customer, err := customers.OneOf(found, uid)
+	if err != nil {
+		return answer{}, err
+	}
+	return one([]customerV2{customerV2Of(customer, officers.Of[uid], tiers.Of[uid], limits.Of[uid])}), nil
+}

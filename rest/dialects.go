@@ -1,0 +1,206 @@
+package rest
+
+import (
+	"net/http"
+	"strings"
+
+	"bankgraph/core/accounts"
+	"bankgraph/core/contacts"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/signatories"
+)
+
+// dialect is how one family of operations speaks: its envelope, and status and code by fault. The same missing
+// customer is CUST001 in one and SIG_CUSTOMER_NOTFOUND in another.
+type dialect struct {
+	success func(answer) any
+	failure func(phrase string, l line, f *fault.Fault) any
+	phrase  string // what the message of a failure starts with, in envelopes that have one message
+	lines   []line // the first that fits counts
+}
+
+// says returns the dialect with the phrase of one operation.
+func (d dialect) says(phrase string) dialect {
+	d.phrase = phrase
+	return d
+}
+
+// line gives a fault its status and code.
+type line struct {
+	is      *fault.Fault  // this very fault of core,
+	kind    fault.Kind    // or any of this kind,
+	subject string        // about this subject,
+	field   string        // this field
+	problem fault.Problem // and this problem with it; what is empty fits all
+
+	status int
+	code   string
+	as     *fault.Fault // what callers read in its place, where they must not tell the two apart
+}
+
+func (l line) fits(f *fault.Fault) bool {
+	if l.is != nil {
+		return l.is.Is(f)
+	}
+	return (l.kind == "" || l.kind == f.Kind) && (l.subject == "" || l.subject == f.Subject) &&
+		(l.field == "" || l.field == f.Field) && (l.problem == "" || l.problem == f.Problem)
+}
+
+func (d dialect) lineFor(f *fault.Fault) line {
+	for _, l := range d.lines {
+		if l.fits(f) {
+			return l
+		}
+	}
+	return line{status: http.StatusInternalServerError, code: serverFailure}
+}
+
+const (
+	serverFailure = "API900" // contract, section 7
+	notAuthorized = "API901"
+)
+
+// table completes the lines of an area: what is particular to it, what all areas share, and its own code for
+// everything else that is wrong with a request. Absent and foreign things answer 400, not 404 (contract,
+// section 7), and both in the same words.
+func table(area, denied string, particular ...line) []line {
+	return append(particular, []line{
+		{is: customers.ErrOutOfScope, status: http.StatusBadRequest, code: area, as: customers.ErrNotFound},
+		{is: errMediaType, status: http.StatusUnsupportedMediaType, code: area},
+		{is: errTooLarge, status: http.StatusRequestEntityTooLarge, code: area},
+		{kind: fault.Unauthenticated, status: http.StatusUnauthorized, code: notAuthorized},
+		{kind: fault.Denied, status: http.StatusForbidden, code: denied},
+		{kind: fault.TooMany, status: http.StatusTooManyRequests, code: serverFailure},
+		{kind: fault.Unavailable, status: http.StatusServiceUnavailable, code: serverFailure},
+		{kind: fault.Internal, status: http.StatusInternalServerError, code: serverFailure},
+		{status: http.StatusBadRequest, code: area},
+	}...)
+}
+
+// The dialects. Envelope names (C1 …) and codes are those of the contract; codes of refusals follow its pattern
+// AREA_ACCESS_DENIED.
+var (
+	customerLines = table("CUST001", "CUSTOMER_ACCESS_DENIED")
+	contactLines  = table("CUST001", "CONTACT_ACCESS_DENIED",
+		line{is: contacts.ErrNotFound, status: http.StatusBadRequest, code: "CUST002"})
+	accountLines = table("ACC001", "ACCOUNT_ACCESS_DENIED",
+		line{is: accounts.ErrNotFound, status: http.StatusBadRequest, code: "ACC002"})
+
+	customersG1 = dialect{success: successC1, failure: failureC1, lines: customerLines}
+	customersV2 = customersG1
+	contactsG1  = dialect{success: successC1, failure: failureC1, lines: contactLines}
+	contactsV2  = contactsG1
+	accountsG1  = dialect{success: successC1, failure: failureC1, lines: accountLines}
+	accountsV2  = accountsG1
+	accountsV3  = dialect{success: successV3, failure: failureC5, lines: accountLines}
+
+	lookupV1 = dialect{success: bare, failure: failureC4, lines: table("LKUP_VALIDATION_ERROR", "LKUP_ACCESS_DENIED",
+		line{field: "accountNumber", problem: fault.Max, status: http.StatusBadRequest, code: "LKUP_ACCNUM_MAX"},
+		line{field: "accountNumber", problem: fault.AllZero, status: http.StatusBadRequest, code: "LKUP_ACCNUM_ALLZERO"},
+		line{field: "accountNumber", status: http.StatusBadRequest, code: "LKUP_ACCNUM_INVALID"},
+		line{field: "accountType", status: http.StatusBadRequest, code: "LKUP_ACCTYPE_INVALID"},
+		line{kind: fault.Internal, status: http.StatusInternalServerError, code: "LKUP_INTERNAL_ERROR"})}
+
+	limitsV1 = dialect{success: bare, failure: failureC4, lines: table("CUSTOMERLIMIT_INVALID_REQUEST", "CUSTOMERLIMIT_ACCESS_DENIED",
+		line{is: customers.ErrNotFound, status: http.StatusBadRequest, code: "CUSTOMER_CUSTOMERID_NOTFOUND"},
+		line{is: customers.ErrOutOfScope, status: http.StatusBadRequest, code: "CUSTOMER_CUSTOMERID_NOTFOUND", as: customers.ErrNotFound},
+		line{is: errMediaType, status: http.StatusUnsupportedMediaType, code: "CUSTOMERLIMIT_UNSUPPORTED_MEDIATYPE"},
+		line{field: "customerUID", problem: fault.AllZero, status: http.StatusBadRequest, code: "CUSTOMER_CUSTOMERID_ALLZERO"},
+		line{field: "customerUID", status: http.StatusBadRequest, code: "CUSTOMER_CUSTOMERID_NUMBER"},
+		line{field: "paymentRail", problem: fault.Required, status: http.StatusBadRequest, code: "CUSTOMERLIMIT_PAYMENTRAIL_REQUIRED"},
+		line{field: "paymentRail", status: http.StatusBadRequest, code: "CUSTOMERLIMIT_PAYMENTRAIL_INVALID"},
+		line{field: "paymentAmount", status: http.StatusBadRequest, code: "CUSTOMERLIMIT_AMOUNT_INVALID"},
+		line{field: "deliveryDate", status: http.StatusBadRequest, code: "CUSTOMERLIMIT_DATE_INVALID"},
+		line{field: "secCode", status: http.StatusBadRequest, code: "CUSTOMERLIMIT_SECCODE_INVALID"},
+		line{field: "entryType", problem: fault.Required, status: http.StatusBadRequest, code: "CUSTOMERLIMIT_ENTRYTYPE_REQUIRED"},
+		line{field: "entryType", status: http.StatusBadRequest, code: "CUSTOMERLIMIT_ENTRYTYPE_INVALID"})}
+
+	// Signatories alone tell a foreign customer of the same bank from an absent one.
+	signatoriesV1 = dialect{success: bare, failure: failureC4or6, lines: table("SIG_VALIDATION_ERROR", "SIG_ACCESS_DENIED",
+		line{is: signatories.ErrPartner, status: http.StatusBadRequest, code: "SIG_PARTNERID_REQUIRED"},
+		line{is: customers.ErrNotFound, status: http.StatusBadRequest, code: "SIG_CUSTOMER_NOTFOUND"},
+		line{is: customers.ErrOutOfScope, status: http.StatusBadRequest, code: "SIG_CUSTOMERACCESS_DENIED"})}
+)
+
+// envelopeC1 is the envelope of the first two generations.
+type envelopeC1 struct {
+	Status     string      `json:"status"`
+	Code       *string     `json:"code"`
+	Message    *string     `json:"message"`
+	Pagination *pagination `json:"pagination,omitempty"`
+	Data       any         `json:"data"`
+}
+
+func successC1(said answer) any {
+	return envelopeC1{Status: "Success", Pagination: said.pages, Data: said.data}
+}
+
+func failureC1(phrase string, l line, f *fault.Fault) any {
+	message := l.message(f)
+	if phrase != "" {
+		message = phrase + ": " + message
+	}
+	return envelopeC1{Status: "Failure", Code: &l.code, Message: &message}
+}
+
+// message is what callers read: the field, where one is to blame, and what is wrong.
+func (l line) message(f *fault.Fault) string {
+	if l.as != nil {
+		return l.as.Error()
+	}
+	return f.Error()
+}
+
+// bare answers the data as it is.
+func bare(said answer) any { return said.data }
+
+// successV3 is C9, with the pages of a list before the data.
+func successV3(said answer) any {
+	return struct {
+		Pagination *pagination `json:"pagination,omitempty"`
+		Data       any         `json:"data"`
+	}{said.pages, said.data}
+}
+
+type codeAndMessage struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+type envelopeC4 struct {
+	Errors []codeAndMessage `json:"errors"`
+}
+
+func failureC4(_ string, l line, f *fault.Fault) any {
+	return envelopeC4{Errors: []codeAndMessage{{l.code, l.message(f)}}}
+}
+
+// failureC4or6 is C4 for what is wrong with a request and C6 for everything else (contract, signatories).
+func failureC4or6(phrase string, l line, f *fault.Fault) any {
+	if l.status == http.StatusBadRequest {
+		return failureC4(phrase, l, f)
+	}
+	return codeAndMessage{l.code, l.message(f)}
+}
+
+type envelopeC5 struct {
+	Code    string           `json:"code"`
+	Message string           `json:"message"`
+	Errors  []codeAndMessage `json:"errors"`
+	Data    *struct{}        `json:"data"` // always null
+}
+
+// failureC5 says the area's code, and beside it what is wrong with which field, in the newer pattern
+// AREA_FIELD_PROBLEM. Without a field to blame both are the same.
+func failureC5(_ string, l line, f *fault.Fault) any {
+	detail := l.code
+	if f.Field != "" {
+		problem := f.Problem
+		if problem == "" {
+			problem = fault.Unknown
+		}
+		detail = "ACCOUNT_" + strings.ToUpper(f.Field) + "_" + string(problem)
+	}
+	return envelopeC5{Code: l.code, Message: l.message(f), Errors: []codeAndMessage{{detail, l.message(f)}}}
+}

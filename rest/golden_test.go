@@ -1,0 +1,71 @@
+package rest_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"bankgraph/core/coretest"
+)
+
+// operation is one documented operation as a partner would call it. {C}, {A}, {K} and {N} stand for a customer,
+// one of its accounts, one of its contacts, and the account's number.
+type operation struct {
+	name, method, path, body string
+}
+
+// operations are all of them, in the fullest form. Their answers are golden files of the same name.
+var operations = []operation{
+	{"customers_g1_search", http.MethodGet, "/customers?Page=1&limit=10&legalName=acme%20tr", ""},
+	{"customers_g1_get", http.MethodGet, "/customers/{C}", ""},
+	{"customers_v2_search", http.MethodGet, "/v2/customers?page=1&limit=10", ""},
+	{"customers_v2_get", http.MethodGet, "/v2/customers/{C}", ""},
+	{"contacts_g1_search", http.MethodGet, "/customers/{C}/contacts?page=1&limit=10&contactName=suppl", ""},
+	{"contacts_g1_get", http.MethodGet, "/customers/{C}/contacts/{K}", ""},
+	{"contacts_v2_search", http.MethodGet, "/v2/customers/{C}/contacts?page=1&limit=1", ""},
+	{"contacts_v2_get", http.MethodGet, "/v2/customers/{C}/contacts/{K}", ""},
+	{"contacts_v1_get", http.MethodGet, "/v1/customers/{C}/beneficiary/{K}", ""},
+	{"accounts_g1_search", http.MethodGet, "/customers/{C}/accounts", ""},
+	{"accounts_g1_by_number", http.MethodGet, "/customers/{C}/accounts?accountNumber={N}", ""},
+	{"accounts_g1_get", http.MethodGet, "/customers/{C}/accounts/{A}?includeAccountBalance=true", ""},
+	{"accounts_v2_search", http.MethodGet, "/v2/customers/{C}/accounts?page=1&limit=1000", ""},
+	{"accounts_v2_get", http.MethodGet, "/v2/customers/{C}/accounts/{A}?includeAccountBalance=true", ""},
+	{"accounts_v3_search", http.MethodPost, "/v3/customers/{C}/accounts/search?page=1&limit=10", `{"status": "active", "achEnabled": true}`},
+	{"accounts_v3_get", http.MethodGet, "/v3/customers/{C}/accounts/{A}?includeAccountBalance=true", ""},
+	{"signatories_list", http.MethodGet, "/v1/customers/{C}/signatories?page=0&size=10", ""},
+	{"limits_check", http.MethodPost, "/v1/customers/{C}/limits", `{"paymentRail": "ACH", "paymentAmount": 600.10, "secCode": "WEB", "entryType": "Debit"}`},
+	{"lookup", http.MethodGet, "/v1/customers/lookup/{N}", ""},
+}
+
+// at calls an operation about a customer and what is its.
+func (b *bank) at(ctx context.Context, o operation, customer, account, contact any, number string) said {
+	b.t.Helper()
+	path := strings.NewReplacer("{C}", fmt.Sprint(customer), "{A}", fmt.Sprint(account), "{K}", fmt.Sprint(contact), "{N}", number).Replace(o.path)
+	return b.call(ctx, o.method, path, o.body)
+}
+
+// ask calls an operation about acme.
+func (b *bank) ask(ctx context.Context, o operation) said {
+	b.t.Helper()
+	return b.at(ctx, o, b.acme.UID, b.operating.UID, b.supplier.UID, coretest.AccountNumber(b.operating.UID))
+}
+
+func TestEveryOperationAnswersItsGoldenBody(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, o := range operations {
+		b.ask(b.program(), o).golden(t, o.name)
+	}
+}
+
+func TestEveryOperationIsOneRoundTrip(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, o := range operations {
+		if cost := b.ask(b.program(), o).cost; cost.RoundTrips.Load() != 1 {
+			t.Errorf("%s takes %d round trips", o.name, cost.RoundTrips.Load())
+		}
+	}
+}

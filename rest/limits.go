@@ -1,0 +1,25 @@
+package rest
+
+import (
+	"net/http"
+
+	"bankgraph/core/customers"
+	"bankgraph/core/limits"
+)
+
+// checkLimits answers 204 where no limit applies.
+func (a *api) checkLimits(r *http.Request) (answer, error) {
+	q := readBody(r)
+	customer := inPath(q, "customerUID", customers.ParseUID)
+	asked := limits.Asked{
+		Rail:   inBody(q, "paymentRail", limits.ParseRail),
+		Amount: q.numberInBody("paymentAmount"),
+		On:     inBody(q, "deliveryDate", limits.ParseDate),
+	}
+	q.fail(asked.ParseClass(inBody(q, "secCode", asIs), inBody(q, "entryType", asIs)))
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	found, err := a.core.Limits.Check(r.Context(), customer, asked)
+	return limitsOf(found), err
+}

@@ -1,0 +1,217 @@
+package rest
+
+import (
+	"encoding/json"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-chi/chi/v5"
+
+	"bankgraph/core/fault"
+	"bankgraph/core/money"
+	"bankgraph/core/page"
+)
+
+// reader turns a request into typed values. It keeps the first thing that is wrong; after that it reads only
+// zero values, so a handler reads all that it needs and then looks at err once.
+type reader struct {
+	r     *http.Request
+	query url.Values
+	body  object
+	err   error
+}
+
+func read(r *http.Request) *reader {
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	q := &reader{r: r, query: query}
+	if err != nil {
+		q.fail(fault.Field("request", "query", fault.Malformed, "must be a well-formed query string"))
+	}
+	return q
+}
+
+// readBody is read for operations with a JSON body.
+func readBody(r *http.Request) *reader {
+	q := read(r)
+	body, err := bodyOf(r)
+	q.fail(err)
+	q.body = body
+	return q
+}
+
+func (q *reader) fail(err error) {
+	if q.err == nil {
+		q.err = err
+	}
+}
+
+// parser makes a value of a field's text, or says what is wrong with it.
+type parser[T any] func(field, text string) (T, error)
+
+// parsed is the value of a text that was given, and the zero value without one.
+func parsed[T any](q *reader, field, text string, parse parser[T]) (value T) {
+	if q.err == nil && text != "" {
+		if q.fail(plain(field, text)); q.err == nil {
+			var err error
+			value, err = parse(field, text)
+			q.fail(err)
+		}
+	}
+	return value
+}
+
+// inPath reads a part of the path.
+func inPath[T any](q *reader, name string, parse parser[T]) T {
+	return parsed(q, name, chi.URLParam(q.r, name), parse)
+}
+
+// inQuery reads an optional parameter: by the documented name or by one of those that are also accepted.
+// An empty one counts as absent; parameters that nobody reads are ignored.
+func inQuery[T any](q *reader, name string, parse parser[T], also ...string) T {
+	return parsed(q, name, q.parameter(append([]string{name}, also...)), parse)
+}
+
+func (q *reader) parameter(names []string) (text string) {
+	times := 0
+	for _, name := range names {
+		for _, value := range q.query[name] {
+			text = value
+			times++
+		}
+	}
+	if times > 1 {
+		q.fail(fault.Field("request", names[0], fault.Malformed, "must be given once"))
+	}
+	return text
+}
+
+// inBody reads an optional text of the body; null counts as absent.
+func inBody[T any](q *reader, name string, parse parser[T]) T {
+	text, ok := q.body[name].(string)
+	if !ok && q.body[name] != nil {
+		q.fail(fault.Field("request", name, fault.Malformed, "must be a string"))
+	}
+	return parsed(q, name, text, parse)
+}
+
+// flagInBody reads an optional true or false of the body; nil without one.
+func (q *reader) flagInBody(name string) *bool {
+	flag, ok := q.body[name].(bool)
+	if !ok {
+		if q.body[name] != nil {
+			q.fail(fault.Field("request", name, fault.Malformed, "must be true or false"))
+		}
+		return nil
+	}
+	return &flag
+}
+
+// numberInBody reads the decimal text of an optional number, never by way of a float.
+func (q *reader) numberInBody(name string) string {
+	number, ok := q.body[name].(json.Number)
+	if !ok && q.body[name] != nil {
+		q.fail(fault.Field("request", name, fault.Malformed, "must be a number"))
+	}
+	return number.String()
+}
+
+// plain refuses what no field may hold: bytes that are not text, and control characters.
+func plain(field, text string) error {
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+		return fault.Field("request", field, fault.Malformed, "must be plain text")
+	}
+	return nil
+}
+
+// atMost reads a text of so many characters.
+func atMost(most int) parser[string] {
+	return func(field, text string) (string, error) {
+		if utf8.RuneCountInString(text) > most {
+			return "", fault.Field("request", field, fault.Max, "must have at most "+strconv.Itoa(most)+" characters")
+		}
+		return text, nil
+	}
+}
+
+// text is what the contract allows where it names no other length.
+var text = atMost(255)
+
+// asIs takes a text that core reads.
+func asIs(_, text string) (string, error) { return text, nil }
+
+// flag reads true or false without regard to letter case.
+func flag(field, text string) (*bool, error) {
+	for _, value := range []bool{true, false} {
+		if strings.EqualFold(text, strconv.FormatBool(value)) {
+			return &value, nil
+		}
+	}
+	return nil, fault.Field("request", field, fault.Malformed, "must be true or false")
+}
+
+func currency(field, text string) (money.Currency, error) {
+	code, err := money.ParseCurrency(text)
+	if err != nil {
+		return "", fault.Field("request", field, fault.Malformed, "must be an ISO 4217 currency code")
+	}
+	return code, nil
+}
+
+// numbering is how an operation numbers its pages (contract, paging styles PG1 to PG4).
+type numbering struct {
+	page, size  []string // the two parameters: the documented name, then those that are also accepted
+	first, last int      // the numbers of the first page and of the highest that may be asked for
+	most, usual int      // the largest size, and the one without a size; 0: both parameters are required
+}
+
+var (
+	customerPagesG1 = numbering{page: []string{"Page", "page"}, size: []string{"limit"}, first: 1, last: math.MaxInt32, most: 1000}
+	contactPagesG1  = numbering{page: []string{"page"}, size: []string{"limit", "records"}, first: 1, last: math.MaxInt32, most: 1000}
+	contactPagesV2  = numbering{page: []string{"page"}, size: []string{"limit", "records"}, first: 1, last: math.MaxInt32, most: 100}
+	pagesV2         = numbering{page: []string{"page"}, size: []string{"limit"}, first: 1, last: math.MaxInt32, most: 1000}
+	// The account search of the first generation knows no pages. They are optional here, so that a customer
+	// with more accounts than fit one answer is not cut without a word.
+	accountPagesG1 = numbering{page: []string{"page"}, size: []string{"limit"}, first: 1, last: math.MaxInt32, most: 1000, usual: 1000}
+	accountPagesV3 = numbering{page: []string{"page"}, size: []string{"limit"}, first: 1, last: math.MaxInt32, most: 1000, usual: 10}
+	signatoryPages = numbering{page: []string{"page"}, size: []string{"size"}, first: 0, last: 9999, most: 500, usual: 10}
+)
+
+// sheet is the page that was asked for.
+type sheet struct{ number, first, size int }
+
+// window is the sheet as core cuts lists.
+func (s sheet) window() page.Window { return page.Numbered(s.number-s.first+1, s.size) }
+
+func (q *reader) sheet(n numbering) sheet {
+	number, size := n.first, n.usual
+	if text := q.parameter(n.page); text != "" {
+		number = q.integer(n.page[0], text, n.first, n.last)
+	} else if n.usual == 0 {
+		q.fail(fault.Field("list", n.page[0], fault.Required, "is required"))
+	}
+	if text := q.parameter(n.size); text != "" {
+		size = q.integer(n.size[0], text, 1, n.most)
+	} else if n.usual == 0 {
+		q.fail(fault.Field("list", n.size[0], fault.Required, "is required"))
+	}
+	return sheet{number: number, first: n.first, size: size}
+}
+
+func (q *reader) integer(field, text string, least, most int) int {
+	digits := strings.TrimPrefix(text, "-")
+	n, err := strconv.Atoi(text)
+	switch {
+	case digits == "" || strings.Trim(digits, "0123456789") != "":
+		q.fail(fault.Field("list", field, fault.Number, "must be a whole number"))
+	case digits != text || err == nil && n < least:
+		q.fail(fault.Field("list", field, fault.Min, "must be at least "+strconv.Itoa(least)))
+	case err != nil || n > most:
+		q.fail(fault.Field("list", field, fault.Max, "must be at most "+strconv.Itoa(most)))
+	}
+	return n
+}

@@ -1,0 +1,66 @@
+// Package rest is the documented interface for partners: paths, names, envelopes and codes as published,
+// over the services of core. Start reading in routes.go.
+package rest
+
+import (
+	_ "embed"
+	"log/slog"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+
+	"bankgraph/core"
+)
+
+// Spec is the OpenAPI document of everything that is served here.
+//
+//go:embed openapi.yaml
+var Spec []byte
+
+// Options are what the interface needs beside the bank.
+type Options struct {
+	Log         *slog.Logger     // where defects go; nil is the program's own
+	Unavailable func(error) bool // tells a database that cannot answer now from a defect: 503 instead of 500; may be nil
+}
+
+// api answers the documented operations.
+type api struct {
+	core *core.Core
+	Options
+}
+
+// Interface is the handler of all operations.
+type Interface struct{ router *chi.Mux }
+
+// New builds the handler. It expects the caller in the context of each request, put there by whoever verified
+// the token; without one every operation answers 401 in its own shape.
+func New(c *core.Core, o Options) *Interface {
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.Unavailable == nil {
+		o.Unavailable = func(error) bool { return false }
+	}
+	a := &api{core: c, Options: o}
+	router := chi.NewRouter()
+	router.Use(middleware.GetHead, private)
+	router.NotFound(a.noPath)
+	router.MethodNotAllowed(a.noMethod(router))
+	a.routes(router)
+	return &Interface{router: router}
+}
+
+func (i *Interface) ServeHTTP(w http.ResponseWriter, r *http.Request) { i.router.ServeHTTP(w, r) }
+
+// Routes are all operations, for those who want to walk them.
+func (i *Interface) Routes() chi.Routes { return i.router }
+
+// private keeps answers out of caches, and browsers from guessing what they are.
+func private(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		next.ServeHTTP(w, r)
+	})
+}

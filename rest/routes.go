@@ -1,0 +1,31 @@
+package rest
+
+import "github.com/go-chi/chi/v5"
+
+// routes are all operations. Each line names the dialect that it answers in: envelope, statuses, codes and the
+// phrase that its failures start with. Three generations live side by side (contract, section 9).
+func (a *api) routes(r chi.Router) {
+	// Customers.
+	r.Get("/customers", a.answer(customersG1.says("Customer search failed"), a.searchCustomersG1))
+	r.Get("/customers/{customerUID}", a.answer(customersG1.says("Customer retrieval failed"), a.findCustomerG1))
+	r.Get("/v2/customers", a.answer(customersV2.says("Customer search failed"), a.searchCustomersV2))
+	r.Get("/v2/customers/{customerUID}", a.answer(customersV2.says("Customer retrieval failed"), a.findCustomerV2))
+	r.Get("/v1/customers/lookup/{accountNumber}", a.answer(lookupV1, a.lookUpCustomer))
+	r.Post("/v1/customers/{customerUID}/limits", a.answer(limitsV1, a.checkLimits))
+	r.Get("/v1/customers/{customerId}/signatories", a.answer(signatoriesV1, a.listSignatories))
+
+	// Contacts. The further retrieval of section 4.3 has no path in the contract; the v1 one is ours.
+	r.Get("/customers/{customerUID}/contacts", a.answer(contactsG1.says("Contact search failed"), a.searchContactsG1))
+	r.Get("/customers/{customerUID}/contacts/{contactUID}", a.answer(contactsG1.says("Contact retrieval failed"), a.findContactG1))
+	r.Get("/v2/customers/{customerUID}/contacts", a.answer(contactsV2.says("Contact search failed"), a.searchContactsV2))
+	r.Get("/v2/customers/{customerUID}/contacts/{contactUID}", a.answer(contactsV2.says("Contact retrieval failed"), a.findContactV2("contactUID")))
+	r.Get("/v1/customers/{customerUID}/beneficiary/{contactId}", a.answer(contactsV2.says("Contact retrieval failed"), a.findContactV2("contactId")))
+
+	// Accounts. The v2 set is deprecated in favour of v3.
+	r.Get("/customers/{customerUID}/accounts", a.answer(accountsG1.says("Account search failed"), a.searchAccountsG1))
+	r.Get("/customers/{customerUID}/accounts/{accountUID}", a.answer(accountsG1.says("Account retrieval failed"), a.findAccountG1))
+	r.With(deprecated("/search")).Get("/v2/customers/{customerUID}/accounts", a.answer(accountsV2.says("Account search failed"), a.searchAccountsV2))
+	r.With(deprecated("")).Get("/v2/customers/{customerUID}/accounts/{accountUID}", a.answer(accountsV2.says("Account retrieval failed"), a.findAccountV2))
+	r.Post("/v3/customers/{customerUID}/accounts/search", a.answer(accountsV3, a.searchAccountsV3))
+	r.Get("/v3/customers/{customerUID}/accounts/{accountUID}", a.answer(accountsV3, a.findAccountV3))
+}

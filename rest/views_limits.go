@@ -1,0 +1,34 @@
+package rest
+
+import (
+	"bankgraph/core/limits"
+	"bankgraph/core/money"
+)
+
+// limitList is the answer of the limit check (contract, limits 2).
+type limitList struct {
+	Limits []limit `json:"limits"`
+}
+
+type limit struct {
+	Code           string       `json:"code"`
+	CurrentLimit   money.Amount `json:"currentLimit"`
+	UsedAmount     money.Amount `json:"usedAmount"`
+	RemainingLimit money.Amount `json:"remainingLimit"`
+	DisplayName    string       `json:"displayName"`
+	Message        string       `json:"message"` // by how much the tested amount would pass the limit; "" where it fits
+}
+
+func limitsOf(found []*limits.Limit) answer {
+	if len(found) == 0 {
+		return answer{}
+	}
+	return one(limitList{Limits: each(found, limitOf)})
+}
+
+func limitOf(l *limits.Limit) limit {
+	return limit{
+		Code: l.Code, CurrentLimit: l.Current(), UsedAmount: l.Used(), RemainingLimit: l.Remaining(),
+		DisplayName: l.Kind().Name, Message: l.Message(),
+	}
+}

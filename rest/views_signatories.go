@@ -1,0 +1,38 @@
+package rest
+
+import "bankgraph/core/signatories"
+
+// signatoryList is the list's answer: no envelope, and a message of its own where it is empty.
+type signatoryList struct {
+	Signatories []signatory `json:"signatories"`
+	Message     string      `json:"message"`
+}
+
+// signatory is one of the list. The approval limit is text here and a number in requests (contract, signatories 3).
+type signatory struct {
+	ID            signatories.UID    `json:"id"`
+	FullName      string             `json:"fullName"`
+	EmailAddress  string             `json:"emailAddress"`
+	Title         string             `json:"title"`
+	PhoneNumber   string             `json:"phoneNumber"`
+	ApprovalLimit *string            `json:"approvalLimit"` // null: none was set
+	Status        signatories.Status `json:"status"`
+}
+
+func signatoriesOf(found []*signatories.Signatory) signatoryList {
+	message := "Signatories retrieved"
+	if len(found) == 0 {
+		message = "No signatories found"
+	}
+	return signatoryList{Signatories: each(found, signatoryOf), Message: message}
+}
+
+func signatoryOf(g *signatories.Signatory) signatory {
+	view := signatory{
+		ID: g.UID, FullName: g.FullName, EmailAddress: g.EmailAddress, Title: g.Title, PhoneNumber: g.PhoneNumber, Status: g.Status,
+	}
+	if limit := g.ApprovalLimit(); limit != nil {
+		view.ApprovalLimit = orNull(limit.String())
+	}
+	return view
+}

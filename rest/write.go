@@ -1,0 +1,171 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"bankgraph/core/access"
+	"bankgraph/core/fault"
+)
+
+// answer is what a handler hands over to its dialect. Without data there is nothing to say: 204.
+type answer struct {
+	data  any
+	pages *pagination
+}
+
+// pagination is the page object of styles PG1 and PG4 (contract, section 2.2).
+type pagination struct {
+	TotalRecords    int64 `json:"totalRecords"`
+	ReturnedRecords int   `json:"returnedRecords"`
+	PageReturned    int   `json:"pageReturned"`
+	PageSize        int   `json:"pageSize"`
+}
+
+// one answers a single thing.
+func one(view any) answer { return answer{data: view} }
+
+// list answers a page of things, each as view shows it.
+func list[T, V any](items []T, total int64, s sheet, view func(T) V) answer {
+	pages := pagination{TotalRecords: total, ReturnedRecords: len(items), PageReturned: s.number, PageSize: s.size}
+	return answer{data: each(items, view), pages: &pages}
+}
+
+// each is never nil, so that an empty list is [] and not null.
+func each[T, V any](items []T, view func(T) V) []V {
+	views := make([]V, len(items))
+	for i, item := range items {
+		views[i] = view(item)
+	}
+	return views
+}
+
+// handler reads a request, calls core and returns what core says.
+type handler func(*http.Request) (answer, error)
+
+// answer makes a handler speak a dialect. Nobody known to be calling is refused before anything is read.
+func (a *api) answer(d dialect, h handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		said, err := a.ask(r, h)
+		switch {
+		case err != nil:
+			a.refuse(w, r, d, err)
+		case said.data == nil:
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			a.write(w, r, http.StatusOK, d.success(said))
+		}
+	}
+}
+
+// ask runs the handler; a panic is a defect like any other.
+func (a *api) ask(r *http.Request, h handler) (said answer, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+		}
+	}()
+	if err := refused(r.Context()); err != nil {
+		return answer{}, err
+	}
+	if _, err := access.Require(r.Context()); err != nil {
+		return answer{}, err
+	}
+	return h(r)
+}
+
+var (
+	errDefect = fault.New(fault.Internal, "server", "server failure, try again later")
+	errSlow   = fault.New(fault.Unavailable, "server", "the bank cannot answer now, try again later")
+)
+
+// shown is the fault that a caller may see of an error. The rest is for the log.
+func (a *api) shown(r *http.Request, err error) *fault.Fault {
+	if f, ok := fault.Of(err); ok && f.Kind != fault.Internal {
+		return f
+	}
+	if a.Unavailable(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return errSlow
+	}
+	a.Log.ErrorContext(r.Context(), "operation failed", "operation", r.Method+" "+chi.RouteContext(r.Context()).RoutePattern(), "error", err)
+	return errDefect
+}
+
+// refuse answers a failure in the words of the dialect.
+func (a *api) refuse(w http.ResponseWriter, r *http.Request, d dialect, err error) {
+	f := a.shown(r, err)
+	line := d.lineFor(f)
+	challenge(w.Header(), line.status)
+	if line.status == http.StatusServiceUnavailable && w.Header().Get("Retry-After") == "" {
+		w.Header().Set("Retry-After", "5")
+	}
+	a.write(w, r, line.status, d.failure(d.phrase, line, f))
+}
+
+func (a *api) write(w http.ResponseWriter, r *http.Request, status int, body any) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		a.Log.ErrorContext(r.Context(), "answer cannot be written", "error", err)
+		http.Error(w, "", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(status)
+	_, _ = w.Write(text)
+}
+
+// noPath answers paths that do not exist.
+func (a *api) noPath(w http.ResponseWriter, r *http.Request) {
+	a.write(w, r, http.StatusNotFound, failureC1("", line{code: "invalidPath"}, fault.New(fault.NotFound, "path", "no such path")))
+}
+
+// noMethod answers paths that exist for other methods than this one, and names those.
+func (a *api) noMethod(routes chi.Routes) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var allowed []string
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+			if routes.Match(chi.NewRouteContext(), method, path(r)) {
+				allowed = append(allowed, method)
+			}
+		}
+		if len(allowed) > 0 && allowed[0] == http.MethodGet {
+			allowed = append(allowed, http.MethodHead)
+		}
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		a.write(w, r, http.StatusMethodNotAllowed, failureC1("", line{code: "invalidMethod"}, fault.New(fault.Invalid, "method", "the path does not have this method")))
+	}
+}
+
+// path is the request's path as the router reads it.
+func path(r *http.Request) string {
+	if r.URL.RawPath != "" {
+		return r.URL.RawPath
+	}
+	return r.URL.Path
+}
+
+// deprecatedSince is the day from which the v2 account set is deprecated. No day of removal is given.
+var deprecatedSince = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// deprecated says in headers that an operation of v2 has a successor in v3, under the same path with an
+// addition (RFC 9745, RFC 8594).
+func deprecated(addition string) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			successor := "/v3" + strings.TrimPrefix(r.URL.EscapedPath(), "/v2") + addition
+			w.Header().Set("Deprecation", "@"+strconv.FormatInt(deprecatedSince.Unix(), 10))
+			w.Header().Set("Link", "<"+successor+`>; rel="successor-version"`)
+			next.ServeHTTP(w, r)
+		})
+	}
+}
