@@ -43,22 +43,23 @@ func tableOf(model reflect.Type) *table {
 		panic(fmt.Sprintf("db: %s has more columns than a Columns can name", model))
 	}
 	for i, field := range t.fields {
-		path, shown := "", true
-		at := model
-		for depth, index := range field.Index {
+		var paths []string // the field, after each group that it stands in
+		path, shown, at := "", true, model
+		for _, index := range field.Index {
 			step := at.Field(index)
-			path = strings.TrimPrefix(path+"."+step.Name, ".")
-			if group, ok := reflect.Zero(at).Interface().(Shown); ok && depth > 0 && !slices.Contains(group.ShownColumns(), step.Name) {
+			if group, ok := reflect.Zero(at).Interface().(Shown); ok && !slices.Contains(group.ShownColumns(), step.Name) {
 				shown = false
 			}
-			at = step.Type
-			if shown {
-				t.byPath[path] = t.byPath[path].with(i)
-			}
+			path = strings.TrimPrefix(path+"."+step.Name, ".")
+			paths, at = append(paths, path), step.Type
 		}
-		if shown {
-			t.all = t.all.with(i)
+		if !shown {
+			continue // nor does the name of its group bring it along
 		}
+		for _, path := range paths {
+			t.byPath[path] = t.byPath[path].with(i)
+		}
+		t.all = t.all.with(i)
 	}
 	known, _ := tables.LoadOrStore(model, t)
 	return known.(*table)

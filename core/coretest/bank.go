@@ -45,8 +45,8 @@ type Bank struct {
 	other   *Bank
 }
 
-// New is a bank of the test's own in a database that the tests of the binary share: it costs about three
-// milliseconds, where a database of its own costs fifty.
+// New is a bank of the test's own in a database that the tests of the binary share: it costs less
+// than a millisecond, where a database of its own costs twenty.
 func New(t testing.TB) *Bank {
 	t.Helper()
 	sharedOnce.Do(func() { shared = open(t, dbtest.Shared(t)) })

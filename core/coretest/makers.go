@@ -92,7 +92,7 @@ func (b *Bank) account(of *customers.Customer, edits ...func(*accounts.Account))
 		Tenant: b.Tenant, UID: uid, Customer: of.UID, Name: fmt.Sprintf("Operating %d", uid), Type: accounts.Deposit, SubType: accounts.Checking,
 		Number:         b.Keys.Seal(AccountNumber(uid), seal.Place{Tenant: int64(b.Tenant), Column: accounts.NumberColumn, Row: int64(uid)}),
 		SystemOfRecord: accounts.InternalCore, Currency: "USD", CountryCode: "US", Country: "United States", Status: accounts.Active,
-		BankID: "611090002", BankName: "Test Bank", BankIDType: accounts.NID, MasterGL: "201000",
+		BankID: "611090001", BankName: "Test Bank", BankIDType: accounts.NID, MasterGL: "201000",
 		EnableWires: true, EnableDomesticWires: true, SECCodes: []string{}, AdditionalAttributes: []customers.Attribute{},
 		CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
 	}

@@ -45,15 +45,17 @@ func (d *dice) digits(n int) string {
 	return string(text)
 }
 
-// scatter spreads the numbers 0, 1, 2 … over so many decimal digits, no two alike.
+// scatter spreads the numbers 0, 1, 2 … over so many decimal digits, ten at most, no two alike.
 func scatter(n int64, digits int) string {
 	space := int64(1)
 	for range digits {
 		space *= 10
 	}
-	// The factor has no divisor in common with a power of ten, so the map is one to one.
-	spread := new(big.Int).Mul(big.NewInt(n), big.NewInt(7_368_787))
-	spread.Add(spread, big.NewInt(5_021_843)).Mod(spread, big.NewInt(space))
+	// A factor near the golden ratio of the space puts neighbours far apart. Its last digit is 9, so it has no
+	// divisor in common with a power of ten and the map is one to one.
+	factor := 6_180_339_887/(10_000_000_000/space)/10*10 + 9
+	spread := new(big.Int).Mul(big.NewInt(n), big.NewInt(factor))
+	spread.Add(spread, big.NewInt(2_718_281_828%space)).Mod(spread, big.NewInt(space))
 	return fmt.Sprintf("%0*d", digits, spread.Int64())
 }
 
