@@ -52,13 +52,15 @@ const canary = "CANARY"
 // number is the account number of every account that the partner must not see begins with.
 func number(a *accounts.Account) string { return coretest.AccountNumber(a.UID) }
 
-func newBank(t testing.TB) *bank {
+func newBank(t testing.TB) *bank { return fill(t, coretest.New(t)) }
+
+func fill(t testing.TB, made *coretest.Bank) *bank {
 	t.Helper()
-	b := &bank{Bank: coretest.New(t), t: t}
+	b := &bank{Bank: made, t: t}
 	b.handler = checked(t, rest.New(b.Core, rest.Options{Log: slog.New(slog.DiscardHandler)}))
 	b.partner = b.DownstreamPartner()
 	b.acme = b.Customer(coretest.OwnedBy(b.partner), b.furnish)
-	b.bare = b.Customer(coretest.OwnedBy(b.partner), coretest.Named("Bare LLC"))
+	b.bare = b.Customer(coretest.OwnedBy(b.partner), coretest.Named("Bare Person"), func(c *customers.Customer) { c.Type = customers.Consumer })
 	b.direct = b.Customer(func(c *customers.Customer) {
 		c.LegalName, c.ShortName, c.EmailAddress, c.LegalAddress.Line1 = canary+" Direct Corp", canary+"DIRECT", canary+"@direct.example", canary
 	})

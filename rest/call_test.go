@@ -31,11 +31,15 @@ type said struct {
 // call sends a request as the caller in ctx. A body is sent as JSON.
 func (b *bank) call(ctx context.Context, method, path, body string) said {
 	b.t.Helper()
+	return b.send(ctx, request(method, path, body))
+}
+
+func request(method, path, body string) *http.Request {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	return b.send(ctx, r)
+	return r
 }
 
 func (b *bank) get(ctx context.Context, path string) said {

@@ -43,7 +43,9 @@ var operations = []operation{
 func (b *bank) at(ctx context.Context, o operation, customer, account, contact any, number string) said {
 	b.t.Helper()
 	path := strings.NewReplacer("{C}", fmt.Sprint(customer), "{A}", fmt.Sprint(account), "{K}", fmt.Sprint(contact), "{N}", number).Replace(o.path)
-	return b.call(ctx, o.method, path, o.body)
+	r := request(o.method, path, o.body)
+	r.Header.Set(asDocumented, "yes")
+	return b.send(ctx, r)
 }
 
 // ask calls an operation about acme.

@@ -53,16 +53,23 @@ func (q *reader) fail(err error) {
 // parser makes a value of a field's text, or says what is wrong with it.
 type parser[T any] func(field, text string) (T, error)
 
-// parsed is the value of a text that was given, and the zero value without one.
+// parsed is the value of a text.
 func parsed[T any](q *reader, field, text string, parse parser[T]) (value T) {
-	if q.err == nil && text != "" {
-		if q.fail(plain(field, text)); q.err == nil {
-			var err error
-			value, err = parse(field, text)
-			q.fail(err)
-		}
+	q.fail(plain(field, text))
+	if q.err == nil {
+		var err error
+		value, err = parse(field, text)
+		q.fail(err)
 	}
 	return value
+}
+
+// given is parsed for what may be absent: the zero value without a text.
+func given[T any](q *reader, field, text string, parse parser[T]) (value T) {
+	if text == "" {
+		return value
+	}
+	return parsed(q, field, text, parse)
 }
 
 // inPath reads a part of the path.
@@ -73,7 +80,7 @@ func inPath[T any](q *reader, name string, parse parser[T]) T {
 // inQuery reads an optional parameter: by the documented name or by one of those that are also accepted.
 // An empty one counts as absent; parameters that nobody reads are ignored.
 func inQuery[T any](q *reader, name string, parse parser[T], also ...string) T {
-	return parsed(q, name, q.parameter(append([]string{name}, also...)), parse)
+	return given(q, name, q.parameter(append([]string{name}, also...)), parse)
 }
 
 func (q *reader) parameter(names []string) (text string) {
@@ -96,7 +103,7 @@ func inBody[T any](q *reader, name string, parse parser[T]) T {
 	if !ok && q.body[name] != nil {
 		q.fail(fault.Field("request", name, fault.Malformed, "must be a string"))
 	}
-	return parsed(q, name, text, parse)
+	return given(q, name, text, parse)
 }
 
 // flagInBody reads an optional true or false of the body; nil without one.

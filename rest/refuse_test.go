@@ -1,0 +1,304 @@
+package rest_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"bankgraph/core/access"
+	"bankgraph/core/coretest"
+	"bankgraph/core/fault"
+	"bankgraph/rest"
+)
+
+func TestNobodyIsAnsweredByAnyOperation(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, o := range operations {
+		answer := b.ask(b.Nobody(), o)
+		answer.refused(t, o.name, http.StatusUnauthorized, "API901", "access token")
+		if answer.header.Get("WWW-Authenticate") == "" || answer.cost.Statements.Load() != 0 {
+			t.Errorf("%s: headers %v, %d statements", o.name, answer.header, answer.cost.Statements.Load())
+		}
+	}
+}
+
+// TestThePermissionsOfOperations takes one permission away at a time: testdata/permissions.golden is the table.
+func TestThePermissionsOfOperations(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	var table strings.Builder
+	for _, o := range operations {
+		var needed []string
+		for _, permission := range access.Readers {
+			answer := b.ask(b.As(without(access.Readers, permission)...), o)
+			if answer.status >= 300 {
+				needed = append(needed, fmt.Sprintf("%s (else %d)", permission, answer.status))
+			}
+		}
+		fmt.Fprintf(&table, "%s: %s\n", o.name, strings.Join(needed, ", "))
+	}
+	golden(t, "permissions", table.String())
+}
+
+func TestACallerWithoutPermissionsIsDeniedEverything(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, o := range operations {
+		answer := b.ask(b.As(), o)
+		code, _ := answer.failure(t)
+		if answer.status != http.StatusForbidden || !strings.HasSuffix(code, "_ACCESS_DENIED") || b.leaks(answer.body) {
+			t.Errorf("%s: %d %s", o.name, answer.status, answer.body)
+		}
+	}
+}
+
+// TestWhatIsAnothersLooksAbsent asks for customers, accounts, contacts and numbers of another bank, of the bank's
+// other customers, and of nobody: the answers must not differ, but for signatories, which tell a foreign customer
+// of the same bank apart (SIG_CUSTOMERACCESS_DENIED).
+func TestWhatIsAnothersLooksAbsent(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	other := b.Other()
+	foreign := other.Customer(coretest.Named(canary))
+	account, contact := other.Account(foreign), other.Contact(foreign)
+	for _, o := range operations {
+		absent := b.at(b.program(), o, 1999999, 199999999, 199999998, "0000000001")
+		theirs := b.at(b.program(), o, foreign.UID, account.UID, contact.UID, coretest.AccountNumber(account.UID))
+		direct := b.at(b.program(), o, b.direct.UID, b.hidden.UID, b.stranger.UID, number(b.hidden))
+		crossed := b.at(b.program(), o, b.acme.UID, b.hidden.UID, b.stranger.UID, number(b.hidden))
+		for _, answer := range []said{absent, theirs, direct, crossed} {
+			if b.leaks(answer.body) {
+				t.Errorf("%s shows what is another's: %s", o.name, answer.body)
+			}
+		}
+		if theirs.status != absent.status || theirs.body != absent.body {
+			t.Errorf("%s tells another bank's from none:\n%d %s\n%d %s", o.name, theirs.status, theirs.body, absent.status, absent.body)
+		}
+		if o.name == "signatories_list" {
+			direct.refused(t, o.name, http.StatusBadRequest, "SIG_CUSTOMERACCESS_DENIED", "not the caller's")
+		} else if direct.status != absent.status || direct.body != absent.body {
+			t.Errorf("%s tells the bank's other customers from none:\n%d %s\n%d %s", o.name, direct.status, direct.body, absent.status, absent.body)
+		}
+	}
+}
+
+// TestTwinsInTwoBanksAreNotMixedUp asks in a bank whose every row has a twin of the same number in another one.
+func TestTwinsInTwoBanksAreNotMixedUp(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	before := make([]string, len(operations))
+	for i, o := range operations {
+		before[i] = b.ask(b.program(), o).body
+	}
+	b.officer(b.Other())
+	for i, o := range operations {
+		if after := b.ask(b.program(), o).body; after != before[i] {
+			t.Errorf("%s: %s\nwas %s", o.name, after, before[i])
+		}
+	}
+}
+
+func TestStaffSeeEveryCustomerAndAPartnerItsOwn(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, path := range []string{"/customers?Page=1&limit=1000", "/v2/customers?page=1&limit=1000"} {
+		if body := b.get(b.Reader(), path).body; !b.leaks(body) || !strings.Contains(body, `"totalRecords":5`) {
+			t.Errorf("staff see %s", body)
+		}
+		if body := b.get(b.program(), path).body; b.leaks(body) || !strings.Contains(body, `"totalRecords":3`) {
+			t.Errorf("a partner sees %s", body)
+		}
+	}
+}
+
+func TestAbsentThingsAnswerTheCodesOfTheContract(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, c := range []struct{ path, code, message string }{
+		{"/customers/1999999", "CUST001", "Customer retrieval failed: no such customer"},
+		{"/v2/customers/1999999", "CUST001", "Customer retrieval failed: no such customer"},
+		{"/customers/{C}/contacts/1", "CUST002", "the contact is not associated with the customer"},
+		{"/v2/customers/{C}/contacts/1", "CUST002", "the contact is not associated with the customer"},
+		{"/v1/customers/{C}/beneficiary/1", "CUST002", "the contact is not associated with the customer"},
+		{"/v2/customers/1999999/contacts?page=1&limit=1", "CUST001", "no such customer"},
+		{"/customers/{C}/accounts?accountNumber=1", "ACC002", "accountNumber: no such account"},
+		{"/customers/{C}/accounts/1", "ACC002", "accountUID: no such account"},
+		{"/v2/customers/{C}/accounts/1", "ACC002", "accountUID: no such account"},
+		{"/v3/customers/{C}/accounts/1", "ACC002", "accountUID: no such account"},
+		{"/customers/1999999/accounts", "ACC001", "no such customer"},
+		{"/v1/customers/1999999/signatories", "SIG_CUSTOMER_NOTFOUND", "no such customer"},
+	} {
+		b.get(b.program(), strings.ReplaceAll(c.path, "{C}", b.acme.UID.String())).refused(t, c.path, http.StatusBadRequest, c.code, c.message)
+	}
+	b.call(b.program(), http.MethodPost, "/v1/customers/1999999/limits", `{"paymentRail": "ACH"}`).
+		refused(t, "limits", http.StatusBadRequest, "CUSTOMER_CUSTOMERID_NOTFOUND", "no such customer")
+	if lookup := b.get(b.program(), "/v1/customers/lookup/1"); lookup.status != http.StatusOK || lookup.body != `{"profiles":[]}` {
+		t.Errorf("lookup of an unknown number: %d %s", lookup.status, lookup.body)
+	}
+}
+
+func TestFailuresOfAccountsV3NameTheFieldInTheirErrors(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	b.get(b.program(), fmt.Sprintf("/v3/customers/%d/accounts/1", b.acme.UID)).golden(t, "failure_v3_absent")
+	b.call(b.program(), http.MethodPost, fmt.Sprintf("/v3/customers/%d/accounts/search?page=0", b.acme.UID), "").golden(t, "failure_v3_page")
+	b.get(b.program(), "/v2/customers?page=1").golden(t, "failure_c1")
+	b.get(b.program(), "/v1/customers/lookup/00").golden(t, "failure_c4")
+	b.get(b.As(), fmt.Sprintf("/v1/customers/%d/signatories", b.acme.UID)).golden(t, "failure_c6")
+}
+
+func TestATokenWithoutPartnerListsNoSignatories(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	ctx := access.With(t.Context(), access.Caller{Tenant: b.Tenant, Entity: int64(b.partner.UID), Permissions: access.All})
+	b.get(ctx, "/v1/customers/1999999/signatories").refused(t, "list", http.StatusBadRequest, "SIG_PARTNERID_REQUIRED", "partner identifier")
+}
+
+func TestUnknownPathsAnswer404(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, path := range []string{
+		"/", "/customer", "/Customers?Page=1&limit=1", "/customers/", "/v2/customers/", "/v4/customers",
+		fmt.Sprintf("/customers/%d/", b.acme.UID), fmt.Sprintf("/customers/%d/accounts/", b.acme.UID), "/v3/customers",
+	} {
+		b.get(b.program(), path).refused(t, path, http.StatusNotFound, "invalidPath", "no such path")
+	}
+}
+
+func TestOtherMethodsAnswer405AndNameTheAllowedOnes(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, c := range []struct{ method, path, allow string }{
+		{http.MethodDelete, "/v2/customers", "GET, HEAD"},
+		{http.MethodPatch, "/v1/customers/lookup/1", "GET, HEAD"},
+		{http.MethodGet, fmt.Sprintf("/v1/customers/%d/limits", b.acme.UID), "POST"},
+		{"PURGE", "/customers", "GET, HEAD"},
+	} {
+		answer := b.call(b.program(), c.method, c.path, "")
+		answer.refused(t, c.method+" "+c.path, http.StatusMethodNotAllowed, "invalidMethod", "method")
+		if allow := answer.header.Get("Allow"); allow != c.allow {
+			t.Errorf("%s %s allows %q", c.method, c.path, allow)
+		}
+	}
+}
+
+func TestHEADAnswersLikeGETWithoutABody(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rest.New(b.Core, rest.Options{}).ServeHTTP(w, r.WithContext(b.program()))
+	}))
+	defer server.Close()
+	path := fmt.Sprintf("%s/v2/customers/%d", server.URL, b.acme.UID)
+	got, err := http.Get(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Body.Close()
+	head, err := http.Head(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer head.Body.Close()
+	if head.StatusCode != http.StatusOK || head.ContentLength != got.ContentLength || head.ContentLength <= 0 {
+		t.Errorf("HEAD: %d, length %d; GET: %d, length %d", head.StatusCode, head.ContentLength, got.StatusCode, got.ContentLength)
+	}
+}
+
+func TestARequestThatIsTurnedAwayIsAnsweredByItsOperation(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	face := rest.New(b.Core, rest.Options{})
+	busy := fault.New(fault.Unavailable, "bank", "the bank is busy")
+	for _, c := range []struct {
+		path   string
+		err    error
+		status int
+		body   string
+	}{
+		{"/v2/customers", busy, 503, `{"status":"Failure","code":"API900","message":"Customer search failed: the bank is busy","data":null}`},
+		{"/v1/customers/lookup/1", access.ErrUnauthenticated, 401, `{"errors":[{"code":"API901","message":"not authorized: a valid access token is needed"}]}`},
+		{"/v1/customers/1/signatories", access.ErrDenied, 403, `{"code":"SIG_ACCESS_DENIED","message":"the caller may not do this"}`},
+		{"/v3/customers/1/accounts/1", fault.New(fault.TooMany, "caller", "slower"), 429, `{"code":"API900","message":"slower","errors":[{"code":"API900","message":"slower"}],"data":null}`},
+		{"/nowhere", busy, 404, `{"status":"Failure","code":"invalidPath","message":"no such path","data":null}`},
+	} {
+		w := httptest.NewRecorder()
+		face.Refuse(w, httptest.NewRequest(http.MethodGet, c.path, nil), c.err)
+		if w.Code != c.status || w.Body.String() != c.body {
+			t.Errorf("%s: %d %s", c.path, w.Code, w.Body)
+		}
+	}
+}
+
+func TestADatabaseThatDoesNotAnswerIs503(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, o := range operations {
+		ctx, cancel := context.WithCancel(b.program())
+		cancel()
+		answer := b.ask(ctx, o)
+		code, _ := answer.failure(t)
+		if answer.status != http.StatusServiceUnavailable || code != "API900" || answer.header.Get("Retry-After") == "" {
+			t.Errorf("%s: %d %v %s", o.name, answer.status, answer.header, answer.body)
+		}
+	}
+}
+
+func TestDefectsAreLoggedAndHidden(t *testing.T) {
+	t.Parallel()
+	b := fill(t, coretest.Alone(t))
+	var log strings.Builder
+	b.handler = checked(t, rest.New(b.Core, rest.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}))
+	if _, err := b.DB.Exec(`DROP TABLE fee_tiers, limit_usage, signatories, balances, accounts, contacts CASCADE`); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range operations[3:] { // all but those of customers alone
+		log.Reset()
+		answer := b.ask(b.program(), o)
+		code, message := answer.failure(t)
+		if answer.status != http.StatusInternalServerError || code != "API900" && code != "LKUP_INTERNAL_ERROR" || !strings.HasSuffix(message, "server failure, try again later") {
+			t.Errorf("%s: %d %s", o.name, answer.status, answer.body)
+		}
+		if !strings.Contains(log.String(), "does not exist") || strings.Contains(log.String(), b.acme.UID.String()) {
+			t.Errorf("%s logs %s", o.name, log.String())
+		}
+	}
+}
+
+func TestSearchesThatFindNothingAnswerAnEmptyArray(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, path := range []string{
+		"/customers?Page=1&limit=5&legalName=nobody", "/v2/customers?page=7&limit=5", "/v2/customers?page=1&limit=5&customerUID=5",
+		fmt.Sprintf("/customers/%d/contacts?page=1&limit=5", b.bare.UID), fmt.Sprintf("/v2/customers/%d/contacts?page=9&limit=5", b.acme.UID),
+		fmt.Sprintf("/customers/%d/accounts", b.bare.UID), fmt.Sprintf("/v2/customers/%d/accounts?page=1&limit=1", b.bare.UID),
+	} {
+		if answer := b.get(b.program(), path); answer.status != http.StatusOK || !strings.Contains(answer.body, `"data":[]`) {
+			t.Errorf("%s: %d %s", path, answer.status, answer.body)
+		}
+	}
+	b.get(b.program(), fmt.Sprintf("/v1/customers/%d/signatories", b.bare.UID)).golden(t, "signatories_none")
+	limits := b.call(b.program(), http.MethodPost, fmt.Sprintf("/v1/customers/%d/limits", b.bare.UID), `{"paymentRail": "RTP"}`)
+	if limits.status != http.StatusNoContent || limits.body != "" {
+		t.Errorf("limits of a customer without any: %d %s", limits.status, limits.body)
+	}
+}
+
+func TestTheLookupNeedsItsPermissionOrTheTwoThatFindTheSame(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	path := "/v1/customers/lookup/" + coretest.AccountNumber(b.operating.UID)
+	for _, may := range [][]access.Permission{{access.LookUpCustomers}, {access.ViewCustomers, access.ViewAccounts}} {
+		if answer := b.get(b.As(may...), path); answer.status != http.StatusOK || !strings.Contains(answer.body, "Acme") {
+			t.Errorf("with %v: %d %s", may, answer.status, answer.body)
+		}
+	}
+	for _, may := range [][]access.Permission{{access.ViewCustomers}, {access.ViewAccounts}} {
+		b.get(b.As(may...), path).refused(t, fmt.Sprint(may), http.StatusForbidden, "LKUP_ACCESS_DENIED", "may not")
+	}
+}
