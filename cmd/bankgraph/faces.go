@@ -7,6 +7,7 @@ import (
 	"bankgraph/graph"
 	"bankgraph/graph/playground"
 	"bankgraph/rest"
+	"bankgraph/rest/docs"
 )
 
 // The seams to the faces, each one line.
@@ -35,4 +36,9 @@ func mountPages(mux *http.ServeMux, plays, demo bool) {
 	}
 	mux.Handle("GET "+playground.Path, pages)
 	mux.Handle("GET "+playground.Path+"/", pages)
+
+	reference := docs.Handler(rest.Spec)
+	for _, at := range []string{"/docs", "/docs/", "/openapi.yaml"} {
+		mux.Handle("GET "+at, reference)
+	}
 }
