@@ -78,13 +78,13 @@ func table(area, denied string, particular ...line) []line {
 	}...)
 }
 
-// The dialects. Envelope names (C1 …) and codes are those of the contract; codes of refusals follow its pattern
-// AREA_ACCESS_DENIED.
+// The dialects. Envelope names (C1 …) and codes are those of the contract, which knows a code of its own for a
+// denied permission only for the lookup: elsewhere it is API901, not authorized.
 var (
-	customerLines = table("CUST001", "CUSTOMER_ACCESS_DENIED")
-	contactLines  = table("CUST001", "CONTACT_ACCESS_DENIED",
+	customerLines = table("CUST001", notAuthorized)
+	contactLines  = table("CUST001", notAuthorized,
 		line{is: contacts.ErrNotFound, status: http.StatusBadRequest, code: "CUST002"})
-	accountLines = table("ACC001", "ACCOUNT_ACCESS_DENIED",
+	accountLines = table("ACC001", notAuthorized,
 		line{is: accounts.ErrNotFound, status: http.StatusBadRequest, code: "ACC002"})
 
 	customersG1 = dialect{success: successC1, failure: failureC1, lines: customerLines}
@@ -102,7 +102,7 @@ var (
 		line{field: "accountType", status: http.StatusBadRequest, code: "LKUP_ACCTYPE_INVALID"},
 		line{kind: fault.Internal, status: http.StatusInternalServerError, code: "LKUP_INTERNAL_ERROR"})}
 
-	limitsV1 = dialect{success: bare, failure: failureC4, lines: table("CUSTOMERLIMIT_INVALID_REQUEST", "CUSTOMERLIMIT_ACCESS_DENIED",
+	limitsV1 = dialect{success: bare, failure: failureC4, lines: table("CUSTOMERLIMIT_INVALID_REQUEST", notAuthorized,
 		line{is: customers.ErrNotFound, status: http.StatusBadRequest, code: "CUSTOMER_CUSTOMERID_NOTFOUND"},
 		line{is: customers.ErrOutOfScope, status: http.StatusBadRequest, code: "CUSTOMER_CUSTOMERID_NOTFOUND", as: customers.ErrNotFound},
 		line{is: errMediaType, status: http.StatusUnsupportedMediaType, code: "CUSTOMERLIMIT_UNSUPPORTED_MEDIATYPE"},
@@ -117,7 +117,7 @@ var (
 		line{field: "entryType", status: http.StatusBadRequest, code: "CUSTOMERLIMIT_ENTRYTYPE_INVALID"})}
 
 	// Signatories alone tell a foreign customer of the same bank from an absent one.
-	signatoriesV1 = dialect{success: bare, failure: failureC4or6, lines: table("SIG_VALIDATION_ERROR", "SIG_ACCESS_DENIED",
+	signatoriesV1 = dialect{success: bare, failure: failureC4or6, lines: table("SIG_VALIDATION_ERROR", notAuthorized,
 		line{is: signatories.ErrPartner, status: http.StatusBadRequest, code: "SIG_PARTNERID_REQUIRED"},
 		line{is: customers.ErrNotFound, status: http.StatusBadRequest, code: "SIG_CUSTOMER_NOTFOUND"},
 		line{is: customers.ErrOutOfScope, status: http.StatusBadRequest, code: "SIG_CUSTOMERACCESS_DENIED"})}
