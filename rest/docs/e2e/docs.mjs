@@ -32,14 +32,14 @@ try {
   seen(`the page lists ${await operations.count()} operations`);
   if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT });
 
-  assert.equal(await page.getByLabel('Tenant').inputValue(), 'sandbox');
-  await page.getByLabel('Tenant').fill('other-bank');
+  assert.equal(await page.getByRole('textbox', { name: 'Tenant' }).inputValue(), 'sandbox');
+  await page.getByRole('textbox', { name: 'Tenant' }).fill('other-bank');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Authorize' }).first().click();
   const dialog = page.locator('.modal-ux');
   await dialog.getByText('/auth/realms/other-bank/').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).last().click();
-  await page.getByLabel('Tenant').fill('sandbox');
+  await page.getByRole('textbox', { name: 'Tenant' }).fill('sandbox');
   await page.keyboard.press('Enter');
   seen('the token address follows the tenant');
 
