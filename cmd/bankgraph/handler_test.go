@@ -281,6 +281,11 @@ func TestIndexLeadsToThePages(t *testing.T) {
 	if answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), `href="/playground"`) || !strings.Contains(answer.Body.String(), `href="/docs"`) {
 		t.Errorf("%d %s", answer.Code, answer.Body)
 	}
+	for _, path := range []string{"/docs", "/openapi.yaml"} {
+		if page := newService(t, serveCommand{}).do(http.MethodGet, path, ""); page.Code != http.StatusOK || page.Body.Len() == 0 {
+			t.Errorf("%s: %d", path, page.Code)
+		}
+	}
 }
 
 func TestPlaygroundIsServedWhereItIsWanted(t *testing.T) {

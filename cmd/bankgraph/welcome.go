@@ -40,4 +40,5 @@ bankgraph is ready.
 }
 
 // firstQuery shows what GraphQL is for: a thing and what belongs to it, in one request.
-const firstQuery = "{ customers(first: 2) { totalCount nodes { uid legalName status accounts(first: 2) { nodes { uid name number { masked } balances { currency available } } } } } }"
+// It stands in JSON, in the shell's single quotes.
+const firstQuery = `{ customer(by: { uid: \"1000001\" }) { legalName status accounts(first: 2) { nodes { name number { masked } balances { currency available } } } signatories(first: 2) { nodes { fullName title } } limits(rail: FEDWIRE) { name remaining } } }`
