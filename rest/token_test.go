@@ -38,7 +38,7 @@ func newRealm(t *testing.T, limits rest.TokenLimits) *realm {
 	}
 	t.Cleanup(func() { _ = pools.Close() })
 	r := &realm{T: t, core: core.New(core.Options{DB: pools, Keys: seal.New(), PublicURL: "https://api.bank.example/"})}
-	r.handler = rest.Tokens(r.core, limits)
+	r.handler = checked(t, rest.Tokens(r.core, limits))
 	operator := access.Operator(context.Background(), 0, "", nil)
 	bank, err := r.core.Tenants.Add(operator, tenants.Draft{Code: "BANK." + rand.Text(), Name: "Bank", Zone: "UTC", Currency: "USD", Admin: "jo"})
 	if err != nil {

@@ -1,0 +1,170 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"bankgraph/core"
+	"bankgraph/core/access"
+	"bankgraph/core/coretest"
+	"bankgraph/core/demo"
+	"bankgraph/core/seal"
+	"bankgraph/db"
+	"bankgraph/db/dbtest"
+	"bankgraph/rest"
+)
+
+// demoBank is the bank that documentation quotes, called by its staff.
+func demoBank(t *testing.T) *bank {
+	t.Helper()
+	d, err := db.Open(dbtest.URL(t), db.Options{Connections: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	clock := &coretest.Clock{}
+	clock.Set(coretest.Start)
+	made := &coretest.Bank{Core: core.New(core.Options{DB: d, Keys: seal.New(), Now: clock.Now}), Clock: clock}
+	err = d.NewRaw(`INSERT INTO tenants (code, name, zone, currency, sandbox) VALUES ('sandbox', 'Sandbox Bank', 'America/New_York', 'USD', true) RETURNING id`).
+		Scan(t.Context(), &made.Tenant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := demo.Fill(t.Context(), made.Core, made.Tenant, demo.Options{Customers: demo.Fewest}); err != nil {
+		t.Fatal(err)
+	}
+	return &bank{Bank: made, t: t, handler: checked(t, rest.New(made.Core, rest.Options{}))}
+}
+
+// TestExamplesAreTheDemoBanks calls every operation with the examples of its parameters and body, and compares the
+// examples of the fields with the answer. Whoever tries what the reference shows, gets what it shows.
+func TestExamplesAreTheDemoBanks(t *testing.T) {
+	t.Parallel()
+	b, doc := demoBank(t), readDocument(t)
+	ctx := access.With(t.Context(), access.Caller{
+		Tenant: b.Tenant, Zone: coretest.Zone(), Entity: int64(demo.Institution), Partner: int64(demo.Institution), Institution: true, Permissions: access.Readers,
+	})
+	seen := map[string]bool{}
+	for path, item := range doc.Paths.Map() {
+		for method, operation := range item.Operations() {
+			if operation.Security != nil { // the token service
+				continue
+			}
+			r := exampleOf(t, method, path, operation)
+			r.Header.Set(asDocumented, "yes")
+			answer := b.send(ctx, r)
+			if answer.status != http.StatusOK {
+				t.Errorf("%s %s: %d %s", method, r.URL, answer.status, answer.body)
+				continue
+			}
+			var body any
+			if err := json.Unmarshal([]byte(answer.body), &body); err != nil {
+				t.Fatal(err)
+			}
+			schema := operation.Responses.Status(http.StatusOK).Value.Content.Get("application/json").Schema
+			compareExamples(t, schema, body, operation.OperationID, seen)
+		}
+	}
+	for _, name := range []string{"CustomerG1", "CustomerItemV2", "ContactG1", "ContactV2", "AccountG1", "AccountItemV2", "AccountV2", "AccountV3", "Signatory", "Limit", "Profile"} {
+		if !seen["#/components/schemas/"+name] {
+			t.Errorf("no operation's examples find a %s", name)
+		}
+	}
+}
+
+// exampleOf is a request made of the examples of its parameters and of the fields of its body.
+func exampleOf(t *testing.T, method, path string, operation *openapi3.Operation) *http.Request {
+	t.Helper()
+	var query []string
+	for _, p := range operation.Parameters {
+		switch value := plainText(p.Value.Example); {
+		case p.Value.In == openapi3.ParameterInPath:
+			path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", value)
+		case p.Value.Example != nil:
+			query = append(query, p.Value.Name+"="+value)
+		}
+	}
+	body := ""
+	if operation.RequestBody != nil {
+		fields := map[string]any{}
+		for name, field := range operation.RequestBody.Value.Content.Get("application/json").Schema.Value.Properties {
+			if field.Value.Example != nil {
+				fields[name] = field.Value.Example
+			}
+		}
+		text, err := json.Marshal(fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body = string(text)
+	}
+	return request(method, path+"?"+strings.Join(query, "&"), body)
+}
+
+// plainText is a number without an exponent, or a text.
+func plainText(example any) string {
+	if number, ok := example.(float64); ok {
+		return strconv.FormatFloat(number, 'f', -1, 64)
+	}
+	return fmt.Sprint(example)
+}
+
+// compareExamples looks at the first item of lists, and at each named schema once: where it is first met in an
+// operation about the schema's own subject.
+func compareExamples(t *testing.T, ref *openapi3.SchemaRef, value any, at string, seen map[string]bool) {
+	t.Helper()
+	if ref.Ref != "" && shared[ref.Ref] {
+		return
+	}
+	seen[ref.Ref] = true
+	schema := ref.Value
+	if schema.Nullable && value == nil {
+		return
+	}
+	if schema.Example != nil {
+		if same, _ := json.Marshal(value); !reflect.DeepEqual(plainJSON(schema.Example), plainJSON(value)) {
+			t.Errorf("%s\texample is\t%v\tthe demo bank says\t%s", at, schema.Example, same)
+		}
+		return
+	}
+	switch value := value.(type) {
+	case []any:
+		if len(value) > 0 && schema.Items != nil {
+			compareExamples(t, schema.Items, value[0], at+"[]", seen)
+		}
+	case map[string]any:
+		for _, part := range schema.AllOf {
+			compareExamples(t, part, value, at, seen)
+		}
+		for _, one := range schema.OneOf {
+			if len(exactly(one.Value, value, "")) == 0 {
+				compareExamples(t, one, value, at, seen)
+			}
+		}
+		for name, field := range schema.Properties {
+			compareExamples(t, field, value[name], at+"."+name, seen)
+		}
+	}
+}
+
+// shared schemas stand in many places, where they say different things.
+var shared = map[string]bool{
+	"#/components/schemas/Address": true, "#/components/schemas/Attribute": true, "#/components/schemas/Reporting": true,
+	"#/components/schemas/IntermediaryBank": true, "#/components/schemas/AccessSettings": true, "#/components/schemas/Pagination": true,
+	"#/components/schemas/CustomerStatus": true, "#/components/schemas/CustomerType": true,
+	"#/components/schemas/AccountStatus": true, "#/components/schemas/AccountSubType": true,
+}
+
+// plainJSON is a value as JSON has it: numbers are one kind.
+func plainJSON(value any) (plain any) {
+	text, _ := json.Marshal(value)
+	_ = json.Unmarshal(text, &plain)
+	return plain
+}
