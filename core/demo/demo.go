@@ -33,7 +33,7 @@ const Fewest = 50
 
 // batch is how many customers go in at a time. Nothing is kept from one batch to the next but the
 // balances of the house.
-const batch = 2000
+const batch = 1000
 
 var (
 	ErrNoBank   = fault.New(fault.NotFound, "tenant", "there is no such bank to fill")

@@ -354,7 +354,7 @@ func iso7064(text string) int64 {
 // The rules of the contract, accounts section 7, as queries for accounts that break them.
 func TestTheFeaturesOfAccountsFitTogether(t *testing.T) {
 	t.Parallel()
-	c, tenant := filled(t, demo.Options{Customers: 1000})
+	c, tenant := filled(t, demo.Options{Customers: 600})
 	for rule, broken := range map[string]string{
 		"wires are domestic or international":           `enable_wires <> (enable_domestic_wires OR enable_international_wires)`,
 		"callbacks need domestic wires":                 `enable_callbacks AND NOT enable_domestic_wires`,
@@ -472,8 +472,8 @@ func TestAnInterruptedFillLeavesNothing(t *testing.T) {
 	t.Parallel()
 	c, tenant := sandbox(t)
 	ctx, interrupt := context.WithCancel(t.Context())
-	err := demo.Fill(ctx, c, tenant, demo.Options{Customers: 2100, Progress: func(done, _ int) {
-		if done == 2000 {
+	err := demo.Fill(ctx, c, tenant, demo.Options{Customers: 1100, Progress: func(done, _ int) {
+		if done == 1000 {
 			interrupt()
 		}
 	}})
@@ -506,8 +506,8 @@ func TestNewNumbersComeAfterThoseOfTheDemoBank(t *testing.T) {
 func TestProgressEndsAtTheTotal(t *testing.T) {
 	t.Parallel()
 	var told [][2]int
-	filled(t, demo.Options{Customers: 2500, Progress: func(done, total int) { told = append(told, [2]int{done, total}) }})
-	if diff := cmp.Diff(told, [][2]int{{2000, 2500}, {2500, 2500}}); diff != "" {
+	filled(t, demo.Options{Customers: 1300, Progress: func(done, total int) { told = append(told, [2]int{done, total}) }})
+	if diff := cmp.Diff(told, [][2]int{{1000, 1300}, {1300, 1300}}); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -516,9 +516,9 @@ func TestProgressEndsAtTheTotal(t *testing.T) {
 // for each customer.
 func TestTheSizesAreThoseOfTheBench(t *testing.T) {
 	t.Parallel()
-	c, _ := filled(t, demo.Options{Customers: 5000})
+	c, _ := filled(t, demo.Options{Customers: 2000})
 	for table, want := range map[string]float64{"accounts": 5, "contacts": 10, "signatories": 3, "limits": 12} {
-		if got := float64(count(t, c, "SELECT count(*) FROM "+table)) / 5000; got < want*0.93 || got > want*1.07 {
+		if got := float64(count(t, c, "SELECT count(*) FROM "+table)) / 2000; got < want*0.93 || got > want*1.07 {
 			t.Errorf("%s: %.2f for each customer, want about %.0f", table, got, want)
 		}
 	}

@@ -30,7 +30,7 @@ var ErrCurrency = errors.New("unknown currency")
 // ParseCurrency reads an ISO 4217 code in any letter case.
 func ParseCurrency(text string) (Currency, error) {
 	code := strings.ToUpper(text)
-	if !currency.IsValid(code) {
+	if code == "" || !currency.IsValid(code) { // the library takes the empty code for valid
 		return "", ErrCurrency
 	}
 	return Currency(code), nil
