@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -101,7 +102,8 @@ func nodesOf[K ~int64, T any](o *operation, prefix string, k *kind, many func(co
 		queue: func(ctx context.Context, b *db.Batch, f graphql.CollectedField, ids []string) (next step) {
 			var keys []K
 			for _, id := range ids {
-				if uid, err := scalar.ParseUID(strings.TrimPrefix(id, prefix)); err == nil && strings.HasPrefix(id, prefix) {
+				uid, err := scalar.ParseUID(strings.TrimPrefix(id, prefix))
+				if err == nil && strings.HasPrefix(id, prefix) && !slices.Contains(keys, K(uid)) {
 					keys = append(keys, K(uid))
 				}
 			}

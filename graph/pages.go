@@ -113,6 +113,7 @@ func inConnection(ctx context.Context, k *kind, selection ast.SelectionSet) (s s
 			s.count = true
 		}
 	}
+	s.further = together(s.further)
 	return s
 }
 

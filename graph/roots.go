@@ -197,15 +197,19 @@ func (o *operation) account(ctx context.Context, f graphql.CollectedField) (*acc
 		return nil, errOneOf
 	}
 	want, relations := accountKind.wants(ctx, f.Selections)
-	var ofCustomer db.Columns
+	var (
+		ofCustomer db.Columns
+		further    []graphql.CollectedField
+	)
 	for _, f := range relations { // an account has no relation but its customer
-		columns, _ := customerKind.wants(ctx, f.Selections)
+		columns, relations := customerKind.wants(ctx, f.Selections)
 		ofCustomer = ofCustomer.And(columns).And(db.Want[customers.Customer]("UID"))
+		further = append(further, relations...)
 	}
 	b := o.core.Batch()
 	rows := o.core.Accounts.FindWith(ctx, b, key, want, ofCustomer)
 	var found *accounts.Found
-	err = o.read(ctx, b, []step{func(ctx context.Context, next *db.Batch) (further []step) {
+	err = o.read(ctx, b, []step{func(ctx context.Context, next *db.Batch) []step {
 		if found, _ = rows.One(); found == nil || found.Customer.UID == 0 {
 			return nil // the customer is not the caller's to see, or not asked for: accountCustomer says which
 		}
@@ -214,10 +218,8 @@ func (o *operation) account(ctx context.Context, f graphql.CollectedField) (*acc
 		arrive(o, owner, []*customers.Customer{&found.Customer})
 		for _, f := range relations {
 			s.answers[f.Field] = func(accounts.UID) (*customers.Customer, error) { return &found.Customer, nil }
-			_, further2 := customerKind.wants(ctx, f.Selections)
-			further = append(further, o.children(ctx, next, customerKind, owner, further2)...)
 		}
-		return further
+		return o.children(ctx, next, customerKind, owner, together(further))
 	}})
 	if err != nil || rows.Err != nil || found == nil {
 		return nil, firstError(err, rows.Err)
