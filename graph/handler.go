@@ -28,8 +28,8 @@ type Options struct {
 
 type handlerOptions struct{ Options }
 
-// mostStatements is how many SQL statements one operation may spend. No document that passes the price
-// check comes near: it is the net under a defect.
+// mostStatements is how many SQL statements one operation may spend. A page of a portal takes five to ten;
+// who asks for much under many names is told to send it in parts.
 const mostStatements = 60
 
 // limits per rail are at most these many, and a customer's fee tiers are few: the price check counts them so.

@@ -129,14 +129,14 @@ func askedLimits(a arguments) (asked limits.Asked, err error) {
 	if a["amount"] != nil {
 		amount, err := scalar.UnmarshalAmountText(a["amount"])
 		if err != nil {
-			return asked, err
+			return asked, on("amount", err)
 		}
 		asked.Amount = string(amount)
 	}
 	if a["date"] != nil {
 		asked.On, err = scalar.UnmarshalDate(a["date"])
 	}
-	return asked, err
+	return asked, on("date", err)
 }
 
 func queueFees(ctx context.Context, o *operation, b *db.Batch, s *siblings, _ graphql.CollectedField) (func(customers.UID) ([]*fees.Tier, error), step) {
