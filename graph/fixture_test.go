@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -59,10 +60,11 @@ var keyset = seal.New()
 
 // bank is a tenant of its own with its callers.
 type bank struct {
-	tenant access.Tenant
-	mark   string // stands in every text of the bank that it is not looked up by
-	core   *core.Core
-	server http.Handler
+	tenant    access.Tenant
+	mark      string // stands in every text of the bank that it is not looked up by
+	core      *core.Core
+	server    http.Handler
+	resolving http.Handler // answers the same through gqlgen's execution; nil where they are not compared
 }
 
 const requestID = "request-1"
@@ -114,7 +116,7 @@ func bankOn(t testing.TB, url string, o db.Options) *bank {
 		t.Fatal(err)
 	}
 	c := core.New(core.Options{DB: d, Keys: keyset, Now: func() time.Time { return now }})
-	return &bank{core: c, server: graph.New(c, options)}
+	return &bank{core: c, server: graph.New(c, options), resolving: graph.Resolving(c, options)}
 }
 
 // The callers.
@@ -327,7 +329,40 @@ func (b *bank) ask(t testing.TB, caller *access.Caller, query string, variables 
 	return b.send(t, caller, string(body))
 }
 
+// send answers a body, and holds both ways of execution against each other.
 func (b *bank) send(t testing.TB, caller *access.Caller, body string) answer {
+	t.Helper()
+	direct := through(t, b.server, caller, body)
+	if b.resolving != nil {
+		resolved := through(t, b.resolving, caller, body)
+		if !same(direct, resolved) {
+			t.Errorf("%.2000s\nwritten directly  %.3000s\nthrough resolvers %.3000s", body, direct, resolved)
+		}
+	}
+	return direct
+}
+
+// same compares all but the order of errors: resolvers run beside each other.
+func same(a, b answer) bool {
+	lines := func(errors []shown) (all []string) {
+		for _, e := range errors {
+			all = append(all, fmt.Sprint(e))
+		}
+		slices.Sort(all)
+		return all
+	}
+	if len(a.errors) == 0 && a.body != b.body {
+		return false
+	}
+	return a.status == b.status && reflect.DeepEqual(a.data, b.data) && slices.Equal(lines(a.errors), lines(b.errors)) &&
+		a.statements == b.statements && a.trips == b.trips
+}
+
+func (a answer) String() string {
+	return fmt.Sprintf("%d with %d statements in %d round trips: %s", a.status, a.statements, a.trips, a.body)
+}
+
+func through(t testing.TB, server http.Handler, caller *access.Caller, body string) answer {
 	t.Helper()
 	ctx := context.Background()
 	if caller != nil {
@@ -338,7 +373,7 @@ func (b *bank) send(t testing.TB, caller *access.Caller, body string) answer {
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/graphql-response+json")
 	w := httptest.NewRecorder()
-	b.server.ServeHTTP(w, r.WithContext(db.WithMeter(ctx, meter)))
+	server.ServeHTTP(w, r.WithContext(db.WithMeter(ctx, meter)))
 	got := answer{status: w.Code, body: w.Body.String(), statements: meter.Statements.Load(), trips: meter.RoundTrips.Load()}
 	var parts struct {
 		Data   map[string]any

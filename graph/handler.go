@@ -13,6 +13,7 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/page"
 	"bankgraph/db"
+	"bankgraph/graph/direct"
 	"bankgraph/graph/generated"
 	"bankgraph/graph/guard"
 	"bankgraph/graph/transport"
@@ -36,7 +37,10 @@ const mostStatements = 60
 var listSizes = map[string]int{"Customer.limits": 15, "Customer.fees": 10, "Viewer.permissions": 20}
 
 // New makes the handler of /graphql. Callers are known before it runs: the context carries them.
-func New(c *core.Core, options Options) http.Handler {
+func New(c *core.Core, options Options) http.Handler { return serving(c, options, queries) }
+
+// serving is New with the queries that are written directly.
+func serving(c *core.Core, options Options, queries *direct.Schema) *handler.Server {
 	if options.RequestID == nil {
 		options.RequestID = func(context.Context) string { return "" }
 	}
@@ -44,7 +48,7 @@ func New(c *core.Core, options Options) http.Handler {
 		options.Deadline = 10 * time.Second
 	}
 	h := handlerOptions{options}
-	server := handler.New(executable{generated.NewExecutableSchema(generated.Config{Resolvers: &Resolver{core: c}})})
+	server := handler.New(executable{generated.NewExecutableSchema(generated.Config{Resolvers: &Resolver{core: c}}), queries})
 	server.SetErrorPresenter(h.present)
 	server.SetRecoverFunc(h.recovered)
 	profile := transport.Audit

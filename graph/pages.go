@@ -59,7 +59,10 @@ func on(argument string, err error) error {
 // size reads first or last: 1 to page.Most.
 func (a arguments) size(name string) (int, error) {
 	n, err := scalar.UnmarshalInt(a[name])
-	if err != nil || n < 1 || n > page.Most {
+	if err != nil {
+		return 0, on(name, err)
+	}
+	if n < 1 || n > page.Most {
 		return 0, fault.Field("list", name, fault.Malformed, "must be 1 to 200")
 	}
 	return int(n), nil

@@ -155,7 +155,7 @@ func TestLoadersAnswerAsThePlanDoes(t *testing.T) {
 	b := newBank(t)
 	many(t, b)
 	loading := *b
-	loading.server = graph.Forgetful(graph.New(b.core, options))
+	loading.server, loading.resolving = graph.Forgetful(b.core, options), nil
 	for _, n := range []int{1, 50, 200} {
 		for _, callers := range []int{1, 16} {
 			planned := b.ask(t, b.staff(), listed, "n", n).fine(t)
@@ -181,7 +181,7 @@ func TestLoadersAnswerEveryWay(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	loading := *b
-	loading.server = graph.Forgetful(graph.New(b.core, options))
+	loading.server, loading.resolving = graph.Forgetful(b.core, options), nil
 	for name, ways := range ways() {
 		for i, way := range ways {
 			if strings.Contains(way, "%[1]s") {

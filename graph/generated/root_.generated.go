@@ -524,7 +524,7 @@ type ContactEdge {
 	{Name: "../schema/customers.graphqls", Input: `extend type Query {
   "One customer; null where it does not exist for the caller."
   customer("Which one: give exactly one of the fields." by: CustomerBy!): Customer
-  "The customers that the caller may see."
+  "The customers that the caller may see; null where it may see none at all."
   customers(
     "The first so many rows, 1 to 200."
     first: Int = 20
@@ -538,7 +538,7 @@ type ContactEdge {
     filter: CustomerFilter
     "How the list is sorted."
     orderBy: CustomerOrder = UID
-  ): CustomerConnection!
+  ): CustomerConnection
 }
 
 "Names one customer. Exactly one field must be given."
