@@ -33,6 +33,9 @@ type handlerOptions struct{ Options }
 // who asks for much under many names is told to send it in parts.
 const mostStatements = 60
 
+// mostErrors is how many errors one answer tells.
+const mostErrors = 100
+
 // limits per rail are at most these many, and a customer's fee tiers are few: the price check counts them so.
 var listSizes = map[string]int{"Customer.limits": 15, "Customer.fees": 10, "Viewer.permissions": 20}
 
@@ -70,7 +73,11 @@ func serving(c *core.Core, options Options, queries *direct.Schema) *handler.Ser
 	server.AroundResponses(func(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
 		ctx, cancel := context.WithTimeout(ctx, options.Deadline)
 		defer cancel()
-		return next(db.WithMeter(ctx, db.MeterUnder(ctx, mostStatements)))
+		response := next(db.WithMeter(ctx, db.MeterUnder(ctx, mostStatements)))
+		if response != nil && len(response.Errors) > mostErrors {
+			response.Errors = response.Errors[:mostErrors] // what is denied in one row is denied in all
+		}
+		return response
 	})
 	return server
 }

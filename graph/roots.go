@@ -26,8 +26,9 @@ func find[K comparable, T any](ctx context.Context, o *operation, b *db.Batch, k
 	many func(context.Context, *db.Batch, []K, db.Columns) *db.Many[K, T],
 ) (*db.Many[K, T], step) {
 	want, relations := k.wants(ctx, selection)
+	queued := b.Len()
 	found := many(ctx, b, keys, want)
-	if len(relations) == 0 {
+	if len(relations) == 0 || found.Err != nil && b.Len() == queued { // nothing hangs below what is refused
 		return found, nil
 	}
 	s := family(keys)

@@ -911,7 +911,7 @@ type Query {
   "One object by its global id; null where it does not exist for the caller."
   node("The object's global id." id: ID!): Node
   "Up to 100 objects by their global ids, in the order of the ids; null at the place of each that does not exist for the caller."
-  nodes("The objects' global ids." ids: [ID!]!): [Node]!
+  nodes("The objects' global ids." ids: [ID!]!): [Node]
 }
 
 "An object with a life of its own, found again by its global id."
