@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -170,6 +171,21 @@ func (r *relation[T, P, V]) queueFor(ctx context.Context, o *operation, b *db.Ba
 	of, next := r.queue(ctx, o, b, s, f)
 	s.answers[f.Field] = of
 	return next
+}
+
+// together makes one of fields that are the same text asked in several places, as those of a fragment are:
+// for it is read what any of the places needs.
+func together(fields []graphql.CollectedField) []graphql.CollectedField {
+	distinct, at := make([]graphql.CollectedField, 0, len(fields)), map[*ast.Field]int{}
+	for _, f := range fields {
+		if i, known := at[f.Field]; known {
+			distinct[i].Selections = slices.Concat(distinct[i].Selections, f.Selections)
+			continue
+		}
+		at[f.Field] = len(distinct)
+		distinct = append(distinct, f)
+	}
+	return distinct
 }
 
 func some(next step) []step {

@@ -38,7 +38,7 @@ func TestBothWaysOfExecutionAnswerAlike(t *testing.T) {
 	bank.Limit(customer, "ACH_PAYMENT_LIMIT_PER_TRANSACTION", 100_00)
 	bank.Fee(customer)
 
-	direct, fieldwise := graph.New(bank.Core, graph.Options{}), graph.Fieldwise(bank.Core)
+	direct, fieldwise := graph.New(bank.Core, graph.Options{}), graph.Resolving(bank.Core, graph.Options{})
 	callers := []context.Context{bank.Staff(), bank.Reader(), bank.As(access.ViewCustomers), bank.As(access.ViewAccounts), bank.As()}
 	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
 	w := &documents{schema: schema, values: map[string][]string{

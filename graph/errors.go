@@ -11,12 +11,13 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"bankgraph/core/fault"
+	"bankgraph/db"
 )
 
 // codes are the published codes of faults, by what they are about and their kind. A kind without a line
 // for its subject has the line of "".
 var codes = map[fault.Kind]map[string]string{
-	fault.Invalid:         {"": "VALIDATION_ERROR"},
+	fault.Invalid:         {"": "VALIDATION_ERROR", "operation": "STATEMENT_LIMIT"},
 	fault.Unauthenticated: {"": "API901"},
 	fault.Denied:          {"": "API901", "customer": "CUST001"},
 	fault.NotFound:        {"": "CUST001", "account": "ACC002", "contact": "CUST002"},
@@ -34,6 +35,8 @@ func codeOf(f *fault.Fault) string {
 	return codes[f.Kind][""]
 }
 
+var errTooMuch = fault.New(fault.Invalid, "operation", "the operation asks the database too many questions; send it in parts")
+
 // present turns an error into what the caller may see of it: a fault with its kind, code and field, the
 // errors of the GraphQL language itself, and for everything else nothing but the request's id.
 func (h handlerOptions) present(ctx context.Context, err error) *gqlerror.Error {
@@ -43,7 +46,13 @@ func (h handlerOptions) present(ctx context.Context, err error) *gqlerror.Error 
 		path = language.Path
 	}
 	if f, ok := fault.Of(err); ok {
+		if own := graphql.GetPath(ctx); f.Kind == fault.Invalid && f.Field == "" && len(own) > 0 && len(path) > len(own) {
+			f, path = f.On(path[len(own):].String()), own // gqlgen says by the path which argument it could not read
+		}
 		return h.error(ctx, path, f)
+	}
+	if errors.Is(err, db.ErrTooManyStatements) {
+		return h.error(ctx, path, errTooMuch)
 	}
 	if language != nil && errors.Unwrap(language) == nil {
 		shown := *language

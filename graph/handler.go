@@ -13,6 +13,7 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/page"
 	"bankgraph/db"
+	"bankgraph/graph/direct"
 	"bankgraph/graph/generated"
 	"bankgraph/graph/guard"
 	"bankgraph/graph/transport"
@@ -28,32 +29,29 @@ type Options struct {
 
 type handlerOptions struct{ Options }
 
-// mostStatements is how many SQL statements one operation may spend. No document that passes the price
-// check comes near: it is the net under a defect.
+// mostStatements is how many SQL statements one operation may spend. A page of a portal takes five to ten;
+// who asks for much under many names is told to send it in parts.
 const mostStatements = 60
+
+// mostErrors is how many errors one answer tells.
+const mostErrors = 100
 
 // limits per rail are at most these many, and a customer's fee tiers are few: the price check counts them so.
 var listSizes = map[string]int{"Customer.limits": 15, "Customer.fees": 10, "Viewer.permissions": 20}
 
 // New makes the handler of /graphql. Callers are known before it runs: the context carries them.
-func New(c *core.Core, options Options) http.Handler {
+func New(c *core.Core, options Options) http.Handler { return serving(c, options, queries) }
+
+// serving is New with the queries that are written directly.
+func serving(c *core.Core, options Options, queries *direct.Schema) *handler.Server {
 	if options.RequestID == nil {
 		options.RequestID = func(context.Context) string { return "" }
 	}
 	if options.Deadline == 0 {
 		options.Deadline = 10 * time.Second
 	}
-	return serve(c, options, executable{fieldwise(c)})
-}
-
-// fieldwise is the schema as gqlgen executes it, field by field.
-func fieldwise(c *core.Core) graphql.ExecutableSchema {
-	return generated.NewExecutableSchema(generated.Config{Resolvers: &Resolver{core: c}})
-}
-
-func serve(c *core.Core, options Options, schema graphql.ExecutableSchema) http.Handler {
 	h := handlerOptions{options}
-	server := handler.New(schema)
+	server := handler.New(executable{generated.NewExecutableSchema(generated.Config{Resolvers: &Resolver{core: c}}), queries})
 	server.SetErrorPresenter(h.present)
 	server.SetRecoverFunc(h.recovered)
 	profile := transport.Audit
@@ -75,7 +73,11 @@ func serve(c *core.Core, options Options, schema graphql.ExecutableSchema) http.
 	server.AroundResponses(func(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
 		ctx, cancel := context.WithTimeout(ctx, options.Deadline)
 		defer cancel()
-		return next(db.WithMeter(ctx, db.MeterUnder(ctx, mostStatements)))
+		response := next(db.WithMeter(ctx, db.MeterUnder(ctx, mostStatements)))
+		if response != nil && len(response.Errors) > mostErrors {
+			response.Errors = response.Errors[:mostErrors] // what is denied in one row is denied in all
+		}
+		return response
 	})
 	return server
 }

@@ -8,6 +8,7 @@ import (
 	"bankgraph/core/accounts"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
+	"bankgraph/core/fault"
 	"bankgraph/core/fees"
 	"bankgraph/core/limits"
 	"bankgraph/core/rails"
@@ -120,8 +121,18 @@ func queueLimits(ctx context.Context, o *operation, b *db.Batch, s *siblings, f 
 	if err != nil {
 		return func(customers.UID) ([]*limits.Limit, error) { return nil, err }, nil
 	}
-	return o.core.Limits.OfCustomers(ctx, b, s.keys.([]customers.UID), asked).Of, nil
+	answers := o.core.Limits.OfCustomers(ctx, b, s.keys.([]customers.UID), asked)
+	return func(uid customers.UID) ([]*limits.Limit, error) {
+		found, err := answers.Of(uid)
+		if f, ok := fault.Of(err); ok && limitArguments[f.Field] != "" {
+			err = f.On(limitArguments[f.Field])
+		}
+		return found, err
+	}, nil
 }
+
+// limitArguments are the arguments that core knows by the partners' words.
+var limitArguments = map[string]string{"paymentRail": "rail", "paymentAmount": "amount"}
 
 func askedLimits(a arguments) (asked limits.Asked, err error) {
 	text := func(name string) string { value, _ := a[name].(string); return value }
@@ -129,14 +140,14 @@ func askedLimits(a arguments) (asked limits.Asked, err error) {
 	if a["amount"] != nil {
 		amount, err := scalar.UnmarshalAmountText(a["amount"])
 		if err != nil {
-			return asked, err
+			return asked, on("amount", err)
 		}
 		asked.Amount = string(amount)
 	}
 	if a["date"] != nil {
 		asked.On, err = scalar.UnmarshalDate(a["date"])
 	}
-	return asked, err
+	return asked, on("date", err)
 }
 
 func queueFees(ctx context.Context, o *operation, b *db.Batch, s *siblings, _ graphql.CollectedField) (func(customers.UID) ([]*fees.Tier, error), step) {

@@ -2,9 +2,12 @@ package graph
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"bankgraph/core/accounts"
 	"bankgraph/core/contacts"
@@ -26,7 +29,16 @@ func (o *operation) nodes(ctx context.Context, f graphql.CollectedField) ([]mode
 	if err != nil {
 		return nil, err
 	}
-	return o.byID(ctx, f, ids)
+	found, errs, err := o.byID(ctx, f, ids)
+	if err != nil {
+		return nil, err
+	}
+	for i, err := range errs {
+		if err != nil {
+			graphql.AddError(ctx, &gqlerror.Error{Err: err, Message: err.Error(), Path: ast.Path{ast.PathName(f.Alias), ast.PathIndex(i)}})
+		}
+	}
+	return found, nil
 }
 
 // node is nodes for one.
@@ -35,11 +47,11 @@ func (o *operation) node(ctx context.Context, f graphql.CollectedField) (model.N
 	if err != nil {
 		return nil, err
 	}
-	found, err := o.byID(ctx, f, []string{id})
+	found, errs, err := o.byID(ctx, f, []string{id})
 	if err != nil {
 		return nil, err
 	}
-	return found[0], nil
+	return found[0], errs[0]
 }
 
 func decodeIDs(value any) ([]string, error) {
@@ -54,9 +66,10 @@ func decodeIDs(value any) ([]string, error) {
 	return ids, nil
 }
 
-func (o *operation) byID(ctx context.Context, f graphql.CollectedField, ids []string) ([]model.Node, error) {
+// byID gives each id its object or its own error.
+func (o *operation) byID(ctx context.Context, f graphql.CollectedField, ids []string) ([]model.Node, []error, error) {
 	if len(ids) > mostNodes {
-		return nil, fault.Field("node", "ids", fault.Max, "at most 100 ids")
+		return nil, nil, fault.Field("node", "ids", fault.Max, "at most 100 ids")
 	}
 	b := o.core.Batch()
 	readers := []reader{
@@ -70,21 +83,17 @@ func (o *operation) byID(ctx context.Context, f graphql.CollectedField, ids []st
 		steps = append(steps, some(readers[i].queue(ctx, b, f, ids))...)
 	}
 	if err := o.read(ctx, b, steps); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	found := make([]model.Node, len(ids))
+	found, errs := make([]model.Node, len(ids)), make([]error, len(ids))
 	for i, id := range ids {
 		for _, r := range readers {
 			if strings.HasPrefix(id, r.prefix) {
-				node, err := r.node(id)
-				if err != nil {
-					graphql.AddError(ctx, err)
-				}
-				found[i] = node
+				found[i], errs[i] = r.node(id)
 			}
 		}
 	}
-	return found, nil
+	return found, errs, nil
 }
 
 // reader reads the objects of one kind.
@@ -101,7 +110,8 @@ func nodesOf[K ~int64, T any](o *operation, prefix string, k *kind, many func(co
 		queue: func(ctx context.Context, b *db.Batch, f graphql.CollectedField, ids []string) (next step) {
 			var keys []K
 			for _, id := range ids {
-				if uid, err := scalar.ParseUID(strings.TrimPrefix(id, prefix)); err == nil && strings.HasPrefix(id, prefix) {
+				uid, err := scalar.ParseUID(strings.TrimPrefix(id, prefix))
+				if err == nil && strings.HasPrefix(id, prefix) && !slices.Contains(keys, K(uid)) {
 					keys = append(keys, K(uid))
 				}
 			}

@@ -48,10 +48,21 @@ func decode[T any](ctx context.Context, a arguments, name string) (value T, err 
 	return read.(T), nil
 }
 
+// on blames an argument for an input that could not be read.
+func on(argument string, err error) error {
+	if f, ok := fault.Of(err); ok {
+		return f.On(argument)
+	}
+	return err
+}
+
 // size reads first or last: 1 to page.Most.
 func (a arguments) size(name string) (int, error) {
 	n, err := scalar.UnmarshalInt(a[name])
-	if err != nil || n < 1 || n > page.Most {
+	if err != nil {
+		return 0, on(name, err)
+	}
+	if n < 1 || n > page.Most {
 		return 0, fault.Field("list", name, fault.Malformed, "must be 1 to 200")
 	}
 	return int(n), nil
@@ -59,11 +70,12 @@ func (a arguments) size(name string) (int, error) {
 
 // window reads first, after, last and before. Either end of the list, not both. The default of first
 // gives way to last.
-func (a arguments) window(f graphql.CollectedField, order string) (w page.Window, err error) {
+func (a arguments) window(ctx context.Context, f graphql.CollectedField, order string) (w page.Window, err error) {
+	variables := graphql.GetOperationContext(ctx).Variables
 	var cursor string
 	switch {
 	case a["last"] != nil:
-		if f.Arguments.ForName("first") != nil && a["first"] != nil {
+		if a["first"] != nil && written(f, "first", variables) {
 			return w, fault.Field("list", "last", fault.Forbidden, "give first or last, not both")
 		}
 		if a["after"] != nil {
@@ -83,6 +95,16 @@ func (a arguments) window(f graphql.CollectedField, order string) (w page.Window
 		w.Cursor, err = page.ParseCursor(cursor, text, order)
 	}
 	return w, err
+}
+
+// written tells whether the caller gave an argument: in the document, or by a variable that was sent.
+func written(f graphql.CollectedField, name string, variables map[string]any) bool {
+	argument := f.Arguments.ForName(name)
+	if argument == nil || argument.Value.Kind != ast.Variable {
+		return argument != nil
+	}
+	_, sent := variables[argument.Value.Raw]
+	return sent
 }
 
 // selected is what a selection of a connection asks for.
@@ -113,8 +135,12 @@ func inConnection(ctx context.Context, k *kind, selection ast.SelectionSet) (s s
 			s.count = true
 		}
 	}
+	s.further = together(s.further)
 	return s
 }
+
+// orderOf names a list and its order in cursors: those of another list do not fit.
+func (k *kind) orderOf(order string) string { return k.name + "." + order }
 
 // byUID is the order in which the lists under an object stand.
 const byUID = "uid"
@@ -137,7 +163,8 @@ func of[O any, P comparable, K ~int64, T any, F any](key func(*O) P, l list[P, K
 
 func (l list[P, K, T, F]) queue(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) (func(P) (*model.Connection[T], error), step) {
 	a := argumentsOf(ctx, f)
-	w, err := a.window(f, byUID)
+	order := l.kind().orderOf(byUID)
+	w, err := a.window(ctx, f, order)
 	by, bad := decode[F](ctx, a, "filter")
 	if err = errors.Join(err, bad); err != nil {
 		return func(P) (*model.Connection[T], error) { return nil, err }, nil
@@ -155,7 +182,7 @@ func (l list[P, K, T, F]) queue(ctx context.Context, o *operation, b *db.Batch, 
 		}
 		return &model.Connection[T]{
 			Page: page.Cut(rows.Of[parent], w), Window: w,
-			Cursor: func(row *T) page.Cursor { return page.Cursor{Order: byUID, UID: int64(l.key(row))} },
+			Cursor: func(row *T) page.Cursor { return page.Cursor{Order: order, UID: int64(l.key(row))} },
 			Count:  func(context.Context) (int64, error) { return countOf(counts, parent) },
 		}, nil
 	}

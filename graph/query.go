@@ -12,10 +12,13 @@ import (
 
 // executable is the schema with queries written directly (package direct). Whatever that does not cover,
 // introspection and mutations among it, is gqlgen's to execute, through the resolvers.
-type executable struct{ graphql.ExecutableSchema }
+type executable struct {
+	graphql.ExecutableSchema
+	queries *direct.Schema
+}
 
 func (e executable) Exec(ctx context.Context) graphql.ResponseHandler {
-	if !queries.Covers(graphql.GetOperationContext(ctx)) {
+	if !e.queries.Covers(graphql.GetOperationContext(ctx)) {
 		return e.ExecutableSchema.Exec(ctx)
 	}
 	answered := false
@@ -24,7 +27,7 @@ func (e executable) Exec(ctx context.Context) graphql.ResponseHandler {
 			return nil
 		}
 		answered = true
-		return &graphql.Response{Data: queries.Execute(ctx)}
+		return &graphql.Response{Data: e.queries.Execute(ctx)}
 	}
 }
 

@@ -26,8 +26,9 @@ func find[K comparable, T any](ctx context.Context, o *operation, b *db.Batch, k
 	many func(context.Context, *db.Batch, []K, db.Columns) *db.Many[K, T],
 ) (*db.Many[K, T], step) {
 	want, relations := k.wants(ctx, selection)
+	queued := b.Len()
 	found := many(ctx, b, keys, want)
-	if len(relations) == 0 {
+	if len(relations) == 0 || found.Err != nil && b.Len() == queued { // nothing hangs below what is refused
 		return found, nil
 	}
 	s := family(keys)
@@ -67,17 +68,33 @@ func root[K comparable, T any](ctx context.Context, k *kind, key K, f graphql.Co
 
 var errOneOf = fault.Field("lookup", "by", fault.Malformed, "exactly one of the fields must be given")
 
+// lookup is the one field that the argument by names. Validation has seen to it in literals, not in variables.
+func lookup[By any](ctx context.Context, f graphql.CollectedField) (by By, name string, err error) {
+	a := argumentsOf(ctx, f)
+	given, _ := a["by"].(map[string]any)
+	if len(given) != 1 {
+		return by, "", errOneOf
+	}
+	for name = range given {
+		if given[name] == nil {
+			return by, "", errOneOf
+		}
+	}
+	by, err = decode[By](ctx, a, "by")
+	return by, name, err
+}
+
 // customer answers Query.customer.
 func (o *operation) customer(ctx context.Context, f graphql.CollectedField) (*customers.Customer, error) {
-	by, err := decode[model.CustomerBy](ctx, argumentsOf(ctx, f), "by")
+	by, key, err := lookup[model.CustomerBy](ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	var search customers.Search
-	switch given(by.UID != nil, by.AccountNumber != nil, by.CustomerID != nil, by.ShortName != nil) {
-	case 0:
+	switch key {
+	case "uid":
 		return root(ctx, customerKind, *by.UID, f, o.core.Customers.FindMany)
-	case 1:
+	case "accountNumber":
 		b := o.core.Batch()
 		account := o.core.Accounts.FindWith(ctx, b, accounts.By{Number: *by.AccountNumber}, db.Want[accounts.Account]("Customer"), db.Columns{})
 		if err := b.Send(ctx); err != nil {
@@ -88,32 +105,19 @@ func (o *operation) customer(ctx context.Context, f graphql.CollectedField) (*cu
 			return nil, err
 		}
 		return root(ctx, customerKind, found.Account.Customer, f, o.core.Customers.FindMany)
-	case 2:
+	case "customerId":
 		search.CustomerID = *by.CustomerID
-	case 3:
+	case "shortName":
 		search.ShortName = *by.ShortName
-	default:
-		return nil, errOneOf
+	}
+	if search == (customers.Search{}) {
+		return nil, nil // the empty text names nobody; to a search it would mean everybody
 	}
 	found, err := o.search(ctx, search, page.First(1), f.Selections)
 	if err != nil {
 		return nil, err
 	}
 	return found.One()
-}
-
-// given is the index of the only true value, and -1 where there is none or more than one.
-func given(fields ...bool) int {
-	only := -1
-	for i, is := range fields {
-		if is && only >= 0 {
-			return -1
-		}
-		if is {
-			only = i
-		}
-	}
-	return only
 }
 
 // search reads customers and what is asked of each.
@@ -146,7 +150,8 @@ func (o *operation) customers(ctx context.Context, f graphql.CollectedField) (*m
 		order = customers.ByName
 	}
 	by.Order = order
-	w, err := a.window(f, string(order))
+	named := customerKind.orderOf(string(order))
+	w, err := a.window(ctx, f, named)
 	if err != nil {
 		return nil, err
 	}
@@ -167,9 +172,9 @@ func (o *operation) customers(ctx context.Context, f graphql.CollectedField) (*m
 		Page: page.Cut(rows.Items, w), Window: w,
 		Cursor: func(c *customers.Customer) page.Cursor {
 			if order == customers.ByName {
-				return page.Cursor{Order: string(order), Value: c.LegalName, UID: int64(c.UID)}
+				return page.Cursor{Order: named, Value: c.LegalName, UID: int64(c.UID)}
 			}
-			return page.Cursor{Order: string(order), UID: int64(c.UID)}
+			return page.Cursor{Order: named, UID: int64(c.UID)}
 		},
 		Count: func(context.Context) (int64, error) {
 			n, err := count.One()
@@ -183,29 +188,30 @@ func (o *operation) customers(ctx context.Context, f graphql.CollectedField) (*m
 
 // account answers Query.account. The customer's own columns come in the same statement.
 func (o *operation) account(ctx context.Context, f graphql.CollectedField) (*accounts.Account, error) {
-	by, err := decode[model.AccountBy](ctx, argumentsOf(ctx, f), "by")
+	by, _, err := lookup[model.AccountBy](ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	var key accounts.By
-	switch given(by.UID != nil, by.Number != nil) {
-	case 0:
+	if by.UID != nil {
 		key.UID = *by.UID
-	case 1:
+	} else {
 		key.Number = *by.Number
-	default:
-		return nil, errOneOf
 	}
 	want, relations := accountKind.wants(ctx, f.Selections)
-	var ofCustomer db.Columns
+	var (
+		ofCustomer db.Columns
+		further    []graphql.CollectedField
+	)
 	for _, f := range relations { // an account has no relation but its customer
-		columns, _ := customerKind.wants(ctx, f.Selections)
+		columns, relations := customerKind.wants(ctx, f.Selections)
 		ofCustomer = ofCustomer.And(columns).And(db.Want[customers.Customer]("UID"))
+		further = append(further, relations...)
 	}
 	b := o.core.Batch()
 	rows := o.core.Accounts.FindWith(ctx, b, key, want, ofCustomer)
 	var found *accounts.Found
-	err = o.read(ctx, b, []step{func(ctx context.Context, next *db.Batch) (further []step) {
+	err = o.read(ctx, b, []step{func(ctx context.Context, next *db.Batch) []step {
 		if found, _ = rows.One(); found == nil || found.Customer.UID == 0 {
 			return nil // the customer is not the caller's to see, or not asked for: accountCustomer says which
 		}
@@ -214,10 +220,8 @@ func (o *operation) account(ctx context.Context, f graphql.CollectedField) (*acc
 		arrive(o, owner, []*customers.Customer{&found.Customer})
 		for _, f := range relations {
 			s.answers[f.Field] = func(accounts.UID) (*customers.Customer, error) { return &found.Customer, nil }
-			_, further2 := customerKind.wants(ctx, f.Selections)
-			further = append(further, o.children(ctx, next, customerKind, owner, further2)...)
 		}
-		return further
+		return o.children(ctx, next, customerKind, owner, together(further))
 	}})
 	if err != nil || rows.Err != nil || found == nil {
 		return nil, firstError(err, rows.Err)

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"bankgraph/core/fault"
 )
@@ -29,7 +30,7 @@ func Numbered(n, size int) Window { return Window{Size: size, Offset: (n - 1) * 
 // Limit is how many rows to read: one more than wanted tells whether there are further ones.
 func (w Window) Limit() int64 { return int64(w.Size) + 1 }
 
-// Cursor is a place in a list: the order's name, the sort value of a row and its UID.
+// Cursor is a place in a list: the name of the list and its order, the sort value of a row and its UID.
 type Cursor struct {
 	Order string `json:"o"`
 	Value string `json:"v,omitempty"`
@@ -38,6 +39,9 @@ type Cursor struct {
 
 // version starts every cursor, so that a later form is never mistaken for this one.
 const version = "1"
+
+// longest bounds the text of a cursor: a sort value of 255 characters fits, however it is escaped.
+const longest = 4096
 
 // String is the opaque text of the cursor.
 func (c Cursor) String() string {
@@ -49,11 +53,12 @@ func (c Cursor) String() string {
 func ParseCursor(field, text, order string) (Cursor, error) {
 	var c Cursor
 	bad := fault.Field("list", field, fault.Malformed, "not a cursor of this list")
-	if len(text) < 2 || len(text) > 1024 || text[:1] != version {
+	if len(text) < 2 || len(text) > longest || text[:1] != version {
 		return c, bad
 	}
 	plain, err := base64.RawURLEncoding.Strict().DecodeString(text[1:])
-	if err != nil || json.Unmarshal(plain, &c) != nil || c.Order != order || c.UID <= 0 {
+	if err != nil || json.Unmarshal(plain, &c) != nil || c.Order != order || c.UID <= 0 ||
+		strings.ContainsRune(c.Value, 0) || c.String() != text { // PostgreSQL has no U+0000
 		return Cursor{}, bad
 	}
 	return c, nil

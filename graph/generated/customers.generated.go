@@ -3237,16 +3237,6 @@ func unmarshalNCustomerBy2bankgraphᚋgraphᚋmodelᚐCustomerBy(ctx context.Con
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func marshalNCustomerConnection2ᚖbankgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Connection[customers.Customer]) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return _CustomerConnection(ctx, ec, sel, v)
-}
-
 func marshalNCustomerEdge2ᚕᚖbankgraphᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []*model.Edge[customers.Customer]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -3380,6 +3370,13 @@ func marshalOCustomer2ᚖbankgraphᚋcoreᚋcustomersᚐCustomer(ctx context.Con
 		return graphql.Null
 	}
 	return _Customer(ctx, ec, sel, v)
+}
+
+func marshalOCustomerConnection2ᚖbankgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Connection[customers.Customer]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _CustomerConnection(ctx, ec, sel, v)
 }
 
 func unmarshalOCustomerFilter2ᚖbankgraphᚋcoreᚋcustomersᚐSearch(ctx context.Context, ec *executionContext, v any) (*customers.Search, error) {

@@ -524,7 +524,7 @@ type ContactEdge {
 	{Name: "../schema/customers.graphqls", Input: `extend type Query {
   "One customer; null where it does not exist for the caller."
   customer("Which one: give exactly one of the fields." by: CustomerBy!): Customer
-  "The customers that the caller may see."
+  "The customers that the caller may see; null where it may see none at all."
   customers(
     "The first so many rows, 1 to 200."
     first: Int = 20
@@ -538,7 +538,7 @@ type ContactEdge {
     filter: CustomerFilter
     "How the list is sorted."
     orderBy: CustomerOrder = UID
-  ): CustomerConnection!
+  ): CustomerConnection
 }
 
 "Names one customer. Exactly one field must be given."
@@ -911,7 +911,7 @@ type Query {
   "One object by its global id; null where it does not exist for the caller."
   node("The object's global id." id: ID!): Node
   "Up to 100 objects by their global ids, in the order of the ids; null at the place of each that does not exist for the caller."
-  nodes("The objects' global ids." ids: [ID!]!): [Node]!
+  nodes("The objects' global ids." ids: [ID!]!): [Node]
 }
 
 "An object with a life of its own, found again by its global id."

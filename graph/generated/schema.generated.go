@@ -582,10 +582,10 @@ func _Query_nodes(ctx context.Context, ec *executionContext, field graphql.Colle
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []model.Node) graphql.Marshaler {
-			return marshalNNode2ᚕbankgraphᚋgraphᚋmodelᚐNode(ctx, ec, selections, v)
+			return marshalONode2ᚕbankgraphᚋgraphᚋmodelᚐNode(ctx, ec, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func fieldContext_Query_nodes(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -714,10 +714,10 @@ func _Query_customers(ctx context.Context, ec *executionContext, field graphql.C
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[customers.Customer]) graphql.Marshaler {
-			return marshalNCustomerConnection2ᚖbankgraphᚋgraphᚋmodelᚐConnection(ctx, ec, selections, v)
+			return marshalOCustomerConnection2ᚖbankgraphᚋgraphᚋmodelᚐConnection(ctx, ec, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func fieldContext_Query_customers(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -1287,7 +1287,7 @@ func _Query(ctx context.Context, ec *executionContext, sel ast.SelectionSet) gra
 					}
 				}()
 				res = _Query_nodes(ctx, ec, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -1353,7 +1353,7 @@ func _Query(ctx context.Context, ec *executionContext, sel ast.SelectionSet) gra
 					}
 				}()
 				res = _Query_customers(ctx, ec, field)
-				if res == graphql.Null {
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -1555,16 +1555,6 @@ func marshalNMaskedString2bankgraphᚋcoreᚋsealᚐText(ctx context.Context, ec
 	return _MaskedString(ctx, ec, sel, &v)
 }
 
-func marshalNNode2ᚕbankgraphᚋgraphᚋmodelᚐNode(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []model.Node) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return marshalONode2bankgraphᚋgraphᚋmodelᚐNode(ctx, ec, sel, v[i])
-	})
-
-	return ret
-}
-
 func marshalNPageInfo2ᚖbankgraphᚋgraphᚋmodelᚐPageInfo(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.PageInfo) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -1763,6 +1753,19 @@ func marshalONode2bankgraphᚋgraphᚋmodelᚐNode(ctx context.Context, ec *exec
 		return graphql.Null
 	}
 	return _Node(ctx, ec, sel, v)
+}
+
+func marshalONode2ᚕbankgraphᚋgraphᚋmodelᚐNode(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []model.Node) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return marshalONode2bankgraphᚋgraphᚋmodelᚐNode(ctx, ec, sel, v[i])
+	})
+
+	return ret
 }
 
 func unmarshalOUID2bankgraphᚋcoreᚋcustomersᚐUID(ctx context.Context, ec *executionContext, v any) (customers.UID, error) {

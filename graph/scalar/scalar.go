@@ -4,8 +4,6 @@ package scalar
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -16,10 +14,14 @@ import (
 	"bankgraph/core/accounts"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
+	"bankgraph/core/fault"
 	"bankgraph/core/fees"
 	"bankgraph/core/money"
 	"bankgraph/core/signatories"
 )
+
+// invalid is an input that does not have the form of its scalar. Which argument it is, the error's path says.
+func invalid(message string) error { return fault.Field("argument", "", fault.Malformed, message) }
 
 // raw writes text that needs no escaping.
 type raw string
@@ -40,7 +42,7 @@ func MarshalString(text string) graphql.Marshaler {
 func UnmarshalString(v any) (string, error) {
 	text, ok := v.(string)
 	if !ok {
-		return "", errors.New("must be a string")
+		return "", invalid("must be a string")
 	}
 	return text, nil
 }
@@ -61,13 +63,13 @@ func UnmarshalInt(v any) (int32, error) {
 	case json.Number:
 		var err error
 		if n, err = strconv.ParseInt(string(v), 10, 64); err != nil {
-			return 0, errors.New("must be a whole number of 32 bits")
+			return 0, invalid("must be a whole number of 32 bits")
 		}
 	default:
-		return 0, errors.New("must be a whole number of 32 bits")
+		return 0, invalid("must be a whole number of 32 bits")
 	}
 	if n < math.MinInt32 || n > math.MaxInt32 {
-		return 0, errors.New("must be a whole number of 32 bits")
+		return 0, invalid("must be a whole number of 32 bits")
 	}
 	return int32(n), nil
 }
@@ -86,25 +88,27 @@ func id(prefix string, uid int64) graphql.Marshaler {
 
 func uid(n int64) graphql.Marshaler { return quoted(strconv.FormatInt(n, 10)) }
 
-// ParseUID reads 1 to 18 digits.
+// ParseUID reads 1 to 18 digits, the first of them not 0: each number has one form.
 func ParseUID(v any) (int64, error) {
 	text, ok := v.(string)
-	if !ok || text == "" || len(text) > 18 {
-		return 0, errors.New("must be the digits of a UID, as a string")
+	if !ok || text == "" || len(text) > 18 || text[0] == '0' {
+		return 0, errUID
 	}
 	n, err := strconv.ParseUint(text, 10, 63)
 	if err != nil {
-		return 0, errors.New("must be the digits of a UID, as a string")
+		return 0, errUID
 	}
 	return int64(n), nil
 }
+
+var errUID = invalid("must be the digits of a UID, as a string, without leading zeros")
 
 func parse[T ~int64](v any) (T, error) {
 	n, err := ParseUID(v)
 	return T(n), err
 }
 
-func noID[T any](any) (t T, err error) { return t, errors.New("global ids are read by node") }
+func noID[T any](any) (t T, err error) { return t, invalid("global ids are read by node") }
 
 func MarshalCustomerID(u customers.UID) graphql.Marshaler    { return id(CustomerPrefix, int64(u)) }
 func UnmarshalCustomerID(v any) (customers.UID, error)       { return noID[customers.UID](v) }
@@ -137,17 +141,17 @@ func MarshalAmountText(a AmountText) graphql.Marshaler { return graphql.MarshalS
 func UnmarshalAmountText(v any) (AmountText, error) {
 	text, ok := v.(string)
 	if !ok {
-		return "", errors.New(`must be a decimal amount as a string, such as "12.50"`)
+		return "", invalid(`must be a decimal amount as a string, such as "12.50"`)
 	}
 	if text == "" || len(text) > 32 {
-		return "", errors.New(`must be a decimal amount, such as "12.50"`)
+		return "", invalid(`must be a decimal amount, such as "12.50"`)
 	}
 	return AmountText(text), nil
 }
 
 func MarshalAmount(a money.Amount) graphql.Marshaler { return quoted(a.String()) }
 func UnmarshalAmount(any) (money.Amount, error) {
-	return money.Amount{}, errors.New("an amount is read where its currency is known")
+	return money.Amount{}, invalid("an amount is read where its currency is known")
 }
 
 func MarshalCents(c customers.Cents) graphql.Marshaler { return quoted(c.Amount().String()) }
@@ -165,11 +169,11 @@ func MarshalCurrency(c money.Currency) graphql.Marshaler { return MarshalString(
 func UnmarshalCurrency(v any) (money.Currency, error) {
 	text, ok := v.(string)
 	if !ok {
-		return "", errors.New("must be an ISO 4217 currency code")
+		return "", invalid("must be an ISO 4217 currency code")
 	}
 	c, err := money.ParseCurrency(text)
 	if err != nil {
-		return "", errors.New("must be an ISO 4217 currency code")
+		return "", invalid("must be an ISO 4217 currency code")
 	}
 	return c, nil
 }
@@ -179,7 +183,7 @@ func UnmarshalDate(v any) (time.Time, error) {
 	text, _ := v.(string)
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil || day.Year() < 1900 {
-		return time.Time{}, fmt.Errorf("must be a day as YYYY-MM-DD")
+		return time.Time{}, invalid("must be a day as YYYY-MM-DD")
 	}
 	return day, nil
 }
@@ -191,7 +195,7 @@ func UnmarshalDateTime(v any) (time.Time, error) {
 	text, _ := v.(string)
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return time.Time{}, errors.New("must be a point in time by RFC 3339")
+		return time.Time{}, invalid("must be a point in time by RFC 3339")
 	}
 	return t.UTC(), nil
 }

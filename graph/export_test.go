@@ -1,0 +1,42 @@
+package graph
+
+import (
+	"context"
+	"maps"
+	"net/http"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"bankgraph/core"
+	"bankgraph/graph/direct"
+)
+
+// Resolving makes a handler that executes everything through gqlgen and the resolvers.
+func Resolving(c *core.Core, options Options) http.Handler {
+	return serving(c, options, &direct.Schema{AST: schema})
+}
+
+// Forgetful makes a handler that forgets what its plan has read as soon as a root field has it, so that
+// every relation below goes through a loader.
+func Forgetful(c *core.Core, options Options) http.Handler {
+	forgetful := *queries
+	forgetful.Root = maps.Clone(queries.Root)
+	for name, read := range queries.Root {
+		forgetful.Root[name] = func(ctx context.Context, f graphql.CollectedField) (any, error) {
+			value, err := read(ctx, f)
+			operationOf(ctx).forget()
+			return value, err
+		}
+	}
+	return serving(c, options, &forgetful)
+}
+
+func (o *operation) forget() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, s := range o.families {
+		s.mu.Lock()
+		clear(s.answers)
+		s.mu.Unlock()
+	}
+}

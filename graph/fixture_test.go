@@ -1,0 +1,415 @@
+package graph_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"bankgraph/core"
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/contacts"
+	"bankgraph/core/customers"
+	"bankgraph/core/limits"
+	"bankgraph/core/money"
+	"bankgraph/core/seal"
+	"bankgraph/core/signatories"
+	"bankgraph/db"
+	"bankgraph/db/dbtest"
+	"bankgraph/graph"
+)
+
+// The customers of every bank of these tests. All their columns are set, to values that differ.
+const (
+	theBank      customers.UID = 1000000
+	lone         customers.UID = 1000001 // the bank's own customer
+	partner      customers.UID = 1000010
+	star         customers.UID = 1000011 // the partner's customer, which most tests ask for
+	otherPartner customers.UID = 1000020
+	otherStar    customers.UID = 1000021 // the other partner's customer
+	absent       customers.UID = 1999999
+)
+
+// What hangs below a customer has numbers that follow from its own.
+func accountOf(c customers.UID, n int) accounts.UID {
+	return accounts.UID(int(c-theBank)*100+n) + 100_000_000
+}
+func contactOf(c customers.UID, n int) contacts.UID { return contacts.UID(accountOf(c, 50+n)) }
+func signatoryOf(c customers.UID, n int) signatories.UID {
+	return signatories.UID(int(c-theBank)*100 + n + 1)
+}
+func numberOf(c customers.UID, n int) string { return fmt.Sprintf("9%011d", int64(accountOf(c, n))) }
+
+// each customer has so many accounts, contacts and signatories.
+const each = 3
+
+// now is the clock of every bank here: a Friday.
+var now = time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
+
+// keyset seals for every bank here.
+var keyset = seal.New()
+
+// bank is a tenant of its own with its callers.
+type bank struct {
+	tenant    access.Tenant
+	mark      string // stands in every text of the bank that it is not looked up by
+	core      *core.Core
+	server    http.Handler
+	resolving http.Handler // answers the same through gqlgen's execution; nil where they are not compared
+}
+
+const requestID = "request-1"
+
+var options = graph.Options{
+	RequestID:   func(context.Context) string { return requestID },
+	Unavailable: func(err error) bool { return db.IsUnavailable(err) || db.IsTimeout(err) },
+}
+
+var (
+	opened sync.Once
+	bench  *bank // the shared database's core and handler, without a tenant
+	count  atomic.Int64
+)
+
+// newBank is a bank on the database that all tests share.
+func newBank(t testing.TB) *bank {
+	t.Helper()
+	return newBankMarked(t, "Alpha")
+}
+
+func newBankMarked(t testing.TB, mark string) *bank {
+	t.Helper()
+	url := dbtest.Shared(t)
+	opened.Do(func() { bench = bankOn(t, url, db.Options{}) })
+	if bench == nil {
+		t.Fatal("the shared database could not be opened")
+	}
+	b := *bench
+	b.tenant, b.mark = access.Tenant(count.Add(1)), mark
+	b.furnish(t)
+	return &b
+}
+
+// ownBank is a bank on a database that the test may break.
+func ownBank(t testing.TB, o db.Options) *bank {
+	t.Helper()
+	b := bankOn(t, dbtest.URL(t), o)
+	t.Cleanup(func() { _ = b.core.DB.Close() })
+	b.tenant, b.mark = 1, "Alpha"
+	b.furnish(t)
+	return b
+}
+
+func bankOn(t testing.TB, url string, o db.Options) *bank {
+	t.Helper()
+	d, err := db.Open(url, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := core.New(core.Options{DB: d, Keys: keyset, Now: func() time.Time { return now }})
+	return &bank{core: c, server: graph.New(c, options), resolving: graph.Resolving(c, options)}
+}
+
+// The callers.
+
+func (b *bank) staff() *access.Caller {
+	return &access.Caller{
+		Tenant: b.tenant, TenantCode: "bank", Client: "staff", ClientName: "Staff portal", Entity: int64(theBank),
+		Partner: int64(theBank), Institution: true, Permissions: access.All,
+	}
+}
+
+func (b *bank) partner() *access.Caller {
+	caller := b.staff()
+	caller.Client, caller.Entity, caller.Partner, caller.Institution = "partner", int64(partner), int64(partner), false
+	return caller
+}
+
+// without takes a permission away, and those that bring it along.
+func without(caller *access.Caller, lost access.Permission) *access.Caller {
+	less := *caller
+	less.Permissions = nil
+	for _, p := range caller.Permissions {
+		if !(access.Caller{Permissions: []access.Permission{p}}).May(lost) {
+			less.Permissions = append(less.Permissions, p)
+		}
+	}
+	return &less
+}
+
+// furnish writes the tenant with its customers.
+func (b *bank) furnish(t testing.TB) {
+	t.Helper()
+	b.exec(t, "INSERT INTO tenants (id, code, name, zone, currency) VALUES (?, ?, 'A bank', 'America/New_York', 'USD')", b.tenant, fmt.Sprintf("bank%d", b.tenant))
+	bankUID, partnerUID, otherUID := theBank, partner, otherPartner
+	b.add(t,
+		customers.Customer{UID: theBank, Type: customers.ProcessingOrg, RelationshipType: customers.RelationSelf},
+		customers.Customer{UID: lone, Type: customers.Consumer, RelationshipType: customers.RelationCustomer, Parent: &bankUID},
+		customers.Customer{UID: partner, Owner: partner, Type: customers.DownstreamPartner, RelationshipType: customers.RelationCustomer, Parent: &bankUID},
+		customers.Customer{UID: star, Owner: partner, Type: customers.Corporate, RelationshipType: customers.RelationThirdParty, Parent: &partnerUID},
+		customers.Customer{UID: otherPartner, Owner: otherPartner, Type: customers.DownstreamPartner, RelationshipType: customers.RelationCustomer, Parent: &bankUID},
+		customers.Customer{UID: otherStar, Owner: otherPartner, Type: customers.Corporate, RelationshipType: customers.RelationThirdParty, Parent: &otherUID},
+	)
+}
+
+// add writes customers with all that hangs below them. Names that are given stay.
+func (b *bank) add(t testing.TB, legal ...customers.Customer) {
+	t.Helper()
+	var (
+		held     []accounts.Account
+		paid     []contacts.Contact
+		signing  []signatories.Signatory
+		ceilings []limits.Limit
+	)
+	for i := range legal {
+		c := &legal[i]
+		uid, name := c.UID, c.LegalName
+		b.fill(c, int64(uid))
+		c.Tenant, c.Status = b.tenant, customers.Active
+		c.ShortName, c.CustomerID, c.LEI = "short-"+uid.String(), "cif-"+uid.String(), "LEI"+uid.String()
+		c.Profile.DetailsOfCharge, c.Access.NumberOfApprovers = "SHA", 2
+		c.TaxID = keyset.Seal("99"+uid.String(), seal.Place{Tenant: int64(b.tenant), Column: customers.TaxIDColumn, Row: int64(uid)})
+		if name != "" {
+			c.LegalName = name
+		}
+		for n := range each {
+			a := accounts.Account{UID: accountOf(uid, n), Customer: uid}
+			b.fill(&a, int64(a.UID))
+			a.Tenant, a.Type, a.SubType, a.Status = b.tenant, accounts.Deposit, accounts.Pseudo, accounts.Active
+			a.SystemOfRecord, a.BankIDType = accounts.InternalCore, accounts.NID
+			a.Number = keyset.Seal(numberOf(uid, n), seal.Place{Tenant: int64(b.tenant), Column: accounts.NumberColumn, Row: int64(a.UID)})
+			a.FBONumber = keyset.Seal("77"+numberOf(uid, n), seal.Place{Tenant: int64(b.tenant), Column: "accounts.fbo_number", Row: int64(a.UID)})
+			held = append(held, a)
+
+			k := contacts.Contact{UID: contactOf(uid, n), Customer: uid}
+			b.fill(&k, int64(k.UID))
+			k.Tenant = b.tenant
+			k.Bank.AccountNumber = keyset.Seal("55"+numberOf(uid, n), seal.Place{Tenant: int64(b.tenant), Column: contacts.NumberColumn, Row: int64(k.UID)})
+			paid = append(paid, k)
+
+			g := signatories.Signatory{UID: signatoryOf(uid, n), Customer: uid}
+			b.fill(&g, int64(g.UID))
+			g.Tenant, g.Status = b.tenant, signatories.Active
+			signing = append(signing, g)
+		}
+		for n, code := range []string{
+			"ACH_PAYMENT_LIMIT_PER_TRANSACTION", "ACH_PAYMENT_LIMIT_PER_DAY", "ACH_PAYMENT_LIMIT_PER_WEEK", "ACH_PAYMENT_LIMIT_PER_MONTH",
+			"ACH_PPD_CREDIT_TRANSACTION_LIMIT", "FEDWIRE_PAYMENT_LIMIT_PER_DAY", "INSTANT_PAYMENT_LIMIT_PER_DAY",
+		} {
+			ceilings = append(ceilings, limits.Limit{
+				Tenant: b.tenant, Customer: uid, Code: code, Application: "Payments", Currency: "USD",
+				Ceiling: 5_000_000 + 1000*int64(n) + int64(uid-theBank),
+			})
+		}
+	}
+	for _, rows := range []any{&legal, &held, &paid, &signing, &ceilings} {
+		if _, err := b.core.DB.NewInsert().Model(rows).Exec(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, statement := range []string{
+		`INSERT INTO balances (tenant, account, currency, ledger, held)
+		 SELECT tenant, uid, currency, 100000 + uid % 1000, 500 + uid % 100 FROM accounts WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
+		`INSERT INTO limit_usage (tenant, customer, rail, day, entry_type, amount, payments)
+		 SELECT tenant, uid, rail, DATE '2026-11-20', 'CREDIT', 1000 + uid % 1000, 1 FROM customers, (VALUES ('ACH'), ('FEDWIRE'), ('INSTANT')) AS r(rail)
+		 WHERE tenant = ?0 AND uid BETWEEN ?1 AND ?2`,
+		`INSERT INTO fee_tiers (tenant, id, customer, application, fee_tier, fee_name, product, account)
+		 SELECT tenant, uid - 1000000, customer, 'Payments ' || ?3, 'Tier ' || uid || ?3, 'Fee ' || uid || ?3, 'Wires ' || uid || ?3, uid
+		 FROM accounts WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
+	} {
+		b.exec(t, statement, b.tenant, legal[0].UID, legal[len(legal)-1].UID, b.mark)
+	}
+	b.exec(t, `INSERT INTO customer_counts (tenant, owner, shard, customers)
+		SELECT tenant, owner, 0, count(*) FROM customers WHERE tenant = ? AND uid BETWEEN ? AND ? GROUP BY tenant, owner
+		ON CONFLICT (tenant, owner, shard) DO UPDATE SET customers = customer_counts.customers + EXCLUDED.customers`,
+		b.tenant, legal[0].UID, legal[len(legal)-1].UID)
+}
+
+func (b *bank) exec(t testing.TB, statement string, values ...any) {
+	t.Helper()
+	if _, err := b.core.DB.ExecContext(context.Background(), statement, values...); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// fill sets every plain field of a row to a value that says which field of which row it is.
+func (b *bank) fill(row any, uid int64) {
+	f := filler{mark: b.mark, uid: uid, n: uid % 1_000_000}
+	f.value(reflect.ValueOf(row).Elem(), "")
+}
+
+type filler struct {
+	mark   string
+	uid, n int64
+}
+
+// keys are set by who makes the row, and what the ledger keeps is not the row's.
+var keys = map[string]bool{
+	"BaseModel": true, "Tenant": true, "UID": true, "Owner": true, "Customer": true, "Parent": true, "Version": true,
+	"Balance": true, "DeletedAt": true, "ExternalToken": true,
+}
+
+func (f *filler) value(v reflect.Value, path string) {
+	f.n++
+	switch target := v.Addr().Interface().(type) {
+	case *string:
+		*target = fmt.Sprintf("%s %s %d", f.mark, strings.TrimPrefix(path, "."), f.uid)
+	case *money.Currency:
+		*target = "USD"
+	case *time.Time:
+		*target = now.Add(-time.Duration(f.n) * time.Minute)
+	case **int64:
+		n := f.n * 100
+		*target = &n
+	case *[]string:
+		*target = []string{"PPD", "CCD"}
+	case *[]customers.Attribute:
+		*target = []customers.Attribute{{Name: "Region", Value: fmt.Sprintf("%s region %d", f.mark, f.uid)}}
+	case *[]contacts.Reporting:
+		*target = []contacts.Reporting{{Key: "Purpose", Value: fmt.Sprintf("%s purpose %d", f.mark, f.uid)}}
+	case *seal.Text:
+	default:
+		switch v.Kind() {
+		case reflect.Struct:
+			for i := range v.NumField() {
+				if field := v.Type().Field(i); field.IsExported() && !keys[field.Name] {
+					f.value(v.Field(i), path+"."+field.Name)
+				}
+			}
+		case reflect.Bool:
+			v.SetBool(true)
+		case reflect.Int64, reflect.Int32:
+			v.SetInt(f.n)
+		}
+	}
+}
+
+// answer is what came back, and what it cost.
+type answer struct {
+	status            int
+	body              string
+	data              map[string]any
+	errors            []shown
+	statements, trips int64
+}
+
+type shown struct {
+	Message    string
+	Path       []any
+	Extensions struct {
+		Kind, Code, Field, RequestID string
+		Limit, Requested             int64
+	}
+}
+
+// ask sends a document as a caller; nil is nobody.
+func (b *bank) ask(t testing.TB, caller *access.Caller, query string, variables ...any) answer {
+	t.Helper()
+	request := map[string]any{"query": query}
+	if len(variables) > 0 {
+		given := map[string]any{}
+		for i := 0; i < len(variables); i += 2 {
+			given[variables[i].(string)] = variables[i+1]
+		}
+		request["variables"] = given
+	}
+	body, err := json.Marshal(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.send(t, caller, string(body))
+}
+
+// send answers a body, and holds both ways of execution against each other.
+func (b *bank) send(t testing.TB, caller *access.Caller, body string) answer {
+	t.Helper()
+	direct := through(t, b.server, caller, body)
+	if b.resolving != nil {
+		resolved := through(t, b.resolving, caller, body)
+		if !same(direct, resolved) {
+			t.Errorf("%.2000s\nwritten directly  %.3000s\nthrough resolvers %.3000s", body, direct, resolved)
+		}
+	}
+	return direct
+}
+
+// same compares all but the order of errors: resolvers run beside each other.
+func same(a, b answer) bool {
+	lines := func(errors []shown) (all []string) {
+		for _, e := range errors {
+			all = append(all, fmt.Sprint(e))
+		}
+		slices.Sort(all)
+		return all
+	}
+	if len(a.errors) == 0 && a.body != b.body {
+		return false
+	}
+	return a.status == b.status && reflect.DeepEqual(a.data, b.data) && slices.Equal(lines(a.errors), lines(b.errors)) &&
+		a.statements == b.statements && a.trips == b.trips
+}
+
+func (a answer) String() string {
+	return fmt.Sprintf("%d with %d statements in %d round trips: %s", a.status, a.statements, a.trips, a.body)
+}
+
+func through(t testing.TB, server http.Handler, caller *access.Caller, body string) answer {
+	t.Helper()
+	ctx := context.Background()
+	if caller != nil {
+		ctx = access.With(ctx, *caller)
+	}
+	meter := &db.Meter{}
+	r := httptest.NewRequest("POST", "/graphql", strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/graphql-response+json")
+	w := httptest.NewRecorder()
+	server.ServeHTTP(w, r.WithContext(db.WithMeter(ctx, meter)))
+	got := answer{status: w.Code, body: w.Body.String(), statements: meter.Statements.Load(), trips: meter.RoundTrips.Load()}
+	var parts struct {
+		Data   map[string]any
+		Errors []shown
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &parts); err != nil {
+		t.Fatalf("%v: %s", err, got.body)
+	}
+	got.data, got.errors = parts.Data, parts.Errors
+	return got
+}
+
+// fine fails the test if the answer has errors.
+func (a answer) fine(t testing.TB) answer {
+	t.Helper()
+	if a.status != 200 || len(a.errors) > 0 {
+		t.Fatalf("%d %.2000s", a.status, a.body)
+	}
+	return a
+}
+
+// at finds a value in an answer's data: names for objects, numbers for lists.
+func (a answer) at(path ...any) any {
+	var value any = a.data
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			object, _ := value.(map[string]any)
+			value = object[step]
+		case int:
+			list, _ := value.([]any)
+			if step >= len(list) {
+				return nil
+			}
+			value = list[step]
+		}
+	}
+	return value
+}

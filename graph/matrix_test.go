@@ -1,0 +1,347 @@
+package graph_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	gql "github.com/vektah/gqlparser/v2/ast"
+
+	"bankgraph/core/access"
+	"bankgraph/core/customers"
+)
+
+// Who sees what, generated from the schema. Two banks hold the same rows under the same numbers, but the
+// texts of the other one carry a canary; it also has rows of its own.
+
+const canary = "CANARY"
+
+// onlyThere exists in the other bank alone.
+const onlyThere customers.UID = 1005000
+
+// twins are our bank and the one with the canaries.
+func twins(t *testing.T) (ours, other *bank) {
+	t.Helper()
+	ours, other = newBank(t), newBankMarked(t, canary)
+	itself := onlyThere
+	other.add(t, customers.Customer{UID: onlyThere, Parent: &itself, Owner: partner, Type: customers.Corporate, RelationshipType: customers.RelationCustomer})
+	return ours, other
+}
+
+// lookups are all arguments by which something is found, with the value that stands for a customer or for
+// what hangs below it. TestEveryArgumentThatFindsSomethingIsInTheMatrix fails when one is missing.
+var lookups = map[string]struct {
+	document string // %s is the value
+	value    func(customers.UID) string
+}{
+	"Query.node.id:Customer":                 {`{ node(id: "%s") { ... on Customer { ALL(Customer) } } }`, func(c customers.UID) string { return "cus_" + c.String() }},
+	"Query.node.id:Account":                  {`{ node(id: "%s") { ... on Account { ALL(Account) } } }`, func(c customers.UID) string { return "acc_" + accountOf(c, 0).String() }},
+	"Query.node.id:Contact":                  {`{ node(id: "%s") { ... on Contact { ALL(Contact) } } }`, func(c customers.UID) string { return "con_" + contactOf(c, 0).String() }},
+	"Query.node.id:Signatory":                {`{ node(id: "%s") { ... on Signatory { ALL(Signatory) } } }`, func(c customers.UID) string { return "sig_" + signatoryOf(c, 0).String() }},
+	"Query.nodes.ids:Customer":               {`{ nodes(ids: ["%s"]) { id ... on Customer { ALL(Customer) } } }`, func(c customers.UID) string { return "cus_" + c.String() }},
+	"Query.nodes.ids:Account":                {`{ nodes(ids: ["%s"]) { id ... on Account { ALL(Account) } } }`, func(c customers.UID) string { return "acc_" + accountOf(c, 0).String() }},
+	"Query.nodes.ids:Contact":                {`{ nodes(ids: ["%s"]) { id ... on Contact { ALL(Contact) } } }`, func(c customers.UID) string { return "con_" + contactOf(c, 0).String() }},
+	"Query.nodes.ids:Signatory":              {`{ nodes(ids: ["%s"]) { id ... on Signatory { ALL(Signatory) } } }`, func(c customers.UID) string { return "sig_" + signatoryOf(c, 0).String() }},
+	"Query.customer.by.uid":                  {`{ customer(by: {uid: "%s"}) { ALL(Customer) } }`, customers.UID.String},
+	"Query.customer.by.accountNumber":        {`{ customer(by: {accountNumber: "%s"}) { ALL(Customer) } }`, func(c customers.UID) string { return numberOf(c, 0) }},
+	"Query.customer.by.customerId":           {`{ customer(by: {customerId: "%s"}) { ALL(Customer) } }`, func(c customers.UID) string { return "cif-" + c.String() }},
+	"Query.customer.by.shortName":            {`{ customer(by: {shortName: "%s"}) { ALL(Customer) } }`, func(c customers.UID) string { return "short-" + c.String() }},
+	"Query.account.by.uid":                   {`{ account(by: {uid: "%s"}) { ALL(Account) customer { ALL(Customer) } } }`, func(c customers.UID) string { return accountOf(c, 0).String() }},
+	"Query.account.by.number":                {`{ account(by: {number: "%s"}) { ALL(Account) customer { ALL(Customer) } } }`, func(c customers.UID) string { return numberOf(c, 0) }},
+	"Query.customers.filter.text":            {`{ customers(filter: {text: "%s"}) { totalCount nodes { ALL(Customer) } } }`, func(c customers.UID) string { return c.String() }},
+	"Query.customers.filter.namePrefix":      {`{ customers(filter: {namePrefix: "%s"}) { totalCount nodes { ALL(Customer) } } }`, func(c customers.UID) string { return "alpha legalname " + c.String() }},
+	"Query.customers.filter.shortName":       {`{ customers(filter: {shortName: "%s"}) { totalCount nodes { ALL(Customer) } } }`, func(c customers.UID) string { return "short-" + c.String() }},
+	"Query.customers.filter.customerId":      {`{ customers(filter: {customerId: "%s"}) { totalCount nodes { ALL(Customer) } } }`, func(c customers.UID) string { return "cif-" + c.String() }},
+	"Query.customers.filter.taxId":           {`{ customers(filter: {taxId: "%s"}) { totalCount nodes { ALL(Customer) } } }`, func(c customers.UID) string { return "99" + c.String() }},
+	"Query.customers.filter.lei":             {`{ customers(filter: {lei: "%s"}) { totalCount nodes { ALL(Customer) } } }`, func(c customers.UID) string { return "LEI" + c.String() }},
+	"Query.customers.filter.parent":          {`{ customers(filter: {parent: "%s"}) { totalCount nodes { ALL(Customer) } } }`, func(c customers.UID) string { return parentOf(c).String() }},
+	"Customer.accounts.filter.number":        {`{ customers(first: 8) { nodes { accounts(first: 3, filter: {number: "%s"}) { totalCount nodes { ALL(Account) } } } } }`, func(c customers.UID) string { return numberOf(c, 0) }},
+	"Customer.accounts.filter.costCenter":    {`{ customers(first: 8) { nodes { accounts(first: 3, filter: {costCenter: "%s"}) { totalCount nodes { ALL(Account) } } } } }`, func(c customers.UID) string { return "Alpha CostCenter " + accountOf(c, 0).String() }},
+	"Customer.contacts.filter.name":          {`{ customers(first: 8) { nodes { contacts(first: 3, filter: {name: "%s"}) { totalCount nodes { ALL(Contact) } } } } }`, func(c customers.UID) string { return "alpha name " + contactOf(c, 0).String() }},
+	"Customer.contacts.filter.accountNumber": {`{ customers(first: 8) { nodes { contacts(first: 3, filter: {accountNumber: "%s"}) { totalCount nodes { ALL(Contact) } } } } }`, func(c customers.UID) string { return "55" + numberOf(c, 0) }},
+}
+
+// narrowing are arguments that find nothing by themselves.
+var narrowing = map[string]bool{"first": true, "after": true, "last": true, "before": true}
+
+// parentOf is the parent of the customers that the matrix asks for.
+func parentOf(c customers.UID) customers.UID {
+	return map[customers.UID]customers.UID{star: partner, otherStar: otherPartner, onlyThere: onlyThere, absent: absent}[c]
+}
+
+func matrixDocument(document, value string) string {
+	for _, def := range ours() {
+		if strings.Contains(document, "ALL("+def.Name+")") {
+			document = strings.ReplaceAll(document, "ALL("+def.Name+")", joined(everything(def)))
+		}
+	}
+	return strings.ReplaceAll(document, "%s", value)
+}
+
+func TestEveryArgumentThatFindsSomethingIsInTheMatrix(t *testing.T) {
+	t.Parallel()
+	var need func(place string, typ *gql.Type)
+	need = func(place string, typ *gql.Type) {
+		of := schema.Types[typ.Name()]
+		if of.Kind == gql.InputObject {
+			for _, field := range of.Fields {
+				need(place+"."+field.Name, field.Type)
+			}
+			return
+		}
+		if name := typ.Name(); name != "String" && name != "ID" && name != "UID" || narrowing[place[strings.LastIndex(place, ".")+1:]] {
+			return
+		}
+		for known := range lookups {
+			if known == place || strings.HasPrefix(known, place+":") {
+				return
+			}
+		}
+		t.Errorf("%s is missing in lookups", place)
+	}
+	for _, def := range ours() {
+		if def.Kind == gql.Object {
+			for _, field := range fieldsOf(def) {
+				for _, argument := range field.Arguments {
+					need(def.Name+"."+field.Name+"."+argument.Name, argument.Type)
+				}
+			}
+		}
+	}
+}
+
+// principal is one who asks, and whether the bank that is asked about is its own.
+type principal struct {
+	name   string
+	caller *access.Caller
+	bank   *bank
+	sees   map[customers.UID]bool
+}
+
+func principals(ours, other *bank) []principal {
+	reader := *ours.staff()
+	reader.Permissions = access.Readers
+	otherPartners := *ours.partner()
+	otherPartners.Entity, otherPartners.Partner = int64(otherPartner), int64(otherPartner)
+	all := []principal{
+		{"staff", ours.staff(), ours, map[customers.UID]bool{star: true, otherStar: true}},
+		{"reader", &reader, ours, map[customers.UID]bool{star: true, otherStar: true}},
+		{"partner", ours.partner(), ours, map[customers.UID]bool{star: true}},
+		{"other partner", &otherPartners, ours, map[customers.UID]bool{otherStar: true}},
+		{"other bank's staff", other.staff(), other, map[customers.UID]bool{star: true, otherStar: true, onlyThere: true}},
+		{"other bank's partner", other.partner(), other, map[customers.UID]bool{star: true, onlyThere: true}},
+		{"nobody", nil, ours, nil},
+	}
+	for _, p := range access.All {
+		all = append(all, principal{"staff without " + string(p), without(ours.staff(), p), ours, map[customers.UID]bool{star: true, otherStar: true}})
+		all = append(all, principal{"partner without " + string(p), without(ours.partner(), p), ours, map[customers.UID]bool{star: true}})
+	}
+	none := *ours.staff()
+	none.Permissions = nil
+	return append(all, principal{"staff without any permission", &none, ours, nil})
+}
+
+func TestNobodySeesAnotherBankOrAnotherPartner(t *testing.T) {
+	t.Parallel()
+	ours, other := twins(t)
+	for name, lookup := range lookups {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, p := range principals(ours, other) {
+				ask := func(c customers.UID) answer {
+					return ours.ask(t, p.caller, matrixDocument(lookup.document, lookup.value(c)))
+				}
+				nothing := ask(absent)
+				for _, c := range []customers.UID{star, otherStar, onlyThere} {
+					got := ask(c)
+					foreign := canary
+					if p.bank == other {
+						foreign = "Alpha"
+					}
+					if strings.Contains(got.body, foreign) {
+						t.Errorf("%s sees another bank's %d: %.1000s", p.name, c, got.body)
+					}
+					if !p.sees[c] && got.body != nothing.body {
+						t.Errorf("%s can tell %d from one that does not exist: %.1000s\n%.1000s", p.name, c, got.body, nothing.body)
+					}
+					// Texts of our bank find nothing in the other, though its rows have the same numbers.
+					seen := p.sees[c] && len(p.caller.Permissions) == len(access.All) && !(p.bank == other && strings.Contains(strings.ToLower(lookup.value(c)), "alpha"))
+					if seen && !strings.Contains(got.body, p.bank.mark) {
+						t.Errorf("%s does not see %d: %.1000s", p.name, c, got.body)
+					}
+				}
+			}
+		})
+	}
+}
+
+// A list that a partner pages through has its own customers and their rows only.
+func TestAPartnersListsHoldItsOwnOnly(t *testing.T) {
+	t.Parallel()
+	ours, _ := twins(t)
+	got := ours.ask(t, ours.partner(), `{ customers(orderBy: NAME) { totalCount nodes { uid parent { uid } accounts { nodes { uid } } } }
+		filtered: customers(filter: {status: ACTIVE}) { totalCount nodes { uid } } }`).fine(t)
+	if uids := []any{got.at("customers", "nodes", 0, "uid"), got.at("customers", "nodes", 1, "uid"), got.at("customers", "nodes", 2)}; !reflect.DeepEqual(uids, []any{partner.String(), star.String(), nil}) {
+		t.Errorf("%s", got.body)
+	}
+	if got.at("customers", "totalCount") != 2.0 || got.at("filtered", "totalCount") != 2.0 {
+		t.Errorf("%s", got.body)
+	}
+	if got.at("customers", "nodes", 0, "parent") != nil { // the bank itself is not the partner's to see
+		t.Errorf("the partner sees its bank: %s", got.body)
+	}
+	for _, name := range []string{"short-" + otherStar.String(), "short-" + theBank.String()} {
+		if got := ours.ask(t, ours.partner(), `query($n: String!) { customer(by: {shortName: $n}) { uid } }`, "n", name).fine(t); got.at("customer") != nil {
+			t.Errorf("%s", got.body)
+		}
+	}
+}
+
+// needs is the permission of each field that has one. Fields that are missing here need none of their own.
+var needs = map[string]access.Permission{
+	"Query.customer": access.ViewCustomers, "Query.customers": access.ViewCustomers, "Query.account": access.ViewAccounts,
+	"Query.node:Customer": access.ViewCustomers, "Query.node:Account": access.ViewAccounts,
+	"Query.node:Contact": access.ViewContacts, "Query.node:Signatory": access.ViewSignatories,
+	"Query.nodes:Customer": access.ViewCustomers, "Query.nodes:Account": access.ViewAccounts,
+	"Query.nodes:Contact": access.ViewContacts, "Query.nodes:Signatory": access.ViewSignatories,
+	"Customer.accounts": access.ViewAccounts, "Customer.contacts": access.ViewContacts, "Customer.signatories": access.ViewSignatories,
+	"Customer.parent": access.ViewCustomers, "Customer.limits": access.ViewCustomers, "Customer.fees": access.ViewCustomers,
+	"Account.customer": access.ViewCustomers, "Contact.customer": access.ViewCustomers, "Signatory.customer": access.ViewCustomers,
+}
+
+// Take one permission away at a time: exactly the fields that need it are null, with an error of their own,
+// and everything beside them is as it was.
+func TestAMissingPermissionHidesItsFieldsAndNothingElse(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for place, document := range placesOf() {
+		t.Run(place, func(t *testing.T) {
+			t.Parallel()
+			whole := b.ask(t, b.staff(), document).fine(t)
+			for _, lost := range access.All {
+				caller := without(b.staff(), lost)
+				got := b.ask(t, caller, document)
+				var hidden []string
+				for _, e := range got.errors {
+					if e.Extensions.Kind != "DENIED" || e.Extensions.Code != "API901" || e.Extensions.RequestID != requestID {
+						t.Errorf("%+v", e)
+					}
+					hidden = append(hidden, fmt.Sprint(e.Path))
+				}
+				expected := hide(whole.data, document, place, caller)
+				if !reflect.DeepEqual(any(got.data), expected) {
+					t.Errorf("without %s: %.2000s\nwant %.2000v", lost, got.body, expected)
+				}
+				// Each null that was not there before has its error, and there are no others.
+				var nulls []string
+				newNulls(whole.data, got.data, nil, &nulls)
+				slices.Sort(nulls)
+				slices.Sort(hidden)
+				if !slices.Equal(nulls, hidden) {
+					t.Errorf("without %s: errors at %v, null at %v", lost, hidden, nulls)
+				}
+			}
+		})
+	}
+}
+
+// placesOf are documents that ask every root for everything, relations among it.
+func placesOf() map[string]string {
+	documents := map[string]string{}
+	for name, lookup := range lookups {
+		if strings.HasPrefix(name, "Query.node") || name == "Query.customer.by.uid" || strings.HasPrefix(name, "Query.account") || name == "Query.customers.filter.parent" {
+			document := matrixDocument(lookup.document, lookup.value(star))
+			documents[name] = "{ viewer { tenant }" + strings.TrimPrefix(document, "{")
+		}
+	}
+	return documents
+}
+
+// hide puts null for every field that needs a permission which the caller lacks.
+func hide(data map[string]any, document, place string, caller *access.Caller) any {
+	var walk func(value any, typ string) any
+	walk = func(value any, typ string) any {
+		switch v := value.(type) {
+		case []any:
+			shown := make([]any, len(v))
+			for i := range v {
+				shown[i] = walk(v[i], typ)
+			}
+			return shown
+		case map[string]any:
+			shown := map[string]any{}
+			for key, inner := range v {
+				field := schema.Types[typ].Fields.ForName(key)
+				if p, ok := needs[typ+"."+key]; ok && !caller.May(p) {
+					shown[key] = nil
+					continue
+				}
+				of := field.Type.Name()
+				if of == "Node" {
+					_, of, _ = strings.Cut(place, ":")
+					if p := needs["Query."+key+":"+of]; !caller.May(p) {
+						shown[key] = nil
+						if key == "nodes" {
+							shown[key] = []any{nil}
+						}
+						continue
+					}
+				}
+				shown[key] = walk(inner, of)
+			}
+			return shown
+		}
+		return value
+	}
+	return walk(data, "Query")
+}
+
+// newNulls collects where a value went missing.
+func newNulls(before, after any, path []any, found *[]string) {
+	switch b := before.(type) {
+	case map[string]any:
+		a, ok := after.(map[string]any)
+		if !ok {
+			*found = append(*found, fmt.Sprint(path))
+			return
+		}
+		for key := range b {
+			newNulls(b[key], a[key], append(slices.Clone(path), key), found)
+		}
+	case []any:
+		a, ok := after.([]any)
+		if !ok {
+			*found = append(*found, fmt.Sprint(path))
+			return
+		}
+		for i := range b {
+			newNulls(b[i], a[i], append(slices.Clone(path), float64(i)), found)
+		}
+	}
+}
+
+// Every field that reads the database says above what it needs.
+func TestEveryRelationDeclaresItsPermission(t *testing.T) {
+	t.Parallel()
+	for _, def := range ours() {
+		if def.Kind != gql.Object || def.Name != "Query" && !contains(def.Interfaces, "Node") {
+			continue
+		}
+		for _, field := range fieldsOf(def) {
+			of := schema.Types[field.Type.Name()]
+			related := strings.HasSuffix(of.Name, "Connection") || contains(of.Interfaces, "Node") || of.Name == "Node" || of.Name == "Limit" || of.Name == "FeeTier"
+			if !related {
+				continue
+			}
+			place := def.Name + "." + field.Name
+			if needs[place] == "" && (of.Name != "Node" || needs[place+":Customer"] == "") {
+				t.Errorf("%s declares no permission", place)
+			}
+			if field.Type.NonNull && of.Name != "Node" {
+				t.Errorf("%s must be nullable: a caller without the permission gets null there", place)
+			}
+		}
+	}
+}

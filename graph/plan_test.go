@@ -1,0 +1,358 @@
+package graph_test
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	gql "github.com/vektah/gqlparser/v2/ast"
+)
+
+// The plan reads only the columns that a document asks for. So the field asked alone must say the same as
+// the field asked with all its siblings, on every way to its type.
+
+// required are the arguments without which a field cannot be asked.
+var required = map[string]string{
+	"Customer.limits":      `(rail: ACH, entryType: CREDIT, secCode: PPD, amount: "9999999.99")`,
+	"Customer.accounts":    "(first: 2)",
+	"Customer.contacts":    "(first: 2)",
+	"Customer.signatories": "(first: 2)",
+}
+
+// mayBeEmpty are fields that are null, false or zero for some row by their nature.
+var mayBeEmpty = map[string]bool{
+	"hasPreviousPage": true, // on a first page
+	"entryType":       true, // of a limit for both directions
+	"secCode":         true, // of a limit for all classes
+	"used":            true, // of a limit per transaction
+}
+
+// branch is a field of a document with what is selected in it.
+type branch struct {
+	head string // with arguments
+	kids []branch
+}
+
+func (b branch) String() string {
+	if len(b.kids) == 0 {
+		return b.head
+	}
+	return b.head + " { " + joined(b.kids) + " }"
+}
+
+func joined(kids []branch) string {
+	var text []string
+	for _, kid := range kids {
+		text = append(text, kid.String())
+	}
+	return strings.Join(text, " ")
+}
+
+// alone are the same branch with one leaf each.
+func (b branch) alone() []branch {
+	if len(b.kids) == 0 {
+		return []branch{b}
+	}
+	var ones []branch
+	for _, kid := range b.kids {
+		for _, one := range kid.alone() {
+			ones = append(ones, branch{b.head, []branch{one}})
+		}
+	}
+	return ones
+}
+
+// everything is all that can be asked of a type, related objects by their ids and first text only.
+func everything(def *gql.Definition) (all []branch) {
+	for _, field := range fieldsOf(def) {
+		of := schema.Types[field.Type.Name()]
+		b := branch{head: field.Name + required[def.Name+"."+field.Name]}
+		switch {
+		case of.IsLeafType():
+		case strings.HasSuffix(of.Name, "Connection"):
+			row := func(name string) branch {
+				return branch{name, identityOf(schema.Types[strings.TrimSuffix(of.Name, "Connection")])}
+			}
+			b.kids = []branch{
+				{"totalCount", nil}, row("nodes"), {"edges", []branch{{"cursor", nil}, row("node")}},
+				{"pageInfo", everything(schema.Types["PageInfo"])},
+			}
+		case contains(of.Interfaces, "Node"):
+			b.kids = identityOf(of)
+		default:
+			b.kids = everything(of)
+		}
+		all = append(all, b)
+	}
+	return all
+}
+
+func identityOf(def *gql.Definition) []branch {
+	kids := []branch{{"id", nil}, {"uid", nil}}
+	for _, field := range fieldsOf(def) {
+		if field.Type.String() == "String!" {
+			return append(kids, branch{field.Name, nil})
+		}
+	}
+	return kids
+}
+
+// ways lead to objects of a type; %s is what is asked of them.
+func ways() map[string][]string {
+	customers := []string{
+		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { %%s } }`, star),
+		fmt.Sprintf(`{ customer(by: {accountNumber: "%s"}) { %%s } }`, numberOf(star, 1)),
+		fmt.Sprintf(`{ customer(by: {customerId: "cif-%d"}) { %%s } }`, star),
+		fmt.Sprintf(`{ customer(by: {shortName: "SHORT-%d"}) { %%s } }`, star),
+		fmt.Sprintf(`{ customers(filter: {parent: "%d"}) { nodes { %%s } } }`, partner),
+		fmt.Sprintf(`{ customers(filter: {parent: "%d"}, orderBy: NAME) { edges { node { %%s } } } }`, partner),
+		fmt.Sprintf(`{ node(id: "cus_%d") { ... on Customer { %%s } } }`, star),
+		fmt.Sprintf(`{ nodes(ids: ["cus_%d", "acc_%d", "cus_%d"]) { ... on Customer { %%s } } }`, star, accountOf(star, 0), partner),
+		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { parent { %%s } } }`, star),
+		fmt.Sprintf(`{ account(by: {uid: "%d"}) { customer { %%s } } }`, accountOf(star, 1)),
+		fmt.Sprintf(`{ account(by: {number: "%s"}) { customer { parent { %%s } } } }`, numberOf(star, 1)),
+		fmt.Sprintf(`{ nodes(ids: ["acc_%d", "con_%d", "sig_%d"]) { ... on Account { customer { %%[1]s } } ... on Contact { customer { %%[1]s } } ... on Signatory { customer { %%[1]s } } } }`,
+			accountOf(star, 0), contactOf(star, 0), signatoryOf(star, 0)),
+		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: 2) { nodes { customer { %%s } } } } }`, star),
+		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: 2) { edges { node { customer { parent { %%s } } } } } } }`, star),
+		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { contacts(first: 2) { nodes { customer { %%s } } } } }`, star),
+		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { signatories(first: 2) { nodes { customer { parent { %%s } } } } } }`, star),
+	}
+	ways := map[string][]string{
+		"Customer": customers,
+		"Account": {
+			fmt.Sprintf(`{ account(by: {uid: "%d"}) { %%s } }`, accountOf(star, 1)),
+			fmt.Sprintf(`{ account(by: {number: "%s"}) { %%s } }`, numberOf(star, 2)),
+		},
+	}
+	for name, relation := range map[string]string{"Account": "accounts", "Contact": "contacts", "Signatory": "signatories"} {
+		id := map[string]string{
+			"Account": fmt.Sprintf("acc_%d", accountOf(star, 1)), "Contact": fmt.Sprintf("con_%d", contactOf(star, 1)), "Signatory": fmt.Sprintf("sig_%d", signatoryOf(star, 1)),
+		}[name]
+		ways[name] = append(ways[name],
+			fmt.Sprintf(`{ node(id: "%s") { ... on %s { %%s } } }`, id, name),
+			fmt.Sprintf(`{ nodes(ids: ["cus_%d", "%s"]) { ... on %s { %%s } } }`, star, id, name),
+			fmt.Sprintf(`{ customer(by: {uid: "%d"}) { %s(first: 2) { nodes { %%s } } } }`, star, relation),
+			fmt.Sprintf(`{ customer(by: {uid: "%d"}) { %s(last: 2) { edges { node { %%s } } } } }`, star, relation),
+			fmt.Sprintf(`{ customers(first: 3) { nodes { %s(first: 2) { nodes { %%s } } } } }`, relation),
+			fmt.Sprintf(`{ account(by: {uid: "%d"}) { customer { %s(first: 2) { nodes { %%s } } } } }`, accountOf(star, 1), relation),
+			fmt.Sprintf(`{ node(id: "con_%d") { ... on Contact { customer { parent { %s(first: 2) { nodes { %%s } } } } } } }`, contactOf(star, 1), relation),
+		)
+	}
+	for name, relation := range map[string]string{"Limit": "limits" + required["Customer.limits"], "FeeTier": "fees"} {
+		ways[name] = []string{
+			fmt.Sprintf(`{ customer(by: {uid: "%d"}) { %s { %%s } } }`, star, relation),
+			fmt.Sprintf(`{ customers(first: 3) { nodes { %s { %%s } } } }`, relation),
+			fmt.Sprintf(`{ node(id: "cus_%d") { ... on Customer { %s { %%s } } } }`, star, relation),
+			fmt.Sprintf(`{ account(by: {uid: "%d"}) { customer { parent { %s { %%s } } } } }`, accountOf(star, 1), relation),
+		}
+	}
+	return ways
+}
+
+func TestAFieldAskedAloneSaysTheSameAsWithItsSiblings(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for name, ways := range ways() {
+		for i, way := range ways {
+			t.Run(fmt.Sprintf("%s %d", name, i), func(t *testing.T) {
+				t.Parallel()
+				all := everything(schema.Types[name])
+				full := b.ask(t, b.staff(), filled(way, joined(all))).fine(t)
+				for _, kid := range all {
+					for _, one := range kid.alone() {
+						document := filled(way, one.String())
+						alone := b.ask(t, b.staff(), document).fine(t)
+						if problem := within(alone.data, full.data, ""); problem != "" {
+							t.Errorf("%s\n%s", document, problem)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// Every type that is read from the database has its ways above.
+func TestNoNodeTypeIsLeftOut(t *testing.T) {
+	t.Parallel()
+	known := ways()
+	for _, def := range ours() {
+		if contains(def.Interfaces, "Node") && len(known[def.Name]) == 0 {
+			t.Errorf("no way to %s", def.Name)
+		}
+	}
+}
+
+func filled(way, selection string) string {
+	if strings.Contains(way, "%[1]s") {
+		return fmt.Sprintf(way, selection)
+	}
+	return strings.ReplaceAll(way, "%s", selection)
+}
+
+// within tells where one answer is not a part of the other, or is empty.
+func within(alone, full any, name string) string {
+	switch a := alone.(type) {
+	case map[string]any:
+		f, ok := full.(map[string]any)
+		if !ok {
+			return fmt.Sprintf("%s: %v against %v", name, alone, full)
+		}
+		for key, value := range a {
+			if problem := within(value, f[key], key); problem != "" {
+				return problem
+			}
+		}
+		return ""
+	case []any:
+		f, ok := full.([]any)
+		if !ok || len(a) != len(f) {
+			return fmt.Sprintf("%s: %v against %v", name, alone, full)
+		}
+		if len(a) == 0 {
+			return name + " is an empty list: the test has nothing to compare"
+		}
+		for i := range a {
+			if problem := within(a[i], f[i], name); problem != "" {
+				return problem
+			}
+		}
+		return ""
+	}
+	if !reflect.DeepEqual(alone, full) {
+		return fmt.Sprintf("%s: %v alone, %v with its siblings", name, alone, full)
+	}
+	if !mayBeEmpty[name] && (alone == nil || alone == "" || alone == false || alone == 0.0 || alone == "0.00") {
+		return fmt.Sprintf("%s is %v: the test cannot tell it from a column that was not read", name, alone)
+	}
+	return ""
+}
+
+// The same selection, written otherwise.
+
+func TestTheSameFieldsWrittenOtherwiseSayTheSame(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for name, ways := range ways() {
+		for i, way := range ways {
+			t.Run(fmt.Sprintf("%s %d", name, i), func(t *testing.T) {
+				t.Parallel()
+				all := everything(schema.Types[name])
+				plain := b.ask(t, b.staff(), filled(way, joined(all))).fine(t)
+				same := func(what, document string, variables ...any) {
+					t.Helper()
+					if got := b.ask(t, b.staff(), document, variables...).fine(t); !reflect.DeepEqual(got.data, plain.data) {
+						t.Errorf("%s: %.3000s\nis not\n%.3000s", what, got.body, plain.body)
+					}
+				}
+				fragment := " fragment F on " + name + " { " + joined(all) + " }"
+				same("named fragment", filled(way, "...F")+fragment)
+				same("fragment in fragment", filled(way, "...G")+" fragment G on "+name+" { ...F }"+fragment)
+				var inline, twice, included []string
+				third := len(all)/3 + 1
+				for at := 0; at < len(all); at += third {
+					part := joined(all[at:min(at+third, len(all))])
+					inline = append(inline, "... on "+name+" { "+part+" }")
+					included = append(included, "... @include(if: $yes) { "+part+" }")
+				}
+				same("inline fragments", filled(way, strings.Join(inline, " ")))
+				for _, kid := range all {
+					twice = append(twice, kid.String(), kid.String())
+				}
+				same("every field twice", filled(way, strings.Join(twice, " ")))
+				same("fields and fragment together", filled(way, joined(all[:len(all)/2])+" ...F")+fragment)
+				same("@include", "query($yes: Boolean!) "+filled(way, strings.Join(included, " ")), "yes", true)
+				same("@skip", "query($no: Boolean!, $yes: Boolean!) "+filled(way, joined(all)+" ...F @skip(if: $yes) ... @skip(if: $no) { __typename @skip(if: $yes) }")+fragment, "no", false, "yes", true)
+
+				aliased := make([]branch, len(all))
+				for i, kid := range all {
+					aliased[i] = kid
+					if strings.Contains(way, "%s") || i%3 == 0 { // else there are too many aliases for one document
+						aliased[i].head = fmt.Sprintf("x%d: %s", i, kid.head)
+					}
+				}
+				got := b.ask(t, b.staff(), filled(way, joined(aliased))).fine(t)
+				if renamed := rename(got.data, all); !reflect.DeepEqual(renamed, any(plain.data)) {
+					t.Errorf("aliases: %.3000v\nis not\n%.3000s", renamed, plain.body)
+				}
+			})
+		}
+	}
+}
+
+// rename puts the fields' names in place of x0, x1 …
+func rename(value any, all []branch) any {
+	switch v := value.(type) {
+	case map[string]any:
+		renamed := map[string]any{}
+		for key, inner := range v {
+			var i int
+			if n, _ := fmt.Sscanf(key, "x%d", &i); n == 1 {
+				key, _, _ = strings.Cut(all[i].head, "(")
+			}
+			renamed[key] = rename(inner, all)
+		}
+		return renamed
+	case []any:
+		for i := range v {
+			v[i] = rename(v[i], all)
+		}
+	}
+	return value
+}
+
+func TestSkippedFieldsAreNotThere(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	got := b.ask(t, b.staff(), fmt.Sprintf(`query($skip: Boolean!) { customer(by: {uid: "%d"}) {
+		uid legalName @skip(if: $skip) accounts @skip(if: $skip) { totalCount } ... @skip(if: $skip) { parent { uid } } } }`, star), "skip", true).fine(t)
+	if want := fmt.Sprintf(`{"data":{"customer":{"uid":"%d"}}}`, star); got.body != want || got.statements != 1 {
+		t.Errorf("%s, %d statements", got.body, got.statements)
+	}
+}
+
+// A fragment is one text in several places; what stands beside it differs from place to place.
+func TestAFragmentSharedByTwoPlacesReadsWhatEachPlaceNeeds(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, one := range []struct {
+		name, document string
+		path           []any
+	}{
+		{"nodes need more", fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: 1) { nodes { ...F customer { legalName } } edges { node { ...F } } } } } fragment F on Account { customer { uid } }`, star),
+			[]any{"customer", "accounts", "nodes", 0, "customer", "legalName"}},
+		{"edges need more", fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: 1) { nodes { ...F } edges { node { ...F customer { legalName } } } } } } fragment F on Account { customer { uid } }`, star),
+			[]any{"customer", "accounts", "edges", 0, "node", "customer", "legalName"}},
+		{"roots' nodes need more", fmt.Sprintf(`{ customers(filter: {parent: "%d"}) { nodes { ...F accounts { nodes { name } } } edges { node { ...F } } } } fragment F on Customer { accounts { nodes { uid } } }`, partner),
+			[]any{"customers", "nodes", 0, "accounts", "nodes", 0, "name"}},
+		{"roots' edges count", fmt.Sprintf(`{ customers(filter: {parent: "%d"}) { edges { node { ...F accounts { totalCount } } } nodes { ...F } } } fragment F on Customer { accounts { nodes { uid } } }`, partner),
+			[]any{"customers", "edges", 0, "node", "accounts", "totalCount"}},
+		{"the account's first customer needs more", fmt.Sprintf(`{ account(by: {uid: "%d"}) { a: customer { ...F accounts { nodes { name } } } b: customer { ...F } } } fragment F on Customer { accounts { nodes { uid } } }`, accountOf(star, 0)),
+			[]any{"account", "a", "accounts", "nodes", 0, "name"}},
+		{"the account's second customer needs more", fmt.Sprintf(`{ account(by: {uid: "%d"}) { a: customer { ...F } b: customer { ...F parent { legalName } } } } fragment F on Customer { parent { uid } }`, accountOf(star, 0)),
+			[]any{"account", "b", "parent", "legalName"}},
+	} {
+		t.Run(one.name, func(t *testing.T) {
+			t.Parallel()
+			got := b.ask(t, b.staff(), one.document).fine(t)
+			if value := got.at(one.path...); value == nil || value == "" || value == 0.0 {
+				t.Errorf("%v is %v: %s", one.path, value, got.body)
+			}
+		})
+	}
+}
+
+func TestAnIdGivenTwiceGivesTheSameObjectTwice(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	got := b.ask(t, b.staff(), `query($ids: [ID!]!) { nodes(ids: $ids) { ... on Customer { accounts { nodes { uid } } parent { uid } } } }`,
+		"ids", []string{fmt.Sprintf("cus_%d", star), fmt.Sprintf("cus_%d", star)}).fine(t)
+	if first, second := got.at("nodes", 0), got.at("nodes", 1); !reflect.DeepEqual(first, second) {
+		t.Errorf("%s", got.body)
+	}
+	if n := len(got.at("nodes", 0, "accounts", "nodes").([]any)); n != each {
+		t.Errorf("%d accounts: %s", n, got.body)
+	}
+}
