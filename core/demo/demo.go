@@ -16,8 +16,6 @@ import (
 	"bankgraph/core/accounts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
-	"bankgraph/core/ledger"
-	"bankgraph/core/money"
 	"bankgraph/db"
 )
 
@@ -118,7 +116,7 @@ func start(ctx context.Context, tx bun.Tx, c *core.Core, tenant access.Tenant, a
 	if err != nil {
 		return nil, false, err
 	}
-	b = &bank{tenant: tenant, shortName: banks[0].Code, name: banks[0].Name, keys: c.Keys, start: at.In(zone)}
+	b = &bank{tenant: tenant, shortName: banks[0].Code, name: banks[0].Name, keys: c.Keys, start: at.In(zone).Truncate(time.Microsecond)}
 	var known []*customers.Customer
 	err = tx.NewSelect().Model(&known).Column("uid", "relationship_type", "short_name", "legal_name").
 		Where("c.tenant = ?", tenant).Limit(2).Scan(ctx)
@@ -166,7 +164,7 @@ func advanceSequences(ctx context.Context, tx bun.Tx, n int64) error {
 // copyBatch writes the customers from one number to another with all that is theirs.
 func (b *bank) copyBatch(ctx context.Context, load *db.Load, books *books, from, to int64) error {
 	opened := slices.Collect(each(from, to, accountsOf, b.account))
-	for _, copy := range []func() error{
+	for _, write := range []func() error{
 		func() error { return copyEach(ctx, load, each(from, to, once, b.nth)) },
 		func() error { return copyEach(ctx, load, bare(opened)) },
 		func() error { return copyEach(ctx, load, each(from, to, contactsOf, b.contact)) },
@@ -176,7 +174,7 @@ func (b *bank) copyBatch(ctx context.Context, load *db.Load, books *books, from,
 		func() error { return copyEach(ctx, load, listed(from, to, b.tiersOf)) },
 		func() error { return books.open(ctx, load, opened) },
 	} {
-		if err := copy(); err != nil {
+		if err := write(); err != nil {
 			return err
 		}
 	}
@@ -251,73 +249,4 @@ func finish(ctx context.Context, tx bun.Tx, b *bank, books *books, counts map[cu
 		}
 	}
 	return nil
-}
-
-// books open the accounts of the demo bank, as the ledger would, one journal each.
-type books struct {
-	*bank
-	house []*ledger.Balance // by currency and shard
-}
-
-func newBooks(b *bank) *books {
-	s := &books{bank: b}
-	for i, currency := range currencies {
-		for shard := range ledger.Shards {
-			s.house = append(s.house, &ledger.Balance{
-				Tenant: b.tenant, Account: Account(0, i*ledger.Shards+shard), House: ledger.HouseOpening, Shard: int16(shard), Currency: currency,
-			})
-		}
-	}
-	return s
-}
-
-func (s *books) houseOf(account accounts.UID, in money.Currency) *ledger.Balance {
-	for i, currency := range currencies {
-		if currency == in {
-			return s.house[i*ledger.Shards+int(ledger.ShardOf(account))]
-		}
-	}
-	return nil
-}
-
-func journalID(n int64, k int) int64 { return n*contactsAt + int64(k) }
-
-// open writes balances, journals and postings of accounts.
-func (s *books) open(ctx context.Context, load *db.Load, accountsOpened []*opened) error {
-	var (
-		balances []*ledger.Balance
-		journals []*ledger.Journal
-		postings []*ledger.Posting
-	)
-	for _, a := range accountsOpened {
-		if a.SystemOfRecord != accounts.InternalCore {
-			continue
-		}
-		balance := &ledger.Balance{Tenant: s.tenant, Account: a.UID, Currency: a.Currency, Overdraft: a.overdraft}
-		balances = append(balances, balance)
-		if a.opening == 0 {
-			continue
-		}
-		house := s.houseOf(a.UID, a.Currency)
-		journal, err := ledger.NewOpening(s.start, a.UID, house.Account, money.Of(a.opening, a.Currency))
-		if err != nil {
-			return err
-		}
-		journal.Tenant, journal.ID, journal.BookedAt = s.tenant, a.journal, s.latest()
-		journals = append(journals, journal)
-		for i, of := range []*ledger.Balance{balance, house} {
-			posting, err := of.Post(journal.ID, journal.Entries[i].Amount)
-			if err != nil {
-				return err
-			}
-			postings = append(postings, posting)
-		}
-	}
-	if err := copyEach(ctx, load, slices.Values(balances)); err != nil {
-		return err
-	}
-	if err := copyEach(ctx, load, slices.Values(journals)); err != nil {
-		return err
-	}
-	return copyEach(ctx, load, slices.Values(postings))
 }

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"strings"
-	"time"
 
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
@@ -128,6 +127,3 @@ func (b *bank) tiersOf(n int64) []*fees.Tier {
 	}
 	return all
 }
-
-// latest is the last moment that any row of the demo bank carries.
-func (b *bank) latest() time.Time { return b.start.UTC().Truncate(time.Microsecond) }

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -121,4 +122,4 @@ func (s *Service) lockTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, e
 	return balances, nil
 }
 
-func byAccount(b *Balance, uid accounts.UID) int { return int(b.Account - uid) }
+func byAccount(b *Balance, uid accounts.UID) int { return cmp.Compare(b.Account, uid) }
