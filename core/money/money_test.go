@@ -21,7 +21,8 @@ func TestWhatIsPrintedParsesToTheSameAmount(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		in := currencies.Draw(t, "currency")
-		want := money.Of(rapid.Int64Range(-1e16, 1e16).Draw(t, "minor"), in)
+		most := int64(1e15) - 1 // what is read has at most 15 integer digits
+		want := money.Of(rapid.Int64Range(-most, most).Draw(t, "minor"), in)
 		got, err := money.Parse(want.String(), in)
 		if err != nil || got != want {
 			t.Fatalf("%s became %v (%v)", want, got, err)

@@ -17,7 +17,7 @@ func TestACursorComesBackAsItWas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := page.Cursor{
 			Order: rapid.SampledFrom([]string{"uid", "name"}).Draw(t, "order"),
-			Value: rapid.StringN(0, 60, 250).Draw(t, "value"),
+			Value: strings.ReplaceAll(rapid.StringN(0, 60, 250).Draw(t, "value"), "\x00", ""), // no name of the bank has it
 			UID:   rapid.Int64Range(1, 1<<62).Draw(t, "uid"),
 		}
 		got, err := page.ParseCursor("after", want.String(), want.Order)
