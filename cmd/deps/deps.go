@@ -14,7 +14,9 @@ import (
 	_ "github.com/go-chi/httprate"
 	_ "github.com/go-jose/go-jose/v4"
 	_ "github.com/google/go-cmp/cmp"
+	_ "github.com/google/uuid"
 	_ "github.com/graph-gophers/dataloader/v7"
+	_ "github.com/hashicorp/golang-lru/v2"
 	_ "github.com/jackc/pgx/v5/pgxpool"
 	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "github.com/prometheus/client_golang/prometheus/promhttp"
@@ -26,6 +28,4 @@ import (
 	_ "golang.org/x/crypto/hkdf"
 	_ "golang.org/x/sync/errgroup"
 	_ "pgregory.net/rapid"
-	_ "github.com/hashicorp/golang-lru/v2"
-	_ "github.com/google/uuid"
 )

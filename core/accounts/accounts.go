@@ -98,8 +98,11 @@ func (by Search) where(q *bun.SelectQuery, s *Service, tenant access.Tenant, p *
 		q = q.Where("a.number_hash = " + p.Add(s.keys.Hash(int64(tenant), NumberColumn, by.Number)))
 	}
 	for _, exact := range []struct{ column, value string }{
-		{"type", string(by.Type)}, {"sub_type", string(by.SubType)}, {"status", string(by.Status)},
-		{"currency", string(by.Currency)}, {"cost_center", by.CostCenter},
+		{"type", string(by.Type)},
+		{"sub_type", string(by.SubType)},
+		{"status", string(by.Status)},
+		{"currency", string(by.Currency)},
+		{"cost_center", by.CostCenter},
 	} {
 		if exact.value != "" {
 			q = q.Where("a." + exact.column + " = " + p.Add(exact.value))
@@ -109,8 +112,12 @@ func (by Search) where(q *bun.SelectQuery, s *Service, tenant access.Tenant, p *
 		column string
 		value  *bool
 	}{
-		{"enable_wires", by.Wires}, {"enable_domestic_wires", by.Fedwire}, {"enable_ach", by.ACH}, {"enable_fednow", by.FedNow},
-		{"enable_rtp", by.RTP}, {"enable_swift", by.SWIFT},
+		{"enable_wires", by.Wires},
+		{"enable_domestic_wires", by.Fedwire},
+		{"enable_ach", by.ACH},
+		{"enable_fednow", by.FedNow},
+		{"enable_rtp", by.RTP},
+		{"enable_swift", by.SWIFT},
 	} {
 		if flag.value != nil {
 			q = q.Where("a." + flag.column + " = " + p.Add(*flag.value))
@@ -220,11 +227,9 @@ func (s *Service) FindWith(ctx context.Context, b *db.Batch, by By, want, ofCust
 	if !caller.May(access.ViewCustomers) {
 		ofCustomer = db.Columns{}
 	}
-	key, value := "a.number_hash = $3", any(nil)
-	if by.UID != 0 {
-		key, value = "a.uid = $3", by.UID
-	} else {
-		value = s.keys.Hash(int64(caller.Tenant), NumberColumn, by.Number)
+	key, value := "a.uid = $3", any(by.UID)
+	if by.UID == 0 {
+		key, value = "a.number_hash = $3", s.keys.Hash(int64(caller.Tenant), NumberColumn, by.Number)
 	}
 	shape := foundShape{account: wanted(want), customer: ofCustomer, partner: !caller.Institution, joined: ofCustomer != (db.Columns{}), uid: by.UID != 0}
 	text := findingWith.Get(shape, func() string {

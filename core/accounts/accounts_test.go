@@ -331,8 +331,10 @@ func TestAccountsAreForThoseWhoMayViewThem(t *testing.T) {
 		ctx  context.Context
 		want error
 	}{
-		{bank.Nobody(), access.ErrUnauthenticated}, {bank.As(access.ManageCustomers), access.ErrDenied},
-		{bank.As(access.ViewAccounts), nil}, {bank.As(access.ManageAccounts), nil},
+		{bank.Nobody(), access.ErrUnauthenticated},
+		{bank.As(access.ManageCustomers), access.ErrDenied},
+		{bank.As(access.ViewAccounts), nil},
+		{bank.As(access.ManageAccounts), nil},
 	} {
 		ctx := caller.ctx
 		b := bank.Batch()

@@ -150,8 +150,10 @@ func TestContactsAreForThoseWhoMayViewThem(t *testing.T) {
 		ctx  context.Context
 		want error
 	}{
-		{bank.Nobody(), access.ErrUnauthenticated}, {bank.As(access.ManageCustomers, access.ViewAccounts), access.ErrDenied},
-		{bank.As(access.ViewContacts), nil}, {bank.As(access.ManageContacts), nil},
+		{bank.Nobody(), access.ErrUnauthenticated},
+		{bank.As(access.ManageCustomers, access.ViewAccounts), access.ErrDenied},
+		{bank.As(access.ViewContacts), nil},
+		{bank.As(access.ManageContacts), nil},
 	} {
 		b := bank.Batch()
 		errs := []error{

@@ -26,9 +26,13 @@ type numbers struct{ customers, accounts, signatories, tiers int64 }
 // A maker fills in a believable row, lets the test change it, and writes it with all that belongs to it.
 // Numbers count up from those of the demo bank, so the makers of two banks give twins.
 
-// TaxID, AccountNumber and ContactNumber are the values in the clear that the makers seal.
+// TaxID is the tax id that the makers seal, in the clear.
 func TaxID(of customers.UID) string        { return fmt.Sprintf("07%07d", of-1_000_000) }
+
+// AccountNumber is the account number that the makers seal, in the clear.
 func AccountNumber(of accounts.UID) string { return fmt.Sprintf("70%d", of) }
+
+// ContactNumber is the beneficiary's account number that the makers seal, in the clear.
 func ContactNumber(of contacts.UID) string { return fmt.Sprintf("80%d", of) }
 
 // Customer is an active company of the bank's own, but for the edits.

@@ -32,12 +32,7 @@ var identity = db.Want[Customer]("UID", "Owner")
 type shape struct {
 	want    db.Columns
 	partner bool
-	by      key
-	order   Order
-	back    bool
 }
-
-type key string
 
 // within limits a query on customers to those that the caller may see. $2 is the partner.
 func within(q *bun.SelectQuery, partner bool) *bun.SelectQuery {
@@ -226,7 +221,7 @@ func (s *Service) List(ctx context.Context, b *db.Batch, by Search, want db.Colu
 }
 
 // listing keeps the texts of List by themselves: there are as many as combinations of filters in use.
-var listing, counting db.Texts[Customer]
+var listing db.Texts[Customer]
 
 // Count reads how many customers a search finds. Without any filter it comes from the counters.
 func (s *Service) Count(ctx context.Context, b *db.Batch, by Search) *db.Rows[db.Count] {

@@ -53,20 +53,29 @@ type product struct {
 
 var (
 	firstProducts = []product{
-		{"Operating Checking", accounts.Checking}, {"Reserve Savings", accounts.Savings},
-		{"Treasury Money Market", accounts.MoneyMarket}, {"Customer Funds FBO", accounts.Pseudo},
+		{"Operating Checking", accounts.Checking},
+		{"Reserve Savings", accounts.Savings},
+		{"Treasury Money Market", accounts.MoneyMarket},
+		{"Customer Funds FBO", accounts.Pseudo},
 		{"Working Capital Line", accounts.LineOfCredit},
 	}
 	companyProducts = []product{
-		{"Payroll Checking", accounts.Checking}, {"Vendor Payments Checking", accounts.Checking},
-		{"Reserve Savings", accounts.Savings}, {"Treasury Money Market", accounts.MoneyMarket},
-		{"Customer Funds FBO", accounts.Pseudo}, {"Working Capital Line", accounts.LineOfCredit},
-		{"Twelve Month CD", accounts.CD}, {"Business Credit Card", accounts.CreditCard},
+		{"Payroll Checking", accounts.Checking},
+		{"Vendor Payments Checking", accounts.Checking},
+		{"Reserve Savings", accounts.Savings},
+		{"Treasury Money Market", accounts.MoneyMarket},
+		{"Customer Funds FBO", accounts.Pseudo},
+		{"Working Capital Line", accounts.LineOfCredit},
+		{"Twelve Month CD", accounts.CD},
+		{"Business Credit Card", accounts.CreditCard},
 	}
 	personProducts = []product{
-		{"Everyday Savings", accounts.Savings}, {"Joint Checking", accounts.Checking},
-		{"Health Savings", accounts.HealthSavings}, {"Rainy Day Money Market", accounts.MoneyMarket},
-		{"Home Equity Line", accounts.Heloc}, {"Cash Back Credit Card", accounts.CreditCard},
+		{"Everyday Savings", accounts.Savings},
+		{"Joint Checking", accounts.Checking},
+		{"Health Savings", accounts.HealthSavings},
+		{"Rainy Day Money Market", accounts.MoneyMarket},
+		{"Home Equity Line", accounts.Heloc},
+		{"Cash Back Credit Card", accounts.CreditCard},
 		{"Eighteen Month CD", accounts.CD},
 	}
 )

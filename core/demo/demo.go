@@ -150,8 +150,11 @@ func advanceSequences(ctx context.Context, tx bun.Tx, n int64) error {
 		name string
 		past int64
 	}{
-		{"customer_uids", int64(Customer(n + 1))}, {"account_uids", int64(Account(n+1, 0))}, {"signatory_uids", int64(Signatory(n+1, 0))},
-		{"fee_tier_ids", (n + 1) * 8}, {"journal_ids", journalID(n+1, 0)},
+		{"customer_uids", int64(Customer(n + 1))},
+		{"account_uids", int64(Account(n+1, 0))},
+		{"signatory_uids", int64(Signatory(n+1, 0))},
+		{"fee_tier_ids", (n + 1) * 8},
+		{"journal_ids", journalID(n+1, 0)},
 	} {
 		_, err := tx.NewRaw(`SELECT setval(?, ?) FROM ? WHERE last_value < ?`, s.name, s.past, bun.Ident(s.name), s.past).Exec(ctx)
 		if err != nil {

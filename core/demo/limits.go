@@ -74,8 +74,12 @@ var used = []struct {
 	class   rails.SECCode
 	percent int64
 }{
-	{limits.ACH, rails.Credit, "PPD", 60}, {limits.ACH, rails.Credit, "CCD", 80}, {limits.ACH, rails.Debit, "CCD", 30},
-	{limits.Fedwire, "", "", 150}, {limits.Instant, "", "", 40}, {limits.SWIFT, "", "", 70},
+	{limits.ACH, rails.Credit, "PPD", 60},
+	{limits.ACH, rails.Credit, "CCD", 80},
+	{limits.ACH, rails.Debit, "CCD", 30},
+	{limits.Fedwire, "", "", 150},
+	{limits.Instant, "", "", 40},
+	{limits.SWIFT, "", "", 70},
 }
 
 // usageDays are how many days before the start something was used, the start's own day first. How much of

@@ -114,7 +114,7 @@ func (s *Service) lockTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, e
 		uids = append(uids, entry.Account)
 	}
 	var balances []*Balance
-	err := tx.NewSelect().Model(&balances).Where("b.tenant = ?", tenant).Where("b.account IN (?)", bun.In(uids)).
+	err := tx.NewSelect().Model(&balances).Where("b.tenant = ?", tenant).Where("b.account IN (?)", bun.List(uids)).
 		OrderExpr("b.account").For("NO KEY UPDATE").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("lock accounts: %w", err)

@@ -28,8 +28,10 @@ func TestASealedValueOpensAtItsPlaceOnly(t *testing.T) {
 			t.Fatalf("%q opens as %q (%v)", clear, got, err)
 		}
 		for _, elsewhere := range []seal.Place{
-			{Tenant: at.Tenant + 1, Column: at.Column, Row: at.Row}, {Tenant: at.Tenant, Column: "accounts.numbe", Row: at.Row},
-			{Tenant: at.Tenant, Column: at.Column, Row: at.Row + 1}, {Tenant: at.Tenant, Column: at.Column, Row: at.Row * 10},
+			{Tenant: at.Tenant + 1, Column: at.Column, Row: at.Row},
+			{Tenant: at.Tenant, Column: "accounts.numbe", Row: at.Row},
+			{Tenant: at.Tenant, Column: at.Column, Row: at.Row + 1},
+			{Tenant: at.Tenant, Column: at.Column, Row: at.Row * 10},
 		} {
 			if got, err := keys.Open(sealed, elsewhere); !errors.Is(err, seal.ErrSealed) || got != "" {
 				t.Fatalf("it opens at %+v as %q", elsewhere, got)
