@@ -27,7 +27,7 @@ type numbers struct{ customers, accounts, signatories, tiers int64 }
 // Numbers count up from those of the demo bank, so the makers of two banks give twins.
 
 // TaxID is the tax id that the makers seal, in the clear.
-func TaxID(of customers.UID) string        { return fmt.Sprintf("07%07d", of-1_000_000) }
+func TaxID(of customers.UID) string { return fmt.Sprintf("07%07d", of-1_000_000) }
 
 // AccountNumber is the account number that the makers seal, in the clear.
 func AccountNumber(of accounts.UID) string { return fmt.Sprintf("70%d", of) }
