@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uptrace/bun"
+
 	"bankgraph/core/access"
 	"bankgraph/core/customers"
 	"bankgraph/db"
@@ -45,9 +47,8 @@ func TestNoReadScansATable(t *testing.T) {
 	} {
 		documents = append(documents, `{ customers(first: 5) { nodes { x: `+relation+` { totalCount nodes { uid } } } } }`)
 	}
-	for place, document := range placesOf() {
+	for _, document := range placesOf() {
 		documents = append(documents, document)
-		_ = place
 	}
 	documents = append(documents, `{ customers(first: 50) { nodes { limits(rail: ACH) { used } fees { accountNumber { masked } } parent { uid } accounts { nodes { balances { ledger } customer { uid } } } } } }`,
 		customer360Of(star),
@@ -72,7 +73,8 @@ func TestNoReadScansATable(t *testing.T) {
 	if len(texts.Items) < len(lists) {
 		t.Fatalf("only %d texts are prepared", len(texts.Items))
 	}
-	scan := regexp.MustCompile(`Seq Scan on (\w+)`)
+	// customer_counts has a few rows for each owner; whoever filters what only the tenant bounds reads the whole bank.
+	scan := regexp.MustCompile(`Seq Scan on (?:customers|accounts|contacts|signatories|limits|limit_usage|fee_tiers|balances)\b|Index Cond: \(tenant = \$1\)\n\s*Filter: .*`)
 	seen := map[string]bool{}
 	for _, text := range texts.Items {
 		if strings.Contains(text.Statement, "pg_prepared_statements") {
@@ -94,8 +96,8 @@ func TestNoReadScansATable(t *testing.T) {
 		for _, one := range plan.Items {
 			whole.WriteString(one.Plan + "\n")
 		}
-		if found := scan.FindStringSubmatch(whole.String()); found != nil {
-			t.Errorf("reads the whole of %s:\n%s\n%s", found[1], text.Statement, whole.String())
+		if found := scan.FindString(whole.String()); found != "" {
+			t.Errorf("%s:\n%s\n%s", found, text.Statement, whole.String())
 		}
 		for _, table := range regexp.MustCompile(`(?:Scan.* (?:on|using \w+ on)) (\w+)`).FindAllStringSubmatch(whole.String(), -1) {
 			seen[table[1]] = true
@@ -113,28 +115,38 @@ func customer360Of(uid customers.UID) string {
 	return strings.NewReplacer("query Customer360($uid: UID!) ", "", "$uid", `"`+uid.String()+`"`).Replace(customer360)
 }
 
-// crowd adds five thousand customers with what hangs below them, and lets PostgreSQL count them.
+// crowd adds three thousand customers with what hangs below them, and lets PostgreSQL count them.
 func (b *bank) crowd(t *testing.T) {
 	t.Helper()
-	for _, statement := range []string{
+	statements := []string{
+		`SET LOCAL statement_timeout = 0`, // the machine may be busy
 		`INSERT INTO customers (tenant, uid, owner, legal_name, short_name, type, status, parent, customer_id, lei, tax_id_hash, note)
 		 SELECT 1, 1100000 + n, CASE WHEN n % 3 = 0 THEN 1000010 ELSE 0 END, 'Crowd ' || n, 'crowd' || n, (ARRAY['Consumer', 'Corporate'])[1 + n % 2],
 		        (ARRAY['Active', 'Active', 'Active', 'Suspended'])[1 + n % 4], CASE WHEN n % 100 = 0 THEN 1000010 END, 'crowd' || n, 'CROWD' || n, decode(md5(n::text), 'hex'), repeat('x', 300)
-		 FROM generate_series(1, 5000) AS n`,
+		 FROM generate_series(1, 3000) AS n`,
 		`INSERT INTO accounts (tenant, uid, customer, name, number_sealed, number_hash, number_last4, type, sub_type, system_of_record, currency, bank_id, bank_id_type, status)
 		 SELECT 1, 200000000 + n, 1100000 + 1 + n / 2, 'Crowd', '\x00', decode(md5(n::text), 'hex'), '0000', 'Deposit', 'Checking', 'Internal Core', 'USD', '021000021', 'NID', 'Active'
-		 FROM generate_series(0, 9999) AS n`,
-		`INSERT INTO balances (tenant, account, currency) SELECT 1, 200000000 + n, 'USD' FROM generate_series(0, 9999) AS n`,
-		`INSERT INTO contacts (tenant, uid, customer, name, bank_account_number_hash) SELECT 1, 300000000 + n, 1100000 + 1 + n / 2, 'Crowd', decode(md5(n::text), 'hex') FROM generate_series(0, 9999) AS n`,
+		 FROM generate_series(0, 5999) AS n`,
+		`INSERT INTO balances (tenant, account, currency) SELECT 1, 200000000 + n, 'USD' FROM generate_series(0, 5999) AS n`,
+		`INSERT INTO contacts (tenant, uid, customer, name, bank_account_number_hash) SELECT 1, 300000000 + n, 1100000 + 1 + n / 2, 'Crowd', decode(md5(n::text), 'hex') FROM generate_series(0, 5999) AS n`,
 		`INSERT INTO signatories (tenant, uid, customer, full_name, email_address, phone_number, currency, status)
-		 SELECT 1, 400000000 + n, 1100000 + 1 + n / 2, 'Crowd', 'crowd' || n || '@example.com', '+1', 'USD', 'Active' FROM generate_series(0, 9999) AS n`,
+		 SELECT 1, 400000000 + n, 1100000 + 1 + n / 2, 'Crowd', 'crowd' || n || '@example.com', '+1', 'USD', 'Active' FROM generate_series(0, 5999) AS n`,
 		`INSERT INTO limits (tenant, customer, code, application, ceiling, currency)
-		 SELECT 1, 1100000 + n, code, 'Payments', 1, 'USD' FROM generate_series(1, 5000) AS n, (VALUES ('ACH_PAYMENT_LIMIT_PER_DAY'), ('ACH_PAYMENT_LIMIT_PER_MONTH'), ('FEDWIRE_PAYMENT_LIMIT_PER_DAY')) AS c(code)`,
+		 SELECT 1, 1100000 + n, code, 'Payments', 1, 'USD' FROM generate_series(1, 3000) AS n, (VALUES ('ACH_PAYMENT_LIMIT_PER_DAY'), ('ACH_PAYMENT_LIMIT_PER_MONTH'), ('FEDWIRE_PAYMENT_LIMIT_PER_DAY')) AS c(code)`,
 		`INSERT INTO limit_usage (tenant, customer, rail, day, amount, payments)
-		 SELECT 1, 1100000 + n, 'ACH', DATE '2026-11-01' + d, 1, 1 FROM generate_series(1, 5000) AS n, generate_series(0, 2) AS d`,
-		`INSERT INTO fee_tiers (tenant, id, customer, application, fee_tier, fee_name, product) SELECT 1, 1000000 + n, 1100000 + n, 'Payments', 'T', 'F', 'P' FROM generate_series(1, 5000) AS n`,
+		 SELECT 1, 1100000 + n, 'ACH', DATE '2026-11-01' + d, 1, 1 FROM generate_series(1, 3000) AS n, generate_series(0, 2) AS d`,
+		`INSERT INTO fee_tiers (tenant, id, customer, application, fee_tier, fee_name, product) SELECT 1, 1000000 + n, 1100000 + n, 'Payments', 'T', 'F', 'P' FROM generate_series(1, 3000) AS n`,
 		`ANALYZE`,
-	} {
-		b.exec(t, strings.ReplaceAll(statement, "?", "\\?"))
+	}
+	err := b.core.DB.InTx(context.Background(), func(ctx context.Context, tx bun.Tx) error {
+		for _, statement := range statements {
+			if _, err := tx.ExecContext(ctx, statement); err != nil {
+				return fmt.Errorf("%s: %w", statement, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
