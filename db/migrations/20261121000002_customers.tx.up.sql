@@ -99,6 +99,7 @@ CREATE INDEX customers_tax_id ON customers (tenant, tax_id_hash) WHERE tax_id_ha
 CREATE INDEX customers_parent ON customers (tenant, parent) WHERE parent IS NOT NULL;
 -- Lists by name: prefix ranges and their order, byte by byte, so that the index serves both.
 CREATE INDEX customers_name ON customers (tenant, (lower(legal_name) COLLATE "C"), uid);
+CREATE INDEX customers_owner_name ON customers (tenant, owner, (lower(legal_name) COLLATE "C"), uid); -- a partner's own list by name
 CREATE INDEX customers_status ON customers (tenant, status, uid);
 CREATE INDEX customers_type ON customers (tenant, type, uid);
 CREATE INDEX customers_words ON customers USING gin (to_tsvector('simple', legal_name));

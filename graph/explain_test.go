@@ -1,0 +1,152 @@
+package graph_test
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/customers"
+	"bankgraph/db"
+)
+
+// The cost of a read must grow with its answer, not with the bank: no plan reads a whole table. The texts are
+// those that the documents really send, as the server has prepared them; their plans are the generic ones
+// that the read pool uses.
+func TestNoReadScansATable(t *testing.T) {
+	t.Parallel()
+	b := ownBank(t, db.Options{Connections: 1}) // one connection knows every prepared text
+	b.crowd(t)
+	// Each filter, order and direction has a text of its own.
+	lists := []string{`(first: 50)`, `(last: 50)`, `(first: 50, orderBy: NAME)`, `(last: 50, orderBy: NAME)`}
+	for _, filter := range []string{
+		`namePrefix: "crowd"`, `text: "crow"`, `shortName: "short-1000011"`, `customerId: "cif-1000011"`, `taxId: "991000011"`, `lei: "LEI1000011"`,
+		`parent: "1000010"`, `type: CORPORATE`, `status: SUSPENDED`,
+	} {
+		lists = append(lists, `(filter: {`+filter+`})`, `(filter: {`+filter+`}, last: 20)`)
+	}
+	lists = append(lists, `(filter: {namePrefix: "crowd"}, orderBy: NAME)`, `(filter: {parent: "1000010"}, orderBy: NAME)`)
+	var documents []string
+	for _, list := range lists {
+		documents = append(documents, `{ customers`+list+` { totalCount nodes { uid legalName } pageInfo { endCursor } } }`)
+	}
+	for _, order := range []string{"UID", "NAME"} {
+		cursor := b.ask(t, b.staff(), paging, "first", 2, "order", order).fine(t).at("customers", "pageInfo", "endCursor")
+		documents = append(documents,
+			fmt.Sprintf(`{ customers(after: "%s", orderBy: %s) { nodes { uid } } }`, cursor, order),
+			fmt.Sprintf(`{ customers(last: 20, before: "%s", orderBy: %s) { nodes { uid } } }`, cursor, order),
+			fmt.Sprintf(`{ customers(after: "%s", orderBy: %s, filter: {namePrefix: "crowd"}) { nodes { uid } } }`, cursor, order))
+	}
+	for _, relation := range []string{
+		`accounts(first: 5)`, `accounts(last: 5)`, `accounts(filter: {number: "x"})`, `accounts(filter: {status: ACTIVE, wires: true})`, `accounts(filter: {costCenter: "x"})`,
+		`contacts(first: 5)`, `contacts(last: 5)`, `contacts(filter: {name: "c"})`, `contacts(filter: {accountNumber: "x"})`, `signatories(first: 5)`, `signatories(last: 5)`,
+	} {
+		documents = append(documents, `{ customers(first: 5) { nodes { x: `+relation+` { totalCount nodes { uid } } } } }`)
+	}
+	for _, document := range placesOf() {
+		documents = append(documents, document)
+	}
+	documents = append(documents, `{ customers(first: 50) { nodes { limits(rail: ACH) { used } fees { accountNumber { masked } } parent { uid } accounts { nodes { balances { ledger } customer { uid } } } } } }`,
+		customer360Of(star),
+		fmt.Sprintf(`{ customer(by: {accountNumber: "%s"}) { uid } }`, numberOf(star, 0)))
+	for _, document := range documents {
+		for _, caller := range []*access.Caller{b.staff(), b.partner()} {
+			b.ask(t, caller, document).fine(t)
+		}
+	}
+
+	type prepared struct {
+		Name       string `bun:"name"`
+		Statement  string `bun:"statement"`
+		Parameters int64  `bun:"parameters"`
+	}
+	batch := b.core.Batch()
+	texts := db.Queue(batch, db.NewText[prepared](`SELECT name, statement, cardinality(parameter_types)::bigint AS parameters
+		FROM pg_prepared_statements WHERE statement ~ 'customers|accounts|contacts|signatories|limits'`))
+	if err := batch.Send(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if len(texts.Items) < len(lists) {
+		t.Fatalf("only %d texts are prepared", len(texts.Items))
+	}
+	// customer_counts has a few rows for each owner; whoever filters what only the tenant bounds reads the whole bank.
+	scan := regexp.MustCompile(`Seq Scan on (?:customers|accounts|contacts|signatories|limits|limit_usage|fee_tiers|balances)\b|Index Cond: \(tenant = \$1\)\n\s*Filter: .*`)
+	seen := map[string]bool{}
+	for _, text := range texts.Items {
+		if strings.Contains(text.Statement, "pg_prepared_statements") {
+			continue
+		}
+		values := strings.TrimSuffix(strings.Repeat("NULL, ", int(text.Parameters)), ", ")
+		if values != "" {
+			values = "(" + values + ")"
+		}
+		type line struct {
+			Plan string `bun:"QUERY PLAN"`
+		}
+		batch := b.core.Batch()
+		plan := db.Queue(batch, db.NewText[line](`EXPLAIN EXECUTE "`+text.Name+`"`+values))
+		if err := batch.Send(context.Background()); err != nil {
+			t.Fatalf("%v: %s", err, text.Statement)
+		}
+		var whole strings.Builder
+		for _, one := range plan.Items {
+			whole.WriteString(one.Plan + "\n")
+		}
+		if found := scan.FindString(whole.String()); found != "" {
+			t.Errorf("%s:\n%s\n%s", found, text.Statement, whole.String())
+		}
+		for _, table := range regexp.MustCompile(`(?:Scan.* (?:on|using \w+ on)) (\w+)`).FindAllStringSubmatch(whole.String(), -1) {
+			seen[table[1]] = true
+		}
+	}
+	t.Logf("%d texts", len(texts.Items))
+	for _, table := range []string{"customers", "accounts", "contacts", "signatories", "limits", "limit_usage", "fee_tiers", "balances"} {
+		if !seen[table] {
+			t.Errorf("no text reads %s: the test does not see what it should", table)
+		}
+	}
+}
+
+func customer360Of(uid customers.UID) string {
+	return strings.NewReplacer("query Customer360($uid: UID!) ", "", "$uid", `"`+uid.String()+`"`).Replace(customer360)
+}
+
+// crowd adds three thousand customers with what hangs below them, and lets PostgreSQL count them.
+func (b *bank) crowd(t *testing.T) {
+	t.Helper()
+	statements := []string{
+		`SET LOCAL statement_timeout = 0`, // the machine may be busy
+		`INSERT INTO customers (tenant, uid, owner, legal_name, short_name, type, status, parent, customer_id, lei, tax_id_hash, note)
+		 SELECT 1, 1100000 + n, CASE WHEN n % 3 = 0 THEN 1000010 ELSE 0 END, 'Crowd ' || n, 'crowd' || n, (ARRAY['Consumer', 'Corporate'])[1 + n % 2],
+		        (ARRAY['Active', 'Active', 'Active', 'Suspended'])[1 + n % 4], CASE WHEN n % 100 = 0 THEN 1000010 END, 'crowd' || n, 'CROWD' || n, decode(md5(n::text), 'hex'), repeat('x', 300)
+		 FROM generate_series(1, 3000) AS n`,
+		`INSERT INTO accounts (tenant, uid, customer, name, number_sealed, number_hash, number_last4, type, sub_type, system_of_record, currency, bank_id, bank_id_type, status)
+		 SELECT 1, 200000000 + n, 1100000 + 1 + n / 2, 'Crowd', '\x00', decode(md5(n::text), 'hex'), '0000', 'Deposit', 'Checking', 'Internal Core', 'USD', '021000021', 'NID', 'Active'
+		 FROM generate_series(0, 5999) AS n`,
+		`INSERT INTO balances (tenant, account, currency) SELECT 1, 200000000 + n, 'USD' FROM generate_series(0, 5999) AS n`,
+		`INSERT INTO contacts (tenant, uid, customer, name, bank_account_number_hash) SELECT 1, 300000000 + n, 1100000 + 1 + n / 2, 'Crowd', decode(md5(n::text), 'hex') FROM generate_series(0, 5999) AS n`,
+		`INSERT INTO signatories (tenant, uid, customer, full_name, email_address, phone_number, currency, status)
+		 SELECT 1, 400000000 + n, 1100000 + 1 + n / 2, 'Crowd', 'crowd' || n || '@example.com', '+1', 'USD', 'Active' FROM generate_series(0, 5999) AS n`,
+		`INSERT INTO limits (tenant, customer, code, application, ceiling, currency)
+		 SELECT 1, 1100000 + n, code, 'Payments', 1, 'USD' FROM generate_series(1, 3000) AS n, (VALUES ('ACH_PAYMENT_LIMIT_PER_DAY'), ('ACH_PAYMENT_LIMIT_PER_MONTH'), ('FEDWIRE_PAYMENT_LIMIT_PER_DAY')) AS c(code)`,
+		`INSERT INTO limit_usage (tenant, customer, rail, day, amount, payments)
+		 SELECT 1, 1100000 + n, 'ACH', DATE '2026-11-01' + d, 1, 1 FROM generate_series(1, 3000) AS n, generate_series(0, 2) AS d`,
+		`INSERT INTO fee_tiers (tenant, id, customer, application, fee_tier, fee_name, product) SELECT 1, 1000000 + n, 1100000 + n, 'Payments', 'T', 'F', 'P' FROM generate_series(1, 3000) AS n`,
+		`ANALYZE`,
+	}
+	err := b.core.DB.InTx(context.Background(), func(ctx context.Context, tx bun.Tx) error {
+		for _, statement := range statements {
+			if _, err := tx.ExecContext(ctx, statement); err != nil {
+				return fmt.Errorf("%s: %w", statement, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
