@@ -49,7 +49,7 @@ type bank struct {
 // a second bank.
 const canary = "CANARY"
 
-// number is the account number of every account that the partner must not see begins with.
+// number is an account's number in the clear.
 func number(a *accounts.Account) string { return coretest.AccountNumber(a.UID) }
 
 func newBank(t testing.TB) *bank { return fill(t, coretest.New(t)) }

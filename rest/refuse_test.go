@@ -302,3 +302,22 @@ func TestTheLookupNeedsItsPermissionOrTheTwoThatFindTheSame(t *testing.T) {
 		b.get(b.As(may...), path).refused(t, fmt.Sprint(may), http.StatusForbidden, "LKUP_ACCESS_DENIED", "may not")
 	}
 }
+
+func TestOneAPIKeyLooksUpOnlySoManyNumbersInAMinute(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	b.handler = checked(t, rest.New(b.Core, rest.Options{LookUps: 3}))
+	for range 3 {
+		if answer := b.get(b.program(), "/v1/customers/lookup/1"); answer.status != http.StatusOK {
+			t.Fatalf("%d %s", answer.status, answer.body)
+		}
+	}
+	surplus := b.get(b.program(), "/v1/customers/lookup/1")
+	surplus.refused(t, "the fourth", http.StatusTooManyRequests, "API900", "too many requests")
+	if surplus.header.Get("Retry-After") == "" || surplus.cost.Statements.Load() != 0 {
+		t.Errorf("%v, %d statements", surplus.header, surplus.cost.Statements.Load())
+	}
+	if other := b.get(b.Reader(), "/v1/customers/lookup/1"); other.status != http.StatusOK {
+		t.Errorf("another API key: %d %s", other.status, other.body)
+	}
+}

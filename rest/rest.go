@@ -22,6 +22,7 @@ var Spec []byte
 type Options struct {
 	Log         *slog.Logger     // where defects go; nil is the program's own
 	Unavailable func(error) bool // tells a database that cannot answer now from a defect: 503 instead of 500; may be nil
+	LookUps     int              // lookups that one API key may ask for in a minute; 600 when 0
 }
 
 // api answers the documented operations.
@@ -41,6 +42,9 @@ func New(c *core.Core, o Options) *Interface {
 	}
 	if o.Unavailable == nil {
 		o.Unavailable = func(error) bool { return false }
+	}
+	if o.LookUps == 0 {
+		o.LookUps = 600
 	}
 	a := &api{core: c, Options: o}
 	router := chi.NewRouter()

@@ -10,7 +10,7 @@ func (a *api) routes(r chi.Router) {
 	r.Get("/customers/{customerUID}", a.answer(customersG1.says("Customer retrieval failed"), a.findCustomerG1))
 	r.Get("/v2/customers", a.answer(customersV2.says("Customer search failed"), a.searchCustomersV2))
 	r.Get("/v2/customers/{customerUID}", a.answer(customersV2.says("Customer retrieval failed"), a.findCustomerV2))
-	r.Get("/v1/customers/lookup/{accountNumber}", a.answer(lookupV1, a.lookUpCustomer))
+	r.With(sparingly(a.LookUps)).Get("/v1/customers/lookup/{accountNumber}", a.answer(lookupV1, a.lookUpCustomer))
 	r.Post("/v1/customers/{customerUID}/limits", a.answer(limitsV1, a.checkLimits))
 	r.Get("/v1/customers/{customerId}/signatories", a.answer(signatoriesV1, a.listSignatories))
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -206,4 +207,21 @@ func undescribed(schema *openapi3.Schema, at string) (wrong []string) {
 		wrong = append(wrong, undescribed(schema.Items.Value, at+"[]")...)
 	}
 	return wrong
+}
+
+func TestTheReadmeNamesEveryOperation(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = chi.Walk(rest.New(nil, rest.Options{}).Routes(), func(method, path string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		if !strings.Contains(string(readme), "`"+method+" "+path+"`") {
+			t.Errorf("%s %s is not in README.md", method, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
