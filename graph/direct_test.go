@@ -25,7 +25,7 @@ import (
 // Random documents over the whole schema go both ways.
 func TestBothWaysOfExecutionAnswerAlike(t *testing.T) {
 	t.Parallel()
-	bank := coretest.New(t)
+	bank := coretest.Alone(t)
 	parent := bank.Customer()
 	customer := bank.Customer(func(c *customers.Customer) { c.Parent, c.ParentEntityShortName = &parent.UID, parent.ShortName })
 	account := bank.Account(customer)

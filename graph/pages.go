@@ -37,7 +37,7 @@ func decode[T any](ctx context.Context, a arguments, name string) (value T, err 
 	read, err := generated.Inputs[reflect.TypeFor[T]()](ctx, a[name])
 	var at *gqlerror.Error
 	if errors.As(err, &at) {
-		for _, step := range at.Path {
+		for _, step := range at.Path[len(graphql.GetPath(ctx)):] {
 			name = fmt.Sprint(name, ".", step)
 		}
 		return value, fault.Field("argument", name, fault.Malformed, at.Message)
