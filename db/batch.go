@@ -68,11 +68,30 @@ func (t *Texts[T]) Get(shape any, build func() string) *Text[T] {
 	return known.(*Text[T])
 }
 
-// OfEach is the text that reads a window of inner for each parent in the array; the three are placeholders.
-// inner compares its parent column with p.parent. The rows of one parent come in inner's order.
-func OfEach(inner *bun.SelectQuery, parents, limit, offset string) string {
-	return "SELECT r.* FROM unnest(" + parents + "::bigint[]) WITH ORDINALITY AS p(parent, place) CROSS JOIN LATERAL (" +
-		inner.String() + " LIMIT " + limit + "::bigint OFFSET " + offset + "::bigint) AS r"
+// Parents says how a read for several parents finds each of them: the expression that inner compares its
+// parent column with, and the text around it. The array of parents is $2, the size of the window $3 and
+// its offset $5 in all of them.
+type Parents struct {
+	Is   string
+	each bool
+}
+
+// ParentsOf chooses by the number of parents: a single one needs no join, which PostgreSQL thanks for on
+// the hottest reads.
+func ParentsOf(n int) Parents {
+	if n == 1 {
+		return Parents{Is: "($2::bigint[])[1]"}
+	}
+	return Parents{Is: "p.parent", each: true}
+}
+
+// Window is the text that reads a window of inner for each parent. The rows of one parent come in inner's order.
+func (p Parents) Window(inner *bun.SelectQuery) string {
+	const window = " LIMIT $3::bigint OFFSET $5::bigint"
+	if !p.each {
+		return inner.String() + window
+	}
+	return "SELECT r.* FROM unnest($2::bigint[]) WITH ORDINALITY AS p(parent, place) CROSS JOIN LATERAL (" + inner.String() + window + ") AS r"
 }
 
 // target is where one column goes: a field of the struct, by path, as the plain type of its kind.

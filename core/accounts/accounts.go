@@ -130,6 +130,7 @@ func (by Search) where(q *bun.SelectQuery, s *Service, tenant access.Tenant, p *
 type shape struct {
 	want          db.Columns
 	back, partner bool
+	parents       db.Parents
 }
 
 var ofCustomers db.Texts[Account]
@@ -141,16 +142,17 @@ func (s *Service) OfCustomers(ctx context.Context, b *db.Batch, of []customers.U
 	if err != nil {
 		return db.Refuse[customers.UID, Account](err)
 	}
+	parents := db.ParentsOf(len(of))
 	want = wanted(want)
 	p := db.Params{caller.Tenant, of, w.Limit(), w.Cursor.UID, w.Offset}
 	build := func() string {
-		q := by.where(selecting(want).Where("a.customer = p.parent"), s, caller.Tenant, &p)
-		return db.OfEach(db.ByUID(q, "a.uid", "$4", w.Backward), "$2", "$3", "$5")
+		q := by.where(selecting(want).Where("a.customer = "+parents.Is), s, caller.Tenant, &p)
+		return parents.Window(db.ByUID(q, "a.uid", "$4", w.Backward))
 	}
 	if by != (Search{}) {
 		return db.QueueMany(b, db.NewText[Account](build()), customerOf, p...)
 	}
-	return db.QueueMany(b, ofCustomers.Get(shape{want: want, back: w.Backward}, build), customerOf, p...)
+	return db.QueueMany(b, ofCustomers.Get(shape{want: want, back: w.Backward, parents: parents}, build), customerOf, p...)
 }
 
 func customerOf(a *Account) customers.UID { return a.Customer }

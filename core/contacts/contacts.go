@@ -48,6 +48,7 @@ func (by Search) where(q *bun.SelectQuery, s *Service, tenant access.Tenant, p *
 type shape struct {
 	want          db.Columns
 	back, partner bool
+	parents       db.Parents
 }
 
 var ofCustomers db.Texts[Contact]
@@ -59,16 +60,17 @@ func (s *Service) OfCustomers(ctx context.Context, b *db.Batch, of []customers.U
 	if err != nil {
 		return db.Refuse[customers.UID, Contact](err)
 	}
+	parents := db.ParentsOf(len(of))
 	want = db.Or[Contact](want).And(identity)
 	p := db.Params{caller.Tenant, of, w.Limit(), w.Cursor.UID, w.Offset}
 	build := func() string {
-		q := by.where(db.Select[Contact](want, nil).Where("k.tenant = $1").Where("k.customer = p.parent"), s, caller.Tenant, &p)
-		return db.OfEach(db.ByUID(q, "k.uid", "$4", w.Backward), "$2", "$3", "$5")
+		q := by.where(db.Select[Contact](want, nil).Where("k.tenant = $1").Where("k.customer = "+parents.Is), s, caller.Tenant, &p)
+		return parents.Window(db.ByUID(q, "k.uid", "$4", w.Backward))
 	}
 	if by != (Search{}) {
 		return db.QueueMany(b, db.NewText[Contact](build()), customerOf, p...)
 	}
-	return db.QueueMany(b, ofCustomers.Get(shape{want: want, back: w.Backward}, build), customerOf, p...)
+	return db.QueueMany(b, ofCustomers.Get(shape{want: want, back: w.Backward, parents: parents}, build), customerOf, p...)
 }
 
 func customerOf(k *Contact) customers.UID { return k.Customer }

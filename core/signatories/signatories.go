@@ -31,6 +31,7 @@ var identity = db.Want[Signatory]("UID", "Customer")
 type shape struct {
 	want          db.Columns
 	back, partner bool
+	parents       db.Parents
 }
 
 var ofCustomers db.Texts[Signatory]
@@ -42,13 +43,14 @@ func (s *Service) OfCustomers(ctx context.Context, b *db.Batch, of []customers.U
 	if err != nil {
 		return db.Refuse[customers.UID, Signatory](err)
 	}
+	parents := db.ParentsOf(len(of))
 	want = db.Or[Signatory](want).And(identity)
 	if want.Overlaps(db.Want[Signatory]("LimitMinor")) {
 		want = want.And(db.Want[Signatory]("Currency"))
 	}
-	text := ofCustomers.Get(shape{want: want, back: w.Backward}, func() string {
-		q := db.Select[Signatory](want, nil).Where("g.tenant = $1").Where("g.customer = p.parent").Where("g.status <> 'Deleted'")
-		return db.OfEach(db.ByUID(q, "g.uid", "$4", w.Backward), "$2", "$3", "$5")
+	text := ofCustomers.Get(shape{want: want, back: w.Backward, parents: parents}, func() string {
+		q := db.Select[Signatory](want, nil).Where("g.tenant = $1").Where("g.customer = " + parents.Is).Where("g.status <> 'Deleted'")
+		return parents.Window(db.ByUID(q, "g.uid", "$4", w.Backward))
 	})
 	return db.QueueMany(b, text, func(g *Signatory) customers.UID { return g.Customer }, caller.Tenant, of, w.Limit(), w.Cursor.UID, w.Offset)
 }
