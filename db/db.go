@@ -28,7 +28,7 @@ type DB struct {
 type Options struct {
 	Connections int  // of each pool; 0 means four for each processor, at least eight
 	Unprepared  bool // for a PgBouncer older than 1.21 in transaction mode: hot reads are sent unprepared
-	ReadOnlyURL string
+	ReadURL     string
 }
 
 // Every statement has a bound: a lock is waited for 2 s, a statement runs 5 s, and an open
@@ -61,10 +61,10 @@ func Open(url string, options Options) (*DB, error) {
 	pool.SetMaxIdleConns(size)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
 
-	if options.ReadOnlyURL == "" {
-		options.ReadOnlyURL = url
+	if options.ReadURL == "" {
+		options.ReadURL = url
 	}
-	read, err := pgxpool.ParseConfig(options.ReadOnlyURL)
+	read, err := pgxpool.ParseConfig(options.ReadURL)
 	if err != nil {
 		return nil, fmt.Errorf("read the database URL: %w", err)
 	}

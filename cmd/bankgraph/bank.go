@@ -51,7 +51,7 @@ func database(ctx context.Context, s *settings) (url string, stop func(), err er
 	if !s.private() {
 		return s.DatabaseURL, func() {}, nil
 	}
-	url, end, err := cluster.Use(ctx, cluster.Options{Data: s.Data, Log: slog.New(slog.DiscardHandler)})
+	url, end, err := cluster.Use(ctx, cluster.Options{Data: s.Data, Binaries: s.Postgres, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return "", nil, fmt.Errorf("private database: %w", err)
 	}
@@ -76,7 +76,7 @@ func openAt(url string, s *settings, public string, stop func()) (*bank, error) 
 		stop()
 		return nil, err
 	}
-	pools, err := db.Open(url, db.Options{})
+	pools, err := db.Open(url, db.Options{Unprepared: s.Unprepared, ReadURL: s.ReadURL})
 	if err != nil {
 		stop()
 		return nil, err

@@ -22,6 +22,7 @@ type program struct {
 	Tenant  tenantCommand  `cmd:"" help:"Banks."`
 	Client  clientCommand  `cmd:"" help:"API keys of a bank."`
 	Token   tokenCommand   `cmd:"" help:"Print an access token of an API key, for use in curl."`
+	Keyset  keysetCommand  `cmd:"" help:"Make a keyset for a bank on a database of its own."`
 }
 
 // settings are what several commands need to know.
@@ -29,7 +30,10 @@ type settings struct {
 	Data        string `env:"BANKGRAPH_DATA" default:"${data}" placeholder:"FOLDER" help:"Folder of the private database and its keyset (${default})."`
 	DatabaseURL string `name:"database-url" env:"BANKGRAPH_DATABASE_URL" placeholder:"URL" help:"PostgreSQL 15 or newer to use instead of a private one."`
 	MigrateURL  string `name:"migrate-url" env:"BANKGRAPH_MIGRATE_URL" placeholder:"URL" help:"The same database as a role that may change the schema; past any pooler."`
-	Keyset      string `env:"BANKGRAPH_KEYSET" placeholder:"FILE" help:"Keyset that account numbers and secrets are sealed with. Needed with a database URL; the private database has its own under --data."`
+	ReadURL     string `name:"read-url" env:"BANKGRAPH_READ_URL" placeholder:"URL" help:"A replica of the database that reads may go to; the database itself if not set."`
+	Unprepared  bool   `env:"BANKGRAPH_UNPREPARED" help:"Send reads unprepared: for a PgBouncer older than 1.21 in transaction mode."`
+	Postgres    string `env:"BANKGRAPH_POSTGRES" placeholder:"FOLDER" help:"Folder of the PostgreSQL programs for the private database; searched for if not set."`
+	Keys        string `name:"keyset" env:"BANKGRAPH_KEYSET" placeholder:"FILE" help:"Keyset that account numbers and secrets are sealed with. Needed with a database URL; the private database has its own under --data."`
 	Addr        string `env:"BANKGRAPH_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to serve on (${default})."`
 	PublicURL   string `name:"public-url" env:"BANKGRAPH_PUBLIC_URL" placeholder:"URL" help:"Address that callers know this service by; the issuer's name in tokens. http://ADDR if not set."`
 }
@@ -39,11 +43,11 @@ func (s *settings) Validate() error {
 	if _, _, err := net.SplitHostPort(s.Addr); err != nil {
 		return fmt.Errorf("--addr (BANKGRAPH_ADDR): %w", err)
 	}
-	if s.DatabaseURL != "" && s.Keyset == "" {
+	if s.DatabaseURL != "" && s.Keys == "" {
 		return errors.New("--keyset (BANKGRAPH_KEYSET) is needed with a database URL: values sealed under a lost keyset cannot be read again")
 	}
-	if s.MigrateURL != "" && s.DatabaseURL == "" {
-		return errors.New("--migrate-url (BANKGRAPH_MIGRATE_URL) goes with --database-url (BANKGRAPH_DATABASE_URL)")
+	if (s.MigrateURL != "" || s.ReadURL != "") && s.DatabaseURL == "" {
+		return errors.New("--migrate-url (BANKGRAPH_MIGRATE_URL) and --read-url (BANKGRAPH_READ_URL) go with --database-url (BANKGRAPH_DATABASE_URL)")
 	}
 	if s.PublicURL != "" {
 		public, err := url.Parse(s.PublicURL)
@@ -59,8 +63,8 @@ func (s *settings) private() bool { return s.DatabaseURL == "" }
 
 // keysetFile is where the keyset is, and whether it may be made there.
 func (s *settings) keysetFile() (path string, create bool) {
-	if s.Keyset != "" {
-		return s.Keyset, false
+	if s.Keys != "" {
+		return s.Keys, false
 	}
 	return filepath.Join(s.Data, "keyset.json"), true
 }

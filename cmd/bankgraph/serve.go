@@ -117,7 +117,7 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 func (c *serveCommand) open(ctx context.Context, s *settings, public string, log *slog.Logger) (*bank, error) {
 	at, stop := s.DatabaseURL, func() {}
 	if s.private() {
-		private, err := startCluster(ctx, cluster.Options{Data: s.Data, Log: log})
+		private, err := startCluster(ctx, cluster.Options{Data: s.Data, Binaries: s.Postgres, Log: log})
 		if err != nil {
 			return nil, fmt.Errorf("private database: %w", err)
 		}

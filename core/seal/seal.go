@@ -115,11 +115,8 @@ func parse(f file) (*Keys, error) {
 func Load(path string, create bool) (*Keys, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) && create {
-		if text, err = json.Marshal(fresh()); err != nil {
-			return nil, err
-		}
-		if err = write(path, text); errors.Is(err, fs.ErrExist) {
-			text, err = os.ReadFile(path) // another command was quicker
+		if err = Create(path); err == nil || errors.Is(err, fs.ErrExist) { // another command was quicker
+			text, err = os.ReadFile(path)
 		}
 	}
 	if err != nil {
@@ -134,6 +131,18 @@ func Load(path string, create bool) (*Keys, error) {
 		return nil, fmt.Errorf("keyset %s: %w", path, err)
 	}
 	return keys, nil
+}
+
+// Create makes a keyset file of fresh random keys, mode 0600, where there is no file yet.
+func Create(path string) error {
+	text, err := json.Marshal(fresh())
+	if err == nil {
+		err = write(path, text)
+	}
+	if err != nil {
+		return fmt.Errorf("make the keyset: %w", err)
+	}
+	return nil
 }
 
 // write puts the whole file there or nothing, and never over another.
