@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -10,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -77,7 +77,6 @@ var options = graph.Options{
 var (
 	opened sync.Once
 	bench  *bank // the shared database's core and handler, without a tenant
-	count  atomic.Int64
 )
 
 // newBank is a bank on the database that all tests share.
@@ -94,7 +93,7 @@ func newBankMarked(t testing.TB, mark string) *bank {
 		t.Fatal("the shared database could not be opened")
 	}
 	b := *bench
-	b.tenant, b.mark = access.Tenant(count.Add(1)), mark
+	b.mark = mark
 	b.furnish(t)
 	return &b
 }
@@ -104,7 +103,7 @@ func ownBank(t testing.TB, o db.Options) *bank {
 	t.Helper()
 	b := bankOn(t, dbtest.URL(t), o)
 	t.Cleanup(func() { _ = b.core.DB.Close() })
-	b.tenant, b.mark = 1, "Alpha"
+	b.mark = "Alpha"
 	b.furnish(t)
 	return b
 }
@@ -149,7 +148,11 @@ func without(caller *access.Caller, lost access.Permission) *access.Caller {
 // furnish writes the tenant with its customers.
 func (b *bank) furnish(t testing.TB) {
 	t.Helper()
-	b.exec(t, "INSERT INTO tenants (id, code, name, zone, currency) VALUES (?, ?, 'A bank', 'America/New_York', 'USD')", b.tenant, fmt.Sprintf("bank%d", b.tenant))
+	err := b.core.DB.NewRaw("INSERT INTO tenants (code, name, zone, currency) VALUES (?, 'A bank', 'America/New_York', 'USD') RETURNING id", rand.Text()).
+		Scan(context.Background(), &b.tenant)
+	if err != nil {
+		t.Fatal(err)
+	}
 	bankUID, partnerUID, otherUID := theBank, partner, otherPartner
 	b.add(t,
 		customers.Customer{UID: theBank, Type: customers.ProcessingOrg, RelationshipType: customers.RelationSelf},
