@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"bankgraph/core"
+	"bankgraph/core/access"
+	"bankgraph/core/clients"
+	"bankgraph/core/demo"
+	"bankgraph/core/seal"
+	"bankgraph/core/tenants"
+	"bankgraph/db"
+	"bankgraph/db/cluster"
+)
+
+// publicURL is in the issuer's name of the tokens; nobody calls it.
+const publicURL = "http://bench.example"
+
+// bank is a filled demo bank on a PostgreSQL of the bench's own.
+type bank struct {
+	url        string // of the database
+	keyset     string // file
+	customers  int64
+	token      string // of somebody who sees the whole bank
+	postmaster int    // PostgreSQL's first process
+	version    string // of PostgreSQL
+	size       string // of the database
+	close      func() error
+}
+
+// openBank starts PostgreSQL on the data folder and fills a bank there unless it has one of this size.
+func openBank(ctx context.Context, o options) (_ *bank, err error) {
+	data, remove := o.data, func() error { return nil }
+	if data == "" {
+		if data, err = os.MkdirTemp("", "bankgraph-bench-"); err != nil {
+			return nil, err
+		}
+		remove = func() error { return os.RemoveAll(data) }
+		if err := os.Chmod(data, 0o711); err != nil { // root's server runs as another user, who passes through
+			return nil, errors.Join(err, remove())
+		}
+	}
+	private, err := cluster.Start(ctx, cluster.Options{Data: data})
+	if err != nil {
+		return nil, errors.Join(err, remove())
+	}
+	b := &bank{url: private.URL(), keyset: filepath.Join(data, "keyset.json"), customers: int64(o.customers)}
+	b.close = func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		return errors.Join(private.Stop(ctx), remove())
+	}
+	if err := b.prepare(ctx); err != nil {
+		return nil, errors.Join(err, b.close())
+	}
+	return b, nil
+}
+
+func (b *bank) prepare(ctx context.Context) error {
+	if err := db.Migrate(ctx, b.url); err != nil {
+		return err
+	}
+	keys, err := seal.Load(b.keyset, true)
+	if err != nil {
+		return err
+	}
+	pools, err := db.Open(b.url, db.Options{})
+	if err != nil {
+		return err
+	}
+	defer pools.Close()
+	c := core.New(core.Options{DB: pools, Keys: keys, PublicURL: publicURL})
+	if err := b.fill(ctx, c); err != nil {
+		return err
+	}
+	return b.look(ctx)
+}
+
+// fill makes the bank with its customers and an API key, as far as they are missing.
+func (b *bank) fill(ctx context.Context, c *core.Core) error {
+	operator := access.Operator(ctx, 0, "", nil)
+	tenant, err := c.Tenants.Find(operator, "sandbox")
+	if errors.Is(err, tenants.ErrNotFound) {
+		tenant, err = c.Tenants.Add(operator, tenants.Draft{
+			Code: "sandbox", Name: "Sandbox Bank", Zone: "America/New_York", Currency: "USD", Admin: "demo.admin", Sandbox: true,
+		})
+	}
+	if err != nil {
+		return err
+	}
+	var there int64
+	if err := c.DB.NewRaw(`SELECT count(*) FROM customers WHERE tenant = ? AND relationship_type <> 'Self'`, tenant.ID).Scan(ctx, &there); err != nil {
+		return err
+	}
+	if there == 0 {
+		started := time.Now()
+		fmt.Fprintf(os.Stderr, "filling a demo bank of %d customers …", b.customers)
+		if err := demo.Fill(ctx, c, tenant.ID, demo.Options{Customers: int(b.customers)}); err != nil {
+			return err
+		}
+		// What a bank that has run for a day has: the visibility map and settled pages.
+		if _, err := c.DB.ExecContext(ctx, "VACUUM ANALYZE"); err != nil {
+			return err
+		}
+		fmt.Fprintf(os.Stderr, " %.0f s\n", time.Since(started).Seconds())
+	} else if there != b.customers {
+		return fmt.Errorf("the bank in this data folder has %d customers, not %d", there, b.customers)
+	}
+	operator = access.Operator(ctx, tenant.ID, tenant.Code, tenant.Location())
+	draft := clients.Draft{Key: "bench", Name: "Bench"}
+	for _, permission := range access.Readers {
+		draft.Permissions = append(draft.Permissions, string(permission))
+	}
+	if _, _, err := c.Clients.Add(operator, draft); err != nil && !errors.Is(err, clients.ErrExists) {
+		return err
+	}
+	tokens, err := c.Clients.IssueUnasked(operator, "bench")
+	if err == nil {
+		b.token = tokens.AccessToken
+	}
+	return err
+}
+
+// look learns what the report says of the database.
+func (b *bank) look(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, b.url)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	// A clean start for every run: nothing dirty that a checkpoint would write while it measures.
+	if _, err := conn.Exec(ctx, "CHECKPOINT"); err != nil {
+		return err
+	}
+	if b.postmaster, err = parentOf(int(conn.PgConn().PID())); err != nil {
+		return err
+	}
+	return conn.QueryRow(ctx, "SELECT current_setting('server_version'), pg_size_pretty(pg_database_size(current_database()))").Scan(&b.version, &b.size)
+}
