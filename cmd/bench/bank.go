@@ -25,6 +25,7 @@ const publicURL = "http://bench.example"
 
 // bank is a filled demo bank on a PostgreSQL of the bench's own.
 type bank struct {
+	work       string // folder for what lives as long as the bench
 	url        string // of the database
 	keyset     string // file
 	customers  int64
@@ -36,22 +37,24 @@ type bank struct {
 }
 
 // openBank starts PostgreSQL on the data folder and fills a bank there unless it has one of this size.
-func openBank(ctx context.Context, o options) (_ *bank, err error) {
-	data, remove := o.data, func() error { return nil }
+func openBank(ctx context.Context, o options) (*bank, error) {
+	work, err := os.MkdirTemp("", "bankgraph-bench-")
+	if err != nil {
+		return nil, err
+	}
+	remove := func() error { return os.RemoveAll(work) }
+	if err := os.Chmod(work, 0o711); err != nil { // root's PostgreSQL runs as another user, who passes through
+		return nil, errors.Join(err, remove())
+	}
+	data := o.data
 	if data == "" {
-		if data, err = os.MkdirTemp("", "bankgraph-bench-"); err != nil {
-			return nil, err
-		}
-		remove = func() error { return os.RemoveAll(data) }
-		if err := os.Chmod(data, 0o711); err != nil { // root's server runs as another user, who passes through
-			return nil, errors.Join(err, remove())
-		}
+		data = filepath.Join(work, "data")
 	}
 	private, err := cluster.Start(ctx, cluster.Options{Data: data})
 	if err != nil {
 		return nil, errors.Join(err, remove())
 	}
-	b := &bank{url: private.URL(), keyset: filepath.Join(data, "keyset.json"), customers: int64(o.customers)}
+	b := &bank{work: work, url: private.URL(), keyset: filepath.Join(data, "keyset.json"), customers: int64(o.customers)}
 	b.close = func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()

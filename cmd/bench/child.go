@@ -21,12 +21,12 @@ import (
 	"bankgraph/core/clients"
 )
 
-// The servers are this binary, started again with its task in a variable.
+// The servers but "bankgraph serve" are this binary, started again with their task in a variable.
 const childVariable = "BANKGRAPH_BENCH_CHILD"
 
 // task is what a child shall serve.
 type task struct {
-	Server string // "ours" or "hand"
+	Server string // "inside" or "hand"
 	URL    string
 	Keyset string
 }
@@ -36,7 +36,7 @@ type child struct {
 	name    string
 	address string
 	command *exec.Cmd
-	life    io.Closer // its end tells the child to go
+	end     func() // tells it to go
 }
 
 func startChild(b *bank, name string) (*child, error) {
@@ -62,7 +62,7 @@ func startChild(b *bank, name string) (*child, error) {
 	if err := command.Start(); err != nil {
 		return nil, err
 	}
-	c := &child{name: name, command: command, life: life}
+	c := &child{name: name, command: command, end: func() { _ = life.Close() }}
 	address, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		c.stop()
@@ -73,7 +73,7 @@ func startChild(b *bank, name string) (*child, error) {
 }
 
 func (c *child) stop() {
-	_ = c.life.Close()
+	c.end()
 	_ = c.command.Wait()
 }
 
@@ -90,8 +90,8 @@ func runChild(text string) error {
 	var handler http.Handler
 	var err error
 	switch t.Server {
-	case "ours":
-		handler, err = ours(ctx, t)
+	case "inside":
+		handler, err = inside(t)
 	case "hand":
 		handler, err = byHand(ctx, t)
 	default:

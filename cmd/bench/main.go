@@ -4,8 +4,9 @@
 //	go run ./cmd/bench -customers 100000 -data /tmp/bench
 //
 // It starts a PostgreSQL of its own (fsync on), fills a demo bank, and runs each server in a process of
-// its own: the bank's handlers, and plain net/http with pgx, structs and encoding/json that answer the same bytes.
-// Rounds of both alternate, so that what else happens on the machine falls on both. See the README beside this file.
+// its own: "bankgraph serve" as it is in the working tree, and plain net/http with pgx, structs and encoding/json
+// that answers the same bytes (hand.go). Rounds of both alternate, so that what else happens on the machine falls
+// on both. Results are kept in the folder results.
 package main
 
 import (
@@ -72,29 +73,35 @@ func run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
+	program, err := build(ctx, b.work)
+	if err != nil {
+		return err
+	}
 	r := &report{options: o, bank: b}
 	r.head()
-	ours, err := startChild(b, "ours")
+	s, err := startServers(b, program)
 	if err != nil {
 		return err
 	}
-	defer ours.stop()
-	hand, err := startChild(b, "hand")
-	if err != nil {
-		return err
-	}
-	defer hand.stop()
+	defer s.stop()
 	for _, w := range chosen {
-		f, err := measure(ctx, o, b, w, ours, hand)
+		f, err := s.measure(ctx, o, b, w)
 		if err != nil {
 			return fmt.Errorf("workload %s: %w", w.letter, err)
 		}
 		r.workload(w, f)
 		if o.profile != "" {
-			if err := profile(ctx, o, b, w, ours); err != nil {
+			if err := s.profile(ctx, o, b, w); err != nil {
 				return fmt.Errorf("profile workload %s: %w", w.letter, err)
 			}
 		}
+	}
+	if o.only == "" || strings.Contains(o.only, startLetter) {
+		all, err := starts(ctx, program, b.work, o.rounds)
+		if err != nil {
+			return err
+		}
+		r.starts(all)
 	}
 	if o.save {
 		return r.save()
@@ -110,7 +117,7 @@ func choose(ctx context.Context, b *bank, only string) ([]*workload, error) {
 	}
 	var chosen []*workload
 	for letter := range strings.SplitSeq(only, ",") {
-		found := false
+		found := strings.TrimSpace(letter) == startLetter
 		for _, w := range all {
 			if w.letter == strings.TrimSpace(letter) {
 				chosen, found = append(chosen, w), true
@@ -122,5 +129,8 @@ func choose(ctx context.Context, b *bank, only string) ([]*workload, error) {
 	}
 	return chosen, nil
 }
+
+// startLetter stands for the start of the program among the workloads.
+const startLetter = "f"
 
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }

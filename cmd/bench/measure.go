@@ -25,29 +25,55 @@ type figures struct {
 // checked is how many answers of a workload are compared before it is measured.
 const checked = 40
 
+// servers are what is measured, and beside them a third that answers as ours does and tells what it does.
+type servers struct{ ours, hand, inside *child }
+
+func startServers(b *bank, program string) (s servers, err error) {
+	s.ours, err = serve(program, b.work, "BANKGRAPH_DATABASE_URL="+b.url, "BANKGRAPH_KEYSET="+b.keyset,
+		"BANKGRAPH_PUBLIC_URL="+publicURL, "BANKGRAPH_RATE=1000000") // one key asks for all
+	if err == nil {
+		s.hand, err = startChild(b, "hand")
+	}
+	if err == nil {
+		s.inside, err = startChild(b, "inside")
+	}
+	if err != nil {
+		s.stop()
+	}
+	return s, err
+}
+
+func (s servers) stop() {
+	for _, c := range []*child{s.ours, s.hand, s.inside} {
+		if c != nil {
+			c.stop()
+		}
+	}
+}
+
 // measure compares answers, warms both servers up and lets their rounds alternate.
-func measure(ctx context.Context, o options, b *bank, w *workload, ours, hand *child) (*figures, error) {
+func (s servers) measure(ctx context.Context, o options, b *bank, w *workload) (*figures, error) {
 	f := &figures{}
-	if err := f.compare(o, w, ours, hand); err != nil {
+	if err := f.compare(o, w, s); err != nil {
 		return nil, err
 	}
 	both := []struct {
 		child   *child
 		request func(string) []byte
 		rounds  *[]*round
-	}{{ours, w.ours, &f.ours}, {hand, w.hand, &f.hand}}
+	}{{s.ours, w.ours, &f.ours}, {s.hand, w.hand, &f.hand}}
 	for n := range o.rounds + 1 {
-		for _, s := range both {
+		for _, server := range both {
 			lasts := seconds(o.seconds)
 			if n == 0 { // warms up: plans, caches, pages
 				lasts = min(lasts, 3*time.Second)
 			}
-			one, err := play(ctx, o, b, s.child, lasts, uint64(n), func(r *rand.Rand) []byte { return s.request(w.pick(r)) })
+			one, err := play(ctx, o, b, server.child, lasts, uint64(n), func(r *rand.Rand) []byte { return server.request(w.pick(r)) })
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", s.child.name, err)
+				return nil, fmt.Errorf("%s: %w", server.child.name, err)
 			}
 			if n > 0 {
-				*s.rounds = append(*s.rounds, one)
+				*server.rounds = append(*server.rounds, one)
 			}
 		}
 	}
@@ -80,26 +106,30 @@ func play(ctx context.Context, o options, b *bank, c *child, lasts time.Duration
 	return one, nil
 }
 
-// compare asks both for the same rows: a ratio means nothing where the answers differ by a byte.
-func (f *figures) compare(o options, w *workload, ours, hand *child) error {
+// compare asks all for the same rows: a ratio means nothing where the answers differ by a byte.
+func (f *figures) compare(o options, w *workload, s servers) error {
 	choice := rand.New(rand.NewPCG(o.seed, 0))
 	// The first request finds out about the token, which is then remembered: it is not counted.
-	if _, _, err := fetch(ours.address, w.ours(w.pick(choice))); err != nil {
-		return fmt.Errorf("ours: %w", err)
+	if _, _, err := fetch(s.inside.address, w.ours(w.pick(choice))); err != nil {
+		return err
 	}
 	for range checked {
 		row := w.pick(choice)
-		asking := bytes.Replace(w.ours(row), []byte("\r\n"), []byte("\r\n"+meterHeader+": yes\r\n"), 1)
-		a, header, err := fetch(ours.address, asking)
+		ours, _, err := fetch(s.ours.address, w.ours(row))
 		if err != nil {
 			return fmt.Errorf("ours, %s: %w", row, err)
 		}
-		b, _, err := fetch(hand.address, w.hand(row))
+		hand, _, err := fetch(s.hand.address, w.hand(row))
 		if err != nil {
 			return fmt.Errorf("hand, %s: %w", row, err)
 		}
-		if !bytes.Equal(a, b) {
-			return fmt.Errorf("the answers for %s differ:\n%s", row, difference(a, b))
+		metered := bytes.Replace(w.ours(row), []byte("\r\n"), []byte("\r\n"+meterHeader+": yes\r\n"), 1)
+		inside, header, err := fetch(s.inside.address, metered)
+		if err != nil {
+			return fmt.Errorf("inside, %s: %w", row, err)
+		}
+		if !bytes.Equal(ours, hand) || !bytes.Equal(ours, inside) {
+			return fmt.Errorf("the answers for %s differ:\n%s\n%s", row, difference(ours, hand), difference(ours, inside))
 		}
 		statements, err := strconv.Atoi(header.Get(statementsHeader))
 		roundTrips, err2 := strconv.Atoi(header.Get(roundTripsHeader))
@@ -108,7 +138,7 @@ func (f *figures) compare(o options, w *workload, ours, hand *child) error {
 		}
 		f.statements += float64(statements) / checked
 		f.roundTrips += float64(roundTrips) / checked
-		f.bytes += float64(len(a)) / checked
+		f.bytes += float64(len(ours)) / checked
 	}
 	return nil
 }
@@ -121,7 +151,7 @@ func difference(a, b []byte) string {
 	}
 	from := max(0, at-60)
 	cut := func(text []byte) []byte { return text[min(from, len(text)):min(at+60, len(text))] }
-	return fmt.Sprintf("ours … %s …\nhand … %s …", cut(a), cut(b))
+	return fmt.Sprintf("… %s …\n… %s …", cut(a), cut(b))
 }
 
 func median(rounds []*round, value func(*round) float64) float64 {
@@ -136,8 +166,8 @@ func median(rounds []*round, value func(*round) float64) float64 {
 	return values[len(values)/2]
 }
 
-// profile keeps a CPU profile and an allocation profile of ours under a workload.
-func profile(ctx context.Context, o options, b *bank, w *workload, ours *child) error {
+// profile keeps a CPU profile and an allocation profile of the bank's faces under a workload.
+func (s servers) profile(ctx context.Context, o options, b *bank, w *workload) error {
 	if err := os.MkdirAll(o.profile, 0o755); err != nil {
 		return err
 	}
@@ -145,11 +175,11 @@ func profile(ctx context.Context, o options, b *bank, w *workload, ours *child) 
 	got := make(chan error, 1)
 	go func() {
 		got <- errors.Join(
-			download(fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", ours.address, lasts-2), filepath.Join(o.profile, w.letter+".cpu.pprof")),
-			download(fmt.Sprintf("http://%s/debug/pprof/allocs", ours.address), filepath.Join(o.profile, w.letter+".allocs.pprof")),
+			download(fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", s.inside.address, lasts-2), filepath.Join(o.profile, w.letter+".cpu.pprof")),
+			download(fmt.Sprintf("http://%s/debug/pprof/allocs", s.inside.address), filepath.Join(o.profile, w.letter+".allocs.pprof")),
 		)
 	}()
-	_, err := play(ctx, o, b, ours, lasts*time.Second, 99, func(r *rand.Rand) []byte { return w.ours(w.pick(r)) })
+	_, err := play(ctx, o, b, s.inside, lasts*time.Second, 99, func(r *rand.Rand) []byte { return w.ours(w.pick(r)) })
 	return errors.Join(err, <-got)
 }
 

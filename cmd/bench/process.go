@@ -14,6 +14,7 @@ const tick = 10 * time.Millisecond
 
 // status is what the kernel says of a process.
 type status struct {
+	state  string // Z: it has ended
 	parent int
 	cpu    time.Duration // its own
 	former time.Duration // of its children that have ended
@@ -32,6 +33,7 @@ func statusOf(pid int) (status, error) {
 	}
 	number := func(i int) int { n, _ := strconv.Atoi(fields[i]); return n }
 	return status{
+		state:  fields[0],
 		parent: number(1),
 		cpu:    time.Duration(number(11)+number(12)) * tick,
 		former: time.Duration(number(13)+number(14)) * tick,

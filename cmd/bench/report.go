@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -48,6 +49,19 @@ func (r *report) workload(w *workload, f *figures) {
 	}
 	r.printf("   ratio  %10.2f (floor %.2f, goal %.2f: %s); by CPU %.2f; ours %.1f SQL statements in %.1f round trips\n\n",
 		ratio, w.floor, w.goal, verdict, median(f.hand, work)/median(f.ours, work), f.statements, f.roundTrips)
+}
+
+func (r *report) starts(all []start) {
+	middle := func(value func(start) time.Duration) float64 {
+		values := make([]time.Duration, len(all))
+		for i, s := range all {
+			values[i] = value(s)
+		}
+		slices.Sort(values)
+		return values[len(values)/2].Seconds()
+	}
+	r.printf("%s  Start to the first answer over GraphQL: the first, with a new database and 250 customers, %.2f s; a later one %.2f s\n\n", startLetter,
+		middle(func(s start) time.Duration { return s.first }), middle(func(s start) time.Duration { return s.later }))
 }
 
 func (r *report) server(name string, rounds []*round) {
