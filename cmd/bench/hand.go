@@ -55,6 +55,8 @@ func byHand(ctx context.Context, t task) (http.Handler, error) {
 	mux.HandleFunc("GET /customer-360/{uid}", h.customer360)
 	mux.HandleFunc("GET /customers-by-name", h.customersByName)
 	mux.HandleFunc("GET /account-by-number/{number}", h.accountByNumber)
+	mux.HandleFunc("GET /v2/customers", h.restCustomers)
+	mux.HandleFunc("GET /customers/{uid}/accounts", h.restAccountByNumber)
 	return authenticated(core.New(core.Options{DB: pools, Keys: keys, PublicURL: publicURL}).Clients, mux), nil
 }
 
@@ -126,13 +128,7 @@ func null(text *string) *string {
 
 // decimal writes minor units with the digits of their currency.
 func decimal(minor int64, currency string) string {
-	digits := 2
-	switch currency {
-	case "JPY", "KRW":
-		digits = 0
-	case "BHD", "KWD":
-		digits = 3
-	}
+	digits := digits(currency)
 	text := strconv.FormatInt(minor, 10)
 	sign := ""
 	if minor < 0 {
@@ -146,6 +142,17 @@ func decimal(minor int64, currency string) string {
 	}
 	point := len(text) - digits
 	return sign + text[:point] + "." + text[point:]
+}
+
+// digits is how many decimals a currency has.
+func digits(currency string) int {
+	switch currency {
+	case "JPY", "KRW":
+		return 0
+	case "BHD", "KWD":
+		return 3
+	}
+	return 2
 }
 
 // day is the bank's today.

@@ -9,6 +9,7 @@ import (
 	"bankgraph/core/seal"
 	"bankgraph/db"
 	"bankgraph/graph"
+	"bankgraph/rest"
 )
 
 // inside is the bank's own faces behind the token check, without what serve puts around them. It is not what is
@@ -24,6 +25,7 @@ func inside(t task) (http.Handler, error) {
 	}
 	c := core.New(core.Options{DB: pools, Keys: keys, PublicURL: publicURL})
 	mux := http.NewServeMux()
+	mux.Handle("/", rest.New(c, rest.Options{}))
 	mux.Handle("/graphql", graph.New(c, graph.Options{Deadline: 10 * time.Second}))
 	return metered(authenticated(c.Clients, mux)), nil
 }

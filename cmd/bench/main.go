@@ -30,6 +30,7 @@ type options struct {
 	only        string
 	save        bool
 	profile     string
+	check       bool
 	seed        uint64
 }
 
@@ -50,6 +51,7 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "letters of the workloads to run, such as a,b; all without it")
 	flag.BoolVar(&o.save, "save", false, "keep the results in cmd/bench/results")
 	flag.StringVar(&o.profile, "profile", "", "folder for CPU and allocation profiles of the bank under each workload")
+	flag.BoolVar(&o.check, "check", false, "only compare the answers")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the choice of customers")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -89,6 +91,9 @@ func run(ctx context.Context, o options) (err error) {
 		if err != nil {
 			return fmt.Errorf("workload %s: %w", w.letter, err)
 		}
+		if o.check {
+			continue
+		}
 		r.workload(w, f)
 		if o.profile != "" {
 			if err := s.profile(ctx, o, b, w); err != nil {
@@ -96,7 +101,7 @@ func run(ctx context.Context, o options) (err error) {
 			}
 		}
 	}
-	if o.only == "" || strings.Contains(o.only, startLetter) {
+	if !o.check && (o.only == "" || strings.Contains(o.only, startLetter)) {
 		all, err := starts(ctx, program, b.work, o.rounds)
 		if err != nil {
 			return err

@@ -54,8 +54,8 @@ func (s servers) stop() {
 // measure compares answers, warms both servers up and lets their rounds alternate.
 func (s servers) measure(ctx context.Context, o options, b *bank, w *workload) (*figures, error) {
 	f := &figures{}
-	if err := f.compare(o, w, s); err != nil {
-		return nil, err
+	if err := f.compare(o, w, s); err != nil || o.check {
+		return f, err
 	}
 	both := []struct {
 		child   *child
@@ -110,8 +110,9 @@ func play(ctx context.Context, o options, b *bank, c *child, lasts time.Duration
 func (f *figures) compare(o options, w *workload, s servers) error {
 	choice := rand.New(rand.NewPCG(o.seed, 0))
 	// The first request finds out about the token, which is then remembered: it is not counted.
-	if _, _, err := fetch(s.inside.address, w.ours(w.pick(choice))); err != nil {
-		return err
+	first := w.pick(choice)
+	if _, _, err := fetch(s.inside.address, w.ours(first)); err != nil {
+		return fmt.Errorf("inside, %s: %w", first, err)
 	}
 	for range checked {
 		row := w.pick(choice)
@@ -130,6 +131,9 @@ func (f *figures) compare(o options, w *workload, s servers) error {
 		}
 		if !bytes.Equal(ours, hand) || !bytes.Equal(ours, inside) {
 			return fmt.Errorf("the answers for %s differ:\n%s\n%s", row, difference(ours, hand), difference(ours, inside))
+		}
+		if bytes.HasSuffix(ours, []byte(":null}}")) {
+			return fmt.Errorf("%s is not there: does the data folder hold the demo bank of an older program?", row)
 		}
 		statements, err := strconv.Atoi(header.Get(statementsHeader))
 		roundTrips, err2 := strconv.Atoi(header.Get(roundTripsHeader))

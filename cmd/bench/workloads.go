@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
@@ -65,10 +66,26 @@ func workloads(ctx context.Context, b *bank) ([]*workload, error) {
 	if err != nil {
 		return nil, err
 	}
+	names, err := sampleNames(ctx, b)
+	if err != nil {
+		return nil, err
+	}
 	customer := func(r *rand.Rand) int64 { return 1 + r.Int64N(b.customers) }
 	uid := func(r *rand.Rand) string { return demo.Customer(customer(r)).String() }
 	number := func(r *rand.Rand) string { return demo.AccountNumber(customer(r), 0) }
 	prefix := func(r *rand.Rand) string { return prefixes[r.IntN(len(prefixes))] }
+	sheet := func(r *rand.Rand) string { return strconv.Itoa(1 + r.IntN(20)) }
+	name := func(r *rand.Rand) string { return names[r.IntN(len(names))] }
+	numberOf := func(r *rand.Rand) string {
+		n := customer(r)
+		return demo.Customer(n).String() + "/accounts?accountNumber=" + demo.AccountNumber(n, 0)
+	}
+	// Over REST both answer the same requests.
+	page := func(row string) []byte { return b.get("/v2/customers?page=" + row + "&limit=50") }
+	search := func(row string) []byte {
+		return b.get("/v2/customers?page=1&limit=50&legalName=" + url.QueryEscape(row))
+	}
+	account := func(row string) []byte { return b.get("/customers/" + row) }
 	return []*workload{
 		{
 			letter: "a", name: "Customer 360: 22 fields, accounts, 10 contacts, signatories, limits", floor: 0.5, goal: 1, pick: uid,
@@ -84,6 +101,18 @@ func workloads(ctx context.Context, b *bank) ([]*workload, error) {
 			letter: "c", name: "Account by number, with its customer", floor: 0.5, goal: 0.85, pick: number,
 			ours: b.graphQL(accountByNumber, "number"),
 			hand: func(row string) []byte { return b.get("/account-by-number/" + row) },
+		},
+		{
+			letter: "d", name: "REST, a page of 50 customers: /v2/customers?page=N&limit=50", floor: 0.5, goal: 0.85, pick: sheet,
+			ours: page, hand: page,
+		},
+		{
+			letter: "d2", name: "REST, customers by legal name: /v2/customers?legalName=…", floor: 0.5, goal: 0.85, pick: name,
+			ours: search, hand: search,
+		},
+		{
+			letter: "e", name: "REST, account by number: /customers/{customerUID}/accounts?accountNumber=…", floor: 0.5, goal: 0.85, pick: numberOf,
+			ours: account, hand: account,
 		},
 	}, nil
 }
@@ -106,6 +135,20 @@ func namePrefixes(ctx context.Context, b *bank) ([]string, error) {
 		}
 	}
 	return nil, errors.New("the bank is too small: no fifty customers share the beginning of their names")
+}
+
+// sampleNames are the names of a thousand customers.
+func sampleNames(ctx context.Context, b *bank) ([]string, error) {
+	conn, err := pgx.Connect(ctx, b.url)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(ctx)
+	rows, err := conn.Query(ctx, `SELECT legal_name FROM customers ORDER BY uid LIMIT 1000`)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
 // graphQL makes requests of one document with one variable.
