@@ -50,7 +50,11 @@ func openBank(ctx context.Context, o options) (*bank, error) {
 	if data == "" {
 		data = filepath.Join(work, "data")
 	}
-	private, err := cluster.Start(ctx, cluster.Options{Data: data})
+	var settings map[string]string
+	if o.statements {
+		settings = loadStatements
+	}
+	private, err := cluster.Start(ctx, cluster.Options{Data: data, Settings: settings})
 	if err != nil {
 		return nil, errors.Join(err, remove())
 	}

@@ -31,6 +31,7 @@ type options struct {
 	save        bool
 	profile     string
 	check       bool
+	statements  bool
 	seed        uint64
 }
 
@@ -51,6 +52,7 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "letters of the workloads to run, such as a,b; all without it")
 	flag.BoolVar(&o.save, "save", false, "keep the results in cmd/bench/results")
 	flag.StringVar(&o.profile, "profile", "", "folder for CPU and allocation profiles of the bank under each workload")
+	flag.BoolVar(&o.statements, "statements", false, "tell what each statement costs PostgreSQL; needs its pg_stat_statements")
 	flag.BoolVar(&o.check, "check", false, "only compare the answers")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the choice of customers")
 	flag.Parse()
@@ -95,6 +97,11 @@ func run(ctx context.Context, o options) (err error) {
 			continue
 		}
 		r.workload(w, f)
+		if o.statements {
+			if err := s.statements(ctx, o, b, w, r); err != nil {
+				return fmt.Errorf("statements of workload %s: %w", w.letter, err)
+			}
+		}
 		if o.profile != "" {
 			if err := s.profile(ctx, o, b, w); err != nil {
 				return fmt.Errorf("profile workload %s: %w", w.letter, err)
