@@ -40,7 +40,7 @@ func serve(program, folder string, settings ...string) (*child, error) {
 	command := exec.Command(program, "serve")
 	command.Env = append(os.Environ(), append(settings, "BANKGRAPH_ADDR=127.0.0.1:0")...)
 	command.Stderr = log
-	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	endWithUs(command)
 	if err := command.Start(); err != nil {
 		return nil, err
 	}
