@@ -39,8 +39,8 @@ format: ## format the Go code
 	$(tool) golangci-lint fmt
 
 .PHONY: bench
-bench: postgresql ## run the benchmarks
-	go test -run '^$$' -bench . -benchmem $(or $(T),./...)
+bench: postgresql ## measure the bank beside handlers written by hand (flags through T, e.g. T='-customers 10000 -only a,b')
+	go run ./cmd/bench $(T)
 
 .PHONY: test-clients
 test-clients: postgresql .cache/bin/bankgraph ## run the tests that need Node or Chromium

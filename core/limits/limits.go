@@ -105,6 +105,9 @@ func (a *Answers) Of(customer customers.UID) ([]*Limit, error) {
 		return nil, a.many.Err
 	}
 	found := a.many.Of[customer]
+	if found == nil {
+		return []*Limit{}, nil // none is an empty list: null would say that they could not be read
+	}
 	for _, l := range found {
 		if a.asked.Amount != "" {
 			amount, err := money.Parse(a.asked.Amount, l.Currency)

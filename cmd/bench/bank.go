@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"bankgraph/core"
+	"bankgraph/core/access"
+	"bankgraph/core/clients"
+	"bankgraph/core/demo"
+	"bankgraph/core/seal"
+	"bankgraph/core/tenants"
+	"bankgraph/db"
+	"bankgraph/db/cluster"
+)
+
+// publicURL is in the issuer's name of the tokens; nobody calls it.
+const publicURL = "http://bench.example"
+
+// bank is a filled demo bank on a PostgreSQL of the bench's own.
+type bank struct {
+	work       string // folder for what lives as long as the bench
+	url        string // of the database
+	keyset     string // file
+	customers  int64
+	token      string // of somebody who sees the whole bank
+	postmaster int    // PostgreSQL's first process
+	version    string // of PostgreSQL
+	size       string // of the database
+	close      func() error
+}
+
+// openBank starts PostgreSQL on the data folder and fills a bank there unless it has one of this size.
+func openBank(ctx context.Context, o options) (*bank, error) {
+	work, err := os.MkdirTemp("", "bankgraph-bench-")
+	if err != nil {
+		return nil, err
+	}
+	remove := func() error { return os.RemoveAll(work) }
+	if err := os.Chmod(work, 0o711); err != nil { // root's PostgreSQL runs as another user, who passes through
+		return nil, errors.Join(err, remove())
+	}
+	data := o.data
+	if data == "" {
+		data = filepath.Join(work, "data")
+	}
+	var settings map[string]string
+	if o.statements {
+		settings = loadStatements
+	}
+	private, err := cluster.Start(ctx, cluster.Options{Data: data, Settings: settings})
+	if err != nil {
+		return nil, errors.Join(err, remove())
+	}
+	b := &bank{work: work, url: private.URL(), keyset: filepath.Join(data, "keyset.json"), customers: int64(o.customers)}
+	b.close = func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		return errors.Join(private.Stop(ctx), remove())
+	}
+	if err := b.prepare(ctx); err != nil {
+		return nil, errors.Join(err, b.close())
+	}
+	return b, nil
+}
+
+func (b *bank) prepare(ctx context.Context) error {
+	if err := db.Migrate(ctx, b.url); err != nil {
+		return err
+	}
+	keys, err := seal.Load(b.keyset, true)
+	if err != nil {
+		return err
+	}
+	pools, err := db.Open(b.url, db.Options{})
+	if err != nil {
+		return err
+	}
+	defer pools.Close()
+	c := core.New(core.Options{DB: pools, Keys: keys, PublicURL: publicURL})
+	if err := b.fill(ctx, c); err != nil {
+		return err
+	}
+	return b.look(ctx)
+}
+
+// fill makes the bank with its customers and an API key, as far as they are missing.
+func (b *bank) fill(ctx context.Context, c *core.Core) error {
+	operator := access.Operator(ctx, 0, "", nil)
+	tenant, err := c.Tenants.Find(operator, "sandbox")
+	if errors.Is(err, tenants.ErrNotFound) {
+		tenant, err = c.Tenants.Add(operator, tenants.Draft{
+			Code: "sandbox", Name: "Sandbox Bank", Zone: "America/New_York", Currency: "USD", Admin: "demo.admin", Sandbox: true,
+		})
+	}
+	if err != nil {
+		return err
+	}
+	var there int64
+	if err := c.DB.NewRaw(`SELECT coalesce(sum(customers) - 1, 0)::bigint FROM customer_counts WHERE tenant = ?`, tenant.ID).Scan(ctx, &there); err != nil {
+		return err
+	}
+	if there == 0 {
+		started := time.Now()
+		fmt.Fprintf(os.Stderr, "filling a demo bank of %d customers …", b.customers)
+		if err := demo.Fill(ctx, c, tenant.ID, demo.Options{Customers: int(b.customers)}); err != nil {
+			return err
+		}
+		fmt.Fprintf(os.Stderr, " %.0f s\n", time.Since(started).Seconds())
+	} else if there != b.customers {
+		return fmt.Errorf("the bank in this data folder has %d customers, not %d", there, b.customers)
+	}
+	operator = access.Operator(ctx, tenant.ID, tenant.Code, tenant.Location())
+	draft := clients.Draft{Key: "bench", Name: "Bench"}
+	for _, permission := range access.Readers {
+		draft.Permissions = append(draft.Permissions, string(permission))
+	}
+	if _, _, err := c.Clients.Add(operator, draft); err != nil && !errors.Is(err, clients.ErrExists) {
+		return err
+	}
+	tokens, err := c.Clients.IssueUnasked(operator, "bench")
+	if err == nil {
+		b.token = tokens.AccessToken
+	}
+	return err
+}
+
+// look learns what the report says of the database.
+func (b *bank) look(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, b.url)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	// A bank that has run for a day has its visibility map, and pages that no reader has to settle.
+	var settled bool
+	if err := conn.QueryRow(ctx, "SELECT relallvisible > 0 FROM pg_class WHERE relname = 'customers'").Scan(&settled); err != nil {
+		return err
+	}
+	if !settled {
+		if _, err := conn.Exec(ctx, "VACUUM ANALYZE"); err != nil {
+			return err
+		}
+	}
+	// Nothing is left that a checkpoint would write while a round runs.
+	if _, err := conn.Exec(ctx, "CHECKPOINT"); err != nil {
+		return err
+	}
+	if b.postmaster, err = parentOf(int(conn.PgConn().PID())); err != nil {
+		return err
+	}
+	return conn.QueryRow(ctx, "SELECT current_setting('server_version'), pg_size_pretty(pg_database_size(current_database()))").Scan(&b.version, &b.size)
+}

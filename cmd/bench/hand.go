@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"bankgraph/core"
+	"bankgraph/core/access"
+	"bankgraph/core/seal"
+	"bankgraph/db"
+)
+
+// The other side of the comparison: one handler for each workload as a good engineer writes it who needs
+// nothing else. Everything a request needs is sent in as few round trips as can be, as statements that pgx
+// prepares; rows become structs, structs become JSON by encoding/json. The token check is the bank's own,
+// and every statement looks at the caller's bank and, where rows are reached by a key from outside, at what
+// a partner may see. There is no cache.
+type hand struct {
+	pool *pgxpool.Pool
+	keys *seal.Keys
+}
+
+func byHand(ctx context.Context, t task) (http.Handler, error) {
+	keys, err := seal.Load(t.Keyset, false)
+	if err != nil {
+		return nil, err
+	}
+	pools, err := db.Open(t.URL, db.Options{Connections: 2}) // for the token check
+	if err != nil {
+		return nil, err
+	}
+	config, err := pgxpool.ParseConfig(t.URL)
+	if err != nil {
+		return nil, err
+	}
+	config.MaxConns = int32(max(8, 4*runtime.GOMAXPROCS(0)))
+	config.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
+	config.ConnConfig.RuntimeParams["timezone"] = "UTC"
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	h := hand{pool: pool, keys: keys}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /customer-360/{uid}", h.customer360)
+	mux.HandleFunc("GET /customers-by-name", h.customersByName)
+	mux.HandleFunc("GET /account-by-number/{number}", h.accountByNumber)
+	mux.HandleFunc("GET /v2/customers", h.restCustomers)
+	mux.HandleFunc("GET /customers/{uid}/accounts", h.restAccountByNumber)
+	return authenticated(core.New(core.Options{DB: pools, Keys: keys, PublicURL: publicURL}).Clients, mux), nil
+}
+
+// callerOf is who calls; the token check has seen to it that there is one.
+func callerOf(r *http.Request) access.Caller {
+	caller, _ := access.Require(r.Context())
+	return caller
+}
+
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// answer writes the value as JSON.
+func answer(w http.ResponseWriter, value any) {
+	buffer := buffers.Get().(*bytes.Buffer)
+	defer buffers.Put(buffer)
+	buffer.Reset()
+	encoder := json.NewEncoder(buffer)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		fail(w, err)
+		return
+	}
+	buffer.Truncate(buffer.Len() - 1) // Encode ends the line
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(buffer.Len()))
+	_, _ = w.Write(buffer.Bytes())
+}
+
+func fail(w http.ResponseWriter, err error) {
+	slog.Error("hand", "error", err)
+	http.Error(w, "internal error", http.StatusInternalServerError)
+}
+
+// read sends a batch and waits for all of it.
+func (h hand) read(ctx context.Context, batch *pgx.Batch) error {
+	return h.pool.SendBatch(ctx, batch).Close()
+}
+
+// reply is the envelope of GraphQL, which the bank's answers have.
+type reply[T any] struct {
+	Data T `json:"data"`
+}
+
+// list is a page of rows.
+type list[T any] struct {
+	Nodes []T `json:"nodes"`
+}
+
+// masked is a value of which the last digits are shown.
+type masked struct {
+	Masked string `json:"masked"`
+}
+
+// mask is nil where there is no value.
+func mask(last4 string) *masked {
+	if last4 == "" {
+		return nil
+	}
+	return &masked{"****" + last4}
+}
+
+// null is nil for the empty text, which stands for absent in the tables.
+func null(text *string) *string {
+	if *text == "" {
+		return nil
+	}
+	return text
+}
+
+// decimal writes minor units with the digits of their currency.
+func decimal(minor int64, currency string) string {
+	digits := digits(currency)
+	text := strconv.FormatInt(minor, 10)
+	sign := ""
+	if minor < 0 {
+		sign, text = "-", text[1:]
+	}
+	if digits == 0 {
+		return sign + text
+	}
+	for len(text) <= digits {
+		text = "0" + text
+	}
+	point := len(text) - digits
+	return sign + text[:point] + "." + text[point:]
+}
+
+// digits is how many decimals a currency has.
+func digits(currency string) int {
+	switch currency {
+	case "JPY", "KRW":
+		return 0
+	case "BHD", "KWD":
+		return 3
+	}
+	return 2
+}
+
+// day is the bank's today.
+func day(caller access.Caller) time.Time {
+	now := time.Now().In(caller.Location())
+	return time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
+}
+
+// The words of the tables in GraphQL's form.
+var words = map[string]string{
+	"Consumer": "CONSUMER", "Corporate": "CORPORATE", "Downstream Partner": "DOWNSTREAM_PARTNER",
+	"Processing Org": "PROCESSING_ORG", "Financial Institution": "FINANCIAL_INSTITUTION",
+	"Active": "ACTIVE", "Inactive": "INACTIVE", "Closed": "CLOSED", "Suspended": "SUSPENDED", "New": "NEW",
+	"Pending": "PENDING", "Deceased": "DECEASED", "Deleted": "DELETED",
+	"Customer": "CUSTOMER", "Bank": "BANK", "ThirdParty": "THIRD_PARTY", "Self": "SELF",
+	"Deposit": "DEPOSIT", "Loan": "LOAN", "Checking": "CHECKING", "Savings": "SAVINGS",
+	"Health Savings Account": "HEALTH_SAVINGS", "CD": "CD", "Money Market": "MONEY_MARKET", "Pseudo": "PSEUDO",
+	"Credit Card": "CREDIT_CARD", "Heloc": "HELOC", "Line of Credit": "LINE_OF_CREDIT",
+}

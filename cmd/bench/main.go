@@ -1,0 +1,148 @@
+// Command bench measures the bank beside handlers written by hand, on the same database and behind the
+// same token check, and prints how they compare.
+//
+//	go run ./cmd/bench -customers 100000 -data /tmp/bench
+//
+// It starts a PostgreSQL of its own (fsync on), fills a demo bank, and runs each server in a process of
+// its own: "bankgraph serve" as it is in the working tree, and plain net/http with pgx, structs and encoding/json
+// that answers the same bytes (hand.go). Rounds of both alternate, so that what else happens on the machine falls
+// on both. Results are kept in the folder results.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+)
+
+type options struct {
+	customers   int
+	seconds     float64
+	rounds      int
+	connections int
+	data        string
+	only        string
+	save        bool
+	profile     string
+	check       bool
+	statements  bool
+	seed        uint64
+}
+
+func main() {
+	if child := os.Getenv(childVariable); child != "" {
+		if err := runChild(child); err != nil {
+			fmt.Fprintln(os.Stderr, "bench, child:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	var o options
+	flag.IntVar(&o.customers, "customers", 100_000, "customers of the demo bank")
+	flag.Float64Var(&o.seconds, "seconds", 5, "length of a round")
+	flag.IntVar(&o.rounds, "rounds", 5, "rounds of each server for each workload")
+	flag.IntVar(&o.connections, "connections", 16, "connections that ask at the same time")
+	flag.StringVar(&o.data, "data", "", "folder that keeps the filled bank for the next run; a throw-away one without it")
+	flag.StringVar(&o.only, "only", "", "letters of the workloads to run, such as a,b; all without it")
+	flag.BoolVar(&o.save, "save", false, "keep the results in cmd/bench/results")
+	flag.StringVar(&o.profile, "profile", "", "folder for CPU and allocation profiles of the bank under each workload")
+	flag.BoolVar(&o.statements, "statements", false, "tell what each statement costs PostgreSQL; needs its pg_stat_statements")
+	flag.BoolVar(&o.check, "check", false, "only compare the answers")
+	flag.Uint64Var(&o.seed, "seed", 1, "of the choice of customers")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o options) (err error) {
+	if o.customers < 1 || o.rounds < 1 || o.connections < 1 || o.seconds <= 0 {
+		return errors.New("-customers, -rounds, -connections and -seconds must be above zero")
+	}
+	b, err := openBank(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	chosen, err := choose(ctx, b, o.only)
+	if err != nil {
+		return err
+	}
+	program, err := build(ctx, b.work)
+	if err != nil {
+		return err
+	}
+	r := &report{options: o, bank: b}
+	r.head()
+	s, err := startServers(b, program)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	for _, w := range chosen {
+		f, err := s.measure(ctx, o, b, w)
+		if err != nil {
+			return fmt.Errorf("workload %s: %w", w.letter, err)
+		}
+		if o.check {
+			continue
+		}
+		r.workload(w, f)
+		if o.statements {
+			if err := s.statements(ctx, o, b, w, r); err != nil {
+				return fmt.Errorf("statements of workload %s: %w", w.letter, err)
+			}
+		}
+		if o.profile != "" {
+			if err := s.profile(ctx, o, b, w); err != nil {
+				return fmt.Errorf("profile workload %s: %w", w.letter, err)
+			}
+		}
+	}
+	if !o.check && (o.only == "" || strings.Contains(o.only, startLetter)) {
+		all, err := starts(ctx, program, b.work, o.rounds)
+		if err != nil {
+			return err
+		}
+		r.starts(all)
+	}
+	if o.save {
+		return r.save()
+	}
+	return nil
+}
+
+// choose picks workloads by their letters.
+func choose(ctx context.Context, b *bank, only string) ([]*workload, error) {
+	all, err := workloads(ctx, b)
+	if err != nil || only == "" {
+		return all, err
+	}
+	var chosen []*workload
+	for letter := range strings.SplitSeq(only, ",") {
+		found := strings.TrimSpace(letter) == startLetter
+		for _, w := range all {
+			if w.letter == strings.TrimSpace(letter) {
+				chosen, found = append(chosen, w), true
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("no workload is called %q", letter)
+		}
+	}
+	return chosen, nil
+}
+
+// startLetter stands for the start of the program among the workloads.
+const startLetter = "f"
+
+func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }

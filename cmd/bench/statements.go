@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// loadStatements makes PostgreSQL keep books on its statements, for -statements. They cost a little.
+var loadStatements = map[string]string{"shared_preload_libraries": "pg_stat_statements"}
+
+// statement is what PostgreSQL says of one.
+type statement struct {
+	calls int64
+	mean  float64 // milliseconds of execution, without parsing and planning: both are done once
+	text  string
+}
+
+// statements asks each server for a while and tells what each of its statements costs PostgreSQL.
+func (s servers) statements(ctx context.Context, o options, b *bank, w *workload, r *report) error {
+	conn, err := pgx.Connect(ctx, b.url)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements"); err != nil {
+		return err
+	}
+	for _, one := range []struct {
+		child   *child
+		request func(string) []byte
+	}{{s.ours, w.ours}, {s.hand, w.hand}} {
+		if _, err := conn.Exec(ctx, "SELECT pg_stat_statements_reset()"); err != nil {
+			return err
+		}
+		played, err := play(ctx, o, b, one.child, 3*time.Second, 99, func(choice *rand.Rand) []byte { return one.request(w.pick(choice)) })
+		if err != nil {
+			return err
+		}
+		rows, err := conn.Query(ctx, `SELECT calls, mean_exec_time, query FROM pg_stat_statements
+			WHERE query NOT LIKE '%pg_stat_statements%' AND calls > $1 ORDER BY total_exec_time DESC`, played.requests/10)
+		if err != nil {
+			return err
+		}
+		all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (x statement, err error) {
+			return x, row.Scan(&x.calls, &x.mean, &x.text)
+		})
+		if err != nil {
+			return err
+		}
+		for _, x := range all {
+			r.printf("   %s  %6.1f µs, %.1f in a request: %s\n", one.child.name, x.mean*1000, float64(x.calls)/float64(played.requests), brief(x.text))
+		}
+	}
+	r.printf("\n")
+	return nil
+}
+
+// brief is the part of a statement that tells it from others.
+func brief(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if at := strings.LastIndex(text, " FROM "); at > 0 && len(text)-at > 40 {
+		text = "…" + text[at:]
+	}
+	return fmt.Sprintf("%.110s", text)
+}
