@@ -104,11 +104,12 @@ func (a *Answers) Of(customer customers.UID) ([]*Limit, error) {
 	if a.many.Err != nil {
 		return nil, a.many.Err
 	}
-	found := a.many.Of[customer]
-	if found == nil {
-		return []*Limit{}, nil // none is an empty list: null would say that they could not be read
-	}
-	for _, l := range found {
+	read := a.many.Of[customer]
+	// None is an empty list: null would say that they could not be read. Others are copies: a customer shown
+	// in two places of an answer is asked for twice, at once.
+	found := make([]*Limit, len(read))
+	for i := range read {
+		l := *read[i]
 		if a.asked.Amount != "" {
 			amount, err := money.Parse(a.asked.Amount, l.Currency)
 			if err != nil {
@@ -116,6 +117,7 @@ func (a *Answers) Of(customer customers.UID) ([]*Limit, error) {
 			}
 			l.tested = amount.Minor
 		}
+		found[i] = &l
 	}
 	slices.SortFunc(found, func(x, y *Limit) int { return cmp.Compare(place[x.Code], place[y.Code]) })
 	return found, nil
