@@ -12,6 +12,7 @@ import (
 
 	"bankgraph/core"
 	"bankgraph/db"
+	"bankgraph/graph/direct"
 )
 
 // Reading ahead: the root of an operation looks at what the document asks for and reads it level by level,
@@ -22,6 +23,7 @@ import (
 // operation holds what one GraphQL operation has read.
 type operation struct {
 	core     *core.Core
+	document *direct.Document // what is remembered of the document
 	mu       sync.Mutex
 	families map[any]*siblings // by the pointer of each row
 }
@@ -35,7 +37,8 @@ func operationOf(ctx context.Context) *operation {
 
 // begin gives the operation of this context its empty state.
 func begin(ctx context.Context, c *core.Core) {
-	graphql.GetOperationContext(ctx).Stats.SetExtension(operationKey, &operation{core: c, families: map[any]*siblings{}})
+	op := graphql.GetOperationContext(ctx)
+	op.Stats.SetExtension(operationKey, &operation{core: c, document: queries.Document(op), families: map[any]*siblings{}})
 }
 
 // step is what remains to do once a batch was sent: hand out the rows, and queue what their own fields
@@ -94,15 +97,25 @@ func newKind[T any](name string, needs map[string][]string) *kind {
 	return k
 }
 
+// wanted is what a selection of a kind needs: columns, and relations.
+type wanted struct {
+	columns   db.Columns
+	relations []graphql.CollectedField
+}
+
 // wants tells which columns the selection of a kind needs, and which relations it asks for.
-func (k *kind) wants(ctx context.Context, selection ast.SelectionSet) (want db.Columns, relations []graphql.CollectedField) {
-	for _, f := range graphql.CollectFields(graphql.GetOperationContext(ctx), selection, k.satisfies) {
-		want = want.And(k.columns[f.Name])
-		if k.relations[f.Name] != nil {
-			relations = append(relations, f)
+func (k *kind) wants(ctx context.Context, selection ast.SelectionSet) (db.Columns, []graphql.CollectedField) {
+	w := direct.Remember(operationOf(ctx).document, "wants "+k.name, selection, func() (w wanted) {
+		for _, f := range graphql.CollectFields(graphql.GetOperationContext(ctx), selection, k.satisfies) {
+			w.columns = w.columns.And(k.columns[f.Name])
+			if k.relations[f.Name] != nil {
+				w.relations = append(w.relations, f)
+			}
 		}
-	}
-	return want, relations
+		w.relations = slices.Clip(w.relations) // shared: whoever appends gets a slice of its own
+		return w
+	})
+	return w.columns, w.relations
 }
 
 // children queues the relations of a set of parents and returns what remains to do after the batch was sent.

@@ -13,7 +13,7 @@ import (
 
 // Resolving makes a handler that executes everything through gqlgen and the resolvers.
 func Resolving(c *core.Core, options Options) http.Handler {
-	return serving(c, options, &direct.Schema{AST: schema})
+	return serving(c, options, direct.New(direct.Schema{AST: schema}))
 }
 
 // Forgetful makes a handler that forgets what its plan has read as soon as a root field has it, so that

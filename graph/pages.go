@@ -13,6 +13,7 @@ import (
 	"bankgraph/core/fault"
 	"bankgraph/core/page"
 	"bankgraph/db"
+	"bankgraph/graph/direct"
 	"bankgraph/graph/generated"
 	"bankgraph/graph/model"
 	"bankgraph/graph/scalar"
@@ -115,7 +116,11 @@ type selected struct {
 }
 
 // inConnection looks through edges and nodes at what the rows themselves must show.
-func inConnection(ctx context.Context, k *kind, selection ast.SelectionSet) (s selected) {
+func inConnection(ctx context.Context, k *kind, selection ast.SelectionSet) selected {
+	return direct.Remember(operationOf(ctx).document, "rows of "+k.name, selection, func() selected { return inRows(ctx, k, selection) })
+}
+
+func inRows(ctx context.Context, k *kind, selection ast.SelectionSet) (s selected) {
 	op := graphql.GetOperationContext(ctx)
 	rows := func(selection ast.SelectionSet) {
 		want, further := k.wants(ctx, selection)

@@ -31,7 +31,7 @@ func (e executable) Exec(ctx context.Context) graphql.ResponseHandler {
 	}
 }
 
-var queries = &direct.Schema{
+var queries = direct.New(direct.Schema{
 	AST: schema, Plain: generated.Plain, Types: generated.Types,
 	Root: map[string]func(context.Context, graphql.CollectedField) (any, error){
 		"viewer":    func(ctx context.Context, _ graphql.CollectedField) (any, error) { return viewer(ctx) },
@@ -44,7 +44,7 @@ var queries = &direct.Schema{
 	Relation: func(ctx context.Context, object string, row any, f graphql.CollectedField) (any, error) {
 		return kinds[object].relations[f.Name].value(ctx, row, f)
 	},
-}
+})
 
 var kinds = map[string]*kind{
 	customerKind.name: customerKind, accountKind.name: accountKind, contactKind.name: contactKind, signatoryKind.name: signatoryKind,

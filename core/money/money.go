@@ -46,12 +46,13 @@ type Amount struct {
 func Of(minor int64, in Currency) Amount { return Amount{Minor: minor, Currency: in} }
 
 // String is the decimal text with exactly the currency's digits: "12.50", "-0.05", "1250" for JPY.
-func (a Amount) String() string { return string(a.append(make([]byte, 0, 24))) }
+func (a Amount) String() string { return string(a.Append(make([]byte, 0, 24))) }
 
 // MarshalJSON writes a JSON number with exactly the currency's digits.
-func (a Amount) MarshalJSON() ([]byte, error) { return a.append(make([]byte, 0, 24)), nil }
+func (a Amount) MarshalJSON() ([]byte, error) { return a.Append(make([]byte, 0, 24)), nil }
 
-func (a Amount) append(to []byte) []byte {
+// Append writes what String says behind a text.
+func (a Amount) Append(to []byte) []byte {
 	digits := a.Currency.Digits()
 	if digits == 0 {
 		return strconv.AppendInt(to, a.Minor, 10)

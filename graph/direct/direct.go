@@ -14,18 +14,20 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
 // Field says how a field follows from its object alone: one of the four is set.
 type Field struct {
-	Leaf func(o any) graphql.Marshaler                               // a scalar, an enum, a list of those
-	One  func(o any) any                                             // an object, or nil
-	Each func(o any, yield func(any))                                // a list of objects
-	Ask  func(ctx context.Context, o any) (graphql.Marshaler, error) // a scalar that takes work
+	Leaf func(b []byte, o any) []byte                               // writes a scalar, an enum, a list of those behind b
+	One  func(o any) any                                            // an object, or nil
+	Each func(o any, yield func(any))                               // a list of objects
+	Ask  func(ctx context.Context, b []byte, o any) ([]byte, error) // a scalar that takes work
 }
 
 // Schema is what there is to write.
@@ -35,6 +37,78 @@ type Schema struct {
 	Types    map[reflect.Type]string     // the object type of a Go type
 	Root     map[string]func(ctx context.Context, f graphql.CollectedField) (any, error)
 	Relation func(ctx context.Context, object string, o any, f graphql.CollectedField) (any, error)
+
+	known *lru.Cache[*ast.OperationDefinition, *Document]
+}
+
+// documents is how many documents the schema remembers what it worked out for.
+const documents = 500
+
+// New completes a schema.
+func New(s Schema) *Schema {
+	s.known, _ = lru.New[*ast.OperationDefinition, *Document](documents)
+	return &s
+}
+
+// Document is what was worked out for an operation of a document. It serves every request that sends the
+// same document, or, where variables decide which fields are asked for, one request.
+type Document struct {
+	memo sync.Map
+	size atomic.Int64 // of the largest answer
+}
+
+// Document finds or starts what is remembered of the operation of a request.
+func (s *Schema) Document(op *graphql.OperationContext) *Document {
+	if known, ok := s.known.Get(op.Operation); ok {
+		if known == nil {
+			return &Document{}
+		}
+		return known
+	}
+	if conditional(op.Doc) {
+		s.known.Add(op.Operation, nil)
+		return &Document{}
+	}
+	d := &Document{}
+	s.known.Add(op.Operation, d)
+	return d
+}
+
+// conditional tells whether a document skips or includes anything.
+func conditional(doc *ast.QueryDocument) bool {
+	var in func(ast.SelectionSet) bool
+	in = func(set ast.SelectionSet) bool {
+		return slices.ContainsFunc(set, func(selection ast.Selection) bool {
+			switch at := selection.(type) {
+			case *ast.Field:
+				return len(at.Directives) > 0 || in(at.SelectionSet)
+			case *ast.InlineFragment:
+				return len(at.Directives) > 0 || in(at.SelectionSet)
+			case *ast.FragmentSpread:
+				return len(at.Directives) > 0
+			}
+			return true
+		})
+	}
+	return slices.ContainsFunc(doc.Operations, func(o *ast.OperationDefinition) bool { return in(o.SelectionSet) }) ||
+		slices.ContainsFunc(doc.Fragments, func(f *ast.FragmentDefinition) bool { return in(f.SelectionSet) })
+}
+
+// place is a selection on an object type, as a key of what is remembered.
+type place struct {
+	first *ast.Selection
+	n     int
+	as    string
+}
+
+// Remember returns what was worked out for a selection, once for each purpose.
+func Remember[T any](d *Document, purpose string, set ast.SelectionSet, work func() T) T {
+	key := place{first: &set[0], n: len(set), as: purpose}
+	if known, ok := d.memo.Load(key); ok {
+		return known.(T)
+	}
+	known, _ := d.memo.LoadOrStore(key, work())
+	return known.(T)
 }
 
 // Covers tells whether every root field of a query is one that can be written directly.
@@ -52,7 +126,9 @@ func (s *Schema) Covers(op *graphql.OperationContext) bool {
 
 // Execute answers a query that Covers. Errors go to the response of the context.
 func (s *Schema) Execute(ctx context.Context) (data []byte) {
-	w := &writer{Schema: s, op: graphql.GetOperationContext(ctx), out: make([]byte, 0, 8<<10)}
+	w := &writer{Schema: s, op: graphql.GetOperationContext(ctx)}
+	w.doc = s.Document(w.op)
+	w.out = make([]byte, 0, max(1<<10, w.doc.size.Load()*5/4))
 	defer func() {
 		if panicked := recover(); panicked != nil {
 			w.fail(ctx, w.op.Recover(ctx, panicked))
@@ -69,8 +145,14 @@ func (s *Schema) Execute(ctx context.Context) (data []byte) {
 	}) {
 		return []byte("null")
 	}
+	if n := int64(len(w.out)); n > w.doc.size.Load() && n < mostRemembered {
+		w.doc.size.Store(n)
+	}
 	return w.out
 }
+
+// mostRemembered bounds the room that is made at once for an answer.
+const mostRemembered = 1 << 20
 
 type answer struct {
 	value any
@@ -109,13 +191,9 @@ func (w *writer) roots(ctx context.Context, query *selection) []answer {
 type writer struct {
 	*Schema
 	op   *graphql.OperationContext
+	doc  *Document
 	out  []byte
 	path ast.Path
-}
-
-func (w *writer) Write(p []byte) (int, error) {
-	w.out = append(w.out, p...)
-	return len(p), nil
 }
 
 // selection is what is asked of one object type at one place of the document.
@@ -131,35 +209,23 @@ type field struct {
 	typ    *ast.Type
 	plain  Field
 	isLeaf bool
-	inner  map[string]*selection // by object type
 }
 
+// selection collects what is asked of an object type at a place of the document.
 func (w *writer) selection(object string, set ast.SelectionSet) *selection {
-	definition := w.AST.Types[object]
-	satisfies := append([]string{object}, definition.Interfaces...)
-	collected := graphql.CollectFields(w.op, set, satisfies)
-	s := &selection{object: object, fields: make([]field, len(collected))}
-	for i, c := range collected {
-		f := &s.fields[i]
-		f.CollectedField, f.key, f.step = c, strconv.Quote(c.Alias)+":", ast.PathName(c.Alias)
-		if c.Name != "__typename" {
-			f.typ = c.Definition.Type
-			f.plain, f.isLeaf = w.Plain[object][c.Name]
+	return Remember(w.doc, object, set, func() *selection {
+		collected := graphql.CollectFields(w.op, set, append([]string{object}, w.AST.Types[object].Interfaces...))
+		s := &selection{object: object, fields: make([]field, len(collected))}
+		for i, c := range collected {
+			f := &s.fields[i]
+			f.CollectedField, f.key, f.step = c, strconv.Quote(c.Alias)+":", ast.PathName(c.Alias)
+			if c.Name != "__typename" {
+				f.typ = c.Definition.Type
+				f.plain, f.isLeaf = w.Plain[object][c.Name]
+			}
 		}
-	}
-	return s
-}
-
-func (f *field) of(w *writer, object string) *selection {
-	if s := f.inner[object]; s != nil {
 		return s
-	}
-	if f.inner == nil {
-		f.inner = make(map[string]*selection, 1)
-	}
-	s := w.selection(object, f.Selections)
-	f.inner[object] = s
-	return s
+	})
 }
 
 // object writes the fields of a selection; false where a field that must not be null is.
@@ -195,7 +261,7 @@ func (w *writer) one(ctx context.Context, f *field, o any) bool {
 	if object == "" {
 		panic(fmt.Sprintf("direct: %T is no type of the schema", o))
 	}
-	return w.object(ctx, f.of(w, object), func(_ int, f *field) bool {
+	return w.object(ctx, w.selection(object, f.Selections), func(_ int, f *field) bool {
 		switch {
 		case f.Name == "__typename":
 			return w.typename(object)
@@ -203,27 +269,31 @@ func (w *writer) one(ctx context.Context, f *field, o any) bool {
 			value, err := w.Relation(ctx, object, o, f.CollectedField)
 			return w.checked(ctx, f, value, err)
 		case f.plain.Leaf != nil:
-			return w.leaf(ctx, f, f.plain.Leaf(o))
+			start := len(w.out)
+			w.out = f.plain.Leaf(w.out, o)
+			return w.leaf(ctx, f, start)
 		case f.plain.One != nil:
 			return w.value(ctx, f, f.typ, f.plain.One(o))
 		case f.plain.Each != nil:
 			return w.list(ctx, f, f.typ, func(yield func(any)) { f.plain.Each(o, yield) })
 		default:
-			value, err := f.plain.Ask(ctx, o)
+			start := len(w.out)
+			out, err := f.plain.Ask(ctx, w.out, o)
 			if err != nil {
 				return w.checked(ctx, f, nil, err)
 			}
-			return w.leaf(ctx, f, value)
+			w.out = out
+			return w.leaf(ctx, f, start)
 		}
 	})
 }
 
-func (w *writer) leaf(ctx context.Context, f *field, value graphql.Marshaler) bool {
-	if value == graphql.Null && f.typ.NonNull {
+// leaf checks the scalar that was written from start on.
+func (w *writer) leaf(ctx context.Context, f *field, start int) bool {
+	if f.typ.NonNull && string(w.out[start:]) == "null" {
 		w.fail(ctx, gqlerror.Errorf("must not be null"))
 		return false
 	}
-	value.MarshalGQL(w)
 	return true
 }
 

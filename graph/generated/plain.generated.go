@@ -17,118 +17,116 @@ import (
 	"bankgraph/graph/scalar"
 	"context"
 	"reflect"
-
-	"github.com/99designs/gqlgen/graphql"
 )
 
 // Plain holds every field that follows from its object alone, by object type and field.
 var Plain = map[string]map[string]direct.Field{
 	"AccessSettings": {
 		"allowOnlineAccess": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*customers.AccessSettings).AllowOnlineAccess)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*customers.AccessSettings).AllowOnlineAccess)
 			},
 		},
 		"userPinForNewEntry": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*customers.AccessSettings).UserPINForNewEntry)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*customers.AccessSettings).UserPINForNewEntry)
 			},
 		},
 		"userDualApproval": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*customers.AccessSettings).UserDualApproval)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*customers.AccessSettings).UserDualApproval)
 			},
 		},
 		"userPinForApproval": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*customers.AccessSettings).UserPINForApproval)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*customers.AccessSettings).UserPINForApproval)
 			},
 		},
 		"notificationsDualApproval": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*customers.AccessSettings).NotificationsDualApproval)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*customers.AccessSettings).NotificationsDualApproval)
 			},
 		},
 		"customerPinForNewEntry": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*customers.AccessSettings).CustomerPINForNewEntry)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*customers.AccessSettings).CustomerPINForNewEntry)
 			},
 		},
 		"customerDualApproval": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*customers.AccessSettings).CustomerDualApproval)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*customers.AccessSettings).CustomerDualApproval)
 			},
 		},
 		"customerPinForApproval": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*customers.AccessSettings).CustomerPINForApproval)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*customers.AccessSettings).CustomerPINForApproval)
 			},
 		},
 		"benePinForNewEntry": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*customers.AccessSettings).BenePINForNewEntry)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*customers.AccessSettings).BenePINForNewEntry)
 			},
 		},
 		"beneDualApproval": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*customers.AccessSettings).BeneDualApproval)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*customers.AccessSettings).BeneDualApproval)
 			},
 		},
 		"benePinForApproval": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*customers.AccessSettings).BenePINForApproval)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*customers.AccessSettings).BenePINForApproval)
 			},
 		},
 		"paymentPinForNewEntry": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*customers.AccessSettings).PaymentPINForNewEntry)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*customers.AccessSettings).PaymentPINForNewEntry)
 			},
 		},
 		"paymentDualApproval": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*customers.AccessSettings).PaymentDualApproval)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*customers.AccessSettings).PaymentDualApproval)
 			},
 		},
 		"paymentPinForApproval": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*customers.AccessSettings).PaymentPINForApproval)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*customers.AccessSettings).PaymentPINForApproval)
 			},
 		},
 		"feeTierForApproval": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*customers.AccessSettings).FeeTierForApproval)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*customers.AccessSettings).FeeTierForApproval)
 			},
 		},
 		"firstApproverLimit": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalCents(o.(*customers.AccessSettings).FirstApproverLimit)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCents(b, o.(*customers.AccessSettings).FirstApproverLimit)
 			},
 		},
 		"secondApproverLimit": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalCents(o.(*customers.AccessSettings).SecondApproverLimit)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCents(b, o.(*customers.AccessSettings).SecondApproverLimit)
 			},
 		},
 		"numberOfApprovers": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalInt(o.(*customers.AccessSettings).NumberOfApprovers)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*customers.AccessSettings).NumberOfApprovers)
 			},
 		},
 	},
 	"Account": {
 		"id": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalAccountID(o.(*accounts.Account).UID)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAccountID(b, o.(*accounts.Account).UID)
 			},
 		},
 		"uid": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalAccountUID(o.(*accounts.Account).UID)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAccountUID(b, o.(*accounts.Account).UID)
 			},
 		},
 		"externalReferenceId": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*accounts.Account).ExternalReferenceID)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*accounts.Account).ExternalReferenceID)
 			},
 		},
 		"number": {
@@ -145,28 +143,28 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 		"name": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*accounts.Account).Name)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*accounts.Account).Name)
 			},
 		},
 		"type": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(marshalNAccountType2bankgraphᚋcoreᚋaccountsᚐTypeF[o.(*accounts.Account).Type])
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNAccountType2bankgraphᚋcoreᚋaccountsᚐTypeF[o.(*accounts.Account).Type])
 			},
 		},
 		"subType": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(marshalNAccountSubType2bankgraphᚋcoreᚋaccountsᚐSubTypeF[o.(*accounts.Account).SubType])
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNAccountSubType2bankgraphᚋcoreᚋaccountsᚐSubTypeF[o.(*accounts.Account).SubType])
 			},
 		},
 		"status": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(marshalNAccountStatus2bankgraphᚋcoreᚋaccountsᚐStatusF[o.(*accounts.Account).Status])
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNAccountStatus2bankgraphᚋcoreᚋaccountsᚐStatusF[o.(*accounts.Account).Status])
 			},
 		},
 		"currency": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalCurrency(o.(*accounts.Account).Currency)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*accounts.Account).Currency)
 			},
 		},
 		"balances": {
@@ -178,53 +176,53 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 		"systemOfRecord": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(marshalNSystemOfRecord2bankgraphᚋcoreᚋaccountsᚐSystemOfRecordF[o.(*accounts.Account).SystemOfRecord])
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNSystemOfRecord2bankgraphᚋcoreᚋaccountsᚐSystemOfRecordF[o.(*accounts.Account).SystemOfRecord])
 			},
 		},
 		"balanceType": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*accounts.Account).BalanceType)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*accounts.Account).BalanceType)
 			},
 		},
 		"countryCode": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*accounts.Account).CountryCode)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*accounts.Account).CountryCode)
 			},
 		},
 		"country": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*accounts.Account).Country)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*accounts.Account).Country)
 			},
 		},
 		"bankId": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*accounts.Account).BankID)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*accounts.Account).BankID)
 			},
 		},
 		"bankIdType": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(marshalNBankIdType2bankgraphᚋcoreᚋaccountsᚐBankIDTypeF[o.(*accounts.Account).BankIDType])
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNBankIdType2bankgraphᚋcoreᚋaccountsᚐBankIDTypeF[o.(*accounts.Account).BankIDType])
 			},
 		},
 		"bankName": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*accounts.Account).BankName)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*accounts.Account).BankName)
 			},
 		},
 		"masterGl": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*accounts.Account).MasterGL)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*accounts.Account).MasterGL)
 			},
 		},
 		"costCenter": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*accounts.Account).CostCenter)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*accounts.Account).CostCenter)
 			},
 		},
 		"reason": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*accounts.Account).Reason)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*accounts.Account).Reason)
 			},
 		},
 		"features": {
@@ -252,13 +250,13 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 		"createdAt": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalDateTime(o.(*accounts.Account).CreatedAt)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*accounts.Account).CreatedAt)
 			},
 		},
 		"updatedAt": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalDateTime(o.(*accounts.Account).UpdatedAt)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*accounts.Account).UpdatedAt)
 			},
 		},
 	},
@@ -288,19 +286,19 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 		"totalCount": {
-			Ask: func(ctx context.Context, o any) (graphql.Marshaler, error) {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
 				v, err := o.(*model.Connection[accounts.Account]).TotalCount(ctx)
 				if err != nil {
-					return graphql.Null, err
+					return b, err
 				}
-				return scalar.MarshalInt(v), nil
+				return scalar.AppendInt(b, v), nil
 			},
 		},
 	},
 	"AccountEdge": {
 		"cursor": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*model.Edge[accounts.Account]).Cursor())
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.Edge[accounts.Account]).Cursor())
 			},
 		},
 		"node": {
@@ -314,253 +312,255 @@ var Plain = map[string]map[string]direct.Field{
 	},
 	"AccountFeatures": {
 		"wires": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*accounts.Features).EnableWires)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*accounts.Features).EnableWires)
 			},
 		},
 		"domesticWires": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*accounts.Features).EnableDomesticWires)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*accounts.Features).EnableDomesticWires)
 			},
 		},
 		"internationalWires": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*accounts.Features).EnableInternationalWires)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*accounts.Features).EnableInternationalWires)
 			},
 		},
 		"callbacks": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*accounts.Features).EnableCallbacks)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*accounts.Features).EnableCallbacks)
 			},
 		},
 		"callbackLimit": {
-			Leaf: func(o any) graphql.Marshaler {
+			Leaf: func(b []byte, o any) []byte {
 				v := o.(*accounts.Features).Callback()
 				if v == nil {
-					return graphql.Null
+					return append(b, "null"...)
 				}
-				return scalar.MarshalAmount(*v)
+				return scalar.AppendAmount(b, *v)
 			},
 		},
 		"ach": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*accounts.Features).EnableACH)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*accounts.Features).EnableACH)
 			},
 		},
 		"offset": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*accounts.Features).EnableOffset)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*accounts.Features).EnableOffset)
 			},
 		},
 		"defaultOffset": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*accounts.Features).DefaultOffset)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*accounts.Features).DefaultOffset)
 			},
 		},
 		"underwritten": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*accounts.Features).Underwritten)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*accounts.Features).Underwritten)
 			},
 		},
 		"achPrefund": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*accounts.Features).ACHPrefund)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*accounts.Features).ACHPrefund)
 			},
 		},
 		"debitExposureLimit": {
-			Leaf: func(o any) graphql.Marshaler {
+			Leaf: func(b []byte, o any) []byte {
 				v := o.(*accounts.Features).DebitExposure()
 				if v == nil {
-					return graphql.Null
+					return append(b, "null"...)
 				}
-				return scalar.MarshalAmount(*v)
+				return scalar.AppendAmount(b, *v)
 			},
 		},
 		"creditExposureLimit": {
-			Leaf: func(o any) graphql.Marshaler {
+			Leaf: func(b []byte, o any) []byte {
 				v := o.(*accounts.Features).CreditExposure()
 				if v == nil {
-					return graphql.Null
+					return append(b, "null"...)
 				}
-				return scalar.MarshalAmount(*v)
+				return scalar.AppendAmount(b, *v)
 			},
 		},
 		"achCompanyId": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*accounts.Features).ACHCompanyID)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*accounts.Features).ACHCompanyID)
 			},
 		},
 		"secCodes": {
-			Leaf: func(o any) graphql.Marshaler {
-				v := o.(*accounts.Features).SECCodes
-				list := make(graphql.Array, len(v))
-				for i := range v {
-					list[i] = scalar.MarshalString(v[i])
+			Leaf: func(b []byte, o any) []byte {
+				b = append(b, '[')
+				for i, v := range o.(*accounts.Features).SECCodes {
+					if i > 0 {
+						b = append(b, ',')
+					}
+					b = scalar.AppendString(b, v)
 				}
-				return list
+				return append(b, ']')
 			},
 		},
 		"fedNow": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*accounts.Features).EnableFedNow)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*accounts.Features).EnableFedNow)
 			},
 		},
 		"fedNowSend": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*accounts.Features).FedNowSend)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*accounts.Features).FedNowSend)
 			},
 		},
 		"fedNowRfpSend": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*accounts.Features).FedNowRFPSend)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*accounts.Features).FedNowRFPSend)
 			},
 		},
 		"rtp": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*accounts.Features).EnableRTP)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*accounts.Features).EnableRTP)
 			},
 		},
 		"rtpSend": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*accounts.Features).RTPSend)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*accounts.Features).RTPSend)
 			},
 		},
 		"rtpRfpSend": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*accounts.Features).RTPRFPSend)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*accounts.Features).RTPRFPSend)
 			},
 		},
 		"rfpReceive": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*accounts.Features).RFPReceive)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*accounts.Features).RFPReceive)
 			},
 		},
 		"rfpSend": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*accounts.Features).RFPSend)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*accounts.Features).RFPSend)
 			},
 		},
 		"swift": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*accounts.Features).EnableSWIFT)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*accounts.Features).EnableSWIFT)
 			},
 		},
 		"positivePay": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*accounts.Features).EnablePositivePay)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*accounts.Features).EnablePositivePay)
 			},
 		},
 		"accountAnalysis": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*accounts.Features).AccountAnalysis)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*accounts.Features).AccountAnalysis)
 			},
 		},
 		"feeAccount": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*accounts.Features).FeeAccount)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*accounts.Features).FeeAccount)
 			},
 		},
 		"returnAccount": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*accounts.Features).ReturnAccount)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*accounts.Features).ReturnAccount)
 			},
 		},
 	},
 	"Address": {
 		"line1": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*postal.Address).Line1)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*postal.Address).Line1)
 			},
 		},
 		"line2": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*postal.Address).Line2)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*postal.Address).Line2)
 			},
 		},
 		"city": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*postal.Address).City)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*postal.Address).City)
 			},
 		},
 		"state": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*postal.Address).State)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*postal.Address).State)
 			},
 		},
 		"postalCode": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*postal.Address).PostalCode)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*postal.Address).PostalCode)
 			},
 		},
 		"countryCode": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*postal.Address).CountryCode)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*postal.Address).CountryCode)
 			},
 		},
 		"country": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*postal.Address).Country)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*postal.Address).Country)
 			},
 		},
 	},
 	"Attribute": {
 		"name": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Attribute).Name)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Attribute).Name)
 			},
 		},
 		"value": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Attribute).Value)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Attribute).Value)
 			},
 		},
 	},
 	"Balances": {
 		"currency": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalCurrency(o.(*accounts.Balances).Currency)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*accounts.Balances).Currency)
 			},
 		},
 		"ledger": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalAmount(o.(*accounts.Balances).Ledger)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*accounts.Balances).Ledger)
 			},
 		},
 		"held": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalAmount(o.(*accounts.Balances).Held)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*accounts.Balances).Held)
 			},
 		},
 		"available": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalAmount(o.(*accounts.Balances).Available)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*accounts.Balances).Available)
 			},
 		},
 	},
 	"Contact": {
 		"id": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalContactID(o.(*contacts.Contact).UID)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendContactID(b, o.(*contacts.Contact).UID)
 			},
 		},
 		"uid": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalContactUID(o.(*contacts.Contact).UID)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendContactUID(b, o.(*contacts.Contact).UID)
 			},
 		},
 		"externalReferenceId": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*contacts.Contact).ExternalReferenceID)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*contacts.Contact).ExternalReferenceID)
 			},
 		},
 		"templateName": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*contacts.Contact).TemplateName)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*contacts.Contact).TemplateName)
 			},
 		},
 		"name": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*contacts.Contact).Name)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*contacts.Contact).Name)
 			},
 		},
 		"address": {
@@ -569,13 +569,13 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 		"emailAddress": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*contacts.Contact).EmailAddress)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*contacts.Contact).EmailAddress)
 			},
 		},
 		"phoneNumber": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*contacts.Contact).PhoneNumber)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*contacts.Contact).PhoneNumber)
 			},
 		},
 		"bank": {
@@ -589,13 +589,13 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 		"beneficiaryNotes": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*contacts.Contact).BeneficiaryNotes)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*contacts.Contact).BeneficiaryNotes)
 			},
 		},
 		"otherBankInfo": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*contacts.Contact).OtherBankInfo)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*contacts.Contact).OtherBankInfo)
 			},
 		},
 		"regulatoryReporting": {
@@ -607,20 +607,20 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 		"createdAt": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalDateTime(o.(*contacts.Contact).CreatedAt)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*contacts.Contact).CreatedAt)
 			},
 		},
 		"updatedAt": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalDateTime(o.(*contacts.Contact).UpdatedAt)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*contacts.Contact).UpdatedAt)
 			},
 		},
 	},
 	"ContactBank": {
 		"country": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*contacts.Bank).Country)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*contacts.Bank).Country)
 			},
 		},
 		"accountNumber": {
@@ -632,23 +632,23 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 		"accountCurrency": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalCurrency(o.(*contacts.Bank).AccountCurrency)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*contacts.Bank).AccountCurrency)
 			},
 		},
 		"accountType": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*contacts.Bank).AccountType)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*contacts.Bank).AccountType)
 			},
 		},
 		"accountSubType": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*contacts.Bank).AccountSubType)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*contacts.Bank).AccountSubType)
 			},
 		},
 		"name": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*contacts.Bank).Name)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*contacts.Bank).Name)
 			},
 		},
 		"address": {
@@ -657,13 +657,13 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 		"nationalCode": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*contacts.Bank).NationalCode)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*contacts.Bank).NationalCode)
 			},
 		},
 		"swiftCode": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*contacts.Bank).SWIFTCode)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*contacts.Bank).SWIFTCode)
 			},
 		},
 	},
@@ -693,19 +693,19 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 		"totalCount": {
-			Ask: func(ctx context.Context, o any) (graphql.Marshaler, error) {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
 				v, err := o.(*model.Connection[contacts.Contact]).TotalCount(ctx)
 				if err != nil {
-					return graphql.Null, err
+					return b, err
 				}
-				return scalar.MarshalInt(v), nil
+				return scalar.AppendInt(b, v), nil
 			},
 		},
 	},
 	"ContactEdge": {
 		"cursor": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*model.Edge[contacts.Contact]).Cursor())
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.Edge[contacts.Contact]).Cursor())
 			},
 		},
 		"node": {
@@ -719,38 +719,38 @@ var Plain = map[string]map[string]direct.Field{
 	},
 	"Customer": {
 		"id": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalCustomerID(o.(*customers.Customer).UID)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCustomerID(b, o.(*customers.Customer).UID)
 			},
 		},
 		"uid": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalCustomerUID(o.(*customers.Customer).UID)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCustomerUID(b, o.(*customers.Customer).UID)
 			},
 		},
 		"externalReferenceId": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Customer).ExternalReferenceID)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Customer).ExternalReferenceID)
 			},
 		},
 		"legalName": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Customer).LegalName)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Customer).LegalName)
 			},
 		},
 		"shortName": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Customer).ShortName)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Customer).ShortName)
 			},
 		},
 		"type": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(marshalNCustomerType2bankgraphᚋcoreᚋcustomersᚐTypeF[o.(*customers.Customer).Type])
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNCustomerType2bankgraphᚋcoreᚋcustomersᚐTypeF[o.(*customers.Customer).Type])
 			},
 		},
 		"status": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(marshalNCustomerStatus2bankgraphᚋcoreᚋcustomersᚐStatusF[o.(*customers.Customer).Status])
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNCustomerStatus2bankgraphᚋcoreᚋcustomersᚐStatusF[o.(*customers.Customer).Status])
 			},
 		},
 		"taxId": {
@@ -762,63 +762,63 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 		"achCompanyId": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Customer).ACHCompanyID)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Customer).ACHCompanyID)
 			},
 		},
 		"customerId": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Customer).CustomerID)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Customer).CustomerID)
 			},
 		},
 		"lei": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Customer).LEI)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Customer).LEI)
 			},
 		},
 		"swiftCode": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Customer).SWIFTCode)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Customer).SWIFTCode)
 			},
 		},
 		"language": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Customer).Language)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Customer).Language)
 			},
 		},
 		"emailAddress": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Customer).EmailAddress)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Customer).EmailAddress)
 			},
 		},
 		"phoneNumber": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Customer).PhoneNumber)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Customer).PhoneNumber)
 			},
 		},
 		"faxNumber": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Customer).FaxNumber)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Customer).FaxNumber)
 			},
 		},
 		"website": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Customer).Website)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Customer).Website)
 			},
 		},
 		"logoUrl": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Customer).LogoURL)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Customer).LogoURL)
 			},
 		},
 		"linkedinUrl": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Customer).LinkedinURL)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Customer).LinkedinURL)
 			},
 		},
 		"twitterUrl": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Customer).TwitterURL)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Customer).TwitterURL)
 			},
 		},
 		"legalAddress": {
@@ -827,8 +827,8 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 		"mailAddressSameAsLegal": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*customers.Customer).MailAddressSameAsLegal)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*customers.Customer).MailAddressSameAsLegal)
 			},
 		},
 		"mailingAddress": {
@@ -837,38 +837,38 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 		"relationshipType": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(marshalNRelationshipType2bankgraphᚋcoreᚋcustomersᚐRelationshipF[o.(*customers.Customer).RelationshipType])
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNRelationshipType2bankgraphᚋcoreᚋcustomersᚐRelationshipF[o.(*customers.Customer).RelationshipType])
 			},
 		},
 		"partnerOrgShortName": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Customer).PartnerOrgShortName)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Customer).PartnerOrgShortName)
 			},
 		},
 		"processingOrgShortName": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Customer).ProcessingOrgShortName)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Customer).ProcessingOrgShortName)
 			},
 		},
 		"parentEntityShortName": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Customer).ParentEntityShortName)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Customer).ParentEntityShortName)
 			},
 		},
 		"costCenter": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Customer).CostCenter)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Customer).CostCenter)
 			},
 		},
 		"relationshipManager": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Customer).RelationshipManager)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Customer).RelationshipManager)
 			},
 		},
 		"originatingOfficer": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Customer).OriginatingOfficer)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Customer).OriginatingOfficer)
 			},
 		},
 		"profile": {
@@ -877,18 +877,20 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 		"secCodes": {
-			Leaf: func(o any) graphql.Marshaler {
-				v := o.(*customers.Customer).SECCodes
-				list := make(graphql.Array, len(v))
-				for i := range v {
-					list[i] = scalar.MarshalString(v[i])
+			Leaf: func(b []byte, o any) []byte {
+				b = append(b, '[')
+				for i, v := range o.(*customers.Customer).SECCodes {
+					if i > 0 {
+						b = append(b, ',')
+					}
+					b = scalar.AppendString(b, v)
 				}
-				return list
+				return append(b, ']')
 			},
 		},
 		"note": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Customer).Note)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Customer).Note)
 			},
 		},
 		"access": {
@@ -905,13 +907,13 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 		"createdAt": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalDateTime(o.(*customers.Customer).CreatedAt)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*customers.Customer).CreatedAt)
 			},
 		},
 		"updatedAt": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalDateTime(o.(*customers.Customer).UpdatedAt)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*customers.Customer).UpdatedAt)
 			},
 		},
 	},
@@ -941,19 +943,19 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 		"totalCount": {
-			Ask: func(ctx context.Context, o any) (graphql.Marshaler, error) {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
 				v, err := o.(*model.Connection[customers.Customer]).TotalCount(ctx)
 				if err != nil {
-					return graphql.Null, err
+					return b, err
 				}
-				return scalar.MarshalInt(v), nil
+				return scalar.AppendInt(b, v), nil
 			},
 		},
 	},
 	"CustomerEdge": {
 		"cursor": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*model.Edge[customers.Customer]).Cursor())
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.Edge[customers.Customer]).Cursor())
 			},
 		},
 		"node": {
@@ -967,40 +969,40 @@ var Plain = map[string]map[string]direct.Field{
 	},
 	"ExternalAccount": {
 		"provider": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*accounts.ExternalAccount).Provider)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*accounts.ExternalAccount).Provider)
 			},
 		},
 		"id": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*accounts.ExternalAccount).ID)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*accounts.ExternalAccount).ID)
 			},
 		},
 	},
 	"FeeTier": {
 		"uid": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalFeeTierUID(o.(*fees.Tier).ID)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendFeeTierUID(b, o.(*fees.Tier).ID)
 			},
 		},
 		"application": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*fees.Tier).Application)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*fees.Tier).Application)
 			},
 		},
 		"tier": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*fees.Tier).FeeTier)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*fees.Tier).FeeTier)
 			},
 		},
 		"name": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*fees.Tier).FeeName)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*fees.Tier).FeeName)
 			},
 		},
 		"product": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*fees.Tier).Product)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*fees.Tier).Product)
 			},
 		},
 		"accountNumber": {
@@ -1014,13 +1016,13 @@ var Plain = map[string]map[string]direct.Field{
 	},
 	"IntermediaryBank": {
 		"country": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*contacts.IntermediaryBank).Country)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*contacts.IntermediaryBank).Country)
 			},
 		},
 		"name": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*contacts.IntermediaryBank).Name)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*contacts.IntermediaryBank).Name)
 			},
 		},
 		"address": {
@@ -1029,251 +1031,251 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 		"nationalCode": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*contacts.IntermediaryBank).NationalCode)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*contacts.IntermediaryBank).NationalCode)
 			},
 		},
 		"swiftCode": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*contacts.IntermediaryBank).SWIFTCode)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*contacts.IntermediaryBank).SWIFTCode)
 			},
 		},
 		"coverMessageRequired": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*contacts.IntermediaryBank).CoverMessageRequired)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*contacts.IntermediaryBank).CoverMessageRequired)
 			},
 		},
 	},
 	"Limit": {
 		"code": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*limits.Limit).Code)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*limits.Limit).Code)
 			},
 		},
 		"name": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*limits.Limit).Name())
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*limits.Limit).Name())
 			},
 		},
 		"period": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(marshalNLimitPeriod2bankgraphᚋcoreᚋlimitsᚐPeriodF[o.(*limits.Limit).Period()])
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNLimitPeriod2bankgraphᚋcoreᚋlimitsᚐPeriodF[o.(*limits.Limit).Period()])
 			},
 		},
 		"entryType": {
-			Leaf: func(o any) graphql.Marshaler {
+			Leaf: func(b []byte, o any) []byte {
 				v := o.(*limits.Limit).EntryType()
 				if v == nil {
-					return graphql.Null
+					return append(b, "null"...)
 				}
-				return scalar.MarshalString(marshalOEntryType2ᚖbankgraphᚋcoreᚋrailsᚐEntryTypeF[*v])
+				return scalar.AppendString(b, marshalOEntryType2ᚖbankgraphᚋcoreᚋrailsᚐEntryTypeF[*v])
 			},
 		},
 		"secCode": {
-			Leaf: func(o any) graphql.Marshaler {
+			Leaf: func(b []byte, o any) []byte {
 				v := o.(*limits.Limit).SECCode()
 				if v == nil {
-					return graphql.Null
+					return append(b, "null"...)
 				}
-				return scalar.MarshalString(marshalOSecCode2ᚖbankgraphᚋcoreᚋrailsᚐSECCodeF[*v])
+				return scalar.AppendString(b, marshalOSecCode2ᚖbankgraphᚋcoreᚋrailsᚐSECCodeF[*v])
 			},
 		},
 		"currency": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalCurrency(o.(*limits.Limit).Currency)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*limits.Limit).Currency)
 			},
 		},
 		"current": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalAmount(o.(*limits.Limit).Current())
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*limits.Limit).Current())
 			},
 		},
 		"used": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalAmount(o.(*limits.Limit).Used())
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*limits.Limit).Used())
 			},
 		},
 		"remaining": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalAmount(o.(*limits.Limit).Remaining())
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*limits.Limit).Remaining())
 			},
 		},
 		"exceededBy": {
-			Leaf: func(o any) graphql.Marshaler {
+			Leaf: func(b []byte, o any) []byte {
 				v := o.(*limits.Limit).ExceededBy()
 				if v == nil {
-					return graphql.Null
+					return append(b, "null"...)
 				}
-				return scalar.MarshalAmount(*v)
+				return scalar.AppendAmount(b, *v)
 			},
 		},
 		"message": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*limits.Limit).Message())
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*limits.Limit).Message())
 			},
 		},
 	},
 	"MaskedString": {
 		"masked": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*seal.Text).Masked())
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*seal.Text).Masked())
 			},
 		},
 	},
 	"PageInfo": {
 		"hasNextPage": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*model.PageInfo).HasNextPage)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.PageInfo).HasNextPage)
 			},
 		},
 		"hasPreviousPage": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*model.PageInfo).HasPreviousPage)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.PageInfo).HasPreviousPage)
 			},
 		},
 		"startCursor": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*model.PageInfo).StartCursor)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.PageInfo).StartCursor)
 			},
 		},
 		"endCursor": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*model.PageInfo).EndCursor)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.PageInfo).EndCursor)
 			},
 		},
 	},
 	"Profile": {
 		"creditClient": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*customers.Profile).CreditClient)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*customers.Profile).CreditClient)
 			},
 		},
 		"accountAnalysis": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*customers.Profile).AccountAnalysis)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*customers.Profile).AccountAnalysis)
 			},
 		},
 		"sso": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*customers.Profile).SSO)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*customers.Profile).SSO)
 			},
 		},
 		"billingCustomer": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*customers.Profile).BillingCustomer)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*customers.Profile).BillingCustomer)
 			},
 		},
 		"restrictedAccess": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*customers.Profile).RestrictedAccess)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*customers.Profile).RestrictedAccess)
 			},
 		},
 		"achPositivePay": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*customers.Profile).ACHPositivePay)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*customers.Profile).ACHPositivePay)
 			},
 		},
 		"achWhitelist": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*customers.Profile).ACHWhitelist)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*customers.Profile).ACHWhitelist)
 			},
 		},
 		"achNonPrefund": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*customers.Profile).ACHNonPrefund)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*customers.Profile).ACHNonPrefund)
 			},
 		},
 		"achNonPrefundLimit": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Profile).ACHNonPrefundLimit)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Profile).ACHNonPrefundLimit)
 			},
 		},
 		"paymentFileAuthentication": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*customers.Profile).PaymentFileAuthentication)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*customers.Profile).PaymentFileAuthentication)
 			},
 		},
 		"fxPricingTier": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Profile).FXPricingTier)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Profile).FXPricingTier)
 			},
 		},
 		"creditValueAdjustment": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Profile).CreditValueAdjustment)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Profile).CreditValueAdjustment)
 			},
 		},
 		"detailsOfCharge": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*customers.Profile).DetailsOfCharge)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*customers.Profile).DetailsOfCharge)
 			},
 		},
 	},
 	"RegulatoryReporting": {
 		"key": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*contacts.Reporting).Key)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*contacts.Reporting).Key)
 			},
 		},
 		"value": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*contacts.Reporting).Value)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*contacts.Reporting).Value)
 			},
 		},
 	},
 	"Signatory": {
 		"id": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalSignatoryID(o.(*signatories.Signatory).UID)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendSignatoryID(b, o.(*signatories.Signatory).UID)
 			},
 		},
 		"uid": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalSignatoryUID(o.(*signatories.Signatory).UID)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendSignatoryUID(b, o.(*signatories.Signatory).UID)
 			},
 		},
 		"fullName": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*signatories.Signatory).FullName)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*signatories.Signatory).FullName)
 			},
 		},
 		"title": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*signatories.Signatory).Title)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*signatories.Signatory).Title)
 			},
 		},
 		"emailAddress": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*signatories.Signatory).EmailAddress)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*signatories.Signatory).EmailAddress)
 			},
 		},
 		"phoneNumber": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*signatories.Signatory).PhoneNumber)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*signatories.Signatory).PhoneNumber)
 			},
 		},
 		"approvalLimit": {
-			Leaf: func(o any) graphql.Marshaler {
+			Leaf: func(b []byte, o any) []byte {
 				v := o.(*signatories.Signatory).ApprovalLimit()
 				if v == nil {
-					return graphql.Null
+					return append(b, "null"...)
 				}
-				return scalar.MarshalAmount(*v)
+				return scalar.AppendAmount(b, *v)
 			},
 		},
 		"status": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(marshalNSignatoryStatus2bankgraphᚋcoreᚋsignatoriesᚐStatusF[o.(*signatories.Signatory).Status])
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNSignatoryStatus2bankgraphᚋcoreᚋsignatoriesᚐStatusF[o.(*signatories.Signatory).Status])
 			},
 		},
 		"createdAt": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalDateTime(o.(*signatories.Signatory).CreatedAt)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*signatories.Signatory).CreatedAt)
 			},
 		},
 		"updatedAt": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalDateTime(o.(*signatories.Signatory).UpdatedAt)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*signatories.Signatory).UpdatedAt)
 			},
 		},
 	},
@@ -1303,19 +1305,19 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 		"totalCount": {
-			Ask: func(ctx context.Context, o any) (graphql.Marshaler, error) {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
 				v, err := o.(*model.Connection[signatories.Signatory]).TotalCount(ctx)
 				if err != nil {
-					return graphql.Null, err
+					return b, err
 				}
-				return scalar.MarshalInt(v), nil
+				return scalar.AppendInt(b, v), nil
 			},
 		},
 	},
 	"SignatoryEdge": {
 		"cursor": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*model.Edge[signatories.Signatory]).Cursor())
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.Edge[signatories.Signatory]).Cursor())
 			},
 		},
 		"node": {
@@ -1329,38 +1331,40 @@ var Plain = map[string]map[string]direct.Field{
 	},
 	"Viewer": {
 		"tenant": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*access.Caller).TenantCode)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*access.Caller).TenantCode)
 			},
 		},
 		"client": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*access.Caller).Client)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*access.Caller).Client)
 			},
 		},
 		"clientName": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalString(o.(*access.Caller).ClientName)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*access.Caller).ClientName)
 			},
 		},
 		"legalEntity": {
-			Leaf: func(o any) graphql.Marshaler {
-				return scalar.MarshalUID(o.(*access.Caller).Entity)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendUID(b, o.(*access.Caller).Entity)
 			},
 		},
 		"institution": {
-			Leaf: func(o any) graphql.Marshaler {
-				return graphql.MarshalBoolean(o.(*access.Caller).Institution)
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*access.Caller).Institution)
 			},
 		},
 		"permissions": {
-			Leaf: func(o any) graphql.Marshaler {
-				v := o.(*access.Caller).Rights()
-				list := make(graphql.Array, len(v))
-				for i := range v {
-					list[i] = scalar.MarshalString(v[i])
+			Leaf: func(b []byte, o any) []byte {
+				b = append(b, '[')
+				for i, v := range o.(*access.Caller).Rights() {
+					if i > 0 {
+						b = append(b, ',')
+					}
+					b = scalar.AppendString(b, v)
 				}
-				return list
+				return append(b, ']')
 			},
 		},
 	},

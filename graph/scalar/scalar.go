@@ -3,6 +3,7 @@
 package scalar
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"math"
@@ -23,20 +24,43 @@ import (
 // invalid is an input that does not have the form of its scalar. Which argument it is, the error's path says.
 func invalid(message string) error { return fault.Field("argument", "", fault.Malformed, message) }
 
-// raw writes text that needs no escaping.
-type raw string
+// Each scalar is written by its Append function, behind what has been written; its Marshal function says the
+// same to gqlgen's own execution.
 
-func (r raw) MarshalGQL(w io.Writer) { _, _ = io.WriteString(w, string(r)) }
+// written is what an Append function wrote.
+type written []byte
 
-func quoted(text string) graphql.Marshaler { return raw(`"` + text + `"`) }
+func (w written) MarshalGQL(to io.Writer) { _, _ = to.Write(w) }
 
-// MarshalString writes null for the empty text: in core, absent text is empty.
+// AppendString writes null for the empty text: in core, absent text is empty.
+func AppendString(b []byte, text string) []byte {
+	if text == "" {
+		return append(b, "null"...)
+	}
+	return appendQuoted(b, text)
+}
+
+// MarshalString is AppendString.
 func MarshalString(text string) graphql.Marshaler {
 	if text == "" {
 		return graphql.Null
 	}
 	return graphql.MarshalString(text)
 }
+
+func appendQuoted(b []byte, text string) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < 0x20 || c == '"' || c == '\\' {
+			var escaped bytes.Buffer
+			graphql.MarshalString(text).MarshalGQL(&escaped)
+			return append(b, escaped.Bytes()...)
+		}
+	}
+	return append(append(append(b, '"'), text...), '"')
+}
+
+// AppendBoolean writes true or false.
+func AppendBoolean(b []byte, v bool) []byte { return strconv.AppendBool(b, v) }
 
 // UnmarshalString takes a string and nothing else.
 func UnmarshalString(v any) (string, error) {
@@ -47,8 +71,9 @@ func UnmarshalString(v any) (string, error) {
 	return text, nil
 }
 
-// MarshalInt writes a 32-bit integer.
-func MarshalInt(n int32) graphql.Marshaler { return raw(strconv.FormatInt(int64(n), 10)) }
+// AppendInt writes a 32-bit integer.
+func AppendInt(b []byte, n int32) []byte   { return strconv.AppendInt(b, int64(n), 10) }
+func MarshalInt(n int32) graphql.Marshaler { return written(AppendInt(nil, n)) }
 
 // UnmarshalInt takes a whole number of 32 bits: no text, no decimals.
 func UnmarshalInt(v any) (int32, error) {
@@ -82,11 +107,12 @@ const (
 	SignatoryPrefix = "sig_"
 )
 
-func id(prefix string, uid int64) graphql.Marshaler {
-	return raw(strconv.AppendInt([]byte(`"`+prefix), uid, 10)) + `"`
+func appendID(b []byte, prefix string, uid int64) []byte {
+	b = append(append(b, '"'), prefix...)
+	return append(strconv.AppendInt(b, uid, 10), '"')
 }
 
-func uid(n int64) graphql.Marshaler { return quoted(strconv.FormatInt(n, 10)) }
+func appendUID(b []byte, n int64) []byte { return appendID(b, "", n) }
 
 // ParseUID reads 1 to 18 digits, the first of them not 0: each number has one form.
 func ParseUID(v any) (int64, error) {
@@ -110,27 +136,43 @@ func parse[T ~int64](v any) (T, error) {
 
 func noID[T any](any) (t T, err error) { return t, invalid("global ids are read by node") }
 
-func MarshalCustomerID(u customers.UID) graphql.Marshaler    { return id(CustomerPrefix, int64(u)) }
-func UnmarshalCustomerID(v any) (customers.UID, error)       { return noID[customers.UID](v) }
-func MarshalAccountID(u accounts.UID) graphql.Marshaler      { return id(AccountPrefix, int64(u)) }
-func UnmarshalAccountID(v any) (accounts.UID, error)         { return noID[accounts.UID](v) }
-func MarshalContactID(u contacts.UID) graphql.Marshaler      { return id(ContactPrefix, int64(u)) }
-func UnmarshalContactID(v any) (contacts.UID, error)         { return noID[contacts.UID](v) }
-func MarshalSignatoryID(u signatories.UID) graphql.Marshaler { return id(SignatoryPrefix, int64(u)) }
-func UnmarshalSignatoryID(v any) (signatories.UID, error)    { return noID[signatories.UID](v) }
+func AppendCustomerID(b []byte, u customers.UID) []byte   { return appendID(b, CustomerPrefix, int64(u)) }
+func MarshalCustomerID(u customers.UID) graphql.Marshaler { return written(AppendCustomerID(nil, u)) }
+func UnmarshalCustomerID(v any) (customers.UID, error)    { return noID[customers.UID](v) }
+func AppendAccountID(b []byte, u accounts.UID) []byte     { return appendID(b, AccountPrefix, int64(u)) }
+func MarshalAccountID(u accounts.UID) graphql.Marshaler   { return written(AppendAccountID(nil, u)) }
+func UnmarshalAccountID(v any) (accounts.UID, error)      { return noID[accounts.UID](v) }
+func AppendContactID(b []byte, u contacts.UID) []byte     { return appendID(b, ContactPrefix, int64(u)) }
+func MarshalContactID(u contacts.UID) graphql.Marshaler   { return written(AppendContactID(nil, u)) }
+func UnmarshalContactID(v any) (contacts.UID, error)      { return noID[contacts.UID](v) }
+func AppendSignatoryID(b []byte, u signatories.UID) []byte {
+	return appendID(b, SignatoryPrefix, int64(u))
+}
+func MarshalSignatoryID(u signatories.UID) graphql.Marshaler {
+	return written(AppendSignatoryID(nil, u))
+}
+func UnmarshalSignatoryID(v any) (signatories.UID, error) { return noID[signatories.UID](v) }
 
-func MarshalUID(n int64) graphql.Marshaler                    { return uid(n) }
-func UnmarshalUID(v any) (int64, error)                       { return ParseUID(v) }
-func MarshalCustomerUID(u customers.UID) graphql.Marshaler    { return uid(int64(u)) }
-func UnmarshalCustomerUID(v any) (customers.UID, error)       { return parse[customers.UID](v) }
-func MarshalAccountUID(u accounts.UID) graphql.Marshaler      { return uid(int64(u)) }
-func UnmarshalAccountUID(v any) (accounts.UID, error)         { return parse[accounts.UID](v) }
-func MarshalContactUID(u contacts.UID) graphql.Marshaler      { return uid(int64(u)) }
-func UnmarshalContactUID(v any) (contacts.UID, error)         { return parse[contacts.UID](v) }
-func MarshalSignatoryUID(u signatories.UID) graphql.Marshaler { return uid(int64(u)) }
-func UnmarshalSignatoryUID(v any) (signatories.UID, error)    { return parse[signatories.UID](v) }
-func MarshalFeeTierUID(u fees.ID) graphql.Marshaler           { return uid(int64(u)) }
-func UnmarshalFeeTierUID(v any) (fees.ID, error)              { return parse[fees.ID](v) }
+func AppendUID(b []byte, n int64) []byte                    { return appendUID(b, n) }
+func MarshalUID(n int64) graphql.Marshaler                  { return written(AppendUID(nil, n)) }
+func UnmarshalUID(v any) (int64, error)                     { return ParseUID(v) }
+func AppendCustomerUID(b []byte, u customers.UID) []byte    { return appendUID(b, int64(u)) }
+func MarshalCustomerUID(u customers.UID) graphql.Marshaler  { return written(AppendCustomerUID(nil, u)) }
+func UnmarshalCustomerUID(v any) (customers.UID, error)     { return parse[customers.UID](v) }
+func AppendAccountUID(b []byte, u accounts.UID) []byte      { return appendUID(b, int64(u)) }
+func MarshalAccountUID(u accounts.UID) graphql.Marshaler    { return written(AppendAccountUID(nil, u)) }
+func UnmarshalAccountUID(v any) (accounts.UID, error)       { return parse[accounts.UID](v) }
+func AppendContactUID(b []byte, u contacts.UID) []byte      { return appendUID(b, int64(u)) }
+func MarshalContactUID(u contacts.UID) graphql.Marshaler    { return written(AppendContactUID(nil, u)) }
+func UnmarshalContactUID(v any) (contacts.UID, error)       { return parse[contacts.UID](v) }
+func AppendSignatoryUID(b []byte, u signatories.UID) []byte { return appendUID(b, int64(u)) }
+func MarshalSignatoryUID(u signatories.UID) graphql.Marshaler {
+	return written(AppendSignatoryUID(nil, u))
+}
+func UnmarshalSignatoryUID(v any) (signatories.UID, error) { return parse[signatories.UID](v) }
+func AppendFeeTierUID(b []byte, u fees.ID) []byte          { return appendUID(b, int64(u)) }
+func MarshalFeeTierUID(u fees.ID) graphql.Marshaler        { return written(AppendFeeTierUID(nil, u)) }
+func UnmarshalFeeTierUID(v any) (fees.ID, error)           { return parse[fees.ID](v) }
 
 // AmountText is an amount as a caller wrote it: which currency it is in is known only where it is used.
 type AmountText string
@@ -149,12 +191,16 @@ func UnmarshalAmountText(v any) (AmountText, error) {
 	return AmountText(text), nil
 }
 
-func MarshalAmount(a money.Amount) graphql.Marshaler { return quoted(a.String()) }
+func AppendAmount(b []byte, a money.Amount) []byte {
+	return append(a.Append(append(b, '"')), '"')
+}
+func MarshalAmount(a money.Amount) graphql.Marshaler { return written(AppendAmount(nil, a)) }
 func UnmarshalAmount(any) (money.Amount, error) {
 	return money.Amount{}, invalid("an amount is read where its currency is known")
 }
 
-func MarshalCents(c customers.Cents) graphql.Marshaler { return quoted(c.Amount().String()) }
+func AppendCents(b []byte, c customers.Cents) []byte   { return AppendAmount(b, c.Amount()) }
+func MarshalCents(c customers.Cents) graphql.Marshaler { return written(AppendCents(nil, c)) }
 func UnmarshalCents(v any) (customers.Cents, error) {
 	text, err := UnmarshalAmountText(v)
 	if err != nil {
@@ -164,7 +210,8 @@ func UnmarshalCents(v any) (customers.Cents, error) {
 	return customers.Cents(amount.Minor), err
 }
 
-// MarshalCurrency writes null where no currency is known.
+// AppendCurrency writes null where no currency is known.
+func AppendCurrency(b []byte, c money.Currency) []byte   { return AppendString(b, string(c)) }
 func MarshalCurrency(c money.Currency) graphql.Marshaler { return MarshalString(string(c)) }
 func UnmarshalCurrency(v any) (money.Currency, error) {
 	text, ok := v.(string)
@@ -178,7 +225,10 @@ func UnmarshalCurrency(v any) (money.Currency, error) {
 	return c, nil
 }
 
-func MarshalDate(day time.Time) graphql.Marshaler { return quoted(day.Format(time.DateOnly)) }
+func AppendDate(b []byte, day time.Time) []byte {
+	return append(day.AppendFormat(append(b, '"'), time.DateOnly), '"')
+}
+func MarshalDate(day time.Time) graphql.Marshaler { return written(AppendDate(nil, day)) }
 func UnmarshalDate(v any) (time.Time, error) {
 	text, _ := v.(string)
 	day, err := time.Parse(time.DateOnly, text)
@@ -188,9 +238,10 @@ func UnmarshalDate(v any) (time.Time, error) {
 	return day, nil
 }
 
-func MarshalDateTime(t time.Time) graphql.Marshaler {
-	return quoted(t.UTC().Format(time.RFC3339))
+func AppendDateTime(b []byte, t time.Time) []byte {
+	return append(t.UTC().AppendFormat(append(b, '"'), time.RFC3339), '"')
 }
+func MarshalDateTime(t time.Time) graphql.Marshaler { return written(AppendDateTime(nil, t)) }
 func UnmarshalDateTime(v any) (time.Time, error) {
 	text, _ := v.(string)
 	t, err := time.Parse(time.RFC3339, text)

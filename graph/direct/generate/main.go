@@ -89,7 +89,8 @@ func (f field) Address(ref *config.TypeReference) string {
 	return "&"
 }
 
-// Write is the Go expression that writes a scalar or enum value.
+// Write is the Go expression that writes a scalar or enum value behind b: the scalar's Append function,
+// which stands beside its Marshal function.
 func (f field) Write(ref *config.TypeReference, value string) string {
 	enum := ref.EnumMarshalVar(true)
 	if ref.IsPtr() {
@@ -104,5 +105,9 @@ func (f field) Write(ref *config.TypeReference, value string) string {
 	if ref.Marshaler == nil {
 		log.Fatalf("%s.%s: no marshaler", f.Object.Name, f.Name)
 	}
-	return strings.TrimSpace(templates.Call(ref.Marshaler)) + "(" + value + ")"
+	name, ok := strings.CutPrefix(ref.Marshaler.Name(), "Marshal")
+	if !ok {
+		log.Fatalf("%s.%s: %s is no Marshal function", f.Object.Name, f.Name, ref.Marshaler.Name())
+	}
+	return templates.CurrentImports.Lookup("bankgraph/graph/scalar") + ".Append" + name + "(b, " + value + ")"
 }
