@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 	"sync"
 	"unsafe"
 
@@ -94,10 +95,16 @@ func (p Parents) Window(inner *bun.SelectQuery) string {
 	return "SELECT r.* FROM unnest($2::bigint[]) WITH ORDINALITY AS p(parent, place) CROSS JOIN LATERAL (" + inner.String() + window + ") AS r"
 }
 
-// target is where one column goes: a field of the struct, by path, as the plain type of its kind.
+// target is where one column stands in the struct: as the plain type of its kind, or as the field's own
+// type where that scans itself.
 type target struct {
-	index []int
-	plain reflect.Type // nil where the field's own type scans itself
+	offset uintptr
+	as     reflect.Type
+}
+
+// in is the field of the struct behind a pointer, as a pointer that the driver can scan into.
+func (to target) in(row unsafe.Pointer) any {
+	return reflect.NewAt(to.as, unsafe.Add(row, to.offset)).Interface()
 }
 
 var plainTypes = map[reflect.Kind]reflect.Type{
@@ -130,15 +137,16 @@ func targetsOf[T any](rows pgx.Rows) []target {
 func (t *Text[T]) scan(rows pgx.Rows, each func(*T)) error {
 	t.once.Do(func() { t.into = targetsOf[T](rows) })
 	fields := make([]any, len(t.into))
-	for rows.Next() {
-		row := new(T)
-		value := reflect.ValueOf(row).Elem()
+	var room []T // rows are allocated several at a time: a list is read, and let go, as a whole
+	for n := 1; rows.Next(); {
+		if len(room) == 0 {
+			room = make([]T, n)
+			n = min(2*n, 16)
+		}
+		row := &room[0]
+		room = room[1:]
 		for i, to := range t.into {
-			field := value.FieldByIndex(to.index).Addr()
-			if to.plain != nil {
-				field = reflect.NewAt(to.plain, unsafe.Pointer(field.Pointer()))
-			}
-			fields[i] = field.Interface()
+			fields[i] = to.in(unsafe.Pointer(row))
 		}
 		if err := rows.Scan(fields...); err != nil {
 			return err
@@ -214,6 +222,20 @@ type Params []any
 func (p *Params) Add(value any) string {
 	*p = append(*p, value)
 	return "$" + strconv.Itoa(len(*p))
+}
+
+// Conditions narrow a query; all of them must hold.
+type Conditions []string
+
+// Key is what a text depends on: the conditions name placeholders, never values.
+func (c Conditions) Key() string { return strings.Join(c, " AND ") }
+
+// On narrows a query.
+func (c Conditions) On(q *bun.SelectQuery) *bun.SelectQuery {
+	for _, condition := range c {
+		q = q.Where(condition)
+	}
+	return q
 }
 
 // Count is the row of a read that counts.

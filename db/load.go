@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
-	"slices"
 	"unsafe"
 
 	"github.com/jackc/pgx/v5"
@@ -63,9 +62,8 @@ func CopyTo[T any](ctx context.Context, load *Load, models iter.Seq[*T]) (copied
 		if !more {
 			return nil, false, nil
 		}
-		value := reflect.ValueOf(item).Elem()
 		for i, to := range targets {
-			row[i] = plainValue(value.FieldByIndex(to.index), to.plain)
+			row[i] = to.out(unsafe.Pointer(item))
 		}
 		return row, true, nil
 	}}
@@ -79,11 +77,10 @@ func CopyTo[T any](ctx context.Context, load *Load, models iter.Seq[*T]) (copied
 	return copied, nil
 }
 
-// plainValue is what the driver encodes quickest: the plain type behind a typed id or enum.
-func plainValue(field reflect.Value, plain reflect.Type) any {
-	if plain != nil {
-		return reflect.NewAt(plain, unsafe.Pointer(field.UnsafeAddr())).Elem().Interface()
-	}
+// out is the field's value for COPY: of typed ids and enums the plain value behind them, of an empty list
+// a list, of missing bytes NULL.
+func (to target) out(row unsafe.Pointer) any {
+	field := reflect.NewAt(to.as, unsafe.Add(row, to.offset)).Elem()
 	if field.Kind() == reflect.Slice && field.IsNil() {
 		if field.Type().Elem().Kind() == reflect.Uint8 {
 			return nil
@@ -95,10 +92,13 @@ func plainValue(field reflect.Value, plain reflect.Type) any {
 
 // targetOf says where a column goes, and as what.
 func targetOf(model reflect.Type, field *bunschema.Field) target {
-	typ := model.FieldByIndex(field.Index).Type
-	to := target{index: slices.Clone(field.Index)}
-	if !reflect.PointerTo(typ).Implements(scannerType) {
-		to.plain = plainTypes[typ.Kind()]
+	to := target{as: model}
+	for _, index := range field.Index { // groups of columns are structs, never pointers
+		step := to.as.Field(index)
+		to.offset, to.as = to.offset+step.Offset, step.Type
+	}
+	if plain, ok := plainTypes[to.as.Kind()]; ok && !reflect.PointerTo(to.as).Implements(scannerType) {
+		to.as = plain
 	}
 	return to
 }

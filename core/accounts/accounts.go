@@ -92,10 +92,10 @@ type Search struct {
 	SWIFT      *bool
 }
 
-// where narrows a query; p collects the values.
-func (by Search) where(q *bun.SelectQuery, s *Service, tenant access.Tenant, p *db.Params) *bun.SelectQuery {
+// where are the conditions that narrow a query; p collects the values.
+func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.Conditions) {
 	if by.Number != "" {
-		q = q.Where("a.number_hash = " + p.Add(s.keys.Hash(int64(tenant), NumberColumn, by.Number)))
+		all = append(all, "a.number_hash = "+p.Add(s.keys.Hash(int64(tenant), NumberColumn, by.Number)))
 	}
 	for _, exact := range []struct{ column, value string }{
 		{"type", string(by.Type)},
@@ -105,7 +105,7 @@ func (by Search) where(q *bun.SelectQuery, s *Service, tenant access.Tenant, p *
 		{"cost_center", by.CostCenter},
 	} {
 		if exact.value != "" {
-			q = q.Where("a." + exact.column + " = " + p.Add(exact.value))
+			all = append(all, "a."+exact.column+" = "+p.Add(exact.value))
 		}
 	}
 	for _, flag := range []struct {
@@ -120,17 +120,18 @@ func (by Search) where(q *bun.SelectQuery, s *Service, tenant access.Tenant, p *
 		{"enable_swift", by.SWIFT},
 	} {
 		if flag.value != nil {
-			q = q.Where("a." + flag.column + " = " + p.Add(*flag.value))
+			all = append(all, "a."+flag.column+" = "+p.Add(*flag.value))
 		}
 	}
-	return q
+	return all
 }
 
-// shape is what the text of a read depends on, where no filter is set.
+// shape is what the text of a read depends on.
 type shape struct {
 	want          db.Columns
 	back, partner bool
 	parents       db.Parents
+	where         string
 }
 
 var ofCustomers db.Texts[Account]
@@ -145,19 +146,15 @@ func (s *Service) OfCustomers(ctx context.Context, b *db.Batch, of []customers.U
 	parents := db.ParentsOf(len(of))
 	want = wanted(want)
 	p := db.Params{caller.Tenant, of, w.Limit(), w.Cursor.UID, w.Offset}
-	build := func() string {
-		q := by.where(selecting(want).Where("a.customer = "+parents.Is), s, caller.Tenant, &p)
+	where := by.where(s, caller.Tenant, &p)
+	text := ofCustomers.Get(shape{want: want, back: w.Backward, parents: parents, where: where.Key()}, func() string {
+		q := where.On(selecting(want).Where("a.customer = " + parents.Is))
 		return parents.Window(db.ByUID(q, "a.uid", "$4", w.Backward))
-	}
-	if by != (Search{}) {
-		return db.QueueMany(b, db.NewText[Account](build()), customerOf, p...)
-	}
-	return db.QueueMany(b, ofCustomers.Get(shape{want: want, back: w.Backward, parents: parents}, build), customerOf, p...)
+	})
+	return db.QueueMany(b, text, func(a *Account) customers.UID { return a.Customer }, p...)
 }
 
-func customerOf(a *Account) customers.UID { return a.Customer }
-
-var countOf = db.NewText[db.Count](`SELECT customer AS of, count(*) AS n FROM accounts WHERE tenant = $1 AND customer = ANY($2) AND deleted_at IS NULL GROUP BY customer`)
+var countOf db.Texts[db.Count]
 
 // CountOfCustomers counts the accounts of each customer.
 func (s *Service) CountOfCustomers(ctx context.Context, b *db.Batch, of []customers.UID, by Search) *db.Many[customers.UID, db.Count] {
@@ -165,11 +162,12 @@ func (s *Service) CountOfCustomers(ctx context.Context, b *db.Batch, of []custom
 	if err != nil {
 		return db.Refuse[customers.UID, db.Count](err)
 	}
-	p, text := db.Params{caller.Tenant, of}, countOf
-	if by != (Search{}) {
+	p := db.Params{caller.Tenant, of}
+	where := by.where(s, caller.Tenant, &p)
+	text := countOf.Get(where.Key(), func() string {
 		q := db.Select0[Account]("a.customer AS of, count(*) AS n").Where("a.tenant = $1").Where("a.customer = ANY($2)").Where("a.deleted_at IS NULL")
-		text = db.NewText[db.Count](by.where(q, s, caller.Tenant, &p).GroupExpr("a.customer").String())
-	}
+		return where.On(q).GroupExpr("a.customer").String()
+	})
 	return db.QueueMany(b, text, func(c *db.Count) customers.UID { return customers.UID(c.Of) }, p...)
 }
 

@@ -31,14 +31,22 @@ func (s *Service) Of(ctx context.Context, customer customers.UID, by Search, wan
 
 // OfNumber reads the one account of a customer that a search with a number finds, or ErrNotFound.
 func (s *Service) OfNumber(ctx context.Context, customer customers.UID, by Search, want db.Columns) (*Account, error) {
-	found, err := s.Of(ctx, customer, by, want, page.First(1))
-	if err != nil {
+	if _, err := access.Require(ctx, access.ViewAccounts); err != nil {
 		return nil, err
 	}
-	if len(found.Items) == 0 {
+	b := s.db.Batch()
+	scope := s.customers.Scoped(ctx, b, customer)
+	found := s.OfCustomers(ctx, b, []customers.UID{customer}, by, want, page.First(1))
+	if err := b.Send(ctx); err != nil {
+		return nil, err
+	}
+	if _, err := scope.Check(); err != nil {
+		return nil, err
+	}
+	if len(found.Of[customer]) == 0 {
 		return nil, ErrNotFound.On("accountNumber")
 	}
-	return found.Items[0], nil
+	return found.Of[customer][0], nil
 }
 
 // Find reads one account of one customer, in one round trip. An account of another customer is ErrNotFound,

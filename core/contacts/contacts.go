@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/uptrace/bun"
-
 	"bankgraph/core/access"
 	"bankgraph/core/customers"
 	"bankgraph/core/page"
@@ -34,21 +32,23 @@ type Search struct {
 	AccountNumber string // exact
 }
 
-func (by Search) where(q *bun.SelectQuery, s *Service, tenant access.Tenant, p *db.Params) *bun.SelectQuery {
+// where are the conditions that narrow a query; p collects the values.
+func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.Conditions) {
 	if by.Name != "" {
-		q = q.Where("starts_with(lower(k.name), lower(" + p.Add(by.Name) + "::text))")
+		all = append(all, "starts_with(lower(k.name), lower("+p.Add(by.Name)+"::text))")
 	}
 	if by.AccountNumber != "" {
-		q = q.Where("k.bank_account_number_hash = " + p.Add(s.keys.Hash(int64(tenant), NumberColumn, by.AccountNumber)))
+		all = append(all, "k.bank_account_number_hash = "+p.Add(s.keys.Hash(int64(tenant), NumberColumn, by.AccountNumber)))
 	}
-	return q
+	return all
 }
 
-// shape is what the text of a read depends on, where no filter is set.
+// shape is what the text of a read depends on.
 type shape struct {
 	want          db.Columns
 	back, partner bool
 	parents       db.Parents
+	where         string
 }
 
 var ofCustomers db.Texts[Contact]
@@ -63,17 +63,15 @@ func (s *Service) OfCustomers(ctx context.Context, b *db.Batch, of []customers.U
 	parents := db.ParentsOf(len(of))
 	want = db.Or[Contact](want).And(identity)
 	p := db.Params{caller.Tenant, of, w.Limit(), w.Cursor.UID, w.Offset}
-	build := func() string {
-		q := by.where(db.Select[Contact](want, nil).Where("k.tenant = $1").Where("k.customer = "+parents.Is), s, caller.Tenant, &p)
+	where := by.where(s, caller.Tenant, &p)
+	text := ofCustomers.Get(shape{want: want, back: w.Backward, parents: parents, where: where.Key()}, func() string {
+		q := where.On(db.Select[Contact](want, nil).Where("k.tenant = $1").Where("k.customer = " + parents.Is))
 		return parents.Window(db.ByUID(q, "k.uid", "$4", w.Backward))
-	}
-	if by != (Search{}) {
-		return db.QueueMany(b, db.NewText[Contact](build()), customerOf, p...)
-	}
-	return db.QueueMany(b, ofCustomers.Get(shape{want: want, back: w.Backward, parents: parents}, build), customerOf, p...)
+	})
+	return db.QueueMany(b, text, func(k *Contact) customers.UID { return k.Customer }, p...)
 }
 
-func customerOf(k *Contact) customers.UID { return k.Customer }
+var countOf db.Texts[db.Count]
 
 // CountOfCustomers counts the contacts of each customer.
 func (s *Service) CountOfCustomers(ctx context.Context, b *db.Batch, of []customers.UID, by Search) *db.Many[customers.UID, db.Count] {
@@ -82,9 +80,12 @@ func (s *Service) CountOfCustomers(ctx context.Context, b *db.Batch, of []custom
 		return db.Refuse[customers.UID, db.Count](err)
 	}
 	p := db.Params{caller.Tenant, of}
-	q := db.Select0[Contact]("k.customer AS of, count(*) AS n").Where("k.tenant = $1").Where("k.customer = ANY($2)")
-	text := by.where(q, s, caller.Tenant, &p).GroupExpr("k.customer").String()
-	return db.QueueMany(b, db.NewText[db.Count](text), func(c *db.Count) customers.UID { return customers.UID(c.Of) }, p...)
+	where := by.where(s, caller.Tenant, &p)
+	text := countOf.Get(where.Key(), func() string {
+		q := db.Select0[Contact]("k.customer AS of, count(*) AS n").Where("k.tenant = $1").Where("k.customer = ANY($2)")
+		return where.On(q).GroupExpr("k.customer").String()
+	})
+	return db.QueueMany(b, text, func(c *db.Count) customers.UID { return customers.UID(c.Of) }, p...)
 }
 
 var finding db.Texts[Contact]

@@ -32,6 +32,8 @@ var identity = db.Want[Customer]("UID", "Owner")
 type shape struct {
 	want    db.Columns
 	partner bool
+	where   string
+	order   string
 }
 
 // within limits a query on customers to those that the caller may see. $2 is the partner.
@@ -139,43 +141,45 @@ type Search struct {
 
 func (by Search) empty() bool { return by == Search{Order: by.Order} }
 
-// where narrows a query; p collects the values.
-func (by Search) where(q *bun.SelectQuery, s *Service, tenant access.Tenant, p *db.Params) *bun.SelectQuery {
+// where are the conditions that narrow a query; p collects the values.
+func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.Conditions) {
 	if by.UID != 0 {
-		q = q.Where("c.uid = " + p.Add(by.UID))
+		all = append(all, "c.uid = "+p.Add(by.UID))
 	}
 	if by.Words != "" {
-		q = q.Where("to_tsvector('simple', c.legal_name) @@ to_tsquery('simple', " + p.Add(wordPrefixes(by.Words)) + ")")
+		all = append(all, "to_tsvector('simple', c.legal_name) @@ to_tsquery('simple', "+p.Add(wordPrefixes(by.Words))+")")
 	}
 	if by.NamePrefix != "" {
 		// A range instead of LIKE: a prepared plan can use the index for it.
 		from := p.Add(by.NamePrefix)
-		q = q.Where("lower(c.legal_name) COLLATE \"C\" >= lower(" + from + "::text) COLLATE \"C\"").
-			Where("lower(c.legal_name) COLLATE \"C\" < lower(" + from + "::text) COLLATE \"C\" || chr(1114111)")
+		all = append(all, name+" >= lower("+from+"::text) COLLATE \"C\"", name+" < lower("+from+"::text) COLLATE \"C\" || chr(1114111)")
 	}
 	if by.ShortName != "" {
-		q = q.Where("lower(c.short_name) = lower(" + p.Add(by.ShortName) + ")")
+		all = append(all, "lower(c.short_name) = lower("+p.Add(by.ShortName)+")")
 	}
 	if by.CustomerID != "" {
-		q = q.Where("c.customer_id = " + p.Add(by.CustomerID) + " AND c.customer_id <> ''")
+		all = append(all, "c.customer_id = "+p.Add(by.CustomerID), "c.customer_id <> ''")
 	}
 	if by.TaxID != "" {
-		q = q.Where("c.tax_id_hash = " + p.Add(s.keys.Hash(int64(tenant), TaxIDColumn, by.TaxID)))
+		all = append(all, "c.tax_id_hash = "+p.Add(s.keys.Hash(int64(tenant), TaxIDColumn, by.TaxID)))
 	}
 	if by.LEI != "" {
-		q = q.Where("c.lei = " + p.Add(strings.ToUpper(by.LEI)) + " AND c.lei <> ''")
+		all = append(all, "c.lei = "+p.Add(strings.ToUpper(by.LEI)), "c.lei <> ''")
 	}
 	if by.Type != "" {
-		q = q.Where("c.type = " + p.Add(string(by.Type)))
+		all = append(all, "c.type = "+p.Add(string(by.Type)))
 	}
 	if by.Status != "" {
-		q = q.Where("c.status = " + p.Add(string(by.Status)))
+		all = append(all, "c.status = "+p.Add(string(by.Status)))
 	}
 	if by.Parent != 0 {
-		q = q.Where("c.parent = " + p.Add(by.Parent))
+		all = append(all, "c.parent = "+p.Add(by.Parent))
 	}
-	return q
+	return all
 }
+
+// name is the legal name as it is sorted and searched: without regard to letter case, byte by byte.
+const name = `lower(c.legal_name) COLLATE "C"`
 
 // TaxIDColumn is the place that tax ids are sealed for.
 const TaxIDColumn = "customers.tax_id"
@@ -196,32 +200,35 @@ func (s *Service) List(ctx context.Context, b *db.Batch, by Search, want db.Colu
 	if err != nil {
 		return db.RefuseRows[Customer](err)
 	}
-	p := db.Params{caller.Tenant, caller.Owner(), w.Limit()}
-	q := by.where(within(db.Select[Customer](db.Or[Customer](want).And(identity), nil).Where("c.tenant = $1"), !caller.Institution), s, caller.Tenant, &p)
+	p := db.Params{caller.Tenant, caller.Owner(), w.Limit(), w.Offset}
+	where := by.where(s, caller.Tenant, &p)
 	direction, compare := "", ">"
 	if w.Backward {
 		direction, compare = " DESC", "<"
 	}
+	order := "c.uid" + direction
 	if by.Order == ByName {
-		q = q.OrderExpr("lower(c.legal_name) COLLATE \"C\"" + direction + ", c.uid" + direction)
-		if w.Cursor.UID != 0 {
-			q = q.Where("(lower(c.legal_name) COLLATE \"C\", c.uid) " + compare + " (lower(" + p.Add(w.Cursor.Value) + "::text) COLLATE \"C\", " + p.Add(w.Cursor.UID) + "::bigint)")
-		}
-	} else {
-		q = q.OrderExpr("c.uid" + direction)
-		if w.Cursor.UID != 0 {
-			q = q.Where("c.uid " + compare + " " + p.Add(w.Cursor.UID))
-		}
+		order = name + direction + ", " + order
 	}
-	text := q.String() + " LIMIT $3"
-	if w.Offset > 0 {
-		text += " OFFSET " + p.Add(w.Offset)
+	switch {
+	case w.Cursor.UID == 0:
+	case by.Order == ByName:
+		where = append(where, "("+name+", c.uid) "+compare+" (lower("+p.Add(w.Cursor.Value)+"::text) COLLATE \"C\", "+p.Add(w.Cursor.UID)+"::bigint)")
+	default:
+		where = append(where, "c.uid "+compare+" "+p.Add(w.Cursor.UID))
 	}
-	return db.Queue(b, listing.Get(text, func() string { return text }), p...)
+	want = db.Or[Customer](want).And(identity)
+	text := listing.Get(shape{want: want, partner: !caller.Institution, where: where.Key(), order: order}, func() string {
+		q := where.On(within(db.Select[Customer](want, nil).Where("c.tenant = $1"), !caller.Institution))
+		return q.OrderExpr(order).String() + " LIMIT $3::bigint OFFSET $4::bigint"
+	})
+	return db.Queue(b, text, p...)
 }
 
-// listing keeps the texts of List by themselves: there are as many as combinations of filters in use.
-var listing db.Texts[Customer]
+var (
+	listing  db.Texts[Customer]
+	counting db.Texts[db.Count]
+)
 
 // Count reads how many customers a search finds. Without any filter it comes from the counters.
 func (s *Service) Count(ctx context.Context, b *db.Batch, by Search) *db.Rows[db.Count] {
@@ -233,8 +240,11 @@ func (s *Service) Count(ctx context.Context, b *db.Batch, by Search) *db.Rows[db
 	if by.empty() {
 		return db.Queue(b, countAll, p...)
 	}
-	q := by.where(within(db.Select0[Customer]("count(*) AS n").Where("c.tenant = $1"), !caller.Institution), s, caller.Tenant, &p)
-	return db.Queue(b, db.NewText[db.Count](q.String()), p...)
+	where := by.where(s, caller.Tenant, &p)
+	text := counting.Get(shape{partner: !caller.Institution, where: where.Key()}, func() string {
+		return where.On(within(db.Select0[Customer]("count(*) AS n").Where("c.tenant = $1"), !caller.Institution)).String()
+	})
+	return db.Queue(b, text, p...)
 }
 
 var countAll = db.NewText[db.Count](`SELECT coalesce(sum(customers), 0)::bigint AS n FROM customer_counts WHERE tenant = $1 AND ($2 = 0::bigint OR owner = $2)`)

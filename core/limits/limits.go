@@ -35,15 +35,16 @@ SELECT l.customer, l.code, l.application, l.ceiling, l.currency, CASE
     WHEN l.code LIKE '%\_PER\_MONTH' THEN coalesce(u.month, 0)
     ELSE 0 END::bigint AS used
 FROM limits AS l
-LEFT JOIN LATERAL (
-  SELECT sum(amount) FILTER (WHERE day = $4) AS day,
+LEFT JOIN (
+  SELECT customer, sum(amount) FILTER (WHERE day = $4) AS day,
          sum(amount) FILTER (WHERE day >= date_trunc('week', $4::date)::date AND day < date_trunc('week', $4::date)::date + 7) AS week,
          sum(amount) FILTER (WHERE day >= date_trunc('month', $4::date)::date AND day < (date_trunc('month', $4::date) + interval '1 month')::date) AS month
   FROM limit_usage
-  WHERE tenant = $1 AND customer = l.customer AND rail = $5 AND ($6 = '' OR entry_type = $6)
+  WHERE tenant = $1 AND customer = ANY($2) AND rail = $5 AND ($6 = '' OR entry_type = $6)
     AND day >= least(date_trunc('month', $4::date), date_trunc('week', $4::date))::date
     AND day < greatest(date_trunc('month', $4::date) + interval '1 month', date_trunc('week', $4::date) + interval '7 days')::date
-) AS u ON true
+  GROUP BY customer
+) AS u ON u.customer = l.customer
 WHERE l.tenant = $1 AND l.customer = ANY($2) AND l.code = ANY($3)`)
 
 // OfCustomers reads the limits that answer a question, of each customer that has any of them. Check is the
