@@ -47,6 +47,7 @@ func contactOf(c customers.UID, n int) contacts.UID { return contacts.UID(accoun
 func signatoryOf(c customers.UID, n int) signatories.UID {
 	return signatories.UID(int(c-theBank)*100 + n + 1)
 }
+
 func numberOf(c customers.UID, n int) string { return fmt.Sprintf("9%011d", int64(accountOf(c, n))) }
 
 // each customer has so many accounts, contacts and signatories.
@@ -372,7 +373,7 @@ func through(t testing.TB, server http.Handler, caller *access.Caller, body stri
 		ctx = access.With(ctx, *caller)
 	}
 	meter := &db.Meter{}
-	r := httptest.NewRequest("POST", "/graphql", strings.NewReader(body))
+	r := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/graphql-response+json")
 	w := httptest.NewRecorder()

@@ -121,15 +121,17 @@ func nodesOf[K ~int64, T any](o *operation, prefix string, k *kind, many func(co
 			return next
 		},
 		node: func(id string) (model.Node, error) {
-			uid, err := scalar.ParseUID(strings.TrimPrefix(id, prefix))
-			if err != nil || found == nil {
-				return nil, nil
+			uid, malformed := scalar.ParseUID(strings.TrimPrefix(id, prefix))
+			if malformed == nil && found != nil {
+				row, err := oneOf(found, K(uid))
+				if err != nil {
+					return nil, err
+				}
+				if row != nil {
+					return row, nil
+				}
 			}
-			row, err := oneOf(found, K(uid))
-			if row == nil {
-				return nil, err
-			}
-			return row, nil
+			return nil, nil
 		},
 	}
 }

@@ -75,7 +75,9 @@ func everything(def *gql.Definition) (all []branch) {
 				return branch{name, identityOf(schema.Types[strings.TrimSuffix(of.Name, "Connection")])}
 			}
 			b.kids = []branch{
-				{"totalCount", nil}, row("nodes"), {"edges", []branch{{"cursor", nil}, row("node")}},
+				{"totalCount", nil},
+				row("nodes"),
+				{"edges", []branch{{"cursor", nil}, row("node")}},
 				{"pageInfo", everything(schema.Types["PageInfo"])},
 			}
 		case contains(of.Interfaces, "Node"):
@@ -321,18 +323,30 @@ func TestAFragmentSharedByTwoPlacesReadsWhatEachPlaceNeeds(t *testing.T) {
 		name, document string
 		path           []any
 	}{
-		{"nodes need more", fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: 1) { nodes { ...F customer { legalName } } edges { node { ...F } } } } } fragment F on Account { customer { uid } }`, star),
-			[]any{"customer", "accounts", "nodes", 0, "customer", "legalName"}},
-		{"edges need more", fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: 1) { nodes { ...F } edges { node { ...F customer { legalName } } } } } } fragment F on Account { customer { uid } }`, star),
-			[]any{"customer", "accounts", "edges", 0, "node", "customer", "legalName"}},
-		{"roots' nodes need more", fmt.Sprintf(`{ customers(filter: {parent: "%d"}) { nodes { ...F accounts { nodes { name } } } edges { node { ...F } } } } fragment F on Customer { accounts { nodes { uid } } }`, partner),
-			[]any{"customers", "nodes", 0, "accounts", "nodes", 0, "name"}},
-		{"roots' edges count", fmt.Sprintf(`{ customers(filter: {parent: "%d"}) { edges { node { ...F accounts { totalCount } } } nodes { ...F } } } fragment F on Customer { accounts { nodes { uid } } }`, partner),
-			[]any{"customers", "edges", 0, "node", "accounts", "totalCount"}},
-		{"the account's first customer needs more", fmt.Sprintf(`{ account(by: {uid: "%d"}) { a: customer { ...F accounts { nodes { name } } } b: customer { ...F } } } fragment F on Customer { accounts { nodes { uid } } }`, accountOf(star, 0)),
-			[]any{"account", "a", "accounts", "nodes", 0, "name"}},
-		{"the account's second customer needs more", fmt.Sprintf(`{ account(by: {uid: "%d"}) { a: customer { ...F } b: customer { ...F parent { legalName } } } } fragment F on Customer { parent { uid } }`, accountOf(star, 0)),
-			[]any{"account", "b", "parent", "legalName"}},
+		{
+			"nodes need more", fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: 1) { nodes { ...F customer { legalName } } edges { node { ...F } } } } } fragment F on Account { customer { uid } }`, star),
+			[]any{"customer", "accounts", "nodes", 0, "customer", "legalName"},
+		},
+		{
+			"edges need more", fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: 1) { nodes { ...F } edges { node { ...F customer { legalName } } } } } } fragment F on Account { customer { uid } }`, star),
+			[]any{"customer", "accounts", "edges", 0, "node", "customer", "legalName"},
+		},
+		{
+			"roots' nodes need more", fmt.Sprintf(`{ customers(filter: {parent: "%d"}) { nodes { ...F accounts { nodes { name } } } edges { node { ...F } } } } fragment F on Customer { accounts { nodes { uid } } }`, partner),
+			[]any{"customers", "nodes", 0, "accounts", "nodes", 0, "name"},
+		},
+		{
+			"roots' edges count", fmt.Sprintf(`{ customers(filter: {parent: "%d"}) { edges { node { ...F accounts { totalCount } } } nodes { ...F } } } fragment F on Customer { accounts { nodes { uid } } }`, partner),
+			[]any{"customers", "edges", 0, "node", "accounts", "totalCount"},
+		},
+		{
+			"the account's first customer needs more", fmt.Sprintf(`{ account(by: {uid: "%d"}) { a: customer { ...F accounts { nodes { name } } } b: customer { ...F } } } fragment F on Customer { accounts { nodes { uid } } }`, accountOf(star, 0)),
+			[]any{"account", "a", "accounts", "nodes", 0, "name"},
+		},
+		{
+			"the account's second customer needs more", fmt.Sprintf(`{ account(by: {uid: "%d"}) { a: customer { ...F } b: customer { ...F parent { legalName } } } } fragment F on Customer { parent { uid } }`, accountOf(star, 0)),
+			[]any{"account", "b", "parent", "legalName"},
+		},
 	} {
 		t.Run(one.name, func(t *testing.T) {
 			t.Parallel()

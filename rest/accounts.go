@@ -80,7 +80,9 @@ func (a *api) searchAccounts(q *reader, of customers.UID, by accounts.Search, n 
 
 // findAccountG1 has page and limit in the contract too; they mean nothing for one account and are not read.
 func (a *api) findAccountG1(r *http.Request) (answer, error) { return a.findAccount(r, accountG1Of) }
+
 func (a *api) findAccountV2(r *http.Request) (answer, error) { return a.findAccount(r, accountV2Of) }
+
 func (a *api) findAccountV3(r *http.Request) (answer, error) { return a.findAccount(r, accountV3Of) }
 
 func (a *api) findAccount(r *http.Request, view func(*accounts.Account) any) (answer, error) {

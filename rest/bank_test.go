@@ -52,7 +52,10 @@ const canary = "CANARY"
 // number is an account's number in the clear.
 func number(a *accounts.Account) string { return coretest.AccountNumber(a.UID) }
 
-func newBank(t testing.TB) *bank { return fill(t, coretest.New(t)) }
+func newBank(t testing.TB) *bank {
+	t.Helper()
+	return fill(t, coretest.New(t))
+}
 
 func fill(t testing.TB, made *coretest.Bank) *bank {
 	t.Helper()

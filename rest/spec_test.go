@@ -44,6 +44,7 @@ func readDocument(t testing.TB) *openapi3.T {
 // checked holds every answer of the handler against the document: status, headers, types, and that the fields
 // are exactly the documented ones.
 func checked(t testing.TB, h http.Handler) http.Handler {
+	t.Helper()
 	doc := readDocument(t)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var sent []byte

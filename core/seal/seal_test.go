@@ -126,7 +126,7 @@ func TestAValueIsMaskedHoweverItIsPrinted(t *testing.T) {
 		out += fmt.Sprintf(verb, sealed) + fmt.Sprintf(verb, &sealed) + fmt.Sprintf(verb, in) + fmt.Sprintf(verb, []seal.Text{sealed})
 	}
 	out += fmt.Errorf("account %v", sealed).Error() + fmt.Sprint(in) + fmt.Sprintln(&in)
-	for _, leak := range []string{clear, clear[:8], fmt.Sprintf("%x", clear), fmt.Sprint(sealed.Sealed), fmt.Sprintf("%x", sealed.Sealed), fmt.Sprint(sealed.Hash)} {
+	for _, leak := range []string{clear, clear[:8], fmt.Sprintf("%x", clear), fmt.Sprintf("%v", sealed.Sealed), fmt.Sprintf("%x", sealed.Sealed), fmt.Sprintf("%v", sealed.Hash)} {
 		if strings.Contains(out, leak) {
 			t.Errorf("%q is in %s", leak, out)
 		}

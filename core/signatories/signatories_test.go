@@ -15,7 +15,8 @@ import (
 )
 
 // stranger is a partner whose token names no partner: only an external issuer makes such tokens.
-func stranger(bank *coretest.Bank, t *testing.T, permissions ...access.Permission) context.Context {
+func stranger(t *testing.T, bank *coretest.Bank, permissions ...access.Permission) context.Context {
+	t.Helper()
 	return access.With(t.Context(), access.Caller{Tenant: bank.Tenant, Entity: 1_000_077, Permissions: permissions})
 }
 
@@ -32,8 +33,8 @@ func TestTheChecksComeInTheContractsOrder(t *testing.T) {
 	}{
 		"nobody":                                {bank.Nobody(), absent, access.ErrUnauthenticated},
 		"without the permission":                {bank.As(access.ViewCustomers), absent, access.ErrDenied},
-		"no partner identifier, absent":         {stranger(bank, t, access.All...), absent, signatories.ErrPartner},
-		"no partner identifier, not permitted":  {stranger(bank, t), absent, access.ErrDenied},
+		"no partner identifier, absent":         {stranger(t, bank, access.All...), absent, signatories.ErrPartner},
+		"no partner identifier, not permitted":  {stranger(t, bank), absent, access.ErrDenied},
 		"absent":                                {bank.Partner(partner), absent, customers.ErrNotFound},
 		"absent, and staff asks":                {bank.Staff(), absent, customers.ErrNotFound},
 		"another's":                             {bank.Partner(partner), banks.UID, customers.ErrOutOfScope},

@@ -158,14 +158,14 @@ func TestEveryHostileDocumentIsRefusedBeforeExecution(t *testing.T) {
 	}
 }
 
-// Not parallel: it counts what the whole process allocates.
+//nolint:paralleltest // it counts what the whole process allocates
 func TestRefusingTakesLittleMemory(t *testing.T) {
 	g := open(t, guard.Options{}).guard
-	g.Check("{ __typename }") // what is built once
+	_ = g.Check("{ __typename }") // what is built once
 	for _, one := range attacks() {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		g.Check(one.query)
+		_ = g.Check(one.query)
 		runtime.ReadMemStats(&after)
 		if used := after.TotalAlloc - before.TotalAlloc; used > one.memory {
 			t.Errorf("%s: %d KiB, at most %d", one.name, used>>10, one.memory>>10)

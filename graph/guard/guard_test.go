@@ -351,7 +351,7 @@ func TestRefusedDocumentsAreNotKept(t *testing.T) {
 	t.Parallel()
 	b := open(t, guard.Options{})
 	for _, one := range attacks() {
-		b.guard.Check(one.query)
+		_ = b.guard.Check(one.query)
 	}
 	for _, one := range attacks() {
 		if one.code == guard.PriceLimit || one.code == guard.IntrospectionDenied {

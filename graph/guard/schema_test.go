@@ -78,6 +78,7 @@ func open(t testing.TB, options guard.Options) *bank {
 // operate gives gqlgen's part up to execution without HTTP: what comes before
 // the resolvers.
 func (b *bank) operate(t testing.TB) func(query string, variables map[string]any) {
+	t.Helper()
 	exec := executor.New(&executable{b})
 	exec.Use(b.guard)
 	exec.SetQueryCache(guard.HandOver)

@@ -136,18 +136,22 @@ func parse[T ~int64](v any) (T, error) {
 
 func noID[T any](any) (t T, err error) { return t, invalid("global ids are read by node") }
 
-func AppendCustomerID(b []byte, u customers.UID) []byte   { return appendID(b, CustomerPrefix, int64(u)) }
+func AppendCustomerID(b []byte, u customers.UID) []byte { return appendID(b, CustomerPrefix, int64(u)) }
+
 func MarshalCustomerID(u customers.UID) graphql.Marshaler { return written(AppendCustomerID(nil, u)) }
 func UnmarshalCustomerID(v any) (customers.UID, error)    { return noID[customers.UID](v) }
 func AppendAccountID(b []byte, u accounts.UID) []byte     { return appendID(b, AccountPrefix, int64(u)) }
-func MarshalAccountID(u accounts.UID) graphql.Marshaler   { return written(AppendAccountID(nil, u)) }
-func UnmarshalAccountID(v any) (accounts.UID, error)      { return noID[accounts.UID](v) }
-func AppendContactID(b []byte, u contacts.UID) []byte     { return appendID(b, ContactPrefix, int64(u)) }
-func MarshalContactID(u contacts.UID) graphql.Marshaler   { return written(AppendContactID(nil, u)) }
-func UnmarshalContactID(v any) (contacts.UID, error)      { return noID[contacts.UID](v) }
+
+func MarshalAccountID(u accounts.UID) graphql.Marshaler { return written(AppendAccountID(nil, u)) }
+func UnmarshalAccountID(v any) (accounts.UID, error)    { return noID[accounts.UID](v) }
+func AppendContactID(b []byte, u contacts.UID) []byte   { return appendID(b, ContactPrefix, int64(u)) }
+
+func MarshalContactID(u contacts.UID) graphql.Marshaler { return written(AppendContactID(nil, u)) }
+func UnmarshalContactID(v any) (contacts.UID, error)    { return noID[contacts.UID](v) }
 func AppendSignatoryID(b []byte, u signatories.UID) []byte {
 	return appendID(b, SignatoryPrefix, int64(u))
 }
+
 func MarshalSignatoryID(u signatories.UID) graphql.Marshaler {
 	return written(AppendSignatoryID(nil, u))
 }

@@ -20,13 +20,18 @@ const parseFailed = errcode.ParseFailed
 // answer, which is application/json where the caller's wish is not known yet.
 func (h HTTP) read(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, mediaType, *refusal) {
 	if r.Method != http.MethodGet && r.Method != http.MethodPost {
-		return nil, plainJSON, &refusal{http.StatusMethodNotAllowed, MethodNotAllowed,
-			"use GET or POST", http.Header{"Allow": {"GET, POST"}}}
+		return nil, plainJSON, &refusal{
+			http.StatusMethodNotAllowed, MethodNotAllowed,
+			"use GET or POST",
+			http.Header{"Allow": {"GET, POST"}},
+		}
 	}
 	media, ok := negotiate(r.Header.Values("Accept"))
 	if !ok {
-		return nil, media, &refusal{http.StatusNotAcceptable, NotAcceptable,
-			"the answer comes as application/graphql-response+json or application/json", nil}
+		return nil, media, &refusal{
+			http.StatusNotAcceptable, NotAcceptable,
+			"the answer comes as application/graphql-response+json or application/json", nil,
+		}
 	}
 	var params *graphql.RawParams
 	var refused *refusal
@@ -50,8 +55,10 @@ func (h HTTP) readBody(w http.ResponseWriter, r *http.Request) (*graphql.RawPara
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
-		return nil, &refusal{http.StatusRequestEntityTooLarge, BodyTooLarge,
-			"the body is larger than " + strconv.FormatInt(limit, 10) + " bytes", nil}
+		return nil, &refusal{
+			http.StatusRequestEntityTooLarge, BodyTooLarge,
+			"the body is larger than " + strconv.FormatInt(limit, 10) + " bytes", nil,
+		}
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, &refusal{http.StatusRequestTimeout, TimedOut, "the body came too slowly", nil}
 	case err != nil:
@@ -73,12 +80,18 @@ func (h HTTP) readBody(w http.ResponseWriter, r *http.Request) (*graphql.RawPara
 func refusedContent(header http.Header) *refusal {
 	name, params, err := mime.ParseMediaType(header.Get("Content-Type"))
 	if err != nil || name != "application/json" || !isUTF8(params["charset"]) {
-		return &refusal{http.StatusUnsupportedMediaType, UnsupportedMediaType,
-			"send Content-Type: application/json, in UTF-8", http.Header{"Accept-Post": {"application/json"}}}
+		return &refusal{
+			http.StatusUnsupportedMediaType, UnsupportedMediaType,
+			"send Content-Type: application/json, in UTF-8",
+			http.Header{"Accept-Post": {"application/json"}},
+		}
 	}
 	if coding := header.Get("Content-Encoding"); coding != "" && coding != "identity" {
-		return &refusal{http.StatusUnsupportedMediaType, UnsupportedMediaType,
-			"send the body without compression", http.Header{"Accept-Encoding": {"identity"}, "Accept-Post": {"application/json"}}}
+		return &refusal{
+			http.StatusUnsupportedMediaType, UnsupportedMediaType,
+			"send the body without compression",
+			http.Header{"Accept-Encoding": {"identity"}, "Accept-Post": {"application/json"}},
+		}
 	}
 	return nil
 }

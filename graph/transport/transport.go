@@ -9,6 +9,7 @@ package transport
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 
@@ -98,8 +99,11 @@ func (h HTTP) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecu
 	next, ctx := exec.DispatchOperation(ctx, operation)
 	response := next(ctx)
 	if response == nil { // gqlgen's way to say that the context ended first
-		refuse(w, ctx, exec, &refusal{http.StatusServiceUnavailable, TimedOut,
-			"the request took too long", http.Header{"Retry-After": {"1"}}})
+		refuse(w, ctx, exec, &refusal{
+			http.StatusServiceUnavailable, TimedOut,
+			"the request took too long",
+			http.Header{"Retry-After": {"1"}},
+		})
 		return
 	}
 	h.write(w, media, response)
@@ -109,7 +113,8 @@ func (h HTTP) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecu
 // gqlgen lets an extension return a single error, whose cause is then the list.
 func whole(errs gqlerror.List) gqlerror.List {
 	if len(errs) == 1 {
-		if list, ok := errs[0].Err.(gqlerror.List); ok && len(list) > 0 {
+		var list gqlerror.List
+		if errors.As(errs[0].Err, &list) && len(list) > 0 {
 			return list
 		}
 	}
@@ -122,11 +127,16 @@ func whole(errs gqlerror.List) gqlerror.List {
 func refusedOperation(method string, operation ast.Operation) *refusal {
 	switch {
 	case operation == ast.Subscription:
-		return &refusal{http.StatusBadRequest, SubscriptionNeedsStream,
-			"a subscription needs a stream: send Accept: text/event-stream, or connect by WebSocket with graphql-transport-ws", nil}
+		return &refusal{
+			http.StatusBadRequest, SubscriptionNeedsStream,
+			"a subscription needs a stream: send Accept: text/event-stream, or connect by WebSocket with graphql-transport-ws", nil,
+		}
 	case operation == ast.Mutation && method == http.MethodGet:
-		return &refusal{http.StatusMethodNotAllowed, MethodNotAllowed,
-			"a mutation must be sent by POST", http.Header{"Allow": {http.MethodPost}}}
+		return &refusal{
+			http.StatusMethodNotAllowed, MethodNotAllowed,
+			"a mutation must be sent by POST",
+			http.Header{"Allow": {http.MethodPost}},
+		}
 	}
 	return nil
 }

@@ -59,8 +59,11 @@ func TestStatusFollowsTheProfile(t *testing.T) {
 			accept  string
 			want    int
 		}{
-			{transport.Audit, gqlJSON, row.auditG}, {transport.Audit, appJSON, row.auditJ}, {"", gqlJSON, row.auditG},
-			{transport.Draft, gqlJSON, row.draftG}, {transport.Draft, appJSON, row.draftJ},
+			{transport.Audit, gqlJSON, row.auditG},
+			{transport.Audit, appJSON, row.auditJ},
+			{"", gqlJSON, row.auditG},
+			{transport.Draft, gqlJSON, row.draftG},
+			{transport.Draft, appJSON, row.draftJ},
 		} {
 			h, _ := server(t, transport.HTTP{Profile: one.profile})
 			w := send(t, h, sent{accept: one.accept, body: row.body})
@@ -136,8 +139,10 @@ func TestAcceptMayComeInSeveralHeaders(t *testing.T) {
 func TestOnlyJSONInUTF8IsRead(t *testing.T) {
 	t.Parallel()
 	h, ran := server(t, transport.HTTP{})
-	for _, contentType := range []string{"-", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x",
-		"application/graphql", "application/json; charset=latin1", "application/json/json", "application/json; charset"} {
+	for _, contentType := range []string{
+		"-", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x",
+		"application/graphql", "application/json; charset=latin1", "application/json/json", "application/json; charset",
+	} {
 		w := send(t, h, sent{contentType: contentType, body: document("{ __typename }")})
 		if w.Code != http.StatusUnsupportedMediaType || code(t, w) != transport.UnsupportedMediaType {
 			t.Errorf("%s: %d %s", contentType, w.Code, w.Body)
@@ -242,7 +247,7 @@ func TestBodyOverTheLimitIsRefused(t *testing.T) {
 		t.Errorf("one more: %d %s", w.Code, w.Body)
 	}
 	// Without a length: the limit counts what arrives.
-	r := httptest.NewRequest("POST", "/graphql", strings.NewReader(fits(1<<20)))
+	r := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(fits(1<<20)))
 	r.ContentLength = -1
 	r.Header.Set("Content-Type", appJSON)
 	w = httptest.NewRecorder()
@@ -441,8 +446,10 @@ func TestTheHouseDecidesTheStatusOfItsOwnCodes(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []transport.Profile{transport.Audit, transport.Draft} {
 		for _, accept := range []string{gqlJSON, appJSON} {
-			w := send(t, refusing(t, profile, &gqlerror.Error{Message: "slower",
-				Extensions: map[string]any{"code": "RATE_LIMITED", "retryAfter": 7}}), sent{accept: accept, body: document("{ __typename }")})
+			w := send(t, refusing(t, profile, &gqlerror.Error{
+				Message:    "slower",
+				Extensions: map[string]any{"code": "RATE_LIMITED", "retryAfter": 7},
+			}), sent{accept: accept, body: document("{ __typename }")})
 			if w.Code != 429 || w.Header().Get("Retry-After") != "7" || answer(t, w)["data"] != nil {
 				t.Errorf("%s %s: %d, Retry-After %q", profile, accept, w.Code, w.Header().Get("Retry-After"))
 			}
@@ -482,7 +489,7 @@ func TestAnEndedContextIsNoEmptyAnswer(t *testing.T) {
 	h, _ := server(t, transport.HTTP{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r := httptest.NewRequest("POST", "/graphql", strings.NewReader(document("{ __typename }"))).WithContext(ctx)
+	r := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(document("{ __typename }"))).WithContext(ctx)
 	r.Header.Set("Content-Type", appJSON)
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
