@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/jackc/pgx/v5"
@@ -56,14 +57,25 @@ type Text[T any] struct {
 // NewText is the text of a query that db.Select started, or of one built around it.
 func NewText[T any](sql string) *Text[T] { return &Text[T]{sql: sql} }
 
-// Texts keeps the texts of one read, one for each shape. Bun writes each of them once.
-type Texts[T any] struct{ byShape sync.Map }
+// Texts keeps the texts of one read, one for each shape. Bun writes each of them once. Callers choose the shape
+// by what they ask for, and there are more shapes than memory: past mostTexts all are forgotten.
+type Texts[T any] struct {
+	byShape sync.Map
+	known   atomic.Int64
+}
+
+// mostTexts is about as many as a connection keeps prepared. Real programs ask for a few dozen.
+const mostTexts = 1000
 
 // Get returns the text of a shape, built by the first who asks. A shape is a comparable struct that
 // says everything the text depends on.
 func (t *Texts[T]) Get(shape any, build func() string) *Text[T] {
 	if known, ok := t.byShape.Load(shape); ok {
 		return known.(*Text[T])
+	}
+	if t.known.Add(1) > mostTexts {
+		t.byShape.Clear()
+		t.known.Store(1)
 	}
 	known, _ := t.byShape.LoadOrStore(shape, NewText[T](build()))
 	return known.(*Text[T])
