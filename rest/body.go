@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -33,11 +34,16 @@ type object map[string]any
 
 // bodyOf reads the one JSON object of a request. No body at all is an empty object.
 func bodyOf(r *http.Request) (object, error) {
+	if r.ContentLength > mostBody {
+		return nil, errTooLarge // without a byte of it in memory
+	}
 	text, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, mostBody))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
 		return nil, errTooLarge
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, err // the bank had no room to read on, which is not the caller's mistake
 	case err != nil:
 		return nil, malformed("could not be read")
 	case len(text) == 0 && r.Header.Get("Content-Type") == "":

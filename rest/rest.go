@@ -55,7 +55,12 @@ func New(c *core.Core, o Options) *Interface {
 	return &Interface{router: router}
 }
 
-func (i *Interface) ServeHTTP(w http.ResponseWriter, r *http.Request) { i.router.ServeHTTP(w, r) }
+func (i *Interface) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if at := chi.RouteContext(r.Context()); at != nil && at.Routes == nil {
+		at.Routes = i.router // chi fills it only in contexts of its own, not in one of Routed, and GetHead needs it
+	}
+	i.router.ServeHTTP(w, r)
+}
 
 // Routes are all operations, for those who want to walk them.
 func (i *Interface) Routes() chi.Routes { return i.router }

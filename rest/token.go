@@ -121,6 +121,9 @@ func readTokenRequest(w http.ResponseWriter, r *http.Request) (request tokenRequ
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/x-www-form-urlencoded" {
 		return refuse("invalid_request", "the body must be application/x-www-form-urlencoded")
 	}
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return refuse("invalid_request", "the body must not be compressed")
+	}
 	if r.URL.RawQuery != "" { // addresses end up in logs
 		return refuse("invalid_request", "parameters belong into the body")
 	}

@@ -157,6 +157,7 @@ func TestBadTokenRequestsAreRefusedInTheWordsOfOAuth(t *testing.T) {
 		{"grant_type=client_credentials&x=%ff", []string{name, value}, 400, "invalid_request"},
 		{"grant_type=client_credentials", []string{name, value, "Content-Type", "application/json"}, 400, "invalid_request"},
 		{"grant_type=client_credentials", []string{name, value, "Content-Type", ""}, 400, "invalid_request"},
+		{"grant_type=client_credentials", []string{name, value, "Content-Encoding", "gzip"}, 400, "invalid_request"},
 		{"grant_type=client_credentials&x=" + strings.Repeat("x", 20_000), []string{name, value}, 413, "invalid_request"},
 		{"grant_type=client_credentials", nil, 401, "invalid_client"},
 		{"grant_type=client_credentials&client_id=portal", nil, 401, "invalid_client"},

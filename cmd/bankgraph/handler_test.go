@@ -117,6 +117,20 @@ func TestRequestWithoutATokenIsRefusedInTheMannerOfItsFace(t *testing.T) {
 	}
 }
 
+func TestHEADAnswersLikeGET(t *testing.T) {
+	t.Parallel()
+	s := newService(t, serveCommand{})
+	bearer := "Bearer " + s.token("portal", s.client("portal"))
+	for path, want := range map[string]int{"/v2/customers?page=1&limit=1": http.StatusOK, "/v2/customers": http.StatusBadRequest, "/no/such": http.StatusNotFound} {
+		if answer := s.do(http.MethodHead, path, "", "Authorization", bearer); answer.Code != want {
+			t.Errorf("%s: %d", path, answer.Code)
+		}
+	}
+	if answer := s.do(http.MethodHead, "/v2/customers", ""); answer.Code != http.StatusUnauthorized {
+		t.Errorf("without a token: %d", answer.Code)
+	}
+}
+
 func TestOnlyOneBearerHeaderCounts(t *testing.T) {
 	t.Parallel()
 	s := newService(t, serveCommand{})
@@ -215,6 +229,61 @@ func TestSurplusOfRequestsIsToldToComeBack(t *testing.T) {
 	all.Wait()
 	if len(room.places) != 0 || room.waiting.Load() != 0 {
 		t.Errorf("%d places are taken, %d wait", len(room.places), room.waiting.Load())
+	}
+}
+
+func TestWhoSendsABodySlowlyHoldsUpNobodyElse(t *testing.T) {
+	t.Parallel()
+	room := newRoom(1)
+	handler := room.admit(graph.Refuse, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, err := io.ReadAll(r.Body)
+		if len(room.places) != 1 {
+			t.Errorf("%d requests are worked on in a room for one", len(room.places))
+		}
+		if err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+		_, _ = w.Write(text)
+	}))
+	send := func(ctx context.Context, body io.Reader) *httptest.ResponseRecorder {
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, httptest.NewRequestWithContext(ctx, http.MethodPost, "/", body))
+		return answer
+	}
+	body, caller := io.Pipe()
+	var all sync.WaitGroup
+	all.Go(func() {
+		if answer := send(context.Background(), body); answer.Body.String() != "slow" {
+			t.Errorf("slow caller: %d %s", answer.Code, answer.Body)
+		}
+	})
+	_, _ = caller.Write([]byte("sl")) // returns once it is read: the slow one has been let in
+	if answer := send(context.Background(), strings.NewReader("quick")); answer.Body.String() != "quick" {
+		t.Errorf("quick caller: %d %s", answer.Code, answer.Body)
+	}
+	_, _ = caller.Write([]byte("ow"))
+	_ = caller.Close()
+	all.Wait()
+}
+
+func TestTheDeadlineEndsTheWaitForABodysWayBackIn(t *testing.T) {
+	t.Parallel()
+	room := newRoom(1)
+	ctx, cancel := context.WithCancel(context.Background())
+	body, caller := io.Pipe()
+	handler := room.admit(graph.Refuse, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		go func() {
+			room.places <- struct{}{} // somebody takes the place that this request gave up
+			cancel()
+			_ = caller.Close()
+		}()
+		if _, err := io.ReadAll(r.Body); !errors.Is(err, context.Canceled) {
+			t.Errorf("error = %v", err)
+		}
+	}))
+	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodPost, "/", body))
+	if len(room.places) != 1 {
+		t.Errorf("%d places are taken, and one was somebody else's", len(room.places))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"regexp"
@@ -168,9 +169,44 @@ func (m *room) admit(refuse refusal, next http.Handler) http.Handler {
 			refuse(w, r, errBusy)
 			return
 		}
-		defer func() { <-m.places }()
+		mine := &place{ReadCloser: r.Body, room: m, ctx: r.Context(), held: true}
+		defer mine.leave()
+		if r.ContentLength != 0 {
+			r.Body = mine
+		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// place is one in the room. It is given up while the request's body is on its way: callers who send slowly
+// would otherwise fill the room with waiting, and shut everybody else out.
+type place struct {
+	io.ReadCloser // the body
+	room          *room
+	ctx           context.Context
+	held          bool
+}
+
+func (p *place) Read(into []byte) (int, error) {
+	p.leave()
+	read, err := p.ReadCloser.Read(into)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return read, err // too slow, too large or gone: all that is left to do is to say so
+	}
+	select { // who was in already does not queue up behind newcomers' bound: only the deadline ends the wait
+	case p.room.places <- struct{}{}:
+		p.held = true
+	case <-p.ctx.Done():
+		return read, p.ctx.Err()
+	}
+	return read, err
+}
+
+func (p *place) leave() {
+	if p.held {
+		p.held = false
+		<-p.room.places
+	}
 }
 
 func (m *room) enter(ctx context.Context) bool {
