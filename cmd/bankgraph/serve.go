@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"bankgraph/db"
@@ -27,6 +28,7 @@ const (
 	largestBody   = 1 << 20
 	finishTimeout = 15 * time.Second // what running requests may still take after a signal
 	startPatience = 20 * time.Second // a predecessor may still be stopping
+	portPatience  = time.Second      // a predecessor that was just killed may still hold the port
 )
 
 type serveCommand struct {
@@ -65,12 +67,12 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	useMemory(log)
 
 	// The ports first: who finds them taken learns it before a database is started.
-	listener, err := net.Listen("tcp", s.Addr)
+	listener, err := listen(s.Addr)
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
-	metricsListener, err := net.Listen("tcp", c.MetricsAddr)
+	metricsListener, err := listen(c.MetricsAddr)
 	if err != nil {
 		return fmt.Errorf("metrics: %w", err)
 	}
@@ -132,6 +134,16 @@ func (c *serveCommand) open(ctx context.Context, s *settings, public string, log
 		return nil, err
 	}
 	return openAt(at, s, public, stop)
+}
+
+// listen takes the address, for which it waits a moment where it is taken.
+func listen(address string) (net.Listener, error) {
+	for end := time.Now().Add(portPatience); ; time.Sleep(50 * time.Millisecond) {
+		listener, err := net.Listen("tcp", address)
+		if !errors.Is(err, syscall.EADDRINUSE) || time.Now().After(end) {
+			return listener, err
+		}
+	}
 }
 
 // startCluster starts the private database; another command may be about to stop it.

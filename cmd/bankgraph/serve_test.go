@@ -108,6 +108,24 @@ func TestEarnestBankHasNoDemoKeys(t *testing.T) {
 	}
 }
 
+func TestPortOfAJustKilledPredecessorIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	predecessor, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := predecessor.Addr().String()
+	go func() {
+		time.Sleep(100 * time.Millisecond)
+		_ = predecessor.Close()
+	}()
+	successor, err := listen(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = successor.Close()
+}
+
 func TestTakenPortIsSaidBeforeADatabaseStarts(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
