@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	mostBody  = 1 << 20 // bytes of a JSON body
-	mostDepth = 32      // objects and arrays inside each other
+	mostBody  = 64 << 10 // bytes of a JSON body: far more than any needs, and 200 at once are still little memory
+	mostDepth = 32       // objects and arrays inside each other
 )
 
 var (
 	errMediaType = fault.New(fault.Invalid, "request", "the content type must be application/json")
-	errTooLarge  = fault.New(fault.Invalid, "request", "the body must not be larger than 1 MiB")
+	errTooLarge  = fault.New(fault.Invalid, "request", "the body must not be larger than 64 KiB")
 )
 
 func malformed(message string) error {

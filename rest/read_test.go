@@ -215,7 +215,7 @@ func TestBodiesThatAreNotOneJSONObjectAreRefused(t *testing.T) {
 	for _, body := range []string{
 		"null", "[]", `"x"`, "1", "{", `{"a": 1,}`, "{} {}", "{} x", "\ufeff{}", "{\"a\": \"\xff\"}", `{'a': 1}`, `{"a": 01}`, `{"a": NaN}`,
 		`{"paymentRail": "ACH", "paymentRail": "RTP"}`, `{"x": {"a": 1, "a": 2}}`, strings.Repeat(`{"a":`, 10000) + "1" + strings.Repeat("}", 10000),
-		strings.Repeat("[", 100000),
+		strings.Repeat("[", 10_000),
 	} {
 		limits := b.call(b.program(), http.MethodPost, b.path("/v1/customers/{C}/limits"), body)
 		limits.refused(t, body[:min(len(body), 40)], http.StatusBadRequest, "CUSTOMERLIMIT_INVALID_REQUEST", "body: must")
@@ -236,7 +236,7 @@ func TestBodiesOfAnotherKindOrSizeAreRefused(t *testing.T) {
 		{"application/x-www-form-urlencoded", "", `paymentRail=ACH`, http.StatusUnsupportedMediaType},
 		{"application/json; charset=latin1", "", `{"paymentRail": "ACH"}`, http.StatusUnsupportedMediaType},
 		{"application/json", "gzip", `{"paymentRail": "ACH"}`, http.StatusUnsupportedMediaType},
-		{"application/json", "", `{"x": "` + strings.Repeat("x", 1<<20) + `"}`, http.StatusRequestEntityTooLarge},
+		{"application/json", "", `{"x": "` + strings.Repeat("x", 64<<10) + `"}`, http.StatusRequestEntityTooLarge},
 		{"application/json; charset=UTF-8", "identity", `{"paymentRail": "ACH"}`, http.StatusOK},
 	} {
 		for _, path := range []string{"/v1/customers/{C}/limits", "/v3/customers/{C}/accounts/search"} {
