@@ -81,30 +81,53 @@ func (t *Texts[T]) Get(shape any, build func() string) *Text[T] {
 	return known.(*Text[T])
 }
 
-// Parents says how a read for several parents finds each of them: the expression that inner compares its
-// parent column with, and the text around it. The array of parents is $2, the size of the window $3 and
-// its offset $5 in all of them.
-type Parents struct {
-	Is   string
-	each bool
+// Cut is the part of their lists that a read gives several parents: it belongs to the shape of its text.
+type Cut struct{ single, from, skip, back bool }
+
+// CutOf adds the parents and the window to the values: limit rows for each parent, after the row with the UID
+// cursor or, backward, before it (0: from the list's end), or offset rows further on.
+//
+// A single parent, which the hottest reads have, is compared with directly; what a window does not use is
+// not in the text.
+func CutOf[K ~int64](p *Params, parents []K, limit, cursor int64, offset int, backward bool) Cut {
+	c := Cut{single: len(parents) == 1, from: cursor != 0, skip: offset != 0, back: backward}
+	if c.single {
+		p.Add(int64(parents[0]))
+	} else {
+		p.Add(parents)
+	}
+	p.Add(limit)
+	if c.from {
+		p.Add(cursor)
+	}
+	if c.skip {
+		p.Add(offset)
+	}
+	return c
 }
 
-// ParentsOf chooses by the number of parents: a single one needs no join, which PostgreSQL thanks for on
-// the hottest reads.
-func ParentsOf(n int) Parents {
-	if n == 1 {
-		return Parents{Is: "($2::bigint[])[1]"}
+// Text completes a query on children, given the columns of their parent and of their UID. The query's $1 is
+// the tenant. The rows of one parent come in the order of their UIDs.
+func (c Cut) Text(q *bun.SelectQuery, parent, uid string) string {
+	window, order, compare := " LIMIT $3::bigint", uid, " > "
+	if c.back {
+		order, compare = uid+" DESC", " < "
 	}
-	return Parents{Is: "p.parent", each: true}
-}
-
-// Window is the text that reads a window of inner for each parent. The rows of one parent come in inner's order.
-func (p Parents) Window(inner *bun.SelectQuery) string {
-	const window = " LIMIT $3::bigint OFFSET $5::bigint"
-	if !p.each {
-		return inner.String() + window
+	if c.from {
+		q = q.Where(uid + compare + "$4::bigint")
 	}
-	return "SELECT r.* FROM unnest($2::bigint[]) WITH ORDINALITY AS p(parent, place) CROSS JOIN LATERAL (" + inner.String() + window + ") AS r"
+	switch {
+	case c.skip && c.from:
+		window += " OFFSET $5::bigint"
+	case c.skip:
+		window += " OFFSET $4::bigint"
+	}
+	q = q.OrderExpr(order)
+	if c.single {
+		return q.Where(parent+" = $2::bigint").String() + window
+	}
+	return "SELECT r.* FROM unnest($2::bigint[]) WITH ORDINALITY AS p(parent, place) CROSS JOIN LATERAL (" +
+		q.Where(parent+" = p.parent").String() + window + ") AS r"
 }
 
 // target is where one column stands in the struct: as the plain type of its kind, or as the field's own
@@ -262,13 +285,4 @@ func CountOf[K comparable](counts *Many[K, Count], parent K) int64 {
 		return rows[0].N
 	}
 	return 0
-}
-
-// ByUID orders the rows of a query by their UID, after the one in the placeholder cursor or, backward,
-// before it. A cursor of 0 is the list's end.
-func ByUID(q *bun.SelectQuery, uid, cursor string, backward bool) *bun.SelectQuery {
-	if backward {
-		return q.Where("(" + cursor + " = 0::bigint OR " + uid + " < " + cursor + ")").OrderExpr(uid + " DESC")
-	}
-	return q.Where(uid + " > " + cursor + "::bigint").OrderExpr(uid)
 }

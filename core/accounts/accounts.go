@@ -128,10 +128,10 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 
 // shape is what the text of a read depends on.
 type shape struct {
-	want          db.Columns
-	back, partner bool
-	parents       db.Parents
-	where         string
+	want    db.Columns
+	partner bool
+	cut     db.Cut
+	where   string
 }
 
 var ofCustomers db.Texts[Account]
@@ -143,13 +143,12 @@ func (s *Service) OfCustomers(ctx context.Context, b *db.Batch, of []customers.U
 	if err != nil {
 		return db.Refuse[customers.UID, Account](err)
 	}
-	parents := db.ParentsOf(len(of))
 	want = wanted(want)
-	p := db.Params{caller.Tenant, of, w.Limit(), w.Cursor.UID, w.Offset}
+	p := db.Params{caller.Tenant}
+	cut := db.CutOf(&p, of, w.Limit(), w.Cursor.UID, w.Offset, w.Backward)
 	where := by.where(s, caller.Tenant, &p)
-	text := ofCustomers.Get(shape{want: want, back: w.Backward, parents: parents, where: where.Key()}, func() string {
-		q := where.On(selecting(want).Where("a.customer = " + parents.Is))
-		return parents.Window(db.ByUID(q, "a.uid", "$4", w.Backward))
+	text := ofCustomers.Get(shape{want: want, cut: cut, where: where.Key()}, func() string {
+		return cut.Text(where.On(selecting(want)), "a.customer", "a.uid")
 	})
 	return db.QueueMany(b, text, func(a *Account) customers.UID { return a.Customer }, p...)
 }

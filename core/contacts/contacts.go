@@ -45,10 +45,10 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 
 // shape is what the text of a read depends on.
 type shape struct {
-	want          db.Columns
-	back, partner bool
-	parents       db.Parents
-	where         string
+	want    db.Columns
+	partner bool
+	cut     db.Cut
+	where   string
 }
 
 var ofCustomers db.Texts[Contact]
@@ -60,13 +60,12 @@ func (s *Service) OfCustomers(ctx context.Context, b *db.Batch, of []customers.U
 	if err != nil {
 		return db.Refuse[customers.UID, Contact](err)
 	}
-	parents := db.ParentsOf(len(of))
 	want = db.Or[Contact](want).And(identity)
-	p := db.Params{caller.Tenant, of, w.Limit(), w.Cursor.UID, w.Offset}
+	p := db.Params{caller.Tenant}
+	cut := db.CutOf(&p, of, w.Limit(), w.Cursor.UID, w.Offset, w.Backward)
 	where := by.where(s, caller.Tenant, &p)
-	text := ofCustomers.Get(shape{want: want, back: w.Backward, parents: parents, where: where.Key()}, func() string {
-		q := where.On(db.Select[Contact](want, nil).Where("k.tenant = $1").Where("k.customer = " + parents.Is))
-		return parents.Window(db.ByUID(q, "k.uid", "$4", w.Backward))
+	text := ofCustomers.Get(shape{want: want, cut: cut, where: where.Key()}, func() string {
+		return cut.Text(where.On(db.Select[Contact](want, nil).Where("k.tenant = $1")), "k.customer", "k.uid")
 	})
 	return db.QueueMany(b, text, func(k *Contact) customers.UID { return k.Customer }, p...)
 }

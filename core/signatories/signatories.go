@@ -29,9 +29,9 @@ var ErrPartner = fault.Field("signatory", "partnerId", fault.Required, "the call
 var identity = db.Want[Signatory]("UID", "Customer")
 
 type shape struct {
-	want          db.Columns
-	back, partner bool
-	parents       db.Parents
+	want    db.Columns
+	partner bool
+	cut     db.Cut
 }
 
 var ofCustomers db.Texts[Signatory]
@@ -43,16 +43,16 @@ func (s *Service) OfCustomers(ctx context.Context, b *db.Batch, of []customers.U
 	if err != nil {
 		return db.Refuse[customers.UID, Signatory](err)
 	}
-	parents := db.ParentsOf(len(of))
 	want = db.Or[Signatory](want).And(identity)
 	if want.Overlaps(db.Want[Signatory]("LimitMinor")) {
 		want = want.And(db.Want[Signatory]("Currency"))
 	}
-	text := ofCustomers.Get(shape{want: want, back: w.Backward, parents: parents}, func() string {
-		q := db.Select[Signatory](want, nil).Where("g.tenant = $1").Where("g.customer = " + parents.Is).Where("g.status <> 'Deleted'")
-		return parents.Window(db.ByUID(q, "g.uid", "$4", w.Backward))
+	p := db.Params{caller.Tenant}
+	cut := db.CutOf(&p, of, w.Limit(), w.Cursor.UID, w.Offset, w.Backward)
+	text := ofCustomers.Get(shape{want: want, cut: cut}, func() string {
+		return cut.Text(db.Select[Signatory](want, nil).Where("g.tenant = $1").Where("g.status <> 'Deleted'"), "g.customer", "g.uid")
 	})
-	return db.QueueMany(b, text, func(g *Signatory) customers.UID { return g.Customer }, caller.Tenant, of, w.Limit(), w.Cursor.UID, w.Offset)
+	return db.QueueMany(b, text, func(g *Signatory) customers.UID { return g.Customer }, p...)
 }
 
 var countOf = db.NewText[db.Count](`SELECT customer AS of, count(*) AS n FROM signatories WHERE tenant = $1 AND customer = ANY($2) AND status <> 'Deleted' GROUP BY customer`)
