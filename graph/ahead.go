@@ -65,8 +65,16 @@ func (o *operation) read(ctx context.Context, b *db.Batch, steps []step) error {
 type kind struct {
 	name      string
 	satisfies []string // the type and its interfaces, for fragments
-	columns   map[string]db.Columns
+	needs     map[string]need
 	relations map[string]planner
+}
+
+// need is which columns a field of a row takes: of a group of columns, such as an address, those of the
+// fields that are asked for.
+type need struct {
+	columns db.Columns
+	within  map[string]need // of the fields of a group
+	object  string          // the type of the group
 }
 
 // planner plans one relation for a set of parents.
@@ -75,26 +83,54 @@ type planner interface {
 	value(ctx context.Context, row any, f graphql.CollectedField) (any, error)
 }
 
-// newKind reads which columns the fields of a type need off the names of T's fields. needs tells it for
-// fields that are called otherwise in the schema.
-func newKind[T any](name string, needs map[string][]string) *kind {
-	k := &kind{name: name, satisfies: []string{name, "Node"}, columns: map[string]db.Columns{}, relations: map[string]planner{}}
-	model := reflect.TypeFor[T]()
-	for _, field := range schema.Types[name].Fields {
+// newKind reads which columns the fields of a type need off the names of T's fields. told tells it for
+// fields that are called otherwise in the schema: by their name, within a group as "bank.accountNumber".
+func newKind[T any](name string, told map[string][]string) *kind {
+	return &kind{
+		name: name, satisfies: []string{name, "Node"}, relations: map[string]planner{},
+		needs: needsOf(reflect.TypeFor[T](), reflect.TypeFor[T](), schema.Types[name], "", "", told),
+	}
+}
+
+// needsOf goes through the fields of an object type, which group of the model shows. at is the path of the
+// group in the schema, in its path in the struct; both are empty at the top.
+func needsOf(model, group reflect.Type, object *ast.Definition, at, in string, told map[string][]string) map[string]need {
+	needs := map[string]need{}
+	for _, field := range object.Fields {
 		if strings.HasPrefix(field.Name, "__") {
 			continue
 		}
-		fields, told := needs[field.Name]
-		if !told {
-			match, ok := model.FieldByNameFunc(func(goName string) bool { return strings.EqualFold(goName, field.Name) })
-			if !ok {
-				panic("graph: the plan does not know which columns " + name + "." + field.Name + " needs")
-			}
-			fields = []string{match.Name}
+		paths, known := told[at+field.Name]
+		match, found := group.FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, field.Name) })
+		if !known && found {
+			paths = []string{in + match.Name}
 		}
-		k.columns[field.Name] = db.Want[T](fields...)
+		columns, missing := db.WantOf(model, paths...)
+		if len(paths) == 0 || missing != "" {
+			panic("graph: the plan does not know which columns " + object.Name + "." + field.Name + " needs")
+		}
+		n := need{columns: columns}
+		inner := schema.Types[field.Type.Name()]
+		if !known && inner.Kind == ast.Object && match.Type.Kind() == reflect.Struct && !match.Type.Implements(sealed) {
+			n.object, n.within = inner.Name, needsOf(model, match.Type, inner, at+field.Name+".", in+match.Name+".", told)
+		}
+		needs[field.Name] = n
 	}
-	return k
+	return needs
+}
+
+// sealed values are groups of columns of which one is shown.
+var sealed = reflect.TypeFor[db.Shown]()
+
+// of are the columns for what is asked of a field.
+func (n need) of(op *graphql.OperationContext, selection ast.SelectionSet) (columns db.Columns) {
+	if n.within == nil {
+		return n.columns
+	}
+	for _, f := range graphql.CollectFields(op, selection, []string{n.object}) {
+		columns = columns.And(n.within[f.Name].of(op, f.Selections))
+	}
+	return columns
 }
 
 // wanted is what a selection of a kind needs: columns, and relations.
@@ -106,8 +142,9 @@ type wanted struct {
 // wants tells which columns the selection of a kind needs, and which relations it asks for.
 func (k *kind) wants(ctx context.Context, selection ast.SelectionSet) (db.Columns, []graphql.CollectedField) {
 	w := direct.Remember(operationOf(ctx).document, "wants "+k.name, selection, func() (w wanted) {
-		for _, f := range graphql.CollectFields(graphql.GetOperationContext(ctx), selection, k.satisfies) {
-			w.columns = w.columns.And(k.columns[f.Name])
+		op := graphql.GetOperationContext(ctx)
+		for _, f := range graphql.CollectFields(op, selection, k.satisfies) {
+			w.columns = w.columns.And(k.needs[f.Name].of(op, f.Selections))
 			if k.relations[f.Name] != nil {
 				w.relations = append(w.relations, f)
 			}

@@ -37,7 +37,7 @@ var (
 		},
 	})
 	contactKind = newKind[contacts.Contact]("Contact", map[string][]string{
-		"id": {"UID"}, "customer": {"Customer"}, "intermediaryBank": {"Intermediary"},
+		"id": {"UID"}, "customer": {"Customer"}, "bank.accountNumber": {"Bank.AccountNumber"}, "intermediaryBank": {"Intermediary"},
 	})
 	signatoryKind = newKind[signatories.Signatory]("Signatory", map[string][]string{
 		"id": {"UID"}, "customer": {"Customer"}, "approvalLimit": {"LimitMinor", "Currency"},
