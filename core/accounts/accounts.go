@@ -35,9 +35,6 @@ var (
 	inLedger = map[string]string{"balance_ledger": "b.ledger", "balance_held": "b.held"}
 )
 
-// WithBalances are the columns that Account.Balances needs.
-func WithBalances() db.Columns { return balance.And(currency) }
-
 // WithoutBalances are all columns that stand in the accounts themselves.
 func WithoutBalances() db.Columns {
 	all := db.Or[Account](db.Columns{})

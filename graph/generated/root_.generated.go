@@ -207,7 +207,7 @@ enum AccountSubType {
 enum AccountStatus {
   "In use."
   ACTIVE
-  "Not in use for now."
+  "Not in use at present."
   INACTIVE
   "Closed for good."
   CLOSED
@@ -215,7 +215,7 @@ enum AccountStatus {
   PENDING
   "Opened, not yet reviewed."
   NEW
-  "Stopped by the bank for now."
+  "Stopped by the bank; it can be activated again."
   SUSPENDED
   "Its holder has died."
   DECEASED
@@ -601,7 +601,7 @@ enum CustomerType {
 enum CustomerStatus {
   "May act."
   ACTIVE
-  "Stopped by the bank for now."
+  "Stopped by the bank; it can be activated again."
   SUSPENDED
   "Created, not yet reviewed."
   NEW
