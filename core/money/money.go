@@ -2,9 +2,9 @@
 package money
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -64,9 +64,8 @@ func (a Amount) Append(to []byte) []byte {
 	}
 	start := len(to)
 	to = strconv.AppendUint(to, magnitude, 10)
-	if short := digits + 1 - (len(to) - start); short > 0 {
-		padded := append(to[:start:start], bytes.Repeat([]byte{'0'}, short)...)
-		to = append(padded, to[start:]...)
+	for len(to)-start <= digits { // at least one digit before the point
+		to = slices.Insert(to, start, '0')
 	}
 	point := len(to) - digits
 	to = append(to, 0)
