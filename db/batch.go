@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/jackc/pgx/v5"
@@ -28,12 +29,17 @@ func (d *DB) Batch() *Batch { return &Batch{db: d} }
 // Len is how many statements wait to be sent.
 func (b *Batch) Len() int { return b.queue.Len() }
 
+// longestRead bounds a batch. When it has passed, the driver cancels what runs on the server.
+const longestRead = 5 * time.Second
+
 // Send runs what was queued and fills every result. An empty batch costs nothing.
 // When it fails, each result that was not filled carries the error too.
 func (b *Batch) Send(ctx context.Context) error {
 	if b.queue.Len() == 0 {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, longestRead)
+	defer cancel()
 	err := meterOf(ctx).spend(b.queue.Len(), 1)
 	if err == nil {
 		err = b.db.reads.SendBatch(ctx, &b.queue).Close()
@@ -170,10 +176,13 @@ func targetsOf[T any](rows pgx.Rows) []target {
 // scan reads all rows. Typed ids and enums are scanned as the plain type behind them, which is the
 // same memory: the driver has a fast path for those.
 func (t *Text[T]) scan(rows pgx.Rows, each func(*T)) error {
-	t.once.Do(func() { t.into = targetsOf[T](rows) })
-	fields := make([]any, len(t.into))
+	var fields []any
 	var room []T // rows are allocated several at a time: a list is read, and let go, as a whole
 	for n := 1; rows.Next(); {
+		if fields == nil { // only a row that is there tells its columns: a read that failed has none
+			t.once.Do(func() { t.into = targetsOf[T](rows) })
+			fields = make([]any, len(t.into))
+		}
 		if len(room) == 0 {
 			room = make([]T, n)
 			n = min(2*n, 16)

@@ -1,0 +1,37 @@
+package db_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"bankgraph/db"
+	"bankgraph/db/dbtest"
+)
+
+func TestAReadThatIsGivenUpStopsOnTheServer(t *testing.T) {
+	t.Parallel()
+	d, err := db.Open(dbtest.URL(t), db.Options{Connections: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	b := d.Batch()
+	rows := db.Queue(b, db.NewText[db.Count](`SELECT 1::bigint AS n FROM (SELECT pg_sleep(60)) AS given_up`))
+	if err := b.Send(ctx); !errors.Is(err, context.DeadlineExceeded) || rows.Err == nil {
+		t.Fatalf("the read answers %v, its rows %v", err, rows.Err)
+	}
+	running := 1
+	for end := time.Now().Add(20 * time.Second); running > 0 && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		err := d.NewRaw(`SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%AS given\_up' AND pid <> pg_backend_pid()`).Scan(t.Context(), &running)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if running > 0 {
+		t.Error("the statement still runs")
+	}
+}
