@@ -139,6 +139,9 @@ func Create(path string) error {
 	if err == nil {
 		err = write(path, text)
 	}
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is there already, and a keyset is never written over: %w", path, fs.ErrExist)
+	}
 	if err != nil {
 		return fmt.Errorf("make the keyset: %w", err)
 	}
