@@ -127,7 +127,7 @@ func TestKeysetIsNeverWrittenOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, errs, status := p.run("keyset", file); status != 1 || !strings.Contains(errs, file+" is there already") {
+	if _, errs, status := p.run("keyset", file); status != 1 || !strings.Contains(errs, "never written over: "+file) {
 		t.Errorf("status %d, %s", status, errs)
 	}
 	if kept, err := os.ReadFile(file); err != nil || !bytes.Equal(kept, made) {

@@ -140,7 +140,7 @@ func Create(path string) error {
 		err = write(path, text)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already, and a keyset is never written over: %w", path, fs.ErrExist)
+		return fmt.Errorf("a keyset is never written over: %s: %w", path, fs.ErrExist)
 	}
 	if err != nil {
 		return fmt.Errorf("make the keyset: %w", err)
