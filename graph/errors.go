@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -57,6 +58,10 @@ func (h handlerOptions) present(ctx context.Context, err error) *gqlerror.Error 
 	if language != nil && errors.Unwrap(language) == nil {
 		shown := *language
 		shown.Path = path
+		if len(path) > 1 && path[0] == ast.PathName("variable") && shown.Extensions["code"] == errcode.ValidationFailed {
+			// gqlparser's place of a wrong variable; a path in an answer is one of its data (specification, 7.1.2).
+			shown.Message, shown.Path = "$"+path[1:].String()+" "+shown.Message, nil
+		}
 		return h.tagged(ctx, &shown, nil)
 	}
 	unavailable := h.Unavailable != nil && h.Unavailable(err) || errors.Is(err, context.DeadlineExceeded)

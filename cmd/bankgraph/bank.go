@@ -108,6 +108,9 @@ func (b *bank) operator(ctx context.Context, code string) (context.Context, *ten
 		if err != nil {
 			return nil, nil, err
 		}
+		if len(all) == 0 {
+			return nil, nil, errors.New("there is no bank yet: run \"bankgraph tenant add\"")
+		}
 		if len(all) != 1 {
 			return nil, nil, fmt.Errorf("there are %d banks: name one with --tenant (BANKGRAPH_TENANT)", len(all))
 		}

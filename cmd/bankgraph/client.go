@@ -117,7 +117,7 @@ func (c *clientRotate) Run(ctx context.Context, s *settings, t *terminal) error 
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(t.errs, "The old secret counts for %s more. The new one is shown this once.\n", c.Overlap)
+		fmt.Fprintf(t.errs, "The old secret counts until %s. The new one is shown this once.\n", time.Now().Add(c.Overlap).UTC().Format("2006-01-02 15:04 MST"))
 		fmt.Fprintf(t.out, "key     %s\nsecret  %s\n", c.Key, secret)
 		return nil
 	})

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -66,7 +69,7 @@ func TestWrongArgumentsAreExplained(t *testing.T) {
 	}{
 		{[]string{"tenant", "add", "a b", "--name", "x", "--zone", "Mars", "--currency", "ZZZ", "--admin", "jo"}, []string{"code:", "zone:", "currency:"}},
 		{[]string{"tenant", "add", "x"}, []string{"--name"}},
-		{[]string{"client", "list"}, []string{"there are 0 banks", "--tenant"}},
+		{[]string{"client", "list"}, []string{"no bank yet", "bankgraph tenant add"}},
 		{[]string{"client", "list", "--tenant", "NONE"}, []string{"no bank has this code", "NONE"}},
 		{[]string{"serve", "--origins", "portal.example"}, []string{"BANKGRAPH_ORIGINS"}},
 		{[]string{"serve", "--addr", "nonsense"}, []string{"BANKGRAPH_ADDR"}},
@@ -113,4 +116,21 @@ func TestSchemaGoesUpAndDown(t *testing.T) {
 	}
 	p.ok("migrate")
 	p.ok("tenant", "list")
+}
+
+func TestKeysetIsNeverWrittenOver(t *testing.T) {
+	t.Parallel()
+	p := testProgram{T: t}
+	file := filepath.Join(t.TempDir(), "keyset.json")
+	p.ok("keyset", file)
+	made, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, errs, status := p.run("keyset", file); status != 1 || !strings.Contains(errs, "never written over: "+file) {
+		t.Errorf("status %d, %s", status, errs)
+	}
+	if kept, err := os.ReadFile(file); err != nil || !bytes.Equal(kept, made) {
+		t.Errorf("the keyset has changed, %v", err)
+	}
 }

@@ -140,8 +140,12 @@ func (c *serveCommand) open(ctx context.Context, s *settings, public string, log
 func listen(address string) (net.Listener, error) {
 	for end := time.Now().Add(portPatience); ; time.Sleep(50 * time.Millisecond) {
 		listener, err := net.Listen("tcp", address)
-		if !errors.Is(err, syscall.EADDRINUSE) || time.Now().After(end) {
+		if !errors.Is(err, syscall.EADDRINUSE) {
 			return listener, err
+		}
+		if time.Now().After(end) {
+			return nil, fmt.Errorf("another program serves on %s, maybe a bankgraph that was started before: stop it, or choose another address (--addr, BANKGRAPH_ADDR); "+
+				"a second bank beside the first also needs a data folder of its own (--data, BANKGRAPH_DATA): %w", address, err)
 		}
 	}
 }

@@ -135,7 +135,7 @@ func TestTakenPortIsSaidBeforeADatabaseStarts(t *testing.T) {
 	defer taken.Close()
 	p := onData(t)
 	_, errs, status := p.run("serve", "--addr", taken.Addr().String())
-	if status != 1 || !strings.Contains(errs, "in use") || strings.Contains(errs, "PostgreSQL") {
+	if status != 1 || !strings.Contains(errs, "BANKGRAPH_ADDR") || strings.Contains(errs, "PostgreSQL") {
 		t.Errorf("status %d, %s", status, errs)
 	}
 }

@@ -139,6 +139,9 @@ func Create(path string) error {
 	if err == nil {
 		err = write(path, text)
 	}
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("a keyset is never written over: %s: %w", path, fs.ErrExist)
+	}
 	if err != nil {
 		return fmt.Errorf("make the keyset: %w", err)
 	}

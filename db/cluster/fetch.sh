@@ -76,13 +76,16 @@ apt() {
 	"$tool" -q -o "Dir::State::Lists=$work/lists" -o "Dir::Cache=$work" -o "Dir::Cache::Archives=$work/archives" \
 		-o Debug::NoLocking=1 -o APT::Sandbox::User=root -o Dpkg::Use-Pty=0 "$@"
 }
-if ! apt apt-get update >"$work/log" 2>&1; then
+not_fetched() {
 	cat "$work/log" >&2
-	say "The package lists could not be fetched. Install PostgreSQL $oldest or newer, or see to the network."
+	say "The packages could not be fetched. See to the network, or install PostgreSQL $oldest or newer (apt-get install postgresql)."
 	exit 1
-fi
+}
+apt apt-get update >"$work/log" 2>&1 || not_fetched
 major=$(apt apt-cache pkgnames postgresql- | sed -n 's/^postgresql-\([0-9]*\)$/\1/p' | sort -n | tail -n 1)
 if [ "${major:-0}" -lt "$oldest" ]; then
+	# Without a network apt only warns, and goes on with the lists that it has.
+	! grep -q '^[WE]: ' "$work/log" || not_fetched
 	say "This distribution's newest PostgreSQL is ${major:-none}; $oldest or newer is needed. Its makers' own package source has it."
 	exit 1
 fi
@@ -96,10 +99,7 @@ case " $(echo $packages) " in
 *) packages="$packages postgresql-$major postgresql-client-$major libpq5" ;; # installed, yet it does not run
 esac
 # shellcheck disable=SC2086 # one word per package
-(cd "$work/packages" && apt apt-get download $packages >"$work/log" 2>&1) || {
-	cat "$work/log" >&2
-	exit 1
-}
+(cd "$work/packages" && apt apt-get download $packages >>"$work/log" 2>&1) || not_fetched
 for package in "$work"/packages/*.deb; do
 	dpkg-deb -x "$package" "$work/root"
 done

@@ -62,8 +62,14 @@ func appendQuoted(b []byte, text string) []byte {
 // AppendBoolean writes true or false.
 func AppendBoolean(b []byte, v bool) []byte { return strconv.AppendBool(b, v) }
 
-// UnmarshalString takes a string and nothing else.
+// Where null may be given and the Go type has no pointer, null is the empty value: in core, that is absent.
+// Validation has refused it everywhere else.
+
+// UnmarshalString takes a string, and null for the empty one.
 func UnmarshalString(v any) (string, error) {
+	if v == nil {
+		return "", nil
+	}
 	text, ok := v.(string)
 	if !ok {
 		return "", invalid("must be a string")
@@ -157,12 +163,17 @@ func MarshalSignatoryID(u signatories.UID) graphql.Marshaler {
 }
 func UnmarshalSignatoryID(v any) (signatories.UID, error) { return noID[signatories.UID](v) }
 
-func AppendUID(b []byte, n int64) []byte                    { return appendUID(b, n) }
-func MarshalUID(n int64) graphql.Marshaler                  { return written(AppendUID(nil, n)) }
-func UnmarshalUID(v any) (int64, error)                     { return ParseUID(v) }
-func AppendCustomerUID(b []byte, u customers.UID) []byte    { return appendUID(b, int64(u)) }
-func MarshalCustomerUID(u customers.UID) graphql.Marshaler  { return written(AppendCustomerUID(nil, u)) }
-func UnmarshalCustomerUID(v any) (customers.UID, error)     { return parse[customers.UID](v) }
+func AppendUID(b []byte, n int64) []byte                   { return appendUID(b, n) }
+func MarshalUID(n int64) graphql.Marshaler                 { return written(AppendUID(nil, n)) }
+func UnmarshalUID(v any) (int64, error)                    { return ParseUID(v) }
+func AppendCustomerUID(b []byte, u customers.UID) []byte   { return appendUID(b, int64(u)) }
+func MarshalCustomerUID(u customers.UID) graphql.Marshaler { return written(AppendCustomerUID(nil, u)) }
+func UnmarshalCustomerUID(v any) (customers.UID, error) {
+	if v == nil {
+		return 0, nil
+	}
+	return parse[customers.UID](v)
+}
 func AppendAccountUID(b []byte, u accounts.UID) []byte      { return appendUID(b, int64(u)) }
 func MarshalAccountUID(u accounts.UID) graphql.Marshaler    { return written(AppendAccountUID(nil, u)) }
 func UnmarshalAccountUID(v any) (accounts.UID, error)       { return parse[accounts.UID](v) }
@@ -218,6 +229,9 @@ func UnmarshalCents(v any) (customers.Cents, error) {
 func AppendCurrency(b []byte, c money.Currency) []byte   { return AppendString(b, string(c)) }
 func MarshalCurrency(c money.Currency) graphql.Marshaler { return MarshalString(string(c)) }
 func UnmarshalCurrency(v any) (money.Currency, error) {
+	if v == nil {
+		return "", nil
+	}
 	text, ok := v.(string)
 	if !ok {
 		return "", invalid("must be an ISO 4217 currency code")
