@@ -309,6 +309,18 @@ func TestAmountsCountAsJSONMeansThem(t *testing.T) {
 	}
 }
 
+// The contract writes Debit in one place and DEBIT in another.
+func TestTheLimitCheckTakesWordsInAnyCase(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	path := b.path("/v1/customers/{C}/limits")
+	want := b.call(b.program(), http.MethodPost, path, `{"paymentRail": "ACH", "secCode": "WEB", "entryType": "DEBIT"}`)
+	got := b.call(b.program(), http.MethodPost, path, `{"paymentRail": "ach", "secCode": "web", "entryType": "Debit"}`)
+	if got.status != http.StatusOK || got.body != want.body {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+}
+
 func TestTheLimitCheckIgnoresClassAndDirectionOnOtherRails(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
