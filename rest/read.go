@@ -2,6 +2,7 @@ package rest
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"net/http"
 	"net/url"
@@ -110,6 +111,15 @@ func inBody[T any](q *reader, name string, parse parser[T]) T {
 	return given(q, name, text, parse)
 }
 
+// wordInBody reads a field that core compares with the words it knows, or ignores whatever it says: what is no
+// text is no known word either. Null counts as absent.
+func (q *reader) wordInBody(name string) string {
+	if q.body[name] == nil {
+		return ""
+	}
+	return fmt.Sprint(q.body[name])
+}
+
 // flagInBody reads an optional true or false of the body; nil without one.
 func (q *reader) flagInBody(name string) *bool {
 	flag, ok := q.body[name].(bool)
@@ -181,9 +191,6 @@ func atMost(most int) parser[string] {
 
 // text is what the contract allows where it names no other length.
 var text = atMost(255)
-
-// asIs takes a text that core reads.
-func asIs(_, text string) (string, error) { return text, nil }
 
 // flag reads true or false without regard to letter case.
 func flag(field, text string) (*bool, error) {

@@ -274,6 +274,8 @@ func TestTheLimitCheckRefusesWhatItCannotRead(t *testing.T) {
 		`{"paymentRail": "ACH", "deliveryDate": "2026-11-18"}`:           "CUSTOMERLIMIT_DATE_INVALID",
 		`{"paymentRail": "ACH", "deliveryDate": "02-30-2026"}`:           "CUSTOMERLIMIT_DATE_INVALID",
 		`{"paymentRail": "ACH", "secCode": "ABC", "entryType": "DEBIT"}`: "CUSTOMERLIMIT_SECCODE_INVALID",
+		`{"paymentRail": "ACH", "secCode": 7, "entryType": "DEBIT"}`:     "CUSTOMERLIMIT_SECCODE_INVALID",
+		`{"paymentRail": "ACH", "entryType": ["DEBIT"]}`:                 "CUSTOMERLIMIT_ENTRYTYPE_INVALID",
 		`{"paymentRail": "ACH", "secCode": "WEB"}`:                       "CUSTOMERLIMIT_ENTRYTYPE_REQUIRED",
 		`{"paymentRail": "ACH", "entryType": "BOTH"}`:                    "CUSTOMERLIMIT_ENTRYTYPE_INVALID",
 	} {
@@ -324,9 +326,14 @@ func TestTheLimitCheckTakesWordsInAnyCase(t *testing.T) {
 func TestTheLimitCheckIgnoresClassAndDirectionOnOtherRails(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
-	answer := b.call(b.program(), http.MethodPost, b.path("/v1/customers/{C}/limits"), `{"paymentRail": "RTP", "secCode": "nonsense", "entryType": "BOTH"}`)
-	if answer.status != http.StatusNoContent {
-		t.Errorf("%d %s", answer.status, answer.body)
+	for _, body := range []string{
+		`{"paymentRail": "RTP", "secCode": "nonsense", "entryType": "BOTH"}`,
+		`{"paymentRail": "RTP", "secCode": 7, "entryType": {}}`,
+	} {
+		answer := b.call(b.program(), http.MethodPost, b.path("/v1/customers/{C}/limits"), body)
+		if answer.status != http.StatusNoContent {
+			t.Errorf("%s: %d %s", body, answer.status, answer.body)
+		}
 	}
 }
 
