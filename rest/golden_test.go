@@ -32,10 +32,10 @@ var operations = []operation{
 	{"accounts_g1_get", http.MethodGet, "/customers/{C}/accounts/{A}?includeAccountBalance=true", ""},
 	{"accounts_v2_search", http.MethodGet, "/v2/customers/{C}/accounts?page=1&limit=1000", ""},
 	{"accounts_v2_get", http.MethodGet, "/v2/customers/{C}/accounts/{A}?includeAccountBalance=true", ""},
-	{"accounts_v3_search", http.MethodPost, "/v3/customers/{C}/accounts/search?page=1&limit=10", `{"status": "active", "achEnabled": true}`},
+	{"accounts_v3_search", http.MethodPost, "/v3/customers/{C}/accounts/search?page=1&limit=10", `{"status": "Active", "achEnabled": true}`},
 	{"accounts_v3_get", http.MethodGet, "/v3/customers/{C}/accounts/{A}?includeAccountBalance=true", ""},
 	{"signatories_list", http.MethodGet, "/v1/customers/{C}/signatories?page=0&size=10", ""},
-	{"limits_check", http.MethodPost, "/v1/customers/{C}/limits", `{"paymentRail": "ACH", "paymentAmount": 600.10, "secCode": "WEB", "entryType": "Debit"}`},
+	{"limits_check", http.MethodPost, "/v1/customers/{C}/limits", `{"paymentRail": "ACH", "paymentAmount": 600.10, "secCode": "WEB", "entryType": "DEBIT"}`},
 	{"lookup", http.MethodGet, "/v1/customers/lookup/{N}", ""},
 }
 

@@ -16,7 +16,7 @@ func (a *api) checkLimits(r *http.Request) (answer, error) {
 		Amount: q.numberInBody("paymentAmount"),
 		On:     inBody(q, "deliveryDate", limits.ParseDate),
 	}
-	q.fail(asked.ParseClass(inBody(q, "secCode", asIs), inBody(q, "entryType", asIs)))
+	q.fail(asked.ParseClass(q.wordInBody("secCode"), q.wordInBody("entryType")))
 	if q.err != nil {
 		return answer{}, q.err
 	}

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"net/http"
 	"net/url"
@@ -80,21 +81,25 @@ func inPath[T any](q *reader, name string, parse parser[T]) T {
 // inQuery reads an optional parameter: by the documented name or by one of those that are also accepted.
 // An empty one counts as absent; parameters that nobody reads are ignored.
 func inQuery[T any](q *reader, name string, parse parser[T], also ...string) T {
-	return given(q, name, q.parameter(append([]string{name}, also...)), parse)
+	used, text := q.parameter(append([]string{name}, also...))
+	return given(q, used, text, parse)
 }
 
-func (q *reader) parameter(names []string) (text string) {
+// parameter is the text that was given by one of the names, and by which: callers read about the name that they
+// wrote. Without any it is the documented name, the first.
+func (q *reader) parameter(names []string) (used, text string) {
+	used = names[0]
 	times := 0
 	for _, name := range names {
 		for _, value := range q.query[name] {
-			text = value
+			used, text = name, value
 			times++
 		}
 	}
 	if times > 1 {
-		q.fail(fault.Field("request", names[0], fault.Malformed, "must be given once"))
+		q.fail(fault.Field("request", used, fault.Malformed, "must be given once"))
 	}
-	return text
+	return used, text
 }
 
 // inBody reads an optional text of the body; null counts as absent.
@@ -104,6 +109,15 @@ func inBody[T any](q *reader, name string, parse parser[T]) T {
 		q.fail(fault.Field("request", name, fault.Malformed, "must be a string"))
 	}
 	return given(q, name, text, parse)
+}
+
+// wordInBody reads a field that core compares with the words it knows, or ignores whatever it says: what is no
+// text is no known word either. Null counts as absent.
+func (q *reader) wordInBody(name string) string {
+	if q.body[name] == nil {
+		return ""
+	}
+	return fmt.Sprint(q.body[name])
 }
 
 // flagInBody reads an optional true or false of the body; nil without one.
@@ -118,13 +132,43 @@ func (q *reader) flagInBody(name string) *bool {
 	return &flag
 }
 
-// numberInBody reads the decimal text of an optional number, never by way of a float.
+// numberInBody reads an optional number as plain decimal text, never by way of a float.
 func (q *reader) numberInBody(name string) string {
 	number, ok := q.body[name].(json.Number)
 	if !ok && q.body[name] != nil {
 		q.fail(fault.Field("request", name, fault.Malformed, "must be a number"))
 	}
-	return number.String()
+	return decimal(number.String())
+}
+
+// decimal writes a JSON number as core reads amounts: without exponent, and without zeros that end the decimals.
+// JSON allows both, and common libraries write a double of ten million as 1.0E7. What is not longer than any
+// amount is written out; the rest stays as it is, for core to refuse.
+func decimal(number string) string {
+	mantissa, exponent, scaled := strings.Cut(strings.ToLower(number), "e")
+	unsigned, negative := strings.CutPrefix(mantissa, "-")
+	whole, fraction, pointed := strings.Cut(unsigned, ".")
+	if scaled {
+		shift, err := strconv.Atoi(exponent)
+		if err != nil || shift < -20 || shift > 20 {
+			return number
+		}
+		zeros := strings.Repeat("0", 20)
+		digits, point := zeros+whole+fraction+zeros, len(zeros)+len(whole)+shift
+		whole, fraction = digits[:point], digits[point:]
+	} else if !pointed {
+		return number
+	}
+	if whole = strings.TrimLeft(whole, "0"); whole == "" {
+		whole = "0"
+	}
+	if fraction = strings.TrimRight(fraction, "0"); fraction != "" {
+		whole += "." + fraction
+	}
+	if negative {
+		return "-" + whole
+	}
+	return whole
 }
 
 // plain refuses what no field may hold: bytes that are not text, and control characters.
@@ -147,9 +191,6 @@ func atMost(most int) parser[string] {
 
 // text is what the contract allows where it names no other length.
 var text = atMost(255)
-
-// asIs takes a text that core reads.
-func asIs(_, text string) (string, error) { return text, nil }
 
 // flag reads true or false without regard to letter case.
 func flag(field, text string) (*bool, error) {
@@ -196,15 +237,15 @@ func (s sheet) window() page.Window { return page.Numbered(s.number-s.first+1, s
 
 func (q *reader) sheet(n numbering) sheet {
 	number, size := n.first, n.usual
-	if text := q.parameter(n.page); text != "" {
-		number = q.integer(n.page[0], text, n.first, n.last)
+	if used, text := q.parameter(n.page); text != "" {
+		number = q.integer(used, text, n.first, n.last)
 	} else if n.usual == 0 {
-		q.fail(fault.Field("list", n.page[0], fault.Required, "is required"))
+		q.fail(fault.Field("list", used, fault.Required, "is required"))
 	}
-	if text := q.parameter(n.size); text != "" {
-		size = q.integer(n.size[0], text, 1, n.most)
+	if used, text := q.parameter(n.size); text != "" {
+		size = q.integer(used, text, 1, n.most)
 	} else if n.usual == 0 {
-		q.fail(fault.Field("list", n.size[0], fault.Required, "is required"))
+		q.fail(fault.Field("list", used, fault.Required, "is required"))
 	}
 	return sheet{number: number, first: n.first, size: size}
 }

@@ -114,7 +114,10 @@ func TestValuesThatAnOperationDoesNotKnowAreRefusedByName(t *testing.T) {
 		{"/customers?Page=1&limit=1001", "CUST001", "limit: must be at most 1000"},
 		{"/customers?Page=1&limit=0", "CUST001", "limit: must be at least 1"},
 		{"/customers?Page=99999999999999999999&limit=1", "CUST001", "Page: must be at most"},
-		{"/customers?Page=1&page=1&limit=1", "CUST001", "Page: must be given once"},
+		{"/customers?Page=1&page=1&limit=1", "CUST001", "page: must be given once"},
+		{"/customers?page=0&limit=1", "CUST001", "failed: page: must be at least 1"}, // by the name that was written
+		{"/customers?page=1&limit=1&customerType=Banana", "CUST001", "failed: customerType: must be one of"},
+		{"/v2/customers/{C}/contacts?page=1&records=101", "CUST001", "records: must be at most 100"},
 		{"/customers?Page=1&limit=1&CustomerType=Banana", "CUST001", "CustomerType: must be one of"},
 		{"/customers?Page=1&limit=1&shortName=a&shortName=b", "CUST001", "shortName: must be given once"},
 		{"/customers?Page=1&limit=1&legalName=" + long, "CUST001", "legalName: must have at most 255 characters"},
@@ -132,7 +135,7 @@ func TestValuesThatAnOperationDoesNotKnowAreRefusedByName(t *testing.T) {
 		{"/v2/customers?Page=1&limit=1", "CUST001", "page: is required"},
 		{"/v2/customers/{C}/contacts?page=1&limit=101", "CUST001", "limit: must be at most 100"},
 		{"/v2/customers/{C}/contacts?page=1", "CUST001", "limit: is required"},
-		{"/customers/{C}/contacts?page=1&limit=1&records=1", "CUST001", "limit: must be given once"},
+		{"/customers/{C}/contacts?page=1&limit=1&records=1", "CUST001", "records: must be given once"},
 		{"/customers/{C}/contacts/x", "CUST001", "contactUID: must be the digits"},
 		{"/v1/customers/{C}/beneficiary/1x", "CUST001", "contactId: must be the digits"},
 		{"/customers/{C}/accounts?wireEnabled=maybe", "ACC001", "wireEnabled: must be true or false"},
@@ -262,7 +265,8 @@ func TestTheLimitCheckRefusesWhatItCannotRead(t *testing.T) {
 		`{"paymentRail": "A\u0000H"}`: "CUSTOMERLIMIT_PAYMENTRAIL_INVALID",
 		`{"paymentRail": "ACH", "paymentAmount": "1"}`:                   "CUSTOMERLIMIT_AMOUNT_INVALID",
 		`{"paymentRail": "ACH", "paymentAmount": 1e400}`:                 "CUSTOMERLIMIT_AMOUNT_INVALID",
-		`{"paymentRail": "ACH", "paymentAmount": 1e1}`:                   "CUSTOMERLIMIT_AMOUNT_INVALID",
+		`{"paymentRail": "ACH", "paymentAmount": 1e-3}`:                  "CUSTOMERLIMIT_AMOUNT_INVALID",
+		`{"paymentRail": "ACH", "paymentAmount": 1.00000001E7}`:          "CUSTOMERLIMIT_AMOUNT_INVALID",
 		`{"paymentRail": "ACH", "paymentAmount": -1}`:                    "CUSTOMERLIMIT_AMOUNT_INVALID",
 		`{"paymentRail": "ACH", "paymentAmount": 0.001}`:                 "CUSTOMERLIMIT_AMOUNT_INVALID",
 		`{"paymentRail": "ACH", "paymentAmount": 10000000.01}`:           "CUSTOMERLIMIT_AMOUNT_INVALID",
@@ -270,6 +274,8 @@ func TestTheLimitCheckRefusesWhatItCannotRead(t *testing.T) {
 		`{"paymentRail": "ACH", "deliveryDate": "2026-11-18"}`:           "CUSTOMERLIMIT_DATE_INVALID",
 		`{"paymentRail": "ACH", "deliveryDate": "02-30-2026"}`:           "CUSTOMERLIMIT_DATE_INVALID",
 		`{"paymentRail": "ACH", "secCode": "ABC", "entryType": "DEBIT"}`: "CUSTOMERLIMIT_SECCODE_INVALID",
+		`{"paymentRail": "ACH", "secCode": 7, "entryType": "DEBIT"}`:     "CUSTOMERLIMIT_SECCODE_INVALID",
+		`{"paymentRail": "ACH", "entryType": ["DEBIT"]}`:                 "CUSTOMERLIMIT_ENTRYTYPE_INVALID",
 		`{"paymentRail": "ACH", "secCode": "WEB"}`:                       "CUSTOMERLIMIT_ENTRYTYPE_REQUIRED",
 		`{"paymentRail": "ACH", "entryType": "BOTH"}`:                    "CUSTOMERLIMIT_ENTRYTYPE_INVALID",
 	} {
@@ -280,12 +286,54 @@ func TestTheLimitCheckRefusesWhatItCannotRead(t *testing.T) {
 	}
 }
 
+// Common libraries write a double of ten million as 1.0E7, and decimals with the zeros that they were made with.
+func TestAmountsCountAsJSONMeansThem(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	check := func(amount string) string {
+		answer := b.call(b.program(), http.MethodPost, b.path("/v1/customers/{C}/limits"), `{"paymentRail": "ACH", "paymentAmount": `+amount+`}`)
+		if answer.status != http.StatusOK {
+			t.Errorf("%s: %d %s", amount, answer.status, answer.body)
+		}
+		return answer.body
+	}
+	for plain, others := range map[string][]string{
+		"10000000": {"1.0E7", "1e+7", "0.1e8", "100000000000E-4", "10000000.00000"},
+		"1234.5":   {"1.2345e3", "12345E-1", "1234.500"},
+		"0":        {"0.0", "-0.0", "0e5", "0.000E-7"},
+	} {
+		want := check(plain)
+		for _, other := range others {
+			if got := check(other); got != want {
+				t.Errorf("%s is not %s: %s", other, plain, got)
+			}
+		}
+	}
+}
+
+// The contract writes Debit in one place and DEBIT in another.
+func TestTheLimitCheckTakesWordsInAnyCase(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	path := b.path("/v1/customers/{C}/limits")
+	want := b.call(b.program(), http.MethodPost, path, `{"paymentRail": "ACH", "secCode": "WEB", "entryType": "DEBIT"}`)
+	got := b.call(b.program(), http.MethodPost, path, `{"paymentRail": "ach", "secCode": "web", "entryType": "Debit"}`)
+	if got.status != http.StatusOK || got.body != want.body {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+}
+
 func TestTheLimitCheckIgnoresClassAndDirectionOnOtherRails(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
-	answer := b.call(b.program(), http.MethodPost, b.path("/v1/customers/{C}/limits"), `{"paymentRail": "RTP", "secCode": "nonsense", "entryType": "BOTH"}`)
-	if answer.status != http.StatusNoContent {
-		t.Errorf("%d %s", answer.status, answer.body)
+	for _, body := range []string{
+		`{"paymentRail": "RTP", "secCode": "nonsense", "entryType": "BOTH"}`,
+		`{"paymentRail": "RTP", "secCode": 7, "entryType": {}}`,
+	} {
+		answer := b.call(b.program(), http.MethodPost, b.path("/v1/customers/{C}/limits"), body)
+		if answer.status != http.StatusNoContent {
+			t.Errorf("%s: %d %s", body, answer.status, answer.body)
+		}
 	}
 }
 

@@ -210,6 +210,22 @@ func undescribed(schema *openapi3.Schema, at string) (wrong []string) {
 	return wrong
 }
 
+// Generators of clients make one type of each component, whatever it is: two of one name stop them.
+func TestNoTwoComponentsShareAName(t *testing.T) {
+	t.Parallel()
+	parts := readDocument(t).Components
+	for name := range parts.Schemas {
+		if parts.Parameters[name] != nil || parts.Responses[name] != nil {
+			t.Errorf("%s is a schema and something else too", name)
+		}
+	}
+	for name := range parts.Parameters {
+		if parts.Responses[name] != nil {
+			t.Errorf("%s is a parameter and a response", name)
+		}
+	}
+}
+
 func TestTheReadmeNamesEveryOperation(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile("README.md")

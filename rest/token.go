@@ -71,7 +71,8 @@ func Tokens(c *core.Core, limits TokenLimits) http.Handler {
 	r.NotFound(func(w http.ResponseWriter, _ *http.Request) {
 		refuseToken(w, http.StatusNotFound, "invalid_request", "there is nothing here")
 	})
-	r.MethodNotAllowed(func(w http.ResponseWriter, _ *http.Request) {
+	r.MethodNotAllowed(func(w http.ResponseWriter, req *http.Request) {
+		w.Header().Set("Allow", allowed(r, req))
 		refuseToken(w, http.StatusMethodNotAllowed, "invalid_request", "the method is not allowed here")
 	})
 	return r

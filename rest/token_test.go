@@ -241,7 +241,7 @@ func TestDiscoveryLeadsToTheKeysThatCheckTokens(t *testing.T) {
 			t.Errorf("%s: %d", path, answer.Code)
 		}
 	}
-	if answer, _ := r.get(r.path + "/protocol/openid-connect/token"); answer.Code != http.StatusMethodNotAllowed {
-		t.Errorf("a token by GET: %d", answer.Code)
+	if answer, _ := r.get(r.path + "/protocol/openid-connect/token"); answer.Code != http.StatusMethodNotAllowed || answer.Header().Get("Allow") != "POST" {
+		t.Errorf("a token by GET: %d %v", answer.Code, answer.Header())
 	}
 }

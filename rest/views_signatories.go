@@ -15,7 +15,7 @@ type signatory struct {
 	EmailAddress  string             `json:"emailAddress"`
 	Title         string             `json:"title"`
 	PhoneNumber   string             `json:"phoneNumber"`
-	ApprovalLimit *string            `json:"approvalLimit"` // null: none was set
+	ApprovalLimit string             `json:"approvalLimit"` // "": none was set
 	Status        signatories.Status `json:"status"`
 }
 
@@ -32,7 +32,7 @@ func signatoryOf(g *signatories.Signatory) signatory {
 		ID: g.UID, FullName: g.FullName, EmailAddress: g.EmailAddress, Title: g.Title, PhoneNumber: g.PhoneNumber, Status: g.Status,
 	}
 	if limit := g.ApprovalLimit(); limit != nil {
-		view.ApprovalLimit = orNull(limit.String())
+		view.ApprovalLimit = limit.String()
 	}
 	return view
 }

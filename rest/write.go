@@ -132,18 +132,24 @@ func (a *api) noPath(w http.ResponseWriter, r *http.Request) {
 // noMethod answers paths that exist for other methods than this one, and names those.
 func (a *api) noMethod(routes chi.Routes) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		var allowed []string
-		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
-			if routes.Match(chi.NewRouteContext(), method, path(r)) {
-				allowed = append(allowed, method)
-			}
+		methods := allowed(routes, r)
+		if strings.HasPrefix(methods, http.MethodGet) {
+			methods += ", " + http.MethodHead
 		}
-		if len(allowed) > 0 && allowed[0] == http.MethodGet {
-			allowed = append(allowed, http.MethodHead)
-		}
-		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		w.Header().Set("Allow", methods)
 		a.write(w, r, http.StatusMethodNotAllowed, failureC1("", line{code: "invalidMethod"}, fault.New(fault.Invalid, "method", "the path does not have this method")))
 	}
+}
+
+// allowed are the methods of a request's path, as the Allow header names them.
+func allowed(routes chi.Routes, r *http.Request) string {
+	var methods []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		if routes.Match(chi.NewRouteContext(), method, path(r)) {
+			methods = append(methods, method)
+		}
+	}
+	return strings.Join(methods, ", ")
 }
 
 // path is the request's path as the router reads it.

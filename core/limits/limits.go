@@ -73,13 +73,13 @@ func (s *Service) OfCustomers(ctx context.Context, b *db.Batch, of []customers.U
 // valid checks what the types cannot: the order of the fields is that of the contract.
 func (a *Asked) valid() error {
 	if a.Rail == "" {
-		return fault.Field("limit", "paymentRail", fault.Required, "paymentRail is required")
+		return fault.Field("limit", "paymentRail", fault.Required, "is required")
 	}
 	if FamilyOf(a.Rail) != ACH {
 		a.EntryType, a.SECCode = "", ""
 	}
 	if a.SECCode != "" && a.EntryType == "" {
-		return fault.Field("limit", "entryType", fault.Required, "entryType is required with secCode")
+		return fault.Field("limit", "entryType", fault.Required, "is required with secCode")
 	}
 	if a.Amount == "" {
 		return nil
