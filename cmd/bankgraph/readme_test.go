@@ -61,6 +61,7 @@ func TestFirstRequestsOfTheReadmeWorkAsPasted(t *testing.T) {
 	}
 	for _, demo := range demoKeys {
 		t.Run("examples of the playground for "+demo.key, func(t *testing.T) {
+			t.Parallel()
 			token := s.token(sandbox, demo.key, demo.key+"-secret")
 			for _, example := range playground.Examples() {
 				s.tries(t, example, token, demo.partner)

@@ -168,6 +168,7 @@ func MarshalUID(n int64) graphql.Marshaler                 { return written(Appe
 func UnmarshalUID(v any) (int64, error)                    { return ParseUID(v) }
 func AppendCustomerUID(b []byte, u customers.UID) []byte   { return appendUID(b, int64(u)) }
 func MarshalCustomerUID(u customers.UID) graphql.Marshaler { return written(AppendCustomerUID(nil, u)) }
+
 func UnmarshalCustomerUID(v any) (customers.UID, error) {
 	if v == nil {
 		return 0, nil
