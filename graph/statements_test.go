@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"fmt"
+	"os"
 	"reflect"
 	"strings"
 	"sync"
@@ -245,5 +246,23 @@ func TestAnOperationStopsAtSixtyStatements(t *testing.T) {
 	}
 	if read != 12 {
 		t.Errorf("%d customers were read", read)
+	}
+}
+
+func TestTheReadmesRequestIsSixStatementsInOneRoundTrip(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(readme), "<<'JSON'\n")
+	body, _, found := strings.Cut(rest, "\nJSON\n")
+	if !found {
+		t.Fatal("README.md has no request")
+	}
+	body = strings.NewReplacer("\n", "", "1000001", star.String()).Replace(body) // curl -d @- drops line ends
+	if got := b.send(t, b.staff(), body).fine(t); got.statements != 6 || got.trips != 1 {
+		t.Errorf("%s", got)
 	}
 }
