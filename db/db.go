@@ -70,9 +70,10 @@ func Open(url string, options Options) (*DB, error) {
 	}
 	read.MaxConns = int32(size)
 	read.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
-	read.ConnConfig.StatementCacheCapacity = 1024
+	read.ConnConfig.StatementCacheCapacity, read.ConnConfig.DescriptionCacheCapacity = 1024, 1024
 	if options.Unprepared {
-		read.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+		// The driver learns each text's types once; then text and values go together, nothing stays prepared.
+		read.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 	}
 	bind(read.ConnConfig)
 	// Batches bound their own time (Send): a timer of the server's for each of their statements would cost

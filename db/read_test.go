@@ -35,3 +35,26 @@ func TestAReadThatIsGivenUpStopsOnTheServer(t *testing.T) {
 		t.Error("the statement still runs")
 	}
 }
+
+func TestNothingStaysPreparedForAnOldPooler(t *testing.T) {
+	t.Parallel()
+	for _, unprepared := range []bool{true, false} {
+		d, err := db.Open(dbtest.URL(t), db.Options{Connections: 1, Unprepared: unprepared})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = d.Close() })
+		count := db.NewText[db.Count](`SELECT count(*) AS n FROM pg_prepared_statements WHERE $1 > 0::bigint`)
+		var rows *db.Rows[db.Count]
+		for range 2 { // the second finds what the first has left
+			b := d.Batch()
+			rows = db.Queue(b, count, 1)
+			if err := b.Send(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if left, _ := rows.One(); (left.N == 0) != unprepared {
+			t.Errorf("unprepared %v: %d statements are prepared", unprepared, left.N)
+		}
+	}
+}
