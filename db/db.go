@@ -26,13 +26,13 @@ type DB struct {
 
 // Options set the size and the manners of the pools. The zero value is right for one server.
 type Options struct {
-	Connections int  // of each pool; 0 means four for each processor, at least eight
-	Unprepared  bool // for a PgBouncer older than 1.21 in transaction mode: hot reads are sent unprepared
-	ReadURL     string
+	Connections int    // of each pool; 0 means four for each processor, at least eight
+	Unprepared  bool   // for a PgBouncer older than 1.21 in transaction mode: hot reads are sent unprepared
+	ReadURL     string // where batches read, such as a replica that may lag a little; empty: the database itself
 }
 
-// Every statement has a bound: a lock is waited for 2 s, a statement runs 5 s, and an open
-// transaction may idle for 10 s. The request's own deadline is longer than all of them.
+// Every statement has a bound: a lock is waited for 2 s, a statement runs 5 s (a batch of reads is given
+// 5 s by Send), and an open transaction may idle for 10 s. The request's own deadline is longer than all of them.
 var bounds = map[string]string{
 	"lock_timeout":                        "2s",
 	"statement_timeout":                   "5s",

@@ -128,6 +128,7 @@ func (o *operation) search(ctx context.Context, by customers.Search, w page.Wind
 	return rows, o.read(ctx, b, []step{o.customersArrive(rows, w, relations)})
 }
 
+// customersArrive goes on, once the rows are there, to what each customer on the page was asked for.
 func (o *operation) customersArrive(rows *db.Rows[customers.Customer], w page.Window, relations []graphql.CollectedField) step {
 	return func(ctx context.Context, next *db.Batch) []step {
 		if len(relations) == 0 {
