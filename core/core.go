@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"bankgraph/core/accounts"
+	"bankgraph/core/audit"
+	"bankgraph/core/changes"
 	"bankgraph/core/clients"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
@@ -33,6 +35,8 @@ type Core struct {
 	Keys *seal.Keys
 	Now  func() time.Time
 
+	Audit       *audit.Service
+	Changes     *changes.Service
 	Tenants     *tenants.Service
 	Users       *users.Service
 	Clients     *clients.Service
@@ -51,13 +55,15 @@ func New(o Options) *Core {
 		o.Now = time.Now
 	}
 	c := &Core{DB: o.DB, Keys: o.Keys, Now: o.Now}
+	c.Audit = audit.New(o.DB)
+	c.Changes = changes.New(o.DB, o.Keys, o.Now)
 	c.Tenants = tenants.New(o.DB, o.Now)
 	c.Users = users.New(o.DB)
 	c.Clients = clients.New(o.DB, o.Keys, o.Now, o.PublicURL)
 	c.Customers = customers.New(o.DB, o.Keys, o.Now)
 	c.Contacts = contacts.New(o.DB, o.Keys, c.Customers, o.Now)
 	c.Accounts = accounts.New(o.DB, o.Keys, c.Customers, o.Now)
-	c.Signatories = signatories.New(o.DB, c.Customers, o.Now)
+	c.Signatories = signatories.New(o.DB, c.Customers, c.Changes)
 	c.Fees = fees.New(o.DB)
 	c.Limits = limits.New(o.DB, c.Customers, o.Now)
 	c.Ledger = ledger.New(o.DB)

@@ -138,7 +138,7 @@ func (b *bank) crowd(t *testing.T) {
 		`INSERT INTO fee_tiers (tenant, id, customer, application, fee_tier, fee_name, product) SELECT 1, 1000000 + n, 1100000 + n, 'Payments', 'T', 'F', 'P' FROM generate_series(1, 3000) AS n`,
 		`ANALYZE`,
 	}
-	err := b.core.DB.InTx(context.Background(), func(ctx context.Context, tx bun.Tx) error {
+	err := b.core.DB.InTx(context.Background(), 1, func(ctx context.Context, tx bun.Tx) error {
 		for _, statement := range statements {
 			if _, err := tx.ExecContext(ctx, statement); err != nil {
 				return fmt.Errorf("%s: %w", statement, err)

@@ -4,7 +4,10 @@ package access
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"bankgraph/core/fault"
 )
@@ -64,6 +67,27 @@ type Caller struct {
 	Partner     int64 // the partner id: 0 when an external issuer's token has none
 	Institution bool  // the legal entity is the bank itself: the caller sees the whole tenant
 	Permissions []Permission
+
+	User    uuid.UUID // the person, where the token speaks for one of the bank's users; uuid.Nil for a program
+	LoginID string    // the person's login id
+	Request string    // the id of the request, for the record
+}
+
+// Party is who chose an idempotency key: the API key, and the person where one is known.
+func (c Caller) Party() string {
+	if c.LoginID == "" {
+		return c.Client
+	}
+	return c.Client + "/" + c.LoginID
+}
+
+// Same tells whether two callers may be one and the same. People are told apart by their login; programs, and a
+// person from a program, by their API key.
+func (c Caller) Same(client, login string) bool {
+	if c.LoginID != "" && login != "" {
+		return strings.EqualFold(c.LoginID, login)
+	}
+	return c.Client == client
 }
 
 // Location is the bank's time zone.

@@ -50,7 +50,7 @@ func (s *Service) Add(ctx context.Context, draft Draft) (client *Client, secret 
 		secret = newSecret()
 	}
 	added.Tenant, added.CreatedAt = caller.Tenant, s.now()
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		if err := s.mayChooseTx(ctx, tx, caller.Tenant, draft.Secret); err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func (s *Service) Rotate(ctx context.Context, key string, overlap time.Duration)
 		return "", ErrOverlap
 	}
 	secret = newSecret()
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		if err := s.enabledTx(ctx, tx, caller.Tenant, key); err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func (s *Service) Disable(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		if err := s.enabledTx(ctx, tx, caller.Tenant, key); err != nil {
 			return err
 		}

@@ -157,7 +157,7 @@ func (s *Service) signing(ctx context.Context, tenant access.Tenant) (*ring, err
 	if err != nil || known.signer != nil {
 		return known, err
 	}
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
 		if err := lockTenantTx(ctx, tx, tenant); err != nil {
 			return err
 		}
@@ -191,7 +191,7 @@ func (s *Service) RotateSigningKey(ctx context.Context) (kid string, signsFrom t
 		return "", time.Time{}, err
 	}
 	signsFrom = s.now().Add(announced)
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		if err := lockTenantTx(ctx, tx, caller.Tenant); err != nil {
 			return err
 		}

@@ -144,7 +144,7 @@ func (s *Service) grant(ctx context.Context, client *credential, begin func(cont
 		return nil, err
 	}
 	refresh := newSecret()
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, int64(client.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		family, err := begin(ctx, tx)
 		if err != nil || family == uuid.Nil {
 			return err

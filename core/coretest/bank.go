@@ -149,6 +149,13 @@ func (b *Bank) As(permissions ...access.Permission) context.Context {
 	})
 }
 
+// Checker is another member of the bank's staff who may do everything: the second person of two.
+func (b *Bank) Checker() context.Context {
+	caller, _ := access.Require(b.Staff())
+	caller.Client, caller.ClientName = "checker", "Checker"
+	return access.With(b.t.Context(), caller)
+}
+
 // Partner is a program of this partner, which may do everything with its own customers.
 func (b *Bank) Partner(of *customers.Customer) context.Context {
 	return access.With(b.t.Context(), access.Caller{

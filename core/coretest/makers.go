@@ -107,7 +107,7 @@ func (b *Bank) account(of *customers.Customer, edits ...func(*accounts.Account))
 		a.Balance = accounts.Balance{}
 		return a
 	}
-	b.must(b.DB.InTx(b.t.Context(), func(ctx context.Context, tx bun.Tx) error {
+	b.must(b.DB.InTx(b.t.Context(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		err := b.Ledger.OpenTx(ctx, tx, b.Tenant, ledger.Account{
 			UID: uid, Opening: money.Of(*a.Balance.LedgerMinor, a.Currency), Overdraft: max(0, -*a.Balance.LedgerMinor), On: b.Now(),
 		})

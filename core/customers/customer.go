@@ -196,6 +196,18 @@ type AccessSettings struct {
 	NumberOfApprovers         int32 `bun:"number_of_approvers" json:"paymentNumberOfApprovers"`
 }
 
+// DualForCustomers tells whether changes of a customer, and of its accounts, limits and signatories, need a second person.
+func (a AccessSettings) DualForCustomers() bool { return a.CustomerDualApproval }
+
+// DualForContacts tells whether new and changed beneficiaries need a second person.
+func (a AccessSettings) DualForContacts() bool { return a.BeneDualApproval }
+
+// DualForUsers tells whether new and changed users and roles need a second person.
+func (a AccessSettings) DualForUsers() bool { return a.UserDualApproval }
+
+// DualForFees tells whether fee tiers need a second person.
+func (a AccessSettings) DualForFees() bool { return a.FeeTierForApproval }
+
 // Cents are hundredths of the bank's currency, the contract's two decimals: 0 to 999999999.99.
 type Cents int64
 

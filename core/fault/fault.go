@@ -2,7 +2,10 @@
 // It carries no published code and no status: each transport has one table that gives those.
 package fault
 
-import "errors"
+import (
+	"errors"
+	"sync"
+)
 
 // Kind says what sort of failure it is; a transport picks the status by it.
 type Kind string
@@ -47,7 +50,41 @@ type Fault struct {
 
 // New declares a fault of a domain.
 func New(kind Kind, subject, message string) *Fault {
-	return &Fault{Kind: kind, Subject: subject, Message: message}
+	f := &Fault{Kind: kind, Subject: subject, Message: message}
+	declarations.LoadOrStore(declaration{kind, subject, message}, f)
+	return f
+}
+
+// declarations finds declared faults again by what they say: a refusal that was kept for an idempotency key is
+// the same fault when it is told once more.
+var declarations sync.Map
+
+type declaration struct {
+	kind             Kind
+	subject, message string
+}
+
+// Kept is a fault as it is written down.
+type Kept struct {
+	Kind    Kind    `json:"kind"`
+	Subject string  `json:"subject"`
+	Field   string  `json:"field,omitempty"`
+	Problem Problem `json:"problem,omitempty"`
+	Message string  `json:"message"`
+}
+
+// Keep writes a fault down.
+func (f *Fault) Keep() Kept {
+	return Kept{Kind: f.Kind, Subject: f.Subject, Field: f.Field, Problem: f.Problem, Message: f.Message}
+}
+
+// Again is the fault that was written down; errors.Is finds the declared one behind it.
+func (k Kept) Again() *Fault {
+	f := &Fault{Kind: k.Kind, Subject: k.Subject, Field: k.Field, Problem: k.Problem, Message: k.Message}
+	if origin, ok := declarations.Load(declaration{k.Kind, k.Subject, k.Message}); ok {
+		f.origin = origin.(*Fault)
+	}
+	return f
 }
 
 // Field is an Invalid fault about one field of a request.

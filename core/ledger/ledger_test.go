@@ -134,7 +134,7 @@ func TestAnAccountWithNothingInItNeedsNoJournal(t *testing.T) {
 func TestAnOpeningBelowTheOverdraftIsRefused(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
-	err := bank.DB.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+	err := bank.DB.InTx(t.Context(), int64(bank.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		return bank.Ledger.OpenTx(ctx, tx, bank.Tenant, ledger.Account{UID: 100_000_999, Opening: usd(-501), Overdraft: 500, On: bank.Now()})
 	})
 	if !errors.Is(err, ledger.ErrUncovered) {
@@ -151,7 +151,7 @@ func TestAnAccountThatIsNotInTheBooksCannotBePosted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = bank.DB.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) error { return bank.Ledger.PostTx(ctx, tx, bank.Tenant, journal) })
+	err = bank.DB.InTx(t.Context(), int64(bank.Tenant), func(ctx context.Context, tx bun.Tx) error { return bank.Ledger.PostTx(ctx, tx, bank.Tenant, journal) })
 	if err == nil {
 		t.Error("it was posted")
 	}
@@ -177,7 +177,7 @@ func TestManyWritersOnTheSameAccountsLeaveTheBooksRight(t *testing.T) {
 				}
 				journal, err := ledger.NewJournal(ledger.Opening, bank.Now(), "moved", ledger.Entry{Account: from, Amount: usd(-5)}, ledger.Entry{Account: to, Amount: usd(5)})
 				if err == nil {
-					err = bank.DB.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) error { return bank.Ledger.PostTx(ctx, tx, bank.Tenant, journal) })
+					err = bank.DB.InTx(t.Context(), int64(bank.Tenant), func(ctx context.Context, tx bun.Tx) error { return bank.Ledger.PostTx(ctx, tx, bank.Tenant, journal) })
 				}
 				if err != nil {
 					t.Error(err)

@@ -46,6 +46,9 @@ func (t Text) Shown() *Text {
 	return &t
 }
 
+// Fingerprint tells two values apart without showing either. It is not for people.
+func (t Text) Fingerprint() string { return string(t.Hash) }
+
 func (t Text) String() string               { return t.Masked() }
 func (t Text) GoString() string             { return t.Masked() }
 func (t Text) Format(s fmt.State, _ rune)   { _, _ = s.Write([]byte(t.Masked())) }

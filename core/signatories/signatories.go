@@ -2,9 +2,9 @@ package signatories
 
 import (
 	"context"
-	"time"
 
 	"bankgraph/core/access"
+	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/page"
@@ -15,12 +15,14 @@ import (
 type Service struct {
 	db        *db.DB
 	customers *customers.Service
-	now       func() time.Time
+	operations
 }
 
 // New makes the service.
-func New(d *db.DB, c *customers.Service, now func() time.Time) *Service {
-	return &Service{db: d, customers: c, now: now}
+func New(d *db.DB, c *customers.Service, all *changes.Service) *Service {
+	s := &Service{db: d, customers: c}
+	s.declare(all)
+	return s
 }
 
 // ErrPartner is a caller whose token names no partner: only an external issuer can make such a token.

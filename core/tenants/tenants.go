@@ -67,12 +67,15 @@ func (s *Service) Add(ctx context.Context, bank Draft) (*Tenant, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, 0, func(ctx context.Context, tx bun.Tx) error {
 		err := tx.NewInsert().Model(&tenant).On("CONFLICT (code) DO NOTHING").Returning("id").Scan(ctx)
 		if errors.Is(err, sql.ErrNoRows) {
 			return ErrExists
 		}
 		if err != nil {
+			return err
+		}
+		if err := db.Act(ctx, tx, int64(tenant.ID)); err != nil {
 			return err
 		}
 		return furnishTx(ctx, tx, tenant, bank.Customer, admin, strings.TrimSpace(bank.Admin))

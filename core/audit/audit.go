@@ -1,0 +1,30 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/db"
+)
+
+// Service reads and proves the record.
+type Service struct{ db *db.DB }
+
+// New makes the service.
+func New(d *db.DB) *Service { return &Service{db: d} }
+
+// WriteTx writes an entry with the change that it tells of.
+func WriteTx(ctx context.Context, tx bun.IDB, entry Entry) error {
+	if entry.Before == nil {
+		entry.Before = []byte("{}")
+	}
+	if entry.After == nil {
+		entry.After = []byte("{}")
+	}
+	if _, err := tx.NewInsert().Model(&entry).Returning("NULL").Exec(ctx); err != nil {
+		return fmt.Errorf("write the audit entry of %s: %w", entry.Action, err)
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+// Package audit keeps who did what to the bank, and proves that nobody changed the record afterwards.
+package audit
+
+import (
+	"encoding/json"
+	"log/slog"
+	"reflect"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/db"
+)
+
+// Decision is what became of what somebody set out to do.
+type Decision string
+
+const (
+	Done     Decision = "done"
+	Proposed Decision = "proposed" // it waits for a second person
+	Approved Decision = "approved" // the second person agreed
+	Refused  Decision = "refused"  // the bank or the second person said no
+	Revealed Decision = "revealed" // a sealed value was shown in the clear
+)
+
+// Entry is one line of the record. It is never changed.
+type Entry struct {
+	bun.BaseModel `bun:"table:audit_entries,alias:e" json:"-"`
+
+	Tenant   access.Tenant   `bun:"tenant,pk" json:"-"`
+	ID       int64           `bun:"id,pk,nullzero" json:"id"`
+	At       time.Time       `bun:"at,nullzero" json:"at"`
+	Client   string          `bun:"client" json:"client"`    // the API key or external issuer; operator for the command line
+	LoginID  string          `bun:"login_id" json:"loginId"` // the user, where one is known
+	Entity   int64           `bun:"entity" json:"entity"`    // the legal entity that the caller acted for
+	Action   string          `bun:"action" json:"action"`    // by its GraphQL name: addSignatory
+	Decision Decision        `bun:"decision" json:"decision"`
+	Object   string          `bun:"object" json:"object"` // the kind of thing: signatory
+	UID      string          `bun:"uid" json:"uid"`
+	Customer *int64          `bun:"customer" json:"customer"` // whose it is
+	Before   json.RawMessage `bun:"before,type:json" json:"before"`
+	After    json.RawMessage `bun:"after,type:json" json:"after"`
+	Reason   string          `bun:"reason" json:"reason"`
+	Request  string          `bun:"request" json:"request"` // the id of the request
+}
+
+// By fills in who is calling.
+func (e Entry) By(caller access.Caller) Entry {
+	e.Tenant, e.Client, e.LoginID, e.Entity, e.Request = caller.Tenant, caller.Client, caller.LoginID, caller.Entity, caller.Request
+	return e
+}
+
+// Change is one field of an entry.
+type Change struct {
+	Field  string
+	Before *string
+	After  *string
+}
+
+// unrecorded are the columns that say nothing about a change.
+var unrecorded = map[string]bool{"Tenant": true, "CreatedAt": true, "UpdatedAt": true}
+
+// Diff tells two states of a row apart: the fields that differ, by the names that GraphQL gives them, sealed values masked.
+// A nil row is one that is not there: of the other, every field that is not empty counts.
+func Diff(before, after any) (was, is json.RawMessage) {
+	old, now := fieldsOf(before), fieldsOf(after)
+	for path, value := range now {
+		if other, there := old[path]; there && reflect.DeepEqual(other, value) {
+			delete(old, path)
+			delete(now, path)
+		}
+	}
+	return object(old), object(now)
+}
+
+func fieldsOf(row any) map[string]any {
+	fields := map[string]any{}
+	if row == nil || reflect.ValueOf(row).Kind() == reflect.Pointer && reflect.ValueOf(row).IsNil() {
+		return fields
+	}
+	for path, value := range db.Fields(row) {
+		if !unrecorded[path] && !reflect.ValueOf(value).IsZero() {
+			fields[named(path)] = shown(value)
+		}
+	}
+	return fields
+}
+
+// shown is a value as the record may hold it: sealed ones have a word of their own for logs, which is masked.
+// A sealed value that changed behind equal last digits still counts as another one: its hash says so.
+func shown(value any) any {
+	if secret, ok := value.(interface {
+		slog.LogValuer
+		Fingerprint() string
+	}); ok {
+		return masked{secret.LogValue().String(), secret.Fingerprint()}
+	}
+	return value
+}
+
+// masked writes what may be read of a sealed value, and tells it from others.
+type masked struct{ text, fingerprint string }
+
+func (m masked) MarshalJSON() ([]byte, error) { return json.Marshal(m.text) }
+
+func object(fields map[string]any) json.RawMessage {
+	text, err := json.Marshal(fields) // keys in order
+	if err != nil {
+		panic(err) // rows hold nothing that JSON cannot
+	}
+	return text
+}
+
+// named is the field as GraphQL calls it: LegalAddress.City is legalAddress.city, ACHCompanyID achCompanyId.
+func named(path string) string {
+	parts := strings.Split(path, ".")
+	for i, part := range parts {
+		runes := []rune(part)
+		for at := range runes {
+			if !unicode.IsUpper(runes[at]) || at > 0 && at+1 < len(runes) && !unicode.IsUpper(runes[at+1]) {
+				break
+			}
+			runes[at] = unicode.ToLower(runes[at])
+		}
+		parts[i] = string(runes)
+		if stem, ok := strings.CutSuffix(parts[i], "ID"); ok {
+			parts[i] = stem + "Id"
+		}
+	}
+	return strings.Join(parts, ".")
+}

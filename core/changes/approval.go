@@ -1,0 +1,74 @@
+package changes
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/fault"
+)
+
+// UID is the number of an approval.
+type UID int64
+
+func (u UID) String() string { return strconv.FormatInt(int64(u), 10) }
+
+// ParseUID reads digits.
+func ParseUID(field, text string) (UID, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if text == "" || strings.Trim(text, "0123456789") != "" || err != nil {
+		return 0, fault.Field("approval", field, fault.Number, "must be the digits of an approval UID")
+	}
+	return UID(n), nil
+}
+
+// Status is where an approval is in its life.
+type Status string
+
+const (
+	Open     Status = "Open"
+	Approved Status = "Approved"
+	Refused  Status = "Refused"
+)
+
+// Approval is a change that waits for a second person, or that one has decided on.
+type Approval struct {
+	bun.BaseModel `bun:"table:approvals,alias:p" json:"-"`
+
+	Tenant         access.Tenant   `bun:"tenant,pk" json:"-"`
+	UID            UID             `bun:"uid,pk,nullzero" json:"uid"`
+	Customer       int64           `bun:"customer" json:"customerUID"` // whose settings ask for it
+	Operation      string          `bun:"operation" json:"operation"`  // what was asked, by its GraphQL name: changeSignatory
+	Object         string          `bun:"object" json:"object"`        // the kind of thing: signatory
+	ObjectUID      string          `bun:"object_uid" json:"objectUID"`
+	Creation       bool            `bun:"creation" json:"creation"` // the object was made and is Pending; otherwise it is unchanged
+	Before         json.RawMessage `bun:"before,type:json" json:"-"`
+	After          json.RawMessage `bun:"after,type:json" json:"-"`
+	Reason         string          `bun:"reason" json:"reason"`
+	Status         Status          `bun:"status" json:"status"`
+	MakerClient    string          `bun:"maker_client" json:"makerClient"`
+	MakerLogin     string          `bun:"maker_login" json:"makerLogin"`
+	MadeAt         time.Time       `bun:"made_at,nullzero" json:"madeAt"`
+	CheckerClient  string          `bun:"checker_client" json:"checkerClient"`
+	CheckerLogin   string          `bun:"checker_login" json:"checkerLogin"`
+	DecidedAt      *time.Time      `bun:"decided_at" json:"decidedAt"`
+	DecisionReason string          `bun:"decision_reason" json:"decisionReason"`
+}
+
+// waiting is an approval with what only its decision needs.
+type waiting struct {
+	Approval `bun:",extend"`
+	Draft    []byte `bun:"draft,type:bytea"` // what was asked for, sealed
+	Version  int32  `bun:"version"`          // of the object when it was asked
+}
+
+var (
+	ErrNoApproval = fault.New(fault.NotFound, "approval", "no such approval")
+	ErrDecided    = fault.New(fault.State, "approval", "the change has been decided on already")
+	ErrOwn        = fault.New(fault.State, "approval", "who asked for a change cannot approve it: another person must")
+	ErrWaiting    = fault.New(fault.State, "approval", "a change of it waits for approval: decide on that first")
+)

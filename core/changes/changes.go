@@ -1,0 +1,255 @@
+// Package changes is how everything in a bank is changed: in one transaction with its audit entry and its event,
+// once for each idempotency key, and by two people where the customer's settings ask for a second.
+package changes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/audit"
+	"bankgraph/core/events"
+	"bankgraph/core/fault"
+	"bankgraph/core/seal"
+	"bankgraph/db"
+)
+
+// Service carries out changes and keeps those that wait for a second person.
+type Service struct {
+	db    *db.DB
+	keys  *seal.Keys
+	now   func() time.Time
+	known map[string]operation // by name
+
+	approving, refusing *Operation[decision, UID]
+}
+
+// New makes the service.
+func New(d *db.DB, keys *seal.Keys, now func() time.Time) *Service {
+	s := &Service{db: d, keys: keys, now: now, known: map[string]operation{}}
+	s.declare()
+	return s
+}
+
+// Terms are what a caller says about a change beside the change itself.
+type Terms struct {
+	IdempotencyKey string // '' for none; 1 to 255 printable characters
+	Version        int32  // of the object as the caller saw it; 0: whatever it is now
+	Reason         string // why, for the record
+}
+
+// Target is what a change is about.
+type Target struct {
+	Customer int64  `json:"customer,omitempty"` // whose it is
+	UID      string `json:"uid,omitempty"`      // '' for what is yet to be made
+}
+
+// Mark is what there is to know about a change that was carried out, beside its result.
+type Mark struct {
+	Replayed bool  // the same key came before; nothing happened this time
+	Approval int64 // the number of the request that waits for a second person; 0: none does
+	Version  int32 // of the object afterwards; 0 where it has none
+}
+
+// Outcome is the result of a change.
+type Outcome[R any] struct {
+	Result R
+	Mark
+}
+
+// Operation is one thing that can be done to the bank: its domain declares it once. D is what is asked for,
+// R what is answered; both are kept as JSON, D sealed.
+type Operation[D, R any] struct {
+	operationName
+	service *Service
+	work    func(ctx context.Context, tx *Tx, at Target, draft D) (R, error)
+}
+
+type operationName struct {
+	name   string // its GraphQL name: addSignatory
+	object string // the kind of thing: signatory
+	needs  access.Permission
+}
+
+// operation is what an approval needs of one, whatever it asks for and answers.
+type operation interface {
+	named() operationName
+	again(ctx context.Context, tx *Tx, at Target, draft []byte) error
+	settled(ctx context.Context, tx *Tx, at Target, approved bool) error
+}
+
+// Declare makes an operation known: its GraphQL name, the kind of object that it changes, the permission that the
+// method which calls Do has asked for and that a second person needs too, and the work. The work may run several times,
+// and once more when a second person approves it.
+func Declare[D, R any](s *Service, name, object string, needs access.Permission,
+	work func(ctx context.Context, tx *Tx, at Target, draft D) (R, error),
+) *Operation[D, R] {
+	o := &Operation[D, R]{operationName: operationName{name, object, needs}, service: s, work: work}
+	s.known[name] = changing[D, R]{o}
+	return o
+}
+
+// Settle says, for an operation that makes something, what becomes of it when a second person has decided: the
+// work itself is done by then.
+func (o *Operation[D, R]) Settle(settle func(ctx context.Context, tx *Tx, at Target, approved bool) error) *Operation[D, R] {
+	o.service.known[o.name] = making[D, R]{changing[D, R]{o}, settle}
+	return o
+}
+
+type changing[D, R any] struct{ *Operation[D, R] }
+
+func (o changing[D, R]) named() operationName { return o.operationName }
+
+func (o changing[D, R]) again(ctx context.Context, tx *Tx, at Target, text []byte) error {
+	var draft D
+	if err := json.Unmarshal(text, &draft); err != nil {
+		return fmt.Errorf("read the draft of %s: %w", o.name, err)
+	}
+	_, err := o.work(ctx, tx, at, draft)
+	return err
+}
+
+func (o changing[D, R]) settled(context.Context, *Tx, Target, bool) error { return nil }
+
+type making[D, R any] struct {
+	changing[D, R]
+	settle func(ctx context.Context, tx *Tx, at Target, approved bool) error
+}
+
+func (o making[D, R]) settled(ctx context.Context, tx *Tx, at Target, approved bool) error {
+	return o.settle(ctx, tx, at, approved)
+}
+
+// Tx is the transaction of one change.
+type Tx struct {
+	bun.Tx
+	Caller access.Caller
+	Now    time.Time // the bank's clock
+	Terms  Terms
+
+	service  *Service
+	name     operationName
+	at       Target
+	draft    []byte
+	approved bool // a second person has agreed
+	mark     Mark
+}
+
+// Do carries out a change for a caller who may make it, whose draft holds nothing malformed.
+//
+// What the work refuses (a fault) is undone and recorded, and kept as the answer for the idempotency key. A connection
+// that is lost while committing is looked into where there is a key; without one it is ErrUnknown.
+func (o *Operation[D, R]) Do(ctx context.Context, caller access.Caller, at Target, draft D, terms Terms) (Outcome[R], error) {
+	var none Outcome[R]
+	if err := terms.check(); err != nil {
+		return none, err
+	}
+	text, err := json.Marshal(draft)
+	if err != nil {
+		return none, fmt.Errorf("write the draft of %s: %w", o.name, err)
+	}
+	once := o.service.once(o.name, caller, at, text, terms)
+	for {
+		out, err := o.try(ctx, caller, at, text, draft, terms, once)
+		var refusal *fault.Fault
+		switch {
+		case err == nil:
+			return out, nil
+		case errors.Is(err, db.ErrUnknownOutcome) && terms.IdempotencyKey == "":
+			return none, errors.Join(ErrUnknown, err)
+		case errors.Is(err, db.ErrUnknownOutcome) && ctx.Err() == nil:
+			continue // the key's row tells, on a fresh connection, once the lost transaction has ended
+		case errors.As(err, &refusal) && refusal.Kind != fault.Internal:
+			kept, keptErr := o.refuse(ctx, caller, at, refusal, terms, once)
+			if keptErr != nil {
+				return none, keptErr
+			}
+			if kept.outcome.Replayed { // a copy of the request was quicker
+				err = nil
+			}
+			return kept.outcome, kept.err(err)
+		}
+		return none, fmt.Errorf("%s: %w", o.name, err)
+	}
+}
+
+// try is one transaction.
+func (o *Operation[D, R]) try(ctx context.Context, caller access.Caller, at Target, text []byte, draft D, terms Terms, once once) (out Outcome[R], err error) {
+	err = o.service.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, inner bun.Tx) error {
+		out = Outcome[R]{}
+		earlier, err := once.claim(ctx, inner)
+		if err != nil {
+			return err
+		}
+		if earlier != nil {
+			kept, err := replay[R](earlier)
+			if err != nil {
+				return err
+			}
+			out = kept.outcome
+			return kept.err(nil)
+		}
+		tx := &Tx{Tx: inner, Caller: caller, Now: o.service.now(), Terms: terms, service: o.service, name: o.operationName, at: at, draft: text}
+		if out.Result, err = o.work(ctx, tx, at, draft); err != nil {
+			return err
+		}
+		out.Mark = tx.mark
+		return once.keep(ctx, inner, answer[R]{Result: &out.Result, Mark: out.Mark})
+	})
+	return out, err
+}
+
+// Done is what was done to one object.
+type Done struct {
+	Action   string // by its GraphQL name; the operation's own where empty
+	Object   string // the kind of thing; the operation's own where empty
+	UID      fmt.Stringer
+	Customer int64 // whose it is
+	Version  int32 // of the object afterwards
+	Before   any   // the row as it was; nil for one that was made
+	After    any   // the row as it is; nil for one that is gone
+}
+
+// Record writes the audit entry and the event of what was just done. Where nothing differs, nothing is written.
+func (tx *Tx) Record(ctx context.Context, done Done) error {
+	before, after := audit.Diff(done.Before, done.After)
+	tx.mark.Version = done.Version
+	action, object := tx.name.name, tx.name.object
+	if done.Action != "" {
+		action = done.Action
+	}
+	if done.Object != "" {
+		object = done.Object
+	}
+	entry := audit.Entry{
+		Action: action, Decision: audit.Done, Object: object, UID: done.UID.String(), Customer: &done.Customer,
+		Before: before, After: after, Reason: tx.Terms.Reason,
+	}.By(tx.Caller)
+	if err := audit.WriteTx(ctx, tx.Tx, entry); err != nil {
+		return err
+	}
+	return events.EmitTx(ctx, tx.Tx, events.Event{
+		Tenant: tx.Caller.Tenant, Kind: action, Object: object, UID: done.UID.String(), Customer: &done.Customer, Version: done.Version,
+	})
+}
+
+// Fresh compares the version that the caller saw with the one that there is. Call it with the row locked.
+func (tx *Tx) Fresh(version int32) error {
+	if tx.Terms.Version != 0 && tx.Terms.Version != version {
+		return ErrStale
+	}
+	tx.mark.Version = version
+	return nil
+}
+
+var (
+	// ErrStale is an object that somebody else has changed since the caller saw it.
+	ErrStale = fault.New(fault.Conflict, "version", "somebody else has changed it in the meantime: read it again")
+	// ErrUnknown is a change of which nobody knows whether it was made.
+	ErrUnknown = fault.New(fault.Unavailable, "change", "the connection was lost while the change was made: look whether it was; with an idempotency key it could be repeated safely")
+)

@@ -1,0 +1,183 @@
+package changes
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/audit"
+	"bankgraph/core/fault"
+	"bankgraph/core/seal"
+	"bankgraph/db"
+)
+
+// The faults of idempotency keys.
+var (
+	ErrKey       = fault.Field("request", "Idempotency-Key", fault.Malformed, "an idempotency key is 1 to 255 printable characters")
+	ErrKeyReused = fault.New(fault.Conflict, "idempotency", "the idempotency key was used for another request")
+	ErrInFlight  = fault.New(fault.Conflict, "idempotency", "the request with this idempotency key is still being worked on: repeat it in a moment")
+)
+
+// check looks at what the faces pass on as they got it.
+func (t Terms) check() error {
+	if len(t.IdempotencyKey) > 255 || strings.ContainsFunc(t.IdempotencyKey, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return ErrKey
+	}
+	if t.Version < 0 {
+		return fault.Field("request", "version", fault.Min, "must be the version that was read")
+	}
+	if !utf8.ValidString(t.Reason) || utf8.RuneCountInString(t.Reason) > 255 || strings.ContainsRune(t.Reason, 0) {
+		return fault.Field("request", "reason", fault.Max, "must have at most 255 characters")
+	}
+	return nil
+}
+
+// once is an idempotency key on its way through a change: one effect and one answer for it. A key lives for seven
+// days by the database's clock.
+type once struct {
+	tenant         access.Tenant
+	client         string
+	operation, key string
+	request        []byte // keyed hash: what was asked may hold numbers that no column shows
+}
+
+func (s *Service) once(operation string, caller access.Caller, at Target, draft []byte, terms Terms) once {
+	if terms.IdempotencyKey == "" {
+		return once{}
+	}
+	asked, _ := json.Marshal([]any{at, json.RawMessage(draft), terms.Version, terms.Reason})
+	return once{
+		tenant: caller.Tenant, client: caller.Party(), operation: operation, key: terms.IdempotencyKey,
+		request: s.keys.Secret(fmt.Sprintf("idempotency/%d", caller.Tenant), string(asked)),
+	}
+}
+
+// claim takes the key for this transaction, and returns nil; or the answer that was given for it before. Who comes
+// second waits here for the first to end.
+func (o once) claim(ctx context.Context, tx bun.Tx) (earlier []byte, err error) {
+	if o.key == "" {
+		return nil, nil
+	}
+	var claimed bool
+	err = tx.NewRaw(`INSERT INTO idempotency_keys AS k (tenant, client, operation, key, request) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (tenant, client, operation, key) DO UPDATE SET request = excluded.request, outcome = NULL, created_at = clock_timestamp()
+		WHERE k.created_at < clock_timestamp() - interval '7 days' RETURNING true`,
+		o.tenant, o.client, o.operation, o.key, o.request).Scan(ctx, &claimed)
+	if err == nil {
+		return nil, nil
+	}
+	if db.IsTimeout(err) && ctx.Err() == nil {
+		return nil, ErrInFlight
+	}
+	if !errors.Is(err, sql.ErrNoRows) {
+		return nil, err
+	}
+	var there struct {
+		Request []byte `bun:"request"`
+		Outcome []byte `bun:"outcome"`
+	}
+	err = tx.NewRaw(`SELECT request, outcome FROM idempotency_keys WHERE tenant = ? AND client = ? AND operation = ? AND key = ?`,
+		o.tenant, o.client, o.operation, o.key).Scan(ctx, &there)
+	if err != nil {
+		return nil, err
+	}
+	if !seal.SameSecret(there.Request, o.request) {
+		return nil, ErrKeyReused
+	}
+	return there.Outcome, nil
+}
+
+// keep stores the answer in the transaction of the work, and clears away a few keys that nobody will repeat any more.
+func (o once) keep(ctx context.Context, tx bun.Tx, answer any) error {
+	if o.key == "" {
+		return nil
+	}
+	text, err := json.Marshal(answer)
+	if err != nil {
+		return err
+	}
+	_, err = tx.NewRaw(`WITH old AS (DELETE FROM idempotency_keys WHERE (tenant, client, operation, key) IN (
+			SELECT tenant, client, operation, key FROM idempotency_keys WHERE tenant = ? AND created_at < clock_timestamp() - interval '7 days'
+			ORDER BY created_at LIMIT 5 FOR UPDATE SKIP LOCKED))
+		UPDATE idempotency_keys SET outcome = ? WHERE tenant = ? AND client = ? AND operation = ? AND key = ?`,
+		o.tenant, string(text), o.tenant, o.client, o.operation, o.key).Exec(ctx)
+	return err
+}
+
+// answer is what is kept for a key: a result, or the refusal.
+type answer[R any] struct {
+	Result  *R          `json:"result,omitempty"`
+	Mark    Mark        `json:"mark"`
+	Refusal *fault.Kept `json:"refusal,omitempty"`
+}
+
+// told is an answer that was given before, or that becomes the one for its key.
+type told[R any] struct {
+	outcome Outcome[R]
+	refusal *fault.Kept
+}
+
+// err is the refusal in it, or else what the caller has.
+func (t told[R]) err(otherwise error) error {
+	if t.refusal != nil {
+		return t.refusal.Again()
+	}
+	return otherwise
+}
+
+func replay[R any](text []byte) (told[R], error) {
+	var kept answer[R]
+	if err := json.Unmarshal(text, &kept); err != nil {
+		return told[R]{}, fmt.Errorf("read the answer of an idempotency key: %w", err)
+	}
+	out := told[R]{refusal: kept.Refusal, outcome: Outcome[R]{Mark: kept.Mark}}
+	out.outcome.Replayed = true
+	if kept.Result != nil {
+		out.outcome.Result = *kept.Result
+	}
+	return out, nil
+}
+
+// kept are the kinds of refusals that stay the answer of a key. The others depend on who asks and when.
+var kept = map[fault.Kind]bool{fault.Invalid: true, fault.NotFound: true, fault.State: true, fault.Conflict: true}
+
+// refuse records a refusal of the work, whose own transaction is undone, and keeps it for the key. Where a copy of
+// the request was quicker, its answer is the one that counts.
+func (o *Operation[D, R]) refuse(ctx context.Context, caller access.Caller, at Target, refusal *fault.Fault, terms Terms, once once) (out told[R], err error) {
+	if errors.Is(refusal, ErrKeyReused) || errors.Is(refusal, ErrInFlight) {
+		return out, nil
+	}
+	err = o.service.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		out = told[R]{}
+		if kept[refusal.Kind] {
+			earlier, err := once.claim(ctx, tx)
+			if err != nil {
+				return err
+			}
+			if earlier != nil {
+				out, err = replay[R](earlier)
+				return err
+			}
+		}
+		entry := audit.Entry{Action: o.name, Decision: audit.Refused, Object: o.object, UID: at.UID, Reason: refusal.Error()}.By(caller)
+		if at.Customer != 0 {
+			entry.Customer = &at.Customer
+		}
+		if err := audit.WriteTx(ctx, tx, entry); err != nil {
+			return err
+		}
+		if !kept[refusal.Kind] {
+			return nil
+		}
+		words := refusal.Keep()
+		return once.keep(ctx, tx, answer[R]{Refusal: &words})
+	})
+	return out, err
+}

@@ -1,0 +1,41 @@
+package db
+
+import (
+	"iter"
+	"reflect"
+	"strings"
+)
+
+// Fields are the columns of a row that may be shown, each by the path of its struct field ("LegalAddress.City")
+// with its value. A group that shows only part of itself (Shown) is one field.
+func Fields(row any) iter.Seq2[string, any] {
+	value := reflect.Indirect(reflect.ValueOf(row))
+	return func(yield func(string, any) bool) {
+		if value.IsValid() {
+			fields(value, "", yield)
+		}
+	}
+}
+
+func fields(value reflect.Value, within string, yield func(string, any) bool) bool {
+	model := value.Type()
+	for i := range model.NumField() {
+		field := model.Field(i)
+		tag, ok := field.Tag.Lookup("bun")
+		if !ok || field.Anonymous || !field.IsExported() || strings.Contains(tag, ",scanonly") {
+			continue
+		}
+		path := within + field.Name
+		_, shown := value.Field(i).Interface().(Shown)
+		if strings.HasPrefix(tag, "embed:") && !shown {
+			if !fields(value.Field(i), path+".", yield) {
+				return false
+			}
+			continue
+		}
+		if !yield(path, value.Field(i).Interface()) {
+			return false
+		}
+	}
+	return true
+}
