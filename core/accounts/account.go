@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/check"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/money"
@@ -121,19 +122,13 @@ const (
 	External     SystemOfRecord = "External"
 )
 
-// ParseNumber checks an account number: letters and digits, at most 35, not all zeros.
+// ParseNumber reads an account number that must be given; what makes one right, check.AccountNumber says.
 func ParseNumber(field, text string) (string, error) {
-	switch {
-	case text == "":
-		return "", fault.Field("account", field, fault.Required, "an account number is needed")
-	case len(text) > 35:
-		return "", fault.Field("account", field, fault.Max, "an account number has at most 35 characters")
-	case strings.IndexFunc(text, func(r rune) bool {
-		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-	}) >= 0:
-		return "", fault.Field("account", field, fault.Malformed, "an account number is letters and digits")
-	case strings.Trim(text, "0") == "":
-		return "", fault.Field("account", field, fault.AllZero, "an account number is not all zeros")
+	c := check.Of("account")
+	c.Required(field, text)
+	c.AccountNumber(field, text)
+	if err := c.Err(); err != nil {
+		return "", err
 	}
 	return text, nil
 }

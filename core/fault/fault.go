@@ -35,6 +35,7 @@ const (
 	Unknown   Problem = "NOTFOUND"   // names something that does not exist
 	Forbidden Problem = "NOTALLOWED" // may not be given here
 	NoMatch   Problem = "NOMATCH"    // does not fit another field
+	Exact     Problem = "EXACT"      // does not have the one length there is
 )
 
 // Fault is an error that callers may see. Message is plain text without identifiers of others.

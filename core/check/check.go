@@ -1,0 +1,204 @@
+// Package check says what makes a field of a request right. Its rules know no database and no service: the
+// domains ask them of what either face read, and answer all faults of a request at once.
+//
+//	c := check.Of("customer")
+//	c.Required("legalName", d.LegalName)
+//	c.AtMost("legalName", d.LegalName, 255)
+//	row.Type = check.OneOf(c, "customerType", d.Type, Types...)
+//	row.PhoneNumber = c.Phone("phoneNumber", d.PhoneNumber, "US")
+//	c.In("legalAddress").Required("city", d.LegalAddress.City)
+//	return c.Err()
+//
+// An absent value, the empty text, passes every check but Required. A field that has failed is not blamed
+// again, so checks stand in the order in which their faults matter. No field passes any check with text that
+// IsPlain refuses. Checks that return a value return it as it is to be stored, and the zero value for what
+// is absent or wrong.
+package check
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"bankgraph/core/fault"
+	"bankgraph/core/given"
+)
+
+// Fields gathers the faults of one request's fields.
+type Fields struct {
+	subject string
+	path    string // of the object that the fields are in, as the caller wrote it
+	*gathered
+}
+
+type gathered struct {
+	faults fault.Faults
+	failed map[string]bool
+}
+
+// Of starts the checks of a request; the subject is what the faults are about: "customer".
+func Of(subject string) *Fields {
+	return &Fields{subject: subject, gathered: &gathered{failed: map[string]bool{}}}
+}
+
+// In is for the fields of a nested object: c.In("legalAddress") blames "legalAddress.city". The faults stay
+// with c.
+func (c *Fields) In(object string) *Fields {
+	return &Fields{subject: c.subject, path: c.name(object), gathered: c.gathered}
+}
+
+// Item is for the fields of one object of a list, from 0: c.Item("limits", 2) blames "limits[2].name".
+// A body that is a list has no name: c.Item("", 2).
+func (c *Fields) Item(list string, at int) *Fields { return c.In(list + "[" + strconv.Itoa(at) + "]") }
+
+func (c *Fields) name(field string) string {
+	if c.path == "" || field == "" {
+		return c.path + field
+	}
+	return c.path + "." + field
+}
+
+// Err is nil, or all faults in the order in which they were found; fault.Of finds the first.
+func (c *Fields) Err() error {
+	if len(c.faults) == 0 {
+		return nil
+	}
+	return c.faults
+}
+
+// Fail blames a field for what only its domain knows to be wrong.
+func (c *Fields) Fail(field string, problem fault.Problem, message string) {
+	name := c.name(field)
+	if c.failed[name] {
+		return
+	}
+	c.failed[name] = true
+	c.faults = append(c.faults, fault.Field(c.subject, name, problem, message))
+}
+
+// Failed tells whether a field was blamed, for rules about two fields that only make sense of right ones.
+func (c *Fields) Failed(field string) bool { return c.failed[c.name(field)] }
+
+// open tells whether there is a value to look at: given, not yet blamed, and plain text.
+func (c *Fields) open(field, value string) bool {
+	if value == "" || c.Failed(field) {
+		return false
+	}
+	if !IsPlain(value) {
+		c.Fail(field, fault.Malformed, "must be plain text")
+	}
+	return !c.Failed(field)
+}
+
+// demand blames the field of a given value that does not meet it.
+func (c *Fields) demand(met bool, field, value string, problem fault.Problem, message string) {
+	if c.open(field, value) && !met {
+		c.Fail(field, problem, message)
+	}
+}
+
+// right is what to store of a field: what was read of it, if it was never blamed.
+func right[T any](c *Fields, field string, read T) (stored T) {
+	if c.Failed(field) {
+		return stored
+	}
+	return read
+}
+
+// Required demands more than blanks.
+func (c *Fields) Required(field, value string) {
+	if strings.TrimSpace(value) == "" {
+		c.Fail(field, fault.Required, "is required")
+	}
+}
+
+// Given is Required for what must always be there: something new needs it, and a change must not clear it
+// (contract, users 6: an update names FirstName although it is optional).
+func (c *Fields) Given(field string, value given.Text, making bool) {
+	if making || value.Given {
+		c.Required(field, value.Value)
+	}
+}
+
+// Plain demands plain text of any length; see IsPlain.
+func (c *Fields) Plain(field, value string) { c.open(field, value) }
+
+// AtMost demands no more than so many characters.
+func (c *Fields) AtMost(field, value string, most int) {
+	c.demand(utf8.RuneCountInString(value) <= most, field, value, fault.Max, "must have at most "+strconv.Itoa(most)+" characters")
+}
+
+// AtLeast demands no fewer than so many characters, blanks around them not counted.
+func (c *Fields) AtLeast(field, value string, least int) {
+	c.demand(utf8.RuneCountInString(strings.TrimSpace(value)) >= least, field, value, fault.Min,
+		"must have at least "+strconv.Itoa(least)+" characters")
+}
+
+// Pattern demands a form. Go's expressions take time linear in the text, whatever they repeat.
+func (c *Fields) Pattern(field, value string, form *regexp.Regexp, message string) {
+	c.demand(form.MatchString(value), field, value, fault.Malformed, message)
+}
+
+// IsPlain tells whether a text is one line of what a reader sees: valid UTF-8 without control characters
+// (PostgreSQL takes no NUL), line separators, and the invisible characters that make a text read other than
+// it is: changes of direction, blanks of no width, tags.
+func IsPlain(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.IsControl(r) || unicode.Is(deceptive, r)
+	})
+}
+
+var deceptive = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{0x200b, 0x200b, 1}, // zero width space; the joiners behind it are letters' business in Persian and Hindi
+		{0x2028, 0x202e, 1}, // line and paragraph separator, embeddings and overrides of direction
+		{0x2060, 0x2060, 1}, // word joiner
+		{0x2066, 0x2069, 1}, // isolates of direction
+		{0xfeff, 0xfeff, 1}, // byte order mark
+	},
+	R32: []unicode.Range32{{0xe0000, 0xe007f, 1}}, // tags
+}
+
+// OneOf reads one of some words without regard to letter case and returns it as the list writes it.
+func OneOf[T ~string](c *Fields, field, value string, allowed ...T) (word T) {
+	words := make([]string, len(allowed))
+	for i, a := range allowed {
+		if strings.EqualFold(value, string(a)) {
+			word = a
+		}
+		words[i] = string(a)
+	}
+	c.demand(word != "", field, value, fault.Malformed, "must be one of "+strings.Join(words, ", "))
+	return right(c, field, word)
+}
+
+// YesNo reads the switches that are text: Yes or No, and True or False as the oldest generation also has it
+// (contract, accounts 3.4). It is nil for what is absent or wrong.
+func (c *Fields) YesNo(field, value string) *bool {
+	var on *bool
+	switch strings.ToLower(value) {
+	case "yes", "true":
+		on = new(true)
+	case "no", "false":
+		on = new(false)
+	}
+	c.demand(on != nil, field, value, fault.Malformed, "must be Yes or No")
+	return right(c, field, on)
+}
+
+// Parsed reads a value by its domain's own parser, such as accounts.ParseSubType, which takes former
+// spellings too, and gathers the parser's fault.
+func Parsed[T any](c *Fields, field, value string, parse func(field, text string) (T, error)) (parsed T) {
+	if !c.open(field, value) {
+		return parsed
+	}
+	parsed, err := parse(c.name(field), value)
+	if f, ok := fault.Of(err); ok {
+		c.Fail(field, f.Problem, f.Message)
+	} else if err != nil {
+		c.Fail(field, fault.Malformed, "is not valid")
+	}
+	return right(c, field, parsed)
+}

@@ -1,0 +1,113 @@
+package check
+
+import (
+	"regexp"
+	"strings"
+
+	"bankgraph/core/fault"
+)
+
+// AccountNumber demands letters and digits, at most 35, not all zeros (contract, customer-enums 3).
+func (c *Fields) AccountNumber(field, value string) {
+	c.demand(len(value) <= 35, field, value, fault.Max, "an account number has at most 35 characters")
+	c.demand(alphanumeric(value), field, value, fault.Malformed, "an account number is letters and digits")
+	c.demand(strings.Trim(value, "0") != "", field, value, fault.AllZero, "an account number is not all zeros")
+}
+
+var taxID = regexp.MustCompile(`^[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*$`)
+
+// TaxID demands at most 10 letters and digits, with hyphens between them (contract, customers 3.1; it
+// publishes no more, as tax ids of other countries than the United States are taken too).
+func (c *Fields) TaxID(field, value string) {
+	c.AtMost(field, value, 10)
+	c.Pattern(field, value, taxID, "must be made of letters, digits and hyphens between them")
+	c.demand(strings.Trim(value, "0-") != "", field, value, fault.AllZero, "must not be all zeros")
+}
+
+// ACHCompanyID demands the 10 digits by which an originator is known in ACH (contract, customers 3.3).
+// That of an account is any 10 characters at most (accounts 3.1): use AtMost and Alphanumeric.
+func (c *Fields) ACHCompanyID(field, value string) {
+	c.Digits(field, value)
+	c.demand(len(value) == 10, field, value, fault.Exact, "must have exactly 10 digits")
+	c.NotAllZeros(field, value)
+}
+
+var lei = regexp.MustCompile(`^[A-Z0-9]{4}00[A-Z0-9]{12}[0-9]{2}$`)
+
+// LEI demands a legal entity identifier: the pattern of the contract (customers 3.1), in upper case, with
+// right check digits (ISO 17442).
+func (c *Fields) LEI(field, value string) {
+	c.Pattern(field, value, lei, "must be a legal entity identifier of 20 characters")
+	c.demand(mod97(value) == 1, field, value, fault.Malformed, "must be a legal entity identifier with right check digits")
+}
+
+// Routing demands an ABA routing number: 9 digits of the ranges that are given out, the last of them the
+// check digit.
+func (c *Fields) Routing(field, value string) {
+	c.Digits(field, value)
+	c.demand(len(value) == 9, field, value, fault.Exact, "must have exactly 9 digits")
+	c.NotAllZeros(field, value)
+	c.demand(isRouting(value), field, value, fault.Malformed, "must be a routing number with a right check digit")
+}
+
+func isRouting(text string) bool {
+	if len(text) != 9 || !allDigits(text) {
+		return false
+	}
+	switch prefix := text[:2]; {
+	case prefix <= "12": // the Federal Reserve's districts, and 00 for the government
+	case prefix >= "21" && prefix <= "32": // thrift institutions
+	case prefix >= "61" && prefix <= "72": // electronic transactions
+	case prefix == "80": // traveller's cheques
+	default:
+		return false
+	}
+	sum := 0
+	for i, digit := range []byte(text) {
+		sum += int(digit-'0') * [...]int{3, 7, 1}[i%3]
+	}
+	return sum%10 == 0
+}
+
+var bic = regexp.MustCompile(`^[A-Z0-9]{4}([A-Z]{2})[A-Z0-9]{2}(?:[A-Z0-9]{3})?$`)
+
+// BIC reads a business identifier code of 8 or 11 characters with an existing country (ISO 9362). It is
+// returned in upper case.
+func (c *Fields) BIC(field, value string) string {
+	code := strings.ToUpper(value)
+	part := bic.FindStringSubmatch(code)
+	c.demand(part != nil && isCountry(part[1]), field, value, fault.Malformed, "must be a BIC of 8 or 11 characters")
+	return right(c, field, code)
+}
+
+// secCodes are the standard entry classes of ACH (Nacha operating rules, appendix three).
+var secCodes = strings.Fields(`ACK ADV ARC ATX BOC CCD CIE COR CTX DNE ENR IAT MTE POP POS PPD RCK SHR TEL TRC TRX WEB XCK`)
+
+// SECCode reads a standard entry class of ACH in any letter case. It is returned in upper case.
+func (c *Fields) SECCode(field, value string) string {
+	code := ""
+	for _, known := range secCodes {
+		if strings.EqualFold(value, known) {
+			code = known
+		}
+	}
+	c.demand(code != "", field, value, fault.Malformed, "must be a standard entry class of ACH, such as CCD or PPD")
+	return right(c, field, code)
+}
+
+// mod97 reads letters as 10 to 35 and gives the remainder by 97 (ISO 7064): 1 says that the check digits
+// are right. Anything but upper-case letters and digits gives -1.
+func mod97(text string) int {
+	rest := 0
+	for _, b := range []byte(text) {
+		switch {
+		case b >= '0' && b <= '9':
+			rest = (rest*10 + int(b-'0')) % 97
+		case b >= 'A' && b <= 'Z':
+			rest = (rest*100 + int(b-'A') + 10) % 97
+		default:
+			return -1
+		}
+	}
+	return rest
+}

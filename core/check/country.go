@@ -1,0 +1,20 @@
+package check
+
+import "bankgraph/core/fault"
+
+// Country reads a country's ISO 3166-1 code of two or three letters, in any letter case, and returns the two
+// letters (contract, customers 3.4: samples have both).
+func (c *Fields) Country(field, value string) string {
+	country, ok := CountryOf(value)
+	ok = ok && len(value) <= 3
+	c.demand(ok, field, value, fault.Malformed, "must be an ISO 3166-1 country code of two letters")
+	return right(c, field, country.Code)
+}
+
+// CountryName reads a country's name in English, or its code, and returns the country (contract, contacts
+// 3.1: contactBank.country).
+func (c *Fields) CountryName(field, value string) Country {
+	country, ok := CountryOf(value)
+	c.demand(ok, field, value, fault.Malformed, "must be the name of a country")
+	return right(c, field, country)
+}

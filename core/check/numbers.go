@@ -1,0 +1,116 @@
+package check
+
+import (
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"bankgraph/core/fault"
+	"bankgraph/core/money"
+)
+
+// Digits demands the digits 0 to 9 and nothing else.
+func (c *Fields) Digits(field, value string) {
+	c.demand(allDigits(value), field, value, fault.Number, "must be made of digits")
+}
+
+// NotAllZeros refuses 0, 00 and so on, which stand for no number of a bank.
+func (c *Fields) NotAllZeros(field, value string) {
+	c.demand(strings.Trim(value, "0") != "", field, value, fault.AllZero, "must not be all zeros")
+}
+
+// Alphanumeric demands A to Z, a to z, 0 to 9 and nothing else (contract, contacts 6: templateName).
+func (c *Fields) Alphanumeric(field, value string) {
+	c.demand(alphanumeric(value), field, value, fault.Malformed, "must be made of letters and digits")
+}
+
+var plainNumber = regexp.MustCompile(`^-?([0-9]+)(?:\.([0-9]+))?$`)
+
+// Decimal demands a plain decimal number, such as 12.50 or -3, with no more digits than these before and
+// after the point (contract, signatories 3: approvalLimit has 12 and 2). Zeros in front do not count.
+func (c *Fields) Decimal(field, value string, whole, decimals int) {
+	part := plainNumber.FindStringSubmatch(value)
+	fits := part != nil && len(strings.TrimLeft(part[1], "0")) <= whole && len(part[2]) <= decimals
+	c.demand(fits, field, value, fault.Malformed,
+		"must be a number of at most "+strconv.Itoa(whole)+" digits and "+strconv.Itoa(decimals)+" decimals")
+}
+
+// longest bounds the texts that are read as numbers at all.
+const longest = 64
+
+// Between demands a plain decimal number from least to most, both included and themselves decimal text;
+// either may be empty. What is below is a fault of kind Min, what is above Max.
+func (c *Fields) Between(field, value, least, most string) {
+	if !c.open(field, value) {
+		return
+	}
+	if len(value) > longest || !plainNumber.MatchString(value) {
+		c.Fail(field, fault.Malformed, "must be a number")
+		return
+	}
+	n := rational(value)
+	if least != "" && n.Cmp(rational(least)) < 0 {
+		c.Fail(field, fault.Min, "must be at least "+least)
+	}
+	if most != "" && n.Cmp(rational(most)) > 0 {
+		c.Fail(field, fault.Max, "must be at most "+most)
+	}
+}
+
+func rational(text string) *big.Rat {
+	n, ok := new(big.Rat).SetString(text)
+	if !ok {
+		panic("check: " + text + " is no bound") // a bound is written in the code
+	}
+	return n
+}
+
+// NotNegative demands a plain decimal number from 0 up, of any size that money has (contract, limits 3:
+// entityLimitValue).
+func (c *Fields) NotNegative(field, value string) { c.Between(field, value, "0", "") }
+
+// Range demands a whole number from least to most, both included; nil is absent.
+func (c *Fields) Range(field string, value *int, least, most int) {
+	switch {
+	case value == nil:
+	case *value < least:
+		c.Fail(field, fault.Min, "must be at least "+strconv.Itoa(least))
+	case *value > most:
+		c.Fail(field, fault.Max, "must be at most "+strconv.Itoa(most))
+	}
+}
+
+// Amount reads an exact amount: plain decimal text with no more decimals than the currency has. It is nil
+// for what is absent or wrong.
+func (c *Fields) Amount(field, value string, in money.Currency) *money.Amount {
+	amount, err := money.Parse(value, in)
+	c.demand(err == nil, field, value, fault.Malformed, "must be an amount of "+string(in)+" with at most "+strconv.Itoa(in.Digits())+" decimals")
+	if value == "" {
+		return nil
+	}
+	return right(c, field, &amount)
+}
+
+// Currency reads an ISO 4217 code in any letter case.
+func (c *Fields) Currency(field, value string) money.Currency {
+	code, err := money.ParseCurrency(value)
+	c.demand(err == nil, field, value, fault.Malformed, "must be an ISO 4217 currency code")
+	return right(c, field, code)
+}
+
+// Date reads YYYY-MM-DD as the midnight of that day in UTC; it is zero for what is absent or wrong.
+func (c *Fields) Date(field, value string) time.Time {
+	day, err := time.Parse(time.DateOnly, value)
+	c.demand(err == nil, field, value, fault.Malformed, "must be a date in the form YYYY-MM-DD")
+	return right(c, field, day)
+}
+
+func allDigits(text string) bool { return strings.Trim(text, "0123456789") == "" }
+
+func alphanumeric(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
+}

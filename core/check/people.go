@@ -1,0 +1,108 @@
+package check
+
+import (
+	"net/mail"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/nyaruka/phonenumbers"
+
+	"bankgraph/core/fault"
+)
+
+var name = regexp.MustCompile(`^\p{L}\p{M}*(?:[ '’-]?\p{L}\p{M}*)*$`)
+
+// Name demands the letters of any alphabet. The contract says "letters only" (users 3.1); a single space,
+// hyphen or apostrophe between two letters is part of names such as O'Brien, Jean-Luc and de la Cruz.
+func (c *Fields) Name(field, value string) {
+	c.demand(name.MatchString(value), field, value, fault.Malformed, "must be made of letters")
+}
+
+// LoginID demands letters, digits and special characters of ASCII, without spaces (contract, users 3.1).
+// Other alphabets have letters that look like these and are not.
+func (c *Fields) LoginID(field, value string) {
+	odd := strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' })
+	c.demand(!odd, field, value, fault.Malformed, "must be made of letters, digits and special characters, without spaces")
+}
+
+// Email demands one plain address, such as jane.doe@bank.example: of ASCII, at most 254 characters, 64 of
+// them before the @ (RFC 5321), with a dot in the domain, and without a display name.
+func (c *Fields) Email(field, value string) {
+	c.demand(isEmail(value), field, value, fault.Malformed, "must be an e-mail address")
+}
+
+func isEmail(text string) bool {
+	if len(text) > 254 || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return false
+	}
+	address, err := mail.ParseAddress(text)
+	if err != nil || address.Name != "" || address.Address != text {
+		return false
+	}
+	at := strings.LastIndexByte(text, '@')
+	return at <= 64 && isDomain(text[at+1:])
+}
+
+var label = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
+
+// isDomain tells whether a text is a name of the public DNS: two labels or more, the last not a number.
+func isDomain(text string) bool {
+	labels := strings.Split(text, ".")
+	for _, l := range labels {
+		if !label.MatchString(l) {
+			return false
+		}
+	}
+	return len(text) <= 253 && len(labels) > 1 && !allDigits(labels[len(labels)-1])
+}
+
+// URL demands an address of the web, such as https://www.bank.example/about, or without the scheme as people
+// write it: www.bank.example.
+func (c *Fields) URL(field, value string) {
+	c.demand(isURL(value), field, value, fault.Malformed, "must be an address of the web")
+}
+
+func isURL(text string) bool {
+	if !strings.Contains(text, "://") {
+		text = "https://" + text
+	}
+	address, err := url.Parse(text)
+	return err == nil && (address.Scheme == "https" || address.Scheme == "http") && address.User == nil &&
+		isDomain(address.Hostname()) && !strings.ContainsAny(text, " \"<>\\^`{|}")
+}
+
+// written is a phone number as people write it; the library would find one in the middle of a letter.
+var written = regexp.MustCompile(`(?i)^\+?[0-9 ()./-]{1,40}(?:(?:;ext=| ?ext\.? ?| ?x ?| ?# ?)[0-9]{1,7})?$`)
+
+// Phone reads a phone number that exists in its country's plan, in national form for the country of two
+// letters or with a + and the country's code. It is returned in E.164, +16145550123; an extension follows
+// as RFC 3966 writes it, +16145550123;ext=12, which reads back as the same number.
+func (c *Fields) Phone(field, value, country string) string {
+	number, ok := phone(value, country)
+	c.demand(ok, field, value, fault.Malformed, "must be a phone number")
+	return right(c, field, number)
+}
+
+func phone(text, country string) (string, bool) {
+	if !written.MatchString(text) {
+		return "", false
+	}
+	number, err := phonenumbers.Parse(text, country)
+	if err != nil || !phonenumbers.IsValidNumber(number) {
+		return "", false
+	}
+	stored := phonenumbers.Format(number, phonenumbers.E164)
+	if extension := number.GetExtension(); extension != "" {
+		stored += ";ext=" + extension
+	}
+	return stored, true
+}
+
+var withCountryCode = regexp.MustCompile(`^\+[1-9]\d{0,2}([ -]?\(?\d+\)?)*$`)
+
+// UserPhone reads a phone number with its country's code, in the form that users have (contract, users 3.1).
+func (c *Fields) UserPhone(field, value string) string {
+	c.Pattern(field, value, withCountryCode, "must be a phone number with its country code, such as +1 614 555 0123")
+	return c.Phone(field, value, "")
+}

@@ -1,0 +1,56 @@
+package signatories
+
+import (
+	"bankgraph/core/check"
+	"bankgraph/core/fault"
+	"bankgraph/core/given"
+	"bankgraph/core/money"
+)
+
+// Draft is what a request says about a signatory (contract, section 2.12). An update changes what is given.
+type Draft struct {
+	FullName      given.Text `json:"fullName,omitzero"`
+	EmailAddress  given.Text `json:"emailAddress,omitzero"`
+	Title         given.Text `json:"title,omitzero"`
+	PhoneNumber   given.Text `json:"phoneNumber,omitzero"`
+	ApprovalLimit given.Text `json:"approvalLimit,omitzero"` // decimal, in the bank's currency; empty for none
+}
+
+// check looks at the draft of a new signatory, or of a change, and puts it into the form in which it is stored.
+func (d *Draft) check(adding bool) error {
+	c := check.Of("signatory")
+	if !adding && *d == (Draft{}) {
+		c.Fail("body", fault.Required, "must change something")
+	}
+	c.Given("fullName", d.FullName, adding)
+	c.Given("emailAddress", d.EmailAddress, adding)
+	c.Given("phoneNumber", d.PhoneNumber, adding)
+	c.AtMost("fullName", d.FullName.Value, 255)
+	c.AtMost("title", d.Title.Value, 255)
+	c.Email("emailAddress", d.EmailAddress.Value)
+	d.PhoneNumber.Value = c.Phone("phoneNumber", d.PhoneNumber.Value, "US")
+	c.NotNegative("approvalLimit", d.ApprovalLimit.Value)
+	c.Decimal("approvalLimit", d.ApprovalLimit.Value, 12, 2)
+	return c.Err()
+}
+
+// to writes what is given into a signatory.
+func (d *Draft) to(g *Signatory) error {
+	d.FullName.To(&g.FullName)
+	d.EmailAddress.To(&g.EmailAddress)
+	d.Title.To(&g.Title)
+	d.PhoneNumber.To(&g.PhoneNumber)
+	if !d.ApprovalLimit.Given {
+		return nil
+	}
+	g.LimitMinor = nil
+	if d.ApprovalLimit.Value == "" {
+		return nil
+	}
+	limit, err := money.Parse(d.ApprovalLimit.Value, g.Currency)
+	if err != nil {
+		return fault.Field("signatory", "approvalLimit", fault.Malformed, "must be an amount in the bank's currency")
+	}
+	g.LimitMinor = &limit.Minor
+	return nil
+}

@@ -1,0 +1,215 @@
+package signatories
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/db"
+)
+
+var (
+	// ErrNotFound is a signatory that does not exist, or that is not of this customer.
+	ErrNotFound = fault.New(fault.NotFound, "signatory", "no such signatory of this customer")
+	// ErrTaken is an e-mail address that another signatory of the customer has.
+	ErrTaken = fault.New(fault.Conflict, "signatory", "another signatory of the customer has this e-mail address").On("emailAddress")
+)
+
+// Saved is what a change of a signatory answers.
+type Saved struct {
+	UID    UID    `json:"uid"`
+	Status Status `json:"status"`
+}
+
+// operations are what can be done to signatories.
+type operations struct {
+	add, change *changes.Operation[Draft, Saved]
+	remove      *changes.Operation[struct{}, Saved]
+}
+
+func (s *Service) declare(all *changes.Service) {
+	s.add = changes.Declare(all, "addSignatory", "signatory", access.ManageCustomers, s.addTx).Settle(s.settleTx)
+	s.change = changes.Declare(all, "changeSignatory", "signatory", access.ManageCustomers, s.changeTx)
+	s.remove = changes.Declare(all, "removeSignatory", "signatory", access.ManageCustomers, s.removeTx)
+}
+
+// Add gives a customer a signatory. Where the customer's settings ask for dual approval (customerDualApproval), the
+// signatory is Pending until a second person approves.
+func (s *Service) Add(ctx context.Context, to customers.UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
+	caller, err := s.manager(ctx)
+	if err == nil {
+		err = draft.check(true)
+	}
+	if err != nil {
+		return changes.Outcome[Saved]{}, s.scopeFirst(ctx, to, err)
+	}
+	return s.add.Do(ctx, caller, changes.Target{Customer: int64(to)}, draft, terms)
+}
+
+// Change changes what the draft gives.
+func (s *Service) Change(ctx context.Context, of customers.UID, uid UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
+	caller, err := s.manager(ctx)
+	if err == nil {
+		err = draft.check(false)
+	}
+	if err != nil {
+		return changes.Outcome[Saved]{}, s.scopeFirst(ctx, of, err)
+	}
+	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, draft, terms)
+}
+
+// Remove takes a signatory off a customer. The row stays for the record; no answer shows it any more.
+func (s *Service) Remove(ctx context.Context, of customers.UID, uid UID, terms changes.Terms) (changes.Outcome[Saved], error) {
+	caller, err := s.manager(ctx)
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return s.remove.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, struct{}{}, terms)
+}
+
+// manager is the caller of a change: it may manage customers, and its token names a partner (contract, section 4.11).
+func (s *Service) manager(ctx context.Context) (access.Caller, error) {
+	caller, err := access.Require(ctx, access.ManageCustomers)
+	if err == nil && caller.Partner == 0 {
+		err = ErrPartner
+	}
+	return caller, err
+}
+
+// scopeFirst is what is wrong with the customer, where something is, rather than with the draft: the contract checks
+// the customer first.
+func (s *Service) scopeFirst(ctx context.Context, of customers.UID, wrong error) error {
+	if f, ok := fault.Of(wrong); !ok || f.Kind != fault.Invalid || errors.Is(wrong, ErrPartner) {
+		return wrong
+	}
+	b := s.db.Batch()
+	scope := s.customers.Scoped(ctx, b, of)
+	if err := b.Send(ctx); err != nil {
+		return err
+	}
+	if _, err := scope.Check(); err != nil {
+		return err
+	}
+	return wrong
+}
+
+func (s *Service) addTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
+	customer, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
+	if err != nil {
+		return Saved{}, err
+	}
+	g := &Signatory{
+		Tenant: tx.Caller.Tenant, Customer: customer.UID, Status: Active, CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
+	}
+	err = tx.NewRaw(`SELECT nextval('signatory_uids'), currency FROM tenants WHERE id = ?`, g.Tenant).Scan(ctx, &g.UID, &g.Currency)
+	if err != nil {
+		return Saved{}, err
+	}
+	if err := draft.to(g); err != nil {
+		return Saved{}, err
+	}
+	dual := tx.Dual(customer.Asks(customers.AccessSettings.DualForCustomers))
+	if dual {
+		g.Status = Pending
+	}
+	if _, err := tx.NewInsert().Model(g).Exec(ctx); err != nil {
+		return Saved{}, taken(err)
+	}
+	if err := tx.Record(ctx, changes.Done{UID: g.UID, Customer: at.Customer, Version: g.Version, After: g}); err != nil {
+		return Saved{}, err
+	}
+	if dual {
+		err = tx.Propose(ctx, changes.Proposal{Customer: at.Customer, UID: g.UID, Version: g.Version, After: g})
+	}
+	return Saved{g.UID, g.Status}, err
+}
+
+// settleTx makes a signatory that waited active, or takes it off again.
+func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
+	g, err := s.lockTx(ctx, tx, at)
+	if err != nil {
+		return err
+	}
+	was := *g
+	g.Status = Deleted
+	if approved {
+		g.Status = Active
+	}
+	return s.writeTx(ctx, tx, &was, g)
+}
+
+func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
+	return s.modifyTx(ctx, tx, at, draft.to)
+}
+
+func (s *Service) removeTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
+	return s.modifyTx(ctx, tx, at, func(g *Signatory) error {
+		g.Status = Deleted
+		return nil
+	})
+}
+
+// modifyTx changes a signatory, or proposes to.
+func (s *Service) modifyTx(ctx context.Context, tx *changes.Tx, at changes.Target, modify func(*Signatory) error) (Saved, error) {
+	customer, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
+	if err != nil {
+		return Saved{}, err
+	}
+	g, err := s.lockTx(ctx, tx, at)
+	if err != nil {
+		return Saved{}, err
+	}
+	if err := tx.Fresh(g.Version); err != nil {
+		return Saved{}, err
+	}
+	was := *g
+	if err := modify(g); err != nil {
+		return Saved{}, err
+	}
+	if tx.Dual(customer.Asks(customers.AccessSettings.DualForCustomers)) {
+		err := tx.Propose(ctx, changes.Proposal{Customer: at.Customer, UID: g.UID, Version: was.Version, Before: &was, After: g})
+		return Saved{was.UID, was.Status}, err
+	}
+	if err := tx.Quiet(ctx, g.UID); err != nil {
+		return Saved{}, err
+	}
+	return Saved{g.UID, g.Status}, s.writeTx(ctx, tx, &was, g)
+}
+
+// lockTx reads a signatory for a change.
+func (s *Service) lockTx(ctx context.Context, tx *changes.Tx, at changes.Target) (*Signatory, error) {
+	g := new(Signatory)
+	uid, err := strconv.ParseInt(at.UID, 10, 64)
+	if err != nil {
+		return nil, ErrNotFound
+	}
+	err = tx.NewSelect().Model(g).Where("g.tenant = ?", tx.Caller.Tenant).Where("g.uid = ?", uid).
+		Where("g.customer = ?", at.Customer).Where("g.status <> ?", Deleted).For("NO KEY UPDATE").Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	return g, err
+}
+
+// writeTx stores a signatory as it is now, with its next version.
+func (s *Service) writeTx(ctx context.Context, tx *changes.Tx, was, g *Signatory) error {
+	g.UpdatedAt, g.Version = tx.Now, was.Version+1
+	if _, err := tx.NewUpdate().Model(g).WherePK().Exec(ctx); err != nil {
+		return taken(err)
+	}
+	return tx.Record(ctx, changes.Done{UID: g.UID, Customer: int64(g.Customer), Version: g.Version, Before: was, After: g})
+}
+
+// taken is the fault behind a refused row.
+func taken(err error) error {
+	if constraint, refused := db.UniqueViolation(err); refused && constraint == "signatories_email_address" {
+		return ErrTaken
+	}
+	return fmt.Errorf("write a signatory: %w", err)
+}
