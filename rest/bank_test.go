@@ -43,6 +43,8 @@ type bank struct {
 
 	supplier *contacts.Contact // acme's
 	stranger *contacts.Contact // direct's
+
+	treasurer *signatories.Signatory // acme's
 }
 
 // canary is in every text of what a partner of the bank must not see: the bank's own customer, and everything of
@@ -119,7 +121,7 @@ func (b *bank) fillAcme() {
 	})
 	b.supplier = b.Contact(b.acme, b.furnishContact)
 	b.Contact(b.acme, func(k *contacts.Contact) { k.Name = b.mark(k.Tenant) + "Other Inc" })
-	b.Signatory(b.acme, func(g *signatories.Signatory) { g.FullName = b.mark(g.Tenant) + "Ann Lee" })
+	b.treasurer = b.Signatory(b.acme, func(g *signatories.Signatory) { g.FullName = b.mark(g.Tenant) + "Ann Lee" })
 	b.Signatory(b.acme, func(g *signatories.Signatory) { g.LimitMinor, g.Title, g.Status = nil, "", signatories.Pending })
 	b.Signatory(b.acme, func(g *signatories.Signatory) { g.FullName, g.Status = canary, signatories.Deleted })
 	b.Fee(b.acme, func(f *fees.Tier) { f.FeeName = b.mark(f.Tenant) + "SPOT" })

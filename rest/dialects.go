@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
@@ -15,7 +16,7 @@ import (
 // customer is CUST001 in one and SIG_CUSTOMER_NOTFOUND in another.
 type dialect struct {
 	success func(answer) any
-	failure func(phrase string, l line, f *fault.Fault) any
+	failure func(phrase string, all []told) any
 	phrase  string // what the message of a failure starts with, in envelopes that have one message
 	lines   []line // the first that fits counts
 }
@@ -56,6 +57,19 @@ func (d dialect) lineFor(f *fault.Fault) line {
 	return line{status: http.StatusInternalServerError, code: serverFailure}
 }
 
+// told is a fault in the words of a dialect.
+type told struct {
+	status        int
+	code, message string
+	field         string // the field to blame, and what is wrong with it
+	problem       fault.Problem
+}
+
+func (d dialect) tell(f *fault.Fault) told {
+	l := d.lineFor(f)
+	return told{status: l.status, code: l.code, message: l.message(f), field: f.Field, problem: f.Problem}
+}
+
 const (
 	serverFailure = "API900" // contract, section 7
 	notAuthorized = "API901"
@@ -67,6 +81,9 @@ const (
 func table(area, denied string, particular ...line) []line {
 	return append(particular, []line{
 		{is: customers.ErrOutOfScope, status: http.StatusBadRequest, code: area, as: customers.ErrNotFound},
+		{is: changes.ErrKeyReused, status: http.StatusConflict, code: "IDEMPOTENCY_KEY_REUSED"},
+		{is: changes.ErrInFlight, status: http.StatusConflict, code: "IDEMPOTENCY_IN_FLIGHT"},
+		{is: changes.ErrStale, status: http.StatusConflict, code: area},
 		{is: errMediaType, status: http.StatusUnsupportedMediaType, code: area},
 		{is: errTooLarge, status: http.StatusRequestEntityTooLarge, code: area},
 		{kind: fault.Unauthenticated, status: http.StatusUnauthorized, code: notAuthorized},
@@ -120,7 +137,15 @@ var (
 	signatoriesV1 = dialect{success: bare, failure: failureC4or6, lines: table("SIG_VALIDATION_ERROR", notAuthorized,
 		line{is: signatories.ErrPartner, status: http.StatusBadRequest, code: "SIG_PARTNERID_REQUIRED"},
 		line{is: customers.ErrNotFound, status: http.StatusBadRequest, code: "SIG_CUSTOMER_NOTFOUND"},
-		line{is: customers.ErrOutOfScope, status: http.StatusBadRequest, code: "SIG_CUSTOMERACCESS_DENIED"})}
+		line{is: customers.ErrOutOfScope, status: http.StatusBadRequest, code: "SIG_CUSTOMERACCESS_DENIED"},
+		line{is: signatories.ErrNotFound, status: http.StatusBadRequest, code: "SIG_SIGNATORYNOTFOUND"},
+		line{field: "fullName", problem: fault.Required, status: http.StatusBadRequest, code: "SIG_FULLNAME_REQUIRED"},
+		line{field: "emailAddress", problem: fault.Required, status: http.StatusBadRequest, code: "SIG_EMAIL_REQUIRED"},
+		line{field: "emailAddress", problem: fault.Malformed, status: http.StatusBadRequest, code: "SIG_EMAIL_INVALID"},
+		line{field: "phoneNumber", problem: fault.Required, status: http.StatusBadRequest, code: "SIG_PHONE_REQUIRED"},
+		line{field: "phoneNumber", problem: fault.Malformed, status: http.StatusBadRequest, code: "SIG_PHONE_INVALID"},
+		line{field: "approvalLimit", problem: fault.Min, status: http.StatusBadRequest, code: "SIG_APPROVALLIMIT_MIN"},
+		line{field: "approvalLimit", status: http.StatusBadRequest, code: "SIG_APPROVALLIMIT_INVALID"})}
 )
 
 // envelopeC1 is the envelope of the first two generations.
@@ -136,12 +161,17 @@ func successC1(said answer) any {
 	return envelopeC1{Status: "Success", Pagination: said.pages, Data: said.data}
 }
 
-func failureC1(phrase string, l line, f *fault.Fault) any {
-	message := l.message(f)
+func failureC1(phrase string, all []told) any {
+	message := messages(all)
 	if phrase != "" {
 		message = phrase + ": " + message
 	}
-	return envelopeC1{Status: "Failure", Code: &l.code, Message: &message}
+	return envelopeC1{Status: "Failure", Code: &all[0].code, Message: &message}
+}
+
+// messages are those of all that is wrong, for envelopes that have one message.
+func messages(all []told) string {
+	return strings.Join(each(all, func(t told) string { return t.message }), "; ")
 }
 
 // message is what callers read: the field, where one is to blame, and what is wrong.
@@ -172,16 +202,25 @@ type envelopeC4 struct {
 	Errors []codeAndMessage `json:"errors"`
 }
 
-func failureC4(_ string, l line, f *fault.Fault) any {
-	return envelopeC4{Errors: []codeAndMessage{{l.code, l.message(f)}}}
+func failureC4(_ string, all []told) any {
+	return envelopeC4{Errors: each(all, func(t told) codeAndMessage { return codeAndMessage{t.code, t.message} })}
+}
+
+// failureC3 is a message only.
+func failureC3(_ string, all []told) any {
+	return envelopeC3{Message: messages(all)}
+}
+
+type envelopeC3 struct {
+	Message string `json:"message"`
 }
 
 // failureC4or6 is C4 for what is wrong with a request and C6 for everything else (contract, signatories).
-func failureC4or6(phrase string, l line, f *fault.Fault) any {
-	if l.status == http.StatusBadRequest {
-		return failureC4(phrase, l, f)
+func failureC4or6(phrase string, all []told) any {
+	if all[0].status == http.StatusBadRequest {
+		return failureC4(phrase, all)
 	}
-	return codeAndMessage{l.code, l.message(f)}
+	return codeAndMessage{all[0].code, all[0].message}
 }
 
 type envelopeC5 struct {
@@ -193,14 +232,17 @@ type envelopeC5 struct {
 
 // failureC5 says the area's code, and beside it what is wrong with which field, in the newer pattern
 // AREA_FIELD_PROBLEM. Without a field to blame both are the same.
-func failureC5(_ string, l line, f *fault.Fault) any {
-	detail := l.code
-	if f.Field != "" {
-		problem := f.Problem
-		if problem == "" {
-			problem = fault.Unknown
+func failureC5(_ string, all []told) any {
+	details := each(all, func(t told) codeAndMessage {
+		detail := t.code
+		if t.field != "" {
+			problem := t.problem
+			if problem == "" {
+				problem = fault.Unknown
+			}
+			detail = "ACCOUNT_" + strings.ToUpper(t.field) + "_" + string(problem)
 		}
-		detail = "ACCOUNT_" + strings.ToUpper(f.Field) + "_" + string(problem)
-	}
-	return envelopeC5{Code: l.code, Message: l.message(f), Errors: []codeAndMessage{{detail, l.message(f)}}}
+		return codeAndMessage{detail, t.message}
+	})
+	return envelopeC5{Code: all[0].code, Message: messages(all), Errors: details}
 }

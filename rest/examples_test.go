@@ -54,7 +54,7 @@ func TestExamplesAreTheDemoBanks(t *testing.T) {
 	seen := map[string]bool{}
 	for path, item := range doc.Paths.Map() {
 		for method, operation := range item.Operations() {
-			if operation.Security != nil { // the token service
+			if operation.Security != nil || changes(operation) { // the token service, and what comes below
 				continue
 			}
 			r := exampleOf(t, method, path, operation)
@@ -79,6 +79,36 @@ func TestExamplesAreTheDemoBanks(t *testing.T) {
 	}
 }
 
+// changes tells whether an operation changes something: those take an idempotency key.
+func changes(operation *openapi3.Operation) bool {
+	return operation.Parameters.GetByInAndName(openapi3.ParameterInHeader, "Idempotency-Key") != nil
+}
+
+// TestExamplesOfChangesWork calls every operation that changes something with its examples, on the demo bank, in the
+// order of the document's paths; deletions come last.
+func TestExamplesOfChangesWork(t *testing.T) {
+	t.Parallel()
+	b, doc := demoBank(t), readDocument(t)
+	ctx := access.With(t.Context(), access.Caller{
+		Tenant: b.Tenant, Zone: coretest.Zone(), Client: "staff", Entity: int64(demo.Institution), Partner: int64(demo.Institution), Institution: true, Permissions: access.All,
+	})
+	for _, methods := range [][]string{{http.MethodPost, http.MethodPut, http.MethodPatch}, {http.MethodDelete}} {
+		for _, path := range doc.Paths.InMatchingOrder() {
+			for _, method := range methods {
+				operation := doc.Paths.Value(path).GetOperation(method)
+				if operation == nil || !changes(operation) {
+					continue
+				}
+				r := exampleOf(t, method, path, operation)
+				r.Header.Set(asDocumented, "yes")
+				if answer := b.send(ctx, r); answer.status >= 300 {
+					t.Errorf("%s %s: %d %s", method, r.URL, answer.status, answer.body)
+				}
+			}
+		}
+	}
+}
+
 // exampleOf is a request made of the examples of its parameters and of the fields of its body.
 func exampleOf(t *testing.T, method, path string, operation *openapi3.Operation) *http.Request {
 	t.Helper()
@@ -87,19 +117,23 @@ func exampleOf(t *testing.T, method, path string, operation *openapi3.Operation)
 		switch value := plainText(p.Value.Example); {
 		case p.Value.In == openapi3.ParameterInPath:
 			path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", value)
-		case p.Value.Example != nil:
+		case p.Value.In == openapi3.ParameterInQuery && p.Value.Example != nil:
 			query = append(query, p.Value.Name+"="+value)
 		}
 	}
 	body := ""
 	if operation.RequestBody != nil {
-		fields := map[string]any{}
-		for name, field := range operation.RequestBody.Value.Content.Get("application/json").Schema.Value.Properties {
+		media, fields := operation.RequestBody.Value.Content.Get("application/json"), map[string]any{}
+		for name, field := range media.Schema.Value.Properties {
 			if field.Value.Example != nil {
 				fields[name] = field.Value.Example
 			}
 		}
-		text, err := json.Marshal(fields)
+		var example any = fields
+		if media.Example != nil {
+			example = media.Example
+		}
+		text, err := json.Marshal(example)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // operation is one documented operation as a partner would call it. {C}, {A}, {K} and {N} stand for a customer,
-// one of its accounts, one of its contacts, and the account's number.
+// one of its accounts, one of its contacts, and the account's number; {S} for one of acme's signatories.
 type operation struct {
 	name, method, path, body string
 }
@@ -42,7 +42,8 @@ var operations = []operation{
 // at calls an operation about a customer and what is its.
 func (b *bank) at(ctx context.Context, o operation, customer, account, contact any, number string) said {
 	b.t.Helper()
-	path := strings.NewReplacer("{C}", fmt.Sprint(customer), "{A}", fmt.Sprint(account), "{K}", fmt.Sprint(contact), "{N}", number).Replace(o.path)
+	path := strings.NewReplacer("{C}", fmt.Sprint(customer), "{A}", fmt.Sprint(account), "{K}", fmt.Sprint(contact), "{N}", number,
+		"{S}", b.treasurer.UID.String()).Replace(o.path)
 	r := request(o.method, path, o.body)
 	r.Header.Set(asDocumented, "yes")
 	return b.send(ctx, r)

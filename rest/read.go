@@ -65,8 +65,8 @@ func parsed[T any](q *reader, field, text string, parse parser[T]) (value T) {
 	return value
 }
 
-// given is parsed for what may be absent: the zero value without a text.
-func given[T any](q *reader, field, text string, parse parser[T]) (value T) {
+// optional is parsed for what may be absent: the zero value without a text.
+func optional[T any](q *reader, field, text string, parse parser[T]) (value T) {
 	if text == "" {
 		return value
 	}
@@ -82,7 +82,7 @@ func inPath[T any](q *reader, name string, parse parser[T]) T {
 // An empty one counts as absent; parameters that nobody reads are ignored.
 func inQuery[T any](q *reader, name string, parse parser[T], also ...string) T {
 	used, text := q.parameter(append([]string{name}, also...))
-	return given(q, used, text, parse)
+	return optional(q, used, text, parse)
 }
 
 // parameter is the text that was given by one of the names, and by which: callers read about the name that they
@@ -108,7 +108,7 @@ func inBody[T any](q *reader, name string, parse parser[T]) T {
 	if !ok && q.body[name] != nil {
 		q.fail(fault.Field("request", name, fault.Malformed, "must be a string"))
 	}
-	return given(q, name, text, parse)
+	return optional(q, name, text, parse)
 }
 
 // wordInBody reads a field that core compares with the words it knows, or ignores whatever it says: what is no

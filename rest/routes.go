@@ -12,7 +12,12 @@ func (a *api) routes(r chi.Router) {
 	r.Get("/v2/customers/{customerUID}", a.answer(customersV2.says("Customer retrieval failed"), a.findCustomerV2))
 	r.With(sparingly(a.LookUps)).Get("/v1/customers/lookup/{accountNumber}", a.answer(lookupV1, a.lookUpCustomer))
 	r.Post("/v1/customers/{customerUID}/limits", a.answer(limitsV1, a.checkLimits))
+
+	// Signatories.
 	r.Get("/v1/customers/{customerId}/signatories", a.answer(signatoriesV1, a.listSignatories))
+	r.Post("/v1/customers/{customerId}/signatories", a.answer(signatoriesV1, a.addSignatory))
+	r.Patch("/v1/customers/{customerId}/signatories/{signatoryId}", a.answer(signatoriesV1, a.changeSignatory))
+	r.Delete("/v1/customers/{customerId}/signatories/{signatoryId}", a.answer(signatoriesV1, a.removeSignatory))
 
 	// Contacts. The further retrieval of section 4.3 has no path in the contract; the v1 one is ours.
 	r.Get("/customers/{customerUID}/contacts", a.answer(contactsG1.says("Contact search failed"), a.searchContactsG1))

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"bankgraph/core/customers"
+	"bankgraph/core/signatories"
 )
 
 // listSignatories counts pages from zero and answers no page object (contract, paging style PG3).
@@ -16,4 +17,37 @@ func (a *api) listSignatories(r *http.Request) (answer, error) {
 	}
 	found, err := a.core.Signatories.Of(r.Context(), customer, sheet.window())
 	return one(signatoriesOf(found.Items)), err
+}
+
+func (a *api) addSignatory(r *http.Request) (answer, error) {
+	q := readBody(r)
+	customer, draft, terms := inPath(q, "customerId", customers.ParseUID), signatoryDraft(q.fields()), q.terms()
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Signatories.Add(r.Context(), customer, draft, terms)
+	return done(http.StatusCreated, out.Mark, signatorySaved{out.Result.UID, out.Result.Status, "Signatory created"}), err
+}
+
+// changeSignatory merges: what the body does not give stays as it is.
+func (a *api) changeSignatory(r *http.Request) (answer, error) {
+	q := readBody(r)
+	customer, uid := inPath(q, "customerId", customers.ParseUID), inPath(q, "signatoryId", signatories.ParseUID)
+	draft, terms := signatoryDraft(q.fields()), q.terms()
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Signatories.Change(r.Context(), customer, uid, draft, terms)
+	return done(http.StatusOK, out.Mark, signatorySaved{out.Result.UID, out.Result.Status, "Signatory updated"}), err
+}
+
+func (a *api) removeSignatory(r *http.Request) (answer, error) {
+	q := read(r)
+	customer, uid := inPath(q, "customerId", customers.ParseUID), inPath(q, "signatoryId", signatories.ParseUID)
+	terms := q.terms()
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Signatories.Remove(r.Context(), customer, uid, terms)
+	return done(http.StatusOK, out.Mark, signatoryRemoved{"Signatory deleted", out.Result.Status}), err
 }

@@ -2,6 +2,27 @@ package rest
 
 import "bankgraph/core/signatories"
 
+// signatoryDraft reads the body of a create and of a partial update (contract, signatories 3).
+func signatoryDraft(body fields) signatories.Draft {
+	return signatories.Draft{
+		FullName: body.text("fullName"), EmailAddress: body.text("emailAddress"), Title: body.text("title"),
+		PhoneNumber: body.text("phoneNumber"), ApprovalLimit: body.number("approvalLimit"),
+	}
+}
+
+// signatorySaved answers a create and an update.
+type signatorySaved struct {
+	ID      signatories.UID    `json:"id"`
+	Status  signatories.Status `json:"status"`
+	Message string             `json:"message"`
+}
+
+// signatoryRemoved answers a delete.
+type signatoryRemoved struct {
+	Message string             `json:"message"`
+	Status  signatories.Status `json:"status"`
+}
+
 // signatoryList is the list's answer: no envelope, and a message of its own where it is empty.
 type signatoryList struct {
 	Signatories []signatory `json:"signatories"`

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,13 +15,16 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"bankgraph/core/access"
+	"bankgraph/core/changes"
 	"bankgraph/core/fault"
 )
 
 // answer is what a handler hands over to its dialect. Without data there is nothing to say: 204.
 type answer struct {
-	data  any
-	pages *pagination
+	data   any
+	pages  *pagination
+	status int          // 200 when 0
+	mark   changes.Mark // of a change, or the version of what is shown
 }
 
 // pagination is the page object of styles PG1 and PG4 (contract, section 2.2).
@@ -56,13 +60,16 @@ type handler func(*http.Request) (answer, error)
 func (a *api) answer(d dialect, h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		said, err := a.ask(r, h)
+		mark(w.Header(), said.mark)
 		switch {
 		case err != nil:
 			a.refuse(w, r, d, err)
+		case said.status == http.StatusOK && said.data == nil:
+			w.WriteHeader(http.StatusOK) // envelope C10
 		case said.data == nil:
 			w.WriteHeader(http.StatusNoContent)
 		default:
-			a.write(w, r, http.StatusOK, d.success(said))
+			a.write(w, r, cmp.Or(said.status, http.StatusOK), d.success(said))
 		}
 	}
 }
@@ -88,27 +95,35 @@ var (
 	errSlow   = fault.New(fault.Unavailable, "server", "the bank cannot answer now, try again later")
 )
 
-// shown is the fault that a caller may see of an error. The rest is for the log.
-func (a *api) shown(r *http.Request, err error) *fault.Fault {
+// shown are the faults that a caller may see of an error, one at least. The rest is for the log.
+func (a *api) shown(r *http.Request, err error) fault.Faults {
+	var several fault.Faults
+	if errors.As(err, &several) && len(several) > 0 {
+		return several
+	}
 	if f, ok := fault.Of(err); ok && f.Kind != fault.Internal {
-		return f
+		return fault.Faults{f}
 	}
 	if a.Unavailable(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return errSlow
+		return fault.Faults{errSlow}
 	}
 	a.Log.ErrorContext(r.Context(), "operation failed", "operation", r.Method+" "+chi.RouteContext(r.Context()).RoutePattern(), "error", err)
-	return errDefect
+	return fault.Faults{errDefect}
 }
 
 // refuse answers a failure in the words of the dialect.
 func (a *api) refuse(w http.ResponseWriter, r *http.Request, d dialect, err error) {
-	f := a.shown(r, err)
-	line := d.lineFor(f)
-	challenge(w.Header(), line.status)
-	if line.status == http.StatusServiceUnavailable && w.Header().Get("Retry-After") == "" {
+	faults := a.shown(r, err)
+	told := each(faults, d.tell)
+	status := told[0].status
+	challenge(w.Header(), status)
+	if status == http.StatusServiceUnavailable && w.Header().Get("Retry-After") == "" {
 		w.Header().Set("Retry-After", "5")
 	}
-	a.write(w, r, line.status, d.failure(d.phrase, line, f))
+	if errors.Is(err, changes.ErrInFlight) {
+		w.Header().Set("Retry-After", "1")
+	}
+	a.write(w, r, status, d.failure(d.phrase, told))
 }
 
 func (a *api) write(w http.ResponseWriter, r *http.Request, status int, body any) {
@@ -126,7 +141,7 @@ func (a *api) write(w http.ResponseWriter, r *http.Request, status int, body any
 
 // noPath answers paths that do not exist.
 func (a *api) noPath(w http.ResponseWriter, r *http.Request) {
-	a.write(w, r, http.StatusNotFound, failureC1("", line{code: "invalidPath"}, fault.New(fault.NotFound, "path", "no such path")))
+	a.write(w, r, http.StatusNotFound, failureC1("", []told{{code: "invalidPath", message: "no such path"}}))
 }
 
 // noMethod answers paths that exist for other methods than this one, and names those.
@@ -137,7 +152,7 @@ func (a *api) noMethod(routes chi.Routes) http.HandlerFunc {
 			methods += ", " + http.MethodHead
 		}
 		w.Header().Set("Allow", methods)
-		a.write(w, r, http.StatusMethodNotAllowed, failureC1("", line{code: "invalidMethod"}, fault.New(fault.Invalid, "method", "the path does not have this method")))
+		a.write(w, r, http.StatusMethodNotAllowed, failureC1("", []told{{code: "invalidMethod", message: "the path does not have this method"}}))
 	}
 }
 

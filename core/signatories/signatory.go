@@ -3,12 +3,14 @@ package signatories
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
 	"bankgraph/core/customers"
+	"bankgraph/core/fault"
 	"bankgraph/core/money"
 )
 
@@ -16,6 +18,15 @@ import (
 type UID int64
 
 func (u UID) String() string { return strconv.FormatInt(int64(u), 10) }
+
+// ParseUID reads digits.
+func ParseUID(field, text string) (UID, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if text == "" || strings.Trim(text, "0123456789") != "" || err != nil || n == 0 {
+		return 0, fault.Field("signatory", field, fault.Number, "must be the digits of a signatory's id")
+	}
+	return UID(n), nil
+}
 
 // Status is where a signatory is in its life. A deleted one is in no list.
 type Status string

@@ -1,0 +1,141 @@
+package rest_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// changing are the operations that change something, in the fullest form. Their answers are golden files of the same name.
+var changing = []operation{
+	{"signatories_add", http.MethodPost, "/v1/customers/{C}/signatories", `{"fullName": "Ada Byron", "emailAddress": "ada@acme.example", "title": "CFO", "phoneNumber": "(614) 555-0123", "approvalLimit": 2500.5}`},
+	{"signatories_change", http.MethodPatch, "/v1/customers/{C}/signatories/{S}", `{"title": "President", "approvalLimit": 0}`},
+	{"signatories_remove", http.MethodDelete, "/v1/customers/{C}/signatories/{S}", ""},
+}
+
+// everything are all operations.
+func everything() []operation { return slices.Concat(operations, changing) }
+
+// assigned are numbers that the bank gives to what is new: they differ from run to run.
+var assigned = regexp.MustCompile(`\b(20\d{5}|20\d{7}|10\d{5})\b`)
+
+func TestEveryChangeAnswersItsGoldenBody(t *testing.T) {
+	t.Parallel()
+	for _, o := range changing {
+		b := newBank(t)
+		answer := b.ask(b.program(), o)
+		answer.body = assigned.ReplaceAllString(answer.body, "999")
+		answer.golden(t, o.name)
+		if b.recorded() != 1 {
+			t.Errorf("%s leaves %d audit entries", o.name, b.recorded())
+		}
+	}
+}
+
+// recorded counts the audit entries, each of which has its event.
+func (b *bank) recorded() int {
+	b.t.Helper()
+	var entries, events int
+	err := b.DB.NewRaw(`SELECT (SELECT count(*) FROM audit_entries WHERE tenant = ?), (SELECT count(*) FROM events WHERE tenant = ?)`, b.Tenant, b.Tenant).
+		Scan(b.t.Context(), &entries, &events)
+	if err != nil || entries != events {
+		b.t.Fatalf("%d audit entries, %d events: %v", entries, events, err)
+	}
+	return entries
+}
+
+// keyed is an operation about acme with an idempotency key.
+func (b *bank) keyed(o operation, key string) *http.Request {
+	r := request(o.method, strings.NewReplacer("{C}", b.acme.UID.String(), "{A}", b.operating.UID.String(), "{K}", b.supplier.UID.String(),
+		"{N}", number(b.operating), "{S}", b.treasurer.UID.String()).Replace(o.path), o.body)
+	r.Header.Set("Idempotency-Key", key)
+	return r
+}
+
+func TestARepeatedKeyHasOneEffectAndOneAnswer(t *testing.T) {
+	t.Parallel()
+	for _, o := range changing {
+		t.Run(o.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBank(t)
+			answers := make([]said, 10)
+			var all sync.WaitGroup
+			for i := range answers {
+				all.Go(func() { answers[i] = b.send(b.program(), b.keyed(o, "key-1")) })
+			}
+			all.Wait()
+			replayed := 0
+			for _, answer := range answers {
+				if answer.status != answers[0].status || answer.body != answers[0].body || answer.status >= 300 {
+					t.Errorf("%d %s, and %d %s", answers[0].status, answers[0].body, answer.status, answer.body)
+				}
+				if answer.header.Get("Idempotency-Replayed") == "true" {
+					replayed++
+				}
+			}
+			if replayed != 9 || b.recorded() != 1 {
+				t.Errorf("%d of 10 were replayed, %d audit entries", replayed, b.recorded())
+			}
+			second := b.send(b.Staff(), b.keyed(o, "key-1")) // another caller's key is another key
+			if second.header.Get("Idempotency-Replayed") != "" {
+				t.Errorf("another caller is answered with the first one's answer: %s", second.body)
+			}
+			if o.body == "" {
+				return
+			}
+			other := o
+			other.body = strings.Replace(o.body, `": "`, `": "X`, 1)
+			again := b.send(b.program(), b.keyed(other, "key-1"))
+			again.refused(t, "another body", http.StatusConflict, "IDEMPOTENCY_KEY_REUSED", "used for another request")
+		})
+	}
+}
+
+func TestARefusalStaysTheAnswerOfItsKey(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	o := operation{"", http.MethodPatch, "/v1/customers/{C}/signatories/4711", `{"title": "CFO"}`}
+	first, second := b.send(b.program(), b.keyed(o, "k")), b.send(b.program(), b.keyed(o, "k"))
+	first.refused(t, "first", http.StatusBadRequest, "SIG_SIGNATORYNOTFOUND", "no such signatory")
+	if second.body != first.body || second.status != first.status || second.header.Get("Idempotency-Replayed") != "true" {
+		t.Errorf("%d %s %v", second.status, second.body, second.header)
+	}
+}
+
+func TestAnIdempotencyKeyIsPrintable(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for name, header := range map[string]http.Header{
+		"empty": {"Idempotency-Key": {""}}, "long": {"Idempotency-Key": {strings.Repeat("k", 256)}},
+		"odd": {"Idempotent-Key": {"k\u00e9y"}}, "two": {"Idempotency-Key": {"a"}, "Idempotent-Key": {"b"}},
+	} {
+		r := b.keyed(changing[0], "k")
+		for _, name := range []string{"Idempotency-Key", "Idempotent-Key"} {
+			r.Header[name] = header[name]
+		}
+		b.send(b.program(), r).refused(t, name, http.StatusBadRequest, "SIG_VALIDATION_ERROR", "Idempotency-Key")
+	}
+	if n := b.recorded(); n != 0 {
+		t.Errorf("%d changes were made", n)
+	}
+}
+
+func TestWhoSawAnOlderVersionChangesNothing(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	o := operation{"", http.MethodPatch, "/v1/customers/{C}/signatories/{S}", `{"title": "CFO"}`}
+	for i, want := range []string{`"2"`, ""} {
+		r := b.keyed(o, fmt.Sprint(i))
+		r.Header.Set("If-Match", `"1"`)
+		answer := b.send(b.program(), r)
+		if want == "" {
+			answer.refused(t, "stale", http.StatusConflict, "SIG_VALIDATION_ERROR", "somebody else has changed it")
+		} else if answer.header.Get("ETag") != want {
+			t.Errorf("%d %s %v", answer.status, answer.body, answer.header)
+		}
+	}
+}

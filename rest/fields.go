@@ -1,0 +1,171 @@
+package rest
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"bankgraph/core/fault"
+	"bankgraph/core/given"
+)
+
+// fields are the members of a JSON object in a body: of the body itself, or of an object in it. What is wrong with
+// one is blamed on its path, legalAddress.city or limits[0].appName. Null counts as absent; members that nobody reads
+// are ignored.
+type fields struct {
+	q       *reader
+	members object
+	path    string
+}
+
+// fields are the members of the body.
+func (q *reader) fields() fields { return fields{q: q, members: q.body} }
+
+func (f fields) fail(name string, message string) {
+	f.q.fail(fault.Field("request", f.path+name, fault.Malformed, message))
+}
+
+// member is the value that was given by one of the names, and by which.
+func (f fields) member(names []string) (used string, value any) {
+	used = names[0]
+	for _, name := range names {
+		if f.members[name] == nil {
+			continue
+		}
+		if value != nil {
+			f.fail(name, "must be given once")
+		}
+		used, value = name, f.members[name]
+	}
+	return used, value
+}
+
+// text reads a text by the documented name, or by one of those that are also accepted.
+func (f fields) text(names ...string) given.Text {
+	used, value := f.member(names)
+	if value == nil {
+		return given.Text{}
+	}
+	text, ok := value.(string)
+	if !ok {
+		f.fail(used, "must be a string")
+		return given.Text{}
+	}
+	f.q.fail(plain(f.path+used, text))
+	return given.Of(text)
+}
+
+// flag reads true or false.
+func (f fields) flag(names ...string) given.Flag {
+	used, value := f.member(names)
+	if value == nil {
+		return given.Flag{}
+	}
+	flag, ok := value.(bool)
+	if !ok {
+		f.fail(used, "must be true or false")
+	}
+	return given.Value[bool]{Given: ok, Value: flag}
+}
+
+// yesNo reads a switch that is text: Yes or No, in the oldest generation also True or False; a JSON truth value will do.
+func (f fields) yesNo(names ...string) given.Flag {
+	used, value := f.member(names)
+	if value == nil {
+		return given.Flag{}
+	}
+	if flag, ok := value.(bool); ok {
+		return given.Of(flag)
+	}
+	text, _ := value.(string)
+	switch strings.ToLower(text) {
+	case "yes", "true":
+		return given.Of(true)
+	case "no", "false":
+		return given.Of(false)
+	}
+	f.fail(used, "must be Yes or No")
+	return given.Flag{}
+}
+
+// number reads a number as the exact decimal that it is; text of a number will do where the contract wavers between the two.
+func (f fields) number(names ...string) given.Text {
+	used, value := f.member(names)
+	switch value := value.(type) {
+	case nil:
+		return given.Text{}
+	case json.Number:
+		return given.Of(decimal(value.String()))
+	case string:
+		f.q.fail(plain(f.path+used, value))
+		return given.Of(value)
+	}
+	f.fail(used, "must be a number")
+	return given.Text{}
+}
+
+// texts reads a list of texts.
+func (f fields) texts(names ...string) given.Value[[]string] {
+	used, value := f.member(names)
+	if value == nil {
+		return given.Value[[]string]{}
+	}
+	list, ok := value.([]any)
+	texts := make([]string, 0, len(list))
+	for _, item := range list {
+		text, is := item.(string)
+		ok = ok && is
+		f.q.fail(plain(f.path+used, text))
+		texts = append(texts, text)
+	}
+	if !ok {
+		f.fail(used, "must be a list of strings")
+	}
+	return given.Of(texts)
+}
+
+// object is an object inside; absent is one without members.
+func (f fields) object(names ...string) fields {
+	used, value := f.member(names)
+	members, ok := value.(object)
+	if !ok && value != nil {
+		f.fail(used, "must be an object")
+	}
+	return fields{q: f.q, members: members, path: f.path + used + "."}
+}
+
+// given tells whether the object was there at all.
+func (f fields) given() bool { return f.members != nil }
+
+// each are the objects of a list, and whether the list was given.
+func (f fields) each(names ...string) (items []fields, there bool) {
+	used, value := f.member(names)
+	if value == nil {
+		return nil, false
+	}
+	list, ok := value.([]any)
+	if !ok {
+		f.fail(used, "must be a list")
+	}
+	for i, item := range list {
+		at := used + "[" + strconv.Itoa(i) + "]"
+		members, ok := item.(object)
+		if !ok {
+			f.fail(at, "must be an object")
+		}
+		items = append(items, fields{q: f.q, members: members, path: f.path + at + "."})
+	}
+	return items, true
+}
+
+// wordIn reads an optional word that a domain knows; nil where it was not given or is empty.
+func wordIn[T any](f fields, parse parser[T], names ...string) *T {
+	used, _ := f.member(names)
+	text := f.text(names...).Value
+	if text == "" || f.q.err != nil {
+		return nil
+	}
+	word, err := parse(f.path+used, text)
+	f.q.fail(err)
+	return &word
+}
