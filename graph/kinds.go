@@ -6,6 +6,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
@@ -44,6 +45,11 @@ var (
 	})
 )
 
+// changes that wait for a second person
+var approvalKind = newKind[changes.Approval]("Approval", map[string][]string{
+	"id": {"UID"}, "customer": {"Customer"}, "changes": {"Before", "After"},
+})
+
 // The relations between them. Each is planned ahead, and served by a loader where it was not.
 var (
 	customerAccounts = of(customerUID, list[customers.UID, accounts.UID, accounts.Account, accounts.Search]{
@@ -79,6 +85,7 @@ var (
 	accountCustomer   = toCustomer(accountUID, func(a *accounts.Account) *customers.UID { return &a.Customer })
 	contactCustomer   = toCustomer(contactUID, func(k *contacts.Contact) *customers.UID { return &k.Customer })
 	signatoryCustomer = toCustomer(signatoryUID, func(g *signatories.Signatory) *customers.UID { return &g.Customer })
+	approvalCustomer  = toCustomer(approvalUID, func(a *changes.Approval) *customers.UID { return (*customers.UID)(&a.Customer) })
 )
 
 func init() {
@@ -89,12 +96,14 @@ func init() {
 	accountKind.relations = map[string]planner{"customer": accountCustomer}
 	contactKind.relations = map[string]planner{"customer": contactCustomer}
 	signatoryKind.relations = map[string]planner{"customer": signatoryCustomer}
+	approvalKind.relations = map[string]planner{"customer": approvalCustomer}
 }
 
 func customerUID(c *customers.Customer) customers.UID       { return c.UID }
 func accountUID(a *accounts.Account) accounts.UID           { return a.UID }
 func contactUID(k *contacts.Contact) contacts.UID           { return k.UID }
 func signatoryUID(g *signatories.Signatory) signatories.UID { return g.UID }
+func approvalUID(a *changes.Approval) changes.UID           { return a.UID }
 
 // toCustomer is the relation from a row to the one customer that it names, if it names one.
 func toCustomer[T any, P comparable](key func(*T) P, names func(*T) *customers.UID) *relation[T, P, *customers.Customer] {

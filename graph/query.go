@@ -38,6 +38,7 @@ var queries = direct.New(direct.Schema{
 		"customer":  read((*operation).customer),
 		"customers": read((*operation).customers),
 		"account":   read((*operation).account),
+		"approvals": read((*operation).approvals),
 		"node":      read((*operation).node),
 		"nodes":     read((*operation).nodes),
 	},
@@ -48,6 +49,7 @@ var queries = direct.New(direct.Schema{
 
 var kinds = map[string]*kind{
 	customerKind.name: customerKind, accountKind.name: accountKind, contactKind.name: contactKind, signatoryKind.name: signatoryKind,
+	approvalKind.name: approvalKind,
 }
 
 func read[V any](from func(*operation, context.Context, graphql.CollectedField) (V, error)) func(context.Context, graphql.CollectedField) (any, error) {

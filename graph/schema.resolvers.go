@@ -14,6 +14,26 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
+func (r *mutationResolver) ApproveChange(ctx context.Context, input model.Decision) (*model.ApproveChangePayload, error) {
+	done, err := r.core.Changes.Approve(ctx, input.UID, input.Terms)
+	if err != nil {
+		return nil, err
+	}
+	return &model.ApproveChangePayload{
+		Approval: changed(ctx, approvalKind, "approval", done.Result, r.core.Changes.FindMany), Replayed: done.Replayed,
+	}, nil
+}
+
+func (r *mutationResolver) RefuseChange(ctx context.Context, input model.Decision) (*model.RefuseChangePayload, error) {
+	done, err := r.core.Changes.Refuse(ctx, input.UID, input.Terms)
+	if err != nil {
+		return nil, err
+	}
+	return &model.RefuseChangePayload{
+		Approval: changed(ctx, approvalKind, "approval", done.Result, r.core.Changes.FindMany), Replayed: done.Replayed,
+	}, nil
+}
+
 func (r *queryResolver) Viewer(ctx context.Context) (*access.Caller, error) {
 	return viewer(ctx)
 }
@@ -26,6 +46,11 @@ func (r *queryResolver) Nodes(ctx context.Context, ids []string) ([]model.Node, 
 	return operationOf(ctx).nodes(ctx, graphql.GetFieldContext(ctx).Field)
 }
 
+func (r *Resolver) Mutation() generated.MutationResolver { return &mutationResolver{r} }
+
 func (r *Resolver) Query() generated.QueryResolver { return &queryResolver{r} }
 
-type queryResolver struct{ *Resolver }
+type (
+	mutationResolver struct{ *Resolver }
+	queryResolver    struct{ *Resolver }
+)

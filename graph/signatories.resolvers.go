@@ -17,6 +17,36 @@ func (r *customerResolver) Signatories(ctx context.Context, obj *customers.Custo
 	return load(ctx, obj, customerSignatories)
 }
 
+func (r *mutationResolver) AddSignatory(ctx context.Context, input model.SignatoryDraft) (*model.AddSignatoryPayload, error) {
+	done, err := r.core.Signatories.Add(ctx, input.Customer, input.Draft, input.Terms)
+	if err != nil {
+		return nil, err
+	}
+	return &model.AddSignatoryPayload{
+		Signatory: changed(ctx, signatoryKind, "signatory", done.Result.UID, r.core.Signatories.FindMany),
+		Approval:  r.waiting(ctx, done.Mark), Replayed: done.Replayed,
+	}, nil
+}
+
+func (r *mutationResolver) ChangeSignatory(ctx context.Context, input model.SignatoryDraft) (*model.ChangeSignatoryPayload, error) {
+	done, err := r.core.Signatories.Change(ctx, input.Customer, input.UID, input.Draft, input.Terms)
+	if err != nil {
+		return nil, err
+	}
+	return &model.ChangeSignatoryPayload{
+		Signatory: changed(ctx, signatoryKind, "signatory", done.Result.UID, r.core.Signatories.FindMany),
+		Approval:  r.waiting(ctx, done.Mark), Replayed: done.Replayed,
+	}, nil
+}
+
+func (r *mutationResolver) RemoveSignatory(ctx context.Context, input model.SignatoryDraft) (*model.RemoveSignatoryPayload, error) {
+	done, err := r.core.Signatories.Remove(ctx, input.Customer, input.UID, input.Terms)
+	if err != nil {
+		return nil, err
+	}
+	return &model.RemoveSignatoryPayload{UID: int64(done.Result.UID), Approval: r.waiting(ctx, done.Mark), Replayed: done.Replayed}, nil
+}
+
 func (r *signatoryResolver) Customer(ctx context.Context, obj *signatories.Signatory) (*customers.Customer, error) {
 	return load(ctx, obj, signatoryCustomer)
 }

@@ -4,7 +4,9 @@ package audit
 import (
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -53,11 +55,46 @@ func (e Entry) By(caller access.Caller) Entry {
 	return e
 }
 
-// Change is one field of an entry.
+// Change is one field before and after. Nil is a value that was or is not there.
 type Change struct {
 	Field  string
 	Before *string
 	After  *string
+}
+
+// Changes are the fields of the entry, by name.
+func (e *Entry) Changes() []Change { return Changes(e.Before, e.After) }
+
+// Changes are the fields of what Diff told apart, by name.
+func Changes(before, after json.RawMessage) []Change {
+	var was, is map[string]json.RawMessage
+	if json.Unmarshal(before, &was) != nil || json.Unmarshal(after, &is) != nil {
+		return nil // nobody wrote it but Diff
+	}
+	names := map[string]bool{}
+	for name := range was {
+		names[name] = true
+	}
+	for name := range is {
+		names[name] = true
+	}
+	changes := make([]Change, 0, len(names))
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		changes = append(changes, Change{Field: name, Before: plain(was[name]), After: plain(is[name])})
+	}
+	return changes
+}
+
+// plain is a JSON value as people read it: text without its quotes.
+func plain(value json.RawMessage) *string {
+	if value == nil {
+		return nil
+	}
+	var text string
+	if json.Unmarshal(value, &text) != nil {
+		text = string(value)
+	}
+	return &text
 }
 
 // unrecorded are the columns that say nothing about a change.

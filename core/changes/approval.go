@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/audit"
 	"bankgraph/core/fault"
 )
 
@@ -58,6 +59,9 @@ type Approval struct {
 	DecidedAt      *time.Time      `bun:"decided_at" json:"decidedAt"`
 	DecisionReason string          `bun:"decision_reason" json:"decisionReason"`
 }
+
+// Changes are the fields that would change.
+func (a *Approval) Changes() []audit.Change { return audit.Changes(a.Before, a.After) }
 
 // waiting is an approval with what only its decision needs.
 type waiting struct {

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
@@ -52,7 +51,7 @@ func (s *Service) Add(ctx context.Context, to customers.UID, draft Draft, terms 
 	return s.add.Do(ctx, caller, changes.Target{Customer: int64(to)}, draft, terms)
 }
 
-// Change changes what the draft gives.
+// Change changes what the draft gives. Without a customer (0) it is the signatory's own.
 func (s *Service) Change(ctx context.Context, of customers.UID, uid UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
 	caller, err := s.manager(ctx)
 	if err == nil {
@@ -64,7 +63,7 @@ func (s *Service) Change(ctx context.Context, of customers.UID, uid UID, draft D
 	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, draft, terms)
 }
 
-// Remove takes a signatory off a customer. The row stays for the record; no answer shows it any more.
+// Remove takes a signatory off a customer: the one named, or its own (0). The row stays for the record; no answer shows it any more.
 func (s *Service) Remove(ctx context.Context, of customers.UID, uid UID, terms changes.Terms) (changes.Outcome[Saved], error) {
 	caller, err := s.manager(ctx)
 	if err != nil {
@@ -86,6 +85,9 @@ func (s *Service) manager(ctx context.Context) (access.Caller, error) {
 // the customer first.
 func (s *Service) scopeFirst(ctx context.Context, of customers.UID, wrong error) error {
 	if f, ok := fault.Of(wrong); !ok || f.Kind != fault.Invalid || errors.Is(wrong, ErrPartner) {
+		return wrong
+	}
+	if of == 0 {
 		return wrong
 	}
 	b := s.db.Batch()
@@ -157,7 +159,7 @@ func (s *Service) removeTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 
 // modifyTx changes a signatory, or proposes to.
 func (s *Service) modifyTx(ctx context.Context, tx *changes.Tx, at changes.Target, modify func(*Signatory) error) (Saved, error) {
-	customer, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
+	customer, err := s.holdTx(ctx, tx, &at)
 	if err != nil {
 		return Saved{}, err
 	}
@@ -182,14 +184,31 @@ func (s *Service) modifyTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	return Saved{g.UID, g.Status}, s.writeTx(ctx, tx, &was, g)
 }
 
+// holdTx holds the signatory's customer: the one that the caller names, or else the one that the signatory has.
+func (s *Service) holdTx(ctx context.Context, tx *changes.Tx, at *changes.Target) (*customers.Held, error) {
+	if at.Customer != 0 {
+		return s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
+	}
+	uid, _ := ParseUID("uid", at.UID)
+	err := tx.NewRaw(`SELECT customer FROM signatories WHERE tenant = ? AND uid = ?`, tx.Caller.Tenant, uid).Scan(ctx, &at.Customer)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	held, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
+	if errors.Is(err, customers.ErrOutOfScope) {
+		return nil, ErrNotFound // who does not name the customer must not learn that there is one
+	}
+	return held, err
+}
+
 // lockTx reads a signatory for a change.
 func (s *Service) lockTx(ctx context.Context, tx *changes.Tx, at changes.Target) (*Signatory, error) {
 	g := new(Signatory)
-	uid, err := strconv.ParseInt(at.UID, 10, 64)
-	if err != nil {
-		return nil, ErrNotFound
-	}
-	err = tx.NewSelect().Model(g).Where("g.tenant = ?", tx.Caller.Tenant).Where("g.uid = ?", uid).
+	uid, _ := ParseUID("uid", at.UID)
+	err := tx.NewSelect().Model(g).Where("g.tenant = ?", tx.Caller.Tenant).Where("g.uid = ?", uid).
 		Where("g.customer = ?", at.Customer).Where("g.status <> ?", Deleted).For("NO KEY UPDATE").Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound

@@ -5,6 +5,8 @@ package generated
 import (
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/audit"
+	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
@@ -466,6 +468,29 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"AddSignatoryPayload": {
+		"signatory": {
+			One: func(o any) any {
+				if v := o.(*model.AddSignatoryPayload).Signatory; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.AddSignatoryPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.AddSignatoryPayload).Replayed)
+			},
+		},
+	},
 	"Address": {
 		"line1": {
 			Leaf: func(b []byte, o any) []byte {
@@ -503,6 +528,160 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"Approval": {
+		"id": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendApprovalID(b, o.(*changes.Approval).UID)
+			},
+		},
+		"uid": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendApprovalUID(b, o.(*changes.Approval).UID)
+			},
+		},
+		"operation": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*changes.Approval).Operation)
+			},
+		},
+		"object": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*changes.Approval).Object)
+			},
+		},
+		"objectUid": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*changes.Approval).ObjectUID)
+			},
+		},
+		"creation": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*changes.Approval).Creation)
+			},
+		},
+		"changes": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*changes.Approval).Changes()
+				for i := range v {
+					yield(&v[i])
+				}
+			},
+		},
+		"reason": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*changes.Approval).Reason)
+			},
+		},
+		"status": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNApprovalStatus2bankgraphᚋcoreᚋchangesᚐStatusF[o.(*changes.Approval).Status])
+			},
+		},
+		"makerClient": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*changes.Approval).MakerClient)
+			},
+		},
+		"makerLogin": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*changes.Approval).MakerLogin)
+			},
+		},
+		"madeAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*changes.Approval).MadeAt)
+			},
+		},
+		"checkerClient": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*changes.Approval).CheckerClient)
+			},
+		},
+		"checkerLogin": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*changes.Approval).CheckerLogin)
+			},
+		},
+		"decidedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*changes.Approval).DecidedAt
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDateTime(b, *v)
+			},
+		},
+		"decisionReason": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*changes.Approval).DecisionReason)
+			},
+		},
+	},
+	"ApprovalConnection": {
+		"edges": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[changes.Approval]).Edges()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"nodes": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[changes.Approval]).Nodes()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"pageInfo": {
+			One: func(o any) any {
+				if v := o.(*model.Connection[changes.Approval]).PageInfo(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"totalCount": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[changes.Approval]).TotalCount(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendInt(b, v), nil
+			},
+		},
+	},
+	"ApprovalEdge": {
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.Edge[changes.Approval]).Cursor())
+			},
+		},
+		"node": {
+			One: func(o any) any {
+				if v := o.(*model.Edge[changes.Approval]).Node; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+	},
+	"ApproveChangePayload": {
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.ApproveChangePayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.ApproveChangePayload).Replayed)
+			},
+		},
+	},
 	"Attribute": {
 		"name": {
 			Leaf: func(b []byte, o any) []byte {
@@ -534,6 +713,29 @@ var Plain = map[string]map[string]direct.Field{
 		"available": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendAmount(b, o.(*accounts.Balances).Available)
+			},
+		},
+	},
+	"ChangeSignatoryPayload": {
+		"signatory": {
+			One: func(o any) any {
+				if v := o.(*model.ChangeSignatoryPayload).Signatory; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.ChangeSignatoryPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.ChangeSignatoryPayload).Replayed)
 			},
 		},
 	},
@@ -1014,6 +1216,31 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"FieldChange": {
+		"field": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*audit.Change).Field)
+			},
+		},
+		"before": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*audit.Change).Before
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendString(b, *v)
+			},
+		},
+		"after": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*audit.Change).After
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendString(b, *v)
+			},
+		},
+	},
 	"IntermediaryBank": {
 		"country": {
 			Leaf: func(b []byte, o any) []byte {
@@ -1211,6 +1438,21 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"RefuseChangePayload": {
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.RefuseChangePayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.RefuseChangePayload).Replayed)
+			},
+		},
+	},
 	"RegulatoryReporting": {
 		"key": {
 			Leaf: func(b []byte, o any) []byte {
@@ -1220,6 +1462,26 @@ var Plain = map[string]map[string]direct.Field{
 		"value": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendString(b, o.(*contacts.Reporting).Value)
+			},
+		},
+	},
+	"RemoveSignatoryPayload": {
+		"uid": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendUID(b, o.(*model.RemoveSignatoryPayload).UID)
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.RemoveSignatoryPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.RemoveSignatoryPayload).Replayed)
 			},
 		},
 	},
@@ -1276,6 +1538,11 @@ var Plain = map[string]map[string]direct.Field{
 		"updatedAt": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendDateTime(b, o.(*signatories.Signatory).UpdatedAt)
+			},
+		},
+		"version": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*signatories.Signatory).Version)
 			},
 		},
 	},
@@ -1377,9 +1644,15 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.Connection[accounts.Account]]():      "AccountConnection",
 	reflect.TypeFor[*model.Edge[accounts.Account]]():            "AccountEdge",
 	reflect.TypeFor[*accounts.Features]():                       "AccountFeatures",
+	reflect.TypeFor[*model.AddSignatoryPayload]():               "AddSignatoryPayload",
 	reflect.TypeFor[*postal.Address]():                          "Address",
+	reflect.TypeFor[*changes.Approval]():                        "Approval",
+	reflect.TypeFor[*model.Connection[changes.Approval]]():      "ApprovalConnection",
+	reflect.TypeFor[*model.Edge[changes.Approval]]():            "ApprovalEdge",
+	reflect.TypeFor[*model.ApproveChangePayload]():              "ApproveChangePayload",
 	reflect.TypeFor[*customers.Attribute]():                     "Attribute",
 	reflect.TypeFor[*accounts.Balances]():                       "Balances",
+	reflect.TypeFor[*model.ChangeSignatoryPayload]():            "ChangeSignatoryPayload",
 	reflect.TypeFor[*contacts.Contact]():                        "Contact",
 	reflect.TypeFor[*contacts.Bank]():                           "ContactBank",
 	reflect.TypeFor[*model.Connection[contacts.Contact]]():      "ContactConnection",
@@ -1389,12 +1662,15 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.Edge[customers.Customer]]():          "CustomerEdge",
 	reflect.TypeFor[*accounts.ExternalAccount]():                "ExternalAccount",
 	reflect.TypeFor[*fees.Tier]():                               "FeeTier",
+	reflect.TypeFor[*audit.Change]():                            "FieldChange",
 	reflect.TypeFor[*contacts.IntermediaryBank]():               "IntermediaryBank",
 	reflect.TypeFor[*limits.Limit]():                            "Limit",
 	reflect.TypeFor[*seal.Text]():                               "MaskedString",
 	reflect.TypeFor[*model.PageInfo]():                          "PageInfo",
 	reflect.TypeFor[*customers.Profile]():                       "Profile",
+	reflect.TypeFor[*model.RefuseChangePayload]():               "RefuseChangePayload",
 	reflect.TypeFor[*contacts.Reporting]():                      "RegulatoryReporting",
+	reflect.TypeFor[*model.RemoveSignatoryPayload]():            "RemoveSignatoryPayload",
 	reflect.TypeFor[*signatories.Signatory]():                   "Signatory",
 	reflect.TypeFor[*model.Connection[signatories.Signatory]](): "SignatoryConnection",
 	reflect.TypeFor[*model.Edge[signatories.Signatory]]():       "SignatoryEdge",
@@ -1403,9 +1679,15 @@ var Types = map[reflect.Type]string{
 
 // Inputs reads an input object into its Go type, as gqlgen does for resolvers.
 var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
-	reflect.TypeFor[model.AccountBy]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountBy(ctx, nil, v) },
-	reflect.TypeFor[accounts.Search]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountFilter(ctx, nil, v) },
-	reflect.TypeFor[contacts.Search]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },
-	reflect.TypeFor[model.CustomerBy](): func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerBy(ctx, nil, v) },
-	reflect.TypeFor[customers.Search](): func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerFilter(ctx, nil, v) },
+	reflect.TypeFor[model.AccountBy]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountBy(ctx, nil, v) },
+	reflect.TypeFor[accounts.Search]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountFilter(ctx, nil, v) },
+	reflect.TypeFor[model.SignatoryDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputAddSignatoryInput(ctx, nil, v) },
+	reflect.TypeFor[changes.Search]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputApprovalFilter(ctx, nil, v) },
+	reflect.TypeFor[model.Decision]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputApproveChangeInput(ctx, nil, v) },
+	reflect.TypeFor[model.SignatoryDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSignatoryInput(ctx, nil, v) },
+	reflect.TypeFor[contacts.Search]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },
+	reflect.TypeFor[model.CustomerBy]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerBy(ctx, nil, v) },
+	reflect.TypeFor[customers.Search]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerFilter(ctx, nil, v) },
+	reflect.TypeFor[model.Decision]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
+	reflect.TypeFor[model.SignatoryDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSignatoryInput(ctx, nil, v) },
 }

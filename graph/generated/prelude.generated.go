@@ -4,8 +4,10 @@ package generated
 
 import (
 	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
+	"bankgraph/core/given"
 	"bankgraph/core/signatories"
 	"bankgraph/graph/scalar"
 	"context"
@@ -1598,6 +1600,22 @@ func marshalNID2bankgraphᚋcoreᚋaccountsᚐUID(ctx context.Context, ec *execu
 	return res
 }
 
+func unmarshalNID2bankgraphᚋcoreᚋchangesᚐUID(ctx context.Context, ec *executionContext, v any) (changes.UID, error) {
+	res, err := scalar.UnmarshalApprovalID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNID2bankgraphᚋcoreᚋchangesᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v changes.UID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalApprovalID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func unmarshalNID2bankgraphᚋcoreᚋcontactsᚐUID(ctx context.Context, ec *executionContext, v any) (contacts.UID, error) {
 	res, err := scalar.UnmarshalContactID(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -1699,6 +1717,22 @@ func unmarshalNInt2int32(ctx context.Context, ec *executionContext, v any) (int3
 func marshalNInt2int32(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v int32) graphql.Marshaler {
 	_ = sel
 	res := scalar.MarshalInt(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNString2bankgraphᚋcoreᚋgivenᚐValue(ctx context.Context, ec *executionContext, v any) (given.Value[string], error) {
+	res, err := scalar.UnmarshalGivenText(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNString2bankgraphᚋcoreᚋgivenᚐValue(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v given.Value[string]) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalGivenText(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -1922,6 +1956,18 @@ func marshalOBoolean2ᚖbool(ctx context.Context, ec *executionContext, sel ast.
 	return res
 }
 
+func unmarshalOInt2int32(ctx context.Context, ec *executionContext, v any) (int32, error) {
+	res, err := scalar.UnmarshalInt(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOInt2int32(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v int32) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalInt(v)
+	return res
+}
+
 func unmarshalOInt2ᚖint32(ctx context.Context, ec *executionContext, v any) (*int32, error) {
 	if v == nil {
 		return nil, nil
@@ -1937,6 +1983,18 @@ func marshalOInt2ᚖint32(ctx context.Context, ec *executionContext, sel ast.Sel
 	_ = sel
 	_ = ctx
 	res := scalar.MarshalInt(*v)
+	return res
+}
+
+func unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx context.Context, ec *executionContext, v any) (given.Value[string], error) {
+	res, err := scalar.UnmarshalGivenText(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v given.Value[string]) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalGivenText(v)
 	return res
 }
 

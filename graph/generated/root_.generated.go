@@ -22,8 +22,10 @@ type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
 	Account() AccountResolver
+	Approval() ApprovalResolver
 	Contact() ContactResolver
 	Customer() CustomerResolver
+	Mutation() MutationResolver
 	Query() QueryResolver
 	Signatory() SignatoryResolver
 }
@@ -55,9 +57,15 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
 		unmarshalInputAccountBy,
 		unmarshalInputAccountFilter,
+		unmarshalInputAddSignatoryInput,
+		unmarshalInputApprovalFilter,
+		unmarshalInputApproveChangeInput,
+		unmarshalInputChangeSignatoryInput,
 		unmarshalInputContactFilter,
 		unmarshalInputCustomerBy,
 		unmarshalInputCustomerFilter,
+		unmarshalInputRefuseChangeInput,
+		unmarshalInputRemoveSignatoryInput,
 	)
 	first := true
 
@@ -91,6 +99,21 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 			}
 
 			return &response
+		}
+	case ast.Mutation:
+		return func(ctx context.Context) *graphql.Response {
+			if !first {
+				return nil
+			}
+			first = false
+			ctx = graphql.WithUnmarshalerMap(ctx, inputUnmarshalMap)
+			data := _Mutation(ctx, ec, opCtx.Operation.SelectionSet)
+			var buf bytes.Buffer
+			data.MarshalGQL(&buf)
+
+			return &graphql.Response{
+				Data: buf.Bytes(),
+			}
 		}
 
 	default:
@@ -393,6 +416,144 @@ type AccountEdge {
   cursor: String!
   "The account."
   node: Account!
+}
+`, BuiltIn: false},
+	{Name: "../schema/approvals.graphqls", Input: `extend type Query {
+  "Changes that wait for a second person, or that one has decided on, by number."
+  approvals(
+    "The first so many rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "The last so many rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Only these; the open ones where nothing is said."
+    filter: ApprovalFilter = {status: OPEN}
+  ): ApprovalConnection
+}
+
+"Which approvals a list shows. All that is given must hold."
+input ApprovalFilter {
+  "Only those in this status."
+  status: ApprovalStatus
+  "Only those that this customer's settings ask for."
+  customer: UID
+}
+
+"Where an approval is in its life."
+enum ApprovalStatus {
+  "Waits for a second person."
+  OPEN
+  "The second person agreed: the change was made."
+  APPROVED
+  "The second person said no, or who asked took it back."
+  REFUSED
+}
+
+"A change that needs a second person: the settings of the customer, or of the bank itself, ask for one."
+type Approval implements Node {
+  "The global id."
+  id: ID!
+  "The approval's number (REST: header Approval-Request)."
+  uid: UID!
+  "What was asked, by the name of the mutation: changeSignatory."
+  operation: String!
+  "The kind of thing that it changes: signatory."
+  object: String!
+  "The number of the thing."
+  objectUid: String!
+  "The thing was made and is Pending; otherwise it exists and is unchanged until the decision."
+  creation: Boolean!
+  "What would change, field by field."
+  changes: [FieldChange!]!
+  "Why, in the words of who asked."
+  reason: String
+  "Where the approval is in its life."
+  status: ApprovalStatus!
+  "The API key that asked."
+  makerClient: String!
+  "The login id of who asked, where a person is known."
+  makerLogin: String
+  "When it was asked."
+  madeAt: DateTime!
+  "The API key that decided."
+  checkerClient: String
+  "The login id of who decided, where a person is known."
+  checkerLogin: String
+  "When it was decided; null while it is open."
+  decidedAt: DateTime
+  "Why it was decided so."
+  decisionReason: String
+  "The customer whose settings ask for it; null where it is not the caller's to see."
+  customer: Customer
+}
+
+"One field before and after a change. Sealed values are masked."
+type FieldChange {
+  "The field, by its GraphQL name: emailAddress, legalAddress.city."
+  field: String!
+  "Its value before; null where there was none."
+  before: String
+  "Its value after; null where there is none."
+  after: String
+}
+
+"A page of approvals."
+type ApprovalConnection {
+  "The rows with their cursors."
+  edges: [ApprovalEdge!]!
+  "The rows."
+  nodes: [Approval!]!
+  "Where the page stands in the list."
+  pageInfo: PageInfo!
+  "How many rows the whole list has."
+  totalCount: Int!
+}
+
+"An approval in a list."
+type ApprovalEdge {
+  "The row's place in the list."
+  cursor: String!
+  "The approval."
+  node: Approval!
+}
+
+"Which change to carry out."
+input ApproveChangeInput {
+  "The approval's number."
+  uid: UID!
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the decision is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What there is after a change was approved."
+type ApproveChangePayload {
+  "The approval."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
+}
+
+"Which change to end."
+input RefuseChangeInput {
+  "The approval's number."
+  uid: UID!
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the decision is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What there is after a change was refused."
+type RefuseChangePayload {
+  "The approval."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
 }
 `, BuiltIn: false},
 	{Name: "../schema/contacts.graphqls", Input: `extend type Customer {
@@ -914,6 +1075,14 @@ type Query {
   nodes("The objects' global ids." ids: [ID!]!): [Node]
 }
 
+"What changes the bank. Each change is made whole or not at all, with a record of who made it. A field that is refused is null and has an error; what other fields of the same document did stands."
+type Mutation {
+  "Carries out a change that waits for a second person. The caller needs the permission that the change needs, and must be somebody else than who asked for it."
+  approveChange("Which change." input: ApproveChangeInput!): ApproveChangePayload
+  "Ends a change that waits without making it. Who asked for it may take it back this way."
+  refuseChange("Which change." input: RefuseChangeInput!): RefuseChangePayload
+}
+
 "An object with a life of its own, found again by its global id."
 interface Node {
   "The global id, unique over all types. Treat it as opaque."
@@ -1039,6 +1208,101 @@ type Signatory implements Node {
   createdAt: DateTime!
   "When the signatory was last changed."
   updatedAt: DateTime!
+  "Counts the changes, from 1. A change that names the version that was read is refused where somebody else was quicker."
+  version: Int!
+}
+
+extend type Mutation {
+  "Gives a customer a signatory; where the customer's settings ask for dual approval, once a second person has approved."
+  addSignatory("The signatory." input: AddSignatoryInput!): AddSignatoryPayload
+  "Changes a signatory."
+  changeSignatory("What to change." input: ChangeSignatoryInput!): ChangeSignatoryPayload
+  "Takes a signatory off its customer."
+  removeSignatory("Which one." input: RemoveSignatoryInput!): RemoveSignatoryPayload
+}
+
+"A signatory to be added."
+input AddSignatoryInput {
+  "The customer's number."
+  customer: UID!
+  "The person's name."
+  fullName: String!
+  "The e-mail address, unique for the customer."
+  emailAddress: String!
+  "The telephone number; without a country code one of the United States."
+  phoneNumber: String!
+  "The person's title."
+  title: String
+  "The largest amount that the person may approve, in the bank's currency."
+  approvalLimit: Amount
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What there is after a signatory was added."
+type AddSignatoryPayload {
+  "The signatory; Pending while it waits for approval."
+  signatory: Signatory
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
+}
+
+"A change of a signatory. What is absent stays as it is; null clears."
+input ChangeSignatoryInput {
+  "The signatory's number."
+  uid: UID!
+  "The person's name."
+  fullName: String
+  "The e-mail address, unique for the customer."
+  emailAddress: String
+  "The telephone number; without a country code one of the United States."
+  phoneNumber: String
+  "The person's title."
+  title: String
+  "The largest amount that the person may approve, in the bank's currency."
+  approvalLimit: Amount
+  "The version that was read: where somebody else has changed the signatory since, nothing happens."
+  version: Int
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What there is after a signatory was changed."
+type ChangeSignatoryPayload {
+  "The signatory; unchanged while the change waits for approval."
+  signatory: Signatory
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
+}
+
+"Which signatory to take off."
+input RemoveSignatoryInput {
+  "The signatory's number."
+  uid: UID!
+  "The version that was read: where somebody else has changed the signatory since, nothing happens."
+  version: Int
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What there is after a signatory was removed."
+type RemoveSignatoryPayload {
+  "The number of the signatory."
+  uid: UID!
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
 }
 
 "A page of signatories."
@@ -1254,6 +1518,18 @@ func childFields_AccountFeatures(ctx context.Context, ec *executionContext, fiel
 	return nil, fmt.Errorf("no field named %q was found under type AccountFeatures", field.Name)
 }
 
+func childFields_AddSignatoryPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "signatory":
+		return fieldContext_AddSignatoryPayload_signatory(ctx, ec, field)
+	case "approval":
+		return fieldContext_AddSignatoryPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_AddSignatoryPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AddSignatoryPayload", field.Name)
+}
+
 func childFields_Address(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "line1":
@@ -1272,6 +1548,80 @@ func childFields_Address(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Address_country(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Address", field.Name)
+}
+
+func childFields_Approval(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return fieldContext_Approval_id(ctx, ec, field)
+	case "uid":
+		return fieldContext_Approval_uid(ctx, ec, field)
+	case "operation":
+		return fieldContext_Approval_operation(ctx, ec, field)
+	case "object":
+		return fieldContext_Approval_object(ctx, ec, field)
+	case "objectUid":
+		return fieldContext_Approval_objectUid(ctx, ec, field)
+	case "creation":
+		return fieldContext_Approval_creation(ctx, ec, field)
+	case "changes":
+		return fieldContext_Approval_changes(ctx, ec, field)
+	case "reason":
+		return fieldContext_Approval_reason(ctx, ec, field)
+	case "status":
+		return fieldContext_Approval_status(ctx, ec, field)
+	case "makerClient":
+		return fieldContext_Approval_makerClient(ctx, ec, field)
+	case "makerLogin":
+		return fieldContext_Approval_makerLogin(ctx, ec, field)
+	case "madeAt":
+		return fieldContext_Approval_madeAt(ctx, ec, field)
+	case "checkerClient":
+		return fieldContext_Approval_checkerClient(ctx, ec, field)
+	case "checkerLogin":
+		return fieldContext_Approval_checkerLogin(ctx, ec, field)
+	case "decidedAt":
+		return fieldContext_Approval_decidedAt(ctx, ec, field)
+	case "decisionReason":
+		return fieldContext_Approval_decisionReason(ctx, ec, field)
+	case "customer":
+		return fieldContext_Approval_customer(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Approval", field.Name)
+}
+
+func childFields_ApprovalConnection(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return fieldContext_ApprovalConnection_edges(ctx, ec, field)
+	case "nodes":
+		return fieldContext_ApprovalConnection_nodes(ctx, ec, field)
+	case "pageInfo":
+		return fieldContext_ApprovalConnection_pageInfo(ctx, ec, field)
+	case "totalCount":
+		return fieldContext_ApprovalConnection_totalCount(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ApprovalConnection", field.Name)
+}
+
+func childFields_ApprovalEdge(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return fieldContext_ApprovalEdge_cursor(ctx, ec, field)
+	case "node":
+		return fieldContext_ApprovalEdge_node(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ApprovalEdge", field.Name)
+}
+
+func childFields_ApproveChangePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "approval":
+		return fieldContext_ApproveChangePayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ApproveChangePayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ApproveChangePayload", field.Name)
 }
 
 func childFields_Attribute(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1296,6 +1646,18 @@ func childFields_Balances(ctx context.Context, ec *executionContext, field graph
 		return fieldContext_Balances_available(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Balances", field.Name)
+}
+
+func childFields_ChangeSignatoryPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "signatory":
+		return fieldContext_ChangeSignatoryPayload_signatory(ctx, ec, field)
+	case "approval":
+		return fieldContext_ChangeSignatoryPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ChangeSignatoryPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ChangeSignatoryPayload", field.Name)
 }
 
 func childFields_Contact(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1528,6 +1890,18 @@ func childFields_FeeTier(ctx context.Context, ec *executionContext, field graphq
 	return nil, fmt.Errorf("no field named %q was found under type FeeTier", field.Name)
 }
 
+func childFields_FieldChange(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "field":
+		return fieldContext_FieldChange_field(ctx, ec, field)
+	case "before":
+		return fieldContext_FieldChange_before(ctx, ec, field)
+	case "after":
+		return fieldContext_FieldChange_after(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FieldChange", field.Name)
+}
+
 func childFields_IntermediaryBank(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "country":
@@ -1628,6 +2002,16 @@ func childFields_Profile(ctx context.Context, ec *executionContext, field graphq
 	return nil, fmt.Errorf("no field named %q was found under type Profile", field.Name)
 }
 
+func childFields_RefuseChangePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "approval":
+		return fieldContext_RefuseChangePayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_RefuseChangePayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RefuseChangePayload", field.Name)
+}
+
 func childFields_RegulatoryReporting(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "key":
@@ -1636,6 +2020,18 @@ func childFields_RegulatoryReporting(ctx context.Context, ec *executionContext, 
 		return fieldContext_RegulatoryReporting_value(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RegulatoryReporting", field.Name)
+}
+
+func childFields_RemoveSignatoryPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "uid":
+		return fieldContext_RemoveSignatoryPayload_uid(ctx, ec, field)
+	case "approval":
+		return fieldContext_RemoveSignatoryPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_RemoveSignatoryPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RemoveSignatoryPayload", field.Name)
 }
 
 func childFields_Signatory(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1662,6 +2058,8 @@ func childFields_Signatory(ctx context.Context, ec *executionContext, field grap
 		return fieldContext_Signatory_createdAt(ctx, ec, field)
 	case "updatedAt":
 		return fieldContext_Signatory_updatedAt(ctx, ec, field)
+	case "version":
+		return fieldContext_Signatory_version(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Signatory", field.Name)
 }

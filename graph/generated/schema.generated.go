@@ -5,9 +5,11 @@ package generated
 import (
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
+	"bankgraph/core/given"
 	"bankgraph/core/money"
 	"bankgraph/core/postal"
 	"bankgraph/core/seal"
@@ -29,11 +31,19 @@ import (
 
 // region    ************************** generated!.gotpl **************************
 
+type MutationResolver interface {
+	ApproveChange(ctx context.Context, input model.Decision) (*model.ApproveChangePayload, error)
+	RefuseChange(ctx context.Context, input model.Decision) (*model.RefuseChangePayload, error)
+	AddSignatory(ctx context.Context, input model.SignatoryDraft) (*model.AddSignatoryPayload, error)
+	ChangeSignatory(ctx context.Context, input model.SignatoryDraft) (*model.ChangeSignatoryPayload, error)
+	RemoveSignatory(ctx context.Context, input model.SignatoryDraft) (*model.RemoveSignatoryPayload, error)
+}
 type QueryResolver interface {
 	Viewer(ctx context.Context) (*access.Caller, error)
 	Node(ctx context.Context, id string) (model.Node, error)
 	Nodes(ctx context.Context, ids []string) ([]model.Node, error)
 	Account(ctx context.Context, by model.AccountBy) (*accounts.Account, error)
+	Approvals(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *changes.Search) (*model.Connection[changes.Approval], error)
 	Customer(ctx context.Context, by model.CustomerBy) (*customers.Customer, error)
 	Customers(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *customers.Search, orderBy *customers.Order) (*model.Connection[customers.Customer], error)
 }
@@ -41,6 +51,76 @@ type QueryResolver interface {
 // endregion ************************** generated!.gotpl **************************
 
 // region    ***************************** args.gotpl *****************************
+
+func field_Mutation_addSignatory_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.SignatoryDraft, error) {
+			return unmarshalNAddSignatoryInput2bankgraphᚋgraphᚋmodelᚐSignatoryDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_approveChange_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.Decision, error) {
+			return unmarshalNApproveChangeInput2bankgraphᚋgraphᚋmodelᚐDecision(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_changeSignatory_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.SignatoryDraft, error) {
+			return unmarshalNChangeSignatoryInput2bankgraphᚋgraphᚋmodelᚐSignatoryDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_refuseChange_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.Decision, error) {
+			return unmarshalNRefuseChangeInput2bankgraphᚋgraphᚋmodelᚐDecision(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_removeSignatory_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.SignatoryDraft, error) {
+			return unmarshalNRemoveSignatoryInput2bankgraphᚋgraphᚋmodelᚐSignatoryDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
 
 func field_Query___type_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
@@ -67,6 +147,52 @@ func field_Query_account_args(ctx context.Context, ec *executionContext, rawArgs
 		return nil, err
 	}
 	args["by"] = arg0
+	return args, nil
+}
+
+func field_Query_approvals_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return unmarshalOInt2ᚖint32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return unmarshalOString2ᚖstring(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return unmarshalOInt2ᚖint32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return unmarshalOString2ᚖstring(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*changes.Search, error) {
+			return unmarshalOApprovalFilter2ᚖbankgraphᚋcoreᚋchangesᚐSearch(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg4
 	return args, nil
 }
 
@@ -400,6 +526,226 @@ func fieldContext_MaskedString_masked(_ context.Context, ec *executionContext, f
 	return graphql.NewScalarFieldContext("MaskedString", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
+func _Mutation_approveChange(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_approveChange(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ApproveChange(ctx, fc.Args["input"].(model.Decision))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ApproveChangePayload) graphql.Marshaler {
+			return marshalOApproveChangePayload2ᚖbankgraphᚋgraphᚋmodelᚐApproveChangePayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_approveChange(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_ApproveChangePayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_approveChange_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_refuseChange(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_refuseChange(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RefuseChange(ctx, fc.Args["input"].(model.Decision))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.RefuseChangePayload) graphql.Marshaler {
+			return marshalORefuseChangePayload2ᚖbankgraphᚋgraphᚋmodelᚐRefuseChangePayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_refuseChange(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_RefuseChangePayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_refuseChange_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_addSignatory(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_addSignatory(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().AddSignatory(ctx, fc.Args["input"].(model.SignatoryDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AddSignatoryPayload) graphql.Marshaler {
+			return marshalOAddSignatoryPayload2ᚖbankgraphᚋgraphᚋmodelᚐAddSignatoryPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_addSignatory(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_AddSignatoryPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_addSignatory_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_changeSignatory(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_changeSignatory(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ChangeSignatory(ctx, fc.Args["input"].(model.SignatoryDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ChangeSignatoryPayload) graphql.Marshaler {
+			return marshalOChangeSignatoryPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeSignatoryPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_changeSignatory(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_ChangeSignatoryPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_changeSignatory_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_removeSignatory(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_removeSignatory(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RemoveSignatory(ctx, fc.Args["input"].(model.SignatoryDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.RemoveSignatoryPayload) graphql.Marshaler {
+			return marshalORemoveSignatoryPayload2ᚖbankgraphᚋgraphᚋmodelᚐRemoveSignatoryPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_removeSignatory(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_RemoveSignatoryPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_removeSignatory_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func _PageInfo_hasNextPage(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.PageInfo) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -650,6 +996,50 @@ func fieldContext_Query_account(ctx context.Context, ec *executionContext, field
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = field_Query_account_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Query_approvals(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Query_approvals(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Approvals(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(*changes.Search))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[changes.Approval]) graphql.Marshaler {
+			return marshalOApprovalConnection2ᚖbankgraphᚋgraphᚋmodelᚐConnection(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Query_approvals(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_ApprovalConnection(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Query_approvals_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -991,6 +1381,13 @@ func _Node(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj 
 			return graphql.Null
 		}
 		return _Contact(ctx, ec, sel, obj)
+	case changes.Approval:
+		return _Approval(ctx, ec, sel, &obj)
+	case *changes.Approval:
+		if obj == nil {
+			return graphql.Null
+		}
+		return _Approval(ctx, ec, sel, obj)
 	case accounts.Account:
 		return _Account(ctx, ec, sel, &obj)
 	case *accounts.Account:
@@ -1137,6 +1534,82 @@ func _MaskedString(ctx context.Context, ec *executionContext, sel ast.SelectionS
 		case "masked":
 			out.Values[i] = _MaskedString_masked(ctx, ec, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var mutationImplementors = []string{"Mutation"}
+
+func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, mutationImplementors)
+	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{
+		Object: "Mutation",
+	})
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		innerCtx := graphql.WithRootFieldContext(ctx, &graphql.RootFieldContext{
+			Object: field.Name,
+			Field:  field,
+		})
+
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Mutation")
+		case "approveChange":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_approveChange(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "refuseChange":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_refuseChange(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "addSignatory":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_addSignatory(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "changeSignatory":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_changeSignatory(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "removeSignatory":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_removeSignatory(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -1309,6 +1782,28 @@ func _Query(ctx context.Context, ec *executionContext, sel ast.SelectionSet) gra
 					}
 				}()
 				res = _Query_account(ctx, ec, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "approvals":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Query_approvals(ctx, ec, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -1581,6 +2076,22 @@ func marshalNUID2bankgraphᚋcoreᚋaccountsᚐUID(ctx context.Context, ec *exec
 	return res
 }
 
+func unmarshalNUID2bankgraphᚋcoreᚋchangesᚐUID(ctx context.Context, ec *executionContext, v any) (changes.UID, error) {
+	res, err := scalar.UnmarshalApprovalUID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNUID2bankgraphᚋcoreᚋchangesᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v changes.UID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalApprovalUID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func unmarshalNUID2bankgraphᚋcoreᚋcontactsᚐUID(ctx context.Context, ec *executionContext, v any) (contacts.UID, error) {
 	res, err := scalar.UnmarshalContactUID(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -1675,6 +2186,18 @@ func marshalOAddress2bankgraphᚋcoreᚋpostalᚐAddress(ctx context.Context, ec
 	return _Address(ctx, ec, sel, &v)
 }
 
+func unmarshalOAmount2bankgraphᚋcoreᚋgivenᚐValue(ctx context.Context, ec *executionContext, v any) (given.Value[string], error) {
+	res, err := scalar.UnmarshalGivenAmount(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOAmount2bankgraphᚋcoreᚋgivenᚐValue(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v given.Value[string]) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalGivenAmount(v)
+	return res
+}
+
 func unmarshalOAmount2ᚖbankgraphᚋcoreᚋmoneyᚐAmount(ctx context.Context, ec *executionContext, v any) (*money.Amount, error) {
 	if v == nil {
 		return nil, nil
@@ -1741,6 +2264,24 @@ func marshalODate2ᚖtimeᚐTime(ctx context.Context, ec *executionContext, sel 
 	return res
 }
 
+func unmarshalODateTime2ᚖtimeᚐTime(ctx context.Context, ec *executionContext, v any) (*time.Time, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := scalar.UnmarshalDateTime(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalODateTime2ᚖtimeᚐTime(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *time.Time) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalDateTime(*v)
+	return res
+}
+
 func marshalOMaskedString2ᚖbankgraphᚋcoreᚋsealᚐText(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *seal.Text) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -1777,6 +2318,18 @@ func marshalOUID2bankgraphᚋcoreᚋcustomersᚐUID(ctx context.Context, ec *exe
 	_ = sel
 	_ = ctx
 	res := scalar.MarshalCustomerUID(v)
+	return res
+}
+
+func unmarshalOUID2int64(ctx context.Context, ec *executionContext, v any) (int64, error) {
+	res, err := scalar.UnmarshalUID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOUID2int64(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v int64) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalUID(v)
 	return res
 }
 

@@ -3,6 +3,7 @@
 package generated
 
 import (
+	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/money"
 	"bankgraph/core/signatories"
@@ -32,6 +33,258 @@ type SignatoryResolver interface {
 // endregion ***************************** args.gotpl *****************************
 
 // region    **************************** field.gotpl *****************************
+
+func _AddSignatoryPayload_signatory(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.AddSignatoryPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_AddSignatoryPayload_signatory(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Signatory, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *signatories.Signatory) graphql.Marshaler {
+			return marshalOSignatory2ᚖbankgraphᚋcoreᚋsignatoriesᚐSignatory(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_AddSignatoryPayload_signatory(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AddSignatoryPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Signatory(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _AddSignatoryPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.AddSignatoryPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_AddSignatoryPayload_approval(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approval, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *changes.Approval) graphql.Marshaler {
+			return marshalOApproval2ᚖbankgraphᚋcoreᚋchangesᚐApproval(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_AddSignatoryPayload_approval(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AddSignatoryPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Approval(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _AddSignatoryPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.AddSignatoryPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_AddSignatoryPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_AddSignatoryPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AddSignatoryPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func _ChangeSignatoryPayload_signatory(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeSignatoryPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ChangeSignatoryPayload_signatory(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Signatory, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *signatories.Signatory) graphql.Marshaler {
+			return marshalOSignatory2ᚖbankgraphᚋcoreᚋsignatoriesᚐSignatory(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ChangeSignatoryPayload_signatory(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ChangeSignatoryPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Signatory(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _ChangeSignatoryPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeSignatoryPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ChangeSignatoryPayload_approval(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approval, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *changes.Approval) graphql.Marshaler {
+			return marshalOApproval2ᚖbankgraphᚋcoreᚋchangesᚐApproval(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ChangeSignatoryPayload_approval(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ChangeSignatoryPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Approval(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _ChangeSignatoryPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeSignatoryPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ChangeSignatoryPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_ChangeSignatoryPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ChangeSignatoryPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func _RemoveSignatoryPayload_uid(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.RemoveSignatoryPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_RemoveSignatoryPayload_uid(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return marshalNUID2int64(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_RemoveSignatoryPayload_uid(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RemoveSignatoryPayload", field, false, false, errors.New("field of type UID does not have child fields"))
+}
+
+func _RemoveSignatoryPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.RemoveSignatoryPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_RemoveSignatoryPayload_approval(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approval, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *changes.Approval) graphql.Marshaler {
+			return marshalOApproval2ᚖbankgraphᚋcoreᚋchangesᚐApproval(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_RemoveSignatoryPayload_approval(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RemoveSignatoryPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Approval(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _RemoveSignatoryPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.RemoveSignatoryPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_RemoveSignatoryPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_RemoveSignatoryPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RemoveSignatoryPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
 
 func _Signatory_id(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *signatories.Signatory) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -295,6 +548,29 @@ func fieldContext_Signatory_updatedAt(_ context.Context, ec *executionContext, f
 	return graphql.NewScalarFieldContext("Signatory", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
+func _Signatory_version(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *signatories.Signatory) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Signatory_version(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int32) graphql.Marshaler {
+			return marshalNInt2int32(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_Signatory_version(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Signatory", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func _SignatoryConnection_edges(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Connection[signatories.Signatory]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -473,6 +749,222 @@ func fieldContext_SignatoryEdge_node(_ context.Context, ec *executionContext, fi
 
 // region    **************************** input.gotpl *****************************
 
+func unmarshalInputAddSignatoryInput(ctx context.Context, ec *executionContext, obj any) (model.SignatoryDraft, error) {
+	var it model.SignatoryDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"customer", "fullName", "emailAddress", "phoneNumber", "title", "approvalLimit", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "customer":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customer"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋcustomersᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Customer = data
+		case "fullName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fullName"))
+			data, err := unmarshalNString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.FullName = data
+		case "emailAddress":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("emailAddress"))
+			data, err := unmarshalNString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.EmailAddress = data
+		case "phoneNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("phoneNumber"))
+			data, err := unmarshalNString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.PhoneNumber = data
+		case "title":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("title"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Title = data
+		case "approvalLimit":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("approvalLimit"))
+			data, err := unmarshalOAmount2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ApprovalLimit = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func unmarshalInputChangeSignatoryInput(ctx context.Context, ec *executionContext, obj any) (model.SignatoryDraft, error) {
+	var it model.SignatoryDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"uid", "fullName", "emailAddress", "phoneNumber", "title", "approvalLimit", "version", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "uid":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋsignatoriesᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		case "fullName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fullName"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.FullName = data
+		case "emailAddress":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("emailAddress"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.EmailAddress = data
+		case "phoneNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("phoneNumber"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.PhoneNumber = data
+		case "title":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("title"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Title = data
+		case "approvalLimit":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("approvalLimit"))
+			data, err := unmarshalOAmount2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ApprovalLimit = data
+		case "version":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+			data, err := unmarshalOInt2int32(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Version = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func unmarshalInputRemoveSignatoryInput(ctx context.Context, ec *executionContext, obj any) (model.SignatoryDraft, error) {
+	var it model.SignatoryDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"uid", "version", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "uid":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋsignatoriesᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		case "version":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+			data, err := unmarshalOInt2int32(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Version = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -480,6 +972,150 @@ func fieldContext_SignatoryEdge_node(_ context.Context, ec *executionContext, fi
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
+
+var addSignatoryPayloadImplementors = []string{"AddSignatoryPayload"}
+
+func _AddSignatoryPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.AddSignatoryPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, addSignatoryPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AddSignatoryPayload")
+		case "signatory":
+			out.Values[i] = _AddSignatoryPayload_signatory(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approval":
+			out.Values[i] = _AddSignatoryPayload_approval(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _AddSignatoryPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var changeSignatoryPayloadImplementors = []string{"ChangeSignatoryPayload"}
+
+func _ChangeSignatoryPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.ChangeSignatoryPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, changeSignatoryPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ChangeSignatoryPayload")
+		case "signatory":
+			out.Values[i] = _ChangeSignatoryPayload_signatory(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approval":
+			out.Values[i] = _ChangeSignatoryPayload_approval(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _ChangeSignatoryPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var removeSignatoryPayloadImplementors = []string{"RemoveSignatoryPayload"}
+
+func _RemoveSignatoryPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.RemoveSignatoryPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, removeSignatoryPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RemoveSignatoryPayload")
+		case "uid":
+			out.Values[i] = _RemoveSignatoryPayload_uid(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "approval":
+			out.Values[i] = _RemoveSignatoryPayload_approval(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _RemoveSignatoryPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
 
 var signatoryImplementors = []string{"Signatory", "Node"}
 
@@ -578,6 +1214,11 @@ func _Signatory(ctx context.Context, ec *executionContext, sel ast.SelectionSet,
 			}
 		case "updatedAt":
 			out.Values[i] = _Signatory_updatedAt(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "version":
+			out.Values[i] = _Signatory_version(ctx, ec, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -735,6 +1376,21 @@ func _SignatoryEdge(ctx context.Context, ec *executionContext, sel ast.Selection
 
 // region    ***************************** type.gotpl *****************************
 
+func unmarshalNAddSignatoryInput2bankgraphᚋgraphᚋmodelᚐSignatoryDraft(ctx context.Context, ec *executionContext, v any) (model.SignatoryDraft, error) {
+	res, err := unmarshalInputAddSignatoryInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func unmarshalNChangeSignatoryInput2bankgraphᚋgraphᚋmodelᚐSignatoryDraft(ctx context.Context, ec *executionContext, v any) (model.SignatoryDraft, error) {
+	res, err := unmarshalInputChangeSignatoryInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func unmarshalNRemoveSignatoryInput2bankgraphᚋgraphᚋmodelᚐSignatoryDraft(ctx context.Context, ec *executionContext, v any) (model.SignatoryDraft, error) {
+	res, err := unmarshalInputRemoveSignatoryInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func marshalNSignatory2ᚕᚖbankgraphᚋcoreᚋsignatoriesᚐSignatoryᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []*signatories.Signatory) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -816,6 +1472,34 @@ var (
 		signatories.Deleted: "DELETED",
 	}
 )
+
+func marshalOAddSignatoryPayload2ᚖbankgraphᚋgraphᚋmodelᚐAddSignatoryPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.AddSignatoryPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _AddSignatoryPayload(ctx, ec, sel, v)
+}
+
+func marshalOChangeSignatoryPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeSignatoryPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.ChangeSignatoryPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _ChangeSignatoryPayload(ctx, ec, sel, v)
+}
+
+func marshalORemoveSignatoryPayload2ᚖbankgraphᚋgraphᚋmodelᚐRemoveSignatoryPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.RemoveSignatoryPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _RemoveSignatoryPayload(ctx, ec, sel, v)
+}
+
+func marshalOSignatory2ᚖbankgraphᚋcoreᚋsignatoriesᚐSignatory(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *signatories.Signatory) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _Signatory(ctx, ec, sel, v)
+}
 
 func marshalOSignatoryConnection2ᚖbankgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Connection[signatories.Signatory]) graphql.Marshaler {
 	if v == nil {

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/page"
@@ -46,6 +47,8 @@ type (
 	ContactEdge         = Edge[contacts.Contact]
 	SignatoryConnection = Connection[signatories.Signatory]
 	SignatoryEdge       = Edge[signatories.Signatory]
+	ApprovalConnection  = Connection[changes.Approval]
+	ApprovalEdge        = Edge[changes.Approval]
 )
 
 // Edge is one row of a page.

@@ -2,6 +2,61 @@
 
 package model
 
+import (
+	"bankgraph/core/changes"
+	"bankgraph/core/signatories"
+)
+
+// What there is after a signatory was added.
+type AddSignatoryPayload struct {
+	// The signatory; Pending while it waits for approval.
+	Signatory *signatories.Signatory `json:"signatory,omitempty"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
+// What there is after a change was approved.
+type ApproveChangePayload struct {
+	// The approval.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
+// What there is after a signatory was changed.
+type ChangeSignatoryPayload struct {
+	// The signatory; unchanged while the change waits for approval.
+	Signatory *signatories.Signatory `json:"signatory,omitempty"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
+// What changes the bank. Each change is made whole or not at all, with a record of who made it. A field that is refused is null and has an error; what other fields of the same document did stands.
+type Mutation struct {
+}
+
 // What can be read. Every answer is limited to the caller's bank, and within it to what the caller may see.
 type Query struct {
+}
+
+// What there is after a change was refused.
+type RefuseChangePayload struct {
+	// The approval.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
+// What there is after a signatory was removed.
+type RemoveSignatoryPayload struct {
+	// The number of the signatory.
+	UID int64 `json:"uid"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
 }

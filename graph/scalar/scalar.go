@@ -13,10 +13,12 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/fees"
+	"bankgraph/core/given"
 	"bankgraph/core/money"
 	"bankgraph/core/signatories"
 )
@@ -81,10 +83,11 @@ func UnmarshalString(v any) (string, error) {
 func AppendInt(b []byte, n int32) []byte   { return strconv.AppendInt(b, int64(n), 10) }
 func MarshalInt(n int32) graphql.Marshaler { return written(AppendInt(nil, n)) }
 
-// UnmarshalInt takes a whole number of 32 bits: no text, no decimals.
+// UnmarshalInt takes a whole number of 32 bits: no text, no decimals. Null is 0.
 func UnmarshalInt(v any) (int32, error) {
 	var n int64
 	switch v := v.(type) {
+	case nil: // validation has let it pass: the field may be absent
 	case int:
 		n = int64(v)
 	case int32:
@@ -111,6 +114,7 @@ const (
 	AccountPrefix   = "acc_"
 	ContactPrefix   = "con_"
 	SignatoryPrefix = "sig_"
+	ApprovalPrefix  = "apr_"
 )
 
 func appendID(b []byte, prefix string, uid int64) []byte {
@@ -189,6 +193,44 @@ func UnmarshalSignatoryUID(v any) (signatories.UID, error) { return parse[signat
 func AppendFeeTierUID(b []byte, u fees.ID) []byte          { return appendUID(b, int64(u)) }
 func MarshalFeeTierUID(u fees.ID) graphql.Marshaler        { return written(AppendFeeTierUID(nil, u)) }
 func UnmarshalFeeTierUID(v any) (fees.ID, error)           { return parse[fees.ID](v) }
+
+func AppendApprovalID(b []byte, u changes.UID) []byte { return appendID(b, ApprovalPrefix, int64(u)) }
+
+func MarshalApprovalID(u changes.UID) graphql.Marshaler  { return written(AppendApprovalID(nil, u)) }
+func UnmarshalApprovalID(v any) (changes.UID, error)     { return noID[changes.UID](v) }
+func AppendApprovalUID(b []byte, u changes.UID) []byte   { return appendUID(b, int64(u)) }
+func MarshalApprovalUID(u changes.UID) graphql.Marshaler { return written(AppendApprovalUID(nil, u)) }
+func UnmarshalApprovalUID(v any) (changes.UID, error)    { return parse[changes.UID](v) }
+
+// Fields of inputs that are told from absent ones: null clears.
+
+func MarshalGivenText(t given.Text) graphql.Marshaler { return MarshalString(t.Value) }
+
+func UnmarshalGivenText(v any) (given.Text, error) {
+	text, err := UnmarshalString(v)
+	return given.Of(text), err
+}
+
+func MarshalGivenFlag(f given.Flag) graphql.Marshaler { return graphql.MarshalBoolean(f.Value) }
+
+// UnmarshalGivenFlag takes null for no.
+func UnmarshalGivenFlag(v any) (given.Flag, error) {
+	if v == nil {
+		return given.Of(false), nil
+	}
+	flag, err := graphql.UnmarshalBoolean(v)
+	return given.Of(flag), err
+}
+
+func MarshalGivenAmount(t given.Text) graphql.Marshaler { return MarshalString(t.Value) }
+
+func UnmarshalGivenAmount(v any) (given.Text, error) {
+	if v == nil {
+		return given.Of(""), nil
+	}
+	amount, err := UnmarshalAmountText(v)
+	return given.Of(string(amount)), err
+}
 
 // AmountText is an amount as a caller wrote it: which currency it is in is known only where it is used.
 type AmountText string

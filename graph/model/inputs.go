@@ -1,0 +1,24 @@
+package model
+
+import (
+	"bankgraph/core/changes"
+	"bankgraph/core/customers"
+	"bankgraph/core/signatories"
+)
+
+// The inputs of mutations: what core reads of a thing, to whom it belongs or which one it is, and the terms of
+// the change. One struct serves all mutations of a kind of thing; each input of the schema fills what it has.
+
+// Decision is what a second person says of a change.
+type Decision struct {
+	UID changes.UID
+	changes.Terms
+}
+
+// SignatoryDraft is what mutations say about a signatory.
+type SignatoryDraft struct {
+	Customer customers.UID
+	UID      signatories.UID
+	signatories.Draft
+	changes.Terms
+}
