@@ -32,7 +32,7 @@ func TestAnACHCompanyIDHasTenDigits(t *testing.T) {
 	})
 }
 
-// Real ones, which GLEIF publishes.
+// The first is GLEIF's own.
 func TestALEIHasRightCheckDigits(t *testing.T) {
 	t.Parallel()
 	expect(t, (*check.Fields).LEI, []string{"506700GE1G29325QX363", "5493001KJTIIGC8Y1R12", "529900T8BM49AURSDO55"},
