@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"bankgraph/core/check"
+	"bankgraph/core/given"
 	"bankgraph/core/postal"
 )
 
@@ -18,7 +19,7 @@ import (
 func every(c *check.Fields, value string) map[string]string {
 	form := regexp.MustCompile(`^x$`)
 	c.Required("required", value)
-	c.NotCleared("notCleared", &value)
+	c.Given("given", given.Of(value), true)
 	c.Plain("plain", value)
 	c.AtMost("atMost", value, 5)
 	c.AtLeast("atLeast", value, 2)
