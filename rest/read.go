@@ -8,11 +8,11 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-chi/chi/v5"
 
+	"bankgraph/core/check"
 	"bankgraph/core/fault"
 	"bankgraph/core/money"
 	"bankgraph/core/page"
@@ -171,9 +171,9 @@ func decimal(number string) string {
 	return whole
 }
 
-// plain refuses what no field may hold: bytes that are not text, and control characters.
+// plain refuses what no field may hold.
 func plain(field, text string) error {
-	if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+	if !check.IsPlain(text) {
 		return fault.Field("request", field, fault.Malformed, "must be plain text")
 	}
 	return nil

@@ -87,9 +87,12 @@ func TestWhatMustAlwaysBeThereIsNeverCleared(t *testing.T) {
 		making bool
 		want   fault.Problem
 	}{
-		{given.Text{}, false, ""}, {given.Text{}, true, fault.Required},
-		{given.Of("Jane"), false, ""}, {given.Of("Jane"), true, ""},
-		{given.Of(" "), false, fault.Required}, {given.Of(""), false, fault.Required},
+		{given.Text{}, false, ""},
+		{given.Text{}, true, fault.Required},
+		{given.Of("Jane"), false, ""},
+		{given.Of("Jane"), true, ""},
+		{given.Of(" "), false, fault.Required},
+		{given.Of(""), false, fault.Required},
 	} {
 		if got := problem(t, func(c *check.Fields) { c.Given("field", of.value, of.making) }); got != of.want {
 			t.Errorf("%+v: %q", of, got)

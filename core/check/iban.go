@@ -37,7 +37,7 @@ func (f ibanForm) fits(text string) bool {
 		}
 		for _, b := range []byte(text[:part.length]) {
 			digit, letter := b >= '0' && b <= '9', b >= 'A' && b <= 'Z'
-			if !(digit && part.kind != 'a' || letter && part.kind != 'n') {
+			if fits := digit && part.kind != 'a' || letter && part.kind != 'n'; !fits {
 				return false
 			}
 		}

@@ -26,6 +26,14 @@ func (c *Fields) Alphanumeric(field, value string) {
 	c.demand(alphanumeric(value), field, value, fault.Malformed, "must be made of letters and digits")
 }
 
+var spaced = regexp.MustCompile(`^[A-Za-z0-9]+(?: [A-Za-z0-9]+)*$`)
+
+// Words demands letters and digits of ASCII, with single spaces between them: the names of accounts and of
+// roles (contract, accounts 3.1 and users 3.4).
+func (c *Fields) Words(field, value string) {
+	c.Pattern(field, value, spaced, "must be made of letters, digits and spaces between them")
+}
+
 var plainNumber = regexp.MustCompile(`^-?([0-9]+)(?:\.([0-9]+))?$`)
 
 // Decimal demands a plain decimal number, such as 12.50 or -3, with no more digits than these before and
@@ -100,10 +108,11 @@ func (c *Fields) Currency(field, value string) money.Currency {
 	return right(c, field, code)
 }
 
-// Date reads YYYY-MM-DD as the midnight of that day in UTC; it is zero for what is absent or wrong.
+// Date reads YYYY-MM-DD as the midnight of that day in UTC; it is zero for what is absent or
+// wrong. There is no year 0, for PostgreSQL either.
 func (c *Fields) Date(field, value string) time.Time {
 	day, err := time.Parse(time.DateOnly, value)
-	c.demand(err == nil, field, value, fault.Malformed, "must be a date in the form YYYY-MM-DD")
+	c.demand(err == nil && day.Year() > 0, field, value, fault.Malformed, "must be a date in the form YYYY-MM-DD")
 	return right(c, field, day)
 }
 

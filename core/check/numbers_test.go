@@ -13,6 +13,8 @@ func TestNumbersAreMadeOfDigits(t *testing.T) {
 	expect(t, (*check.Fields).Digits, []string{"0", "0123"}, map[string]fault.Problem{"-1": fault.Number, "1.5": fault.Number, "١": fault.Number, "1 ": fault.Number})
 	expect(t, (*check.Fields).NotAllZeros, []string{"01"}, map[string]fault.Problem{"0": fault.AllZero, "000": fault.AllZero})
 	expect(t, (*check.Fields).Alphanumeric, []string{"Cedar1"}, map[string]fault.Problem{"Cedar 1": fault.Malformed, "Zürich": fault.Malformed})
+	expect(t, (*check.Fields).Words, []string{"Operating Checking 2", "A"},
+		map[string]fault.Problem{"Tom's": fault.Malformed, " A": fault.Malformed, "A ": fault.Malformed, "A  B": fault.Malformed, "A_B": fault.Malformed})
 }
 
 func TestADecimalHasItsDigits(t *testing.T) {
@@ -81,6 +83,6 @@ func TestADateIsADayOfTheCalendar(t *testing.T) {
 		t.Error(got)
 	}
 	expect(t, func(c *check.Fields, field, value string) { c.Date(field, value) }, []string{"2028-02-29"}, map[string]fault.Problem{
-		"2026-02-29": fault.Malformed, "11-21-2026": fault.Malformed, "2026-1-2": fault.Malformed, "2026-11-21T00:00:00Z": fault.Malformed,
+		"2026-02-29": fault.Malformed, "11-21-2026": fault.Malformed, "2026-1-2": fault.Malformed, "0000-01-01": fault.Malformed, "2026-11-21T00:00:00Z": fault.Malformed,
 	})
 }

@@ -82,7 +82,7 @@ func (b *bank) placeAbroad(c *contacts.Contact, d *dice, bank foreignBank) {
 	c.Address = postal.Address{
 		Line1: bank.street, City: bank.city, PostalCode: bank.postal, CountryCode: bank.code, Country: bank.country,
 	}
-	c.PhoneNumber = "+" + bank.dial + "5550" + d.digits(5)
+	c.PhoneNumber = strings.TrimRight(bank.phone, "#") + d.digits(5)[:strings.Count(bank.phone, "#")]
 	c.Bank = contacts.Bank{
 		Country: bank.country, AccountNumber: b.contactNumber(c, foreignAccount(d, bank)), AccountCurrency: money.Currency(bank.currency),
 		AccountType: "Deposit", AccountSubType: "Checking", Name: bank.name, Address: c.Address, SWIFTCode: bank.bic,

@@ -138,19 +138,20 @@ Northgate Bank and Trust
 Blue Mesa Bank
 Union Street Bank`)
 
-// foreignBank is a bank abroad. The 0 at the end of a BIC's first eight marks a code for tests (ISO 9362).
-type foreignBank struct{ country, code, currency, name, bic, street, city, postal, dial string }
+// foreignBank is a bank abroad. The 0 at the end of a BIC's first eight marks a code for tests (ISO 9362). The
+// phone numbers of its customers end in digits of their own, #; they must be of the country's plan.
+type foreignBank struct{ country, code, currency, name, bic, street, city, postal, phone string }
 
 var foreignBanks = func() (all []foreignBank) {
 	for _, line := range lines(`
-Germany/DE/EUR/Rheinufer Handelsbank AG/RHNUDEF0/Uferstrasse 12/Frankfurt am Main/60311/49
-United Kingdom/GB/GBP/Thamesgate Bank plc/THGTGB20/48 Quay Lane/London/EC3R 6AL/44
-France/FR/EUR/Banque du Vieux Port/BVPTFRP0/7 quai des Docks/Marseille/13002/33
-Netherlands/NL/EUR/Maasbank NV/MAASNL20/Kade 31/Rotterdam/3011 AA/31
-Belgium/BE/EUR/Scheldebank NV/SCHDBEB0/Kaai 4/Antwerpen/2000/32
-Switzerland/CH/CHF/Bank am Seefeld AG/SEFDCHZ0/Seestrasse 90/Zuerich/8008/41
-Canada/CA/CAD/Maple Harbour Bank/MPLHCAT0/210 Front St W/Toronto/M5J 2L6/1
-Japan/JP/JPY/Minato Boeki Bank/MNTBJPJ0/2-4-1 Kaigan/Tokyo/105-0022/81`) {
+Germany/DE/EUR/Rheinufer Handelsbank AG/RHNUDEF0/Uferstrasse 12/Frankfurt am Main/60311/+495550#####
+United Kingdom/GB/GBP/Thamesgate Bank plc/THGTGB20/48 Quay Lane/London/EC3R 6AL/+442079460###
+France/FR/EUR/Banque du Vieux Port/BVPTFRP0/7 quai des Docks/Marseille/13002/+335550#####
+Netherlands/NL/EUR/Maasbank NV/MAASNL20/Kade 31/Rotterdam/3011 AA/+315550#####
+Belgium/BE/EUR/Scheldebank NV/SCHDBEB0/Kaai 4/Antwerpen/2000/+3225550###
+Switzerland/CH/CHF/Bank am Seefeld AG/SEFDCHZ0/Seestrasse 90/Zuerich/8008/+415550#####
+Canada/CA/CAD/Maple Harbour Bank/MPLHCAT0/210 Front St W/Toronto/M5J 2L6/+1416555019#
+Japan/JP/JPY/Minato Boeki Bank/MNTBJPJ0/2-4-1 Kaigan/Tokyo/105-0022/+815550#####`) {
 		p := strings.Split(line, "/")
 		all = append(all, foreignBank{p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8]})
 	}
