@@ -15,8 +15,11 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"bankgraph/core/access"
+	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
+	"bankgraph/core/given"
+	"bankgraph/core/signatories"
 	"bankgraph/graph"
 	"bankgraph/graph/generated"
 )
@@ -38,16 +41,17 @@ func TestBothWaysOfExecutionAnswerAlike(t *testing.T) {
 	bank.Limit(customer, "ACH_PAYMENT_LIMIT_PER_TRANSACTION", 100_00)
 	bank.Fee(customer)
 
+	waits := approval(t, bank, customer)
 	direct, fieldwise := graph.New(bank.Core, graph.Options{}), graph.Resolving(bank.Core, graph.Options{})
 	callers := []context.Context{bank.Staff(), bank.Reader(), bank.As(access.ViewCustomers), bank.As(access.ViewAccounts), bank.As()}
 	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
 	w := &documents{schema: schema, values: map[string][]string{
 		"CustomerBy": {fmt.Sprintf("{uid: %q}", customer.UID), fmt.Sprintf("{shortName: %q}", customer.ShortName), `{uid: "5"}`, fmt.Sprintf("{accountNumber: %q}", coretest.AccountNumber(account.UID))},
 		"AccountBy":  {fmt.Sprintf("{uid: %q}", account.UID), fmt.Sprintf("{number: %q}", coretest.AccountNumber(account.UID)), `{number: "nobody"}`},
-		"ID":         {fmt.Sprintf("%q", "cus_"+customer.UID.String()), fmt.Sprintf("%q", "acc_"+account.UID.String()), fmt.Sprintf("%q", "con_"+contact.UID.String()), fmt.Sprintf("%q", "sig_"+signatory.UID.String()), `"cus_1"`, `"nonsense"`},
+		"ID":         {fmt.Sprintf("%q", "cus_"+customer.UID.String()), fmt.Sprintf("%q", "acc_"+account.UID.String()), fmt.Sprintf("%q", "con_"+contact.UID.String()), fmt.Sprintf("%q", "sig_"+signatory.UID.String()), fmt.Sprintf("%q", "apr_"+waits), `"cus_1"`, `"nonsense"`},
 		"Int":        append(slices.Repeat([]string{"1", "2", "5", "20"}, 8), "0", "201"), "UID": {fmt.Sprintf("%q", parent.UID)},
 		"Rail": {"ACH", "FEDWIRE", "RTP"}, "EntryType": {"CREDIT", "DEBIT", "null"}, "SecCode": {"PPD", "null", "null"}, "Amount": {`"1000.01"`, `"1"`, "null", "null", `"-1"`}, "Date": {`"2026-11-21"`, "null"},
-		"CustomerOrder": {"UID", "NAME"}, "CustomerFilter": {"null", "{type: CORPORATE}", `{namePrefix: "a"}`}, "AccountFilter": {"null", "{status: ACTIVE}"}, "ContactFilter": {"null", `{name: "a"}`},
+		"ApprovalFilter": {"null", "{}", "{status: APPROVED}"}, "CustomerOrder": {"UID", "NAME"}, "CustomerFilter": {"null", "{type: CORPORATE}", `{namePrefix: "a"}`}, "AccountFilter": {"null", "{status: ACTIVE}"}, "ContactFilter": {"null", `{name: "a"}`},
 	}}
 	answered, failed := 0, 0
 	for seed := range uint64(600) {
@@ -98,6 +102,21 @@ func ask(ctx context.Context, h http.Handler, document string) (r reply) {
 }
 
 // documents writes random queries.
+// approval is the number of a change of the customer that waits.
+func approval(t *testing.T, bank *coretest.Bank, of *customers.Customer) string {
+	t.Helper()
+	if _, err := bank.DB.NewRaw(`UPDATE customers SET access_customer_dual_approval = true WHERE tenant = ? AND uid = ?`, bank.Tenant, of.UID).Exec(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	out, err := bank.Signatories.Add(bank.Staff(), of.UID, signatories.Draft{
+		FullName: given.Of("Ada Byron"), EmailAddress: given.Of("ada@mail.example"), PhoneNumber: given.Of("+16145550123"),
+	}, changes.Terms{})
+	if err != nil || out.Approval == 0 {
+		t.Fatal(out, err)
+	}
+	return changes.UID(out.Approval).String()
+}
+
 type documents struct {
 	schema *ast.Schema
 	random *rand.Rand

@@ -17,7 +17,9 @@ import (
 	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
+	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/limits"
 	"bankgraph/core/money"
@@ -47,6 +49,8 @@ func contactOf(c customers.UID, n int) contacts.UID { return contacts.UID(accoun
 func signatoryOf(c customers.UID, n int) signatories.UID {
 	return signatories.UID(int(c-theBank)*100 + n + 1)
 }
+
+func approvalOf(c customers.UID) changes.UID { return changes.UID(c - theBank + 1) }
 
 func numberOf(c customers.UID, n int) string { return fmt.Sprintf("9%011d", int64(accountOf(c, n))) }
 
@@ -115,6 +119,7 @@ func bankOn(t testing.TB, url string, o db.Options) *bank {
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, _ = d.Exec(coretest.Ahead) // there may be no database: some tests want none
 	c := core.New(core.Options{DB: d, Keys: keyset, Now: func() time.Time { return now }})
 	return &bank{core: c, server: graph.New(c, options), resolving: graph.Resolving(c, options)}
 }
@@ -202,7 +207,7 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 
 			g := signatories.Signatory{UID: signatoryOf(uid, n), Customer: uid}
 			b.fill(&g, int64(g.UID))
-			g.Tenant, g.Status = b.tenant, signatories.Active
+			g.Tenant, g.Status, g.Version = b.tenant, signatories.Active, 1
 			signing = append(signing, g)
 		}
 		for n, code := range []string{
@@ -229,6 +234,11 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		`INSERT INTO fee_tiers (tenant, id, customer, application, fee_tier, fee_name, product, account)
 		 SELECT tenant, uid - 1000000, customer, 'Payments ' || ?3, 'Tier ' || uid || ?3, 'Fee ' || uid || ?3, 'Wires ' || uid || ?3, uid
 		 FROM accounts WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
+		`INSERT INTO approvals (tenant, uid, customer, operation, object, object_uid, creation, draft, version, before, after, reason, status,
+		   maker_client, maker_login, made_at, checker_client, checker_login, decided_at, decision_reason)
+		 SELECT tenant, uid - 999999, uid, 'changeSignatory ' || ?3, 'signatory ' || uid, uid || '1', true, '', 1, json_build_object('title', ?3 || uid),
+		   json_build_object('title', 'B'), ?3 || ' reason ' || uid, 'Refused', 'maker ' || uid, 'login ' || uid, created_at, 'checker ' || uid,
+		   'checking ' || uid, updated_at, 'no ' || uid FROM customers WHERE tenant = ?0 AND uid BETWEEN ?1 AND ?2`,
 	} {
 		b.exec(t, statement, b.tenant, legal[0].UID, legal[len(legal)-1].UID, b.mark)
 	}

@@ -44,6 +44,9 @@ var lookups = map[string]struct {
 	"Query.nodes.ids:Account":                {`{ nodes(ids: ["%s"]) { id ... on Account { ALL(Account) } } }`, func(c customers.UID) string { return "acc_" + accountOf(c, 0).String() }},
 	"Query.nodes.ids:Contact":                {`{ nodes(ids: ["%s"]) { id ... on Contact { ALL(Contact) } } }`, func(c customers.UID) string { return "con_" + contactOf(c, 0).String() }},
 	"Query.nodes.ids:Signatory":              {`{ nodes(ids: ["%s"]) { id ... on Signatory { ALL(Signatory) } } }`, func(c customers.UID) string { return "sig_" + signatoryOf(c, 0).String() }},
+	"Query.node.id:Approval":                 {`{ node(id: "%s") { ... on Approval { ALL(Approval) } } }`, func(c customers.UID) string { return "apr_" + approvalOf(c).String() }},
+	"Query.nodes.ids:Approval":               {`{ nodes(ids: ["%s"]) { id ... on Approval { ALL(Approval) } } }`, func(c customers.UID) string { return "apr_" + approvalOf(c).String() }},
+	"Query.approvals.filter.customer":        {`{ approvals(filter: {customer: "%s"}) { totalCount nodes { ALL(Approval) } } }`, customers.UID.String},
 	"Query.customer.by.uid":                  {`{ customer(by: {uid: "%s"}) { ALL(Customer) } }`, customers.UID.String},
 	"Query.customer.by.accountNumber":        {`{ customer(by: {accountNumber: "%s"}) { ALL(Customer) } }`, func(c customers.UID) string { return numberOf(c, 0) }},
 	"Query.customer.by.customerId":           {`{ customer(by: {customerId: "%s"}) { ALL(Customer) } }`, func(c customers.UID) string { return "cif-" + c.String() }},
@@ -102,7 +105,7 @@ func TestEveryArgumentThatFindsSomethingIsInTheMatrix(t *testing.T) {
 		t.Errorf("%s is missing in lookups", place)
 	}
 	for _, def := range ours() {
-		if def.Kind == gql.Object {
+		if def.Kind == gql.Object && def.Name != "Mutation" { // mutations have a table of their own
 			for _, field := range fieldsOf(def) {
 				for _, argument := range field.Arguments {
 					need(def.Name+"."+field.Name+"."+argument.Name, argument.Type)
@@ -206,6 +209,8 @@ var needs = map[string]access.Permission{
 	"Query.node:Contact": access.ViewContacts, "Query.node:Signatory": access.ViewSignatories,
 	"Query.nodes:Customer": access.ViewCustomers, "Query.nodes:Account": access.ViewAccounts,
 	"Query.nodes:Contact": access.ViewContacts, "Query.nodes:Signatory": access.ViewSignatories,
+	"Query.approvals": access.ViewCustomers, "Query.node:Approval": access.ViewCustomers, "Query.nodes:Approval": access.ViewCustomers,
+	"Approval.customer": access.ViewCustomers,
 	"Customer.accounts": access.ViewAccounts, "Customer.contacts": access.ViewContacts, "Customer.signatories": access.ViewSignatories,
 	"Customer.parent": access.ViewCustomers, "Customer.limits": access.ViewCustomers, "Customer.fees": access.ViewCustomers,
 	"Account.customer": access.ViewCustomers, "Contact.customer": access.ViewCustomers, "Signatory.customer": access.ViewCustomers,

@@ -24,7 +24,7 @@ func changed[K comparable, T any](ctx context.Context, k *kind, name string, key
 	}
 	row, err := root(ctx, k, key, f, many)
 	if err != nil {
-		graphql.AddError(ctx, err)
+		graphql.AddError(graphql.WithPathContext(ctx, graphql.NewPathWithField(f.Alias)), err)
 	}
 	return row
 }

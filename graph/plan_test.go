@@ -142,6 +142,12 @@ func ways() map[string][]string {
 			fmt.Sprintf(`{ node(id: "con_%d") { ... on Contact { customer { parent { %s(first: 2) { nodes { %%s } } } } } } }`, contactOf(star, 1), relation),
 		)
 	}
+	ways["Approval"] = []string{
+		fmt.Sprintf(`{ node(id: "apr_%d") { ... on Approval { %%s } } }`, approvalOf(star)),
+		fmt.Sprintf(`{ nodes(ids: ["cus_%d", "apr_%d"]) { ... on Approval { %%s } } }`, star, approvalOf(star)),
+		`{ approvals(first: 3, filter: {}) { nodes { %s } } }`,
+		`{ approvals(last: 3, filter: {status: REFUSED}) { edges { node { %s } } } }`,
+	}
 	for name, relation := range map[string]string{"Limit": "limits" + required["Customer.limits"], "FeeTier": "fees"} {
 		ways[name] = []string{
 			fmt.Sprintf(`{ customer(by: {uid: "%d"}) { %s { %%s } } }`, star, relation),

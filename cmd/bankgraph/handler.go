@@ -51,8 +51,8 @@ func (c *serveCommand) cors(next http.Handler) http.Handler {
 	return cors.Handler(cors.Options{
 		AllowedOrigins: c.Origins,
 		AllowedMethods: []string{"GET", "POST", "PUT", "PATCH", "DELETE"},
-		AllowedHeaders: []string{"Authorization", "Content-Type", "Accept", requestID, "Idempotency-Key", "GraphQL-Client-Name", "GraphQL-Client-Version"},
-		ExposedHeaders: []string{requestID, "Retry-After", "Deprecation", "Sunset", "Link"},
+		AllowedHeaders: []string{"Authorization", "Content-Type", "Accept", requestID, "Idempotency-Key", "Idempotent-Key", "If-Match", "GraphQL-Client-Name", "GraphQL-Client-Version"},
+		ExposedHeaders: []string{requestID, "Retry-After", "ETag", "Idempotency-Replayed", "Approval-Request", "Deprecation", "Sunset", "Link"},
 		MaxAge:         int((10 * time.Minute).Seconds()),
 	})(next)
 }

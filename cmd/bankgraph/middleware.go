@@ -99,6 +99,7 @@ func authenticate(keys *clients.Service, refuse refusal, next http.Handler) http
 		if seen := recorderOf(w); seen != nil {
 			seen.tenant, seen.client = caller.TenantCode, caller.Client
 		}
+		caller.Request = idOf(r.Context())
 		next.ServeHTTP(w, r.WithContext(access.With(r.Context(), caller)))
 	})
 }

@@ -70,13 +70,16 @@ var (
 	sharedKeys = seal.New()
 )
 
+// Ahead is the statement that sets the sequences of a test's database far behind the numbers that tests choose themselves.
+const Ahead = `SELECT setval('customer_uids', 2000000), setval('account_uids', 200000000), setval('signatory_uids', 1000000),
+	setval('fee_tier_ids', 1000000), setval('approval_uids', 1000000)`
+
 // open opens a database whose sequences begin far behind the makers' numbers.
 func open(t testing.TB, url string) *db.DB {
 	t.Helper()
 	d, err := db.Open(url, db.Options{})
 	if err == nil {
-		_, err = d.Exec(`SELECT setval('customer_uids', 2000000), setval('account_uids', 200000000), setval('signatory_uids', 1000000),
-			setval('fee_tier_ids', 1000000)`)
+		_, err = d.Exec(Ahead)
 	}
 	if err != nil {
 		t.Fatalf("open the test database: %v", err)

@@ -167,9 +167,14 @@ func MarshalSignatoryID(u signatories.UID) graphql.Marshaler {
 }
 func UnmarshalSignatoryID(v any) (signatories.UID, error) { return noID[signatories.UID](v) }
 
-func AppendUID(b []byte, n int64) []byte                   { return appendUID(b, n) }
-func MarshalUID(n int64) graphql.Marshaler                 { return written(AppendUID(nil, n)) }
-func UnmarshalUID(v any) (int64, error)                    { return ParseUID(v) }
+func AppendUID(b []byte, n int64) []byte   { return appendUID(b, n) }
+func MarshalUID(n int64) graphql.Marshaler { return written(AppendUID(nil, n)) }
+func UnmarshalUID(v any) (int64, error) {
+	if v == nil {
+		return 0, nil
+	}
+	return ParseUID(v)
+}
 func AppendCustomerUID(b []byte, u customers.UID) []byte   { return appendUID(b, int64(u)) }
 func MarshalCustomerUID(u customers.UID) graphql.Marshaler { return written(AppendCustomerUID(nil, u)) }
 

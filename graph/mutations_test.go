@@ -1,0 +1,202 @@
+package graph_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"bankgraph/core/access"
+	"bankgraph/core/customers"
+)
+
+// mutations are all of them: what each is given about a customer or what hangs below it, which permission it needs,
+// and what its payload is asked for. %K is the place of an idempotency key.
+var mutations = map[string]struct {
+	needs access.Permission
+	input func(customers.UID) string
+	asks  string
+}{
+	"addSignatory": {access.ManageCustomers, func(c customers.UID) string {
+		return fmt.Sprintf(`customer: "%s", fullName: "Ada Byron", emailAddress: "ada@mail.example", phoneNumber: "+16145550123", approvalLimit: "12.50"`, c)
+	}, `signatory { id fullName approvalLimit status version customer { uid } } approval { uid }`},
+	"changeSignatory": {access.ManageCustomers, func(c customers.UID) string {
+		return fmt.Sprintf(`uid: "%s", title: "CFO", approvalLimit: null`, signatoryOf(c, 0))
+	}, `signatory { uid title approvalLimit fullName version } approval { uid }`},
+	"removeSignatory": {access.ManageCustomers, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, signatoryOf(c, 1)) }, `uid approval { uid }`},
+	"approveChange":   {access.ManageCustomers, openApproval, `approval { status checkerClient }`},
+	"refuseChange":    {access.ManageCustomers, openApproval, `approval { status decisionReason }`},
+}
+
+// openApproval names the approval that openApprovals has opened for a customer.
+func openApproval(c customers.UID) string {
+	return fmt.Sprintf(`uid: "%d", reason: "looked at"`, int64(approvalOf(c))+500)
+}
+
+// openApprovals asks for a removal of each customer's last signatory, which a second person is to decide on.
+func (b *bank) openApprovals(t testing.TB) {
+	t.Helper()
+	b.exec(t, `INSERT INTO approvals (tenant, uid, customer, operation, object, object_uid, creation, draft, version, maker_client)
+		SELECT tenant, uid - 999499, uid, 'addSignatory', 'signatory', ((uid - 1000000) * 100 + 3)::text, true, '', 1, 'somebody' FROM customers WHERE tenant = ?`, b.tenant)
+}
+
+// settled is a bank whose settings ask nobody for a second person, with the approvals open.
+func settled(t testing.TB) *bank {
+	t.Helper()
+	b := newBank(t)
+	b.resolving = nil // a mutation is not to be executed twice
+	b.exec(t, `UPDATE customers SET access_customer_dual_approval = false, access_bene_dual_approval = false, access_user_dual_approval = false,
+		access_fee_tier_for_approval = false WHERE tenant = ?`, b.tenant)
+	b.openApprovals(t)
+	return b
+}
+
+func mutation(name string, about customers.UID, key string) string {
+	m := mutations[name]
+	input := m.input(about)
+	if key != "" {
+		input += fmt.Sprintf(`, idempotencyKey: %q`, key)
+	}
+	return fmt.Sprintf(`mutation { it: %s(input: {%s}) { %s } }`, name, input, m.asks)
+}
+
+func TestEveryMutationIsTriedHere(t *testing.T) {
+	t.Parallel()
+	for _, field := range schema.Types["Mutation"].Fields {
+		if _, known := mutations[field.Name]; !known && !strings.HasPrefix(field.Name, "__") {
+			t.Errorf("%s is not in mutations", field.Name)
+		}
+		if field.Type.NonNull {
+			t.Errorf("%s must be nullable: what other fields of a document did stands", field.Name)
+		}
+	}
+}
+
+func TestAMutationChangesNothingOfAnother(t *testing.T) {
+	t.Parallel()
+	for name := range mutations {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := settled(t)
+			for who, caller := range map[string]*access.Caller{"a partner": b.partner(), "staff": b.staff()} {
+				nothing := b.ask(t, caller, mutation(name, absent, ""))
+				foreign := []customers.UID{onlyThere}
+				if who == "a partner" {
+					foreign = append(foreign, otherStar, lone)
+				}
+				for _, c := range foreign {
+					got := b.ask(t, caller, mutation(name, c, ""))
+					if len(got.errors) != 1 || got.errors[0].Message != nothing.errors[0].Message && got.errors[0].Extensions.Kind != "DENIED" {
+						t.Errorf("%s about %d: %s, about nobody: %s", who, c, got.body, nothing.body)
+					}
+				}
+			}
+			if n := b.recorded(t, "done"); n != 0 {
+				t.Errorf("%d changes were made", n)
+			}
+		})
+	}
+}
+
+// recorded counts the audit entries of a decision.
+func (b *bank) recorded(t testing.TB, decision string) (n int) {
+	t.Helper()
+	if err := b.core.DB.NewRaw(`SELECT count(*) FROM audit_entries WHERE tenant = ? AND decision = ?`, b.tenant, decision).Scan(t.Context(), &n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestAMutationNeedsItsPermission(t *testing.T) {
+	t.Parallel()
+	for name, m := range mutations {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, lost := range access.All {
+				b := settled(t)
+				caller := without(b.staff(), lost)
+				got := b.ask(t, caller, mutation(name, star, ""))
+				denied := len(got.errors) > 0 && slices.ContainsFunc(got.errors, func(e shown) bool { return e.Extensions.Kind == "DENIED" && len(e.Path) == 1 })
+				if denied == caller.May(m.needs) {
+					t.Errorf("without %s: %s", lost, got.body)
+				}
+				if denied && b.recorded(t, "done") != 0 {
+					t.Errorf("without %s it is made all the same", lost)
+				}
+			}
+		})
+	}
+}
+
+func TestARepeatedKeyHasOneEffectAndOneAnswer(t *testing.T) {
+	t.Parallel()
+	for name := range mutations {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := settled(t)
+			answers := make([]answer, 10)
+			var all sync.WaitGroup
+			for i := range answers {
+				all.Go(func() { answers[i] = b.ask(t, b.partner(), mutation(name, star, "key")) })
+			}
+			all.Wait()
+			for _, a := range answers {
+				if a.fine(t).body != answers[0].body {
+					t.Errorf("%s, and %s", answers[0].body, a.body)
+				}
+			}
+			if n := b.recorded(t, "done") + b.recorded(t, "approved") + b.recorded(t, "refused"); n == 0 || n > 2 {
+				t.Errorf("%d entries", n)
+			}
+			again := b.ask(t, b.partner(), strings.Replace(mutation(name, star, "key"), "{ it:", "{ replayed: "+name+"(input: {"+mutations[name].input(star)+`, idempotencyKey: "key"}) { replayed } it:`, 1))
+			if again.fine(t).at("replayed", "replayed") != true {
+				t.Errorf("%s", again.body)
+			}
+		})
+	}
+}
+
+func TestAnOlderVersionIsRefused(t *testing.T) {
+	t.Parallel()
+	b := settled(t)
+	change := func(version int) answer {
+		return b.ask(t, b.staff(), fmt.Sprintf(`mutation { changeSignatory(input: {uid: "%s", title: "V%d", version: 1}) { signatory { version } } }`, signatoryOf(star, 0), version))
+	}
+	if got := change(1).fine(t); got.at("changeSignatory", "signatory", "version") != 2.0 {
+		t.Errorf("%s", got.body)
+	}
+	if got := change(2); got.one(t).Extensions.Kind != "CONFLICT" {
+		t.Errorf("%s", got.body)
+	}
+}
+
+// A second person approves what the first asked for, and nobody approves their own.
+func TestTwoPeopleMakeAChange(t *testing.T) {
+	t.Parallel()
+	b := newBank(t) // its settings
+	b.resolving = nil
+	// ask for dual approval everywhere
+	asked := b.ask(t, b.staff(), mutation("changeSignatory", star, "")).fine(t)
+	uid, _ := asked.at("it", "approval", "uid").(string)
+	if uid == "" || asked.at("it", "signatory", "title") == "CFO" {
+		t.Fatalf("%s", asked.body)
+	}
+	approve := fmt.Sprintf(`mutation { approveChange(input: {uid: %q}) { approval { status changes { field before after } } } }`, uid)
+	if own := b.ask(t, b.staff(), approve); own.one(t).Extensions.Kind != "STATE" {
+		t.Errorf("the maker approves: %s", own.body)
+	}
+	second := *b.staff()
+	second.Client = "second"
+	done := b.ask(t, &second, approve).fine(t)
+	if done.at("approveChange", "approval", "status") != "APPROVED" || !strings.Contains(done.body, `{"field":"title","before":"Alpha Title`) {
+		t.Errorf("%s", done.body)
+	}
+	now := b.ask(t, b.staff(), fmt.Sprintf(`{ node(id: "sig_%s") { ... on Signatory { title version } } approvals { totalCount } }`, signatoryOf(star, 0))).fine(t)
+	if now.at("node", "title") != "CFO" || now.at("approvals", "totalCount") != 0.0 {
+		t.Errorf("%s", now.body)
+	}
+	if again := b.ask(t, &second, approve); again.one(t).Extensions.Kind != "STATE" {
+		t.Errorf("approved twice: %s", again.body)
+	}
+}
