@@ -12,19 +12,23 @@ import (
 	"unsafe"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/uptrace/bun"
 )
 
 // Batch collects reads and sends them to the server in one round trip.
 // A batch is used by one goroutine and sent once.
 type Batch struct {
-	db       *DB
+	pool     *pgxpool.Pool
 	queue    pgx.Batch
 	unfilled []func(error)
 }
 
 // Batch starts an empty one.
-func (d *DB) Batch() *Batch { return &Batch{db: d} }
+func (d *DB) Batch() *Batch { return &Batch{pool: d.reads} }
+
+// Fresh is Batch for what was just written: it never reads from a replica, which may lag.
+func (d *DB) Fresh() *Batch { return &Batch{pool: d.fresh} }
 
 // Len is how many statements wait to be sent.
 func (b *Batch) Len() int { return b.queue.Len() }
@@ -42,7 +46,7 @@ func (b *Batch) Send(ctx context.Context) error {
 	defer cancel()
 	err := meterOf(ctx).spend(b.queue.Len(), 1)
 	if err == nil {
-		err = b.db.reads.SendBatch(ctx, &b.queue).Close()
+		err = b.pool.SendBatch(ctx, &b.queue).Close()
 	}
 	if err != nil {
 		err = fmt.Errorf("read from the database: %w", err)

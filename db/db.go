@@ -22,6 +22,7 @@ import (
 type DB struct {
 	*bun.DB
 	reads *pgxpool.Pool
+	fresh *pgxpool.Pool // reads of the database itself; the same pool where reads go to no replica
 }
 
 // Options set the size and the manners of the pools. The zero value is right for one server.
@@ -61,17 +62,30 @@ func Open(url string, options Options) (*DB, error) {
 	pool.SetMaxIdleConns(size)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
 
-	if options.ReadURL == "" {
-		options.ReadURL = url
+	fresh, err := openReads(url, size, options.Unprepared)
+	if err != nil {
+		return nil, err
 	}
-	read, err := pgxpool.ParseConfig(options.ReadURL)
+	reads := fresh
+	if options.ReadURL != "" {
+		if reads, err = openReads(options.ReadURL, size, options.Unprepared); err != nil {
+			fresh.Close()
+			return nil, err
+		}
+	}
+	return &DB{DB: bun.NewDB(pool, dialect).WithQueryHook(meterHook{}), reads: reads, fresh: fresh}, nil
+}
+
+// openReads opens a pool for batches.
+func openReads(url string, size int, unprepared bool) (*pgxpool.Pool, error) {
+	read, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("read the database URL: %w", err)
 	}
 	read.MaxConns = int32(size)
 	read.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
 	read.ConnConfig.StatementCacheCapacity, read.ConnConfig.DescriptionCacheCapacity = 1024, 1024
-	if options.Unprepared {
+	if unprepared {
 		// The driver learns each text's types once; then text and values go together, nothing stays prepared.
 		read.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 	}
@@ -82,11 +96,11 @@ func Open(url string, options Options) (*DB, error) {
 	// One plan serves all values: the texts are written so that the generic plan is the good one.
 	read.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	read.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on"
-	reads, err := pgxpool.NewWithConfig(context.Background(), read)
+	pool, err := pgxpool.NewWithConfig(context.Background(), read)
 	if err != nil {
 		return nil, fmt.Errorf("open the read pool: %w", err)
 	}
-	return &DB{DB: bun.NewDB(pool, dialect).WithQueryHook(meterHook{}), reads: reads}, nil
+	return pool, nil
 }
 
 func bind(config *pgx.ConnConfig) {
@@ -111,6 +125,7 @@ func (d *DB) Ready(ctx context.Context) error {
 // Close waits for running statements and closes both pools.
 func (d *DB) Close() error {
 	d.reads.Close()
+	d.fresh.Close()
 	return d.DB.Close()
 }
 

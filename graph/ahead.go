@@ -23,9 +23,18 @@ import (
 // operation holds what one GraphQL operation has read.
 type operation struct {
 	core     *core.Core
+	fresh    bool             // nothing is read from a replica
 	document *direct.Document // what is remembered of the document
 	mu       sync.Mutex
 	families map[any]*siblings // by the pointer of each row
+}
+
+// batch is a round trip: a mutation reads what it just wrote, which a replica may not have yet.
+func (o *operation) batch() *db.Batch {
+	if o.fresh {
+		return o.core.Fresh()
+	}
+	return o.core.Batch()
 }
 
 // operationKey is where an operation keeps itself: with gqlgen's own state of it.
@@ -38,7 +47,7 @@ func operationOf(ctx context.Context) *operation {
 // begin gives the operation of this context its empty state.
 func begin(ctx context.Context, c *core.Core) {
 	op := graphql.GetOperationContext(ctx)
-	op.Stats.SetExtension(operationKey, &operation{core: c, document: queries.Document(op), families: map[any]*siblings{}})
+	op.Stats.SetExtension(operationKey, &operation{core: c, fresh: op.Operation.Operation == ast.Mutation, document: queries.Document(op), families: map[any]*siblings{}})
 }
 
 // step is what remains to do once a batch was sent: hand out the rows, and queue what their own fields
@@ -51,7 +60,7 @@ func (o *operation) read(ctx context.Context, b *db.Batch, steps []step) error {
 		if err := b.Send(ctx); err != nil {
 			return err
 		}
-		b = o.core.Batch()
+		b = o.batch()
 		var further []step
 		for _, s := range steps {
 			further = append(further, s(ctx, b)...)

@@ -24,7 +24,7 @@ func (o *operation) approvals(ctx context.Context, f graphql.CollectedField) (*m
 		return nil, err
 	}
 	asked := inConnection(ctx, approvalKind, f.Selections)
-	b := o.core.Batch()
+	b := o.batch()
 	rows := o.core.Changes.List(ctx, b, by, asked.want, w)
 	var count *db.Rows[db.Count]
 	if asked.count {

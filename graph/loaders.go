@@ -40,7 +40,7 @@ func load[T any, P comparable, V any](ctx context.Context, row *T, r *relation[T
 func (r *relation[T, P, V]) loader(ctx context.Context, o *operation, s *siblings, f graphql.CollectedField) *dataloader.Loader[P, V] {
 	keys := s.keys.([]P)
 	fetch := func(ctx context.Context, keys []P) []*dataloader.Result[V] {
-		b := o.core.Batch()
+		b := o.batch()
 		of, next := r.queue(ctx, o, b, s, f)
 		err := o.read(ctx, b, some(next))
 		results := make([]*dataloader.Result[V], len(keys))

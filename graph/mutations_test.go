@@ -9,6 +9,8 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/customers"
+	"bankgraph/db"
+	"bankgraph/db/dbtest"
 )
 
 // mutations are all of them: what each is given about a customer or what hangs below it, which permission it needs,
@@ -198,5 +200,16 @@ func TestTwoPeopleMakeAChange(t *testing.T) {
 	}
 	if again := b.ask(t, &second, approve); again.one(t).Extensions.Kind != "STATE" {
 		t.Errorf("approved twice: %s", again.body)
+	}
+}
+
+// A replica may lag: what a mutation shows of what it wrote, it reads from the database itself.
+func TestAMutationSeesWhatItWroteThoughAReplicaLags(t *testing.T) {
+	t.Parallel()
+	b := ownBank(t, db.Options{ReadURL: dbtest.URL(t)}) // nothing has reached this replica yet
+	b.resolving = nil
+	got := b.ask(t, b.staff(), mutation("addSignatory", star, "")).fine(t)
+	if got.at("it", "signatory", "fullName") != "Ada Byron" || got.at("it", "signatory", "customer", "uid") != star.String() || got.at("it", "approval", "uid") == nil {
+		t.Errorf("%s", got.body)
 	}
 }

@@ -72,7 +72,7 @@ func (o *operation) byID(ctx context.Context, f graphql.CollectedField, ids []st
 	if len(ids) > mostNodes {
 		return nil, nil, fault.Field("node", "ids", fault.Max, "at most 100 ids")
 	}
-	b := o.core.Batch()
+	b := o.batch()
 	readers := []reader{
 		nodesOf[customers.UID](o, scalar.CustomerPrefix, customerKind, o.core.Customers.FindMany),
 		nodesOf[accounts.UID](o, scalar.AccountPrefix, accountKind, o.core.Accounts.FindMany),

@@ -58,7 +58,7 @@ func oneOf[K comparable, T any](found *db.Many[K, T], key K) (*T, error) {
 // root reads one object and all that its selection asks for.
 func root[K comparable, T any](ctx context.Context, k *kind, key K, f graphql.CollectedField, many func(context.Context, *db.Batch, []K, db.Columns) *db.Many[K, T]) (*T, error) {
 	o := operationOf(ctx)
-	b := o.core.Batch()
+	b := o.batch()
 	found, next := find(ctx, o, b, k, []K{key}, f.Selections, many)
 	if err := o.read(ctx, b, some(next)); err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (o *operation) customer(ctx context.Context, f graphql.CollectedField) (*cu
 	case "uid":
 		return root(ctx, customerKind, *by.UID, f, o.core.Customers.FindMany)
 	case "accountNumber":
-		b := o.core.Batch()
+		b := o.batch()
 		account := o.core.Accounts.FindWith(ctx, b, accounts.By{Number: *by.AccountNumber}, db.Want[accounts.Account]("Customer"), db.Columns{})
 		if err := b.Send(ctx); err != nil {
 			return nil, err
@@ -123,7 +123,7 @@ func (o *operation) customer(ctx context.Context, f graphql.CollectedField) (*cu
 // search reads customers and what is asked of each.
 func (o *operation) search(ctx context.Context, by customers.Search, w page.Window, selection ast.SelectionSet) (*db.Rows[customers.Customer], error) {
 	want, relations := customerKind.wants(ctx, selection)
-	b := o.core.Batch()
+	b := o.batch()
 	rows := o.core.Customers.List(ctx, b, by, want, w)
 	return rows, o.read(ctx, b, []step{o.customersArrive(rows, w, relations)})
 }
@@ -160,7 +160,7 @@ func (o *operation) customers(ctx context.Context, f graphql.CollectedField) (*m
 	if order == customers.ByName {
 		asked.want = asked.want.And(db.Want[customers.Customer]("LegalName")) // the cursor carries it
 	}
-	b := o.core.Batch()
+	b := o.batch()
 	rows := o.core.Customers.List(ctx, b, by, asked.want, w)
 	var count *db.Rows[db.Count]
 	if asked.count {
@@ -209,7 +209,7 @@ func (o *operation) account(ctx context.Context, f graphql.CollectedField) (*acc
 		ofCustomer = ofCustomer.And(columns).And(db.Want[customers.Customer]("UID"))
 		further = append(further, relations...)
 	}
-	b := o.core.Batch()
+	b := o.batch()
 	rows := o.core.Accounts.FindWith(ctx, b, key, want, ofCustomer)
 	var found *accounts.Found
 	err = o.read(ctx, b, []step{func(ctx context.Context, next *db.Batch) []step {
