@@ -3,6 +3,7 @@ package graph
 
 import (
 	"context"
+	_ "embed"
 	"net/http"
 	"time"
 
@@ -26,6 +27,12 @@ type Options struct {
 	Deadline    time.Duration                // of one operation; 0 means 10 s
 	Draft       bool                         // answer with the status codes of the 2026 draft of GraphQL over HTTP
 }
+
+// Permissions tells for every field that needs one which permissions suffice: lines of the field, a tab, and the
+// permissions between bars. A test writes it, of what it holds the fields to.
+//
+//go:embed permissions.txt
+var Permissions string
 
 type handlerOptions struct{ Options }
 

@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"fmt"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/customers"
+	"bankgraph/graph"
 )
 
 // Who sees what, generated from the schema. Two banks hold the same rows under the same numbers, but the
@@ -349,4 +351,41 @@ func TestEveryRelationDeclaresItsPermission(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The table permissions.txt says which permission each field needs that has one. Operators read it by
+// "bankgraph permissions".
+func TestThePermissionsOfFieldsAreExported(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	for place, permission := range needs {
+		if root, kind, of := strings.Cut(place, ":"); of {
+			place = root + " on " + kind
+		}
+		lines = append(lines, place+"\t"+enough(permission))
+	}
+	for name, m := range mutations {
+		lines = append(lines, "Mutation."+name+"\t"+enough(m.needs))
+	}
+	slices.Sort(lines)
+	table := strings.Join(lines, "\n") + "\n"
+	if *update {
+		if err := os.WriteFile("permissions.txt", []byte(table), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if graph.Permissions != table && !*update {
+		t.Errorf("permissions.txt is stale: go test ./graph -run Permissions -update")
+	}
+}
+
+// enough are the permissions that suffice for one: itself, and those that bring it along.
+func enough(permission access.Permission) string {
+	var all []string
+	for _, p := range access.All {
+		if (access.Caller{Permissions: []access.Permission{p}}).May(permission) {
+			all = append(all, string(p))
+		}
+	}
+	return strings.Join(all, "|")
 }

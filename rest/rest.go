@@ -18,6 +18,12 @@ import (
 //go:embed openapi.yaml
 var Spec []byte
 
+// Permissions tells for every operation which permissions suffice: lines of method and path, a tab, and the
+// permissions between bars. A test finds it out and writes it.
+//
+//go:embed permissions.txt
+var Permissions string
+
 // Options are what the interface needs beside the bank.
 type Options struct {
 	Log         *slog.Logger     // where defects go; nil is the program's own

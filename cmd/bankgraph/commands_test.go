@@ -134,3 +134,24 @@ func TestKeysetIsNeverWrittenOver(t *testing.T) {
 		t.Errorf("the keyset has changed, %v", err)
 	}
 }
+
+func TestPermissionsTellsWhoMayDoWhat(t *testing.T) {
+	t.Parallel()
+	p := onDatabase(t)
+	p.ok("tenant", "add", "BANK1", "--name", "First Bank", "--zone", "America/New_York", "--currency", "USD", "--admin", "jane.doe")
+	p.ok("client", "add", "portal", "--tenant", "BANK1", "--permissions", "vCust")
+	p.ok("client", "add", "desk", "--tenant", "BANK1", "--permissions", "mCust")
+	p.ok("client", "add", "gone", "--tenant", "BANK1", "--permissions", "mCust")
+	p.ok("client", "disable", "gone", "--tenant", "BANK1")
+	report := p.ok("permissions", "--tenant", "BANK1")
+	for _, line := range []string{
+		"REST,GET /customers,vCust mCust,desk portal",
+		"REST,POST /v1/customers/{customerId}/signatories,mCust,desk",
+		"GraphQL,Mutation.addSignatory,mCust,desk",
+		"GraphQL,Customer.accounts,View_Account Manage_Account,",
+	} {
+		if !strings.Contains(report, line+"\n") {
+			t.Errorf("%q is not in\n%s", line, report)
+		}
+	}
+}

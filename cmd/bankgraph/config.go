@@ -16,13 +16,14 @@ import (
 type program struct {
 	settings
 
-	Serve   serveCommand   `cmd:"" help:"Serve GraphQL and REST. Without a database URL: on a private PostgreSQL, with a demo bank."`
-	Migrate migrateCommand `cmd:"" help:"Bring the database schema up to date, undo its last step, or show where it stands."`
-	Demo    demoCommand    `cmd:"" help:"Fill the demo bank with customers."`
-	Tenant  tenantCommand  `cmd:"" help:"Banks."`
-	Client  clientCommand  `cmd:"" help:"API keys of a bank."`
-	Token   tokenCommand   `cmd:"" help:"Print an access token of an API key, for use in curl."`
-	Keyset  keysetCommand  `cmd:"" help:"Make a keyset for a bank on a database of its own."`
+	Serve       serveCommand       `cmd:"" help:"Serve GraphQL and REST. Without a database URL: on a private PostgreSQL, with a demo bank."`
+	Migrate     migrateCommand     `cmd:"" help:"Bring the database schema up to date, undo its last step, or show where it stands."`
+	Demo        demoCommand        `cmd:"" help:"Fill the demo bank with customers."`
+	Tenant      tenantCommand      `cmd:"" help:"Banks."`
+	Client      clientCommand      `cmd:"" help:"API keys of a bank."`
+	Permissions permissionsCommand `cmd:"" help:"Report who may do what, for each operation and field, as CSV."`
+	Token       tokenCommand       `cmd:"" help:"Print an access token of an API key, for use in curl."`
+	Keyset      keysetCommand      `cmd:"" help:"Make a keyset for a bank on a database of its own."`
 }
 
 // settings are what several commands need to know.
