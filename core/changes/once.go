@@ -167,7 +167,7 @@ func (o *Operation[D, R]) refuse(ctx context.Context, caller access.Caller, at T
 			}
 		}
 		entry := audit.Entry{Action: o.name, Decision: audit.Refused, Object: o.object, UID: at.UID, Reason: refusal.Error()}.By(caller)
-		if at.Customer != 0 {
+		if at.Customer != 0 && refusal.Kind != fault.Denied { // whose it is must not learn who else tried
 			entry.Customer = &at.Customer
 		}
 		if err := audit.WriteTx(ctx, tx, entry); err != nil {
