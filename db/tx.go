@@ -103,9 +103,10 @@ func committed(err error) error {
 		return err // the server says that it did not
 	case errors.Is(err, pgx.ErrTxCommitRollback):
 		return fmt.Errorf("db: a statement of the transaction had failed, and nobody said so: %w", err)
-	case errors.Is(err, sql.ErrTxDone) || pgconn.SafeToRetry(err):
-		return err // COMMIT was never sent
+	case errors.Is(err, sql.ErrTxDone):
+		return err // rolled back when the caller gave up
 	}
+	// Not even what pgconn.SafeToRetry calls safe is: an answer that does not come is "conn closed" to it (pgx 5.12).
 	return errors.Join(ErrUnknownOutcome, err)
 }
 

@@ -63,7 +63,7 @@ func (l *Line) Statements() []string {
 	return append([]string(nil), l.statements...)
 }
 
-// Struck tells whether the fault of Break has happened.
+// Struck tells whether the fault of Break has happened. It has not where the statement failed by itself before.
 func (l *Line) Struck() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,6 +82,12 @@ func (l *Line) next(text string) (Fault, bool) {
 	return l.fault, true
 }
 
+func (l *Line) spare() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.struck, l.at = false, 0
+}
+
 // through lets one statement through, or what goes wrong with it.
 func (l *Line) through(ctx context.Context, c *conn, text string, run func() error) error {
 	f, wrong := l.next(text)
@@ -95,6 +101,7 @@ func (l *Line) through(ctx context.Context, c *conn, text string, run func() err
 	}
 	if f.Ran {
 		if err := run(); err != nil {
+			l.spare()
 			return err
 		}
 		c.settle()
@@ -122,7 +129,7 @@ func (c *conn) socket() net.Conn { return c.Conn.Conn().PgConn().Conn() }
 func (c *conn) raise(ctx context.Context, state string) error {
 	_, err := c.Conn.Conn().Exec(ctx, fmt.Sprintf(`DO $$ BEGIN RAISE EXCEPTION 'a test wants this' USING ERRCODE = '%s'; END $$`, state))
 	if strings.HasPrefix(state, "57P") {
-		_ = c.socket().Close()
+		_ = c.Conn.Conn().Close(ctx)
 	}
 	return err
 }
