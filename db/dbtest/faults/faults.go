@@ -20,6 +20,7 @@ type Fault struct {
 	Cut   bool          // the connection breaks; while the statement runs, unless it breaks before or after it
 	Ran   bool          // it goes wrong after the statement ran, whose answer is lost
 	Never bool          // it goes wrong before the statement is sent: what else breaks a connection may have reached the server
+	Stays bool          // nothing goes through from then on
 	Delay time.Duration // first this passes
 }
 
@@ -49,7 +50,7 @@ type Line struct {
 // Connector puts the line between the driver and the pool: db.Options.Connector.
 func (l *Line) Connector(inner driver.Connector) driver.Connector { return connector{inner, l} }
 
-// Break lets the k-th statement from now on fail, counted from 1, once. It starts counting anew. With 0 nothing fails.
+// Break lets the k-th statement from now on fail, counted from 1, once unless it stays. It starts counting anew. With 0 nothing fails.
 func (l *Line) Break(k int, f Fault) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,6 +76,9 @@ func (l *Line) next(text string) (Fault, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.statements = append(l.statements, text)
+	if l.struck && l.fault.Stays {
+		return Fault{Cut: true, Never: true}, true
+	}
 	if l.struck || l.at != len(l.statements) {
 		return Fault{}, false
 	}
