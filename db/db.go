@@ -5,6 +5,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"fmt"
 	"runtime"
 	"time"
@@ -30,6 +31,9 @@ type Options struct {
 	Connections int    // of each pool; 0 means four for each processor, at least eight
 	Unprepared  bool   // for a PgBouncer older than 1.21 in transaction mode: hot reads are sent unprepared
 	ReadURL     string // where batches read, such as a replica that may lag a little; empty: the database itself
+
+	// Connector stands between the write pool and the driver, for tests that make things go wrong (db/dbtest/faults).
+	Connector func(driver.Connector) driver.Connector
 }
 
 // Every statement has a bound: a lock is waited for 2 s, a statement runs 5 s (a batch of reads is given
@@ -57,7 +61,11 @@ func Open(url string, options Options) (*DB, error) {
 	}
 	write.DefaultQueryExecMode = pgx.QueryExecModeExec
 	bind(write)
-	pool := stdlib.OpenDB(*write)
+	connector := stdlib.GetConnector(*write)
+	if options.Connector != nil {
+		connector = options.Connector(connector)
+	}
+	pool := sql.OpenDB(connector)
 	pool.SetMaxOpenConns(size)
 	pool.SetMaxIdleConns(size)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
@@ -142,8 +150,8 @@ func (d *DB) Copy(ctx context.Context, table string, columns []string, next func
 	}
 	defer conn.Close()
 	var copied int64
-	err = conn.Raw(func(driver any) error {
-		copied, err = driver.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{table}, columns, &copySource{next: next})
+	err = conn.Raw(func(raw any) error {
+		copied, err = raw.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{table}, columns, &copySource{next: next})
 		return err
 	})
 	return copied, err

@@ -4,10 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/uptrace/bun"
 )
@@ -19,21 +22,32 @@ var ErrUnknownOutcome = errors.New("the outcome of the commit is unknown")
 // ErrNested refuses a transaction inside another: a retry of the inner one could not work.
 var ErrNested = errors.New("db: InTx inside InTx")
 
+// ErrBusy means that no connection became free in time: nothing was done. It counts as a timeout.
+var ErrBusy = fmt.Errorf("db: no connection became free: %w", context.DeadlineExceeded)
+
+// patience is how long a transaction waits for a connection to begin on.
+const patience = time.Second
+
 type inTx struct{}
 
 // InTx runs fn in a transaction of one bank and commits it. It is the only way to write: the database refuses
 // to change the rows of any other bank in it (tenant 0 stands for no bank). See Act.
 //
 // A serialization failure or a deadlock runs fn again, up to five times, so fn must do nothing but
-// SQL: no sending, no counting, no change of captured variables that a second run would repeat.
+// SQL: no sending, no counting, no change of captured variables that a second run would repeat. A connection that turns
+// out to be dead before fn began is replaced, once.
 func (d *DB) InTx(ctx context.Context, tenant int64, fn func(ctx context.Context, tx bun.Tx) error) error {
 	if ctx.Value(inTx{}) != nil {
 		return ErrNested
 	}
 	inside := context.WithValue(ctx, inTx{}, true)
-	for try := 0; ; try++ {
-		err := d.once(inside, tenant, fn)
-		if !IsRetryable(err) || try == 5 {
+	for try, replaced := 0, false; ; try++ {
+		begun, err := d.once(inside, tenant, fn)
+		if !begun && !replaced && IsUnavailable(err) {
+			replaced = true
+			continue
+		}
+		if !IsRetryable(err) || try >= 5 {
 			return err
 		}
 		pause := time.Duration(float64(5*time.Millisecond<<try) * (0.5 + rand.Float64()))
@@ -45,24 +59,55 @@ func (d *DB) InTx(ctx context.Context, tenant int64, fn func(ctx context.Context
 	}
 }
 
-func (d *DB) once(ctx context.Context, tenant int64, fn func(ctx context.Context, tx bun.Tx) error) error {
+// once is one try. begun tells whether fn was called.
+func (d *DB) once(ctx context.Context, tenant int64, fn func(ctx context.Context, tx bun.Tx) error) (begun bool, err error) {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	waiting := time.AfterFunc(patience, func() { end(ErrBusy) })
 	tx, err := d.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
-	if err != nil {
-		return err
-	}
-	if err = Act(ctx, tx, tenant); err == nil {
-		err = fn(ctx, tx)
-	}
-	if err != nil {
+	if !waiting.Stop() && err == nil {
 		_ = tx.Rollback()
-		return err
 	}
-	err = tx.Commit()
+	if errors.Is(context.Cause(ctx), ErrBusy) {
+		return false, ErrBusy
+	}
+	if err != nil {
+		return false, err
+	}
+	done := false
+	defer func() {
+		if !done { // fn failed or panicked
+			_ = tx.Rollback()
+		}
+	}()
+	if err = Act(ctx, tx, tenant); err != nil {
+		return false, err
+	}
+	if err = fn(ctx, tx); err == nil {
+		err = ctx.Err() // the caller has given up: so do we, while it is certain that nothing was done
+	}
+	if err != nil {
+		return true, err
+	}
+	done = true
+	return true, committed(tx.Commit())
+}
+
+// committed tells an answer to COMMIT that leaves the outcome open from one that does not.
+func committed(err error) error {
 	var refused *pgconn.PgError
-	if err != nil && !errors.As(err, &refused) {
-		return errors.Join(ErrUnknownOutcome, err)
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refused) && !strings.HasPrefix(refused.Code, "57P") && !strings.HasPrefix(refused.Code, "08"):
+		return err // the server says that it did not
+	case errors.Is(err, pgx.ErrTxCommitRollback):
+		return fmt.Errorf("db: a statement of the transaction had failed, and nobody said so: %w", err)
+	case errors.Is(err, sql.ErrTxDone):
+		return err // rolled back when the caller gave up
 	}
-	return err
+	// Not even what pgconn.SafeToRetry calls safe is: an answer that does not come is "conn closed" to it (pgx 5.12).
+	return errors.Join(ErrUnknownOutcome, err)
 }
 
 // Act says for which bank a transaction writes from here on.

@@ -34,6 +34,9 @@ func IsRetryable(err error) bool {
 	return state == "40001" || state == "40P01"
 }
 
+// IsLockTimeout tells whether somebody else held a lock for too long. It is one of the timeouts.
+func IsLockTimeout(err error) bool { return sqlState(err) == "55P03" }
+
 // IsTimeout tells whether the work took or waited too long: a lock, a statement, the caller's deadline.
 func IsTimeout(err error) bool {
 	switch sqlState(err) {

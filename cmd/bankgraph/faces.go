@@ -17,7 +17,9 @@ func restFace(b *bank) *rest.Interface {
 }
 
 // cannotAnswer tells a database that cannot answer now from a defect.
-func cannotAnswer(err error) bool { return db.IsUnavailable(err) || db.IsTimeout(err) }
+func cannotAnswer(err error) bool {
+	return db.IsUnavailable(err) || db.IsTimeout(err) || db.IsRetryable(err)
+}
 
 func graphFace(b *bank) http.Handler {
 	return graph.New(b.Core, graph.Options{

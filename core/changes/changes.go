@@ -5,8 +5,9 @@ package changes
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -25,6 +26,7 @@ type Service struct {
 	keys  *seal.Keys
 	now   func() time.Time
 	known map[string]operation // by name
+	gate  gate
 
 	approving, refusing *Operation[decision, UID]
 }
@@ -35,6 +37,9 @@ func New(d *db.DB, keys *seal.Keys, now func() time.Time) *Service {
 	s.declare()
 	return s
 }
+
+// Operations are the names of all that can be done to the bank.
+func (s *Service) Operations() []string { return slices.Sorted(maps.Keys(s.known)) }
 
 // Terms are what a caller says about a change beside the change itself.
 type Terms struct {
@@ -140,70 +145,6 @@ type Tx struct {
 	mark     Mark
 }
 
-// Do carries out a change for a caller who may make it, whose draft holds nothing malformed.
-//
-// What the work refuses (a fault) is undone and recorded, and kept as the answer for the idempotency key. A connection
-// that is lost while committing is looked into where there is a key; without one it is ErrUnknown.
-func (o *Operation[D, R]) Do(ctx context.Context, caller access.Caller, at Target, draft D, terms Terms) (Outcome[R], error) {
-	var none Outcome[R]
-	if err := terms.check(); err != nil {
-		return none, err
-	}
-	text, err := json.Marshal(draft)
-	if err != nil {
-		return none, fmt.Errorf("write the draft of %s: %w", o.name, err)
-	}
-	once := o.service.once(o.name, caller, at, text, terms)
-	for {
-		out, err := o.try(ctx, caller, at, text, draft, terms, once)
-		var refusal *fault.Fault
-		switch {
-		case err == nil:
-			return out, nil
-		case errors.Is(err, db.ErrUnknownOutcome) && terms.IdempotencyKey == "":
-			return none, errors.Join(ErrUnknown, err)
-		case errors.Is(err, db.ErrUnknownOutcome) && ctx.Err() == nil:
-			continue // the key's row tells, on a fresh connection, once the lost transaction has ended
-		case errors.As(err, &refusal) && refusal.Kind != fault.Internal:
-			kept, keptErr := o.refuse(ctx, caller, at, refusal, terms, once)
-			if keptErr != nil {
-				return none, keptErr
-			}
-			if kept.outcome.Replayed { // a copy of the request was quicker
-				err = nil
-			}
-			return kept.outcome, kept.err(err)
-		}
-		return none, fmt.Errorf("%s: %w", o.name, err)
-	}
-}
-
-// try is one transaction.
-func (o *Operation[D, R]) try(ctx context.Context, caller access.Caller, at Target, text []byte, draft D, terms Terms, once once) (out Outcome[R], err error) {
-	err = o.service.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, inner bun.Tx) error {
-		out = Outcome[R]{}
-		earlier, err := once.claim(ctx, inner)
-		if err != nil {
-			return err
-		}
-		if earlier != nil {
-			kept, err := replay[R](earlier)
-			if err != nil {
-				return err
-			}
-			out = kept.outcome
-			return kept.err(nil)
-		}
-		tx := &Tx{Tx: inner, Caller: caller, Now: o.service.now(), Terms: terms, service: o.service, name: o.operationName, at: at, draft: text}
-		if out.Result, err = o.work(ctx, tx, at, draft); err != nil {
-			return err
-		}
-		out.Mark = tx.mark
-		return once.keep(ctx, inner, answer[R]{Result: &out.Result, Mark: out.Mark})
-	})
-	return out, err
-}
-
 // Done is what was done to one object.
 type Done struct {
 	Action   string // by its GraphQL name; the operation's own where empty
@@ -252,4 +193,6 @@ var (
 	ErrStale = fault.New(fault.Conflict, "version", "somebody else has changed it in the meantime: read it again")
 	// ErrUnknown is a change of which nobody knows whether it was made.
 	ErrUnknown = fault.New(fault.Unavailable, "change", "the connection was lost while the change was made: look whether it was; with an idempotency key it could be repeated safely")
+	// ErrRepeat is such a change that has an idempotency key.
+	ErrRepeat = fault.New(fault.Unavailable, "change", "the connection was lost while the change was made: repeat it with the same idempotency key to learn whether it was")
 )

@@ -12,7 +12,6 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
-	"bankgraph/core/audit"
 	"bankgraph/core/fault"
 	"bankgraph/core/seal"
 	"bankgraph/db"
@@ -73,7 +72,7 @@ func (o once) claim(ctx context.Context, tx bun.Tx) (earlier []byte, err error) 
 	if err == nil {
 		return nil, nil
 	}
-	if db.IsTimeout(err) && ctx.Err() == nil {
+	if db.IsLockTimeout(err) {
 		return nil, ErrInFlight
 	}
 	if !errors.Is(err, sql.ErrNoRows) {
@@ -90,6 +89,9 @@ func (o once) claim(ctx context.Context, tx bun.Tx) (earlier []byte, err error) 
 	}
 	if !seal.SameSecret(there.Request, o.request) {
 		return nil, ErrKeyReused
+	}
+	if there.Outcome == nil { // taken and answered in one transaction: no answer would mean a second effect
+		return nil, fmt.Errorf("the idempotency key of %s has no answer", o.operation)
 	}
 	return there.Outcome, nil
 }
@@ -113,31 +115,24 @@ func (o once) keep(ctx context.Context, tx bun.Tx, answer any) error {
 
 // answer is what is kept for a key: a result, or the refusal.
 type answer[R any] struct {
-	Result  *R          `json:"result,omitempty"`
-	Mark    Mark        `json:"mark"`
-	Refusal *fault.Kept `json:"refusal,omitempty"`
+	Result  *R           `json:"result,omitempty"`
+	Mark    Mark         `json:"mark"`
+	Refusal []fault.Kept `json:"refusal,omitempty"` // one fault or several
 }
 
-// told is an answer that was given before, or that becomes the one for its key.
+// told is what a caller is told: a result or a refusal.
 type told[R any] struct {
 	outcome Outcome[R]
-	refusal *fault.Kept
+	refusal error
 }
 
-// err is the refusal in it, or else what the caller has.
-func (t told[R]) err(otherwise error) error {
-	if t.refusal != nil {
-		return t.refusal.Again()
-	}
-	return otherwise
-}
-
+// replay is an answer that was given before.
 func replay[R any](text []byte) (told[R], error) {
 	var kept answer[R]
 	if err := json.Unmarshal(text, &kept); err != nil {
 		return told[R]{}, fmt.Errorf("read the answer of an idempotency key: %w", err)
 	}
-	out := told[R]{refusal: kept.Refusal, outcome: Outcome[R]{Mark: kept.Mark}}
+	out := told[R]{refusal: again(kept.Refusal), outcome: Outcome[R]{Mark: kept.Mark}}
 	out.outcome.Replayed = true
 	if kept.Result != nil {
 		out.outcome.Result = *kept.Result
@@ -145,39 +140,32 @@ func replay[R any](text []byte) (told[R], error) {
 	return out, nil
 }
 
-// kept are the kinds of refusals that stay the answer of a key. The others depend on who asks and when.
-var kept = map[fault.Kind]bool{fault.Invalid: true, fault.NotFound: true, fault.State: true, fault.Conflict: true}
+// lasting are the kinds of refusals that stay the answer of a key. The others depend on who asks and when.
+var lasting = map[fault.Kind]bool{fault.Invalid: true, fault.NotFound: true, fault.State: true, fault.Conflict: true}
 
-// refuse records a refusal of the work, whose own transaction is undone, and keeps it for the key. Where a copy of
-// the request was quicker, its answer is the one that counts.
-func (o *Operation[D, R]) refuse(ctx context.Context, caller access.Caller, at Target, refusal *fault.Fault, terms Terms, once once) (out told[R], err error) {
-	if errors.Is(refusal, ErrKeyReused) || errors.Is(refusal, ErrInFlight) {
-		return out, nil
+// words writes down all faults of a refusal, so that it reads the same when it is told again.
+func words(refusal error) (kept []fault.Kept) {
+	var several fault.Faults
+	if f, one := fault.Of(refusal); !errors.As(refusal, &several) && one {
+		several = fault.Faults{f}
 	}
-	err = o.service.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		out = told[R]{}
-		if kept[refusal.Kind] {
-			earlier, err := once.claim(ctx, tx)
-			if err != nil {
-				return err
-			}
-			if earlier != nil {
-				out, err = replay[R](earlier)
-				return err
-			}
-		}
-		entry := audit.Entry{Action: o.name, Decision: audit.Refused, Object: o.object, UID: at.UID, Reason: refusal.Error()}.By(caller)
-		if at.Customer != 0 && refusal.Kind != fault.Denied { // whose it is must not learn who else tried
-			entry.Customer = &at.Customer
-		}
-		if err := audit.WriteTx(ctx, tx, entry); err != nil {
-			return err
-		}
-		if !kept[refusal.Kind] {
-			return nil
-		}
-		words := refusal.Keep()
-		return once.keep(ctx, tx, answer[R]{Refusal: &words})
-	})
-	return out, err
+	for _, f := range several {
+		kept = append(kept, f.Keep())
+	}
+	return kept
+}
+
+// again is the refusal that was written down, nil where there was none.
+func again(kept []fault.Kept) error {
+	if len(kept) == 0 {
+		return nil
+	}
+	if len(kept) == 1 {
+		return kept[0].Again()
+	}
+	var several fault.Faults
+	for _, words := range kept {
+		several = append(several, words.Again())
+	}
+	return several
 }

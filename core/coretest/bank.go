@@ -16,6 +16,7 @@ import (
 	"bankgraph/core/seal"
 	"bankgraph/db"
 	"bankgraph/db/dbtest"
+	"bankgraph/db/dbtest/faults"
 )
 
 // Start is when every test bank's clock stands at first: a Wednesday in the middle of a month, ten in the
@@ -182,4 +183,31 @@ func (b *Bank) Prove() {
 			b.t.Error(violation)
 		}
 	}
+}
+
+// Line is a way to the shared database of the test's own, with a single connection, on which things can go wrong.
+type Line struct {
+	faults.Line
+	db *db.DB
+	t  testing.TB
+}
+
+// NewLine is a line on which nothing is wrong yet.
+func NewLine(t testing.TB) *Line {
+	t.Helper()
+	l := &Line{t: t}
+	d, err := db.Open(dbtest.Shared(t), db.Options{Connections: 1, Connector: l.Connector})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	l.db = d
+	return l
+}
+
+// Bank is a bank of its own at the end of the line.
+func (l *Line) Bank() *Bank {
+	l.t.Helper()
+	New(l.t) // the shared database is ready
+	return found(l.t, l.db, sharedKeys)
 }

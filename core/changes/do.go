@@ -1,0 +1,155 @@
+package changes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/audit"
+	"bankgraph/core/fault"
+	"bankgraph/db"
+)
+
+// request is one call of Do.
+type request[D any] struct {
+	caller access.Caller
+	at     Target
+	draft  D
+	text   []byte // the draft as JSON
+	terms  Terms
+	once   once
+}
+
+// Do carries out a change for a caller who may make it, whose draft holds nothing malformed.
+//
+// What the work refuses (a fault) is undone and recorded, and kept as the answer for the idempotency key. A connection
+// that is lost while committing is looked into where there is a key; without one it is ErrUnknown.
+func (o *Operation[D, R]) Do(ctx context.Context, caller access.Caller, at Target, draft D, terms Terms) (Outcome[R], error) {
+	var none Outcome[R]
+	if err := terms.check(); err != nil {
+		return none, err
+	}
+	text, err := json.Marshal(draft)
+	if err != nil {
+		return none, fmt.Errorf("write the draft of %s: %w", o.name, err)
+	}
+	r := request[D]{caller, at, draft, text, terms, o.service.once(o.name, caller, at, text, terms)}
+	leave, err := o.service.gate.enter(ctx, r.once)
+	if err != nil {
+		return none, err
+	}
+	answered := false
+	defer func() { leave(answered) }()
+	said, err := o.answer(ctx, r)
+	if err != nil {
+		return none, err
+	}
+	answered = true
+	return said.outcome, said.refusal
+}
+
+// longestLook bounds how long the outcome of a lost COMMIT is looked for where the caller sets no deadline.
+const longestLook = 10 * time.Second
+
+// answer tries until the outcome is known. The row of the key tells what became of a lost COMMIT, on a fresh
+// connection, once that transaction has ended; where it was undone the work is done again.
+func (o *Operation[D, R]) answer(ctx context.Context, r request[D]) (told[R], error) {
+	said, unsure, err := o.attempt(ctx, r)
+	if !unsure {
+		return said, err
+	}
+	if r.once.key == "" {
+		return said, errors.Join(ErrUnknown, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, longestLook)
+	defer cancel()
+	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
+		select {
+		case <-ctx.Done():
+			return told[R]{}, errors.Join(ErrRepeat, err)
+		case <-time.After(pause):
+		}
+		said, unsure, err = o.attempt(ctx, r)
+		away := db.IsUnavailable(err) || db.IsTimeout(err) || errors.Is(err, ErrInFlight) // the lost transaction may be under way yet
+		if !unsure && !away {
+			return said, err
+		}
+	}
+}
+
+// attempt makes the change or refuses it. unsure is a lost COMMIT: nobody knows which change or refusal there is now.
+func (o *Operation[D, R]) attempt(ctx context.Context, r request[D]) (said told[R], unsure bool, err error) {
+	said, err = o.try(ctx, r)
+	doubt := true
+	if f, refused := fault.Of(err); refused && f.Kind != fault.Internal && !ofTheKey(err) {
+		said, err = o.refuse(ctx, r, f.Kind, err)
+		doubt = r.once.key != "" // without a key nothing but the record of the refusal can be in doubt
+	}
+	if err == nil || ofTheKey(err) {
+		return said, false, err
+	}
+	return said, doubt && errors.Is(err, db.ErrUnknownOutcome), fmt.Errorf("%s: %w", o.name, err)
+}
+
+// ofTheKey tells faults of the idempotency key from refusals of the work.
+func ofTheKey(err error) bool { return errors.Is(err, ErrKeyReused) || errors.Is(err, ErrInFlight) }
+
+// try is one transaction.
+func (o *Operation[D, R]) try(ctx context.Context, r request[D]) (said told[R], err error) {
+	err = o.service.db.InTx(ctx, int64(r.caller.Tenant), func(ctx context.Context, inner bun.Tx) error {
+		said = told[R]{}
+		earlier, err := r.once.claim(ctx, inner)
+		if err != nil {
+			return err
+		}
+		if earlier != nil {
+			said, err = replay[R](earlier)
+			return err
+		}
+		tx := &Tx{
+			Tx: inner, Caller: r.caller, Now: o.service.now(), Terms: r.terms, service: o.service, name: o.operationName, at: r.at, draft: r.text,
+		}
+		result, err := o.work(ctx, tx, r.at, r.draft)
+		if err != nil {
+			return err
+		}
+		said.outcome = Outcome[R]{result, tx.mark}
+		return r.once.keep(ctx, inner, answer[R]{Result: &result, Mark: tx.mark})
+	})
+	return said, err
+}
+
+// refuse records a refusal of the work, whose own transaction is undone, and keeps it for the key. Where a copy of
+// the request was quicker, its answer is the one that counts.
+func (o *Operation[D, R]) refuse(ctx context.Context, r request[D], kind fault.Kind, refusal error) (said told[R], err error) {
+	err = o.service.db.InTx(ctx, int64(r.caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		said = told[R]{refusal: refusal}
+		if lasting[kind] {
+			earlier, err := r.once.claim(ctx, tx)
+			if err != nil {
+				return err
+			}
+			if earlier != nil {
+				said, err = replay[R](earlier)
+				return err
+			}
+		}
+		entry := audit.Entry{Action: o.name, Decision: audit.Refused, Object: o.object, UID: r.at.UID, Reason: refusal.Error()}.By(r.caller)
+		if r.at.Customer != 0 && kind != fault.Denied { // whose it is must not learn who else tried
+			entry.Customer = &r.at.Customer
+		}
+		if err := audit.WriteTx(ctx, tx, entry); err != nil {
+			return err
+		}
+		if !lasting[kind] {
+			return nil
+		}
+		return r.once.keep(ctx, tx, answer[R]{Refusal: words(refusal)})
+	})
+	return said, err
+}

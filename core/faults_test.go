@@ -1,0 +1,278 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/coretest"
+	"bankgraph/core/ledger"
+	"bankgraph/db"
+	"bankgraph/db/dbtest/faults"
+)
+
+// Promise P3 (reliability, section 1): whatever goes wrong at whichever statement of a write, nothing is half done, the
+// caller learns that the bank could not answer, and the same key repeated has exactly one effect.
+
+// wrongs are what goes wrong at a statement.
+var wrongs = func() (all []faults.Fault) {
+	for _, state := range []string{"40001", "40P01", "55P03", "57014", "53300", "57P01"} {
+		all = append(all, faults.Fault{State: state}, faults.Fault{State: state, Ran: true})
+	}
+	return append(all, cutBefore, cutWhile, cutAfter)
+}()
+
+var (
+	cutBefore = faults.Fault{Cut: true, Never: true}
+	cutWhile  = faults.Fault{Cut: true}
+	cutAfter  = faults.Fault{Cut: true, Ran: true}
+)
+
+// wrongsAt are the faults to try at the k-th statement of a write: few of them, in turns, the fewer the more writes there
+// are, and at COMMIT all that leave its outcome open. BANKGRAPH_TEST_FAULTS=all tries every fault at every statement, which
+// takes minutes.
+func wrongsAt(name string, k int, statement string) (chosen []faults.Fault) {
+	if os.Getenv("BANKGRAPH_TEST_FAULTS") == "all" {
+		return slices.DeleteFunc(slices.Clone(wrongs), func(f faults.Fault) bool { return !possible(f, statement) })
+	}
+	if statement == "COMMIT" {
+		chosen = []faults.Fault{cutWhile, cutAfter, {State: "57P01", Ran: true}}
+	}
+	start := fnv.New32()
+	_, _ = start.Write([]byte(name))
+	few := max(1, 24/len(writes))
+	for i := range few {
+		f := wrongs[(int(start.Sum32()%1000)+few*k+i)%len(wrongs)]
+		if !slices.Contains(chosen, f) && possible(f, statement) {
+			chosen = append(chosen, f)
+		}
+	}
+	return chosen
+}
+
+// possible leaves out what cannot be: the server does not refuse what it has committed.
+func possible(f faults.Fault, statement string) bool {
+	return statement != "COMMIT" || !f.Ran || f.Cut || f.State == "57P01"
+}
+
+func TestAFaultAtAnyStatementDoesNoHarm(t *testing.T) {
+	t.Parallel()
+	for i := range writes {
+		t.Run(writes[i].name, func(t *testing.T) {
+			t.Parallel()
+			tr := &trial{t: t, line: coretest.NewLine(t), of: i}
+			statements, effect := tr.calm()
+			for k, statement := range statements {
+				for _, f := range wrongsAt(writes[i].name, k+1, statement) {
+					tr.strike(k+1, statement, f, effect)
+				}
+			}
+			tr.prove()
+		})
+	}
+}
+
+// trial tries one write, on a new bank each time.
+type trial struct {
+	t     *testing.T
+	line  *coretest.Line
+	of    int
+	banks []access.Tenant
+}
+
+func (tr *trial) ready() (*coretest.Bank, func(key string) (said, error)) {
+	b := tr.line.Bank()
+	tr.banks = append(tr.banks, b.Tenant)
+	w := writes[tr.of]
+	if w.as == nil {
+		w.as = (*coretest.Bank).Staff
+	}
+	do := w.on(b)
+	return b, func(key string) (said, error) {
+		ctx, cancel := context.WithTimeout(w.as(b), 20*time.Second)
+		defer cancel()
+		return do(ctx, key)
+	}
+}
+
+// done tells whether the write has ended as it is to.
+func (tr *trial) done(err error) bool {
+	if refused := writes[tr.of].refused; refused != nil {
+		return errors.Is(err, refused)
+	}
+	return err == nil
+}
+
+// calm carries the write out while nothing is wrong, and tells its statements and how many rows it adds to which table.
+func (tr *trial) calm() ([]string, map[string]int) {
+	tr.t.Helper()
+	b, do := tr.ready()
+	before := look(tr.t, b)
+	tr.line.Break(0, faults.Fault{})
+	if _, err := do("key"); !tr.done(err) {
+		tr.t.Fatalf("nothing is wrong, and it answers %v", err)
+	}
+	statements := tr.line.Statements()
+	effect := look(tr.t, b).since(before)
+	events := effect["audit_entries"]
+	if writes[tr.of].refused != nil {
+		events = 0
+	}
+	if effect["audit_entries"] == 0 || effect["events"] != events || effect["idempotency_keys"] != 1 {
+		tr.t.Errorf("a change leaves an audit entry with its event, and its key; this one %v", effect)
+	}
+	return statements, effect
+}
+
+// strike lets one statement go wrong, and then repeats the write with the same key.
+func (tr *trial) strike(k int, statement string, f faults.Fault, effect map[string]int) {
+	t := tr.t
+	t.Helper()
+	b, do := tr.ready()
+	at := fmt.Sprintf("%s (%d, %.40s)", f, k, statement)
+	before := look(t, b)
+	tr.line.Break(k, f)
+	first, err := do("key")
+	struck := tr.line.Struck()
+	if !struck && !(f.Ran && tr.done(err)) { // a statement that refuses the write has failed by itself
+		t.Fatalf("%s did not happen: %v", at, err)
+	}
+	tr.line.Break(0, faults.Fault{})
+	after := look(t, b)
+	switch {
+	case tr.done(err):
+		after.holds(t, at, before, effect)
+	case !reflect.DeepEqual(after, before):
+		t.Errorf("%s: it answers %v, and has changed %v", at, err, after.since(before))
+	}
+	if wrong := judge(statement, f, err, tr.done(err)); struck && wrong != "" {
+		t.Errorf("%s: %s: %v", at, wrong, err)
+	}
+	if !tr.done(err) {
+		if first, err = do("key"); !tr.done(err) {
+			t.Errorf("%s: repeated, it answers %v", at, err)
+		}
+	}
+	again, err := do("key")
+	if !tr.done(err) || !again.Replayed {
+		t.Errorf("%s: repeated after it was answered: %+v %v", at, again, err)
+	}
+	first.Replayed, again.Replayed = false, false
+	if !reflect.DeepEqual(first, again) {
+		t.Errorf("%s: it answered %+v, and then %+v", at, first, again)
+	}
+	look(t, b).holds(t, at, before, effect)
+}
+
+// judge tells what is wrong with an answer to a fault (reliability, section 3.3).
+func judge(statement string, f faults.Fault, err error, done bool) string {
+	lost := f.Cut || f.State == "57P01"
+	switch {
+	case f.State == "40001" || f.State == "40P01":
+		if !done {
+			return "a transaction that lost a race runs again"
+		}
+	case statement == "COMMIT" && lost:
+		if !done {
+			return "the key tells what became of a lost COMMIT"
+		}
+	case (statement == "BEGIN" || strings.Contains(statement, "set_config")) && (lost || f.State == "53300"):
+		if !done {
+			return "nothing was done yet: another connection would do"
+		}
+	case f.State == "55P03" && strings.HasPrefix(statement, "INSERT INTO idempotency_keys"):
+		if !errors.Is(err, changes.ErrInFlight) {
+			return "who waits for the key waits for a copy of the request"
+		}
+	case f.State == "55P03" || f.State == "57014":
+		if !db.IsTimeout(err) {
+			return "want a timeout"
+		}
+	default:
+		if !db.IsUnavailable(err) {
+			return "want: unavailable"
+		}
+	}
+	return ""
+}
+
+// prove checks the books of all banks that were tried on.
+func (tr *trial) prove() {
+	tr.t.Helper()
+	violations, err := ledger.Prove(tr.t.Context(), open(tr.t).DB)
+	if err != nil {
+		tr.t.Fatal(err)
+	}
+	for _, v := range violations {
+		if slices.Contains(tr.banks, v.Tenant) {
+			tr.t.Error(v)
+		}
+	}
+}
+
+// sight is all that a bank has: of each table, how many rows there are and what is in them.
+type sight map[string]contents
+
+type contents struct {
+	Name   string
+	Rows   int
+	Digest string
+}
+
+// tables are those with rows of banks.
+var (
+	tables     []string
+	tablesOnce sync.Once
+)
+
+func look(t *testing.T, b *coretest.Bank) sight {
+	t.Helper()
+	tablesOnce.Do(func() {
+		err := b.DB.NewRaw(`SELECT table_name FROM information_schema.columns WHERE table_schema = 'public' AND column_name = 'tenant'`).Scan(t.Context(), &tables)
+		if err != nil || len(tables) < 10 {
+			t.Fatalf("found no tables: %v %v", tables, err)
+		}
+	})
+	parts := make([]string, len(tables))
+	for i, name := range tables {
+		parts[i] = fmt.Sprintf(`SELECT '%s' AS name, count(*) AS rows, coalesce(md5(string_agg(x::text, ' ' ORDER BY x::text)), '') AS digest FROM %s AS x WHERE tenant = %d`, name, name, b.Tenant)
+	}
+	var all []contents
+	if err := b.DB.NewRaw(strings.Join(parts, " UNION ALL ")).Scan(t.Context(), &all); err != nil {
+		t.Fatal(err)
+	}
+	seen := sight{}
+	for _, c := range all {
+		seen[c.Name] = c
+	}
+	return seen
+}
+
+// since is how many rows came to which table.
+func (s sight) since(before sight) map[string]int {
+	more := map[string]int{}
+	for name, now := range s {
+		if now.Digest != before[name].Digest {
+			more[name] = now.Rows - before[name].Rows
+		}
+	}
+	return more
+}
+
+// holds fails the test unless exactly one effect has happened.
+func (s sight) holds(t *testing.T, at string, before sight, effect map[string]int) {
+	t.Helper()
+	if got := s.since(before); !reflect.DeepEqual(got, effect) {
+		t.Errorf("%s: in the end it has changed %v, want %v", at, got, effect)
+	}
+}

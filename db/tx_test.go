@@ -1,0 +1,191 @@
+package db_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/uptrace/bun"
+
+	"bankgraph/db"
+	"bankgraph/db/dbtest"
+	"bankgraph/db/dbtest/faults"
+)
+
+// single is a database with one connection, on which things can go wrong.
+func single(t *testing.T) (*db.DB, *faults.Line) {
+	t.Helper()
+	line := new(faults.Line)
+	d, err := db.Open(dbtest.Shared(t), db.Options{Connections: 1, Connector: line.Connector})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return d, line
+}
+
+// adding adds a bank of this name.
+func adding(name string) func(context.Context, bun.Tx) error {
+	return func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewRaw(`INSERT INTO tenants (code, name, zone, currency) VALUES (?, 'A bank', 'UTC', 'USD')`, name).Exec(ctx)
+		return err
+	}
+}
+
+// there tells whether it was added.
+func there(t *testing.T, d *db.DB, name string) (is bool) {
+	t.Helper()
+	if err := d.NewRaw(`SELECT EXISTS (SELECT FROM tenants WHERE code = ?)`, name).Scan(context.Background(), &is); err != nil {
+		t.Fatal(err)
+	}
+	return is
+}
+
+func TestOnlyALostCommitIsOfUnknownOutcome(t *testing.T) {
+	t.Parallel()
+	const begin, act, insert, commit = 1, 2, 3, 4
+	for name, c := range map[string]struct {
+		at      int
+		fault   faults.Fault
+		unknown bool
+		there   bool
+		fine    bool
+	}{
+		"the answer to COMMIT is lost":            {commit, faults.Fault{Cut: true, Ran: true}, true, true, false},
+		"the server goes after COMMIT":            {commit, faults.Fault{State: "57P01", Ran: true}, true, true, false},
+		"the server goes before COMMIT":           {commit, faults.Fault{State: "57P01"}, true, false, false},
+		"the connection breaks before COMMIT":     {commit, faults.Fault{Cut: true, Never: true}, true, false, false},
+		"the disk is full at COMMIT":              {commit, faults.Fault{State: "53100"}, false, false, false},
+		"a constraint refuses at COMMIT":          {commit, faults.Fault{State: "23503"}, false, false, false},
+		"a race is lost at COMMIT":                {commit, faults.Fault{State: "40001"}, false, true, true},
+		"the connection breaks at work":           {insert, faults.Fault{Cut: true}, false, false, false},
+		"the connection turns out to be dead":     {begin, faults.Fault{Cut: true, Never: true}, false, true, true},
+		"the server has no connections to give":   {begin, faults.Fault{State: "53300"}, false, true, true},
+		"the server goes before the bank is said": {act, faults.Fault{State: "57P01"}, false, true, true},
+		"a deadlock":                              {insert, faults.Fault{State: "40P01", Ran: true}, false, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, line := single(t)
+			bank := rand.Text()
+			line.Break(c.at, c.fault)
+			err := d.InTx(t.Context(), 0, adding(bank))
+			if errors.Is(err, db.ErrUnknownOutcome) != c.unknown || (err == nil) != c.fine || !line.Struck() {
+				t.Error(err)
+			}
+			if there(t, d, bank) != c.there {
+				t.Errorf("it is there: %v (%v)", !c.there, err)
+			}
+		})
+	}
+}
+
+func TestAServerThatGoesWhileWorkIsDoneIsNotAskedAgain(t *testing.T) {
+	t.Parallel()
+	d, line := single(t)
+	ran := 0
+	line.Break(3, faults.Fault{Cut: true, Stays: true})
+	err := d.InTx(t.Context(), 0, func(ctx context.Context, tx bun.Tx) error {
+		ran++
+		return adding(rand.Text())(ctx, tx)
+	})
+	if ran != 1 || !db.IsUnavailable(err) {
+		t.Errorf("it ran %d times: %v", ran, err)
+	}
+	began := len(line.Statements())
+	if err := d.InTx(t.Context(), 0, adding(rand.Text())); !db.IsUnavailable(err) || len(line.Statements()) != began+2 {
+		t.Errorf("it begins %d times: %v", len(line.Statements())-began, err)
+	}
+}
+
+func TestWhoGivesUpKnowsThatNothingWasDone(t *testing.T) {
+	t.Parallel()
+	d, _ := single(t)
+	bank := rand.Text()
+	ctx, cancel := context.WithCancel(t.Context())
+	err := d.InTx(ctx, 0, func(ctx context.Context, tx bun.Tx) error {
+		defer cancel()
+		return adding(bank)(ctx, tx)
+	})
+	if !errors.Is(err, context.Canceled) || errors.Is(err, db.ErrUnknownOutcome) || there(t, d, bank) {
+		t.Error(err)
+	}
+}
+
+func TestAStatementThatFailedInSilenceCommitsNothing(t *testing.T) {
+	t.Parallel()
+	d, _ := single(t)
+	bank := rand.Text()
+	err := d.InTx(t.Context(), 0, func(ctx context.Context, tx bun.Tx) error {
+		if err := adding(bank)(ctx, tx); err != nil {
+			return err
+		}
+		_, _ = tx.ExecContext(ctx, `SELECT 1/0`)
+		return nil
+	})
+	if err == nil || errors.Is(err, db.ErrUnknownOutcome) || db.IsUnavailable(err) || there(t, d, bank) {
+		t.Error(err)
+	}
+}
+
+func TestALostRaceRunsAgainFiveTimes(t *testing.T) {
+	t.Parallel()
+	d, _ := single(t)
+	ran := 0
+	err := d.InTx(t.Context(), 0, func(context.Context, bun.Tx) error {
+		ran++
+		return &pgconn.PgError{Code: "40001"}
+	})
+	if ran != 6 || !db.IsRetryable(err) {
+		t.Errorf("it ran %d times: %v", ran, err)
+	}
+}
+
+func TestWhoGetsNoConnectionHearsItInTime(t *testing.T) {
+	t.Parallel()
+	d, _ := single(t)
+	err := d.InTx(t.Context(), 0, func(context.Context, bun.Tx) error {
+		began := time.Now()
+		err := d.InTx(t.Context(), 0, adding(rand.Text())) // as another caller
+		if took := time.Since(began); !errors.Is(err, db.ErrBusy) || !db.IsTimeout(err) || took < 500*time.Millisecond || took > 2*time.Second {
+			t.Errorf("after %s: %v", took, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestATransactionInsideAnotherIsRefused(t *testing.T) {
+	t.Parallel()
+	d, _ := single(t)
+	err := d.InTx(t.Context(), 0, func(ctx context.Context, _ bun.Tx) error { return d.InTx(ctx, 0, adding(rand.Text())) })
+	if !errors.Is(err, db.ErrNested) {
+		t.Error(err)
+	}
+}
+
+func TestAPanicLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	d, _ := single(t)
+	bank := rand.Text()
+	func() {
+		defer func() { _ = recover() }()
+		_ = d.InTx(t.Context(), 0, func(ctx context.Context, tx bun.Tx) error {
+			if err := adding(bank)(ctx, tx); err != nil {
+				t.Error(err)
+			}
+			panic("a defect")
+		})
+	}()
+	if there(t, d, bank) {
+		t.Error("it was committed")
+	}
+	if err := d.InTx(t.Context(), 0, adding(bank)); err != nil { // the one connection is free, and so is the name
+		t.Error(err)
+	}
+}
