@@ -2,7 +2,6 @@ package rest
 
 import (
 	"bankgraph/core/contacts"
-	"bankgraph/core/given"
 	"bankgraph/core/money"
 	"bankgraph/core/postal"
 )
@@ -102,27 +101,19 @@ func contactDraft(body fields) contacts.Draft {
 	bank, between, other := body.object("contactBank"), body.object("intermediaryBank"), body.object("otherInfo")
 	return contacts.Draft{
 		ExternalReferenceID: body.text("externalReferenceId"), TemplateName: body.text("templateName"), Name: body.text("name"),
-		Address: addressDraft(body.object("address")), EmailAddress: body.text("emailAddress", "email"), PhoneNumber: body.text("phoneNumber"),
+		Address: body.address("address"), EmailAddress: body.text("emailAddress", "email"), PhoneNumber: body.text("phoneNumber"),
 		Bank: contacts.BankDraft{
 			Country: bank.text("country"), AccountNumber: bank.text("accountNo"), AccountCurrency: bank.text("accountCcy"),
 			AccountType: bank.text("accountType"), AccountSubType: bank.text("accountSubType"), Name: bank.text("name"),
-			Address: addressDraft(bank.object("address")), NationalCode: bank.text("nationalCode"), SWIFTCode: bank.text("swiftCode"),
+			Address: bank.address("address"), NationalCode: bank.text("nationalCode"), SWIFTCode: bank.text("swiftCode"),
 		},
 		Intermediary: contacts.IntermediaryDraft{
 			Country: between.text("country"), Name: between.text("name"), NationalCode: between.text("nationalCode"), SWIFTCode: between.text("swiftCode"),
-			CoverMessageRequired: between.yesNo("coverMessageRequired"), Address: addressDraft(between.object("address")),
+			CoverMessageRequired: between.yesNo("coverMessageRequired"), Address: between.address("address"),
 			AddressLine3: between.object("address").text("addressLine3"),
 		},
 		BeneficiaryNotes: other.text("beneficiaryNotes", "beneNotes"), OtherBankInfo: other.text("otherBeneBankInfo"),
 		RegulatoryReporting: reportingDraft(body),
-	}
-}
-
-// addressDraft reads an address (contract, customers 3.4).
-func addressDraft(a fields) given.Address {
-	return given.Address{
-		Line1: a.text("addressLine1"), Line2: a.text("addressLine2"), City: a.text("city"), State: a.text("state"),
-		PostalCode: a.text("postalCode"), CountryCode: a.text("countryCode"), Country: a.text("country"),
 	}
 }
 
