@@ -61,7 +61,7 @@ func New(o Options) *Core {
 	c.Users = users.New(o.DB)
 	c.Clients = clients.New(o.DB, o.Keys, o.Now, o.PublicURL)
 	c.Customers = customers.New(o.DB, o.Keys, o.Now)
-	c.Contacts = contacts.New(o.DB, o.Keys, c.Customers, o.Now)
+	c.Contacts = contacts.New(o.DB, o.Keys, c.Customers, c.Changes, o.Now)
 	c.Accounts = accounts.New(o.DB, o.Keys, c.Customers, o.Now)
 	c.Signatories = signatories.New(o.DB, c.Customers, c.Changes)
 	c.Fees = fees.New(o.DB)

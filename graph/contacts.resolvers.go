@@ -21,6 +21,28 @@ func (r *customerResolver) Contacts(ctx context.Context, obj *customers.Customer
 	return load(ctx, obj, customerContacts)
 }
 
+func (r *mutationResolver) AddContact(ctx context.Context, input model.ContactDraft) (*model.AddContactPayload, error) {
+	done, err := r.core.Contacts.Add(ctx, input.Customer, input.Draft, input.Terms)
+	if err != nil {
+		return nil, err
+	}
+	return &model.AddContactPayload{
+		Contact:  changed(ctx, contactKind, "contact", done.Result.UID, r.core.Contacts.FindMany),
+		Approval: r.waiting(ctx, done.Mark), Replayed: done.Replayed,
+	}, nil
+}
+
+func (r *mutationResolver) ChangeContact(ctx context.Context, input model.ContactDraft) (*model.ChangeContactPayload, error) {
+	done, err := r.core.Contacts.Change(ctx, input.Customer, input.UID, input.Draft, input.Terms)
+	if err != nil {
+		return nil, err
+	}
+	return &model.ChangeContactPayload{
+		Contact:  changed(ctx, contactKind, "contact", done.Result.UID, r.core.Contacts.FindMany),
+		Approval: r.waiting(ctx, done.Mark), Replayed: done.Replayed,
+	}, nil
+}
+
 func (r *Resolver) Contact() generated.ContactResolver { return &contactResolver{r} }
 
 type contactResolver struct{ *Resolver }

@@ -36,6 +36,19 @@ func codeOf(f *fault.Fault) string {
 	return codes[f.Kind][""]
 }
 
+// words are the names of fields, by what they are of, where core has those of the partners.
+var words = map[string]map[string]string{
+	"contact": {
+		"address.addressLine1": "address.line1", "address.addressLine2": "address.line2",
+		"contactBank": "bank", "contactBank.accountNo": "bank.accountNumber", "contactBank.accountCcy": "bank.accountCurrency",
+		"contactBank.address.addressLine1": "bank.address.line1", "contactBank.address.addressLine2": "bank.address.line2",
+		"intermediaryBank.address.addressLine1": "intermediaryBank.address.line1", "intermediaryBank.address.addressLine2": "intermediaryBank.address.line2",
+		"intermediaryBank.address.addressLine3": "intermediaryBank.addressLine3",
+		"otherInfo.beneficiaryNotes":            "beneficiaryNotes", "otherInfo.otherBeneBankInfo": "otherBankInfo",
+		"regulartoryReporting": "regulatoryReporting",
+	},
+}
+
 var errTooMuch = fault.New(fault.Invalid, "operation", "the operation asks the database too many questions; send it in parts")
 
 // present turns an error into what the caller may see of it: a fault with its kind, code and field, the
@@ -47,6 +60,7 @@ func (h handlerOptions) present(ctx context.Context, err error) *gqlerror.Error 
 		path = language.Path
 	}
 	if f, ok := fault.Of(err); ok {
+		f, _ = fault.Of(fault.Called(f, words[f.Subject]))
 		if own := graphql.GetPath(ctx); f.Kind == fault.Invalid && f.Field == "" && len(own) > 0 && len(path) > len(own) {
 			f, path = f.On(path[len(own):].String()), own // gqlgen says by the path which argument it could not read
 		}

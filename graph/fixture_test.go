@@ -201,7 +201,7 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 
 			k := contacts.Contact{UID: contactOf(uid, n), Customer: uid}
 			b.fill(&k, int64(k.UID))
-			k.Tenant = b.tenant
+			k.Tenant, k.Status, k.Version = b.tenant, contacts.Active, 1
 			k.Bank.AccountNumber = keyset.Seal("55"+numberOf(uid, n), seal.Place{Tenant: int64(b.tenant), Column: contacts.NumberColumn, Row: int64(k.UID)})
 			paid = append(paid, k)
 

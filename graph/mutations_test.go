@@ -27,8 +27,19 @@ var mutations = map[string]struct {
 		return fmt.Sprintf(`uid: "%s", title: "CFO", approvalLimit: null`, signatoryOf(c, 0))
 	}, `signatory { uid title approvalLimit fullName version } approval { uid }`},
 	"removeSignatory": {access.ManageCustomers, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, signatoryOf(c, 1)) }, `uid approval { uid }`},
-	"approveChange":   {access.ManageCustomers, openApproval, `approval { status checkerClient }`},
-	"refuseChange":    {access.ManageCustomers, openApproval, `approval { status decisionReason }`},
+	"addContact": {access.ManageContacts, func(c customers.UID) string {
+		return fmt.Sprintf(`customer: "%s", externalReferenceId: "crm-1", templateName: "Lumen1", name: "Lumen Optik GmbH", emailAddress: "post@lumen.example", phoneNumber: "030 901820",
+			address: {line1: "Hauptstr. 3", line2: "Hof 2", city: "Berlin", state: "BE", postalCode: "10115", countryCode: "DEU", country: "Germany"},
+			bank: {country: "Germany", accountNumber: "DE89 3704 0044 0532 0130 00", accountCurrency: "EUR", accountType: "Deposit", accountSubType: "Savings", name: "Rhein Bank", nationalCode: "37040044", swiftCode: "RHNUDEF0"},
+			intermediaryBank: {country: "US", name: "Middle Bank", nationalCode: "611090001", swiftCode: "MIDLUS33", coverMessageRequired: true, address: {line1: "1 Wall St", city: "New York", postalCode: "10005", countryCode: "US"}, addressLine3: "Desk 3"},
+			beneficiaryNotes: "quarterly", otherBankInfo: "none", regulatoryReporting: [{key: "taxid", value: "DE1234567"}]`, c)
+	}, `contact { id name status version bank { country accountNumber { masked } accountSubType } address { countryCode } phoneNumber
+		intermediaryBank { country addressLine3 coverMessageRequired } regulatoryReporting { key value } customer { uid } } approval { uid }`},
+	"changeContact": {access.ManageContacts, func(c customers.UID) string {
+		return fmt.Sprintf(`uid: "%s", emailAddress: null, bank: {accountType: "Deposit", accountSubType: "Savings", nationalCode: null, swiftCode: "RHNUDEF0"}`, contactOf(c, 0))
+	}, `contact { uid emailAddress bank { accountSubType nationalCode swiftCode } version } approval { uid }`},
+	"approveChange": {access.ManageCustomers, openApproval, `approval { status checkerClient }`},
+	"refuseChange":  {access.ManageCustomers, openApproval, `approval { status decisionReason }`},
 }
 
 // openApproval names the approval that openApprovals has opened for a customer.

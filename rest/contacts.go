@@ -3,8 +3,10 @@ package rest
 import (
 	"net/http"
 
+	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
+	"bankgraph/core/fault"
 )
 
 func (a *api) searchContactsG1(r *http.Request) (answer, error) {
@@ -48,5 +50,56 @@ func (a *api) findContact(r *http.Request, name string, view func(*contacts.Cont
 	if err != nil {
 		return answer{}, err
 	}
-	return one(view(contact)), nil
+	return answer{data: view(contact), mark: changes.Mark{Version: contact.Version}}, nil
+}
+
+func (a *api) addContactG1(r *http.Request) (answer, error) {
+	return a.addContact(r, contactDraftG1, contactSavedG1Of)
+}
+
+func (a *api) addContactV2(r *http.Request) (answer, error) {
+	said, err := a.addContact(r, contactDraftV2, contactSavedOf)
+	return said, fault.Called(err, contactWordsV2)
+}
+
+func (a *api) addBeneficiary(r *http.Request) (answer, error) {
+	said, err := a.addContact(r, contactDraft, contactSavedOf)
+	return said, fault.Called(err, contactWordsV2)
+}
+
+// addContact is what the creations share: they differ in the words of body and answer, and in what they demand.
+func (a *api) addContact(r *http.Request, drafted func(fields) contacts.Draft, view func(contacts.Saved) any) (answer, error) {
+	q := readBody(r)
+	customer, draft, terms := inPath(q, "customerUID", customers.ParseUID), drafted(q.fields()), q.terms()
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Contacts.Add(r.Context(), customer, draft, terms)
+	return done(http.StatusOK, out.Mark, view(out.Result)), err
+}
+
+func (a *api) changeContactG1(r *http.Request) (answer, error) {
+	return a.changeContact(r, "contactUID", contactDraftG1, contactSavedG1Of)
+}
+
+func (a *api) changeContactV2(r *http.Request) (answer, error) {
+	said, err := a.changeContact(r, "contactUID", contactDraftV2, contactSavedOf)
+	return said, fault.Called(err, contactWordsV2)
+}
+
+func (a *api) changeBeneficiary(r *http.Request) (answer, error) {
+	said, err := a.changeContact(r, "contactId", contactDraft, contactSavedOf)
+	return said, fault.Called(err, contactWordsV2)
+}
+
+// changeContact merges: what the body does not give stays as it is.
+func (a *api) changeContact(r *http.Request, name string, drafted func(fields) contacts.Draft, view func(contacts.Saved) any) (answer, error) {
+	q := readBody(r)
+	customer, uid := inPath(q, "customerUID", customers.ParseUID), inPath(q, name, contacts.ParseUID)
+	draft, terms := drafted(q.fields()), q.terms()
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Contacts.Change(r.Context(), customer, uid, draft, terms)
+	return done(http.StatusOK, out.Mark, view(out.Result)), err
 }

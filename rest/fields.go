@@ -104,6 +104,15 @@ func (f fields) number(names ...string) given.Text {
 	return given.Text{}
 }
 
+// address reads an address of customers, contacts and banks (contract, customers 3.4).
+func (f fields) address(names ...string) given.Address {
+	a := f.object(names...)
+	return given.Address{
+		Line1: a.text("addressLine1"), Line2: a.text("addressLine2"), City: a.text("city"), State: a.text("state"),
+		PostalCode: a.text("postalCode"), CountryCode: a.text("countryCode"), Country: a.text("country"),
+	}
+}
+
 // texts reads a list of texts.
 func (f fields) texts(names ...string) given.Value[[]string] {
 	used, value := f.member(names)

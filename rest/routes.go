@@ -25,6 +25,12 @@ func (a *api) routes(r chi.Router) {
 	r.Get("/v2/customers/{customerUID}/contacts", a.answer(contactsV2.says("Contact search failed"), a.searchContactsV2))
 	r.Get("/v2/customers/{customerUID}/contacts/{contactUID}", a.answer(contactsV2.says("Contact retrieval failed"), a.findContactV2("contactUID")))
 	r.Get("/v1/customers/{customerUID}/beneficiary/{contactId}", a.answer(contactsV2.says("Contact retrieval failed"), a.findContactV2("contactId")))
+	r.Post("/customers/{customerUID}/contacts", a.answer(contactsG1.says("Contact creation failed"), a.addContactG1))
+	r.Put("/customers/{customerUID}/contacts/{contactUID}", a.answer(contactsG1.says("Contact update failed"), a.changeContactG1))
+	r.Post("/v2/customers/{customerUID}/contacts", a.answer(contactsV2.says("Contact creation failed"), a.addContactV2))
+	r.Put("/v2/customers/{customerUID}/contacts/{contactUID}", a.answer(contactsV2.says("Contact update failed"), a.changeContactV2))
+	r.Post("/v1/customers/{customerUID}/beneficiary", a.answer(contactsV2.says("Contact creation failed"), a.addBeneficiary))
+	r.Patch("/v1/customers/{customerUID}/beneficiary/{contactId}", a.answer(contactsV2.says("Contact update failed"), a.changeBeneficiary))
 
 	// Accounts. The v2 set is deprecated in favour of v3.
 	r.Get("/customers/{customerUID}/accounts", a.answer(accountsG1.says("Account search failed"), a.searchAccountsG1))

@@ -80,3 +80,68 @@ func contactV2Of(k *contacts.Contact) any {
 		RegulartoryReporting: listed(k.RegulatoryReporting),
 	}
 }
+
+// contactDraftG1 reads the body of the first generation's create and update (contract, contacts 3.3).
+func contactDraftG1(body fields) contacts.Draft {
+	draft := contactDraft(body)
+	draft.Form = contacts.First
+	return draft
+}
+
+// contactDraftV2 reads that of the second, which has the words of v1 and asks less.
+func contactDraftV2(body fields) contacts.Draft {
+	draft := contactDraft(body)
+	draft.Form = contacts.Second
+	return draft
+}
+
+// contactDraft reads the body of a v1 create and update (contract, contacts 3.1 and 3.2). The first generation has
+// other words for the e-mail address and the notes; each generation takes both.
+func contactDraft(body fields) contacts.Draft {
+	bank, between, other := body.object("contactBank"), body.object("intermediaryBank"), body.object("otherInfo")
+	return contacts.Draft{
+		ExternalReferenceID: body.text("externalReferenceId"), TemplateName: body.text("templateName"), Name: body.text("name"),
+		Address: body.address("address"), EmailAddress: body.text("emailAddress", "email"), PhoneNumber: body.text("phoneNumber"),
+		Bank: contacts.BankDraft{
+			Country: bank.text("country"), AccountNumber: bank.text("accountNo"), AccountCurrency: bank.text("accountCcy"),
+			AccountType: bank.text("accountType"), AccountSubType: bank.text("accountSubType"), Name: bank.text("name"),
+			Address: bank.address("address"), NationalCode: bank.text("nationalCode"), SWIFTCode: bank.text("swiftCode"),
+		},
+		Intermediary: contacts.IntermediaryDraft{
+			Country: between.text("country"), Name: between.text("name"), NationalCode: between.text("nationalCode"), SWIFTCode: between.text("swiftCode"),
+			CoverMessageRequired: between.yesNo("coverMessageRequired"), Address: between.address("address"),
+			AddressLine3: between.object("address").text("addressLine3"),
+		},
+		BeneficiaryNotes: other.text("beneficiaryNotes", "beneNotes"), OtherBankInfo: other.text("otherBeneBankInfo"),
+		RegulatoryReporting: reportingDraft(body),
+	}
+}
+
+func reportingDraft(body fields) []contacts.Reporting {
+	items, there := body.each("regulartoryReporting")
+	if !there {
+		return nil
+	}
+	return each(items, func(f fields) contacts.Reporting {
+		return contacts.Reporting{Key: f.text("key").Value, Value: f.text("value").Value}
+	})
+}
+
+// contactWordsV2 are the words of the later generations where they are not those of core.
+var contactWordsV2 = map[string]string{"emailAddress": "email", "otherInfo.beneficiaryNotes": "otherInfo.beneNotes"}
+
+// contactSaved answers a create and an update (contract, contacts 4.1).
+type contactSaved struct {
+	CustomerContactUID string `json:"customerContactUID"`
+}
+
+func contactSavedOf(k contacts.Saved) any { return contactSaved{k.UID.String()} }
+
+type contactSavedG1 struct {
+	CustomerContactUID  string `json:"customerContactUID"`
+	ExternalReferenceID string `json:"externalReferenceId"`
+}
+
+func contactSavedG1Of(k contacts.Saved) any {
+	return contactSavedG1{k.UID.String(), k.ExternalReferenceID}
+}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"bankgraph/core/fault"
+	"bankgraph/core/given"
 	"bankgraph/core/postal"
 )
 
@@ -31,6 +32,17 @@ func (c *Fields) Address(object string, a postal.Address, required ...string) po
 		c.AtMost(part.field, part.value, 255)
 	}
 	a.CountryCode, a.Country = c.countryOf(a)
+	return a
+}
+
+// GivenAddress is Address for what a request gives of one. Who gives the country's code or its name has given both.
+func (c *Fields) GivenAddress(object string, a given.Address, required ...string) given.Address {
+	var whole postal.Address
+	a.To(&whole)
+	whole = c.Address(object, whole, required...)
+	if a.CountryCode.Given || a.Country.Given {
+		a.CountryCode, a.Country = given.Of(whole.CountryCode), given.Of(whole.Country)
+	}
 	return a
 }
 

@@ -2,6 +2,7 @@
 package contacts
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,6 +32,15 @@ func ParseUID(field, text string) (UID, error) {
 	return UID(n), nil
 }
 
+// Status is where a contact is in its life. A refused one is in no list.
+type Status string
+
+const (
+	Active  Status = "Active"
+	Pending Status = "Pending" // waits for a second person
+	Refused Status = "Refused" // the second person said no
+)
+
 // Contact is one beneficiary (contract, section 2.5).
 type Contact struct {
 	bun.BaseModel `bun:"table:contacts,alias:k" json:"-"`
@@ -49,6 +59,7 @@ type Contact struct {
 	BeneficiaryNotes    string           `bun:"beneficiary_notes" json:"-"`
 	OtherBankInfo       string           `bun:"other_bank_info" json:"-"`
 	RegulatoryReporting []Reporting      `bun:"regulatory_reporting,type:jsonb" json:"regulartoryReporting"` // misspelt in the contract
+	Status              Status           `bun:"status" json:"-"`
 	CreatedAt           time.Time        `bun:"created_at" json:"-"`
 	UpdatedAt           time.Time        `bun:"updated_at" json:"-"`
 	Version             int32            `bun:"version" json:"-"`
@@ -78,6 +89,7 @@ type IntermediaryBank struct {
 	SWIFTCode            string         `bun:"swift_code" json:"swiftCode"`
 	CoverMessageRequired bool           `bun:"cover_message_required" json:"coverMessageRequired"`
 	Address              postal.Address `bun:"embed:address_" json:"address"`
+	AddressLine3         string         `bun:"address_line3" json:"-"` // no other address has a third line (contract, contacts 3.2)
 }
 
 // Reporting is one entry that a regulator asks for.
@@ -86,8 +98,21 @@ type Reporting struct {
 	Value string `json:"value"`
 }
 
+// recorded is the contact as the record keeps it: what regulators ask for shows its last digits, like a tax id.
+func (k *Contact) recorded() *Contact {
+	shown := *k
+	shown.RegulatoryReporting = slices.Clone(k.RegulatoryReporting)
+	for i := range shown.RegulatoryReporting {
+		shown.RegulatoryReporting[i].Value = seal.Mask(shown.RegulatoryReporting[i].Value)
+	}
+	return &shown
+}
+
 // NumberColumn is the place that beneficiaries' account numbers are sealed for.
 const NumberColumn = "contacts.bank_account_number"
 
 // ErrNotFound is a contact that does not exist, or that is not tied to this customer.
 var ErrNotFound = fault.New(fault.NotFound, "contact", "the contact is not associated with the customer")
+
+// ErrTaken is a nickname that another contact of the customer has.
+var ErrTaken = fault.New(fault.Conflict, "contact", "another contact of the customer has this name").On("templateName")

@@ -2,9 +2,11 @@ package contacts
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"bankgraph/core/access"
+	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/page"
 	"bankgraph/core/seal"
@@ -17,11 +19,14 @@ type Service struct {
 	keys      *seal.Keys
 	customers *customers.Service
 	now       func() time.Time
+	operations
 }
 
 // New makes the service.
-func New(d *db.DB, keys *seal.Keys, c *customers.Service, now func() time.Time) *Service {
-	return &Service{db: d, keys: keys, customers: c, now: now}
+func New(d *db.DB, keys *seal.Keys, c *customers.Service, all *changes.Service, now func() time.Time) *Service {
+	s := &Service{db: d, keys: keys, customers: c, now: now}
+	s.declare(all)
+	return s
 }
 
 var identity = db.Want[Contact]("UID", "Customer")
@@ -29,16 +34,17 @@ var identity = db.Want[Contact]("UID", "Customer")
 // Search is what a list of contacts is narrowed to. Empty fields do not count; all others must hold.
 type Search struct {
 	Name          string // begins so, without regard to letter case
-	AccountNumber string // exact
+	AccountNumber string // exact, but for spaces
 }
 
 // where are the conditions that narrow a query; p collects the values.
 func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.Conditions) {
+	all = append(all, "k.status <> 'Refused'")
 	if by.Name != "" {
 		all = append(all, "starts_with(lower(k.name), lower("+p.Add(by.Name)+"::text))")
 	}
 	if by.AccountNumber != "" {
-		all = append(all, "k.bank_account_number_hash = "+p.Add(s.keys.Hash(int64(tenant), NumberColumn, by.AccountNumber)))
+		all = append(all, "k.bank_account_number_hash = "+p.Add(s.keys.Hash(int64(tenant), NumberColumn, strings.ReplaceAll(by.AccountNumber, " ", ""))))
 	}
 	return all
 }
@@ -97,7 +103,7 @@ func (s *Service) FindMany(ctx context.Context, b *db.Batch, uids []UID, want db
 	}
 	want, partner := db.Or[Contact](want).And(identity), !caller.Institution
 	text := finding.Get(shape{want: want, partner: partner}, func() string {
-		q := db.Select[Contact](want, nil).Where("k.tenant = $1").Where("k.uid = ANY($3)")
+		q := db.Select[Contact](want, nil).Where("k.tenant = $1").Where("k.uid = ANY($3)").Where("k.status <> 'Refused'")
 		if partner {
 			return q.Join("JOIN customers AS c ON c.tenant = k.tenant AND c.uid = k.customer").Where("c.owner = $2").String()
 		}

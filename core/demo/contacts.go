@@ -39,7 +39,7 @@ func (b *bank) contact(n int64, k int) *contacts.Contact {
 	created := b.ago(d, 1, 900)
 	c := &contacts.Contact{
 		Tenant: b.tenant, UID: Contact(n, k), Customer: Customer(n), ExternalReferenceID: fmt.Sprintf("CON-%d", Contact(n, k)),
-		Name: name, TemplateName: templateName(name, k), RegulatoryReporting: []contacts.Reporting{},
+		Name: name, TemplateName: templateName(name, k), RegulatoryReporting: []contacts.Reporting{}, Status: contacts.Active,
 		CreatedAt: created, UpdatedAt: created, Version: 1,
 	}
 	if company {

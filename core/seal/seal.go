@@ -181,6 +181,9 @@ func (k *Keys) Seal(clear string, at Place) Text {
 	}
 }
 
+// Mask is the masked form of a value that is not sealed.
+func Mask(clear string) string { return Text{Last4: last(clear)}.Masked() }
+
 func last(clear string) string {
 	runes := []rune(clear)
 	if len(runes) < 8 {

@@ -3,12 +3,14 @@
 package generated
 
 import (
+	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/money"
 	"bankgraph/core/postal"
 	"bankgraph/core/seal"
 	"bankgraph/graph/model"
+	"bankgraph/graph/scalar"
 	"context"
 	"errors"
 	"math"
@@ -33,6 +35,180 @@ type ContactResolver interface {
 // endregion ***************************** args.gotpl *****************************
 
 // region    **************************** field.gotpl *****************************
+
+func _AddContactPayload_contact(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.AddContactPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_AddContactPayload_contact(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Contact, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *contacts.Contact) graphql.Marshaler {
+			return marshalOContact2ᚖbankgraphᚋcoreᚋcontactsᚐContact(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_AddContactPayload_contact(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AddContactPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Contact(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _AddContactPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.AddContactPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_AddContactPayload_approval(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approval, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *changes.Approval) graphql.Marshaler {
+			return marshalOApproval2ᚖbankgraphᚋcoreᚋchangesᚐApproval(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_AddContactPayload_approval(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AddContactPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Approval(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _AddContactPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.AddContactPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_AddContactPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_AddContactPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AddContactPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func _ChangeContactPayload_contact(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeContactPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ChangeContactPayload_contact(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Contact, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *contacts.Contact) graphql.Marshaler {
+			return marshalOContact2ᚖbankgraphᚋcoreᚋcontactsᚐContact(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ChangeContactPayload_contact(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ChangeContactPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Contact(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _ChangeContactPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeContactPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ChangeContactPayload_approval(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approval, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *changes.Approval) graphql.Marshaler {
+			return marshalOApproval2ᚖbankgraphᚋcoreᚋchangesᚐApproval(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ChangeContactPayload_approval(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ChangeContactPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Approval(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _ChangeContactPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeContactPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ChangeContactPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_ChangeContactPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ChangeContactPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
 
 func _Contact_id(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *contacts.Contact) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -445,6 +621,52 @@ func _Contact_updatedAt(ctx context.Context, ec *executionContext, field graphql
 }
 func fieldContext_Contact_updatedAt(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Contact", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func _Contact_status(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *contacts.Contact) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Contact_status(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Status, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v contacts.Status) graphql.Marshaler {
+			return marshalNContactStatus2bankgraphᚋcoreᚋcontactsᚐStatus(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_Contact_status(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Contact", field, false, false, errors.New("field of type ContactStatus does not have child fields"))
+}
+
+func _Contact_version(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *contacts.Contact) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Contact_version(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int32) graphql.Marshaler {
+			return marshalNInt2int32(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_Contact_version(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Contact", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func _ContactBank_country(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *contacts.Bank) (ret graphql.Marshaler) {
@@ -924,6 +1146,29 @@ func fieldContext_IntermediaryBank_address(_ context.Context, ec *executionConte
 	return fc, nil
 }
 
+func _IntermediaryBank_addressLine3(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *contacts.IntermediaryBank) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_IntermediaryBank_addressLine3(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AddressLine3, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_IntermediaryBank_addressLine3(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("IntermediaryBank", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func _IntermediaryBank_nationalCode(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *contacts.IntermediaryBank) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1043,6 +1288,341 @@ func fieldContext_RegulatoryReporting_value(_ context.Context, ec *executionCont
 
 // region    **************************** input.gotpl *****************************
 
+func unmarshalInputAddContactInput(ctx context.Context, ec *executionContext, obj any) (model.ContactDraft, error) {
+	var it model.ContactDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"customer", "externalReferenceId", "templateName", "name", "address", "bank", "emailAddress", "phoneNumber", "intermediaryBank", "beneficiaryNotes", "otherBankInfo", "regulatoryReporting", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "customer":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customer"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋcustomersᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Customer = data
+		case "externalReferenceId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("externalReferenceId"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExternalReferenceID = data
+		case "templateName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("templateName"))
+			data, err := unmarshalNString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.TemplateName = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := unmarshalNString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "address":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("address"))
+			data, err := unmarshalNAddressInput2bankgraphᚋcoreᚋgivenᚐAddress(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Address = data
+		case "bank":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bank"))
+			data, err := unmarshalNContactBankInput2bankgraphᚋcoreᚋcontactsᚐBankDraft(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Bank = data
+		case "emailAddress":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("emailAddress"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.EmailAddress = data
+		case "phoneNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("phoneNumber"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.PhoneNumber = data
+		case "intermediaryBank":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("intermediaryBank"))
+			data, err := unmarshalOIntermediaryBankInput2bankgraphᚋcoreᚋcontactsᚐIntermediaryDraft(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Intermediary = data
+		case "beneficiaryNotes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("beneficiaryNotes"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.BeneficiaryNotes = data
+		case "otherBankInfo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("otherBankInfo"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.OtherBankInfo = data
+		case "regulatoryReporting":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("regulatoryReporting"))
+			data, err := unmarshalORegulatoryReportingInput2ᚕbankgraphᚋcoreᚋcontactsᚐReportingᚄ(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.RegulatoryReporting = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func unmarshalInputChangeContactInput(ctx context.Context, ec *executionContext, obj any) (model.ContactDraft, error) {
+	var it model.ContactDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"uid", "externalReferenceId", "templateName", "name", "address", "bank", "emailAddress", "phoneNumber", "intermediaryBank", "beneficiaryNotes", "otherBankInfo", "regulatoryReporting", "version", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "uid":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋcontactsᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		case "externalReferenceId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("externalReferenceId"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExternalReferenceID = data
+		case "templateName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("templateName"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.TemplateName = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "address":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("address"))
+			data, err := unmarshalOAddressInput2bankgraphᚋcoreᚋgivenᚐAddress(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Address = data
+		case "bank":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bank"))
+			data, err := unmarshalOContactBankInput2bankgraphᚋcoreᚋcontactsᚐBankDraft(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Bank = data
+		case "emailAddress":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("emailAddress"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.EmailAddress = data
+		case "phoneNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("phoneNumber"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.PhoneNumber = data
+		case "intermediaryBank":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("intermediaryBank"))
+			data, err := unmarshalOIntermediaryBankInput2bankgraphᚋcoreᚋcontactsᚐIntermediaryDraft(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Intermediary = data
+		case "beneficiaryNotes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("beneficiaryNotes"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.BeneficiaryNotes = data
+		case "otherBankInfo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("otherBankInfo"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.OtherBankInfo = data
+		case "regulatoryReporting":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("regulatoryReporting"))
+			data, err := unmarshalORegulatoryReportingInput2ᚕbankgraphᚋcoreᚋcontactsᚐReportingᚄ(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.RegulatoryReporting = data
+		case "version":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+			data, err := unmarshalOInt2int32(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Version = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func unmarshalInputContactBankInput(ctx context.Context, ec *executionContext, obj any) (contacts.BankDraft, error) {
+	var it contacts.BankDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"country", "accountNumber", "accountCurrency", "accountType", "accountSubType", "name", "address", "nationalCode", "swiftCode"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "country":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("country"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Country = data
+		case "accountNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountNumber"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountNumber = data
+		case "accountCurrency":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountCurrency"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountCurrency = data
+		case "accountType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountType"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountType = data
+		case "accountSubType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountSubType"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountSubType = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "address":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("address"))
+			data, err := unmarshalOAddressInput2bankgraphᚋcoreᚋgivenᚐAddress(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Address = data
+		case "nationalCode":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("nationalCode"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.NationalCode = data
+		case "swiftCode":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("swiftCode"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.SWIFTCode = data
+		}
+	}
+	return it, nil
+}
+
 func unmarshalInputContactFilter(ctx context.Context, ec *executionContext, obj any) (contacts.Search, error) {
 	var it contacts.Search
 	if obj == nil {
@@ -1080,6 +1660,115 @@ func unmarshalInputContactFilter(ctx context.Context, ec *executionContext, obj 
 	return it, nil
 }
 
+func unmarshalInputIntermediaryBankInput(ctx context.Context, ec *executionContext, obj any) (contacts.IntermediaryDraft, error) {
+	var it contacts.IntermediaryDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"country", "name", "address", "addressLine3", "nationalCode", "swiftCode", "coverMessageRequired"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "country":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("country"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Country = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "address":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("address"))
+			data, err := unmarshalOAddressInput2bankgraphᚋcoreᚋgivenᚐAddress(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Address = data
+		case "addressLine3":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressLine3"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.AddressLine3 = data
+		case "nationalCode":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("nationalCode"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.NationalCode = data
+		case "swiftCode":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("swiftCode"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.SWIFTCode = data
+		case "coverMessageRequired":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("coverMessageRequired"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.CoverMessageRequired = data
+		}
+	}
+	return it, nil
+}
+
+func unmarshalInputRegulatoryReportingInput(ctx context.Context, ec *executionContext, obj any) (contacts.Reporting, error) {
+	var it contacts.Reporting
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"key", "value"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "key":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("key"))
+			data, err := unmarshalNString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Key = data
+		case "value":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("value"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Value = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -1087,6 +1776,102 @@ func unmarshalInputContactFilter(ctx context.Context, ec *executionContext, obj 
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
+
+var addContactPayloadImplementors = []string{"AddContactPayload"}
+
+func _AddContactPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.AddContactPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, addContactPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AddContactPayload")
+		case "contact":
+			out.Values[i] = _AddContactPayload_contact(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approval":
+			out.Values[i] = _AddContactPayload_approval(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _AddContactPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var changeContactPayloadImplementors = []string{"ChangeContactPayload"}
+
+func _ChangeContactPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.ChangeContactPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, changeContactPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ChangeContactPayload")
+		case "contact":
+			out.Values[i] = _ChangeContactPayload_contact(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approval":
+			out.Values[i] = _ChangeContactPayload_approval(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _ChangeContactPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
 
 var contactImplementors = []string{"Contact", "Node"}
 
@@ -1210,6 +1995,16 @@ func _Contact(ctx context.Context, ec *executionContext, sel ast.SelectionSet, o
 			}
 		case "updatedAt":
 			out.Values[i] = _Contact_updatedAt(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "status":
+			out.Values[i] = _Contact_status(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "version":
+			out.Values[i] = _Contact_version(ctx, ec, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -1468,6 +2263,11 @@ func _IntermediaryBank(ctx context.Context, ec *executionContext, sel ast.Select
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "addressLine3":
+			out.Values[i] = _IntermediaryBank_addressLine3(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "nationalCode":
 			out.Values[i] = _IntermediaryBank_nationalCode(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -1551,6 +2351,16 @@ func _RegulatoryReporting(ctx context.Context, ec *executionContext, sel ast.Sel
 
 // region    ***************************** type.gotpl *****************************
 
+func unmarshalNAddContactInput2bankgraphᚋgraphᚋmodelᚐContactDraft(ctx context.Context, ec *executionContext, v any) (model.ContactDraft, error) {
+	res, err := unmarshalInputAddContactInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func unmarshalNChangeContactInput2bankgraphᚋgraphᚋmodelᚐContactDraft(ctx context.Context, ec *executionContext, v any) (model.ContactDraft, error) {
+	res, err := unmarshalInputChangeContactInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func marshalNContact2ᚕᚖbankgraphᚋcoreᚋcontactsᚐContactᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []*contacts.Contact) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -1575,6 +2385,11 @@ func marshalNContact2ᚖbankgraphᚋcoreᚋcontactsᚐContact(ctx context.Contex
 		return graphql.Null
 	}
 	return _Contact(ctx, ec, sel, v)
+}
+
+func unmarshalNContactBankInput2bankgraphᚋcoreᚋcontactsᚐBankDraft(ctx context.Context, ec *executionContext, v any) (contacts.BankDraft, error) {
+	res, err := unmarshalInputContactBankInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func marshalNContactEdge2ᚕᚖbankgraphᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []*model.Edge[contacts.Contact]) graphql.Marshaler {
@@ -1603,6 +2418,36 @@ func marshalNContactEdge2ᚖbankgraphᚋgraphᚋmodelᚐEdge(ctx context.Context
 	return _ContactEdge(ctx, ec, sel, v)
 }
 
+func unmarshalNContactStatus2bankgraphᚋcoreᚋcontactsᚐStatus(ctx context.Context, ec *executionContext, v any) (contacts.Status, error) {
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalNContactStatus2bankgraphᚋcoreᚋcontactsᚐStatusF[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNContactStatus2bankgraphᚋcoreᚋcontactsᚐStatus(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v contacts.Status) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalString(marshalNContactStatus2bankgraphᚋcoreᚋcontactsᚐStatusF[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNContactStatus2bankgraphᚋcoreᚋcontactsᚐStatusF = map[string]contacts.Status{
+		"ACTIVE":  contacts.Active,
+		"PENDING": contacts.Pending,
+		"REFUSED": contacts.Refused,
+	}
+	marshalNContactStatus2bankgraphᚋcoreᚋcontactsᚐStatusF = map[contacts.Status]string{
+		contacts.Active:  "ACTIVE",
+		contacts.Pending: "PENDING",
+		contacts.Refused: "REFUSED",
+	}
+)
+
 func marshalNRegulatoryReporting2bankgraphᚋcoreᚋcontactsᚐReporting(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v contacts.Reporting) graphql.Marshaler {
 	return _RegulatoryReporting(ctx, ec, sel, &v)
 }
@@ -1623,8 +2468,39 @@ func marshalNRegulatoryReporting2ᚕbankgraphᚋcoreᚋcontactsᚐReportingᚄ(c
 	return ret
 }
 
+func unmarshalNRegulatoryReportingInput2bankgraphᚋcoreᚋcontactsᚐReporting(ctx context.Context, ec *executionContext, v any) (contacts.Reporting, error) {
+	res, err := unmarshalInputRegulatoryReportingInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOAddContactPayload2ᚖbankgraphᚋgraphᚋmodelᚐAddContactPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.AddContactPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _AddContactPayload(ctx, ec, sel, v)
+}
+
+func marshalOChangeContactPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeContactPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.ChangeContactPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _ChangeContactPayload(ctx, ec, sel, v)
+}
+
+func marshalOContact2ᚖbankgraphᚋcoreᚋcontactsᚐContact(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *contacts.Contact) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _Contact(ctx, ec, sel, v)
+}
+
 func marshalOContactBank2bankgraphᚋcoreᚋcontactsᚐBank(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v contacts.Bank) graphql.Marshaler {
 	return _ContactBank(ctx, ec, sel, &v)
+}
+
+func unmarshalOContactBankInput2bankgraphᚋcoreᚋcontactsᚐBankDraft(ctx context.Context, ec *executionContext, v any) (contacts.BankDraft, error) {
+	res, err := unmarshalInputContactBankInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func marshalOContactConnection2ᚖbankgraphᚋgraphᚋmodelᚐConnection(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Connection[contacts.Contact]) graphql.Marshaler {
@@ -1644,6 +2520,28 @@ func unmarshalOContactFilter2ᚖbankgraphᚋcoreᚋcontactsᚐSearch(ctx context
 
 func marshalOIntermediaryBank2bankgraphᚋcoreᚋcontactsᚐIntermediaryBank(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v contacts.IntermediaryBank) graphql.Marshaler {
 	return _IntermediaryBank(ctx, ec, sel, &v)
+}
+
+func unmarshalOIntermediaryBankInput2bankgraphᚋcoreᚋcontactsᚐIntermediaryDraft(ctx context.Context, ec *executionContext, v any) (contacts.IntermediaryDraft, error) {
+	res, err := unmarshalInputIntermediaryBankInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func unmarshalORegulatoryReportingInput2ᚕbankgraphᚋcoreᚋcontactsᚐReportingᚄ(ctx context.Context, ec *executionContext, v any) ([]contacts.Reporting, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]contacts.Reporting, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = unmarshalNRegulatoryReportingInput2bankgraphᚋcoreᚋcontactsᚐReporting(ctx, ec, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
 }
 
 // endregion ***************************** type.gotpl *****************************

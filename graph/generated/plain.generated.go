@@ -10,6 +10,7 @@ import (
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
+	"bankgraph/core/given"
 	"bankgraph/core/limits"
 	"bankgraph/core/postal"
 	"bankgraph/core/seal"
@@ -468,6 +469,29 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"AddContactPayload": {
+		"contact": {
+			One: func(o any) any {
+				if v := o.(*model.AddContactPayload).Contact; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.AddContactPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.AddContactPayload).Replayed)
+			},
+		},
+	},
 	"AddSignatoryPayload": {
 		"signatory": {
 			One: func(o any) any {
@@ -716,6 +740,29 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"ChangeContactPayload": {
+		"contact": {
+			One: func(o any) any {
+				if v := o.(*model.ChangeContactPayload).Contact; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.ChangeContactPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.ChangeContactPayload).Replayed)
+			},
+		},
+	},
 	"ChangeSignatoryPayload": {
 		"signatory": {
 			One: func(o any) any {
@@ -816,6 +863,16 @@ var Plain = map[string]map[string]direct.Field{
 		"updatedAt": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendDateTime(b, o.(*contacts.Contact).UpdatedAt)
+			},
+		},
+		"status": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNContactStatus2bankgraphᚋcoreᚋcontactsᚐStatusF[o.(*contacts.Contact).Status])
+			},
+		},
+		"version": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*contacts.Contact).Version)
 			},
 		},
 	},
@@ -1257,6 +1314,11 @@ var Plain = map[string]map[string]direct.Field{
 				return &o.(*contacts.IntermediaryBank).Address
 			},
 		},
+		"addressLine3": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*contacts.IntermediaryBank).AddressLine3)
+			},
+		},
 		"nationalCode": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendString(b, o.(*contacts.IntermediaryBank).NationalCode)
@@ -1644,6 +1706,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.Connection[accounts.Account]]():      "AccountConnection",
 	reflect.TypeFor[*model.Edge[accounts.Account]]():            "AccountEdge",
 	reflect.TypeFor[*accounts.Features]():                       "AccountFeatures",
+	reflect.TypeFor[*model.AddContactPayload]():                 "AddContactPayload",
 	reflect.TypeFor[*model.AddSignatoryPayload]():               "AddSignatoryPayload",
 	reflect.TypeFor[*postal.Address]():                          "Address",
 	reflect.TypeFor[*changes.Approval]():                        "Approval",
@@ -1652,6 +1715,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.ApproveChangePayload]():              "ApproveChangePayload",
 	reflect.TypeFor[*customers.Attribute]():                     "Attribute",
 	reflect.TypeFor[*accounts.Balances]():                       "Balances",
+	reflect.TypeFor[*model.ChangeContactPayload]():              "ChangeContactPayload",
 	reflect.TypeFor[*model.ChangeSignatoryPayload]():            "ChangeSignatoryPayload",
 	reflect.TypeFor[*contacts.Contact]():                        "Contact",
 	reflect.TypeFor[*contacts.Bank]():                           "ContactBank",
@@ -1679,15 +1743,23 @@ var Types = map[reflect.Type]string{
 
 // Inputs reads an input object into its Go type, as gqlgen does for resolvers.
 var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
-	reflect.TypeFor[model.AccountBy]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountBy(ctx, nil, v) },
-	reflect.TypeFor[accounts.Search]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountFilter(ctx, nil, v) },
-	reflect.TypeFor[model.SignatoryDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputAddSignatoryInput(ctx, nil, v) },
-	reflect.TypeFor[changes.Search]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputApprovalFilter(ctx, nil, v) },
-	reflect.TypeFor[model.Decision]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputApproveChangeInput(ctx, nil, v) },
-	reflect.TypeFor[model.SignatoryDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSignatoryInput(ctx, nil, v) },
-	reflect.TypeFor[contacts.Search]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },
-	reflect.TypeFor[model.CustomerBy]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerBy(ctx, nil, v) },
-	reflect.TypeFor[customers.Search]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerFilter(ctx, nil, v) },
-	reflect.TypeFor[model.Decision]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
+	reflect.TypeFor[model.AccountBy]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountBy(ctx, nil, v) },
+	reflect.TypeFor[accounts.Search]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountFilter(ctx, nil, v) },
+	reflect.TypeFor[model.ContactDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputAddContactInput(ctx, nil, v) },
+	reflect.TypeFor[model.SignatoryDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputAddSignatoryInput(ctx, nil, v) },
+	reflect.TypeFor[given.Address]():              func(ctx context.Context, v any) (any, error) { return unmarshalInputAddressInput(ctx, nil, v) },
+	reflect.TypeFor[changes.Search]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputApprovalFilter(ctx, nil, v) },
+	reflect.TypeFor[model.Decision]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputApproveChangeInput(ctx, nil, v) },
+	reflect.TypeFor[model.ContactDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeContactInput(ctx, nil, v) },
+	reflect.TypeFor[model.SignatoryDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSignatoryInput(ctx, nil, v) },
+	reflect.TypeFor[contacts.BankDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputContactBankInput(ctx, nil, v) },
+	reflect.TypeFor[contacts.Search]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },
+	reflect.TypeFor[model.CustomerBy]():           func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerBy(ctx, nil, v) },
+	reflect.TypeFor[customers.Search]():           func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerFilter(ctx, nil, v) },
+	reflect.TypeFor[contacts.IntermediaryDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputIntermediaryBankInput(ctx, nil, v) },
+	reflect.TypeFor[model.Decision]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
+	reflect.TypeFor[contacts.Reporting](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputRegulatoryReportingInput(ctx, nil, v)
+	},
 	reflect.TypeFor[model.SignatoryDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSignatoryInput(ctx, nil, v) },
 }

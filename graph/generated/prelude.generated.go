@@ -1926,6 +1926,18 @@ func marshalN__TypeKind2string(ctx context.Context, ec *executionContext, sel as
 	return res
 }
 
+func unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx context.Context, ec *executionContext, v any) (given.Value[bool], error) {
+	res, err := scalar.UnmarshalGivenFlag(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v given.Value[bool]) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalGivenFlag(v)
+	return res
+}
+
 func unmarshalOBoolean2bool(ctx context.Context, ec *executionContext, v any) (bool, error) {
 	res, err := graphql.UnmarshalBoolean(v)
 	return res, graphql.ErrorOnPath(ctx, err)

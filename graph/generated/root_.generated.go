@@ -57,14 +57,20 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
 		unmarshalInputAccountBy,
 		unmarshalInputAccountFilter,
+		unmarshalInputAddContactInput,
 		unmarshalInputAddSignatoryInput,
+		unmarshalInputAddressInput,
 		unmarshalInputApprovalFilter,
 		unmarshalInputApproveChangeInput,
+		unmarshalInputChangeContactInput,
 		unmarshalInputChangeSignatoryInput,
+		unmarshalInputContactBankInput,
 		unmarshalInputContactFilter,
 		unmarshalInputCustomerBy,
 		unmarshalInputCustomerFilter,
+		unmarshalInputIntermediaryBankInput,
 		unmarshalInputRefuseChangeInput,
+		unmarshalInputRegulatoryReportingInput,
 		unmarshalInputRemoveSignatoryInput,
 	)
 	first := true
@@ -614,6 +620,20 @@ type Contact implements Node {
   createdAt: DateTime!
   "When the contact was last changed."
   updatedAt: DateTime!
+  "Where the contact is in its life. One that was refused is in no list."
+  status: ContactStatus!
+  "Counts the changes, from 1. A change that names the version that was read is refused where somebody else was quicker."
+  version: Int!
+}
+
+"Where a contact is in its life."
+enum ContactStatus {
+  "May be paid."
+  ACTIVE
+  "Waits for an approval."
+  PENDING
+  "Was not approved."
+  REFUSED
 }
 
 "Where a beneficiary's account is."
@@ -646,6 +666,8 @@ type IntermediaryBank {
   name: String
   "The bank's address."
   address: Address
+  "The third line of that address, which no other has."
+  addressLine3: String
   "The national bank code."
   nationalCode: String
   "The BIC."
@@ -680,6 +702,147 @@ type ContactEdge {
   cursor: String!
   "The contact."
   node: Contact!
+}
+
+extend type Mutation {
+  "Gives a customer a contact; where the customer's settings or the bank's ask for dual approval of beneficiaries, once a second person has approved."
+  addContact("The contact." input: AddContactInput!): AddContactPayload
+  "Changes a contact."
+  changeContact("What to change." input: ChangeContactInput!): ChangeContactPayload
+}
+
+"A contact to be added."
+input AddContactInput {
+  "The customer's number."
+  customer: UID!
+  "The reference that an outside system gave it."
+  externalReferenceId: String
+  "The nickname: letters and digits, unique for the customer."
+  templateName: String!
+  "The beneficiary's name."
+  name: String!
+  "The beneficiary's address: first line, city, postal code and country code at least."
+  address: AddressInput!
+  "Where the beneficiary's account is: country, accountNumber, accountCurrency, accountType and accountSubType at least, and a code of the bank or its name and address."
+  bank: ContactBankInput!
+  "The e-mail address."
+  emailAddress: String
+  "The telephone number; without a country code one of the country of the address, or of the United States."
+  phoneNumber: String
+  "The bank that passes payments on, where there is one."
+  intermediaryBank: IntermediaryBankInput
+  "Notes for the beneficiary."
+  beneficiaryNotes: String
+  "Further information on the beneficiary's bank."
+  otherBankInfo: String
+  "What regulators ask for: the whole list."
+  regulatoryReporting: [RegulatoryReportingInput!]
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What there is after a contact was added."
+type AddContactPayload {
+  "The contact; PENDING while it waits for approval."
+  contact: Contact
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
+}
+
+"A change of a contact. What is absent stays as it is; null clears."
+input ChangeContactInput {
+  "The contact's number."
+  uid: UID!
+  "The reference that an outside system gave it."
+  externalReferenceId: String
+  "The nickname: letters and digits, unique for the customer."
+  templateName: String
+  "The beneficiary's name."
+  name: String
+  "The beneficiary's address: the parts to change."
+  address: AddressInput
+  "Where the beneficiary's account is: the parts to change. The kind of the account is given with its product."
+  bank: ContactBankInput
+  "The e-mail address."
+  emailAddress: String
+  "The telephone number; without a country code one of the country of the address, or of the United States."
+  phoneNumber: String
+  "The bank that passes payments on, where there is one."
+  intermediaryBank: IntermediaryBankInput
+  "Notes for the beneficiary."
+  beneficiaryNotes: String
+  "Further information on the beneficiary's bank."
+  otherBankInfo: String
+  "What regulators ask for: the whole list."
+  regulatoryReporting: [RegulatoryReportingInput!]
+  "The version that was read: where somebody else has changed the contact since, nothing happens."
+  version: Int
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What there is after a contact was changed."
+type ChangeContactPayload {
+  "The contact; unchanged while the change waits for approval."
+  contact: Contact
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
+}
+
+"Where a beneficiary's account is. What is absent stays as it is; null clears."
+input ContactBankInput {
+  "The country, by its name or code."
+  country: String
+  "The account number: an IBAN, or up to 35 letters and digits (REST: accountNo)."
+  accountNumber: String
+  "The account's currency (REST: accountCcy)."
+  accountCurrency: String
+  "Deposit, Loan or GL."
+  accountType: String
+  "Checking or Savings of a Deposit, Line of Credit, Credit Card or Heloc of a Loan, GL."
+  accountSubType: String
+  "The bank's name."
+  name: String
+  "The bank's address."
+  address: AddressInput
+  "The national bank code: in the United States the ABA routing number."
+  nationalCode: String
+  "The BIC."
+  swiftCode: String
+}
+
+"A bank that passes payments on. What is absent stays as it is; null clears."
+input IntermediaryBankInput {
+  "The country, by its name or code."
+  country: String
+  "The bank's name."
+  name: String
+  "The bank's address."
+  address: AddressInput
+  "The third line of that address, which no other has."
+  addressLine3: String
+  "The national bank code: in the United States the ABA routing number."
+  nationalCode: String
+  "The BIC."
+  swiftCode: String
+  "Whether a cover message is needed."
+  coverMessageRequired: Boolean
+}
+
+"One entry that a regulator asks for."
+input RegulatoryReportingInput {
+  "A key that the bank is configured for, such as TaxId."
+  key: String!
+  "Its value."
+  value: String
 }
 `, BuiltIn: false},
 	{Name: "../schema/customers.graphqls", Input: `extend type Query {
@@ -1159,6 +1322,24 @@ scalar Currency @specifiedBy(url: "https://www.iso.org/iso-4217-currency-codes.h
 scalar Date
 "A point in time in UTC, by RFC 3339: 2026-11-21T09:30:00Z."
 scalar DateTime @specifiedBy(url: "https://www.rfc-editor.org/rfc/rfc3339")
+
+"A postal address, or the parts of it to change. What is absent stays as it is; null clears."
+input AddressInput {
+  "First line."
+  line1: String
+  "Second line."
+  line2: String
+  "City."
+  city: String
+  "State or region."
+  state: String
+  "Postal code."
+  postalCode: String
+  "ISO 3166-1 code of the country, of two or three letters."
+  countryCode: String
+  "Name of the country; its code will do."
+  country: String
+}
 `, BuiltIn: false},
 	{Name: "../schema/signatories.graphqls", Input: `extend type Customer {
   "The people who may act for the customer, by number."
@@ -1518,6 +1699,18 @@ func childFields_AccountFeatures(ctx context.Context, ec *executionContext, fiel
 	return nil, fmt.Errorf("no field named %q was found under type AccountFeatures", field.Name)
 }
 
+func childFields_AddContactPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "contact":
+		return fieldContext_AddContactPayload_contact(ctx, ec, field)
+	case "approval":
+		return fieldContext_AddContactPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_AddContactPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AddContactPayload", field.Name)
+}
+
 func childFields_AddSignatoryPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "signatory":
@@ -1648,6 +1841,18 @@ func childFields_Balances(ctx context.Context, ec *executionContext, field graph
 	return nil, fmt.Errorf("no field named %q was found under type Balances", field.Name)
 }
 
+func childFields_ChangeContactPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "contact":
+		return fieldContext_ChangeContactPayload_contact(ctx, ec, field)
+	case "approval":
+		return fieldContext_ChangeContactPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ChangeContactPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ChangeContactPayload", field.Name)
+}
+
 func childFields_ChangeSignatoryPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "signatory":
@@ -1694,6 +1899,10 @@ func childFields_Contact(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Contact_createdAt(ctx, ec, field)
 	case "updatedAt":
 		return fieldContext_Contact_updatedAt(ctx, ec, field)
+	case "status":
+		return fieldContext_Contact_status(ctx, ec, field)
+	case "version":
+		return fieldContext_Contact_version(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Contact", field.Name)
 }
@@ -1910,6 +2119,8 @@ func childFields_IntermediaryBank(ctx context.Context, ec *executionContext, fie
 		return fieldContext_IntermediaryBank_name(ctx, ec, field)
 	case "address":
 		return fieldContext_IntermediaryBank_address(ctx, ec, field)
+	case "addressLine3":
+		return fieldContext_IntermediaryBank_addressLine3(ctx, ec, field)
 	case "nationalCode":
 		return fieldContext_IntermediaryBank_nationalCode(ctx, ec, field)
 	case "swiftCode":

@@ -2,6 +2,7 @@ package model
 
 import (
 	"bankgraph/core/changes"
+	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/signatories"
 )
@@ -20,5 +21,13 @@ type SignatoryDraft struct {
 	Customer customers.UID
 	UID      signatories.UID
 	signatories.Draft
+	changes.Terms
+}
+
+// ContactDraft is what mutations say about a contact.
+type ContactDraft struct {
+	Customer customers.UID
+	UID      contacts.UID
+	contacts.Draft
 	changes.Terms
 }

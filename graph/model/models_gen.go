@@ -4,8 +4,19 @@ package model
 
 import (
 	"bankgraph/core/changes"
+	"bankgraph/core/contacts"
 	"bankgraph/core/signatories"
 )
+
+// What there is after a contact was added.
+type AddContactPayload struct {
+	// The contact; PENDING while it waits for approval.
+	Contact *contacts.Contact `json:"contact,omitempty"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
 
 // What there is after a signatory was added.
 type AddSignatoryPayload struct {
@@ -20,6 +31,16 @@ type AddSignatoryPayload struct {
 // What there is after a change was approved.
 type ApproveChangePayload struct {
 	// The approval.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
+// What there is after a contact was changed.
+type ChangeContactPayload struct {
+	// The contact; unchanged while the change waits for approval.
+	Contact *contacts.Contact `json:"contact,omitempty"`
+	// What waits for a second person; null where nothing does.
 	Approval *changes.Approval `json:"approval,omitempty"`
 	// The idempotency key came before: nothing happened this time.
 	Replayed bool `json:"replayed"`

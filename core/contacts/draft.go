@@ -1,0 +1,228 @@
+package contacts
+
+import (
+	"reflect"
+	"slices"
+
+	"bankgraph/core/check"
+	"bankgraph/core/fault"
+	"bankgraph/core/given"
+	"bankgraph/core/money"
+)
+
+// Draft is what a request says about a contact (contract, contacts 3). An update changes what is given.
+type Draft struct {
+	Form                Form              `json:"form,omitzero"`
+	ExternalReferenceID given.Text        `json:"externalReferenceId,omitzero"`
+	TemplateName        given.Text        `json:"templateName,omitzero"`
+	Name                given.Text        `json:"name,omitzero"`
+	Address             given.Address     `json:"address,omitzero"`
+	EmailAddress        given.Text        `json:"emailAddress,omitzero"`
+	PhoneNumber         given.Text        `json:"phoneNumber,omitzero"`
+	Bank                BankDraft         `json:"contactBank,omitzero"`
+	Intermediary        IntermediaryDraft `json:"intermediaryBank,omitzero"`
+	BeneficiaryNotes    given.Text        `json:"beneficiaryNotes,omitzero"`
+	OtherBankInfo       given.Text        `json:"otherBeneBankInfo,omitzero"`
+	RegulatoryReporting []Reporting       `json:"regulartoryReporting,omitzero"` // nil: not given
+}
+
+// BankDraft is what a request says about the bank and the account of a contact.
+type BankDraft struct {
+	Country         given.Text    `json:"country,omitzero"` // name or code
+	AccountNumber   given.Text    `json:"accountNo,omitzero"`
+	AccountCurrency given.Text    `json:"accountCcy,omitzero"`
+	AccountType     given.Text    `json:"accountType,omitzero"`
+	AccountSubType  given.Text    `json:"accountSubType,omitzero"`
+	Name            given.Text    `json:"name,omitzero"`
+	Address         given.Address `json:"address,omitzero"`
+	NationalCode    given.Text    `json:"nationalCode,omitzero"`
+	SWIFTCode       given.Text    `json:"swiftCode,omitzero"`
+}
+
+// IntermediaryDraft is what a request says about the bank in between.
+type IntermediaryDraft struct {
+	Country              given.Text    `json:"country,omitzero"` // name or code
+	Name                 given.Text    `json:"name,omitzero"`
+	NationalCode         given.Text    `json:"nationalCode,omitzero"`
+	SWIFTCode            given.Text    `json:"swiftCode,omitzero"`
+	CoverMessageRequired given.Flag    `json:"coverMessageRequired,omitzero"`
+	Address              given.Address `json:"address,omitzero"`
+	AddressLine3         given.Text    `json:"addressLine3,omitzero"`
+}
+
+// Form is the generation of the interface whose demands a draft has to meet.
+type Form string
+
+const (
+	Current Form = ""
+	Second  Form = "v2"
+	First   Form = "G1"
+)
+
+// needed are the fields that a new contact must have and a change must not clear (contract, contacts 3.1 and 3.3).
+var needed = map[Form][]string{
+	First:  {"externalReferenceId", "templateName", "name", "contactBank.country", "contactBank.accountNo", "contactBank.accountCcy", "contactBank.name"},
+	Second: {"templateName", "name", "contactBank.country", "contactBank.accountNo", "contactBank.accountCcy", "contactBank.name"},
+	Current: {
+		"templateName", "name", "contactBank.country", "contactBank.accountNo", "contactBank.accountCcy",
+		"contactBank.accountType", "contactBank.accountSubType",
+	},
+}
+
+// neededOfAddress are the parts that a new address must have (contract, customers 3.4).
+var neededOfAddress = map[Form][]string{
+	First: {"addressLine1", "city", "countryCode"}, Second: {"addressLine1", "city", "countryCode"},
+	Current: {"addressLine1", "city", "postalCode", "countryCode"},
+}
+
+// products are the kinds of account that a contact can have, and the products of each (contract, customer-enums 1).
+var products = map[string][]string{
+	"GL": {"GL"}, "Loan": {"Line of Credit", "Credit Card", "Heloc"}, "Deposit": {"Checking", "Savings"},
+}
+
+// checkNew looks at the draft of a new contact, and puts it into the form in which it is stored.
+func (d *Draft) checkNew() error {
+	c := check.Of("contact")
+	d.check(c, true)
+	k := new(Contact)
+	d.to(k)
+	d.fits(c, k)
+	return c.Err()
+}
+
+// checkChange looks at what a change gives; whether it fits what there is, only the contact can tell.
+func (d *Draft) checkChange() error {
+	c := check.Of("contact")
+	if reflect.DeepEqual(*d, Draft{Form: d.Form}) {
+		c.Fail("body", fault.Required, "must change something")
+	}
+	d.check(c, false)
+	return c.Err()
+}
+
+// check looks at each field by itself.
+func (d *Draft) check(c *check.Fields, adding bool) {
+	for _, text := range d.texts() {
+		if slices.Contains(needed[d.Form], text.field) {
+			c.Given(text.field, text.value, adding)
+		}
+		c.AtMost(text.field, text.value.Value, 255)
+	}
+	if d.Form == Current {
+		c.Alphanumeric("templateName", d.TemplateName.Value)
+		c.AtLeast("name", d.Name.Value, 2)
+	}
+	c.Email("emailAddress", d.EmailAddress.Value)
+	d.Address = d.address(c, "address", d.Address, adding, d.Form == Current)
+	d.Bank.check(c.In("contactBank"))
+	d.Bank.Address = d.address(c, "contactBank.address", d.Bank.Address, adding, false)
+	d.Intermediary.check(c.In("intermediaryBank"))
+	d.Intermediary.Address = d.address(c, "intermediaryBank.address", d.Intermediary.Address, adding, false)
+	for i, entry := range d.RegulatoryReporting {
+		at := c.Item("regulartoryReporting", i)
+		at.Required("key", entry.Key)
+		at.AtMost("key", entry.Key, 255)
+		at.AtMost("value", entry.Value, 255)
+	}
+}
+
+// texts are the fields that are plain text, in the order of the contract.
+func (d *Draft) texts() []struct {
+	field string
+	value given.Text
+} {
+	return []struct {
+		field string
+		value given.Text
+	}{
+		{"externalReferenceId", d.ExternalReferenceID},
+		{"templateName", d.TemplateName},
+		{"name", d.Name},
+		{"emailAddress", d.EmailAddress},
+		{"phoneNumber", d.PhoneNumber},
+		{"contactBank.country", d.Bank.Country},
+		{"contactBank.accountNo", d.Bank.AccountNumber},
+		{"contactBank.accountCcy", d.Bank.AccountCurrency},
+		{"contactBank.name", d.Bank.Name},
+		{"contactBank.accountType", d.Bank.AccountType},
+		{"contactBank.accountSubType", d.Bank.AccountSubType},
+		{"intermediaryBank.country", d.Intermediary.Country},
+		{"intermediaryBank.name", d.Intermediary.Name},
+		{"intermediaryBank.address.addressLine3", d.Intermediary.AddressLine3},
+		{"otherInfo.beneficiaryNotes", d.BeneficiaryNotes},
+		{"otherInfo.otherBeneBankInfo", d.OtherBankInfo},
+	}
+}
+
+// address checks an address; a new one has all its parts.
+func (d *Draft) address(c *check.Fields, object string, a given.Address, adding, always bool) given.Address {
+	if adding && (always || a != (given.Address{})) {
+		return c.GivenAddress(object, a, neededOfAddress[d.Form]...)
+	}
+	return c.GivenAddress(object, a)
+}
+
+func (b *BankDraft) check(c *check.Fields) {
+	b.Country.Value = c.CountryName("country", b.Country.Value).Name
+	b.AccountCurrency.Value = string(c.Currency("accountCcy", b.AccountCurrency.Value))
+	b.SWIFTCode.Value = c.BIC("swiftCode", b.SWIFTCode.Value)
+	b.checkProduct(c)
+}
+
+// checkProduct holds kind and product of the account together: neither comes alone (contract, contacts 6), but the
+// general ledger's, whose product is its own.
+func (b *BankDraft) checkProduct(c *check.Fields) {
+	kind := check.OneOf(c, "accountType", b.AccountType.Value, "GL", "Loan", "Deposit")
+	product := check.OneOf(c, "accountSubType", b.AccountSubType.Value, "Checking", "Savings", "Line of Credit", "Credit Card", "Heloc", "GL")
+	if kind == "GL" && product == "" && !c.Failed("accountSubType") {
+		product = "GL"
+	}
+	together := b.AccountType.Given || b.AccountSubType.Given
+	b.AccountType, b.AccountSubType = given.Text{Given: together, Value: kind}, given.Text{Given: together, Value: product}
+	switch {
+	case c.Failed("accountType") || c.Failed("accountSubType"):
+	case kind == "" && product != "":
+		c.Fail("accountType", fault.Required, "is required with accountSubType")
+	case kind != "" && product == "":
+		c.Fail("accountSubType", fault.Required, "is required with accountType "+kind)
+	case kind != "" && !slices.Contains(products[kind], product):
+		c.Fail("accountSubType", fault.NoMatch, "is no product of accountType "+kind)
+	}
+}
+
+func (b *IntermediaryDraft) check(c *check.Fields) {
+	b.Country.Value = c.CountryName("country", b.Country.Value).Name
+	b.SWIFTCode.Value = c.BIC("swiftCode", b.SWIFTCode.Value)
+}
+
+// to writes what is given into a contact, but for the account number, which is sealed.
+func (d *Draft) to(k *Contact) {
+	d.ExternalReferenceID.To(&k.ExternalReferenceID)
+	d.TemplateName.To(&k.TemplateName)
+	d.Name.To(&k.Name)
+	d.Address.To(&k.Address)
+	d.EmailAddress.To(&k.EmailAddress)
+	d.PhoneNumber.To(&k.PhoneNumber)
+	d.BeneficiaryNotes.To(&k.BeneficiaryNotes)
+	d.OtherBankInfo.To(&k.OtherBankInfo)
+	if d.RegulatoryReporting != nil {
+		k.RegulatoryReporting = d.RegulatoryReporting
+	}
+	b := d.Bank
+	b.Country.To(&k.Bank.Country)
+	given.Value[money.Currency]{Given: b.AccountCurrency.Given, Value: money.Currency(b.AccountCurrency.Value)}.To(&k.Bank.AccountCurrency)
+	b.AccountType.To(&k.Bank.AccountType)
+	b.AccountSubType.To(&k.Bank.AccountSubType)
+	b.Name.To(&k.Bank.Name)
+	b.Address.To(&k.Bank.Address)
+	b.NationalCode.To(&k.Bank.NationalCode)
+	b.SWIFTCode.To(&k.Bank.SWIFTCode)
+	i := d.Intermediary
+	i.Country.To(&k.Intermediary.Country)
+	i.Name.To(&k.Intermediary.Name)
+	i.NationalCode.To(&k.Intermediary.NationalCode)
+	i.SWIFTCode.To(&k.Intermediary.SWIFTCode)
+	i.CoverMessageRequired.To(&k.Intermediary.CoverMessageRequired)
+	i.Address.To(&k.Intermediary.Address)
+	i.AddressLine3.To(&k.Intermediary.AddressLine3)
+}

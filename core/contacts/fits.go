@@ -1,0 +1,66 @@
+package contacts
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"bankgraph/core/check"
+	"bankgraph/core/fault"
+	"bankgraph/core/postal"
+)
+
+// fits checks what depends on several fields, on the contact as it is with the draft in it, and puts what was given
+// into the form in which it is stored.
+func (d *Draft) fits(c *check.Fields, k *Contact) {
+	if d.PhoneNumber.Given {
+		k.PhoneNumber = c.Phone("phoneNumber", d.PhoneNumber.Value, cmp.Or(k.Address.CountryCode, "US"))
+	}
+	bank, between := c.In("contactBank"), c.In("intermediaryBank")
+	if d.Bank.AccountNumber.Given && !bank.Failed("country") {
+		d.Bank.AccountNumber.Value = bank.AccountNumberAt(codeOf(k.Bank.Country), "accountNo", d.Bank.AccountNumber.Value)
+	}
+	if d.Bank != (BankDraft{}) {
+		reachable(bank, k.Bank.Country, k.Bank.NationalCode, k.Bank.SWIFTCode, k.Bank.Name, k.Bank.Address)
+	}
+	if i := k.Intermediary; d.Intermediary != (IntermediaryDraft{}) && i != (IntermediaryBank{}) {
+		reachable(between, i.Country, i.NationalCode, i.SWIFTCode, i.Name, i.Address)
+	}
+}
+
+func codeOf(country string) string {
+	found, _ := check.CountryOf(country)
+	return found.Code
+}
+
+// reachable demands what a payment finds a bank by: one of its codes, or its name and address (contract, contacts 6).
+// A national code is a routing number in the United States; others are as their countries make them.
+func reachable(c *check.Fields, country, nationalCode, swiftCode, name string, a postal.Address) {
+	c.AtMost("nationalCode", nationalCode, 35)
+	if codeOf(country) == "US" {
+		c.Routing("nationalCode", nationalCode)
+	}
+	if nationalCode != "" || swiftCode != "" || c.Failed("swiftCode") {
+		return
+	}
+	const missing = "is required without nationalCode and swiftCode"
+	if strings.TrimSpace(name) == "" {
+		c.Fail("name", fault.Required, missing)
+	}
+	if a == (postal.Address{}) {
+		c.Fail("address", fault.Required, missing)
+	}
+}
+
+// configured demands that regulators' entries have keys that the bank is configured for (contract, contacts 6), and
+// writes them as the bank does.
+func configured(c *check.Fields, entries []Reporting, keys []string) {
+	for i := range entries {
+		known := slices.IndexFunc(keys, func(key string) bool { return strings.EqualFold(key, entries[i].Key) })
+		if known < 0 {
+			c.Item("regulartoryReporting", i).Fail("key", fault.Unknown, "must be one of "+strings.Join(keys, ", "))
+			continue
+		}
+		entries[i].Key = keys[known]
+	}
+}
