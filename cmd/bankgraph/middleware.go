@@ -89,7 +89,7 @@ func authenticate(keys *clients.Service, refuse refusal, next http.Handler) http
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, err := keys.Verify(r.Context(), bearer(r))
 		if err != nil {
-			if _, known := fault.Of(err); !known || errors.Is(err, clients.ErrUnavailable) {
+			if why, known := fault.Of(err); !known || why.Kind == fault.Unavailable {
 				slog.ErrorContext(r.Context(), "token could not be checked", "error", err)
 				w.Header().Set("Retry-After", "1")
 			}
