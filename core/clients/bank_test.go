@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/clients"
@@ -28,6 +30,7 @@ type bank struct {
 	stranger context.Context // nobody
 	now      atomic.Pointer[time.Time]
 	keys     *seal.Keys
+	granted  atomic.Pointer[[]access.Permission] // what every user's roles grant: roles are another domain's
 }
 
 func newBank(t *testing.T) *bank {
@@ -47,7 +50,16 @@ func newBank(t *testing.T) *bank {
 
 // another is a second program on the same database.
 func (b *bank) another(pools *db.DB) *core.Core {
-	return core.New(core.Options{DB: pools, Keys: b.keys, PublicURL: public, Now: func() time.Time { return *b.now.Load() }})
+	return core.New(core.Options{DB: pools, Keys: b.keys, PublicURL: public, Now: func() time.Time { return *b.now.Load() }, Granted: b.grants})
+}
+
+func (b *bank) grant(permissions ...access.Permission) { b.granted.Store(&permissions) }
+
+func (b *bank) grants(context.Context, access.Tenant, uuid.UUID) ([]access.Permission, error) {
+	if granted := b.granted.Load(); granted != nil {
+		return *granted, nil
+	}
+	return nil, nil
 }
 
 func (b *bank) turn(to time.Time)      { b.now.Store(&to) }
