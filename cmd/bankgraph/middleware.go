@@ -117,7 +117,7 @@ func bearer(r *http.Request) string {
 	return strings.TrimSpace(token)
 }
 
-// pace holds each API key to so many requests in a second.
+// pace holds each API key, and each person, to so many requests in a second.
 type pace struct{ limiter *httprate.RateLimiter }
 
 func newPace(rate int) pace {
@@ -138,7 +138,7 @@ func (p pace) keep(refuse refusal, next http.Handler) http.Handler {
 			refuse(w, r, err)
 			return
 		}
-		if p.limiter.OnLimit(w, r, strconv.FormatInt(int64(caller.Tenant), 10)+"/"+caller.Client) {
+		if p.limiter.OnLimit(w, r, strconv.FormatInt(int64(caller.Tenant), 10)+"/"+caller.Party()) {
 			refuse(w, r, errTooFast)
 			return
 		}

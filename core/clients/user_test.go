@@ -36,7 +36,7 @@ func TestKeyOfAUserMayDoWhatBothMay(t *testing.T) {
 	if want := []access.Permission{access.ViewCustomers, access.ViewAccounts}; !reflect.DeepEqual(caller.Permissions, want) {
 		t.Errorf("permissions = %v, want %v", caller.Permissions, want)
 	}
-	if caller.UserLogin != "admin" || caller.User.String() != b.one(`SELECT uid FROM users WHERE tenant = ?`, b.tenant.ID) || caller.Client != "portal" ||
+	if caller.LoginID != "admin" || caller.User.String() != b.one(`SELECT uid FROM users WHERE tenant = ?`, b.tenant.ID) || caller.Client != "portal" ||
 		!caller.Institution || caller.Partner != caller.Entity {
 		t.Errorf("caller = %+v", caller)
 	}
@@ -60,7 +60,7 @@ func TestKeyWithoutAUserSpeaksForNobody(t *testing.T) {
 	b := newBank(t)
 	b.grant(access.ManageAccounts)
 	caller, err := b.Clients.Verify(b.stranger, b.issue("portal", b.client("portal")).AccessToken)
-	if err != nil || caller.User != uuid.Nil || caller.UserLogin != "" || caller.May(access.ViewAccounts) || !caller.May(access.ManageCustomers) {
+	if err != nil || caller.User != uuid.Nil || caller.LoginID != "" || caller.May(access.ViewAccounts) || !caller.May(access.ManageCustomers) {
 		t.Errorf("caller = %+v, %v", caller, err)
 	}
 }

@@ -9,7 +9,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +30,11 @@ import (
 	"bankgraph/db"
 	"bankgraph/db/dbtest"
 )
+
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // each refusal is logged with its reason
+	os.Exit(m.Run())
+}
 
 const audience = "https://api.bank.example"
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/audit"
 	"bankgraph/core/users"
 	"bankgraph/db"
 )
@@ -49,14 +51,17 @@ func (s *Service) Add(ctx context.Context, draft Draft) (*Issuer, error) {
 		return nil, err
 	}
 	added.Tenant, added.CreatedAt = caller.Tenant, s.now()
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		if err := freeTx(ctx, tx, added); err != nil {
 			return err
 		}
 		_, err := tx.NewInsert().Model(&added).On("CONFLICT (tenant, url, audience) DO UPDATE").
 			Set("user_claims = excluded.user_claims, partner_claim = excluded.partner_claim, entity_claim = excluded.entity_claim").
 			Set("algorithms = excluded.algorithms, created_at = excluded.created_at, disabled_at = NULL").Exec(ctx)
-		return err
+		if err != nil {
+			return err
+		}
+		return recordTx(ctx, tx, caller, "addIssuer", nil, &added)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("add issuer %s: %w", draft.URL, err)
@@ -102,27 +107,48 @@ func (s *Service) Disable(ctx context.Context, url, audience string) error {
 	if err != nil {
 		return err
 	}
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		var enabled []bool
-		err := tx.NewRaw(`SELECT disabled_at IS NULL FROM issuers WHERE tenant = ? AND url = ? AND ? IN ('', audience)
-			ORDER BY disabled_at NULLS FIRST FOR UPDATE`, caller.Tenant, url, audience).Scan(ctx, &enabled)
-		switch {
-		case err != nil:
+	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		var all []*Issuer
+		err := tx.NewSelect().Model(&all).Where("i.tenant = ?", caller.Tenant).Where("i.url = ?", url).Where("? IN ('', i.audience)", audience).
+			Order("i.audience").For("UPDATE").Scan(ctx)
+		if err != nil {
 			return err
-		case len(enabled) == 0:
+		}
+		if len(all) == 0 {
 			return ErrNotFound
-		case !enabled[0]:
+		}
+		all = slices.DeleteFunc(all, func(one *Issuer) bool { return one.DisabledAt != nil })
+		if len(all) == 0 {
 			return ErrDisabled
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE issuers SET disabled_at = ? WHERE tenant = ? AND url = ? AND ? IN ('', audience) AND disabled_at IS NULL`,
-			s.now(), caller.Tenant, url, audience)
-		return err
+		for _, one := range all {
+			if err := disableTx(ctx, tx, caller, one, s.now()); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("disable issuer %s: %w", url, err)
 	}
 	s.forget()
 	return nil
+}
+
+func disableTx(ctx context.Context, tx bun.Tx, caller access.Caller, one *Issuer, now time.Time) error {
+	disabled := *one
+	disabled.DisabledAt = &now
+	if _, err := tx.NewUpdate().Model(&disabled).Column("disabled_at").WherePK().Exec(ctx); err != nil {
+		return err
+	}
+	return recordTx(ctx, tx, caller, "disableIssuer", one, &disabled)
+}
+
+// recordTx writes down whom the bank trusts from now on, or no more.
+func recordTx(ctx context.Context, tx bun.Tx, caller access.Caller, action string, was, is *Issuer) error {
+	entry := audit.Entry{Action: action, Decision: audit.Done, Object: "issuer", UID: is.URL + " " + is.Audience}.By(caller)
+	entry.Before, entry.After = audit.Diff(was, is)
+	return audit.WriteTx(ctx, tx, entry)
 }
 
 // Reach asks an issuer for its keys now, and tells how many it shows.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"bankgraph/core/access"
+	"bankgraph/core/audit"
 	"bankgraph/core/fault"
 	"bankgraph/core/issuers"
 )
@@ -141,6 +142,27 @@ func TestDisabledIssuerIsDeadUntilItIsAddedAnew(t *testing.T) {
 	b.accept(p, func(d *issuers.Draft) { d.UserClaims = []string{"email"} })
 	if _, err := b.verify(b.token(p, "email", "admin")); err != nil {
 		t.Errorf("added anew, with another claim: %v", err)
+	}
+}
+
+func TestRecordSaysWhomTheBankTrustsAndSinceWhen(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	p := b.provider()
+	b.accept(p, func(d *issuers.Draft) { d.PartnerClaim = "partner" })
+	if err := b.Issuers.Disable(b.operator, p.url, ""); err != nil {
+		t.Fatal(err)
+	}
+	var entries []audit.Entry
+	if err := b.DB.NewSelect().Model(&entries).Where("e.tenant = ?", b.tenant.ID).Order("e.id").Scan(b.stranger); err != nil || len(entries) != 2 {
+		t.Fatalf("%+v, %v", entries, err)
+	}
+	added, disabled := entries[0], entries[1]
+	if added.Action != "addIssuer" || added.Client != "operator" || added.UID != p.url+" "+audience || !strings.Contains(string(added.After), `"partnerClaim":"partner"`) {
+		t.Errorf("added: %+v %s", added, added.After)
+	}
+	if disabled.Action != "disableIssuer" || !strings.Contains(string(disabled.After), "disabledAt") || strings.Contains(string(disabled.After), "partner") {
+		t.Errorf("disabled: %+v %s", disabled, disabled.After)
 	}
 }
 

@@ -28,8 +28,8 @@ func TestTokenOfAnIssuerSpeaksForTheUserWithItsPermissions(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := access.Caller{
-		Tenant: b.tenant.ID, TenantCode: b.tenant.Code, Zone: caller.Zone, Client: "user:Jane.Doe", ClientName: "Jane Doe",
-		User: uid, UserLogin: "Jane.Doe", Entity: b.self(), Partner: b.self(), Institution: true,
+		Tenant: b.tenant.ID, TenantCode: b.tenant.Code, Zone: caller.Zone, Client: p.url, ClientName: "Jane Doe",
+		User: uid, LoginID: "Jane.Doe", Entity: b.self(), Partner: b.self(), Institution: true,
 		Permissions: []access.Permission{access.ViewCustomers, access.ManageContacts},
 	}
 	if !reflect.DeepEqual(caller, want) || caller.Location().String() != "America/New_York" {
@@ -78,7 +78,7 @@ func TestFirstClaimThatIsThereNamesTheUser(t *testing.T) {
 	p := b.provider()
 	b.accept(p)
 	b.user("by-sub", b.self())
-	if caller, err := b.verify(b.token(p, "preferred_username", nil, "sub", "by-sub")); err != nil || caller.UserLogin != "by-sub" {
+	if caller, err := b.verify(b.token(p, "preferred_username", nil, "sub", "by-sub")); err != nil || caller.LoginID != "by-sub" {
 		t.Errorf("sub: %+v, %v", caller, err)
 	}
 	b.refused("sub of a user behind another's name", b.token(p, "preferred_username", "stranger", "sub", "by-sub"))
@@ -90,7 +90,7 @@ func TestFirstClaimThatIsThereNamesTheUser(t *testing.T) {
 	other := b.provider()
 	b.accept(other, func(d *issuers.Draft) { d.UserClaims = []string{"email"} })
 	b.user("jo@bank.example", b.self())
-	if caller, err := b.verify(b.token(other, "email", "jo@bank.example")); err != nil || caller.UserLogin != "jo@bank.example" {
+	if caller, err := b.verify(b.token(other, "email", "jo@bank.example")); err != nil || caller.LoginID != "jo@bank.example" {
 		t.Errorf("email: %+v, %v", caller, err)
 	}
 	b.refused("a claim that is not asked for", b.token(other))
