@@ -40,7 +40,7 @@ func (c *issuerAdd) Run(ctx context.Context, s *settings, t *terminal) error {
 			fmt.Fprintln(t.errs, "warning: from this machine its keys cannot be read now:", err)
 			return nil
 		}
-		fmt.Fprintf(t.errs, "It shows %d keys.\n", found)
+		fmt.Fprintf(t.errs, "Keys that it shows: %d.\n", found)
 		return nil
 	})
 }
