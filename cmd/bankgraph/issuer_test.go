@@ -91,8 +91,8 @@ func TestTokenOfAnIdentityProviderOpensBothFaces(t *testing.T) {
 	t.Parallel()
 	p := newIDP(t)
 	token := p.sign(p.header(), p.claims())
-	graph := p.do(http.MethodPost, "/graphql", `{"query":"{ viewer { tenant client permissions } }"}`, "Authorization", "Bearer "+token, "Content-Type", "application/json")
-	want := fmt.Sprintf(`{"data":{"viewer":{"tenant":%q,"client":%q,"permissions":["vCust"]}}}`, p.realm, p.server.URL)
+	graph := p.do(http.MethodPost, "/graphql", `{"query":"{ viewer { tenant client login permissions } }"}`, "Authorization", "Bearer "+token, "Content-Type", "application/json")
+	want := fmt.Sprintf(`{"data":{"viewer":{"tenant":%q,"client":%q,"login":"jo","permissions":["vCust"]}}}`, p.realm, p.server.URL)
 	if graph.Code != http.StatusOK || strings.TrimSpace(graph.Body.String()) != want {
 		t.Errorf("GraphQL: %d %s", graph.Code, graph.Body)
 	}

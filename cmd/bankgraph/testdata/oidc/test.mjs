@@ -25,7 +25,7 @@ const ask = (path, token, init = {}) =>
 const viewer = (token) =>
   ask("/graphql", token, {
     method: "POST",
-    body: JSON.stringify({ query: "{ viewer { tenant client clientName institution permissions } }" }),
+    body: JSON.stringify({ query: "{ viewer { tenant client login institution permissions } }" }),
   });
 
 // A bank reads its issuers anew every ten seconds, and remembers a verified token as long.
@@ -51,8 +51,9 @@ try {
   assert.equal(errors, undefined);
   assert.equal(data.viewer.tenant, "sandbox");
   assert.equal(data.viewer.client, provider.issuer);
+  assert.equal(data.viewer.login, "demo.admin");
   assert.equal(data.viewer.institution, true);
-  console.log("GraphQL knows", data.viewer.clientName, "who may", data.viewer.permissions.join(", ") || "nothing yet");
+  console.log("GraphQL knows", data.viewer.login, "who may", data.viewer.permissions.join(", ") || "nothing yet");
 
   const rest = await ask("/v2/customers?page=1&limit=1", person.access_token);
   assert.equal(rest.status, data.viewer.permissions.some((p) => p === "vCust" || p === "mCust") ? 200 : 403);
