@@ -322,8 +322,10 @@ func TestIssuersAreKeptOnTheCommandLine(t *testing.T) {
 		t.Errorf("list:\n%s", list)
 	}
 	for _, wrong := range [][]string{
-		{"issuer", "add", "http://idp.example", "--audience", "bank"}, {"issuer", "add", "https://idp.example"},
-		{"issuer", "add", "https://idp.example", "--audience", "bank", "--algorithms", "HS256"}, {"issuer", "disable", "https://idp.example"},
+		{"issuer", "add", "http://idp.example", "--audience", "bank"},
+		{"issuer", "add", "https://idp.example"},
+		{"issuer", "add", "https://idp.example", "--audience", "bank", "--algorithms", "HS256"},
+		{"issuer", "disable", "https://idp.example"},
 		{"client", "add", "own", "--user", "nobody", "--permissions", "readers"},
 	} {
 		if _, errs, status := p.run(wrong...); status == 0 || errs == "" {

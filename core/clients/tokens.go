@@ -112,7 +112,7 @@ func (s *Service) speaking(found *credential) *bun.SelectQuery {
 // or has moved to another customer.
 func (s *Service) actor(ctx context.Context, client *Client) (*users.Actor, error) {
 	if client.User == nil {
-		return nil, nil //nolint:nilnil // nobody, and no error
+		return nil, nil
 	}
 	user, err := s.users.Actor(ctx, client.Tenant, *client.User)
 	if err == nil && user.Customer != client.Entity {

@@ -40,6 +40,11 @@ func TestTokenOfAnotherIssuerOrKeyIsRefused(t *testing.T) {
 	b.accept(other)
 	b.refused("an issuer that no bank accepts", b.token(unknown))
 	b.refused("another issuer's key", b.signed(other.keys[0], "at+jwt", b.claims(p)))
+	theirs := b.provider()
+	if _, err := b.Issuers.Add(b.at(b.add()), issuers.Draft{URL: theirs.url, Audience: audience}); err != nil {
+		t.Fatal(err)
+	}
+	b.refused("the key of another bank's issuer", b.signed(theirs.keys[0], "at+jwt", b.claims(p)))
 	forged := other.keys[0]
 	forged.KeyID = p.keys[0].KeyID
 	b.refused("another issuer's key under this one's id", b.signed(forged, "at+jwt", b.claims(p)))

@@ -103,6 +103,7 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
+// caller is the user that a signed token is for: who that is, and what the user may do, the bank says and not the token.
 func (s *Service) caller(ctx context.Context, trusting *trusted, algorithm string, standard jwt.Claims, ours said) (access.Caller, error) {
 	if err := holds(standard, ours, s.now()); err != nil {
 		return access.Caller{}, err
@@ -125,25 +126,24 @@ func (s *Service) caller(ctx context.Context, trusting *trusted, algorithm strin
 	if err != nil {
 		return access.Caller{}, err
 	}
-	caller := access.Caller{
-		Tenant: row.Tenant, TenantCode: row.Realm, Zone: row.location, Client: row.URL, ClientName: user.Name(),
-		User: user.UID, LoginID: user.LoginID,
-		Entity: user.Customer, Partner: user.Partner, Institution: user.Institution, Permissions: user.Permissions,
-	}
+	partner := user.Partner
 	if row.PartnerClaim != "" {
-		if caller.Partner, err = ours.number(row.PartnerClaim); err != nil {
+		if partner, err = ours.number(row.PartnerClaim); err != nil {
 			return access.Caller{}, err
 		}
 	}
 	if row.EntityClaim != "" {
-		if entity, err := ours.number(row.EntityClaim); err != nil || entity != caller.Entity {
+		if entity, err := ours.number(row.EntityClaim); err != nil || entity != user.Customer {
 			return access.Caller{}, refusal("it is for another legal entity than the user's")
 		}
 	}
 	if !slices.Contains(ours.Scope, Scope) && !slices.Contains(ours.ScopeList, Scope) {
 		return access.Caller{}, access.ErrDenied
 	}
-	return caller, nil
+	return access.Caller{
+		Tenant: row.Tenant, TenantCode: row.Realm, Zone: row.location, Client: row.URL, ClientName: user.Name(), User: user.UID, LoginID: user.LoginID,
+		Entity: user.Customer, Partner: partner, Institution: user.Institution, Permissions: user.Permissions,
+	}, nil
 }
 
 // holds compares what the token says with the time, and with what an access token for anybody who bears it can say.

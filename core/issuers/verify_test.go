@@ -263,7 +263,7 @@ func TestSymmetricPrivateAndShortKeysCheckNothing(t *testing.T) {
 	b := newBank(t)
 	p := b.provider()
 	b.accept(p)
-	short, err := rsa.GenerateKey(rand.Reader, 1024) //nolint:gosec // it shall be too short
+	short, err := rsa.GenerateKey(rand.Reader, 1024)
 	if err != nil {
 		t.Fatal(err)
 	}
