@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/uptrace/bun"
 
 	"bankgraph/core"
 	"bankgraph/core/access"
@@ -105,7 +106,17 @@ func (b *bank) refresh(key, secret, token string) (*clients.Tokens, error) {
 
 func (b *bank) exec(statement string, values ...any) {
 	b.Helper()
-	if _, err := b.DB.ExecContext(b.stranger, statement, values...); err != nil {
+	b.execAt(b.tenant.ID, statement, values...)
+}
+
+// execAt writes as another bank: the database lets a transaction change the rows of one.
+func (b *bank) execAt(tenant access.Tenant, statement string, values ...any) {
+	b.Helper()
+	err := b.DB.InTx(b.stranger, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.ExecContext(ctx, statement, values...)
+		return err
+	})
+	if err != nil {
 		b.Fatal(err)
 	}
 }

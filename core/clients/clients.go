@@ -103,10 +103,10 @@ func (s *Service) bind(ctx context.Context, client *Client, login string) error 
 	if err != nil {
 		return err
 	}
-	if client.Entity != 0 && client.Entity != user.Customer {
+	if client.Entity != 0 && client.Entity != user.Entity {
 		return fault.Field("client", "customer", fault.NoMatch, "a key that speaks for a user belongs to the user's customer")
 	}
-	client.User, client.Entity, client.Institution = &user.UID, user.Customer, user.Institution
+	client.User, client.Entity, client.Institution = &user.UID, user.Entity, user.Institution
 	return nil
 }
 

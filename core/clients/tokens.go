@@ -115,7 +115,7 @@ func (s *Service) actor(ctx context.Context, client *Client) (*users.Actor, erro
 		return nil, nil
 	}
 	user, err := s.users.Actor(ctx, client.Tenant, *client.User)
-	if err == nil && user.Customer != client.Entity {
+	if err == nil && user.Entity != client.Entity {
 		return nil, users.ErrNoActor
 	}
 	return user, err

@@ -94,15 +94,10 @@ func TestKeyDiesWithTheSuspensionOfItsUser(t *testing.T) {
 func TestKeyOfAUserBelongsToTheUsersCustomer(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
-	insert := `INSERT INTO customers (tenant, legal_name, short_name, type, status, owner) VALUES (?, ?, ?, ?, 'Active', ?) RETURNING uid`
-	var partner, corporate int64
-	if err := b.DB.NewRaw(insert, b.tenant.ID, "Partner", "Partner", "Downstream Partner", 0).Scan(b.stranger, &partner); err != nil {
-		t.Fatal(err)
-	}
-	b.exec(`UPDATE customers SET owner = uid WHERE tenant = ? AND uid = ?`, b.tenant.ID, partner)
-	if err := b.DB.NewRaw(insert, b.tenant.ID, "Corporate", "Corporate", "Corporate", partner).Scan(b.stranger, &corporate); err != nil {
-		t.Fatal(err)
-	}
+	const partner, corporate = int64(7_000_001), int64(7_000_002)
+	insert := `INSERT INTO customers (tenant, uid, owner, legal_name, short_name, type, status) VALUES (?, ?, ?, ?3, ?3, ?3, 'Active')`
+	b.exec(insert, b.tenant.ID, partner, partner, "Downstream Partner")
+	b.exec(insert, b.tenant.ID, corporate, partner, "Corporate")
 	b.exec(`INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, ?, ?, 'jane', 'Active')`, b.tenant.ID, uuid.NewString(), corporate)
 	b.grant(access.ViewCustomers)
 
@@ -131,7 +126,8 @@ func TestKeyOfAUserBelongsToTheUsersCustomer(t *testing.T) {
 func TestKeySpeaksOnlyForAnActiveUserOfItsBank(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
-	b.exec(`UPDATE users SET login_id = 'elsewhere' WHERE tenant = ?`, b.add(b.tenant.Code+"-other", true).ID)
+	other := b.add(b.tenant.Code+"-other", true).ID
+	b.execAt(other, `UPDATE users SET login_id = 'elsewhere' WHERE tenant = ?`, other)
 	b.exec(`INSERT INTO users (tenant, uid, customer, login_id, status) SELECT tenant, ?, customer, 'locked', 'Locked' FROM users WHERE tenant = ?`,
 		uuid.NewString(), b.tenant.ID)
 	for _, login := range []string{"nobody", "elsewhere", "locked", "%"} {

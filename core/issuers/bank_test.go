@@ -21,6 +21,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/google/uuid"
+	"github.com/uptrace/bun"
 
 	"bankgraph/core"
 	"bankgraph/core/access"
@@ -50,6 +51,8 @@ type bank struct {
 	mu      sync.Mutex
 	network map[string]*provider // by address
 	granted map[uuid.UUID][]access.Permission
+
+	customers int64 // that were made
 }
 
 func newBank(t *testing.T) *bank {
@@ -93,12 +96,10 @@ func (b *bank) at(tenant *tenants.Tenant) context.Context {
 // customer makes a customer of this owner, and user an active user of it.
 func (b *bank) customer(owner int64) (uid int64) {
 	b.Helper()
-	name := rand.Text()
-	err := b.DB.NewRaw(`INSERT INTO customers (tenant, legal_name, short_name, type, status, owner) VALUES (?, ?, ?, 'Corporate', 'Active', ?) RETURNING uid`,
-		b.tenant.ID, name, name, owner).Scan(b.stranger, &uid)
-	if err != nil {
-		b.Fatal(err)
-	}
+	b.customers++
+	uid, name := 7_000_000+b.customers, rand.Text()
+	b.exec(`INSERT INTO customers (tenant, uid, legal_name, short_name, type, status, owner) VALUES (?, ?, ?, ?, 'Corporate', 'Active', ?)`,
+		b.tenant.ID, uid, name, name, owner)
 	return uid
 }
 
@@ -125,7 +126,17 @@ func (b *bank) grants(_ context.Context, tenant access.Tenant, user uuid.UUID) (
 
 func (b *bank) exec(statement string, values ...any) {
 	b.Helper()
-	if _, err := b.DB.ExecContext(b.stranger, statement, values...); err != nil {
+	b.execAt(b.tenant.ID, statement, values...)
+}
+
+// execAt writes as another bank: the database lets a transaction change the rows of one.
+func (b *bank) execAt(tenant access.Tenant, statement string, values ...any) {
+	b.Helper()
+	err := b.DB.InTx(b.stranger, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.ExecContext(ctx, statement, values...)
+		return err
+	})
+	if err != nil {
 		b.Fatal(err)
 	}
 }

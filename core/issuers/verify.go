@@ -133,7 +133,7 @@ func (s *Service) caller(ctx context.Context, trusting *trusted, algorithm strin
 		}
 	}
 	if row.EntityClaim != "" {
-		if entity, err := ours.number(row.EntityClaim); err != nil || entity != user.Customer {
+		if entity, err := ours.number(row.EntityClaim); err != nil || entity != user.Entity {
 			return access.Caller{}, refusal("it is for another legal entity than the user's")
 		}
 	}
@@ -141,8 +141,8 @@ func (s *Service) caller(ctx context.Context, trusting *trusted, algorithm strin
 		return access.Caller{}, access.ErrDenied
 	}
 	return access.Caller{
-		Tenant: row.Tenant, TenantCode: row.Realm, Zone: row.location, Client: row.URL, ClientName: user.Name(), User: user.UID, LoginID: user.LoginID,
-		Entity: user.Customer, Partner: partner, Institution: user.Institution, Permissions: user.Permissions,
+		Tenant: row.Tenant, TenantCode: row.Realm, Zone: row.location, Client: row.URL, ClientName: user.Name, User: user.UID, LoginID: user.LoginID,
+		Entity: user.Entity, Partner: partner, Institution: user.Institution, Permissions: user.Permissions,
 	}, nil
 }
 

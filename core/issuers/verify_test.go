@@ -65,7 +65,7 @@ func TestPermissionsAreThoseOfNowAndNotTheTokens(t *testing.T) {
 	if err != nil || len(caller.Permissions) != 0 {
 		t.Errorf("without roles: %v, %v", caller.Permissions, err)
 	}
-	b.granted[caller.User] = []access.Permission{access.ViewAccounts}
+	b.granted[caller.User] = []access.Permission{access.ViewAccounts, access.ManageTenants, "Print_Money"} // the last two are no user's
 	b.later(10 * time.Second)
 	if caller, err = b.verify(token); err != nil || !reflect.DeepEqual(caller.Permissions, []access.Permission{access.ViewAccounts}) {
 		t.Errorf("with a role: %v, %v", caller.Permissions, err)
@@ -142,8 +142,9 @@ func TestOnlyActiveUsersOfThisBankGetIn(t *testing.T) {
 		b.refused(status, token)
 	}
 	b.exec(`UPDATE users SET status = 'Active' WHERE tenant = ?`, b.tenant.ID)
-	b.exec(`INSERT INTO users (tenant, uid, customer, login_id, status) SELECT tenant, ?, uid, 'elsewhere', 'Active'
-		FROM customers WHERE tenant = ?`, uuid.NewString(), b.add().ID)
+	other := b.add().ID
+	b.execAt(other, `INSERT INTO users (tenant, uid, customer, login_id, status) SELECT tenant, ?, uid, 'elsewhere', 'Active'
+		FROM customers WHERE tenant = ?`, uuid.NewString(), other)
 	b.refused("a user of another bank", b.token(p, "preferred_username", "elsewhere"))
 	b.refused("nobody", b.token(p, "preferred_username", "nobody"))
 	if _, err := b.verify(token); err != nil {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
@@ -15,9 +16,12 @@ import (
 
 // Actor is a user as a caller: whom an access token speaks for.
 type Actor struct {
-	User
-	Institution bool                // the user's customer is the bank itself
-	Partner     int64               // the partner that the user's customer belongs to; the bank itself for its own customers
+	UID         uuid.UUID
+	LoginID     string
+	Name        string
+	Entity      int64               // the customer that the user belongs to
+	Institution bool                // that customer is the bank itself
+	Partner     int64               // the partner that the customer belongs to; the bank itself for its own customers
 	Permissions []access.Permission // what the user's roles grant
 }
 
@@ -43,16 +47,23 @@ func (s *Service) Actor(ctx context.Context, tenant access.Tenant, user uuid.UUI
 }
 
 func (s *Service) actor(ctx context.Context, tenant access.Tenant, row *bun.RawQuery) (*Actor, error) {
-	found := &Actor{User: User{Tenant: tenant, Status: Active}}
-	err := row.Scan(ctx, &found.UID, &found.LoginID, &found.FirstName, &found.LastName, &found.Customer, &found.Institution, &found.Partner)
+	found, person := new(Actor), new(User)
+	err := row.Scan(ctx, &found.UID, &person.LoginID, &person.FirstName, &person.LastName, &found.Entity, &found.Institution, &found.Partner)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNoActor
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find the user that a caller speaks for: %w", err)
 	}
-	if found.Permissions, err = s.granted(ctx, tenant, found.UID); err != nil {
+	found.LoginID, found.Name = person.LoginID, person.Name()
+	granted, err := s.granted(ctx, tenant, found.UID)
+	if err != nil {
 		return nil, fmt.Errorf("find what user %s may do: %w", found.UID, err)
+	}
+	for _, permission := range granted { // an operator's permission is not a user's to have
+		if slices.Contains(access.All, permission) {
+			found.Permissions = append(found.Permissions, permission)
+		}
 	}
 	return found, nil
 }
