@@ -1,12 +1,16 @@
 package issuers_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
 	"bankgraph/core/audit"
@@ -93,25 +97,27 @@ func TestIssuerAndAudienceNameOneBank(t *testing.T) {
 func TestBanksThatAddAnIssuerAtOnceDoNotBothGetIt(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
-	p := b.provider()
-	answers := make(chan error, 4)
-	for range cap(answers) {
-		ctx := b.at(b.add())
+	p, other := b.provider(), b.add()
+	answer := make(chan error, 1)
+	err := b.DB.InTx(b.stranger, int64(other.ID), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO issuers (tenant, url, audience, user_claims, algorithms) VALUES (?, ?, ?, '{sub}', '{ES256}')`,
+			other.ID, p.url, audience)
 		go func() {
-			_, err := b.Issuers.Add(ctx, issuers.Draft{URL: p.url, Audience: audience})
-			answers <- err
+			_, err := b.Issuers.Add(b.operator, issuers.Draft{URL: p.url, Audience: audience})
+			answer <- err
 		}()
-	}
-	won := 0
-	for range cap(answers) {
-		if err := <-answers; err == nil {
-			won++
-		} else if !errors.Is(err, issuers.ErrTaken) {
-			t.Error(err)
+		select {
+		case err = <-answer:
+			return fmt.Errorf("it did not wait for the other bank: %w", err)
+		case <-time.After(200 * time.Millisecond):
 		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if won != 1 {
-		t.Errorf("%d banks have the issuer", won)
+	if err := <-answer; !errors.Is(err, issuers.ErrTaken) {
+		t.Errorf("error = %v", err)
 	}
 }
 

@@ -199,7 +199,6 @@ func TestSlowIssuerHoldsUpFewTokensAndNoneForLong(t *testing.T) {
 func TestAnswersOfAnIssuerAreNotTakenOnTrust(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
-	thief := b.provider()
 	for what, discovery := range map[string]string{
 		"another issuer's name":        `{"issuer":"https://other.example","jwks_uri":"URL/keys"}`,
 		"no name":                      `{"jwks_uri":"URL/keys"}`,
@@ -215,12 +214,12 @@ func TestAnswersOfAnIssuerAreNotTakenOnTrust(t *testing.T) {
 	} {
 		p := b.provider()
 		b.accept(p)
+		for _, wrong := range []string{"http://other.example/keys", "http://127.0.0.1:5432/", "file:///etc/passwd", ""} {
+			b.network[wrong] = p // whoever asks there gets the right keys
+		}
 		p.says(p.url+"/.well-known/openid-configuration", strings.ReplaceAll(discovery, "URL", p.url))
 		if _, err := b.verify(b.token(p)); !errors.Is(err, issuers.ErrUnavailable) {
 			t.Errorf("%s: %v", what, err)
-		}
-		if p.fetches() > 2 {
-			t.Errorf("%s: fetched %v", what, p.asked)
 		}
 	}
 	for what, keys := range map[string]string{"no keys": `{"keys":[]}`, "no list": `{}`, "no JSON": `x`, "useless keys": `{"keys":[{},null,"a"]}`} {
@@ -230,9 +229,6 @@ func TestAnswersOfAnIssuerAreNotTakenOnTrust(t *testing.T) {
 		if _, err := b.verify(b.token(p)); !errors.Is(err, issuers.ErrUnavailable) {
 			t.Errorf("%s: %v", what, err)
 		}
-	}
-	if thief.fetches() != 0 {
-		t.Errorf("fetched %v", thief.asked)
 	}
 }
 
