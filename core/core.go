@@ -11,6 +11,7 @@ import (
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
+	"bankgraph/core/issuers"
 	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
 	"bankgraph/core/seal"
@@ -26,7 +27,10 @@ type Options struct {
 	Keys *seal.Keys
 	Now  func() time.Time // the bank's one clock; nil means the machine's
 
-	PublicURL string // the address that the world knows this program by: issuers' names begin with it
+	PublicURL string // the address that the world knows this program by: our issuers' names begin with it
+
+	Fetch   issuers.Fetch // reads what other issuers publish; without it their tokens cannot be checked
+	Granted users.Granted // what a user's roles grant
 }
 
 // Core is every service of the bank. A service comes after those that it calls.
@@ -39,6 +43,7 @@ type Core struct {
 	Changes     *changes.Service
 	Tenants     *tenants.Service
 	Users       *users.Service
+	Issuers     *issuers.Service
 	Clients     *clients.Service
 	Customers   *customers.Service
 	Contacts    *contacts.Service
@@ -58,8 +63,9 @@ func New(o Options) *Core {
 	c.Audit = audit.New(o.DB)
 	c.Changes = changes.New(o.DB, o.Keys, o.Now)
 	c.Tenants = tenants.New(o.DB, o.Now)
-	c.Users = users.New(o.DB)
-	c.Clients = clients.New(o.DB, o.Keys, o.Now, o.PublicURL)
+	c.Users = users.New(o.DB, o.Granted)
+	c.Issuers = issuers.New(o.DB, c.Users, o.Now, o.Fetch)
+	c.Clients = clients.New(o.DB, o.Keys, o.Now, o.PublicURL, c.Users, c.Issuers)
 	c.Customers = customers.New(o.DB, o.Keys, o.Now)
 	c.Contacts = contacts.New(o.DB, o.Keys, c.Customers, c.Changes, o.Now)
 	c.Accounts = accounts.New(o.DB, o.Keys, c.Customers, o.Now)

@@ -18,6 +18,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/events"
 	"bankgraph/core/fees"
+	"bankgraph/core/issuers"
 	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
 	"bankgraph/core/seal"
@@ -43,6 +44,7 @@ func open(t *testing.T) *core.Core {
 // open to everyone: these issue and check what proves a caller, so there is no caller yet.
 var beforeCallers = map[string]bool{
 	"Tenants.Find": true, "Clients.Issue": true, "Clients.Refresh": true, "Clients.Verify": true, "Clients.PublicKeys": true, "Clients.Issuer": true,
+	"Issuers.Verify": true, "Users.Actor": true, "Users.ActorNamed": true,
 }
 
 func TestEveryServiceMethodAsksWhoCalls(t *testing.T) {
@@ -126,7 +128,7 @@ func call(c reflect.Value, method reflect.Value) error {
 
 // models are all types that a table is behind.
 var models = []any{
-	(*audit.Entry)(nil), (*events.Event)(nil), (*changes.Approval)(nil), (*tenants.Tenant)(nil), (*users.User)(nil), (*clients.Client)(nil), (*customers.Customer)(nil), (*contacts.Contact)(nil),
+	(*audit.Entry)(nil), (*events.Event)(nil), (*changes.Approval)(nil), (*tenants.Tenant)(nil), (*users.User)(nil), (*issuers.Issuer)(nil), (*clients.Client)(nil), (*customers.Customer)(nil), (*contacts.Contact)(nil),
 	(*accounts.Account)(nil), (*signatories.Signatory)(nil), (*fees.Tier)(nil), (*limits.Limit)(nil),
 	(*ledger.Balance)(nil), (*ledger.Journal)(nil), (*ledger.Posting)(nil),
 }

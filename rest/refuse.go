@@ -28,14 +28,14 @@ func refused(ctx context.Context) error {
 
 var errTooMany = fault.New(fault.TooMany, "caller", "too many requests of this kind with this API key, try again in a minute")
 
-// sparingly holds each API key to so many requests in a minute of an operation that could be used to go
+// sparingly holds each API key, and each person, to so many requests in a minute of an operation that could be used to go
 // through account numbers. The operation itself answers the surplus.
 func sparingly(inAMinute int) func(http.Handler) http.Handler {
 	limiter := httprate.NewRateLimiter(inAMinute, time.Minute, httprate.WithResponseHeaders(httprate.ResponseHeaders{RetryAfter: "Retry-After"}))
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			caller, err := access.Require(r.Context())
-			if err == nil && limiter.OnLimit(w, r, strconv.FormatInt(int64(caller.Tenant), 10)+"/"+caller.Client) {
+			if err == nil && limiter.OnLimit(w, r, strconv.FormatInt(int64(caller.Tenant), 10)+"/"+caller.Party()) {
 				r = r.WithContext(context.WithValue(r.Context(), refusedKey{}, errTooMany))
 			}
 			next.ServeHTTP(w, r)

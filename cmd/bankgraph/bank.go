@@ -82,7 +82,7 @@ func openAt(url string, s *settings, public string, stop func()) (*bank, error) 
 		return nil, err
 	}
 	return &bank{
-		Core: core.New(core.Options{DB: pools, Keys: keys, PublicURL: public}),
+		Core: core.New(core.Options{DB: pools, Keys: keys, PublicURL: public, Fetch: newFetch()}),
 		stop: func() { _ = pools.Close(); stop() },
 	}, nil
 }

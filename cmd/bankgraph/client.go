@@ -41,14 +41,15 @@ type clientAdd struct {
 	ofTenant
 	Key         string   `arg:"" help:"Letters, digits, dots, hyphens and underscores."`
 	Name        string   `help:"Name for people; the key itself if not set."`
-	Customer    int64    `placeholder:"UID" help:"The partner that the key belongs to; the bank itself if not set."`
+	Customer    int64    `placeholder:"UID" help:"The partner that the key belongs to; the bank itself, or the customer of --user, if not set."`
+	User        string   `placeholder:"LOGIN" help:"The user whom the key speaks for: it can do no more than that user, and dies with the user's suspension."`
 	Permissions []string `required:"" placeholder:"NAME" help:"Names of permissions between commas; or all, readers, partners."`
 }
 
 func (c *clientAdd) Run(ctx context.Context, s *settings, t *terminal) error {
 	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
 		client, secret, err := b.Clients.Add(ctx, clients.Draft{
-			Key: c.Key, Name: c.Name, Customer: c.Customer, Permissions: permissions(c.Permissions),
+			Key: c.Key, Name: c.Name, Customer: c.Customer, User: c.User, Permissions: permissions(c.Permissions),
 		})
 		if err != nil {
 			return err
@@ -83,13 +84,13 @@ func (c *clientList) Run(ctx context.Context, s *settings, t *terminal) error {
 			return err
 		}
 		table := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "KEY\tNAME\tLEGAL ENTITY\tSTATE\tPERMISSIONS")
+		fmt.Fprintln(table, "KEY\tNAME\tLEGAL ENTITY\tUSER\tSTATE\tPERMISSIONS")
 		for _, client := range all {
 			names := make([]string, len(client.Permissions))
 			for i, permission := range client.Permissions {
 				names[i] = string(permission)
 			}
-			fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\n", client.Key, client.Name, client.Entity, state(client), strings.Join(names, ","))
+			fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\t%s\n", client.Key, client.Name, client.Entity, orDash(client.UserLogin), state(client), strings.Join(names, ","))
 		}
 		return table.Flush()
 	})

@@ -21,6 +21,7 @@ type program struct {
 	Demo        demoCommand        `cmd:"" help:"Fill the demo bank with customers."`
 	Tenant      tenantCommand      `cmd:"" help:"Banks."`
 	Client      clientCommand      `cmd:"" help:"API keys of a bank."`
+	Issuer      issuerCommand      `cmd:"" help:"Identity providers whose access tokens a bank accepts."`
 	Permissions permissionsCommand `cmd:"" help:"Report who may do what, for each operation and field, as CSV."`
 	Token       tokenCommand       `cmd:"" help:"Print an access token of an API key, for use in curl."`
 	Keyset      keysetCommand      `cmd:"" help:"Make a keyset for a bank on a database of its own."`

@@ -41,6 +41,12 @@ const public = "https://api.bank.example"
 
 func newService(t *testing.T, command serveCommand) *service {
 	t.Helper()
+	return newServiceWith(t, command, core.Options{})
+}
+
+// newServiceWith is newService with what else its core needs from outside.
+func newServiceWith(t *testing.T, command serveCommand, options core.Options) *service {
+	t.Helper()
 	pools, err := db.Open(dbtest.Shared(t), db.Options{Connections: 4})
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +54,8 @@ func newService(t *testing.T, command serveCommand) *service {
 	t.Cleanup(func() { _ = pools.Close() })
 	s := &service{T: t}
 	now := func() time.Time { return time.Now().Add(time.Duration(s.now.Load()) * time.Second) }
-	s.bank = &bank{Core: core.New(core.Options{DB: pools, Keys: seal.New(), Now: now, PublicURL: public})}
+	options.DB, options.Keys, options.Now, options.PublicURL = pools, seal.New(), now, public
+	s.bank = &bank{Core: core.New(options)}
 	s.realm = s.addBank()
 	s.operator, _, err = s.bank.operator(context.Background(), s.realm)
 	if err != nil {

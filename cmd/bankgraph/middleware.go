@@ -89,7 +89,7 @@ func authenticate(keys *clients.Service, refuse refusal, next http.Handler) http
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, err := keys.Verify(r.Context(), bearer(r))
 		if err != nil {
-			if _, known := fault.Of(err); !known || errors.Is(err, clients.ErrUnavailable) {
+			if why, known := fault.Of(err); !known || why.Kind == fault.Unavailable {
 				slog.ErrorContext(r.Context(), "token could not be checked", "error", err)
 				w.Header().Set("Retry-After", "1")
 			}
@@ -117,7 +117,7 @@ func bearer(r *http.Request) string {
 	return strings.TrimSpace(token)
 }
 
-// pace holds each API key to so many requests in a second.
+// pace holds each API key, and each person, to so many requests in a second.
 type pace struct{ limiter *httprate.RateLimiter }
 
 func newPace(rate int) pace {
@@ -138,7 +138,7 @@ func (p pace) keep(refuse refusal, next http.Handler) http.Handler {
 			refuse(w, r, err)
 			return
 		}
-		if p.limiter.OnLimit(w, r, strconv.FormatInt(int64(caller.Tenant), 10)+"/"+caller.Client) {
+		if p.limiter.OnLimit(w, r, strconv.FormatInt(int64(caller.Tenant), 10)+"/"+caller.Party()) {
 			refuse(w, r, errTooFast)
 			return
 		}

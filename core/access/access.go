@@ -61,9 +61,9 @@ type Caller struct {
 	Tenant      Tenant
 	TenantCode  string
 	Zone        *time.Location // the bank's; days, weeks and months are counted in it
-	Client      string         // the API key
+	Client      string         // the API key, or the address of the external issuer
 	ClientName  string
-	Entity      int64 // the legal entity: the UID of the customer that the key belongs to
+	Entity      int64 // the legal entity: the UID of the customer that the key or user belongs to
 	Partner     int64 // the partner id: 0 when an external issuer's token has none
 	Institution bool  // the legal entity is the bank itself: the caller sees the whole tenant
 	Permissions []Permission

@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
 	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/clients"
@@ -28,6 +31,7 @@ type bank struct {
 	stranger context.Context // nobody
 	now      atomic.Pointer[time.Time]
 	keys     *seal.Keys
+	granted  atomic.Pointer[[]access.Permission] // what every user's roles grant: roles are another domain's
 }
 
 func newBank(t *testing.T) *bank {
@@ -47,7 +51,16 @@ func newBank(t *testing.T) *bank {
 
 // another is a second program on the same database.
 func (b *bank) another(pools *db.DB) *core.Core {
-	return core.New(core.Options{DB: pools, Keys: b.keys, PublicURL: public, Now: func() time.Time { return *b.now.Load() }})
+	return core.New(core.Options{DB: pools, Keys: b.keys, PublicURL: public, Now: func() time.Time { return *b.now.Load() }, Granted: b.grants})
+}
+
+func (b *bank) grant(permissions ...access.Permission) { b.granted.Store(&permissions) }
+
+func (b *bank) grants(context.Context, access.Tenant, uuid.UUID) ([]access.Permission, error) {
+	if granted := b.granted.Load(); granted != nil {
+		return *granted, nil
+	}
+	return nil, nil
 }
 
 func (b *bank) turn(to time.Time)      { b.now.Store(&to) }
@@ -93,7 +106,17 @@ func (b *bank) refresh(key, secret, token string) (*clients.Tokens, error) {
 
 func (b *bank) exec(statement string, values ...any) {
 	b.Helper()
-	if _, err := b.DB.ExecContext(b.stranger, statement, values...); err != nil {
+	b.execAt(b.tenant.ID, statement, values...)
+}
+
+// execAt writes as another bank: the database lets a transaction change the rows of one.
+func (b *bank) execAt(tenant access.Tenant, statement string, values ...any) {
+	b.Helper()
+	err := b.DB.InTx(b.stranger, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.ExecContext(ctx, statement, values...)
+		return err
+	})
+	if err != nil {
 		b.Fatal(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
@@ -22,8 +23,10 @@ type Client struct {
 	Tenant      access.Tenant       `bun:"tenant,pk" json:"-"`
 	Key         string              `bun:"key,pk" json:"key"`
 	Name        string              `bun:"name" json:"name"`
-	Entity      int64               `bun:"entity" json:"legalEntityId"`    // the customer that the key belongs to; its partner id too
-	Institution bool                `bun:"institution" json:"institution"` // the entity is the bank itself
+	Entity      int64               `bun:"entity" json:"legalEntityId"`            // the customer that the key belongs to; its partner id too, but for a user's key
+	Institution bool                `bun:"institution" json:"institution"`         // the entity is the bank itself
+	User        *uuid.UUID          `bun:"user_uid,type:uuid" json:"userId"`       // whom the key speaks for: it can do no more, and dies with the user's suspension
+	UserLogin   string              `bun:"user_login,scanonly" json:"userLoginId"` // read by List only
 	Permissions []access.Permission `bun:"permissions,array" json:"permissions"`
 	CreatedAt   time.Time           `bun:"created_at" json:"createdAt"`
 	DisabledAt  *time.Time          `bun:"disabled_at" json:"disabledAt"`
@@ -34,7 +37,8 @@ type Client struct {
 type Draft struct {
 	Key         string   // letters, digits, dots, hyphens and underscores, at most 100
 	Name        string   // for people; the key itself when empty
-	Customer    int64    // the partner that the key belongs to; 0 for the bank itself
+	Customer    int64    // the partner that the key belongs to; 0 for the bank itself, or for the customer of User
+	User        string   // login id of the user whom the key speaks for; none when empty
 	Permissions []string // names of access.All
 	Secret      string   // only a sandbox may choose its secret; otherwise one is drawn
 }

@@ -13,7 +13,10 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/fault"
+	"bankgraph/core/issuers"
 	"bankgraph/core/seal"
+	"bankgraph/core/users"
 	"bankgraph/db"
 )
 
@@ -22,15 +25,17 @@ type Service struct {
 	db       *db.DB
 	keys     *seal.Keys
 	now      func() time.Time
-	public   string // the address that the world knows this program by; issuers' names begin with it
+	public   string // the address that the world knows this program by; our issuers' names begin with it
+	users    *users.Service
+	issuers  *issuers.Service
 	verified *verified
 	rings    *rings
 }
 
 // New makes the service. now is the bank's clock; public is an address such as https://api.bank.example.
-func New(db *db.DB, keys *seal.Keys, now func() time.Time, public string) *Service {
+func New(db *db.DB, keys *seal.Keys, now func() time.Time, public string, u *users.Service, i *issuers.Service) *Service {
 	return &Service{
-		db: db, keys: keys, now: now, public: strings.TrimRight(public, "/"),
+		db: db, keys: keys, now: now, public: strings.TrimRight(public, "/"), users: u, issuers: i,
 		verified: newVerified(), rings: newRings(),
 	}
 }
@@ -50,6 +55,9 @@ func (s *Service) Add(ctx context.Context, draft Draft) (client *Client, secret 
 		secret = newSecret()
 	}
 	added.Tenant, added.CreatedAt = caller.Tenant, s.now()
+	if err := s.bind(ctx, &added, draft.User); err != nil {
+		return nil, "", fmt.Errorf("add API key %s: %w", draft.Key, err)
+	}
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		if err := s.mayChooseTx(ctx, tx, caller.Tenant, draft.Secret); err != nil {
 			return err
@@ -83,8 +91,30 @@ func (s *Service) mayChooseTx(ctx context.Context, tx bun.Tx, tenant access.Tena
 	return nil
 }
 
-// homeTx finds the legal entity of a new key: the bank itself, or one of its partners.
+// bind lets a new key speak for a user, whose customer is its legal entity.
+func (s *Service) bind(ctx context.Context, client *Client, login string) error {
+	if login == "" {
+		return nil
+	}
+	user, err := s.users.ActorNamed(ctx, client.Tenant, login)
+	if errors.Is(err, users.ErrNoActor) {
+		return users.ErrNoActor.On("user")
+	}
+	if err != nil {
+		return err
+	}
+	if client.Entity != 0 && client.Entity != user.Entity {
+		return fault.Field("client", "customer", fault.NoMatch, "a key that speaks for a user belongs to the user's customer")
+	}
+	client.User, client.Entity, client.Institution = &user.UID, user.Entity, user.Institution
+	return nil
+}
+
+// homeTx finds the legal entity of a new key: that of its user, the bank itself, or one of its partners.
 func (s *Service) homeTx(ctx context.Context, tx bun.Tx, client *Client) error {
+	if client.User != nil {
+		return nil
+	}
 	query := tx.NewRaw(`SELECT uid, true FROM customers WHERE tenant = ? AND relationship_type = 'Self'`, client.Tenant)
 	if client.Entity != 0 {
 		// A partner's own row names itself as its owner.
@@ -105,7 +135,8 @@ func (s *Service) List(ctx context.Context) ([]*Client, error) {
 		return nil, err
 	}
 	var all []*Client
-	if err := s.db.NewSelect().Model(&all).Where("c.tenant = ?", caller.Tenant).Order("c.key").Scan(ctx); err != nil {
+	if err := s.db.NewSelect().Model(&all).ColumnExpr("?TableColumns, u.login_id AS user_login").
+		Join("LEFT JOIN users AS u ON u.tenant = c.tenant AND u.uid = c.user_uid").Where("c.tenant = ?", caller.Tenant).Order("c.key").Scan(ctx); err != nil {
 		return nil, fmt.Errorf("list API keys: %w", err)
 	}
 	return all, nil

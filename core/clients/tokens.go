@@ -13,8 +13,10 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/issuers"
 	"bankgraph/core/seal"
 	"bankgraph/core/tenants"
+	"bankgraph/core/users"
 	"bankgraph/db"
 )
 
@@ -28,7 +30,7 @@ type Tokens struct {
 }
 
 // Scope is the one scope that the interface has. A token without it may do nothing.
-const Scope = "roles"
+const Scope = issuers.Scope
 
 // Audience is who our access tokens are for.
 const Audience = "bankgraph"
@@ -97,6 +99,26 @@ type credential struct {
 	Secret []byte `bun:"secret,type:bytea"`
 	Former []byte `bun:"former,type:bytea"`
 	Realm  string `bun:"realm,scanonly"`
+
+	user *users.Actor // whom the key speaks for; nil for nobody
+}
+
+// speaking is what finds a credential. It names the columns: an older program runs on newer tables for a while.
+func (s *Service) speaking(found *credential) *bun.SelectQuery {
+	return s.db.NewSelect().Model(found).ColumnExpr("?TableColumns, t.code AS realm").Join("JOIN tenants AS t ON t.id = c.tenant")
+}
+
+// actor is the user whom a key speaks for, nil for nobody; users.ErrNoActor when that user is not active
+// or has moved to another customer.
+func (s *Service) actor(ctx context.Context, client *Client) (*users.Actor, error) {
+	if client.User == nil {
+		return nil, nil
+	}
+	user, err := s.users.Actor(ctx, client.Tenant, *client.User)
+	if err == nil && user.Entity != client.Entity {
+		return nil, users.ErrNoActor
+	}
+	return user, err
 }
 
 // authenticate finds the API key that this secret belongs to, and ErrClient without one. It takes the
@@ -106,8 +128,7 @@ func (s *Service) authenticate(ctx context.Context, realm, key, secret string) (
 		return nil, ErrClient
 	}
 	found := new(credential)
-	err := s.db.NewSelect().Model(found).ColumnExpr("c.*, t.code AS realm").Join("JOIN tenants AS t ON t.id = c.tenant").
-		Where("t.code = ?", realm).Where("c.key = ?", key).Scan(ctx)
+	err := s.speaking(found).Where("t.code = ?", realm).Where("c.key = ?", key).Scan(ctx)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, unanswered(fmt.Errorf("find API key: %w", err))
 	}
@@ -117,13 +138,15 @@ func (s *Service) authenticate(ctx context.Context, realm, key, secret string) (
 	if !known && !former || found.DisabledAt != nil {
 		return nil, ErrClient
 	}
-	return found, nil
+	if found.user, err = s.actor(ctx, &found.Client); errors.Is(err, users.ErrNoActor) {
+		return nil, ErrClient
+	}
+	return found, unanswered(err)
 }
 
 func (s *Service) find(ctx context.Context, tenant access.Tenant, key string) (*credential, error) {
 	found := new(credential)
-	err := s.db.NewSelect().Model(found).ColumnExpr("c.*, t.code AS realm").Join("JOIN tenants AS t ON t.id = c.tenant").
-		Where("c.tenant = ?", tenant).Where("c.key = ?", key).Scan(ctx)
+	err := s.speaking(found).Where("c.tenant = ?", tenant).Where("c.key = ?", key).Scan(ctx)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, ErrNotFound
@@ -132,7 +155,8 @@ func (s *Service) find(ctx context.Context, tenant access.Tenant, key string) (*
 	case found.DisabledAt != nil:
 		return nil, ErrDisabled
 	}
-	return found, nil
+	found.user, err = s.actor(ctx, &found.Client)
+	return found, err
 }
 
 // grant signs an access token and stores a refresh token of the family that begin names. Where begin
@@ -179,6 +203,9 @@ func (s *Service) sign(ctx context.Context, client *credential, now time.Time) (
 	ours := claims{
 		AuthorizedParty: client.Key, Type: "Bearer", Scope: Scope, Tenant: client.Realm,
 		LegalEntity: client.Entity, PartnerID: client.Entity, Permissions: client.Permissions,
+	}
+	if user := client.user; user != nil {
+		ours.PartnerID, ours.Permissions = user.Partner, both(client.Permissions, user.Permissions)
 	}
 	return jwt.Signed(signer).Claims(standard).Claims(ours).Serialize()
 }

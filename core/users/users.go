@@ -4,15 +4,28 @@ import (
 	"context"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"bankgraph/core/access"
 	"bankgraph/db"
 )
 
 // Service keeps the users of every bank.
-type Service struct{ db *db.DB }
+type Service struct {
+	db      *db.DB
+	granted Granted
+}
 
-// New makes the service.
-func New(d *db.DB) *Service { return &Service{db: d} }
+// Granted are the permissions that a user's roles grant.
+type Granted func(ctx context.Context, tenant access.Tenant, user uuid.UUID) ([]access.Permission, error)
+
+// New makes the service. Without granted, nobody's roles grant anything.
+func New(d *db.DB, granted Granted) *Service {
+	if granted == nil {
+		granted = func(context.Context, access.Tenant, uuid.UUID) ([]access.Permission, error) { return nil, nil }
+	}
+	return &Service{db: d, granted: granted}
+}
 
 var named = db.NewText[User](`SELECT login_id, first_name, last_name FROM users WHERE tenant = $1 AND lower(login_id) = ANY($2)`)
 

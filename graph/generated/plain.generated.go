@@ -1674,6 +1674,11 @@ var Plain = map[string]map[string]direct.Field{
 				return scalar.AppendString(b, o.(*access.Caller).ClientName)
 			},
 		},
+		"login": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*access.Caller).LoginID)
+			},
+		},
 		"legalEntity": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendUID(b, o.(*access.Caller).Entity)

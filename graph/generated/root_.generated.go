@@ -1256,11 +1256,13 @@ interface Node {
 type Viewer {
   "The code of the bank: the realm of the token address."
   tenant: String!
-  "The API key."
+  "The API key; the address of the bank's identity provider where the token is one of its."
   client: String!
-  "What the API key is for."
+  "What the API key is for; the name of the person where the token is of an identity provider."
   clientName: String
-  "The customer that the API key belongs to: the bank itself for its staff, else the partner."
+  "The login id of the person whom the token speaks for; null for a program that speaks for nobody."
+  login: String
+  "The customer that the API key or person belongs to: the bank itself for its staff, else the partner or its customer."
   legalEntity: UID!
   "Whether the caller acts for the bank itself and so sees every customer."
   institution: Boolean!
@@ -2307,6 +2309,8 @@ func childFields_Viewer(ctx context.Context, ec *executionContext, field graphql
 		return fieldContext_Viewer_client(ctx, ec, field)
 	case "clientName":
 		return fieldContext_Viewer_clientName(ctx, ec, field)
+	case "login":
+		return fieldContext_Viewer_login(ctx, ec, field)
 	case "legalEntity":
 		return fieldContext_Viewer_legalEntity(ctx, ec, field)
 	case "institution":

@@ -1397,6 +1397,29 @@ func fieldContext_Viewer_clientName(_ context.Context, ec *executionContext, fie
 	return graphql.NewScalarFieldContext("Viewer", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func _Viewer_login(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *access.Caller) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Viewer_login(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LoginID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Viewer_login(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Viewer", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func _Viewer_legalEntity(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *access.Caller) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2123,6 +2146,11 @@ func _Viewer(ctx context.Context, ec *executionContext, sel ast.SelectionSet, ob
 			}
 		case "clientName":
 			out.Values[i] = _Viewer_clientName(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "login":
+			out.Values[i] = _Viewer_login(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}

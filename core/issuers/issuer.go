@@ -1,0 +1,140 @@
+// Package issuers holds the identity providers that a bank trusts, and checks the access tokens that they
+// give to the bank's users.
+package issuers
+
+import (
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/fault"
+)
+
+// Issuer is an identity provider whose access tokens a bank accepts, for one audience.
+type Issuer struct {
+	bun.BaseModel `bun:"table:issuers,alias:i" json:"-"`
+
+	Tenant       access.Tenant             `bun:"tenant,pk" json:"-"`
+	URL          string                    `bun:"url,pk" json:"url"`                    // the iss of its tokens; its discovery document stands below it
+	Audience     string                    `bun:"audience,pk" json:"audience"`          // what the aud of its tokens must hold
+	UserClaims   []string                  `bun:"user_claims,array" json:"userClaims"`  // the first of these that a token has names the user's login id
+	PartnerClaim string                    `bun:"partner_claim" json:"partnerClaim"`    // holds the partner id; "": the owner of the user's customer is it
+	EntityClaim  string                    `bun:"entity_claim" json:"legalEntityClaim"` // must name the user's customer; "": not looked at
+	Algorithms   []jose.SignatureAlgorithm `bun:"algorithms,array" json:"algorithms"`   // that its tokens may be signed with
+	CreatedAt    time.Time                 `bun:"created_at" json:"createdAt"`
+	DisabledAt   *time.Time                `bun:"disabled_at" json:"disabledAt"`
+}
+
+// Draft is an issuer before it is added.
+type Draft struct {
+	URL          string   // https, or http on this machine; exactly as the iss of its tokens has it
+	Audience     string   // required: a token for somebody else's service must not open ours
+	UserClaims   []string // UserClaims when empty
+	PartnerClaim string
+	EntityClaim  string
+	Algorithms   []string // Algorithms when empty
+}
+
+// UserClaims are where the user's login id is looked for when nothing else is said.
+var UserClaims = []string{"preferred_username", "sub"}
+
+// Algorithms are what tokens may be signed with when nothing else is said.
+var Algorithms = []jose.SignatureAlgorithm{jose.ES256, jose.RS256, jose.PS256, jose.EdDSA}
+
+// asymmetric are all that an issuer can have: who can check a token must not be able to make one.
+var asymmetric = []jose.SignatureAlgorithm{
+	jose.ES256, jose.ES384, jose.ES512, jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.EdDSA,
+}
+
+// Scope is the one scope that the interface has. A token without it may do nothing.
+const Scope = "roles"
+
+var (
+	ErrNotFound = fault.New(fault.NotFound, "issuer", "the bank has no such issuer")
+	ErrExists   = fault.New(fault.Conflict, "issuer", "the bank accepts this issuer with this audience already")
+	ErrTaken    = fault.New(fault.Conflict, "issuer", "another bank accepts this issuer with this audience: its tokens would not say which bank they are for")
+	ErrDisabled = fault.New(fault.State, "issuer", "the issuer is disabled")
+
+	// ErrUnavailable is for this issuer's tokens only.
+	ErrUnavailable = fault.New(fault.Unavailable, "issuer", "the issuer of this token does not show its keys now, try again later")
+)
+
+const (
+	longestURL  = 500
+	longestName = 200 // of an audience or a claim
+	mostClaims  = 10
+)
+
+// check reads the fields of a new issuer, and names every one that will not do.
+func (d Draft) check() (Issuer, error) {
+	var wrong fault.Faults
+	refuse := func(field string, problem fault.Problem, message string) {
+		wrong = append(wrong, fault.Field("issuer", field, problem, message))
+	}
+	made := Issuer{URL: d.URL, Audience: d.Audience, UserClaims: d.UserClaims, PartnerClaim: d.PartnerClaim, EntityClaim: d.EntityClaim}
+	if _, err := parseURL(d.URL); err != nil || len(d.URL) > longestURL {
+		wrong = append(wrong, errURL)
+	}
+	if !plain(d.Audience) {
+		refuse("audience", fault.Required, "what the issuer's tokens for this service name as their audience, at most 200 characters")
+	}
+	if len(made.UserClaims) == 0 {
+		made.UserClaims = UserClaims
+	}
+	if len(made.UserClaims) > mostClaims || slices.ContainsFunc(made.UserClaims, func(name string) bool { return !plain(name) }) {
+		refuse("userClaims", fault.Malformed, "up to 10 names of claims")
+	}
+	if d.PartnerClaim != "" && !plain(d.PartnerClaim) {
+		refuse("partnerClaim", fault.Malformed, "the name of a claim")
+	}
+	if d.EntityClaim != "" && !plain(d.EntityClaim) {
+		refuse("legalEntityClaim", fault.Malformed, "the name of a claim")
+	}
+	for _, name := range d.Algorithms {
+		algorithm := jose.SignatureAlgorithm(name)
+		if !slices.Contains(asymmetric, algorithm) {
+			refuse("algorithms", fault.Unknown, "no algorithm with a public and a private key is called "+name)
+		}
+		made.Algorithms = append(made.Algorithms, algorithm)
+	}
+	if len(made.Algorithms) == 0 {
+		made.Algorithms = Algorithms
+	}
+	if wrong != nil {
+		return Issuer{}, wrong
+	}
+	return made, nil
+}
+
+// plain tells whether a text can be an audience or the name of a claim.
+func plain(text string) bool {
+	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= longestName &&
+		!strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f })
+}
+
+// parseURL reads the address that an issuer is named by.
+func parseURL(text string) (*url.URL, error) {
+	at, err := url.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	safe := at.Scheme == "https" || at.Scheme == "http" && loopback(at.Hostname())
+	if !safe || at.Hostname() == "" || at.User != nil || strings.ContainsAny(text, "?#") {
+		return nil, errURL
+	}
+	return at, nil
+}
+
+var errURL = fault.Field("issuer", "url", fault.Malformed, "an https address without user, query and fragment, exactly as the issuer's tokens write it; http only on this machine")
+
+func loopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}

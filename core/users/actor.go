@@ -1,0 +1,69 @@
+package users
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/fault"
+)
+
+// Actor is a user as a caller: whom an access token speaks for.
+type Actor struct {
+	UID         uuid.UUID
+	LoginID     string
+	Name        string
+	Entity      int64               // the customer that the user belongs to
+	Institution bool                // that customer is the bank itself
+	Partner     int64               // the partner that the customer belongs to; the bank itself for its own customers
+	Permissions []access.Permission // what the user's roles grant
+}
+
+// ErrNoActor is returned for a login or number that no active user has. It does not tell which of the two.
+var ErrNoActor = fault.New(fault.NotFound, "user", "the bank has no active user with this login id")
+
+// acting reads an active user with what its customer says of its reach. The bank's own customer is there
+// once, by an index of its own.
+const acting = `SELECT u.uid, u.login_id, u.first_name, u.last_name, u.customer, c.relationship_type = 'Self',
+		coalesce(nullif(c.owner, 0), self.uid, 0)
+	FROM users AS u JOIN customers AS c ON c.tenant = u.tenant AND c.uid = u.customer
+		LEFT JOIN customers AS self ON self.tenant = u.tenant AND self.relationship_type = 'Self'
+	WHERE u.tenant = ? AND u.status = 'Active' AND `
+
+// ActorNamed finds the active user with this login id, in whatever letter case, and ErrNoActor without one.
+func (s *Service) ActorNamed(ctx context.Context, tenant access.Tenant, login string) (*Actor, error) {
+	return s.actor(ctx, tenant, s.db.NewRaw(acting+`lower(u.login_id) = lower(?)`, tenant, login))
+}
+
+// Actor finds the active user with this number, and ErrNoActor without one.
+func (s *Service) Actor(ctx context.Context, tenant access.Tenant, user uuid.UUID) (*Actor, error) {
+	return s.actor(ctx, tenant, s.db.NewRaw(acting+`u.uid = ?`, tenant, user.String()))
+}
+
+func (s *Service) actor(ctx context.Context, tenant access.Tenant, row *bun.RawQuery) (*Actor, error) {
+	found, person := new(Actor), new(User)
+	err := row.Scan(ctx, &found.UID, &person.LoginID, &person.FirstName, &person.LastName, &found.Entity, &found.Institution, &found.Partner)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNoActor
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find the user that a caller speaks for: %w", err)
+	}
+	found.LoginID, found.Name = person.LoginID, person.Name()
+	granted, err := s.granted(ctx, tenant, found.UID)
+	if err != nil {
+		return nil, fmt.Errorf("find what user %s may do: %w", found.UID, err)
+	}
+	for _, permission := range granted { // an operator's permission is not a user's to have
+		if slices.Contains(access.All, permission) {
+			found.Permissions = append(found.Permissions, permission)
+		}
+	}
+	return found, nil
+}
