@@ -60,7 +60,7 @@ func New(o Options) *Core {
 	c.Tenants = tenants.New(o.DB, o.Now)
 	c.Users = users.New(o.DB)
 	c.Clients = clients.New(o.DB, o.Keys, o.Now, o.PublicURL)
-	c.Customers = customers.New(o.DB, o.Keys, o.Now)
+	c.Customers = customers.New(o.DB, o.Keys, c.Changes, o.Now)
 	c.Contacts = contacts.New(o.DB, o.Keys, c.Customers, o.Now)
 	c.Accounts = accounts.New(o.DB, o.Keys, c.Customers, o.Now)
 	c.Signatories = signatories.New(o.DB, c.Customers, c.Changes)

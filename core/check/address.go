@@ -1,7 +1,6 @@
 package check
 
 import (
-	"slices"
 	"strings"
 
 	"bankgraph/core/fault"
@@ -36,6 +35,17 @@ func (c *Fields) Address(object string, a postal.Address, required ...string) po
 	return a
 }
 
+// GivenAddress is Address for what a request gives of one. Who gives the country's code or its name has given both.
+func (c *Fields) GivenAddress(object string, a given.Address, required ...string) given.Address {
+	var whole postal.Address
+	a.To(&whole)
+	whole = c.Address(object, whole, required...)
+	if a.CountryCode.Given || a.Country.Given {
+		a.CountryCode, a.Country = given.Of(whole.CountryCode), given.Of(whole.Country)
+	}
+	return a
+}
+
 // countryOf goes by the code. Names are written in many ways, so one that is not known beside a code does
 // no harm, but one of another country does.
 func (c *Fields) countryOf(a postal.Address) (code, name string) {
@@ -50,27 +60,4 @@ func (c *Fields) countryOf(a postal.Address) (code, name string) {
 		c.Fail("country", fault.NoMatch, "does not fit the country code")
 	}
 	return code, country.Name
-}
-
-// GivenAddress checks an address that a request may give in part. Of one that is made all required parts must be
-// there; one that exists must not lose any. It is left in the form in which it is stored: code and name of the country
-// go together, so either brings the other along.
-func (c *Fields) GivenAddress(object string, a *given.Address, making bool, required ...string) {
-	var whole postal.Address
-	a.To(&whole)
-	for _, part := range []struct {
-		field string
-		value given.Text
-	}{
-		{"addressLine1", a.Line1}, {"city", a.City}, {"state", a.State}, {"postalCode", a.PostalCode}, {"countryCode", a.CountryCode},
-	} {
-		named := part.field == "countryCode" && a.Country.Value != "" // the name gives the code
-		if slices.Contains(required, part.field) && !named {
-			c.In(object).Given(part.field, part.value, making)
-		}
-	}
-	stored := c.Address(object, whole)
-	if a.CountryCode.Given || a.Country.Given {
-		a.CountryCode, a.Country = given.Of(stored.CountryCode), given.Of(stored.Country)
-	}
 }

@@ -2,7 +2,7 @@ package given
 
 import "bankgraph/core/postal"
 
-// Address is a postal address that a request may give, in whole or in part.
+// Address is a postal address of which a request may give any part.
 type Address struct {
 	Line1       Text `json:"addressLine1,omitzero"`
 	Line2       Text `json:"addressLine2,omitzero"`
@@ -13,16 +13,13 @@ type Address struct {
 	Country     Text `json:"country,omitzero"`
 }
 
-// Given tells whether any part was given.
-func (a Address) Given() bool { return a != Address{} }
-
 // To writes the parts that were given.
-func (a Address) To(to *postal.Address) {
-	a.Line1.To(&to.Line1)
-	a.Line2.To(&to.Line2)
-	a.City.To(&to.City)
-	a.State.To(&to.State)
-	a.PostalCode.To(&to.PostalCode)
-	a.CountryCode.To(&to.CountryCode)
-	a.Country.To(&to.Country)
+func (a Address) To(address *postal.Address) {
+	a.Line1.To(&address.Line1)
+	a.Line2.To(&address.Line2)
+	a.City.To(&address.City)
+	a.State.To(&address.State)
+	a.PostalCode.To(&address.PostalCode)
+	a.CountryCode.To(&address.CountryCode)
+	a.Country.To(&address.Country)
 }
