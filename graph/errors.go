@@ -36,6 +36,19 @@ func codeOf(f *fault.Fault) string {
 	return codes[f.Kind][""]
 }
 
+// words are the names of fields, by what they are of, where core has those of the partners.
+var words = map[string]map[string]string{
+	"customer": {
+		"customerType": "type", "achCompanyID": "achCompanyId", "webSite": "website",
+		"legalAddress.addressLine1": "legalAddress.line1", "legalAddress.addressLine2": "legalAddress.line2",
+		"mailingAddress.addressLine1": "mailingAddress.line1", "mailingAddress.addressLine2": "mailingAddress.line2",
+		"additionalProfileDetails":                               "profile",
+		"legalEntityAccessSettings":                              "access",
+		"legalEntityAccessSettings.paymentLimitforFirstApprover": "access.firstApproverLimit", "legalEntityAccessSettings.paymentLimitforSecondApprover": "access.secondApproverLimit",
+		"legalEntityAccessSettings.paymentNumberOfApprovers": "access.numberOfApprovers",
+	},
+}
+
 var errTooMuch = fault.New(fault.Invalid, "operation", "the operation asks the database too many questions; send it in parts")
 
 // present turns an error into what the caller may see of it: a fault with its kind, code and field, the
@@ -47,6 +60,7 @@ func (h handlerOptions) present(ctx context.Context, err error) *gqlerror.Error 
 		path = language.Path
 	}
 	if f, ok := fault.Of(err); ok {
+		f, _ = fault.Of(fault.Called(f, words[f.Subject]))
 		if own := graphql.GetPath(ctx); f.Kind == fault.Invalid && f.Field == "" && len(own) > 0 && len(path) > len(own) {
 			f, path = f.On(path[len(own):].String()), own // gqlgen says by the path which argument it could not read
 		}

@@ -67,9 +67,7 @@ type told struct {
 }
 
 func (d dialect) tell(f *fault.Fault) told {
-	if name := d.spelled[f.Field]; name != "" {
-		f = f.On(name)
-	}
+	f, _ = fault.Of(fault.Called(f, d.spelled))
 	l := d.lineFor(f)
 	return told{status: l.status, code: l.code, message: l.message(f), field: f.Field, problem: f.Problem}
 }
@@ -110,8 +108,7 @@ var (
 
 	customersG1 = dialect{success: successC1, failure: failureC1, lines: customerLines, spelled: map[string]string{
 		"swiftCode": "swiftcode", "webSite": "website",
-		"additionalProfileDetails.achNonPrefundLimit":    "addtionalProfileDetails[0].achNonPrefundLimit",
-		"additionalProfileDetails.fxPricingTier":         "addtionalProfileDetails[0].fxPricingTier",
+		"additionalProfileDetails":                       "addtionalProfileDetails[0]",
 		"additionalProfileDetails.creditValueAdjustment": "addtionalProfileDetails[0].crediValueAdjustment",
 		"additionalProfileDetails.detailsOfCharge":       "addtionalProfileDetails[0].detailsofCharge",
 	}}

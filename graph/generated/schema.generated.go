@@ -34,6 +34,7 @@ import (
 type MutationResolver interface {
 	ApproveChange(ctx context.Context, input model.Decision) (*model.ApproveChangePayload, error)
 	RefuseChange(ctx context.Context, input model.Decision) (*model.RefuseChangePayload, error)
+	CreateCustomer(ctx context.Context, input model.CustomerDraft) (*model.CreateCustomerPayload, error)
 	AddSignatory(ctx context.Context, input model.SignatoryDraft) (*model.AddSignatoryPayload, error)
 	ChangeSignatory(ctx context.Context, input model.SignatoryDraft) (*model.ChangeSignatoryPayload, error)
 	RemoveSignatory(ctx context.Context, input model.SignatoryDraft) (*model.RemoveSignatoryPayload, error)
@@ -86,6 +87,20 @@ func field_Mutation_changeSignatory_args(ctx context.Context, ec *executionConte
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.SignatoryDraft, error) {
 			return unmarshalNChangeSignatoryInput2bankgraphᚋgraphᚋmodelᚐSignatoryDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_createCustomer_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.CustomerDraft, error) {
+			return unmarshalNCreateCustomerInput2bankgraphᚋgraphᚋmodelᚐCustomerDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -608,6 +623,50 @@ func fieldContext_Mutation_refuseChange(ctx context.Context, ec *executionContex
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = field_Mutation_refuseChange_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_createCustomer(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_createCustomer(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CreateCustomer(ctx, fc.Args["input"].(model.CustomerDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CreateCustomerPayload) graphql.Marshaler {
+			return marshalOCreateCustomerPayload2ᚖbankgraphᚋgraphᚋmodelᚐCreateCustomerPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_createCustomer(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_CreateCustomerPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_createCustomer_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -1352,6 +1411,78 @@ func fieldContext_Viewer_permissions(_ context.Context, ec *executionContext, fi
 
 // region    **************************** input.gotpl *****************************
 
+func unmarshalInputAddressInput(ctx context.Context, ec *executionContext, obj any) (given.Address, error) {
+	var it given.Address
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"line1", "line2", "city", "state", "postalCode", "countryCode", "country"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "line1":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("line1"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Line1 = data
+		case "line2":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("line2"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Line2 = data
+		case "city":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("city"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.City = data
+		case "state":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.State = data
+		case "postalCode":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("postalCode"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.PostalCode = data
+		case "countryCode":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("countryCode"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.CountryCode = data
+		case "country":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("country"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Country = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -1587,6 +1718,13 @@ func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) 
 		case "refuseChange":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return _Mutation_refuseChange(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createCustomer":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_createCustomer(ctx, ec, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -1962,6 +2100,11 @@ func _Viewer(ctx context.Context, ec *executionContext, sel ast.SelectionSet, ob
 
 // region    ***************************** type.gotpl *****************************
 
+func unmarshalNAddressInput2bankgraphᚋcoreᚋgivenᚐAddress(ctx context.Context, ec *executionContext, v any) (given.Address, error) {
+	res, err := unmarshalInputAddressInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func unmarshalNAmount2bankgraphᚋcoreᚋcustomersᚐCents(ctx context.Context, ec *executionContext, v any) (customers.Cents, error) {
 	res, err := scalar.UnmarshalCents(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -2184,6 +2327,11 @@ func marshalNViewer2ᚖbankgraphᚋcoreᚋaccessᚐCaller(ctx context.Context, e
 
 func marshalOAddress2bankgraphᚋcoreᚋpostalᚐAddress(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v postal.Address) graphql.Marshaler {
 	return _Address(ctx, ec, sel, &v)
+}
+
+func unmarshalOAddressInput2bankgraphᚋcoreᚋgivenᚐAddress(ctx context.Context, ec *executionContext, v any) (given.Address, error) {
+	res, err := unmarshalInputAddressInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func unmarshalOAmount2bankgraphᚋcoreᚋgivenᚐValue(ctx context.Context, ec *executionContext, v any) (given.Value[string], error) {

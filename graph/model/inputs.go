@@ -22,3 +22,10 @@ type SignatoryDraft struct {
 	signatories.Draft
 	changes.Terms
 }
+
+// CustomerDraft is what mutations say about a customer.
+type CustomerDraft struct {
+	UID customers.UID
+	customers.Draft
+	changes.Terms
+}
