@@ -66,7 +66,7 @@ func New(o Options) *Core {
 	c.Users = users.New(o.DB, o.Granted)
 	c.Issuers = issuers.New(o.DB, c.Users, o.Now, o.Fetch)
 	c.Clients = clients.New(o.DB, o.Keys, o.Now, o.PublicURL, c.Users, c.Issuers)
-	c.Customers = customers.New(o.DB, o.Keys, o.Now)
+	c.Customers = customers.New(o.DB, o.Keys, c.Changes, o.Now)
 	c.Contacts = contacts.New(o.DB, o.Keys, c.Customers, c.Changes, o.Now)
 	c.Accounts = accounts.New(o.DB, o.Keys, c.Customers, o.Now)
 	c.Signatories = signatories.New(o.DB, c.Customers, c.Changes)

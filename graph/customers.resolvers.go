@@ -21,6 +21,17 @@ func (r *customerResolver) Parent(ctx context.Context, obj *customers.Customer) 
 	return load(ctx, obj, customerParent)
 }
 
+func (r *mutationResolver) CreateCustomer(ctx context.Context, input model.CustomerDraft) (*model.CreateCustomerPayload, error) {
+	done, err := r.core.Customers.Create(ctx, input.Draft, input.Terms)
+	if err != nil {
+		return nil, err
+	}
+	return &model.CreateCustomerPayload{
+		Customer: changed(ctx, customerKind, "customer", done.Result.UID, r.core.Customers.FindMany),
+		Approval: r.waiting(ctx, done.Mark), Replayed: done.Replayed,
+	}, nil
+}
+
 func (r *queryResolver) Customer(ctx context.Context, by model.CustomerBy) (*customers.Customer, error) {
 	return operationOf(ctx).customer(ctx, graphql.GetFieldContext(ctx).Field)
 }

@@ -47,6 +47,15 @@ var words = map[string]map[string]string{
 		"otherInfo.beneficiaryNotes":            "beneficiaryNotes", "otherInfo.otherBeneBankInfo": "otherBankInfo",
 		"regulartoryReporting": "regulatoryReporting",
 	},
+	"customer": {
+		"customerType": "type", "achCompanyID": "achCompanyId", "webSite": "website",
+		"legalAddress.addressLine1": "legalAddress.line1", "legalAddress.addressLine2": "legalAddress.line2",
+		"mailingAddress.addressLine1": "mailingAddress.line1", "mailingAddress.addressLine2": "mailingAddress.line2",
+		"additionalProfileDetails":                               "profile",
+		"legalEntityAccessSettings":                              "access",
+		"legalEntityAccessSettings.paymentLimitforFirstApprover": "access.firstApproverLimit", "legalEntityAccessSettings.paymentLimitforSecondApprover": "access.secondApproverLimit",
+		"legalEntityAccessSettings.paymentNumberOfApprovers": "access.numberOfApprovers",
+	},
 }
 
 var errTooMuch = fault.New(fault.Invalid, "operation", "the operation asks the database too many questions; send it in parts")

@@ -38,6 +38,16 @@ var mutations = map[string]struct {
 	"changeContact": {access.ManageContacts, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s", emailAddress: null, bank: {accountType: "Deposit", accountSubType: "Savings", nationalCode: null, swiftCode: "RHNUDEF0"}`, contactOf(c, 0))
 	}, `contact { uid emailAddress bank { accountSubType nationalCode swiftCode } version } approval { uid }`},
+	"createCustomer": {access.ManageCustomers, func(c customers.UID) string {
+		return fmt.Sprintf(`externalReferenceId: "crm-2", legalName: "Lakeside Bakery LLC", shortName: "lakeside", type: CORPORATE, taxId: "12-3456789", language: "English",
+			legalAddress: {line1: "1 Lake Rd", line2: "Back", city: "Erie", state: "PA", postalCode: "16501", countryCode: "USA"}, mailAddressSameAsLegal: false,
+			costCenter: "CC1", relationshipManager: "MJones", originatingOfficer: "mjones", customerId: "L-1", achCompanyId: "1123456780", lei: "DEMO00BNKG0000000127",
+			swiftCode: "MUSTDEFF", emailAddress: "office@lakeside.example", phoneNumber: "614 555 0123", faxNumber: "x", website: "lakeside.example", logoUrl: "https://lakeside.example/l.png",
+			linkedinUrl: "linkedin.example/l", twitterUrl: "twitter.example/l", mailingAddress: {line1: "PO Box 1", city: "Erie", countryCode: "US"}, relationshipType: CUSTOMER,
+			parentEntityShortName: "short-%s", profile: {creditClient: true, achNonPrefundLimit: "12.50", creditValueAdjustment: "0.25", detailsOfCharge: "sha"}, secCodes: ["ccd"], note: "n",
+			access: {allowOnlineAccess: true, firstApproverLimit: "10.5", secondApproverLimit: "999999999.99", numberOfApprovers: 2}, additionalAttributes: [{name: "region", value: "East"}]`, c)
+	}, `customer { id shortName status version taxId { masked } legalAddress { countryCode country } mailingAddress { line1 country } relationshipManager phoneNumber secCodes
+		parent { uid } profile { creditClient achNonPrefundLimit detailsOfCharge } access { firstApproverLimit secondApproverLimit numberOfApprovers } additionalAttributes { name value } } approval { uid }`},
 	"approveChange": {access.ManageCustomers, openApproval, `approval { status checkerClient }`},
 	"refuseChange":  {access.ManageCustomers, openApproval, `approval { status decisionReason }`},
 }
@@ -61,6 +71,8 @@ func settled(t testing.TB) *bank {
 	b.resolving = nil // a mutation is not to be executed twice
 	b.exec(t, `UPDATE customers SET access_customer_dual_approval = false, access_bene_dual_approval = false, access_user_dual_approval = false,
 		access_fee_tier_for_approval = false WHERE tenant = ?`, b.tenant)
+	b.exec(t, `INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, gen_random_uuid(), ?, 'mjones', 'Active')`, b.tenant, theBank)
+	b.exec(t, `INSERT INTO attributes (tenant, level, name, type) VALUES (?, 'customer', 'Region', 'Text')`, b.tenant)
 	b.openApprovals(t)
 	return b
 }

@@ -70,6 +70,7 @@ func fill(t testing.TB, made *coretest.Bank) *bank {
 		c.LegalName, c.ShortName, c.EmailAddress, c.LegalAddress.Line1 = canary+" Direct Corp", canary+"DIRECT", canary+"@direct.example", canary
 	})
 	b.fillAcme()
+	b.configure(customers.ForCustomers, "Region", customers.TextAttribute)
 	b.hidden = b.Account(b.direct, func(a *accounts.Account) { a.Name = canary + " account" })
 	b.stranger = b.Contact(b.direct, func(k *contacts.Contact) { k.Name = canary + " contact" })
 	b.Signatory(b.direct, func(g *signatories.Signatory) { g.FullName = canary + " Signatory" })
@@ -164,6 +165,15 @@ func (b *bank) officer(of *coretest.Bank) {
 		LastName: "Jones", Status: users.Active, CreatedAt: coretest.Start,
 	}
 	if _, err := b.DB.NewInsert().Model(&mary).Exec(context.Background()); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// configure lets customers or accounts have an attribute.
+func (b *bank) configure(level customers.Level, name string, of customers.AttributeType) {
+	b.t.Helper()
+	row := customers.Configured{Tenant: b.Tenant, Level: level, Name: name, Type: of, CreatedAt: coretest.Start}
+	if _, err := b.DB.NewInsert().Model(&row).Exec(b.t.Context()); err != nil {
 		b.t.Fatal(err)
 	}
 }

@@ -77,3 +77,23 @@ func (a *api) findCustomerV2(r *http.Request) (answer, error) {
 	}
 	return one([]customerV2{customerV2Of(customer, officers.Of[uid], tiers.Of[uid], limits.Of[uid])}), nil
 }
+
+func (a *api) createCustomerG1(r *http.Request) (answer, error) {
+	q := readBody(r)
+	draft, terms := customerDraftG1(q.fields()), q.terms()
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Customers.Create(r.Context(), draft, terms)
+	return done(http.StatusOK, out.Mark, customerSavedG1Of(out.Result)), err
+}
+
+func (a *api) createCustomerV2(r *http.Request) (answer, error) {
+	q := readBody(r)
+	draft, terms := newCustomerV2(q.fields()), q.terms()
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Customers.Create(r.Context(), draft, terms)
+	return done(http.StatusOK, out.Mark, customerSavedOf(out.Result)), err
+}

@@ -17,8 +17,9 @@ import (
 type dialect struct {
 	success func(answer) any
 	failure func(phrase string, all []told) any
-	phrase  string // what the message of a failure starts with, in envelopes that have one message
-	lines   []line // the first that fits counts
+	phrase  string            // what the message of a failure starts with, in envelopes that have one message
+	spelled map[string]string // fields of core that this family calls by another name
+	lines   []line            // the first that fits counts
 }
 
 // says returns the dialect with the phrase of one operation.
@@ -66,6 +67,7 @@ type told struct {
 }
 
 func (d dialect) tell(f *fault.Fault) told {
+	f, _ = fault.Of(fault.Called(f, d.spelled))
 	l := d.lineFor(f)
 	return told{status: l.status, code: l.code, message: l.message(f), field: f.Field, problem: f.Problem}
 }
@@ -104,8 +106,13 @@ var (
 	accountLines = table("ACC001", notAuthorized,
 		line{is: accounts.ErrNotFound, status: http.StatusBadRequest, code: "ACC002"})
 
-	customersG1 = dialect{success: successC1, failure: failureC1, lines: customerLines}
-	customersV2 = customersG1
+	customersG1 = dialect{success: successC1, failure: failureC1, lines: customerLines, spelled: map[string]string{
+		"swiftCode": "swiftcode", "webSite": "website",
+		"additionalProfileDetails":                       "addtionalProfileDetails[0]",
+		"additionalProfileDetails.creditValueAdjustment": "addtionalProfileDetails[0].crediValueAdjustment",
+		"additionalProfileDetails.detailsOfCharge":       "addtionalProfileDetails[0].detailsofCharge",
+	}}
+	customersV2 = dialect{success: successC1, failure: failureC1, lines: customerLines}
 	contactsG1  = dialect{success: successC1, failure: failureC1, lines: contactLines}
 	contactsV2  = contactsG1
 	accountsG1  = dialect{success: successC1, failure: failureC1, lines: accountLines}

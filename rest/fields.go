@@ -113,6 +113,20 @@ func (f fields) address(names ...string) given.Address {
 	}
 }
 
+// whole reads a whole number; text of one will do. Nil where it was not given.
+func (f fields) whole(names ...string) *int32 {
+	used, _ := f.member(names)
+	text := f.number(names...)
+	if text.Value == "" {
+		return nil
+	}
+	n, err := strconv.ParseInt(text.Value, 10, 32)
+	if err != nil {
+		f.fail(used, "must be a whole number")
+	}
+	return new(int32(n))
+}
+
 // texts reads a list of texts.
 func (f fields) texts(names ...string) given.Value[[]string] {
 	used, value := f.member(names)

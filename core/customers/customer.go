@@ -98,6 +98,16 @@ const (
 	RelationSelf       Relationship = "Self" // the bank's own entity
 )
 
+// ParseRelationship reads a relationship without regard to letter case: the generations differ in it.
+func ParseRelationship(field, text string) (Relationship, error) {
+	for _, r := range []Relationship{RelationCustomer, RelationBank, RelationThirdParty, RelationSelf} {
+		if strings.EqualFold(text, string(r)) {
+			return r, nil
+		}
+	}
+	return "", fault.Field("customer", field, fault.Malformed, "must be one of customer, bank, thirdparty, self")
+}
+
 // Customer is one legal entity (contract, section 2.4). The json names are those of the unversioned interface.
 type Customer struct {
 	bun.BaseModel `bun:"table:customers,alias:c" json:"-"`

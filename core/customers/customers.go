@@ -8,6 +8,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/changes"
 	"bankgraph/core/page"
 	"bankgraph/core/seal"
 	"bankgraph/db"
@@ -18,11 +19,14 @@ type Service struct {
 	db   *db.DB
 	keys *seal.Keys
 	now  func() time.Time
+	operations
 }
 
 // New makes the service.
-func New(d *db.DB, keys *seal.Keys, now func() time.Time) *Service {
-	return &Service{db: d, keys: keys, now: now}
+func New(d *db.DB, keys *seal.Keys, all *changes.Service, now func() time.Time) *Service {
+	s := &Service{db: d, keys: keys, now: now}
+	s.declare(all)
+	return s
 }
 
 // identity is what every read needs: to whom the customer belongs and which one it is.

@@ -229,6 +229,25 @@ func (b *bank) furnishCompany(c *customers.Customer, d *dice, n int64) {
 	}
 }
 
+// attributes are the custom attributes that the demo bank has configured.
+func (b *bank) attributes() (all []*customers.Configured) {
+	for _, a := range []struct {
+		level customers.Level
+		name  string
+		of    customers.AttributeType
+	}{
+		{customers.ForCustomers, "Industry Code", customers.TextAttribute},
+		{customers.ForCustomers, "Cash Intensive", customers.BooleanAttribute},
+		{customers.ForCustomers, "Next Review", customers.DateAttribute},
+		{customers.ForAccounts, "Desk", customers.TextAttribute},
+		{customers.ForAccounts, "Interest Bearing", customers.BooleanAttribute},
+		{customers.ForAccounts, "Signature Card", customers.DateAttribute},
+	} {
+		all = append(all, &customers.Configured{Tenant: b.tenant, Level: a.level, Name: a.name, Type: a.of, CreatedAt: b.start.AddDate(-2, 0, 0).UTC().Truncate(time.Second)})
+	}
+	return all
+}
+
 // achCompanyID is ten digits: a 1 and the tax id.
 func achCompanyID(n int64) string { return "1" + taxID(n, false) }
 

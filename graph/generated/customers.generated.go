@@ -4,6 +4,7 @@ package generated
 
 import (
 	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
@@ -633,6 +634,93 @@ func _AccessSettings_numberOfApprovers(ctx context.Context, ec *executionContext
 }
 func fieldContext_AccessSettings_numberOfApprovers(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AccessSettings", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func _CreateCustomerPayload_customer(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.CreateCustomerPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_CreateCustomerPayload_customer(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Customer, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *customers.Customer) graphql.Marshaler {
+			return marshalOCustomer2ᚖbankgraphᚋcoreᚋcustomersᚐCustomer(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_CreateCustomerPayload_customer(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CreateCustomerPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Customer(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _CreateCustomerPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.CreateCustomerPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_CreateCustomerPayload_approval(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approval, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *changes.Approval) graphql.Marshaler {
+			return marshalOApproval2ᚖbankgraphᚋcoreᚋchangesᚐApproval(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_CreateCustomerPayload_approval(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CreateCustomerPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Approval(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _CreateCustomerPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.CreateCustomerPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_CreateCustomerPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_CreateCustomerPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CreateCustomerPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func _Customer_id(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *customers.Customer) (ret graphql.Marshaler) {
@@ -1572,6 +1660,29 @@ func fieldContext_Customer_updatedAt(_ context.Context, ec *executionContext, fi
 	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
+func _Customer_version(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *customers.Customer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Customer_version(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int32) graphql.Marshaler {
+			return marshalNInt2int32(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_Customer_version(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Customer", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func _Customer_accounts(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *customers.Customer) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2257,6 +2368,446 @@ func fieldContext_Profile_detailsOfCharge(_ context.Context, ec *executionContex
 
 // region    **************************** input.gotpl *****************************
 
+func unmarshalInputAccessSettingsInput(ctx context.Context, ec *executionContext, obj any) (customers.AccessDraft, error) {
+	var it customers.AccessDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"allowOnlineAccess", "userPinForNewEntry", "userDualApproval", "userPinForApproval", "notificationsDualApproval", "customerPinForNewEntry", "customerDualApproval", "customerPinForApproval", "benePinForNewEntry", "beneDualApproval", "benePinForApproval", "paymentPinForNewEntry", "paymentDualApproval", "paymentPinForApproval", "feeTierForApproval", "firstApproverLimit", "secondApproverLimit", "numberOfApprovers"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "allowOnlineAccess":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("allowOnlineAccess"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.AllowOnlineAccess = data
+		case "userPinForNewEntry":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("userPinForNewEntry"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.UserPINForNewEntry = data
+		case "userDualApproval":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("userDualApproval"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.UserDualApproval = data
+		case "userPinForApproval":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("userPinForApproval"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.UserPINForApproval = data
+		case "notificationsDualApproval":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notificationsDualApproval"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.NotificationsDualApproval = data
+		case "customerPinForNewEntry":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerPinForNewEntry"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerPINForNewEntry = data
+		case "customerDualApproval":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerDualApproval"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerDualApproval = data
+		case "customerPinForApproval":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerPinForApproval"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerPINForApproval = data
+		case "benePinForNewEntry":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("benePinForNewEntry"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.BenePINForNewEntry = data
+		case "beneDualApproval":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("beneDualApproval"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.BeneDualApproval = data
+		case "benePinForApproval":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("benePinForApproval"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.BenePINForApproval = data
+		case "paymentPinForNewEntry":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("paymentPinForNewEntry"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.PaymentPINForNewEntry = data
+		case "paymentDualApproval":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("paymentDualApproval"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.PaymentDualApproval = data
+		case "paymentPinForApproval":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("paymentPinForApproval"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.PaymentPINForApproval = data
+		case "feeTierForApproval":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeTierForApproval"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.FeeTierForApproval = data
+		case "firstApproverLimit":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("firstApproverLimit"))
+			data, err := unmarshalOAmount2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.FirstApproverLimit = data
+		case "secondApproverLimit":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("secondApproverLimit"))
+			data, err := unmarshalOAmount2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.SecondApproverLimit = data
+		case "numberOfApprovers":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("numberOfApprovers"))
+			data, err := unmarshalOInt2ᚖint32(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.NumberOfApprovers = data
+		}
+	}
+	return it, nil
+}
+
+func unmarshalInputAttributeInput(ctx context.Context, ec *executionContext, obj any) (customers.Attribute, error) {
+	var it customers.Attribute
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"name", "value"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := unmarshalNString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "value":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("value"))
+			data, err := unmarshalNString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Value = data
+		}
+	}
+	return it, nil
+}
+
+func unmarshalInputCreateCustomerInput(ctx context.Context, ec *executionContext, obj any) (model.CustomerDraft, error) {
+	var it model.CustomerDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"externalReferenceId", "legalName", "shortName", "type", "taxId", "language", "legalAddress", "mailAddressSameAsLegal", "costCenter", "relationshipManager", "originatingOfficer", "customerId", "achCompanyId", "lei", "swiftCode", "emailAddress", "phoneNumber", "faxNumber", "website", "logoUrl", "linkedinUrl", "twitterUrl", "mailingAddress", "relationshipType", "partnerOrgShortName", "parentEntityShortName", "profile", "secCodes", "note", "access", "additionalAttributes", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "externalReferenceId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("externalReferenceId"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExternalReferenceID = data
+		case "legalName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("legalName"))
+			data, err := unmarshalNString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.LegalName = data
+		case "shortName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("shortName"))
+			data, err := unmarshalNString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ShortName = data
+		case "type":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("type"))
+			data, err := unmarshalNCustomerType2ᚖbankgraphᚋcoreᚋcustomersᚐType(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Type = data
+		case "taxId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("taxId"))
+			data, err := unmarshalNString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.TaxID = data
+		case "language":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("language"))
+			data, err := unmarshalNString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Language = data
+		case "legalAddress":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("legalAddress"))
+			data, err := unmarshalNAddressInput2bankgraphᚋcoreᚋgivenᚐAddress(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.LegalAddress = data
+		case "mailAddressSameAsLegal":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mailAddressSameAsLegal"))
+			data, err := unmarshalNBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.MailAddressSameAsLegal = data
+		case "costCenter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("costCenter"))
+			data, err := unmarshalNString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.CostCenter = data
+		case "relationshipManager":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("relationshipManager"))
+			data, err := unmarshalNString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.RelationshipManager = data
+		case "originatingOfficer":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("originatingOfficer"))
+			data, err := unmarshalNString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.OriginatingOfficer = data
+		case "customerId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerID = data
+		case "achCompanyId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("achCompanyId"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ACHCompanyID = data
+		case "lei":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lei"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.LEI = data
+		case "swiftCode":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("swiftCode"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.SWIFTCode = data
+		case "emailAddress":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("emailAddress"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.EmailAddress = data
+		case "phoneNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("phoneNumber"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.PhoneNumber = data
+		case "faxNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("faxNumber"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.FaxNumber = data
+		case "website":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("website"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Website = data
+		case "logoUrl":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("logoUrl"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.LogoURL = data
+		case "linkedinUrl":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("linkedinUrl"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.LinkedinURL = data
+		case "twitterUrl":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("twitterUrl"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.TwitterURL = data
+		case "mailingAddress":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mailingAddress"))
+			data, err := unmarshalOAddressInput2bankgraphᚋcoreᚋgivenᚐAddress(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.MailingAddress = data
+		case "relationshipType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("relationshipType"))
+			data, err := unmarshalORelationshipType2ᚖbankgraphᚋcoreᚋcustomersᚐRelationship(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.RelationshipType = data
+		case "partnerOrgShortName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("partnerOrgShortName"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.PartnerOrgShortName = data
+		case "parentEntityShortName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parentEntityShortName"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ParentEntityShortName = data
+		case "profile":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("profile"))
+			data, err := unmarshalOProfileInput2bankgraphᚋcoreᚋcustomersᚐProfileDraft(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Profile = data
+		case "secCodes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("secCodes"))
+			data, err := unmarshalOString2ᚕstringᚄ(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.SECCodes = data
+		case "note":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("note"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Note = data
+		case "access":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("access"))
+			data, err := unmarshalOAccessSettingsInput2bankgraphᚋcoreᚋcustomersᚐAccessDraft(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Access = data
+		case "additionalAttributes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("additionalAttributes"))
+			data, err := unmarshalOAttributeInput2ᚕbankgraphᚋcoreᚋcustomersᚐAttributeᚄ(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.AdditionalAttributes = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func unmarshalInputCustomerBy(ctx context.Context, ec *executionContext, obj any) (model.CustomerBy, error) {
 	var it model.CustomerBy
 	if obj == nil {
@@ -2394,6 +2945,120 @@ func unmarshalInputCustomerFilter(ctx context.Context, ec *executionContext, obj
 	return it, nil
 }
 
+func unmarshalInputProfileInput(ctx context.Context, ec *executionContext, obj any) (customers.ProfileDraft, error) {
+	var it customers.ProfileDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"creditClient", "accountAnalysis", "sso", "billingCustomer", "restrictedAccess", "achPositivePay", "achWhitelist", "achNonPrefund", "achNonPrefundLimit", "paymentFileAuthentication", "fxPricingTier", "creditValueAdjustment", "detailsOfCharge"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "creditClient":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("creditClient"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreditClient = data
+		case "accountAnalysis":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountAnalysis"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountAnalysis = data
+		case "sso":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sso"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.SSO = data
+		case "billingCustomer":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("billingCustomer"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.BillingCustomer = data
+		case "restrictedAccess":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("restrictedAccess"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.RestrictedAccess = data
+		case "achPositivePay":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("achPositivePay"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ACHPositivePay = data
+		case "achWhitelist":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("achWhitelist"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ACHWhitelist = data
+		case "achNonPrefund":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("achNonPrefund"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ACHNonPrefund = data
+		case "achNonPrefundLimit":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("achNonPrefundLimit"))
+			data, err := unmarshalOAmount2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ACHNonPrefundLimit = data
+		case "paymentFileAuthentication":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("paymentFileAuthentication"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.PaymentFileAuthentication = data
+		case "fxPricingTier":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fxPricingTier"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.FXPricingTier = data
+		case "creditValueAdjustment":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("creditValueAdjustment"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreditValueAdjustment = data
+		case "detailsOfCharge":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("detailsOfCharge"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.DetailsOfCharge = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -2501,6 +3166,54 @@ func _AccessSettings(ctx context.Context, ec *executionContext, sel ast.Selectio
 			}
 		case "numberOfApprovers":
 			out.Values[i] = _AccessSettings_numberOfApprovers(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var createCustomerPayloadImplementors = []string{"CreateCustomerPayload"}
+
+func _CreateCustomerPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.CreateCustomerPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, createCustomerPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CreateCustomerPayload")
+		case "customer":
+			out.Values[i] = _CreateCustomerPayload_customer(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approval":
+			out.Values[i] = _CreateCustomerPayload_approval(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _CreateCustomerPayload_replayed(ctx, ec, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -2757,6 +3470,11 @@ func _Customer(ctx context.Context, ec *executionContext, sel ast.SelectionSet, 
 			}
 		case "updatedAt":
 			out.Values[i] = _Customer_updatedAt(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "version":
+			out.Values[i] = _Customer_version(ctx, ec, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -3206,6 +3924,16 @@ func marshalNAccessSettings2bankgraphᚋcoreᚋcustomersᚐAccessSettings(ctx co
 	return _AccessSettings(ctx, ec, sel, &v)
 }
 
+func unmarshalNAttributeInput2bankgraphᚋcoreᚋcustomersᚐAttribute(ctx context.Context, ec *executionContext, v any) (customers.Attribute, error) {
+	res, err := unmarshalInputAttributeInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func unmarshalNCreateCustomerInput2bankgraphᚋgraphᚋmodelᚐCustomerDraft(ctx context.Context, ec *executionContext, v any) (model.CustomerDraft, error) {
+	res, err := unmarshalInputCreateCustomerInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func marshalNCustomer2ᚕᚖbankgraphᚋcoreᚋcustomersᚐCustomerᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []*customers.Customer) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -3329,6 +4057,46 @@ var (
 	}
 )
 
+func unmarshalNCustomerType2ᚖbankgraphᚋcoreᚋcustomersᚐType(ctx context.Context, ec *executionContext, v any) (*customers.Type, error) {
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalNCustomerType2ᚖbankgraphᚋcoreᚋcustomersᚐTypeF[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNCustomerType2ᚖbankgraphᚋcoreᚋcustomersᚐType(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *customers.Type) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	_ = sel
+	res := scalar.MarshalString(marshalNCustomerType2ᚖbankgraphᚋcoreᚋcustomersᚐTypeF[*v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNCustomerType2ᚖbankgraphᚋcoreᚋcustomersᚐTypeF = map[string]customers.Type{
+		"CONSUMER":              customers.Consumer,
+		"CORPORATE":             customers.Corporate,
+		"DOWNSTREAM_PARTNER":    customers.DownstreamPartner,
+		"PROCESSING_ORG":        customers.ProcessingOrg,
+		"FINANCIAL_INSTITUTION": customers.FinancialInstitution,
+	}
+	marshalNCustomerType2ᚖbankgraphᚋcoreᚋcustomersᚐTypeF = map[customers.Type]string{
+		customers.Consumer:             "CONSUMER",
+		customers.Corporate:            "CORPORATE",
+		customers.DownstreamPartner:    "DOWNSTREAM_PARTNER",
+		customers.ProcessingOrg:        "PROCESSING_ORG",
+		customers.FinancialInstitution: "FINANCIAL_INSTITUTION",
+	}
+)
+
 func marshalNProfile2bankgraphᚋcoreᚋcustomersᚐProfile(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v customers.Profile) graphql.Marshaler {
 	return _Profile(ctx, ec, sel, &v)
 }
@@ -3364,6 +4132,35 @@ var (
 		customers.RelationSelf:       "SELF",
 	}
 )
+
+func unmarshalOAccessSettingsInput2bankgraphᚋcoreᚋcustomersᚐAccessDraft(ctx context.Context, ec *executionContext, v any) (customers.AccessDraft, error) {
+	res, err := unmarshalInputAccessSettingsInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func unmarshalOAttributeInput2ᚕbankgraphᚋcoreᚋcustomersᚐAttributeᚄ(ctx context.Context, ec *executionContext, v any) ([]customers.Attribute, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]customers.Attribute, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = unmarshalNAttributeInput2bankgraphᚋcoreᚋcustomersᚐAttribute(ctx, ec, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func marshalOCreateCustomerPayload2ᚖbankgraphᚋgraphᚋmodelᚐCreateCustomerPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.CreateCustomerPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _CreateCustomerPayload(ctx, ec, sel, v)
+}
 
 func marshalOCustomer2ᚖbankgraphᚋcoreᚋcustomersᚐCustomer(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *customers.Customer) graphql.Marshaler {
 	if v == nil {
@@ -3472,6 +4269,45 @@ var (
 		customers.DownstreamPartner:    "DOWNSTREAM_PARTNER",
 		customers.ProcessingOrg:        "PROCESSING_ORG",
 		customers.FinancialInstitution: "FINANCIAL_INSTITUTION",
+	}
+)
+
+func unmarshalOProfileInput2bankgraphᚋcoreᚋcustomersᚐProfileDraft(ctx context.Context, ec *executionContext, v any) (customers.ProfileDraft, error) {
+	res, err := unmarshalInputProfileInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func unmarshalORelationshipType2ᚖbankgraphᚋcoreᚋcustomersᚐRelationship(ctx context.Context, ec *executionContext, v any) (*customers.Relationship, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalORelationshipType2ᚖbankgraphᚋcoreᚋcustomersᚐRelationshipF[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalORelationshipType2ᚖbankgraphᚋcoreᚋcustomersᚐRelationship(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *customers.Relationship) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalString(marshalORelationshipType2ᚖbankgraphᚋcoreᚋcustomersᚐRelationshipF[*v])
+	return res
+}
+
+var (
+	unmarshalORelationshipType2ᚖbankgraphᚋcoreᚋcustomersᚐRelationshipF = map[string]customers.Relationship{
+		"CUSTOMER":    customers.RelationCustomer,
+		"BANK":        customers.RelationBank,
+		"THIRD_PARTY": customers.RelationThirdParty,
+		"SELF":        customers.RelationSelf,
+	}
+	marshalORelationshipType2ᚖbankgraphᚋcoreᚋcustomersᚐRelationshipF = map[customers.Relationship]string{
+		customers.RelationCustomer:   "CUSTOMER",
+		customers.RelationBank:       "BANK",
+		customers.RelationThirdParty: "THIRD_PARTY",
+		customers.RelationSelf:       "SELF",
 	}
 )
 

@@ -976,6 +976,29 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"CreateCustomerPayload": {
+		"customer": {
+			One: func(o any) any {
+				if v := o.(*model.CreateCustomerPayload).Customer; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.CreateCustomerPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.CreateCustomerPayload).Replayed)
+			},
+		},
+	},
 	"Customer": {
 		"id": {
 			Leaf: func(b []byte, o any) []byte {
@@ -1173,6 +1196,11 @@ var Plain = map[string]map[string]direct.Field{
 		"updatedAt": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendDateTime(b, o.(*customers.Customer).UpdatedAt)
+			},
+		},
+		"version": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*customers.Customer).Version)
 			},
 		},
 	},
@@ -1726,6 +1754,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*contacts.Bank]():                           "ContactBank",
 	reflect.TypeFor[*model.Connection[contacts.Contact]]():      "ContactConnection",
 	reflect.TypeFor[*model.Edge[contacts.Contact]]():            "ContactEdge",
+	reflect.TypeFor[*model.CreateCustomerPayload]():             "CreateCustomerPayload",
 	reflect.TypeFor[*customers.Customer]():                      "Customer",
 	reflect.TypeFor[*model.Connection[customers.Customer]]():    "CustomerConnection",
 	reflect.TypeFor[*model.Edge[customers.Customer]]():          "CustomerEdge",
@@ -1748,6 +1777,7 @@ var Types = map[reflect.Type]string{
 
 // Inputs reads an input object into its Go type, as gqlgen does for resolvers.
 var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
+	reflect.TypeFor[customers.AccessDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputAccessSettingsInput(ctx, nil, v) },
 	reflect.TypeFor[model.AccountBy]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountBy(ctx, nil, v) },
 	reflect.TypeFor[accounts.Search]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountFilter(ctx, nil, v) },
 	reflect.TypeFor[model.ContactDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputAddContactInput(ctx, nil, v) },
@@ -1755,13 +1785,16 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[given.Address]():              func(ctx context.Context, v any) (any, error) { return unmarshalInputAddressInput(ctx, nil, v) },
 	reflect.TypeFor[changes.Search]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputApprovalFilter(ctx, nil, v) },
 	reflect.TypeFor[model.Decision]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputApproveChangeInput(ctx, nil, v) },
+	reflect.TypeFor[customers.Attribute]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputAttributeInput(ctx, nil, v) },
 	reflect.TypeFor[model.ContactDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeContactInput(ctx, nil, v) },
 	reflect.TypeFor[model.SignatoryDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSignatoryInput(ctx, nil, v) },
 	reflect.TypeFor[contacts.BankDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputContactBankInput(ctx, nil, v) },
 	reflect.TypeFor[contacts.Search]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },
+	reflect.TypeFor[model.CustomerDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateCustomerInput(ctx, nil, v) },
 	reflect.TypeFor[model.CustomerBy]():           func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerBy(ctx, nil, v) },
 	reflect.TypeFor[customers.Search]():           func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerFilter(ctx, nil, v) },
 	reflect.TypeFor[contacts.IntermediaryDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputIntermediaryBankInput(ctx, nil, v) },
+	reflect.TypeFor[customers.ProfileDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputProfileInput(ctx, nil, v) },
 	reflect.TypeFor[model.Decision]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
 	reflect.TypeFor[contacts.Reporting](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputRegulatoryReportingInput(ctx, nil, v)

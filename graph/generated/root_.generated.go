@@ -55,6 +55,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
+		unmarshalInputAccessSettingsInput,
 		unmarshalInputAccountBy,
 		unmarshalInputAccountFilter,
 		unmarshalInputAddContactInput,
@@ -62,13 +63,16 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputAddressInput,
 		unmarshalInputApprovalFilter,
 		unmarshalInputApproveChangeInput,
+		unmarshalInputAttributeInput,
 		unmarshalInputChangeContactInput,
 		unmarshalInputChangeSignatoryInput,
 		unmarshalInputContactBankInput,
 		unmarshalInputContactFilter,
+		unmarshalInputCreateCustomerInput,
 		unmarshalInputCustomerBy,
 		unmarshalInputCustomerFilter,
 		unmarshalInputIntermediaryBankInput,
+		unmarshalInputProfileInput,
 		unmarshalInputRefuseChangeInput,
 		unmarshalInputRegulatoryReportingInput,
 		unmarshalInputRemoveSignatoryInput,
@@ -1023,6 +1027,8 @@ type Customer implements Node {
   createdAt: DateTime!
   "When the customer was last changed."
   updatedAt: DateTime!
+  "Counts the changes, from 1. A change that names the version that was read is refused where somebody else was quicker."
+  version: Int!
 }
 
 "What the bank arranged with a customer."
@@ -1113,6 +1119,169 @@ type CustomerEdge {
   cursor: String!
   "The customer."
   node: Customer!
+}
+
+extend type Mutation {
+  "Makes a customer, Active at once; where the bank's settings ask for dual approval, once a second person has approved. A partner makes customers of its own."
+  createCustomer("The customer." input: CreateCustomerInput!): CreateCustomerPayload
+}
+
+"A customer to be made."
+input CreateCustomerInput {
+  "The reference that an outside system gave it."
+  externalReferenceId: String
+  "The full legal name."
+  legalName: String!
+  "The short code, unique in the bank. It never changes."
+  shortName: String!
+  "The kind of entity (REST: customerType)."
+  type: CustomerType!
+  "The tax id, of at most ten characters. It is shown by its last digits only."
+  taxId: String!
+  "English or Spanish."
+  language: String!
+  "The registered address: line1, city, postalCode and the country at least."
+  legalAddress: AddressInput!
+  "Whether post goes to the registered address."
+  mailAddressSameAsLegal: Boolean!
+  "The bank's cost center that bears it."
+  costCenter: String!
+  "The login id of the relationship manager, an active user."
+  relationshipManager: String!
+  "The login id of the originating officer, an active user."
+  originatingOfficer: String!
+  "The number that the bank's own systems gave it; unique."
+  customerId: String
+  "The ten-digit ACH company identifier (REST: achCompanyID)."
+  achCompanyId: String
+  "The legal entity identifier, ISO 17442; unique."
+  lei: String
+  "The BIC (REST: swiftcode)."
+  swiftCode: String
+  "The e-mail address."
+  emailAddress: String
+  "The telephone number; stored in international form where it is one of a known plan."
+  phoneNumber: String
+  "The fax number."
+  faxNumber: String
+  "The website's address."
+  website: String
+  "The address of the logo's picture."
+  logoUrl: String
+  "The LinkedIn page."
+  linkedinUrl: String
+  "The Twitter page."
+  twitterUrl: String
+  "Where post goes; ignored where it goes to the registered address."
+  mailingAddress: AddressInput
+  "What ties the customer to the bank. Only the bank itself is SELF."
+  relationshipType: RelationshipType
+  "The short name of the partner whose customer it is; required of a third party. A partner's caller need not name itself."
+  partnerOrgShortName: String
+  "The short name of the parent customer."
+  parentEntityShortName: String
+  "What the bank arranges with the customer."
+  profile: ProfileInput
+  "The standard entry classes of ACH that the customer may use."
+  secCodes: [String!]
+  "A note of the bank."
+  note: String
+  "Who needs a PIN, and who a second person."
+  access: AccessSettingsInput
+  "Custom attributes that the bank has configured for customers."
+  additionalAttributes: [AttributeInput!]
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What the bank arranges with a customer. What is absent stays as it is; null clears."
+input ProfileInput {
+  "May be credited."
+  creditClient: Boolean
+  "Its accounts are analysed for fees."
+  accountAnalysis: Boolean
+  "Its people sign in through their own identity provider."
+  sso: Boolean
+  "Is billed."
+  billingCustomer: Boolean
+  "Only people with a special right may see it."
+  restrictedAccess: Boolean
+  "Positive pay on ACH; now a feature of each account."
+  achPositivePay: Boolean
+  "Only whitelisted ACH originators may debit it."
+  achWhitelist: Boolean
+  "May send ACH without funding it first."
+  achNonPrefund: Boolean
+  "Up to which amount it may do so, as text."
+  achNonPrefundLimit: Amount
+  "Payment files must be authenticated."
+  paymentFileAuthentication: Boolean
+  "The price tier of foreign exchange."
+  fxPricingTier: String
+  "The credit value adjustment of foreign exchange, 0.0001 to 1, as text."
+  creditValueAdjustment: String
+  "Who pays a payment's charges: OUR, BEN or SHA."
+  detailsOfCharge: String
+}
+
+"Who of a customer's people needs a PIN, and what needs a second person. What is absent stays as it is; null means no."
+input AccessSettingsInput {
+  "May sign in online."
+  allowOnlineAccess: Boolean
+  "New users need a PIN."
+  userPinForNewEntry: Boolean
+  "Changes of users need a second person."
+  userDualApproval: Boolean
+  "Approving users needs a PIN."
+  userPinForApproval: Boolean
+  "Changes of notifications need a second person."
+  notificationsDualApproval: Boolean
+  "New customers need a PIN."
+  customerPinForNewEntry: Boolean
+  "Changes of customers need a second person."
+  customerDualApproval: Boolean
+  "Approving customers needs a PIN."
+  customerPinForApproval: Boolean
+  "New contacts need a PIN."
+  benePinForNewEntry: Boolean
+  "Changes of contacts need a second person."
+  beneDualApproval: Boolean
+  "Approving contacts needs a PIN."
+  benePinForApproval: Boolean
+  "New payments need a PIN."
+  paymentPinForNewEntry: Boolean
+  "Payments need a second person."
+  paymentDualApproval: Boolean
+  "Approving payments needs a PIN."
+  paymentPinForApproval: Boolean
+  "Fee tiers need an approval."
+  feeTierForApproval: Boolean
+  "Up to which amount one approver suffices, at most 999999999.99."
+  firstApproverLimit: Amount
+  "Up to which amount two approvers suffice, at most 999999999.99."
+  secondApproverLimit: Amount
+  "How many approvers a payment needs: 0, 1 or 2."
+  numberOfApprovers: Int
+}
+
+"A custom attribute."
+input AttributeInput {
+  "Its name, as the bank has configured it."
+  name: String!
+  "Its value, as its type asks: any text, True or False, or a day as YYYY-MM-DD."
+  value: String!
+}
+
+"What there is after a customer was created."
+type CreateCustomerPayload {
+  "The customer; Pending while it waits for approval."
+  customer: Customer
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
 }
 `, BuiltIn: false},
 	{Name: "../schema/fees.graphqls", Input: `extend type Customer {
@@ -1957,6 +2126,18 @@ func childFields_ContactEdge(ctx context.Context, ec *executionContext, field gr
 	return nil, fmt.Errorf("no field named %q was found under type ContactEdge", field.Name)
 }
 
+func childFields_CreateCustomerPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "customer":
+		return fieldContext_CreateCustomerPayload_customer(ctx, ec, field)
+	case "approval":
+		return fieldContext_CreateCustomerPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_CreateCustomerPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateCustomerPayload", field.Name)
+}
+
 func childFields_Customer(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -2035,6 +2216,8 @@ func childFields_Customer(ctx context.Context, ec *executionContext, field graph
 		return fieldContext_Customer_createdAt(ctx, ec, field)
 	case "updatedAt":
 		return fieldContext_Customer_updatedAt(ctx, ec, field)
+	case "version":
+		return fieldContext_Customer_version(ctx, ec, field)
 	case "accounts":
 		return fieldContext_Customer_accounts(ctx, ec, field)
 	case "contacts":

@@ -31,3 +31,10 @@ type ContactDraft struct {
 	contacts.Draft
 	changes.Terms
 }
+
+// CustomerDraft is what mutations say about a customer.
+type CustomerDraft struct {
+	UID customers.UID
+	customers.Draft
+	changes.Terms
+}

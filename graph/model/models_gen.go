@@ -5,6 +5,7 @@ package model
 import (
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
+	"bankgraph/core/customers"
 	"bankgraph/core/signatories"
 )
 
@@ -50,6 +51,16 @@ type ChangeContactPayload struct {
 type ChangeSignatoryPayload struct {
 	// The signatory; unchanged while the change waits for approval.
 	Signatory *signatories.Signatory `json:"signatory,omitempty"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
+// What there is after a customer was created.
+type CreateCustomerPayload struct {
+	// The customer; Pending while it waits for approval.
+	Customer *customers.Customer `json:"customer,omitempty"`
 	// What waits for a second person; null where nothing does.
 	Approval *changes.Approval `json:"approval,omitempty"`
 	// The idempotency key came before: nothing happened this time.

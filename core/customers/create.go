@@ -1,0 +1,174 @@
+package customers
+
+import (
+	"context"
+	"fmt"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/check"
+	"bankgraph/core/fault"
+	"bankgraph/core/seal"
+	"bankgraph/db"
+)
+
+// The faults of what only one customer of a bank may have, by the constraint that refuses a second.
+var taken = map[string]*fault.Fault{
+	"customers_short_name":  fault.New(fault.Conflict, "customer", "another customer has this short name").On("shortName"),
+	"customers_customer_id": fault.New(fault.Conflict, "customer", "another customer has this customer id").On("customerId"),
+	"customers_lei":         fault.New(fault.Conflict, "customer", "another customer has this legal entity identifier").On("lei"),
+}
+
+var (
+	// ErrNoPartner is a caller that is neither the bank nor a partner: it can have no customers.
+	ErrNoPartner = fault.New(fault.Denied, "customer", "the caller's legal entity is no Downstream Partner")
+	// ErrSuspended is a customer that only the bank itself may change.
+	ErrSuspended = fault.New(fault.State, "customer", "the customer is not active")
+)
+
+// Saved is what a change of a customer answers.
+type Saved struct {
+	UID                 UID    `json:"uid"`
+	ExternalReferenceID string `json:"externalReferenceId"`
+	ShortName           string `json:"shortName"`
+	Status              Status `json:"status"` // New, or Pending while it waits for a second person (contract, section 3)
+}
+
+// operations are what can be done to customers.
+type operations struct {
+	create *changes.Operation[Draft, Saved]
+}
+
+func (s *Service) declare(all *changes.Service) {
+	s.create = changes.Declare(all, "createCustomer", "customer", access.ManageCustomers, s.createTx).Settle(s.settleTx)
+}
+
+// Create makes a customer. A partner's caller makes customers of its own. Where the bank's settings ask for dual approval
+// (customerDualApproval), the customer is Pending until a second person approves; otherwise it is Active at once.
+func (s *Service) Create(ctx context.Context, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
+	caller, err := access.Require(ctx, access.ManageCustomers)
+	if err == nil {
+		err = draft.check(caller, true)
+	}
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return s.create.Do(ctx, caller, changes.Target{}, draft, terms)
+}
+
+func (s *Service) createTx(ctx context.Context, tx *changes.Tx, _ changes.Target, draft Draft) (Saved, error) {
+	by := names{draft.PartnerOrgShortName.Value, draft.ParentEntityShortName.Value, draft.RelationshipManager.Value, draft.OriginatingOfficer.Value}
+	r, err := s.relatedTx(ctx, tx, by, true)
+	if err != nil {
+		return Saved{}, err
+	}
+	c := &Customer{
+		Tenant: tx.Caller.Tenant, UID: r.Next, ShortName: draft.ShortName.Value, Status: Active, ProcessingOrgShortName: r.Bank,
+		RelationshipManager: r.Manager, OriginatingOfficer: r.Officer, SECCodes: []string{}, CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
+	}
+	if err := s.fillTx(ctx, tx, &draft, r, by, c); err != nil {
+		return Saved{}, err
+	}
+	dual := tx.Dual(r.Dual)
+	if dual {
+		c.Status = Pending
+	}
+	if _, err := tx.NewInsert().Model(c).Exec(ctx); err != nil {
+		return Saved{}, refused(err)
+	}
+	if err := tx.Record(ctx, changes.Done{UID: c.UID, Customer: int64(c.UID), Version: c.Version, After: c}); err != nil {
+		return Saved{}, err
+	}
+	if dual {
+		if err := tx.Propose(ctx, changes.Proposal{Customer: int64(c.UID), UID: c.UID, Version: c.Version, After: c}); err != nil {
+			return Saved{}, err
+		}
+	}
+	return saved(c, dual), countTx(ctx, tx, c.Owner, c.UID, 1) // last: others wait for the counter
+}
+
+// fillTx writes the draft of a new customer into its row.
+func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, draft *Draft, r *related, by names, c *Customer) (err error) {
+	draft.to(c)
+	c.TaxID = s.keys.Seal(draft.TaxID.Value, taxIDPlace(c))
+	if err := r.relate(by, c); err != nil {
+		return err
+	}
+	if !tx.Caller.Institution && r.Partner == 0 {
+		return ErrNoPartner
+	}
+	switch {
+	case draft.RelationshipType != nil:
+		c.RelationshipType = *draft.RelationshipType
+	case r.Partner != 0:
+		c.RelationshipType = RelationThirdParty
+	default:
+		c.RelationshipType = RelationCustomer
+	}
+	if err := r.own(c); err != nil {
+		return err
+	}
+	if err := draft.addressesTo(c); err != nil {
+		return err
+	}
+	c.AdditionalAttributes, err = s.AttributesTx(ctx, tx, c.Tenant, ForCustomers, "additionalAttributes", draft.AdditionalAttributes)
+	return err
+}
+
+func taxIDPlace(c *Customer) seal.Place {
+	return seal.Place{Tenant: int64(c.Tenant), Column: TaxIDColumn, Row: int64(c.UID)}
+}
+
+// saved answers New for what was done and Pending for what waits, wherever the customer is in its life.
+func saved(c *Customer, waits bool) Saved {
+	answer := Saved{UID: c.UID, ExternalReferenceID: c.ExternalReferenceID, ShortName: c.ShortName, Status: StatusNew}
+	if waits {
+		answer.Status = Pending
+	}
+	return answer
+}
+
+// settleTx makes a customer that waited active. One that was refused never was: its name stays taken, for the record.
+func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
+	held, err := s.LockTx(ctx, tx, tx.Caller, UID(at.Customer))
+	if err != nil {
+		return err
+	}
+	was := held.Customer
+	held.Status = Suspended
+	if approved {
+		held.Status = Active
+	}
+	return s.writeTx(ctx, tx, &was, &held.Customer)
+}
+
+// writeTx stores a customer as it is now, with its next version.
+func (s *Service) writeTx(ctx context.Context, tx *changes.Tx, was, c *Customer) error {
+	c.UpdatedAt, c.Version = tx.Now, was.Version+1
+	if _, err := tx.NewUpdate().Model(c).WherePK().Exec(ctx); err != nil {
+		return refused(err)
+	}
+	return tx.Record(ctx, changes.Done{UID: c.UID, Customer: int64(c.UID), Version: c.Version, Before: was, After: c})
+}
+
+// refused is the fault behind a refused row.
+func refused(err error) error {
+	if constraint, unique := db.UniqueViolation(err); unique && taken[constraint] != nil {
+		return taken[constraint]
+	}
+	return fmt.Errorf("write a customer: %w", err)
+}
+
+// checkCaller refuses what only the bank itself may make of a customer. Which customers a partner's caller has, the
+// work says.
+func (d *Draft) checkCaller(c *check.Fields, caller access.Caller, making bool) {
+	if d.RelationshipType != nil && *d.RelationshipType == RelationSelf && making {
+		c.Fail("relationshipType", fault.Forbidden, "only the bank itself is Self")
+	}
+	if making && d.RelationshipType != nil && *d.RelationshipType == RelationThirdParty && caller.Institution {
+		c.Required("partnerOrgShortName", d.PartnerOrgShortName.Value)
+	}
+	if making && !caller.Institution && d.Type != nil && (*d.Type == DownstreamPartner || *d.Type == ProcessingOrg) {
+		c.Fail("customerType", fault.Forbidden, "a partner's customer cannot be a "+string(*d.Type))
+	}
+}

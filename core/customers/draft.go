@@ -1,0 +1,218 @@
+package customers
+
+import (
+	"reflect"
+
+	"bankgraph/core/access"
+	"bankgraph/core/check"
+	"bankgraph/core/fault"
+	"bankgraph/core/given"
+	"bankgraph/core/money"
+	"bankgraph/core/postal"
+)
+
+// Draft is what a request says about a customer (contract, customers 3). An update changes what is given. Faults name
+// the fields as the second generation does.
+type Draft struct {
+	Oldest bool `json:"oldest,omitzero"` // the first generation demands other fields of a new customer
+
+	ExternalReferenceID    given.Text    `json:"externalReferenceId,omitzero"`
+	LegalName              given.Text    `json:"legalName,omitzero"`
+	ShortName              given.Text    `json:"shortName,omitzero"` // of a new customer; it never changes
+	CustomerID             given.Text    `json:"customerId,omitzero"`
+	Type                   *Type         `json:"customerType,omitzero"`
+	TaxID                  given.Text    `json:"taxId,omitzero"` // in the clear: a draft that is kept is sealed
+	ACHCompanyID           given.Text    `json:"achCompanyID,omitzero"`
+	LEI                    given.Text    `json:"lei,omitzero"`
+	SWIFTCode              given.Text    `json:"swiftCode,omitzero"`
+	Language               given.Text    `json:"language,omitzero"`
+	EmailAddress           given.Text    `json:"emailAddress,omitzero"`
+	PhoneNumber            given.Text    `json:"phoneNumber,omitzero"`
+	FaxNumber              given.Text    `json:"faxNumber,omitzero"`
+	Website                given.Text    `json:"webSite,omitzero"`
+	LogoURL                given.Text    `json:"logoUrl,omitzero"`
+	LinkedinURL            given.Text    `json:"linkedinUrl,omitzero"`
+	TwitterURL             given.Text    `json:"twitterUrl,omitzero"`
+	LegalAddress           given.Address `json:"legalAddress,omitzero"`
+	MailAddressSameAsLegal given.Flag    `json:"mailAddressSameAsLegal,omitzero"`
+	MailingAddress         given.Address `json:"mailingAddress,omitzero"`
+	RelationshipType       *Relationship `json:"relationshipType,omitzero"`
+	PartnerOrgShortName    given.Text    `json:"partnerOrgShortName,omitzero"`
+	CostCenter             given.Text    `json:"costCenter,omitzero"`
+	RelationshipManager    given.Text    `json:"relationshipManager,omitzero"`
+	OriginatingOfficer     given.Text    `json:"originatingOfficer,omitzero"`
+	ParentEntityShortName  given.Text    `json:"parentEntityShortName,omitzero"`
+	Profile                ProfileDraft  `json:"additionalProfileDetails,omitzero"`
+	SECCodes               []string      `json:"secCodes,omitzero"` // nil: not given
+	Note                   given.Text    `json:"note,omitzero"`
+	Access                 AccessDraft   `json:"legalEntityAccessSettings,omitzero"`
+	AdditionalAttributes   []Attribute   `json:"additionalAttributes,omitzero"` // nil: not given
+}
+
+// check looks at the draft of a new customer, or of a change, and puts it into the form in which it is stored.
+func (d *Draft) check(caller access.Caller, making bool) error {
+	c := check.Of("customer")
+	if !making && reflect.ValueOf(*d).IsZero() {
+		c.Fail("body", fault.Required, "must change something")
+	}
+	d.checkRequired(c, making)
+	for _, text := range []struct {
+		field string
+		value given.Text
+		most  int
+	}{
+		{"externalReferenceId", d.ExternalReferenceID, 255}, {"legalName", d.LegalName, 255}, {"shortName", d.ShortName, 255},
+		{"customerId", d.CustomerID, 255}, {"language", d.Language, 255}, {"phoneNumber", d.PhoneNumber, 255}, {"faxNumber", d.FaxNumber, 255},
+		{"webSite", d.Website, 255}, {"logoUrl", d.LogoURL, 255}, {"linkedinUrl", d.LinkedinURL, 255}, {"twitterUrl", d.TwitterURL, 255},
+		{"partnerOrgShortName", d.PartnerOrgShortName, 255}, {"costCenter", d.CostCenter, 20}, {"relationshipManager", d.RelationshipManager, 255},
+		{"originatingOfficer", d.OriginatingOfficer, 255}, {"parentEntityShortName", d.ParentEntityShortName, 255}, {"note", d.Note, 255},
+	} {
+		c.AtMost(text.field, text.value.Value, text.most)
+	}
+	d.checkCaller(c, caller, making)
+	d.checkIdentity(c, making)
+	d.checkAddresses(c, making)
+	d.Profile.check(c.In("additionalProfileDetails"))
+	d.Access.check(c.In("legalEntityAccessSettings"))
+	for i, code := range d.SECCodes {
+		d.SECCodes[i] = c.SECCode("secCodes", code)
+	}
+	CheckAttributes(c, "additionalAttributes", d.AdditionalAttributes)
+	return c.Err()
+}
+
+// checkRequired demands what a new customer must have, and that a change clears none of it. The first generation asks
+// for a reference, and the second for the people and words of the bank (contract, customers 3.1 and 3.3).
+func (d *Draft) checkRequired(c *check.Fields, making bool) {
+	oldest, current := making && d.Oldest, making && !d.Oldest
+	c.Given("externalReferenceId", d.ExternalReferenceID, oldest)
+	c.Given("legalName", d.LegalName, making)
+	if making {
+		c.Required("shortName", d.ShortName.Value)
+		if d.Type == nil {
+			c.Fail("customerType", fault.Required, "is required")
+		}
+		if !d.MailAddressSameAsLegal.Given {
+			c.Fail("mailAddressSameAsLegal", fault.Required, "is required")
+		}
+	}
+	c.Given("taxId", d.TaxID, making)
+	c.Given("language", d.Language, current)
+	c.Given("costCenter", d.CostCenter, current)
+	c.Given("relationshipManager", d.RelationshipManager, current)
+	c.Given("originatingOfficer", d.OriginatingOfficer, current)
+}
+
+func (d *Draft) checkIdentity(c *check.Fields, making bool) {
+	c.TaxID("taxId", d.TaxID.Value)
+	c.ACHCompanyID("achCompanyID", d.ACHCompanyID.Value)
+	c.LEI("lei", d.LEI.Value)
+	d.SWIFTCode.Value = c.BIC("swiftCode", d.SWIFTCode.Value)
+	c.Email("emailAddress", d.EmailAddress.Value)
+	c.URL("webSite", d.Website.Value)
+	c.URL("logoUrl", d.LogoURL.Value)
+	c.URL("linkedinUrl", d.LinkedinURL.Value)
+	c.URL("twitterUrl", d.TwitterURL.Value)
+	d.PhoneNumber.Value, d.FaxNumber.Value = phone(d.PhoneNumber.Value), phone(d.FaxNumber.Value)
+	if making { // on an update it is free (contract, customers 8)
+		d.Language.Value = check.OneOf(c, "language", d.Language.Value, "English", "Spanish")
+	}
+}
+
+// phone is a telephone number in E.164 where it is one of a known plan. The contract asks no more than a length, so
+// others stay as they are written.
+func phone(text string) string {
+	if number := check.Of("customer").Phone("phoneNumber", text, "US"); number != "" {
+		return number
+	}
+	return text
+}
+
+// checkAddresses: with the flag the mailing address is the legal one, whatever else the request says of it.
+func (d *Draft) checkAddresses(c *check.Fields, making bool) {
+	if d.MailAddressSameAsLegal.Value {
+		d.MailingAddress = given.Address{}
+	}
+	var legal, mailing []string
+	if making {
+		legal = []string{"addressLine1", "city", "postalCode", "countryCode"}
+		if d.Oldest {
+			legal = []string{"addressLine1", "city", "state", "countryCode"}
+		}
+		if d.MailAddressSameAsLegal.Given && !d.MailAddressSameAsLegal.Value {
+			mailing = needed
+		}
+	}
+	d.LegalAddress = c.GivenAddress("legalAddress", d.LegalAddress, legal...)
+	d.MailingAddress = c.GivenAddress("mailingAddress", d.MailingAddress, mailing...)
+}
+
+// needed are the parts that every address has.
+var needed = []string{"addressLine1", "city", "countryCode"}
+
+// to writes what is given into a customer, but for what is looked up: its names of others, and its attributes.
+func (d *Draft) to(c *Customer) {
+	d.ExternalReferenceID.To(&c.ExternalReferenceID)
+	d.LegalName.To(&c.LegalName)
+	d.CustomerID.To(&c.CustomerID)
+	d.ACHCompanyID.To(&c.ACHCompanyID)
+	d.LEI.To(&c.LEI)
+	d.SWIFTCode.To(&c.SWIFTCode)
+	d.Language.To(&c.Language)
+	d.EmailAddress.To(&c.EmailAddress)
+	d.PhoneNumber.To(&c.PhoneNumber)
+	d.FaxNumber.To(&c.FaxNumber)
+	d.Website.To(&c.Website)
+	d.LogoURL.To(&c.LogoURL)
+	d.LinkedinURL.To(&c.LinkedinURL)
+	d.TwitterURL.To(&c.TwitterURL)
+	d.CostCenter.To(&c.CostCenter)
+	d.Note.To(&c.Note)
+	if d.Type != nil {
+		c.Type = *d.Type
+	}
+	if d.SECCodes != nil {
+		c.SECCodes = d.SECCodes
+	}
+	d.Profile.to(&c.Profile)
+	d.Access.to(&c.Access)
+}
+
+// addressesTo writes the addresses, which must be whole afterwards. A mailing address that was the legal one so far is
+// not merged with.
+func (d *Draft) addressesTo(c *Customer) error {
+	mirrored := c.MailAddressSameAsLegal
+	d.MailAddressSameAsLegal.To(&c.MailAddressSameAsLegal)
+	d.LegalAddress.To(&c.LegalAddress)
+	switch {
+	case c.MailAddressSameAsLegal:
+		c.MailingAddress = c.LegalAddress
+	case mirrored:
+		c.MailingAddress = postal.Address{}
+	}
+	if !c.MailAddressSameAsLegal {
+		d.MailingAddress.To(&c.MailingAddress)
+	}
+	f := check.Of("customer")
+	if d.LegalAddress != (given.Address{}) {
+		whole(f.In("legalAddress"), c.LegalAddress)
+	}
+	if d.MailAddressSameAsLegal.Given || d.MailingAddress != (given.Address{}) {
+		whole(f.In("mailingAddress"), c.MailingAddress)
+	}
+	return f.Err()
+}
+
+func whole(c *check.Fields, a postal.Address) {
+	c.Required("addressLine1", a.Line1)
+	c.Required("city", a.City)
+	c.Required("countryCode", a.CountryCode)
+}
+
+// cents reads an amount that has been checked.
+func cents(text given.Text, to *Cents) {
+	if text.Given {
+		amount, _ := money.Parse(text.Value, "USD")
+		*to = Cents(amount.Minor)
+	}
+}

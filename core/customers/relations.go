@@ -1,0 +1,109 @@
+package customers
+
+import (
+	"context"
+	"strings"
+
+	"bankgraph/core/changes"
+	"bankgraph/core/check"
+	"bankgraph/core/fault"
+)
+
+// A customer names others by short name: the partner that it belongs to, its parent, and users who look after it. A
+// partner's caller finds only what is its own and the bank's own people; the rest is absent to it.
+
+// related is what a customer names, with what else a change needs to know: one statement reads it all.
+type related struct {
+	Next        UID    `bun:"next"`         // for a customer that is made
+	Bank        string `bun:"bank"`         // the short name of the bank itself
+	Dual        bool   `bun:"dual"`         // the bank's settings ask for a second person
+	Partner     UID    `bun:"partner"`      // 0: there is none of this name
+	PartnerName string `bun:"partner_name"` // as it is written
+	Parent      UID    `bun:"parent"`       // 0: there is none of this name
+	ParentName  string `bun:"parent_name"`
+	ParentOwner UID    `bun:"parent_owner"`
+	Manager     string `bun:"manager"` // the login id as it is written; '' where there is none
+	Officer     string `bun:"officer"`
+}
+
+// names are what is looked up. A partner's caller that names no partner means itself.
+type names struct{ partner, parent, manager, officer string }
+
+// relatedTx reads what is named. Partner and parent stay as they are until the transaction ends.
+func (s *Service) relatedTx(ctx context.Context, tx *changes.Tx, by names, making bool) (*related, error) {
+	r := new(related)
+	err := tx.NewRaw(`WITH partner AS (
+			SELECT uid, short_name FROM customers WHERE tenant = ?0 AND type = ?2 AND
+			  CASE WHEN ?3 = 0 THEN lower(short_name) = lower(?1) ELSE uid = ?3 AND (?1 = '' OR lower(short_name) = lower(?1)) END FOR SHARE
+		), parent AS (
+			SELECT uid, short_name, owner FROM customers WHERE tenant = ?0 AND lower(short_name) = lower(?4) AND (?3 = 0 OR owner = ?3) FOR SHARE
+		), people AS (
+			SELECT u.login_id FROM users AS u JOIN customers AS c ON c.tenant = u.tenant AND c.uid = u.customer
+			WHERE u.tenant = ?0 AND lower(u.login_id) IN (lower(?5), lower(?6)) AND u.status = 'Active'
+			  AND (?3 = 0 OR c.owner = ?3 OR c.relationship_type = 'Self')
+		)
+		SELECT CASE WHEN ?7 THEN nextval('customer_uids') ELSE 0 END AS next,
+		  coalesce(self.short_name, '') AS bank, coalesce(self.access_customer_dual_approval, false) AS dual,
+		  coalesce(partner.uid, 0) AS partner, coalesce(partner.short_name, '') AS partner_name,
+		  coalesce(parent.uid, 0) AS parent, coalesce(parent.short_name, '') AS parent_name, coalesce(parent.owner, 0) AS parent_owner,
+		  coalesce((SELECT login_id FROM people WHERE lower(login_id) = lower(?5)), '') AS manager,
+		  coalesce((SELECT login_id FROM people WHERE lower(login_id) = lower(?6)), '') AS officer
+		FROM (VALUES (1)) AS one LEFT JOIN partner ON true LEFT JOIN parent ON true
+		LEFT JOIN customers AS self ON self.tenant = ?0 AND self.relationship_type = 'Self'`,
+		tx.Caller.Tenant, by.partner, DownstreamPartner, tx.Caller.Owner(), by.parent, by.manager, by.officer, making).Scan(ctx, r)
+	return r, err
+}
+
+// relate writes what was found into a customer: all that is named must be there.
+func (r *related) relate(by names, to *Customer) error {
+	c := check.Of("customer")
+	for _, one := range []struct{ field, asked, found, message string }{
+		{"partnerOrgShortName", by.partner, r.PartnerName, "must be the short name of a Downstream Partner"},
+		{"parentEntityShortName", by.parent, r.ParentName, "must be the short name of a customer"},
+		{"relationshipManager", by.manager, r.Manager, "must be the login id of an active user"},
+		{"originatingOfficer", by.officer, r.Officer, "must be the login id of an active user"},
+	} {
+		if one.asked != "" && one.found == "" {
+			c.Fail(one.field, fault.Unknown, one.message)
+		}
+	}
+	to.PartnerOrgShortName, to.ParentEntityShortName, to.Parent = r.PartnerName, r.ParentName, nil
+	if r.Parent != 0 {
+		to.Parent = &r.Parent
+	}
+	return c.Err()
+}
+
+// own says whose the customer is: a partner is its own; otherwise the partner that is named counts, and without one
+// whoever the parent belongs to. What it names must not belong to another partner.
+func (r *related) own(to *Customer) error {
+	c := check.Of("customer")
+	switch {
+	case to.Type == DownstreamPartner:
+		to.Owner = to.UID
+		if r.Partner != 0 || to.RelationshipType == RelationThirdParty {
+			c.Fail("partnerOrgShortName", fault.Forbidden, "a Downstream Partner belongs to no other")
+		}
+	case r.Partner != 0:
+		to.Owner = r.Partner
+	default:
+		to.Owner = r.ParentOwner
+	}
+	if to.RelationshipType == RelationThirdParty && to.PartnerOrgShortName == "" {
+		c.Fail("partnerOrgShortName", fault.Required, "is required of a third party")
+	}
+	if r.ParentOwner != 0 && r.ParentOwner != to.Owner {
+		c.Fail("parentEntityShortName", fault.NoMatch, "must not belong to another partner")
+	}
+	return c.Err()
+}
+
+// countTx adds to the number of customers that an owner has.
+func countTx(ctx context.Context, tx *changes.Tx, owner, uid UID, by int) error {
+	_, err := tx.NewRaw(`INSERT INTO customer_counts AS n (tenant, owner, shard, customers) VALUES (?0, ?1, ?2, ?3)
+		ON CONFLICT (tenant, owner, shard) DO UPDATE SET customers = n.customers + ?3`, tx.Caller.Tenant, owner, uid%4, by).Exec(ctx)
+	return err
+}
+
+// same tells whether two short names are one.
+func same(a, b string) bool { return strings.EqualFold(a, b) }
