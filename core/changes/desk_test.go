@@ -2,6 +2,7 @@ package changes_test
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"testing"
 	"time"
@@ -158,3 +159,6 @@ func is(t *testing.T, what string, got, want error) {
 		t.Errorf("%s: %v, want %v", what, got, want)
 	}
 }
+
+// hexOf is how PostgreSQL writes bytes.
+func hexOf(text string) string { return hex.EncodeToString([]byte(text)) }
