@@ -11,6 +11,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"bankgraph/core/changes"
 	"bankgraph/core/fault"
 	"bankgraph/db"
 )
@@ -30,6 +31,9 @@ var codes = map[fault.Kind]map[string]string{
 }
 
 func codeOf(f *fault.Fault) string {
+	if errors.Is(f, changes.ErrInFlight) {
+		return "IDEMPOTENCY_IN_FLIGHT"
+	}
 	if code, ok := codes[f.Kind][f.Subject]; ok {
 		return code
 	}

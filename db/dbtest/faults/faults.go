@@ -45,6 +45,7 @@ type Line struct {
 	at         int
 	fault      Fault
 	struck     bool
+	meanwhile  map[int]func()
 }
 
 // Connector puts the line between the driver and the pool: db.Options.Connector.
@@ -54,7 +55,15 @@ func (l *Line) Connector(inner driver.Connector) driver.Connector { return conne
 func (l *Line) Break(k int, f Fault) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.statements, l.at, l.fault, l.struck = nil, k, f, false
+	l.statements, l.at, l.fault, l.struck, l.meanwhile = nil, k, f, false, nil
+}
+
+// Meanwhile lets something happen right before the k-th statement from now on. It starts counting anew.
+func (l *Line) Meanwhile(k int, happens func()) {
+	l.Break(0, Fault{})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.meanwhile = map[int]func(){k: happens}
 }
 
 // Statements are the texts that went over the line since Break, or since the beginning.
@@ -74,8 +83,14 @@ func (l *Line) Struck() bool {
 // next counts a statement, and tells what goes wrong with it.
 func (l *Line) next(text string) (Fault, bool) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.statements = append(l.statements, text)
+	happens := l.meanwhile[len(l.statements)]
+	l.mu.Unlock()
+	if happens != nil {
+		happens()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.struck && l.fault.Stays {
 		return Fault{Cut: true, Never: true}, true
 	}

@@ -1,0 +1,164 @@
+package changes_test
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core"
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/coretest"
+	"bankgraph/core/fault"
+)
+
+// note is what the operations of these tests are asked for.
+type note struct {
+	Text string `json:"text"`
+}
+
+// work is what one of them does before it leaves its trace: an audit entry and an event.
+type work func(ctx context.Context, tx *changes.Tx) error
+
+// desk is a bank at which notes are taken.
+type desk struct {
+	*coretest.Bank
+	t    *testing.T
+	take *changes.Operation[note, string]
+	does work
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	return deskAt(t, coretest.New(t))
+}
+
+func deskAt(t *testing.T, b *coretest.Bank) *desk {
+	t.Helper()
+	d := &desk{Bank: b, t: t, does: func(context.Context, *changes.Tx) error { return nil }}
+	d.take = d.declare(b.Core, "takeNote")
+	return d
+}
+
+func (d *desk) declare(on *core.Core, name string) *changes.Operation[note, string] {
+	return changes.Declare(on.Changes, name, "note", access.ManageCustomers, func(ctx context.Context, tx *changes.Tx, at changes.Target, n note) (string, error) {
+		if err := d.does(ctx, tx); err != nil {
+			return "", err
+		}
+		return "took " + n.Text, tx.Record(ctx, changes.Done{UID: changes.UID(7), Customer: at.Customer, Version: 3, After: &noted{Text: n.Text}})
+	})
+}
+
+type noted struct {
+	bun.BaseModel `bun:"table:notes"`
+	Text          string `bun:"text"`
+}
+
+func (d *desk) ask(key string) (changes.Outcome[string], error) {
+	return d.askAs(d.Staff(), key)
+}
+
+func (d *desk) askAs(ctx context.Context, key string) (changes.Outcome[string], error) {
+	return d.say(ctx, d.take, changes.Target{}, "hello", changes.Terms{IdempotencyKey: key})
+}
+
+func (d *desk) say(ctx context.Context, o *changes.Operation[note, string], at changes.Target, text string, terms changes.Terms) (changes.Outcome[string], error) {
+	caller, err := access.Require(ctx)
+	if err != nil {
+		return changes.Outcome[string]{}, err
+	}
+	return o.Do(ctx, caller, at, note{text}, terms)
+}
+
+// entries counts the audit entries of a decision.
+func (d *desk) entries(decision string) (n int) {
+	d.t.Helper()
+	d.must(d.DB.NewRaw(`SELECT count(*) FROM audit_entries WHERE tenant = ? AND decision = ?`, d.Tenant, decision).Scan(d.t.Context(), &n))
+	return n
+}
+
+// wrote fails the test unless so many changes and refusals are on the record, each change with its event.
+func (d *desk) wrote(done, refused int) {
+	d.t.Helper()
+	var events int
+	d.must(d.DB.NewRaw(`SELECT count(*) FROM events WHERE tenant = ?`, d.Tenant).Scan(d.t.Context(), &events))
+	if d.entries("done") != done || events != done || d.entries("refused") != refused {
+		d.t.Errorf("%d changes, %d events, %d refusals; want %d and %d", d.entries("done"), events, d.entries("refused"), done, refused)
+	}
+}
+
+// by hand changes rows of the bank behind the core's back.
+func (d *desk) byHand(statement string, values ...any) {
+	d.t.Helper()
+	d.must(d.DB.InTx(d.t.Context(), int64(d.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewRaw(statement, values...).Exec(ctx)
+		return err
+	}))
+}
+
+// keys counts the idempotency keys that are kept.
+func (d *desk) keys() (n int) {
+	d.t.Helper()
+	d.must(d.DB.NewRaw(`SELECT count(*) FROM idempotency_keys WHERE tenant = ?`, d.Tenant).Scan(d.t.Context(), &n))
+	return n
+}
+
+func (d *desk) must(err error) {
+	d.t.Helper()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// fresh fails the test unless an operation was carried out just now.
+func (d *desk) fresh(what string, out changes.Outcome[string], err error) {
+	d.t.Helper()
+	if err != nil || out.Replayed || out.Result != "took hello" || out.Version != 3 {
+		d.t.Errorf("%s: %+v %v", what, out, err)
+	}
+}
+
+// replayed fails the test unless an operation was answered with an earlier answer.
+func (d *desk) replayed(what string, out changes.Outcome[string], err error) {
+	d.t.Helper()
+	if err != nil || !out.Replayed || out.Result != "took hello" || out.Version != 3 {
+		d.t.Errorf("%s: %+v %v", what, out, err)
+	}
+}
+
+// as is a member of the staff with another API key, login and permissions.
+func as(ctx context.Context, client, login string, permissions ...access.Permission) context.Context {
+	caller, _ := access.Require(ctx)
+	caller.Client, caller.LoginID = client, login
+	if permissions != nil {
+		caller.Permissions = permissions
+	}
+	return access.With(ctx, caller)
+}
+
+var errFull = fault.New(fault.State, "note", "the notebook is full")
+
+// wait fails the test where something does not come in time.
+func wait[T any](t *testing.T, what string, from <-chan T) (got T) {
+	t.Helper()
+	select {
+	case got = <-from:
+	case <-time.After(10 * time.Second):
+		t.Fatalf("%s: nothing came", what)
+	}
+	return got
+}
+
+func is(t *testing.T, what string, got, want error) {
+	t.Helper()
+	if !errors.Is(got, want) {
+		t.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+// hexOf is how PostgreSQL writes bytes.
+func hexOf(text string) string { return hex.EncodeToString([]byte(text)) }

@@ -1,0 +1,379 @@
+package changes_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"bankgraph/core"
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/coretest"
+	"bankgraph/core/fault"
+	"bankgraph/db"
+	"bankgraph/db/dbtest/faults"
+)
+
+func TestAKeyHasOneEffectAndOneAnswer(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	out, err := d.ask("k")
+	d.fresh("first", out, err)
+	for range 3 {
+		out, err = d.ask("k")
+		d.replayed("again", out, err)
+	}
+	d.wrote(1, 0)
+}
+
+func TestWithoutAKeyEveryRequestCounts(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for range 2 {
+		out, err := d.ask("")
+		d.fresh("without a key", out, err)
+	}
+	d.wrote(2, 0)
+}
+
+func TestAKeyStandsForOneRequest(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	at := changes.Target{Customer: int64(d.Self.UID), UID: "7"}
+	out, err := d.say(d.Staff(), d.take, at, "hello", changes.Terms{IdempotencyKey: "k", Version: 3, Reason: "why"})
+	d.fresh("first", out, err)
+	for name, c := range map[string]struct {
+		at    changes.Target
+		text  string
+		terms changes.Terms
+	}{
+		"other text":     {at, "bye", changes.Terms{IdempotencyKey: "k", Version: 3, Reason: "why"}},
+		"other version":  {at, "hello", changes.Terms{IdempotencyKey: "k", Version: 2, Reason: "why"}},
+		"no version":     {at, "hello", changes.Terms{IdempotencyKey: "k", Reason: "why"}},
+		"other reason":   {at, "hello", changes.Terms{IdempotencyKey: "k", Version: 3, Reason: "because"}},
+		"other object":   {changes.Target{Customer: at.Customer, UID: "8"}, "hello", changes.Terms{IdempotencyKey: "k", Version: 3, Reason: "why"}},
+		"other customer": {changes.Target{UID: "7"}, "hello", changes.Terms{IdempotencyKey: "k", Version: 3, Reason: "why"}},
+	} {
+		_, err := d.say(d.Staff(), d.take, c.at, c.text, c.terms)
+		is(t, name, err, changes.ErrKeyReused)
+	}
+	d.wrote(1, 0)
+}
+
+func TestAKeyIsItsOwnersAndItsOperations(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	other := deskAt(t, d.Other())
+	second := d.declare(d.Core, "takeSecondNote")
+	out, err := d.ask("k")
+	d.fresh("first", out, err)
+	out, err = d.askAs(as(d.Staff(), "other", ""), "k")
+	d.fresh("another API key", out, err)
+	out, err = d.askAs(as(d.Staff(), "staff", "ada"), "k")
+	d.fresh("a person with the same API key", out, err)
+	out, err = d.askAs(as(d.Staff(), "staff", "grace"), "k")
+	d.fresh("another person", out, err)
+	out, err = d.say(d.Staff(), second, changes.Target{}, "hello", changes.Terms{IdempotencyKey: "k"})
+	d.fresh("another operation", out, err)
+	d.wrote(5, 0)
+	out, err = other.ask("k")
+	other.fresh("another bank", out, err)
+	other.wrote(1, 0)
+}
+
+func TestAKeyLivesForSevenDaysOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	_, err := d.ask("k")
+	d.must(err)
+	d.Clock.Advance(90 * 24 * time.Hour)
+	out, err := d.ask("k")
+	d.replayed("the bank's clock was moved", out, err)
+	d.byHand(`UPDATE idempotency_keys SET created_at = clock_timestamp() - interval '6 days 23 hours' WHERE tenant = ?`, d.Tenant)
+	out, err = d.ask("k")
+	d.replayed("on the seventh day", out, err)
+	d.byHand(`UPDATE idempotency_keys SET created_at = clock_timestamp() - interval '7 days 1 second' WHERE tenant = ?`, d.Tenant)
+	out, err = d.ask("k")
+	d.fresh("afterwards", out, err)
+	out, err = d.ask("k")
+	d.replayed("and again", out, err)
+	d.wrote(2, 0)
+}
+
+func TestOldKeysAreClearedAway(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	other := deskAt(t, d.Other())
+	for _, key := range strings.Split("1234567", "") {
+		_, err := d.ask(key)
+		d.must(err)
+		_, err = other.ask(key)
+		d.must(err)
+	}
+	for _, at := range []*desk{d, other} {
+		at.byHand(`UPDATE idempotency_keys SET created_at = clock_timestamp() - interval '8 days' WHERE tenant = ?`, at.Tenant)
+	}
+	for i, left := range []int{3, 2, 3} { // five are cleared at a time, and one is new
+		_, err := d.ask(string(rune('a' + i)))
+		d.must(err)
+		if n := d.keys(); n != left {
+			t.Errorf("after %d more requests there are %d keys, want %d", i+1, n, left)
+		}
+	}
+	if n := other.keys(); n != 7 {
+		t.Errorf("another bank has %d keys left", n)
+	}
+}
+
+func TestMalformedTermsAreRefused(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for name, terms := range map[string]changes.Terms{
+		"long key": {IdempotencyKey: strings.Repeat("k", 256)}, "odd key": {IdempotencyKey: "k\x7f"}, "a key of two lines": {IdempotencyKey: "a\nb"},
+		"version": {Version: -1}, "long reason": {Reason: strings.Repeat("é", 256)}, "reason with NUL": {Reason: "a\x00b"}, "broken reason": {Reason: "\xff"},
+	} {
+		_, err := d.say(d.Staff(), d.take, changes.Target{}, "hello", terms)
+		if f, ok := fault.Of(err); !ok || f.Kind != fault.Invalid || f.Field == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	_, err := d.say(d.Staff(), d.take, changes.Target{}, "hello", changes.Terms{IdempotencyKey: strings.Repeat("~", 255), Reason: strings.Repeat("é", 255)})
+	d.must(err)
+	d.wrote(1, 0)
+}
+
+// stuck is a desk whose work has begun and does not end before go is closed.
+func stuck(d *desk) (begun, release chan struct{}) {
+	begun, release = make(chan struct{}, 100), make(chan struct{})
+	d.does = func(context.Context, *changes.Tx) error {
+		begun <- struct{}{}
+		<-release
+		return nil
+	}
+	return begun, release
+}
+
+func TestACopyOfARequestInFlightIsToldToComeBack(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	begun, release := stuck(d)
+	first := make(chan error)
+	go func() { _, err := d.ask("k"); first <- err }()
+	wait(t, "the first", begun)
+
+	server := core.New(core.Options{DB: d.DB, Keys: d.Keys, Now: d.Clock.Now}) // beside this one, on the same database
+	elsewhere := d.declare(server, "takeNote")
+	var copies sync.WaitGroup
+	for name, ask := range map[string]func() (changes.Outcome[string], error){
+		"here": func() (changes.Outcome[string], error) { return d.ask("k") },
+		"elsewhere": func() (changes.Outcome[string], error) {
+			return d.say(d.Staff(), elsewhere, changes.Target{}, "hello", changes.Terms{IdempotencyKey: "k"})
+		},
+	} {
+		copies.Go(func() {
+			began := time.Now()
+			_, err := ask()
+			is(t, name, err, changes.ErrInFlight)
+			if took := time.Since(began); took < time.Second || took > 4*time.Second {
+				t.Errorf("%s it is told after %s", name, took)
+			}
+		})
+	}
+	copies.Wait()
+	close(release)
+	d.must(wait(t, "the first", first))
+	out, err := d.ask("k")
+	d.replayed("afterwards", out, err)
+	out, err = d.say(d.Staff(), elsewhere, changes.Target{}, "hello", changes.Terms{IdempotencyKey: "k"})
+	d.replayed("elsewhere", out, err)
+	d.wrote(1, 0)
+}
+
+func TestWaitingCopiesLeaveTheDatabaseToOthers(t *testing.T) {
+	t.Parallel()
+	d := deskAt(t, coretest.Alone(t))
+	begun, release := stuck(d)
+	answers := make(chan error, 50)
+	for range 50 {
+		go func() {
+			_, err := d.ask("k")
+			answers <- err
+		}()
+	}
+	wait(t, "the first", begun)
+	free := make(chan error)
+	go func() {
+		other := deskOf(d)
+		_, err := other.ask("another key")
+		free <- err
+	}()
+	began := time.Now()
+	d.must(wait(t, "another request", free))
+	if took := time.Since(began); took > 800*time.Millisecond {
+		t.Errorf("another request waits for %s", took)
+	}
+	close(release)
+	for range 50 {
+		d.must(wait(t, "a copy", answers))
+	}
+	d.wrote(2, 0)
+}
+
+// deskOf is a desk at the same bank whose work is not stuck.
+func deskOf(d *desk) *desk {
+	calm := &desk{Bank: d.Bank, t: d.t, does: func(context.Context, *changes.Tx) error { return nil }}
+	calm.take = calm.declare(core.New(core.Options{DB: d.DB, Keys: d.Keys, Now: d.Clock.Now}), "takeAnotherNote")
+	return calm
+}
+
+func TestWhoWaitsMayGiveUp(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	begun, release := stuck(d)
+	first := make(chan error)
+	go func() { _, err := d.ask("k"); first <- err }()
+	wait(t, "the first", begun)
+	ctx, cancel := context.WithTimeout(d.Staff(), 50*time.Millisecond)
+	defer cancel()
+	_, err := d.askAs(ctx, "k")
+	is(t, "who waits", err, context.DeadlineExceeded)
+	close(release)
+	d.must(wait(t, "the first", first))
+	d.wrote(1, 0)
+}
+
+func TestTheNextCopyTakesOverFromOneThatFailed(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	begun, release := make(chan struct{}, 2), make(chan struct{})
+	broken := errors.New("broken")
+	failing := true
+	d.does = func(context.Context, *changes.Tx) error {
+		begun <- struct{}{}
+		<-release
+		if failing {
+			failing = false
+			return broken
+		}
+		return nil
+	}
+	answers := make(chan error, 2)
+	go func() { _, err := d.ask("k"); answers <- err }()
+	wait(t, "the first", begun)
+	go func() { _, err := d.ask("k"); answers <- err }()
+	close(release)
+	is(t, "the first", wait(t, "the first", answers), broken)
+	d.must(wait(t, "the second", answers))
+	d.wrote(1, 0)
+}
+
+func TestALostCommitWithoutAKeyIsUnknown(t *testing.T) {
+	t.Parallel()
+	line := coretest.NewLine(t)
+	d := deskAt(t, line.Bank())
+	line.Break(5, faults.Fault{Cut: true, Ran: true})
+	_, err := d.ask("")
+	is(t, "without a key", err, changes.ErrUnknown)
+	if s := line.Statements(); s[len(s)-1] != "COMMIT" || !line.Struck() {
+		t.Errorf("%v", s)
+	}
+	d.wrote(1, 0)
+}
+
+func TestALostCommitIsLookedForUntilTheDeadline(t *testing.T) {
+	t.Parallel()
+	line := coretest.NewLine(t)
+	d := deskAt(t, line.Bank())
+	line.Break(7, faults.Fault{Cut: true, Ran: true, Stays: true}) // COMMIT, and the database stays away
+	ctx, cancel := context.WithTimeout(d.Staff(), 400*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	_, err := d.askAs(ctx, "k")
+	is(t, "while the database is away", err, changes.ErrRepeat)
+	if took := time.Since(began); took < 300*time.Millisecond || took > 2*time.Second {
+		t.Errorf("it answers after %s", took)
+	}
+	if s := line.Statements(); len(s) < 8 || s[6] != "COMMIT" {
+		t.Errorf("%v", s)
+	}
+	line.Break(0, faults.Fault{})
+	out, err := d.ask("k")
+	d.replayed("once it is back", out, err)
+	d.wrote(1, 0)
+}
+
+func TestADatabaseThatIsAwayIsNotLookedFor(t *testing.T) {
+	t.Parallel()
+	line := coretest.NewLine(t)
+	d := deskAt(t, line.Bank())
+	line.Break(3, faults.Fault{Cut: true, Stays: true})
+	began := time.Now()
+	_, err := d.ask("k")
+	if _, told := fault.Of(err); told || !db.IsUnavailable(err) || time.Since(began) > time.Second {
+		t.Errorf("after %s: %v", time.Since(began), err)
+	}
+	line.Break(0, faults.Fault{})
+	out, err := d.ask("k")
+	d.fresh("once it is back", out, err)
+	d.wrote(1, 0)
+}
+
+func TestACallerWhoGivesUpMidwayChangesNothing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	ctx, cancel := context.WithCancel(d.Staff())
+	d.does = func(context.Context, *changes.Tx) error { cancel(); return nil }
+	_, err := d.askAs(ctx, "k")
+	is(t, "midway", err, context.Canceled)
+	if errors.Is(err, changes.ErrUnknown) || errors.Is(err, changes.ErrRepeat) {
+		t.Errorf("nothing was committed, and it answers %v", err)
+	}
+	d.wrote(0, 0)
+	out, err := d.ask("k")
+	d.fresh("repeated", out, err)
+	d.wrote(1, 0)
+}
+
+func TestAPanicInTheWorkLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	calm := d.does
+	d.does = func(context.Context, *changes.Tx) error { panic("a defect") }
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was swallowed")
+			}
+		}()
+		_, _ = d.ask("k")
+	}()
+	d.wrote(0, 0)
+	d.does = calm
+	began := time.Now()
+	out, err := d.ask("k")
+	d.fresh("repeated", out, err)
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("the key was still held for %s", took)
+	}
+}
+
+func TestAChangeInsideAnotherIsRefused(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	inner := d.declare(d.Core, "takeInnerNote")
+	var caller access.Caller
+	d.does = func(ctx context.Context, tx *changes.Tx) error {
+		caller = tx.Caller
+		_, err := inner.Do(ctx, caller, changes.Target{}, note{"hello"}, changes.Terms{})
+		return err
+	}
+	_, err := d.ask("k")
+	is(t, "inside", err, db.ErrNested)
+	d.wrote(0, 0)
+	if caller.Client != "staff" {
+		t.Errorf("the work has another caller: %+v", caller)
+	}
+}
