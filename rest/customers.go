@@ -1,9 +1,12 @@
 package rest
 
 import (
+	"context"
 	"net/http"
 
+	"bankgraph/core/changes"
 	"bankgraph/core/customers"
+	"bankgraph/db"
 )
 
 // searchCustomersG1 writes its parameters as the contract does; the case of v2 is also accepted.
@@ -53,7 +56,7 @@ func (a *api) findCustomerG1(r *http.Request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return one([]any{customerG1Of(customer)}), nil
+	return answer{data: []any{customerG1Of(customer)}, mark: changes.Mark{Version: customer.Version}}, nil
 }
 
 // findCustomerV2 answers an array of one, as documented, with all that the customer holds, read in one round trip.
@@ -63,19 +66,25 @@ func (a *api) findCustomerV2(r *http.Request) (answer, error) {
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	ctx, b, of := r.Context(), a.core.Batch(), []customers.UID{uid}
+	customer, version, err := a.customerV2(r.Context(), a.core.Batch(), uid)
+	return answer{data: []customerV2{customer}, mark: changes.Mark{Version: version}}, err
+}
+
+// customerV2 is a customer with all that it holds, and its version.
+func (a *api) customerV2(ctx context.Context, b *db.Batch, uid customers.UID) (view customerV2, version int32, err error) {
+	of := []customers.UID{uid}
 	found := a.core.Customers.FindMany(ctx, b, of, customers.Everything())
 	officers := a.core.Customers.OfficersOf(ctx, b, of)
 	tiers := a.core.Fees.OfCustomers(ctx, b, of)
 	limits := a.core.Limits.ConfiguredOf(ctx, b, of)
 	if err := b.Send(ctx); err != nil {
-		return answer{}, err
+		return view, 0, err
 	}
 	customer, err := customers.OneOf(found, uid)
 	if err != nil {
-		return answer{}, err
+		return view, 0, err
 	}
-	return one([]customerV2{customerV2Of(customer, officers.Of[uid], tiers.Of[uid], limits.Of[uid])}), nil
+	return customerV2Of(customer, officers.Of[uid], tiers.Of[uid], limits.Of[uid]), customer.Version, nil
 }
 
 func (a *api) createCustomerG1(r *http.Request) (answer, error) {
@@ -96,4 +105,30 @@ func (a *api) createCustomerV2(r *http.Request) (answer, error) {
 	}
 	out, err := a.core.Customers.Create(r.Context(), draft, terms)
 	return done(http.StatusOK, out.Mark, customerSavedOf(out.Result)), err
+}
+
+// changeCustomerG1 merges: what the body does not give stays as it is.
+func (a *api) changeCustomerG1(r *http.Request) (answer, error) {
+	q := readBody(r)
+	uid, draft, terms := inPath(q, "customerUID", customers.ParseUID), customerDraftG1(q.fields()), q.terms()
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Customers.Change(r.Context(), uid, draft, terms)
+	return done(http.StatusOK, out.Mark, customerSavedG1Of(out.Result)), err
+}
+
+// changeCustomerV2 merges too, and answers the whole customer as it is afterwards.
+func (a *api) changeCustomerV2(r *http.Request) (answer, error) {
+	q := readBody(r)
+	uid, draft, terms := inPath(q, "customerUID", customers.ParseUID), customerDraftV2(q.fields()), q.terms()
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Customers.Change(r.Context(), uid, draft, terms)
+	if err != nil {
+		return answer{}, err
+	}
+	now, _, err := a.customerV2(r.Context(), a.core.Fresh(), uid)
+	return done(http.StatusOK, out.Mark, []customerChangedV2{customerChangedV2Of(now)}), err
 }

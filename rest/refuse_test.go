@@ -109,6 +109,9 @@ func TestWhatIsAnothersLooksAbsent(t *testing.T) {
 	foreign := other.Customer(coretest.Named(canary))
 	account, contact := other.Account(foreign), other.Contact(foreign)
 	for _, o := range everything() {
+		if o.method != http.MethodGet && !strings.Contains(o.path, "{") {
+			continue // it is about nothing that is there
+		}
 		absent := b.at(b.program(), o, 1999999, 199999999, 199999998, "0000000001")
 		theirs := b.at(b.program(), o, foreign.UID, account.UID, contact.UID, coretest.AccountNumber(account.UID))
 		direct := b.at(b.program(), o, b.direct.UID, b.hidden.UID, b.stranger.UID, number(b.hidden))
@@ -216,10 +219,10 @@ func TestOtherMethodsAnswer405AndNameTheAllowedOnes(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	for _, c := range []struct{ method, path, allow string }{
-		{http.MethodDelete, "/v2/customers", "GET, HEAD"},
+		{http.MethodDelete, "/v2/customers", "GET, POST, HEAD"},
 		{http.MethodPatch, "/v1/customers/lookup/1", "GET, HEAD"},
 		{http.MethodGet, fmt.Sprintf("/v1/customers/%d/limits", b.acme.UID), "POST"},
-		{"PURGE", "/customers", "GET, HEAD"},
+		{"PURGE", "/customers", "GET, POST, HEAD"},
 	} {
 		answer := b.call(b.program(), c.method, c.path, "")
 		answer.refused(t, c.method+" "+c.path, http.StatusMethodNotAllowed, "invalidMethod", "method")

@@ -9,9 +9,11 @@ func (a *api) routes(r chi.Router) {
 	r.Get("/customers", a.answer(customersG1.says("Customer search failed"), a.searchCustomersG1))
 	r.Post("/customers", a.answer(customersG1.says("Customer creation failed"), a.createCustomerG1))
 	r.Get("/customers/{customerUID}", a.answer(customersG1.says("Customer retrieval failed"), a.findCustomerG1))
+	r.Put("/customers/{customerUID}", a.answer(customersG1.says("Customer update failed"), a.changeCustomerG1))
 	r.Get("/v2/customers", a.answer(customersV2.says("Customer search failed"), a.searchCustomersV2))
 	r.Post("/v2/customers", a.answer(customersV2.says("Customer creation failed"), a.createCustomerV2))
 	r.Get("/v2/customers/{customerUID}", a.answer(customersV2.says("Customer retrieval failed"), a.findCustomerV2))
+	r.Put("/v2/customers/{customerUID}", a.answer(customersV2.says("Customer update failed"), a.changeCustomerV2))
 	r.With(sparingly(a.LookUps)).Get("/v1/customers/lookup/{accountNumber}", a.answer(lookupV1, a.lookUpCustomer))
 	r.Post("/v1/customers/{customerUID}/limits", a.answer(limitsV1, a.checkLimits))
 

@@ -107,6 +107,14 @@ func customerV2Of(c *customers.Customer, officers []*customers.Officer, tiers []
 	}
 }
 
+// customerChangedV2 is what the v2 update answers: customerUID is text in the answers of changes.
+type customerChangedV2 struct {
+	customerV2
+	CustomerUID customers.UID `json:"customerUID,string"`
+}
+
+func customerChangedV2Of(c customerV2) customerChangedV2 { return customerChangedV2{c, c.CustomerUID} }
+
 // listed makes an absent list an empty one: [] and not null.
 func listed[T any](items []T) []T {
 	if items == nil {

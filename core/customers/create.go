@@ -19,12 +19,8 @@ var taken = map[string]*fault.Fault{
 	"customers_lei":         fault.New(fault.Conflict, "customer", "another customer has this legal entity identifier").On("lei"),
 }
 
-var (
-	// ErrNoPartner is a caller that is neither the bank nor a partner: it can have no customers.
-	ErrNoPartner = fault.New(fault.Denied, "customer", "the caller's legal entity is no Downstream Partner")
-	// ErrSuspended is a customer that only the bank itself may change.
-	ErrSuspended = fault.New(fault.State, "customer", "the customer is not active")
-)
+// ErrNoPartner is a caller that is neither the bank nor a partner: it can have no customers.
+var ErrNoPartner = fault.New(fault.Denied, "customer", "the caller's legal entity is no Downstream Partner")
 
 // Saved is what a change of a customer answers.
 type Saved struct {
@@ -36,11 +32,15 @@ type Saved struct {
 
 // operations are what can be done to customers.
 type operations struct {
-	create *changes.Operation[Draft, Saved]
+	create, change    *changes.Operation[Draft, Saved]
+	suspend, activate *changes.Operation[struct{}, Saved]
 }
 
 func (s *Service) declare(all *changes.Service) {
 	s.create = changes.Declare(all, "createCustomer", "customer", access.ManageCustomers, s.createTx).Settle(s.settleTx)
+	s.change = changes.Declare(all, "changeCustomer", "customer", access.ManageCustomers, s.changeTx)
+	s.suspend = changes.Declare(all, "suspendCustomer", "customer", access.ManageCustomers, s.suspendTx)
+	s.activate = changes.Declare(all, "activateCustomer", "customer", access.ManageCustomers, s.activateTx)
 }
 
 // Create makes a customer. A partner's caller makes customers of its own. Where the bank's settings ask for dual approval
@@ -91,9 +91,10 @@ func (s *Service) createTx(ctx context.Context, tx *changes.Tx, _ changes.Target
 func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, draft *Draft, r *related, by names, c *Customer) (err error) {
 	draft.to(c)
 	c.TaxID = s.keys.Seal(draft.TaxID.Value, taxIDPlace(c))
-	if err := r.relate(by, c); err != nil {
+	if err := r.found(by); err != nil {
 		return err
 	}
+	r.to(c)
 	if !tx.Caller.Institution && r.Partner == 0 {
 		return ErrNoPartner
 	}

@@ -26,7 +26,7 @@ type related struct {
 	Officer     string `bun:"officer"`
 }
 
-// names are what is looked up. A partner's caller that names no partner means itself.
+// names are what is looked up. A partner's caller that names no partner for what it makes means itself.
 type names struct{ partner, parent, manager, officer string }
 
 // relatedTx reads what is named. Partner and parent stay as they are until the transaction ends.
@@ -34,7 +34,7 @@ func (s *Service) relatedTx(ctx context.Context, tx *changes.Tx, by names, makin
 	r := new(related)
 	err := tx.NewRaw(`WITH partner AS (
 			SELECT uid, short_name FROM customers WHERE tenant = ?0 AND type = ?2 AND
-			  CASE WHEN ?3 = 0 THEN lower(short_name) = lower(?1) ELSE uid = ?3 AND (?1 = '' OR lower(short_name) = lower(?1)) END FOR SHARE
+			  CASE WHEN ?3 = 0 THEN lower(short_name) = lower(?1) ELSE uid = ?3 AND (?7 AND ?1 = '' OR lower(short_name) = lower(?1)) END FOR SHARE
 		), parent AS (
 			SELECT uid, short_name, owner FROM customers WHERE tenant = ?0 AND lower(short_name) = lower(?4) AND (?3 = 0 OR owner = ?3) FOR SHARE
 		), people AS (
@@ -54,8 +54,8 @@ func (s *Service) relatedTx(ctx context.Context, tx *changes.Tx, by names, makin
 	return r, err
 }
 
-// relate writes what was found into a customer: all that is named must be there.
-func (r *related) relate(by names, to *Customer) error {
+// found refuses names of what is not there.
+func (r *related) found(by names) error {
 	c := check.Of("customer")
 	for _, one := range []struct{ field, asked, found, message string }{
 		{"partnerOrgShortName", by.partner, r.PartnerName, "must be the short name of a Downstream Partner"},
@@ -67,11 +67,15 @@ func (r *related) relate(by names, to *Customer) error {
 			c.Fail(one.field, fault.Unknown, one.message)
 		}
 	}
-	to.PartnerOrgShortName, to.ParentEntityShortName, to.Parent = r.PartnerName, r.ParentName, nil
-	if r.Parent != 0 {
-		to.Parent = &r.Parent
-	}
 	return c.Err()
+}
+
+// to writes partner and parent into a customer.
+func (r *related) to(c *Customer) {
+	c.PartnerOrgShortName, c.ParentEntityShortName, c.Parent = r.PartnerName, r.ParentName, nil
+	if r.Parent != 0 {
+		c.Parent = &r.Parent
+	}
 }
 
 // own says whose the customer is: a partner is its own; otherwise the partner that is named counts, and without one

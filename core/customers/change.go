@@ -1,0 +1,183 @@
+package customers
+
+import (
+	"context"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/check"
+	"bankgraph/core/fault"
+)
+
+var (
+	// ErrInactive is a customer that only the bank itself may change: a suspended one, or one that waits for review.
+	ErrInactive = fault.New(fault.State, "customer", "the customer is not active")
+	// ErrOwns is a partner that must stay one while it has customers.
+	ErrOwns = fault.New(fault.State, "customer", "the partner has customers: give them another partner first").On("customerType")
+	// ErrParent is a customer that cannot change its owner alone.
+	ErrParent = fault.New(fault.State, "customer", "customers that it is the parent of belong to the same owner: change those first")
+)
+
+// Change changes what the draft gives; the short name it ignores. A customer that is suspended only the bank itself may
+// change. Where the settings of the customer or of the bank ask for dual approval, nothing changes until a second person approves.
+func (s *Service) Change(ctx context.Context, uid UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
+	caller, err := access.Require(ctx, access.ManageCustomers)
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	draft.Oldest, draft.ShortName.Given, draft.ShortName.Value = false, false, ""
+	if err := draft.check(caller, false); err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return s.change.Do(ctx, caller, changes.Target{Customer: int64(uid)}, draft, terms)
+}
+
+func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
+	return s.modifyTx(ctx, tx, at, func(was, c *Customer) error {
+		if !tx.Caller.Institution && was.Status != Active && was.Status != StatusNew {
+			return ErrInactive
+		}
+		return s.redraftTx(ctx, tx, &draft, was, c)
+	})
+}
+
+// modifyTx changes a customer, or proposes to.
+func (s *Service) modifyTx(ctx context.Context, tx *changes.Tx, at changes.Target, modify func(was, c *Customer) error) (Saved, error) {
+	held, err := s.LockTx(ctx, tx, tx.Caller, UID(at.Customer))
+	if err != nil {
+		return Saved{}, err
+	}
+	was, c := held.Customer, &held.Customer
+	dual := tx.Dual(held.Asks(AccessSettings.DualForCustomers))
+	if err := tx.Fresh(was.Version); err != nil {
+		return Saved{}, err
+	}
+	if err := modify(&was, c); err != nil {
+		return Saved{}, err
+	}
+	if dual {
+		err := tx.Propose(ctx, changes.Proposal{Customer: at.Customer, UID: was.UID, Version: was.Version, Before: &was, After: c})
+		return saved(&was, true), err
+	}
+	if err := tx.Quiet(ctx, c.UID); err != nil {
+		return Saved{}, err
+	}
+	if err := s.writeTx(ctx, tx, &was, c); err != nil || c.Owner == was.Owner {
+		return saved(c, false), err
+	}
+	if err := countTx(ctx, tx, was.Owner, c.UID, -1); err != nil {
+		return Saved{}, err
+	}
+	return saved(c, false), countTx(ctx, tx, c.Owner, c.UID, 1)
+}
+
+// redraftTx writes what a draft gives into the row of a customer.
+func (s *Service) redraftTx(ctx context.Context, tx *changes.Tx, draft *Draft, was, c *Customer) (err error) {
+	draft.to(c)
+	if draft.RelationshipType != nil {
+		c.RelationshipType = *draft.RelationshipType
+	}
+	if draft.TaxID.Given {
+		c.TaxID = s.keys.Seal(draft.TaxID.Value, taxIDPlace(c))
+	}
+	if err := draft.addressesTo(c); err != nil {
+		return err
+	}
+	if draft.AdditionalAttributes != nil {
+		c.AdditionalAttributes, err = s.AttributesTx(ctx, tx, c.Tenant, ForCustomers, "additionalAttributes", draft.AdditionalAttributes)
+		if err != nil {
+			return err
+		}
+	}
+	return s.renameTx(ctx, tx, draft, was, c)
+}
+
+// renameTx looks up whom the draft names anew. Whose the customer is may change with it.
+func (s *Service) renameTx(ctx context.Context, tx *changes.Tx, draft *Draft, was, c *Customer) error {
+	by := names{manager: draft.RelationshipManager.Value, officer: draft.OriginatingOfficer.Value}
+	partner, parent := c.PartnerOrgShortName, c.ParentEntityShortName
+	draft.PartnerOrgShortName.To(&partner)
+	draft.ParentEntityShortName.To(&parent)
+	if err := mayBecome(tx.Caller, was, c, partner, parent); err != nil {
+		return err
+	}
+	moves := !same(partner, c.PartnerOrgShortName) || !same(parent, c.ParentEntityShortName) ||
+		(c.Type == DownstreamPartner) != (was.Type == DownstreamPartner)
+	if !moves && by == (names{}) {
+		draft.RelationshipManager.To(&c.RelationshipManager) // cleared, if anything
+		draft.OriginatingOfficer.To(&c.OriginatingOfficer)
+		return nil
+	}
+	if moves {
+		by.partner, by.parent = partner, parent
+	}
+	r, err := s.relatedTx(ctx, tx, by, false)
+	if err != nil {
+		return err
+	}
+	if err := r.found(by); err != nil {
+		return err
+	}
+	if draft.RelationshipManager.Given {
+		c.RelationshipManager = r.Manager
+	}
+	if draft.OriginatingOfficer.Given {
+		c.OriginatingOfficer = r.Officer
+	}
+	if !moves {
+		return nil
+	}
+	return s.moveTx(ctx, tx, r, was, c)
+}
+
+// mayBecome refuses what never changes: the bank itself stays what it is, nobody else becomes it, and what the bank
+// grants, being a partner, a partner's caller neither takes nor gives.
+func mayBecome(caller access.Caller, was, c *Customer, partner, parent string) error {
+	f := check.Of("customer")
+	self := was.RelationshipType == RelationSelf
+	if self != (c.RelationshipType == RelationSelf) {
+		f.Fail("relationshipType", fault.Forbidden, "only the bank itself is Self")
+	}
+	granted := func(t Type) bool { return t == DownstreamPartner || t == ProcessingOrg }
+	if c.Type != was.Type && (self || !caller.Institution && (granted(c.Type) || granted(was.Type))) {
+		f.Fail("customerType", fault.Forbidden, "cannot be changed")
+	}
+	if self && partner+parent != "" {
+		f.Fail("parentEntityShortName", fault.Forbidden, "the bank itself belongs to nobody")
+	}
+	if c.RelationshipType == RelationThirdParty && was.RelationshipType != RelationThirdParty {
+		f.Required("partnerOrgShortName", partner)
+	}
+	return f.Err()
+}
+
+// moveTx gives a customer its partner, its parent and its owner anew.
+func (s *Service) moveTx(ctx context.Context, tx *changes.Tx, r *related, was, c *Customer) error {
+	r.to(c)
+	if err := r.own(c); err != nil {
+		return err
+	}
+	if !tx.Caller.Institution && int64(c.Owner) != tx.Caller.Owner() {
+		return fault.Field("customer", "partnerOrgShortName", fault.Forbidden, "a partner cannot give its customers away")
+	}
+	var is struct{ Owns, Parent, Circle bool }
+	err := tx.NewRaw(`WITH RECURSIVE up AS (
+			SELECT uid, parent FROM customers WHERE tenant = ?0 AND uid = ?2
+			UNION SELECT c.uid, c.parent FROM customers AS c JOIN up ON c.tenant = ?0 AND c.uid = up.parent
+		)
+		SELECT EXISTS (SELECT FROM customers WHERE tenant = ?0 AND owner = ?1 AND uid <> ?1) AS owns,
+		  EXISTS (SELECT FROM customers WHERE tenant = ?0 AND parent = ?1 AND owner <> ?3
+		    AND (?3 <> 0 OR partner_org_short_name = '' AND type <> ?4)) AS parent,
+		  EXISTS (SELECT FROM up WHERE uid = ?1) AS circle`, c.Tenant, c.UID, r.Parent, c.Owner, DownstreamPartner).Scan(ctx, &is)
+	switch {
+	case err != nil:
+		return err
+	case is.Circle:
+		return fault.Field("customer", "parentEntityShortName", fault.NoMatch, "must not be the customer itself, or below it")
+	case is.Owns && was.Type == DownstreamPartner && c.Type != DownstreamPartner:
+		return ErrOwns
+	case is.Parent && c.Owner != was.Owner:
+		return ErrParent
+	}
+	return nil
+}
