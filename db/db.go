@@ -141,32 +141,3 @@ func (d *DB) Close() error {
 func (d *DB) Pools() (writes sql.DBStats, reads *pgxpool.Stat) {
 	return d.Stats(), d.reads.Stat()
 }
-
-// Copy streams rows into a table inside a transaction of its own connection. next returns false at the end.
-func (d *DB) Copy(ctx context.Context, table string, columns []string, next func() ([]any, bool, error)) (int64, error) {
-	conn, err := d.Conn(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer conn.Close()
-	var copied int64
-	err = conn.Raw(func(raw any) error {
-		copied, err = raw.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{table}, columns, &copySource{next: next})
-		return err
-	})
-	return copied, err
-}
-
-type copySource struct {
-	next func() ([]any, bool, error)
-	row  []any
-	err  error
-}
-
-func (s *copySource) Next() bool {
-	var more bool
-	s.row, more, s.err = s.next()
-	return more && s.err == nil
-}
-func (s *copySource) Values() ([]any, error) { return s.row, nil }
-func (s *copySource) Err() error             { return s.err }

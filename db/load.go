@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+	"strings"
 	"unsafe"
 
 	"github.com/jackc/pgx/v5"
@@ -17,12 +18,13 @@ import (
 // Load is a transaction that fills tables with many rows by COPY.
 type Load struct {
 	bun.Tx
-	conn bun.Conn
+	conn   bun.Conn
+	staged map[string]bool // the tables that rows stop over for
 }
 
-// Load runs fn in one transaction on a connection of its own, without the bounds that other statements
+// Load runs fn in one transaction of one bank on a connection of its own, without the bounds that other statements
 // have: all of the rows are there afterwards or none, however it ends. It is not tried again.
-func (d *DB) Load(ctx context.Context, fn func(ctx context.Context, load *Load) error) error {
+func (d *DB) Load(ctx context.Context, tenant int64, fn func(ctx context.Context, load *Load) error) error {
 	conn, err := d.Conn(ctx)
 	if err != nil {
 		return err
@@ -38,7 +40,10 @@ func (d *DB) Load(ctx context.Context, fn func(ctx context.Context, load *Load) 
 			return err
 		}
 	}
-	if err := fn(ctx, &Load{Tx: tx, conn: conn}); err != nil {
+	if err := Act(ctx, tx, tenant); err != nil {
+		return err
+	}
+	if err := fn(ctx, &Load{Tx: tx, conn: conn, staged: map[string]bool{}}); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -46,6 +51,9 @@ func (d *DB) Load(ctx context.Context, fn func(ctx context.Context, load *Load) 
 
 // CopyTo streams models into their table: every column that the struct can write, so the struct must hold
 // them all. Empty lists are written as such, not as NULL. It returns how many rows went in.
+//
+// The rows stop over in a temporary table: PostgreSQL does not COPY into a table with row security, as it
+// would have to look at each row on the way.
 func CopyTo[T any](ctx context.Context, load *Load, models iter.Seq[*T]) (copied int64, err error) {
 	model := reflect.TypeFor[T]()
 	table := dialect.Tables().Get(model)
@@ -53,6 +61,10 @@ func CopyTo[T any](ctx context.Context, load *Load, models iter.Seq[*T]) (copied
 	targets := make([]target, len(table.Fields))
 	for i, field := range table.Fields {
 		columns[i], targets[i] = field.Name, targetOf(model, field)
+	}
+	staging, err := load.stage(ctx, table.Name, columns)
+	if err != nil {
+		return 0, fmt.Errorf("copy into %s: %w", table.Name, err)
 	}
 	next, stop := iter.Pull(models)
 	defer stop()
@@ -68,14 +80,38 @@ func CopyTo[T any](ctx context.Context, load *Load, models iter.Seq[*T]) (copied
 		return row, true, nil
 	}}
 	err = load.conn.Raw(func(driver any) error {
-		copied, err = driver.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{table.Name}, columns, source)
+		conn := driver.(*stdlib.Conn).Conn()
+		if _, err := conn.CopyFrom(ctx, pgx.Identifier{staging}, columns, source); err != nil {
+			return err
+		}
+		moved, err := conn.Exec(ctx, fmt.Sprintf("INSERT INTO %s (%s) SELECT %[2]s FROM %[3]s", table.Name, listed(columns), staging))
+		if err != nil {
+			return err
+		}
+		copied = moved.RowsAffected()
+		_, err = conn.Exec(ctx, "TRUNCATE "+staging)
 		return err
 	})
 	if err != nil {
-		return copied, fmt.Errorf("copy into %s: %w", table.Name, err)
+		return 0, fmt.Errorf("copy into %s: %w", table.Name, err)
 	}
 	return copied, nil
 }
+
+// stage makes the temporary table that a table's rows stop over in, once for each load.
+func (l *Load) stage(ctx context.Context, table string, columns []string) (name string, err error) {
+	name = "load_" + table
+	if l.staged[name] {
+		return name, nil
+	}
+	l.staged[name] = true
+	_, err = l.ExecContext(ctx, fmt.Sprintf("CREATE TEMP TABLE %s ON COMMIT DROP AS SELECT %s FROM %s WITH NO DATA",
+		name, listed(columns), table))
+	return name, err
+}
+
+// listed are the columns as SQL.
+func listed(columns []string) string { return `"` + strings.Join(columns, `", "`) + `"` }
 
 // out is the field's value for COPY: of typed ids and enums the plain value behind them, of an empty list
 // a list, of missing bytes NULL.
@@ -102,3 +138,17 @@ func targetOf(model reflect.Type, field *bunschema.Field) target {
 	}
 	return to
 }
+
+type copySource struct {
+	next func() ([]any, bool, error)
+	row  []any
+	err  error
+}
+
+func (s *copySource) Next() bool {
+	var more bool
+	s.row, more, s.err = s.next()
+	return more && s.err == nil
+}
+func (s *copySource) Values() ([]any, error) { return s.row, nil }
+func (s *copySource) Err() error             { return s.err }

@@ -45,7 +45,7 @@ type Migration struct {
 // wait for each other. Each migration is one transaction together with its mark in the table
 // bun_migrations, so it is wholly there or not at all, even after a kill. Versions that are applied but
 // not known here, from a newer program, are left alone.
-// url must lead to PostgreSQL itself, not through a pooler in transaction mode.
+// url must lead to PostgreSQL itself, not through a pooler in transaction mode. See Grant for what comes next.
 func Migrate(ctx context.Context, url string) error { return MigrateFrom(ctx, url, Migrations) }
 
 // MigrateFrom is Migrate with other files than the bank's own.
@@ -55,7 +55,7 @@ func MigrateFrom(ctx context.Context, url string, files fs.FS) error {
 			return nil
 		}
 		_, err := s.up.Migrate(ctx)
-		for try := 1; IsTimeout(err) && ctx.Err() == nil && try < migrationTries; try++ {
+		for try := 1; (IsTimeout(err) || IsRetryable(err)) && ctx.Err() == nil && try < migrationTries; try++ {
 			time.Sleep(100*time.Millisecond + rand.N(time.Second))
 			_, err = s.up.Migrate(ctx)
 		}
@@ -170,22 +170,11 @@ type migrations struct {
 // migrating runs do while holding the advisory lock on a connection of its own. The kernel and the
 // server release it when the program is killed, which bun's own lock, a table row, would not.
 func migrating(ctx context.Context, url string, files fs.FS, do func(*migrations) error) error {
-	config, err := pgx.ParseConfig(url)
-	if err != nil {
-		return err
-	}
-	holder, err := pgx.ConnectConfig(ctx, config)
+	holder, config, err := lockMigrations(ctx, url)
 	if err != nil {
 		return err
 	}
 	defer holder.Close(context.WithoutCancel(ctx))
-	// The wait may be as long as another program's migration.
-	if _, err := holder.Exec(ctx, "SET lock_timeout = 0; SET statement_timeout = 0"); err != nil {
-		return err
-	}
-	if _, err := holder.Exec(ctx, fmt.Sprintf("SELECT pg_advisory_lock(%d)", migrationLock)); err != nil {
-		return err
-	}
 
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.RuntimeParams["lock_timeout"] = fmt.Sprint(migrationLockTimeout.Milliseconds())
@@ -208,6 +197,40 @@ func migrating(ctx context.Context, url string, files fs.FS, do func(*migrations
 		return err
 	}
 	return do(s)
+}
+
+// lockMigrations opens a connection that holds the lock until it is closed.
+func lockMigrations(ctx context.Context, url string) (holder *pgx.Conn, config *pgx.ConnConfig, err error) {
+	config, err = pgx.ParseConfig(url)
+	if err != nil {
+		return nil, nil, err
+	}
+	holder, err = pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, nil, err
+	}
+	// The wait may be as long as another program's migration.
+	if _, err = holder.Exec(ctx, "SET lock_timeout = 0; SET statement_timeout = 0"); err == nil {
+		_, err = holder.Exec(ctx, fmt.Sprintf("SELECT pg_advisory_lock(%d)", migrationLock))
+	}
+	if err != nil {
+		_ = holder.Close(context.WithoutCancel(ctx))
+		return nil, nil, err
+	}
+	return holder, config, nil
+}
+
+// Analyze lets the planner of the database count all rows anew, after many were added. Only who owns the tables may.
+func Analyze(ctx context.Context, url string) error {
+	conn, err := pgx.Connect(ctx, url)
+	if err == nil {
+		defer conn.Close(context.WithoutCancel(ctx))
+		_, err = conn.Exec(ctx, "ANALYZE")
+	}
+	if err != nil {
+		return fmt.Errorf("analyze: %w", err)
+	}
+	return nil
 }
 
 // mark writes the mark within the migration's transaction. bun does it after the commit, and a kill

@@ -37,7 +37,7 @@ var two = files(
 
 func TestMigrationsGoUpDownAndUpAgain(t *testing.T) {
 	t.Parallel()
-	ctx, url := context.Background(), dbtest.URL(t)
+	ctx, url := context.Background(), dbtest.Owner(dbtest.URL(t))
 	migrate(t, url, two)
 	migrate(t, url, two) // nothing to do
 	demand(t, url, "first", "beside", "second")
@@ -55,7 +55,7 @@ func TestMigrationsGoUpDownAndUpAgain(t *testing.T) {
 
 func TestAFailedMigrationLeavesNothing(t *testing.T) {
 	t.Parallel()
-	url := dbtest.URL(t)
+	url := dbtest.Owner(dbtest.URL(t))
 	broken := files(
 		"90000000000001_first.tx.up.sql", "CREATE TABLE first (n int);",
 		"90000000000002_half.tx.up.sql", "CREATE TABLE half (n int);\n--bun:split\nSELECT 1/0;",
@@ -78,7 +78,7 @@ func TestAFailedMigrationLeavesNothing(t *testing.T) {
 
 func TestTheMarkBelongsToTheMigrationsTransaction(t *testing.T) {
 	t.Parallel()
-	url := dbtest.URL(t)
+	url := dbtest.Owner(dbtest.URL(t))
 	// The table of marks refuses: then the migration may not stay either.
 	migrate(t, url, files("90000000000001_first.tx.up.sql",
 		"ALTER TABLE bun_migrations ADD CONSTRAINT no_second CHECK (name <> '90000000000002');"))
@@ -90,7 +90,7 @@ func TestTheMarkBelongsToTheMigrationsTransaction(t *testing.T) {
 
 func TestProgramsThatMigrateTogetherTakeTurns(t *testing.T) {
 	t.Parallel()
-	url := dbtest.URL(t)
+	url := dbtest.Owner(dbtest.URL(t))
 	var group sync.WaitGroup
 	for range 5 {
 		group.Go(func() {
@@ -105,7 +105,7 @@ func TestProgramsThatMigrateTogetherTakeTurns(t *testing.T) {
 
 func TestAMigrationGivesWayToTrafficAndTriesAgain(t *testing.T) {
 	t.Parallel()
-	ctx, url := context.Background(), dbtest.URL(t)
+	ctx, url := context.Background(), dbtest.Owner(dbtest.URL(t))
 	busy := connect(t, url)
 	for _, statement := range []string{"CREATE TABLE traffic (n int)", "BEGIN", "SELECT * FROM traffic"} {
 		if _, err := busy.Exec(ctx, statement); err != nil {
@@ -141,7 +141,7 @@ func TestAMigrationGivesWayToTrafficAndTriesAgain(t *testing.T) {
 
 func TestTheNewestVersionIsKnown(t *testing.T) {
 	t.Parallel()
-	ctx, url := context.Background(), dbtest.URL(t)
+	ctx, url := context.Background(), dbtest.Owner(dbtest.URL(t))
 	bank := bun.NewDB(stdlib.OpenDB(*config(t, url)), pgdialect.New())
 	defer bank.Close()
 
@@ -173,7 +173,7 @@ func TestTheNewestVersionIsKnown(t *testing.T) {
 
 func TestAnEmptyDatabaseHasNoVersionAndNothingToUndo(t *testing.T) {
 	t.Parallel()
-	ctx, url := context.Background(), dbtest.URL(t)
+	ctx, url := context.Background(), dbtest.Owner(dbtest.URL(t))
 	if _, err := connect(t, url).Exec(ctx, "DROP TABLE bun_migrations"); err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestAnEmptyDatabaseHasNoVersionAndNothingToUndo(t *testing.T) {
 
 func TestTheBanksMigrationsGoDownAndUpAgain(t *testing.T) {
 	t.Parallel()
-	ctx, url := context.Background(), dbtest.URL(t)
+	ctx, url := context.Background(), dbtest.Owner(dbtest.URL(t))
 	before := catalogue(t, url)
 	undone := 0
 	for ; ; undone++ {

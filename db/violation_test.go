@@ -62,7 +62,7 @@ func TestAnErrorMeansOneThing(t *testing.T) {
 
 func TestAViolationNamesItsConstraint(t *testing.T) {
 	t.Parallel()
-	ctx, url := context.Background(), dbtest.URL(t)
+	ctx, url := context.Background(), dbtest.Owner(dbtest.URL(t))
 	conn := connect(t, url)
 	_, err := conn.Exec(ctx, "CREATE TABLE things (n int CONSTRAINT one_only UNIQUE CONSTRAINT small CHECK (n < 10)); INSERT INTO things VALUES (1)")
 	if err != nil {
@@ -80,7 +80,7 @@ func TestAViolationNamesItsConstraint(t *testing.T) {
 
 func TestAMissingServerAndAKilledConnectionAreUnavailable(t *testing.T) {
 	t.Parallel()
-	ctx, url := context.Background(), dbtest.URL(t)
+	ctx, url := context.Background(), dbtest.Owner(dbtest.URL(t))
 	if _, err := pgx.Connect(ctx, "postgres://nobody@/none?host=/nonexistent"); !db.IsUnavailable(err) {
 		t.Errorf("no server: %v", err)
 	}

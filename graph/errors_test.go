@@ -267,7 +267,7 @@ func (a answer) tellsNoCause(t testing.TB) {
 func TestAFailedStatementIsAnInternalErrorAndTellsNoCause(t *testing.T) {
 	t.Parallel()
 	b := ownBank(t, db.Options{})
-	b.exec(t, "ALTER TABLE signatories RENAME TO signatories_away")
+	b.asOwner(t, "ALTER TABLE signatories RENAME TO signatories_away")
 	got := b.ask(t, b.staff(), fmt.Sprintf(`{ viewer { tenant } whole: customer(by: {uid: "%d"}) { legalName accounts { totalCount } }
 		broken: customer(by: {uid: "%d"}) { legalName signatories { nodes { uid } } } }`, star, star))
 	e := got.one(t)

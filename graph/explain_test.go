@@ -136,7 +136,6 @@ func (b *bank) crowd(t *testing.T) {
 		`INSERT INTO limit_usage (tenant, customer, rail, day, amount, payments)
 		 SELECT 1, 1100000 + n, 'ACH', DATE '2026-11-01' + d, 1, 1 FROM generate_series(1, 3000) AS n, generate_series(0, 2) AS d`,
 		`INSERT INTO fee_tiers (tenant, id, customer, application, fee_tier, fee_name, product) SELECT 1, 1000000 + n, 1100000 + n, 'Payments', 'T', 'F', 'P' FROM generate_series(1, 3000) AS n`,
-		`ANALYZE`,
 	}
 	err := b.core.DB.InTx(context.Background(), 1, func(ctx context.Context, tx bun.Tx) error {
 		for _, statement := range statements {
@@ -149,4 +148,5 @@ func (b *bank) crowd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	b.asOwner(t, `ANALYZE`)
 }

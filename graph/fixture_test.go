@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uptrace/bun"
+
 	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
@@ -68,6 +70,7 @@ type bank struct {
 	tenant    access.Tenant
 	mark      string // stands in every text of the bank that it is not looked up by
 	core      *core.Core
+	url       string // of the database
 	server    http.Handler
 	resolving http.Handler // answers the same through gqlgen's execution; nil where they are not compared
 }
@@ -121,7 +124,7 @@ func bankOn(t testing.TB, url string, o db.Options) *bank {
 	}
 	_, _ = d.Exec(coretest.Ahead) // there may be no database: some tests want none
 	c := core.New(core.Options{DB: d, Keys: keyset, Now: func() time.Time { return now }})
-	return &bank{core: c, server: graph.New(c, options), resolving: graph.Resolving(c, options)}
+	return &bank{core: c, url: url, server: graph.New(c, options), resolving: graph.Resolving(c, options)}
 }
 
 // The callers.
@@ -154,8 +157,10 @@ func without(caller *access.Caller, lost access.Permission) *access.Caller {
 // furnish writes the tenant with its customers.
 func (b *bank) furnish(t testing.TB) {
 	t.Helper()
-	err := b.core.DB.NewRaw("INSERT INTO tenants (code, name, zone, currency) VALUES (?, 'A bank', 'America/New_York', 'USD') RETURNING id", rand.Text()).
-		Scan(context.Background(), &b.tenant)
+	err := b.core.DB.InTx(context.Background(), 0, func(ctx context.Context, tx bun.Tx) error {
+		return tx.NewRaw("INSERT INTO tenants (code, name, zone, currency) VALUES (?, 'A bank', 'America/New_York', 'USD') RETURNING id", rand.Text()).
+			Scan(ctx, &b.tenant)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,11 +225,14 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 			})
 		}
 	}
-	for _, rows := range []any{&legal, &held, &paid, &signing, &ceilings} {
-		if _, err := b.core.DB.NewInsert().Model(rows).Exec(context.Background()); err != nil {
-			t.Fatal(err)
+	b.write(t, func(ctx context.Context, tx bun.Tx) error {
+		for _, rows := range []any{&legal, &held, &paid, &signing, &ceilings} {
+			if _, err := tx.NewInsert().Model(rows).Exec(ctx); err != nil {
+				return err
+			}
 		}
-	}
+		return nil
+	})
 	for _, statement := range []string{
 		`INSERT INTO balances (tenant, account, currency, ledger, held)
 		 SELECT tenant, uid, currency, 100000 + uid % 1000, 500 + uid % 100 FROM accounts WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
@@ -250,7 +258,29 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 
 func (b *bank) exec(t testing.TB, statement string, values ...any) {
 	t.Helper()
-	if _, err := b.core.DB.ExecContext(context.Background(), statement, values...); err != nil {
+	b.write(t, func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.ExecContext(ctx, statement, values...)
+		return err
+	})
+}
+
+// write writes in a transaction of the bank.
+func (b *bank) write(t testing.TB, fn func(context.Context, bun.Tx) error) {
+	t.Helper()
+	if err := b.core.DB.InTx(context.Background(), int64(b.tenant), fn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// asOwner does what only the owner of the tables may.
+func (b *bank) asOwner(t testing.TB, statement string) {
+	t.Helper()
+	owner, err := db.Open(dbtest.Owner(b.url), db.Options{Connections: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer owner.Close()
+	if _, err := owner.Exec(statement); err != nil {
 		t.Fatalf("%s: %v", statement, err)
 	}
 }

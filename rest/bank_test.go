@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
@@ -164,7 +165,11 @@ func (b *bank) officer(of *coretest.Bank) {
 		Tenant: of.Tenant, UID: uuid.New(), Customer: int64(of.Self.UID), LoginID: "mjones", FirstName: b.mark(of.Tenant) + "Mary",
 		LastName: "Jones", Status: users.Active, CreatedAt: coretest.Start,
 	}
-	if _, err := b.DB.NewInsert().Model(&mary).Exec(context.Background()); err != nil {
+	err := b.DB.InTx(context.Background(), int64(of.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewInsert().Model(&mary).Exec(ctx)
+		return err
+	})
+	if err != nil {
 		b.t.Fatal(err)
 	}
 }

@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/uptrace/bun"
 
 	"bankgraph/core"
 	"bankgraph/core/access"
@@ -32,8 +34,10 @@ func demoBank(t *testing.T) *bank {
 	clock := &coretest.Clock{}
 	clock.Set(coretest.Start)
 	made := &coretest.Bank{Core: core.New(core.Options{DB: d, Keys: seal.New(), Now: clock.Now}), Clock: clock}
-	err = d.NewRaw(`INSERT INTO tenants (code, name, zone, currency, sandbox) VALUES ('sandbox', 'Sandbox Bank', 'America/New_York', 'USD', true) RETURNING id`).
-		Scan(t.Context(), &made.Tenant)
+	err = d.InTx(t.Context(), 0, func(ctx context.Context, tx bun.Tx) error {
+		return tx.NewRaw(`INSERT INTO tenants (code, name, zone, currency, sandbox) VALUES ('sandbox', 'Sandbox Bank', 'America/New_York', 'USD', true) RETURNING id`).
+			Scan(ctx, &made.Tenant)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -299,7 +299,7 @@ func TestDefectsAreLoggedAndHidden(t *testing.T) {
 	b := fill(t, coretest.Alone(t))
 	var log strings.Builder
 	b.handler = checked(t, rest.New(b.Core, rest.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}))
-	if _, err := b.DB.Exec(`DROP TABLE fee_tiers, limit_usage, signatories, balances, accounts, contacts CASCADE`); err != nil {
+	if _, err := b.Owner().Exec(`DROP TABLE fee_tiers, limit_usage, signatories, balances, accounts, contacts CASCADE`); err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range operations[3:] { // all but those of customers alone

@@ -18,24 +18,37 @@ import (
 // bank is what every command works on: the services, on an open and migrated database.
 type bank struct {
 	*core.Core
+	at   addresses
 	stop func() // closes the pools, then the private database where this program started it
+}
+
+// addresses are those of the database: as the role that owns the schema and migrates, and as the role that the
+// program works as, which the database holds to the rows of one bank at a time. An operator may have only one.
+type addresses struct{ owner, service string }
+
+// migrate brings the schema up to date, and gives the service its rights on it.
+func (a addresses) migrate(ctx context.Context) error {
+	if err := db.Migrate(ctx, a.owner); err != nil {
+		return err
+	}
+	return db.Grant(ctx, a.owner, a.service)
 }
 
 // open opens the bank for a command: on the private database through its socket while serve runs, and
 // otherwise started for as long as the command takes.
 func open(ctx context.Context, s *settings) (*bank, error) {
-	url, stop, err := database(ctx, s)
+	at, stop, err := database(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	if s.private() {
-		err = db.Migrate(ctx, url)
+		err = at.migrate(ctx)
 	}
 	if err != nil {
 		stop()
 		return nil, err
 	}
-	b, err := openAt(url, s, s.public(s.Addr), stop)
+	b, err := openAt(at, s, s.public(s.Addr), stop)
 	if err != nil {
 		return nil, err
 	}
@@ -47,16 +60,19 @@ func open(ctx context.Context, s *settings) (*bank, error) {
 }
 
 // database finds or starts the database.
-func database(ctx context.Context, s *settings) (url string, stop func(), err error) {
+func database(ctx context.Context, s *settings) (at addresses, stop func(), err error) {
 	if !s.private() {
-		return s.DatabaseURL, func() {}, nil
+		return s.addresses(), func() {}, nil
 	}
 	url, end, err := cluster.Use(ctx, cluster.Options{Data: s.Data, Binaries: s.Postgres, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
-		return "", nil, fmt.Errorf("private database: %w", err)
+		return addresses{}, nil, fmt.Errorf("private database: %w", err)
 	}
-	return url, stopping(end, slog.Default()), nil
+	return privateAt(url), stopping(end, slog.Default()), nil
 }
+
+// privateAt are the addresses of a private database.
+func privateAt(owner string) addresses { return addresses{owner, cluster.ServiceURL(owner)} }
 
 // stopping ends the private database; that must also work when the command's own context has ended.
 func stopping(end func(context.Context) error, log *slog.Logger) func() {
@@ -69,20 +85,21 @@ func stopping(end func(context.Context) error, log *slog.Logger) func() {
 	}
 }
 
-// openAt opens keyset and pools on the database at url. It stops the database when it cannot.
-func openAt(url string, s *settings, public string, stop func()) (*bank, error) {
+// openAt opens keyset and pools on the database. It stops the database when it cannot.
+func openAt(at addresses, s *settings, public string, stop func()) (*bank, error) {
 	keys, err := seal.Load(s.keysetFile())
 	if err != nil {
 		stop()
 		return nil, err
 	}
-	pools, err := db.Open(url, db.Options{Unprepared: s.Unprepared, ReadURL: s.ReadURL})
+	pools, err := db.Open(at.service, db.Options{Unprepared: s.Unprepared, ReadURL: s.ReadURL})
 	if err != nil {
 		stop()
 		return nil, err
 	}
 	return &bank{
 		Core: core.New(core.Options{DB: pools, Keys: keys, PublicURL: public, Fetch: newFetch()}),
+		at:   at,
 		stop: func() { _ = pools.Close(); stop() },
 	}, nil
 }

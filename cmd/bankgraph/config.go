@@ -31,7 +31,7 @@ type program struct {
 type settings struct {
 	Data        string `env:"BANKGRAPH_DATA" default:"${data}" placeholder:"FOLDER" help:"Folder of the private database and its keyset (${default})."`
 	DatabaseURL string `name:"database-url" env:"BANKGRAPH_DATABASE_URL" placeholder:"URL" help:"PostgreSQL 15 or newer to use instead of a private one."`
-	MigrateURL  string `name:"migrate-url" env:"BANKGRAPH_MIGRATE_URL" placeholder:"URL" help:"The same database as a role that may change the schema; past any pooler."`
+	MigrateURL  string `name:"migrate-url" env:"BANKGRAPH_MIGRATE_URL" placeholder:"URL" help:"The same database as the role that owns its tables, past any pooler. The role of the database URL then owns nothing, and gets its rights from \"migrate\"."`
 	ReadURL     string `name:"read-url" env:"BANKGRAPH_READ_URL" placeholder:"URL" help:"A replica of the database that reads may go to; the database itself if not set."`
 	Unprepared  bool   `env:"BANKGRAPH_UNPREPARED" help:"Send reads unprepared: for a PgBouncer older than 1.21 in transaction mode."`
 	Postgres    string `env:"BANKGRAPH_POSTGRES" placeholder:"FOLDER" help:"Folder of the PostgreSQL programs for the private database; searched for if not set."`
@@ -62,6 +62,14 @@ func (s *settings) Validate() error {
 
 // private tells whether the program brings its own PostgreSQL.
 func (s *settings) private() bool { return s.DatabaseURL == "" }
+
+// addresses are those of a database that the program does not bring itself.
+func (s *settings) addresses() addresses {
+	if s.MigrateURL == "" {
+		return addresses{owner: s.DatabaseURL, service: s.DatabaseURL}
+	}
+	return addresses{owner: s.MigrateURL, service: s.DatabaseURL}
+}
 
 // keysetFile is where the keyset is, and whether it may be made there.
 func (s *settings) keysetFile() (path string, create bool) {

@@ -10,6 +10,7 @@ import (
 	"bankgraph/core/clients"
 	"bankgraph/core/demo"
 	"bankgraph/core/tenants"
+	"bankgraph/db"
 )
 
 // sandbox is the code of the demo bank.
@@ -102,7 +103,11 @@ func (b *bank) fill(operator context.Context, customers int, t *terminal) error 
 	if err != nil {
 		return err
 	}
-	return demo.Fill(operator, b.Core, caller.Tenant, demo.Options{Customers: customers, Progress: progress(t.errs, "customers of the demo bank")})
+	err = demo.Fill(operator, b.Core, caller.Tenant, demo.Options{Customers: customers, Progress: progress(t.errs, "customers of the demo bank")})
+	if err != nil {
+		return err
+	}
+	return db.Analyze(operator, b.at.owner)
 }
 
 // demoClients adds the keys that everyone knows, but for those that are there: a key that somebody has

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
 )
@@ -68,8 +69,11 @@ func (f *forger) plant(tenant access.Tenant) (kid string) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	_, err = f.bank.DB.ExecContext(context.Background(), `INSERT INTO signing_keys (tenant, kid, public, private, signs_from)
-		VALUES (?, ?, ?, '', now() + interval '1 hour')`, tenant, kid, string(public))
+	err = f.bank.DB.InTx(context.Background(), int64(tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO signing_keys (tenant, kid, public, private, signs_from)
+			VALUES (?, ?, ?, '', now() + interval '1 hour')`, tenant, kid, string(public))
+		return err
+	})
 	if err != nil {
 		f.Fatal(err)
 	}

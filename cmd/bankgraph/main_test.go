@@ -44,7 +44,8 @@ func onDatabase(t *testing.T) testProgram {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return testProgram{t, []string{"BANKGRAPH_DATABASE_URL=" + dbtest.URL(t), "BANKGRAPH_KEYSET=" + keyset}}
+	url := dbtest.URL(t)
+	return testProgram{t, []string{"BANKGRAPH_DATABASE_URL=" + url, "BANKGRAPH_MIGRATE_URL=" + dbtest.Owner(url), "BANKGRAPH_KEYSET=" + keyset}}
 }
 
 // onData is the program on a private database.

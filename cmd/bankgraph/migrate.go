@@ -14,26 +14,23 @@ type migrateCommand struct {
 }
 
 func (c *migrateCommand) Run(ctx context.Context, s *settings, t *terminal) error {
-	url, stop, err := database(ctx, s)
+	at, stop, err := database(ctx, s)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	if s.MigrateURL != "" {
-		url = s.MigrateURL
-	}
 	switch c.Do {
 	case "down":
-		undone, err := db.MigrateDown(ctx, url)
+		undone, err := db.MigrateDown(ctx, at.owner)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintln(t.out, "undone:", undone.Version, undone.Name)
 		return nil
 	case "status":
-		return c.status(ctx, url, t)
+		return c.status(ctx, at.owner, t)
 	}
-	if err := db.Migrate(ctx, url); err != nil {
+	if err := at.migrate(ctx); err != nil {
 		return err
 	}
 	fmt.Fprintln(t.out, "schema is at version", db.LatestVersion())

@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"time"
 
-	"bankgraph/db"
 	"bankgraph/db/cluster"
 )
 
@@ -117,23 +116,38 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 // open starts the private database, or takes the one that the settings name, brings its schema up to
 // date and opens the bank on it.
 func (c *serveCommand) open(ctx context.Context, s *settings, public string, log *slog.Logger) (*bank, error) {
-	at, stop := s.DatabaseURL, func() {}
+	at, stop := s.addresses(), func() {}
 	if s.private() {
 		private, err := startCluster(ctx, cluster.Options{Data: s.Data, Binaries: s.Postgres, Log: log})
 		if err != nil {
 			return nil, fmt.Errorf("private database: %w", err)
 		}
-		at, stop = private.URL(), stopping(private.Stop, log)
+		at, stop = privateAt(private.URL()), stopping(private.Stop, log)
 	}
-	migrateAt := at
-	if s.MigrateURL != "" {
-		migrateAt = s.MigrateURL
-	}
-	if err := db.Migrate(ctx, migrateAt); err != nil {
-		stop()
+	b, err := openAt(at, s, public, stop)
+	if err != nil {
 		return nil, err
 	}
-	return openAt(at, s, public, stop)
+	if err := b.ready(ctx, log); err != nil {
+		b.stop()
+		return nil, err
+	}
+	return b, nil
+}
+
+// ready brings the schema up to date, and says where the second wall does not stand. Who knows only one role
+// may leave migrating to "bankgraph migrate": that role need not be allowed to, once it has been done.
+func (b *bank) ready(ctx context.Context, log *slog.Logger) error {
+	if b.at.owner != b.at.service || current(ctx, b.DB) != nil {
+		if err := b.at.migrate(ctx); err != nil {
+			return err
+		}
+	}
+	ways, err := b.DB.Unbound(ctx)
+	for _, way := range ways {
+		log.Warn("the database does not hold the service to the rows of one bank: "+way, "see", "README, Two roles")
+	}
+	return err
 }
 
 // listen takes the address, for which it waits a moment where it is taken.

@@ -26,7 +26,8 @@ const publicURL = "http://bench.example"
 // bank is a filled demo bank on a PostgreSQL of the bench's own.
 type bank struct {
 	work       string // folder for what lives as long as the bench
-	url        string // of the database
+	url        string // of the database, for the service
+	owner      string // of the database, for the owner of its tables
 	keyset     string // file
 	customers  int64
 	token      string // of somebody who sees the whole bank
@@ -58,7 +59,7 @@ func openBank(ctx context.Context, o options) (*bank, error) {
 	if err != nil {
 		return nil, errors.Join(err, remove())
 	}
-	b := &bank{work: work, url: private.URL(), keyset: filepath.Join(data, "keyset.json"), customers: int64(o.customers)}
+	b := &bank{work: work, url: cluster.ServiceURL(private.URL()), owner: private.URL(), keyset: filepath.Join(data, "keyset.json"), customers: int64(o.customers)}
 	b.close = func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
@@ -71,7 +72,10 @@ func openBank(ctx context.Context, o options) (*bank, error) {
 }
 
 func (b *bank) prepare(ctx context.Context) error {
-	if err := db.Migrate(ctx, b.url); err != nil {
+	if err := db.Migrate(ctx, b.owner); err != nil {
+		return err
+	}
+	if err := db.Grant(ctx, b.owner, b.url); err != nil {
 		return err
 	}
 	keys, err := seal.Load(b.keyset, true)
@@ -133,7 +137,7 @@ func (b *bank) fill(ctx context.Context, c *core.Core) error {
 
 // look learns what the report says of the database.
 func (b *bank) look(ctx context.Context) error {
-	conn, err := pgx.Connect(ctx, b.url)
+	conn, err := pgx.Connect(ctx, b.owner)
 	if err != nil {
 		return err
 	}

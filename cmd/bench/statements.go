@@ -22,7 +22,7 @@ type statement struct {
 
 // statements asks each server for a while and tells what each of its statements costs PostgreSQL.
 func (s servers) statements(ctx context.Context, o options, b *bank, w *workload, r *report) error {
-	conn, err := pgx.Connect(ctx, b.url)
+	conn, err := pgx.Connect(ctx, b.owner)
 	if err != nil {
 		return err
 	}

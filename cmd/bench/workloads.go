@@ -119,7 +119,7 @@ func workloads(ctx context.Context, b *bank) ([]*workload, error) {
 
 // namePrefixes are beginnings of names that more than fifty customers share.
 func namePrefixes(ctx context.Context, b *bank) ([]string, error) {
-	conn, err := pgx.Connect(ctx, b.url)
+	conn, err := pgx.Connect(ctx, b.owner)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func namePrefixes(ctx context.Context, b *bank) ([]string, error) {
 
 // sampleNames are the names of a thousand customers.
 func sampleNames(ctx context.Context, b *bank) ([]string, error) {
-	conn, err := pgx.Connect(ctx, b.url)
+	conn, err := pgx.Connect(ctx, b.owner)
 	if err != nil {
 		return nil, err
 	}

@@ -48,14 +48,10 @@ func TestAPIKeyIsAddedOnce(t *testing.T) {
 func TestAPIKeyBelongsToTheBankOrToOneOfItsPartners(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
-	var partner, corporate int64
-	insert := `INSERT INTO customers (tenant, legal_name, short_name, type, status) VALUES (?, ?, ?, ?, 'Active') RETURNING uid`
-	for name, uid := range map[string]*int64{"Downstream Partner": &partner, "Corporate": &corporate} {
-		if err := b.DB.NewRaw(insert, b.tenant.ID, name, name, name).Scan(b.stranger, uid); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b.exec(`UPDATE customers SET owner = uid WHERE tenant = ? AND uid = ?`, b.tenant.ID, partner)
+	const partner, corporate = 7_000_001, 7_000_002
+	insert := `INSERT INTO customers (tenant, uid, owner, legal_name, short_name, type, status) VALUES (?, ?, ?, ?3, ?3, ?3, 'Active')`
+	b.exec(insert, b.tenant.ID, partner, partner, "Downstream Partner")
+	b.exec(insert, b.tenant.ID, corporate, 0, "Corporate")
 	add := func(key string, customer int64) (*clients.Client, error) {
 		client, _, err := b.Clients.Add(b.operator, clients.Draft{Key: key, Customer: customer, Permissions: []string{"vCust"}})
 		return client, err

@@ -56,10 +56,11 @@ func (b *Bank) customer(edits ...func(*customers.Customer)) *customers.Customer 
 		CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
 	}
 	change(c, edits)
-	b.insert(c)
-	_, err := b.DB.NewRaw(`INSERT INTO customer_counts (tenant, owner, shard, customers) VALUES (?, ?, ?, 1)
-		ON CONFLICT (tenant, owner, shard) DO UPDATE SET customers = customer_counts.customers + 1`, b.Tenant, c.Owner, uid%4).Exec(b.t.Context())
-	b.must(err)
+	b.insert(c, func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewRaw(`INSERT INTO customer_counts (tenant, owner, shard, customers) VALUES (?, ?, ?, 1)
+			ON CONFLICT (tenant, owner, shard) DO UPDATE SET customers = customer_counts.customers + 1`, b.Tenant, c.Owner, uid%4).Exec(ctx)
+		return err
+	})
 	return c
 }
 
@@ -102,12 +103,12 @@ func (b *Bank) account(of *customers.Customer, edits ...func(*accounts.Account))
 	}
 	Holding(1_000_00, 0)(a)
 	change(a, edits)
-	b.insert(a)
 	if a.SystemOfRecord != accounts.InternalCore {
 		a.Balance = accounts.Balance{}
+		b.insert(a)
 		return a
 	}
-	b.must(b.DB.InTx(b.t.Context(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
+	b.insert(a, func(ctx context.Context, tx bun.Tx) error {
 		err := b.Ledger.OpenTx(ctx, tx, b.Tenant, ledger.Account{
 			UID: uid, Opening: money.Of(*a.Balance.LedgerMinor, a.Currency), Overdraft: max(0, -*a.Balance.LedgerMinor), On: b.Now(),
 		})
@@ -116,7 +117,7 @@ func (b *Bank) account(of *customers.Customer, edits ...func(*accounts.Account))
 		}
 		_, err = tx.NewRaw(`UPDATE balances SET held = ? WHERE tenant = ? AND account = ?`, *a.Balance.HeldMinor, b.Tenant, uid).Exec(ctx)
 		return err
-	}))
+	})
 	return a
 }
 
@@ -246,10 +247,27 @@ func change[T any](row *T, edits []func(*T)) {
 	}
 }
 
-func (b *Bank) insert(row any) {
+// Exec writes by hand what no maker makes, in a transaction of the bank.
+func (b *Bank) Exec(statement string, values ...any) {
 	b.t.Helper()
-	_, err := b.DB.NewInsert().Model(row).Exec(b.t.Context())
-	b.must(err)
+	b.must(b.DB.InTx(b.t.Context(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.ExecContext(ctx, statement, values...)
+		return err
+	}))
+}
+
+// insert writes a row, and what must stand beside it.
+func (b *Bank) insert(row any, beside ...func(context.Context, bun.Tx) error) {
+	b.t.Helper()
+	b.must(b.DB.InTx(b.t.Context(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewInsert().Model(row).Exec(ctx)
+		for _, write := range beside {
+			if err == nil {
+				err = write(ctx, tx)
+			}
+		}
+		return err
+	}))
 }
 
 func (b *Bank) must(err error) {

@@ -44,6 +44,7 @@ var (
 // Institution; it is completed, and made where it is missing.
 //
 // Everything goes in by COPY in one transaction: after a crash nothing is there, and Fill can be called again.
+// Who owns the tables lets the planner count them afterwards: see db.Analyze.
 func Fill(ctx context.Context, c *core.Core, tenant access.Tenant, o Options) error {
 	if o.Customers == 0 {
 		o.Customers = 250
@@ -57,7 +58,7 @@ func Fill(ctx context.Context, c *core.Core, tenant access.Tenant, o Options) er
 	if o.Progress == nil {
 		o.Progress = func(int, int) {}
 	}
-	err := c.DB.Load(ctx, func(ctx context.Context, load *db.Load) error { return fill(ctx, load, c, tenant, o) })
+	err := c.DB.Load(ctx, int64(tenant), func(ctx context.Context, load *db.Load) error { return fill(ctx, load, c, tenant, o) })
 	if err != nil {
 		return fmt.Errorf("fill the demo bank: %w", err)
 	}
@@ -233,9 +234,6 @@ func listed[T any](from, to int64, rows func(n int64) []*T) iter.Seq[*T] {
 	}
 }
 
-// loaded are the tables that the planner should know after the load.
-var loaded = []string{"customers", "accounts", "contacts", "signatories", "limits", "limit_usage", "fee_tiers", "balances", "journals", "postings", "users", "customer_counts"}
-
 // finish writes what is known at the end only.
 func finish(ctx context.Context, tx bun.Tx, b *bank, books *books, counts map[customers.UID]int64) error {
 	if _, err := tx.NewUpdate().Model(&books.house).Column("ledger", "version").Bulk().Exec(ctx); err != nil {
@@ -247,11 +245,6 @@ func finish(ctx context.Context, tx bun.Tx, b *bank, books *books, counts map[cu
 			b.tenant, owner, count).Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("count the customers: %w", err)
-		}
-	}
-	for _, table := range loaded {
-		if _, err := tx.NewRaw("ANALYZE ?", bun.Ident(table)).Exec(ctx); err != nil {
-			return err
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/uptrace/bun"
 
 	"bankgraph/core"
 	"bankgraph/core/access"
@@ -39,12 +40,30 @@ func sandbox(t testing.TB) (*core.Core, access.Tenant) {
 	t.Cleanup(func() { _ = d.Close() })
 	c := core.New(core.Options{DB: d, Keys: seal.New(), Now: func() time.Time { return start }})
 	var tenant access.Tenant
-	err = d.NewRaw(`INSERT INTO tenants (code, name, zone, currency, sandbox) VALUES ('sandbox', 'Sandbox Bank', 'America/New_York', 'USD', true) RETURNING id`).
-		Scan(t.Context(), &tenant)
+	err = d.InTx(t.Context(), 0, func(ctx context.Context, tx bun.Tx) error {
+		return tx.NewRaw(`INSERT INTO tenants (code, name, zone, currency, sandbox) VALUES ('sandbox', 'Sandbox Bank', 'America/New_York', 'USD', true) RETURNING id`).
+			Scan(ctx, &tenant)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c, tenant
+}
+
+// write writes by hand, in a transaction of the bank.
+func write(t *testing.T, c *core.Core, tenant access.Tenant, statements ...string) {
+	t.Helper()
+	err := c.DB.InTx(t.Context(), int64(tenant), func(ctx context.Context, tx bun.Tx) error {
+		for _, statement := range statements {
+			if _, err := tx.ExecContext(ctx, statement, tenant); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func filled(t testing.TB, o demo.Options) (*core.Core, access.Tenant) {
@@ -434,15 +453,10 @@ func TestABankThatDoesNotExistIsNotFilled(t *testing.T) {
 func TestABankThatWasAddedBeforeIsCompleted(t *testing.T) {
 	t.Parallel()
 	c, tenant := sandbox(t)
-	for _, statement := range []string{
+	write(t, c, tenant,
 		`INSERT INTO customers (tenant, legal_name, short_name, type, relationship_type, status) VALUES (?, 'First Bank of Testing', 'fbt', 'Processing Org', 'Self', 'Active')`,
 		`INSERT INTO customer_counts (tenant, owner, shard, customers) VALUES (?, 0, 0, 1)`,
-		`INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, gen_random_uuid(), 1000000, 'demo.admin', 'Active')`,
-	} {
-		if _, err := c.DB.ExecContext(t.Context(), statement, tenant); err != nil {
-			t.Fatal(err)
-		}
-	}
+		`INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, gen_random_uuid(), 1000000, 'demo.admin', 'Active')`)
 	if err := demo.Fill(t.Context(), c, tenant, demo.Options{Customers: 50}); err != nil {
 		t.Fatal(err)
 	}
@@ -458,11 +472,8 @@ func TestABankThatWasAddedBeforeIsCompleted(t *testing.T) {
 func TestABankWithAnotherNumberIsNotFilled(t *testing.T) {
 	t.Parallel()
 	c, tenant := sandbox(t)
-	_, err := c.DB.ExecContext(t.Context(), `INSERT INTO customers (tenant, uid, legal_name, short_name, type, relationship_type, status)
-		VALUES (?, 1000007, 'Bank', 'bank', 'Processing Org', 'Self', 'Active')`, tenant)
-	if err != nil {
-		t.Fatal(err)
-	}
+	write(t, c, tenant, `INSERT INTO customers (tenant, uid, legal_name, short_name, type, relationship_type, status)
+		VALUES (?, 1000007, 'Bank', 'bank', 'Processing Org', 'Self', 'Active')`)
 	if err := demo.Fill(t.Context(), c, tenant, demo.Options{}); !errors.Is(err, demo.ErrNumbered) {
 		t.Error(err)
 	}

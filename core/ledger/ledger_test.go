@@ -234,9 +234,10 @@ func TestEachBrokenRowIsFound(t *testing.T) {
 			bank := coretest.Alone(t)
 			account := bank.Account(bank.Customer())
 			bank.Prove()
+			owner := bank.Owner()
 			for _, statement := range broken.statements {
 				statement = strings.NewReplacer("$t", fmt.Sprint(bank.Tenant), "$a", account.UID.String()).Replace(statement)
-				if _, err := bank.DB.ExecContext(t.Context(), statement); err != nil {
+				if _, err := owner.ExecContext(t.Context(), statement); err != nil {
 					t.Fatalf("%s: %v", statement, err)
 				}
 			}

@@ -327,9 +327,7 @@ func TestALimitOfAnotherCurrencyKeepsItsDecimals(t *testing.T) {
 	bank := coretest.New(t)
 	customer := bank.Customer()
 	bank.Limit(customer, wireDay, 500)
-	if _, err := bank.DB.ExecContext(t.Context(), "UPDATE limits SET currency = 'JPY' WHERE tenant = ?", bank.Tenant); err != nil {
-		t.Fatal(err)
-	}
+	bank.Exec("UPDATE limits SET currency = 'JPY' WHERE tenant = ?", bank.Tenant)
 	found := check(t, bank, customer, limits.Asked{Rail: rails.Fedwire, Amount: "501"})
 	if got := found[0].Message(); !strings.HasSuffix(got, "by 1 JPY") {
 		t.Errorf("%q", got)

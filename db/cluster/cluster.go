@@ -20,6 +20,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -27,7 +28,8 @@ import (
 )
 
 const (
-	owner    = "bankgraph" // the superuser that initdb makes
+	owner    = "bankgraph"         // the superuser that initdb makes
+	service  = "bankgraph_service" // the role that the program serves as: db.Grant gives it its rights
 	database = "bankgraph"
 
 	lockPatience = 3 * time.Second // a predecessor that was just killed may still hold the lock
@@ -119,8 +121,8 @@ func (c *Cluster) start(ctx context.Context, options Options) (err error) {
 	if c.server, err = c.launch(ctx); err != nil {
 		return err
 	}
-	c.url = dsn(c.server.socket, database)
-	return c.createDatabase(ctx)
+	c.url = dsn(owner, c.server.socket, database)
+	return prepare(ctx, c.url)
 }
 
 // URL is the address of the database, for pgx and psql: over the socket, as the owner of everything.
@@ -176,22 +178,39 @@ func (c *Cluster) supervise(ctx context.Context) {
 	}
 }
 
-// createDatabase makes the database that the program uses, once.
-func (c *Cluster) createDatabase(ctx context.Context) error {
-	conn, err := pgx.Connect(ctx, dsn(c.server.socket, "postgres"))
+// prepare makes the database and the role that the program uses, once.
+func prepare(ctx context.Context, ownerURL string) error {
+	config, err := pgx.ParseConfig(ownerURL)
+	if err != nil {
+		return err
+	}
+	config.Database = "postgres"
+	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return err
 	}
 	defer conn.Close(ctx)
-	var there bool
-	err = conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", database).Scan(&there)
-	if err == nil && !there {
-		_, err = conn.Exec(ctx, "CREATE DATABASE "+database)
+	for _, part := range []struct{ there, make string }{
+		{"SELECT count(*) > 0 FROM pg_database WHERE datname = '" + database + "'", "CREATE DATABASE " + database},
+		{"SELECT count(*) > 0 FROM pg_roles WHERE rolname = '" + service + "'", "CREATE ROLE " + service + " LOGIN"},
+	} {
+		var there bool
+		if err := conn.QueryRow(ctx, part.there).Scan(&there); err != nil {
+			return err
+		}
+		if there {
+			continue
+		}
+		if _, failed := conn.Exec(ctx, part.make); failed != nil { // another program may have been faster
+			if err := conn.QueryRow(ctx, part.there).Scan(&there); err != nil || !there {
+				return errors.Join(failed, err)
+			}
+		}
 	}
-	return err
+	return nil
 }
 
-// Running tells whether a server on this data folder answers, whoever supervises it, and its URL.
+// Running tells whether a server on this data folder answers, whoever supervises it, and the owner's URL.
 // It changes nothing and takes no lock.
 func Running(ctx context.Context, data string) (url string, ok bool) {
 	p, err := newPlace(data)
@@ -202,15 +221,21 @@ func Running(ctx context.Context, data string) (url string, ok bool) {
 	if err != nil || !status.ready() || !p.answers(ctx, status.socket) {
 		return "", false
 	}
-	return dsn(status.socket, database), true
+	return dsn(owner, status.socket, database), true
 }
 
-// Use gives the URL of the database on options.Data: of the server that another program runs there,
+// ServiceURL is the address of the same database for the role that the program serves as: it owns nothing.
+func ServiceURL(ownerURL string) string {
+	return strings.Replace(ownerURL, "//"+owner+"@", "//"+service+"@", 1)
+}
+
+// Use gives the owner's URL of the database on options.Data: of the server that another program runs there,
 // or else of one that is started here. Call stop when done; it leaves another program's server alone.
 func Use(ctx context.Context, options Options) (url string, stop func(context.Context) error, err error) {
 	for {
 		if url, ok := Running(ctx, options.Data); ok {
-			return url, func(context.Context) error { return nil }, nil
+			// An older program may have started it, or a new one just now.
+			return url, func(context.Context) error { return nil }, prepare(ctx, url)
 		}
 		c, err := Start(ctx, options)
 		switch {

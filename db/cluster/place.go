@@ -180,7 +180,7 @@ func (p place) major() (int, error) {
 func (p place) answers(ctx context.Context, socket string) bool {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, dsn(socket, "postgres"))
+	conn, err := pgx.Connect(ctx, dsn(owner, socket, "postgres"))
 	if err != nil {
 		return false
 	}
@@ -232,7 +232,7 @@ func ownerOf(path string) (uid, gid int, err error) {
 	return int(stat.Uid), int(stat.Gid), nil
 }
 
-func dsn(socket, database string) string {
+func dsn(role, socket, database string) string {
 	query := url.Values{"host": {socket}, "port": {port}, "sslmode": {"disable"}}
-	return "postgres://" + owner + "@/" + database + "?" + query.Encode()
+	return "postgres://" + role + "@/" + database + "?" + query.Encode()
 }

@@ -2,8 +2,11 @@
 //
 // Each test binary starts its own throw-away server on the first call, from a copy of a data folder that
 // was made and migrated once (about 0.2 s instead of 1 to 2 s). It ends with the binary, however that ends.
-// BANKGRAPH_TEST_DATABASE_URL names another server to use instead; its user must be allowed to create
-// databases.
+// BANKGRAPH_TEST_DATABASE_URL names another server to use instead; its user must be a superuser.
+//
+// Tests run as the role that the service runs as, so that each of them tests the second wall: nothing is written
+// but in a transaction of one bank (db.InTx), and what only grows is never changed. Who must break rows by
+// hand does so at the address that Owner gives.
 package dbtest
 
 import (
@@ -23,6 +26,12 @@ import (
 
 // template is the migrated database that all others are copies of. Its name carries the migrations' hash.
 var template = "bankgraph_test_" + schemaHash()
+
+// service is the role that tests run as. Nobody logs in as it: the sessions of the server's user take it on.
+const service = "bankgraph_test_service"
+
+// Owner is the address of the same database for the owner of its tables, whom nothing binds.
+func Owner(url string) string { return strings.Replace(url, "role="+service, "", 1) }
 
 // URL is the address of a fresh, migrated database, dropped when the test ends.
 func URL(t testing.TB) string {
@@ -104,10 +113,25 @@ func makeTemplate(ctx context.Context, admin string) error {
 	if err != nil {
 		return err
 	}
-	if err := db.Migrate(ctx, url); err != nil {
+	if err := db.Migrate(ctx, Owner(url)); err != nil {
+		return err
+	}
+	if err := makeService(ctx, conn); err != nil {
+		return err
+	}
+	if err := db.Grant(ctx, Owner(url), url); err != nil {
 		return err
 	}
 	_, err = conn.Exec(ctx, "ALTER DATABASE "+raw+" RENAME TO "+template)
+	return err
+}
+
+// makeService makes the role, which the databases of a server share: templates of other migrations may have made it.
+func makeService(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, `DO $$ BEGIN
+		CREATE ROLE `+service+` NOLOGIN;
+	EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
+	END $$`)
 	return err
 }
 
@@ -144,7 +168,7 @@ func in(t testing.TB, admin, name string) string {
 	return url
 }
 
-// withDatabase is the URL with another database name.
+// withDatabase is the URL with another database name, for the service's role.
 func withDatabase(admin, name string) (string, error) {
 	scheme, rest, found := strings.Cut(admin, "://")
 	if !found {
@@ -152,5 +176,8 @@ func withDatabase(admin, name string) (string, error) {
 	}
 	rest, query, _ := strings.Cut(rest, "?")
 	host, _, _ := strings.Cut(rest, "/")
-	return scheme + "://" + host + "/" + name + "?" + query, nil
+	if query != "" {
+		query += "&"
+	}
+	return scheme + "://" + host + "/" + name + "?" + query + "role=" + service, nil
 }

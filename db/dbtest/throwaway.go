@@ -29,10 +29,11 @@ func startThrowAway(ctx context.Context) (string, error) {
 		return "", err
 	}
 	sweep(base)
-	made, err := madeOnce(ctx, base)
+	made, lock, err := madeOnce(ctx, base)
 	if err != nil {
 		return "", err
 	}
+	defer lock.Close()
 	run, err := os.MkdirTemp(base, "run-")
 	if err != nil {
 		return "", err
@@ -84,36 +85,51 @@ func reap(run string) error {
 var holders []*os.File // kept open until the kernel closes them, when the binary ends
 
 // madeOnce is a data folder with the migrated template in it. The first test binary makes it, all others,
-// also of later runs, copy it.
-func madeOnce(ctx context.Context, base string) (string, error) {
-	made := filepath.Join(base, "made-"+schemaHash())
-	lock, err := os.OpenFile(made+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+// also of later runs, copy it. It stays, until the lock is closed: test binaries of other migrations sweep.
+func madeOnce(ctx context.Context, base string) (made string, lock *os.File, err error) {
+	made = filepath.Join(base, "made-"+schemaHash())
+	lock, err = os.OpenFile(made+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	defer lock.Close()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return "", err
+	for {
+		if err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err == nil {
+			err = makeData(ctx, made)
+		}
+		if err == nil {
+			err = syscall.Flock(int(lock.Fd()), syscall.LOCK_SH)
+		}
+		if err != nil {
+			_ = lock.Close()
+			return "", nil, err
+		}
+		if _, err := os.Stat(made); err == nil { // the kernel gives the one lock up before it takes the other
+			return made, lock, nil
+		}
 	}
+}
+
+// makeData makes the data folder, unless it is there.
+func makeData(ctx context.Context, made string) error {
 	if _, err := os.Stat(made); err == nil {
-		return made, nil
+		return nil
 	}
 	unfinished := made + ".new"
 	if err := os.RemoveAll(unfinished); err != nil {
-		return "", err
+		return err
 	}
 	c, err := cluster.Start(ctx, options(unfinished))
 	if err != nil {
-		return "", err
+		return err
 	}
 	err = makeTemplate(ctx, c.URL())
 	if stopErr := c.Stop(ctx); err == nil {
 		err = stopErr
 	}
 	if err != nil {
-		return "", err
+		return err
 	}
-	return made, os.Rename(unfinished, made)
+	return os.Rename(unfinished, made)
 }
 
 // workFolder is this user's folder for throw-away data: in memory where there is plenty and it may be used.
@@ -166,7 +182,7 @@ func sweep(base string) {
 // schemaHash changes with the migrations and with whatever else the prepared data is made from.
 func schemaHash() string {
 	sum := sha256.New()
-	fmt.Fprintln(sum, os.Getenv("BANKGRAPH_POSTGRES"), settings)
+	fmt.Fprintln(sum, os.Getenv("BANKGRAPH_POSTGRES"), settings, service, db.Grants)
 	_ = fs.WalkDir(db.Migrations, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err

@@ -1,0 +1,97 @@
+package db
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Grant gives the role of the service URL what the service needs of the schema at the owner's URL, and takes
+// every other right on it away: it reads all and writes rows, but never changes or removes those of a table that
+// only grows, such as postings and audit entries, and never the schema. It follows every migration; it may
+// be repeated, also while the service runs. Where both URLs name one role there is nothing to grant: that role
+// owns the tables, and only row security binds it.
+func Grant(ctx context.Context, ownerURL, serviceURL string) error {
+	service, err := roleOf(serviceURL)
+	if err != nil {
+		return fmt.Errorf("grant: %w", err)
+	}
+	holder, _, err := lockMigrations(ctx, ownerURL) // two programs that grant at once would trip over each other
+	if err != nil {
+		return fmt.Errorf("grant: %w", err)
+	}
+	defer holder.Close(context.WithoutCancel(ctx))
+	if err := grant(ctx, holder, service); err != nil {
+		return fmt.Errorf("grant the role %q what the service needs: %w", service, err)
+	}
+	return nil
+}
+
+// roleOf is the role that statements run as on connections of this URL.
+func roleOf(url string) (string, error) {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return "", err
+	}
+	if role := config.RuntimeParams["role"]; role != "" {
+		return role, nil
+	}
+	return config.User, nil
+}
+
+func grant(ctx context.Context, conn *pgx.Conn, service string) error {
+	var owner string
+	if err := conn.QueryRow(ctx, "SELECT current_user").Scan(&owner); err != nil || owner == service {
+		return err
+	}
+	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, Grants, service)
+		if err != nil {
+			return err
+		}
+		statements, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return err
+		}
+		for _, statement := range statements {
+			if _, err := tx.Exec(ctx, statement); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Grants is the query for the statements that Grant runs; dbtest must know when it changes. A table that only
+// grows is one that has row security and no policy for updates. Sequences need UPDATE where the demo bank moves
+// them behind its own numbers.
+const Grants = `
+	SELECT format('GRANT USAGE ON SCHEMA %I TO %I', current_schema(), $1::text)
+	UNION ALL
+	SELECT format('REVOKE ALL ON ALL TABLES IN SCHEMA %I FROM %I', current_schema(), $1::text)
+	UNION ALL
+	SELECT format('GRANT %s ON %s %s TO %I',
+	  CASE WHEN c.relkind = 'S' THEN 'USAGE, SELECT, UPDATE'
+	       WHEN c.relname = 'bun_migrations' THEN 'SELECT'
+	       WHEN c.relrowsecurity AND NOT EXISTS (SELECT FROM pg_policy AS p WHERE p.polrelid = c.oid AND p.polcmd IN ('w', '*')) THEN 'SELECT, INSERT'
+	       ELSE 'SELECT, INSERT, UPDATE, DELETE' END,
+	  CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.oid::regclass, $1::text)
+	FROM pg_class AS c
+	WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'S') AND c.relname <> 'bun_migration_locks'`
+
+// Unbound says how the database does not hold the service to one bank and to its grants, in words for the log;
+// nothing, if it does. Row security does not bind superusers and roles with BYPASSRLS; whoever owns the tables
+// may lift it, and change what only grows.
+func (d *DB) Unbound(ctx context.Context) (ways []string, err error) {
+	err = d.NewRaw(`
+		SELECT 'its role ' || quote_ident(rolname) || ' bypasses row security' FROM pg_roles
+		WHERE rolname = current_user AND (rolsuper OR rolbypassrls)
+		UNION ALL
+		SELECT 'its role ' || quote_ident(current_user) || ' owns the tables' FROM pg_class
+		WHERE oid = to_regclass('tenants') AND pg_has_role(relowner, 'MEMBER')`).Scan(ctx, &ways)
+	if err != nil {
+		return nil, fmt.Errorf("look at the rights of the service: %w", err)
+	}
+	return ways, nil
+}
