@@ -1,0 +1,138 @@
+package db_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"bankgraph/db"
+	"bankgraph/db/dbtest"
+)
+
+func TestARightGivenByHandIsTakenAwayAgain(t *testing.T) {
+	t.Parallel()
+	url := dbtest.URL(t)
+	role := roleAlone(t, url, "grantee")
+	execute(t, dbtest.Owner(url), "GRANT ALL ON ALL TABLES IN SCHEMA public TO "+role, "CREATE TABLE later (n int)")
+	service := as(url, role)
+	for range 2 { // as every start does
+		if err := db.Grant(t.Context(), dbtest.Owner(url), service); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := open(t, service)
+	for statement, want := range map[string]outcome{
+		`UPDATE postings SET amount = 5`:                           refused,
+		`TRUNCATE accounts CASCADE`:                                refused,
+		`DELETE FROM bun_migrations`:                               refused,
+		`SELECT count(*) FROM bun_migrations`:                      oneRow,
+		`SELECT count(*) FROM postings`:                            oneRow,
+		`SELECT nextval('journal_ids')`:                            oneRow,
+		`INSERT INTO later VALUES (1)`:                             oneRow, // a table that was made after the first grant
+		`UPDATE accounts SET name = 'x'`:                           nothing,
+		`ALTER ROLE ` + role + ` BYPASSRLS`:                        refused,
+		`ALTER TABLE accounts DISABLE ROW LEVEL SECURITY`:          refused,
+		`SELECT set_config('session_replication_role', '1', true)`: refused,
+	} {
+		if got := in(t, d, 1, statement); got != want {
+			t.Errorf("%s: %s, want %s", statement, got, want)
+		}
+	}
+}
+
+// A bank whose operator has one role only: it owns the tables, and row security binds it all the same.
+func TestTheOnlyRoleIsBoundToo(t *testing.T) {
+	t.Parallel()
+	url := dbtest.URL(t)
+	role := roleAlone(t, url, "only")
+	execute(t, dbtest.Owner(url), "DROP SCHEMA public CASCADE", "CREATE SCHEMA public AUTHORIZATION "+role)
+	only := as(url, role)
+	if err := db.Migrate(t.Context(), only); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Grant(t.Context(), only, only); err != nil {
+		t.Fatal(err)
+	}
+	tables := tablesOfBanks(t, url)
+	rowInEach(t, dbtest.Owner(url), tables)
+	d := open(t, only)
+	for _, table := range tables {
+		is := fill(table)
+		for statement, want := range map[string]outcome{
+			`INSERT INTO $table ($bank) VALUES (2)`: refused, `UPDATE $table SET $bank = $bank WHERE $bank = 2`: nothing, `DELETE FROM $table WHERE $bank = 2`: nothing,
+			`UPDATE $table SET $bank = $bank`: oneRow, `DELETE FROM $table`: oneRow,
+		} {
+			if table.onlyGrows() && want == oneRow {
+				want = nothing
+			}
+			if got := in(t, d, 1, is(statement)); got != want {
+				t.Errorf("%s: %s, want %s", is(statement), got, want)
+			}
+		}
+	}
+	ways, err := d.Unbound(t.Context())
+	if err != nil || len(ways) != 1 || !strings.Contains(ways[0], role+" owns the tables") {
+		t.Errorf("%v %v", ways, err)
+	}
+	for range tables { // and everything can be undone by it
+		if _, err := db.MigrateDown(t.Context(), only); err != nil {
+			break
+		}
+	}
+	if left := catalogue(t, dbtest.Owner(url)); left != "" {
+		t.Errorf("left after undoing all:\n%s", left)
+	}
+}
+
+func TestWhoIsNotBoundIsNamed(t *testing.T) {
+	t.Parallel()
+	url := dbtest.URL(t)
+	if ways, err := open(t, url).Unbound(t.Context()); err != nil || len(ways) > 0 {
+		t.Errorf("the service: %v %v", ways, err)
+	}
+	ways, err := open(t, dbtest.Owner(url)).Unbound(t.Context())
+	if err != nil || len(ways) != 2 || !slices.ContainsFunc(ways, func(way string) bool { return strings.Contains(way, "bypasses row security") }) {
+		t.Errorf("a superuser that owns the tables: %v %v", ways, err)
+	}
+}
+
+func TestARoleThatIsNotThereIsNamed(t *testing.T) {
+	t.Parallel()
+	url := dbtest.URL(t)
+	if err := db.Grant(t.Context(), dbtest.Owner(url), as(url, "nobody_at_all")); err == nil || !strings.Contains(err.Error(), "nobody_at_all") {
+		t.Error(err)
+	}
+}
+
+// roleAlone makes a role for one test, which ends with it: roles belong to the whole server.
+func roleAlone(t *testing.T, url, name string) string {
+	t.Helper()
+	role := fmt.Sprintf("%s_%s", config(t, url).Database, name)
+	execute(t, dbtest.Owner(url), "CREATE ROLE "+role)
+	t.Cleanup(func() {
+		conn := connect(t, dbtest.Owner(url))
+		_, err := conn.Exec(context.Background(), "DROP OWNED BY "+role+" CASCADE; DROP ROLE "+role)
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	return role
+}
+
+// as is the URL for another role.
+func as(url, role string) string {
+	others, _, _ := strings.Cut(url, "role=")
+	return others + "role=" + role
+}
+
+func execute(t *testing.T, url string, statements ...string) {
+	t.Helper()
+	conn := connect(t, url)
+	for _, statement := range statements {
+		if _, err := conn.Exec(context.Background(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+}
