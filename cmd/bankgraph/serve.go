@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"bankgraph/db"
 	"bankgraph/db/cluster"
 )
 
@@ -138,8 +139,13 @@ func (c *serveCommand) open(ctx context.Context, s *settings, public string, log
 // ready brings the schema up to date, and says where the second wall does not stand. Who knows only one role
 // may leave migrating to "bankgraph migrate": that role need not be allowed to, once it has been done.
 func (b *bank) ready(ctx context.Context, log *slog.Logger) error {
-	if b.at.owner != b.at.service || current(ctx, b.DB) != nil {
-		if err := b.at.migrate(ctx); err != nil {
+	behind := current(ctx, b.DB)
+	if b.at.owner != b.at.service || behind != nil {
+		err := b.at.migrate(ctx)
+		if err != nil && !db.IsUnavailable(err) {
+			err = errors.Join(err, behind) // which says what to run
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -108,6 +108,52 @@ func TestEarnestBankHasNoDemoKeys(t *testing.T) {
 	}
 }
 
+const unbound = "the database does not hold the service to the rows of one bank"
+
+func TestServeSaysWhereTheDatabaseDoesNotHoldIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		program  testProgram
+		unbound  bool
+		settings []string
+	}{
+		"two roles":                     {program: onDatabase(t)},
+		"a private database":            {program: onData(t)},
+		"the service's role alone":      {program: onDatabase(t), settings: []string{"BANKGRAPH_MIGRATE_URL="}},
+		"the owner of the tables alone": {program: ownerAlone(onDatabase(t)), unbound: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.program.T = t
+			c.program.settings = append(c.program.settings, c.settings...)
+			s := c.program.serve()
+			if said := strings.Contains(s.log.String(), unbound); said != c.unbound {
+				t.Errorf("said %v, want %v:\n%s", said, c.unbound, s.log)
+			}
+			s.signal(syscall.SIGTERM)
+			_ = s.end()
+		})
+	}
+}
+
+func TestTheServicesRoleAloneCannotMigrateAndSaysWhoCan(t *testing.T) {
+	t.Parallel()
+	p := onDatabase(t)
+	p.ok("migrate", "down")
+	p.settings = append(p.settings, "BANKGRAPH_MIGRATE_URL=")
+	_, errs, status := p.run("serve", "--addr", "127.0.0.1:0")
+	if status != 1 || !strings.Contains(errs, `run "bankgraph migrate"`) || !strings.Contains(errs, "permission denied") {
+		t.Errorf("status %d, %s", status, errs)
+	}
+}
+
+// ownerAlone is the program that knows only the owner of the tables.
+func ownerAlone(p testProgram) testProgram {
+	p.settings[0] = strings.Replace(p.settings[1], "MIGRATE_URL", "DATABASE_URL", 1)
+	p.settings[1] = "BANKGRAPH_MIGRATE_URL="
+	return p
+}
+
 func TestPortOfAJustKilledPredecessorIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	predecessor, err := net.Listen("tcp", "127.0.0.1:0")
