@@ -80,15 +80,14 @@ const Grants = `
 	FROM pg_class AS c
 	WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'S') AND c.relname <> 'bun_migration_locks'`
 
-// Unbound says how the database does not hold the service to one bank and to its grants, in words for the log;
-// nothing, if it does. Row security does not bind superusers and roles with BYPASSRLS; whoever owns the tables
-// may lift it, and change what only grows.
-func (d *DB) Unbound(ctx context.Context) (ways []string, err error) {
+// Weak says in words for the log where the second wall between banks, row security and grants, is weak for the
+// service's role; nothing, where it stands.
+func (d *DB) Weak(ctx context.Context) (ways []string, err error) {
 	err = d.NewRaw(`
-		SELECT 'its role ' || quote_ident(rolname) || ' bypasses row security' FROM pg_roles
+		SELECT 'the role ' || quote_ident(rolname) || ' bypasses row security' FROM pg_roles
 		WHERE rolname = current_user AND (rolsuper OR rolbypassrls)
 		UNION ALL
-		SELECT 'its role ' || quote_ident(current_user) || ' owns the tables' FROM pg_class
+		SELECT 'the role ' || quote_ident(current_user) || ' owns the tables: it is bound, and could lift that' FROM pg_class
 		WHERE oid = to_regclass('tenants') AND pg_has_role(relowner, 'MEMBER')`).Scan(ctx, &ways)
 	if err != nil {
 		return nil, fmt.Errorf("look at the rights of the service: %w", err)

@@ -3,6 +3,8 @@ package db_test
 import (
 	"context"
 	"fmt"
+	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -46,12 +48,7 @@ func TestARightGivenByHandIsTakenAwayAgain(t *testing.T) {
 func TestTheOnlyRoleIsBoundToo(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
-	role := roleAlone(t, url, "only")
-	execute(t, dbtest.Owner(url), "DROP SCHEMA public CASCADE", "CREATE SCHEMA public AUTHORIZATION "+role)
-	only := as(url, role)
-	if err := db.Migrate(t.Context(), only); err != nil {
-		t.Fatal(err)
-	}
+	only := asOnlyRole(t, url)
 	if err := db.Grant(t.Context(), only, only); err != nil {
 		t.Fatal(err)
 	}
@@ -72,8 +69,8 @@ func TestTheOnlyRoleIsBoundToo(t *testing.T) {
 			}
 		}
 	}
-	ways, err := d.Unbound(t.Context())
-	if err != nil || len(ways) != 1 || !strings.Contains(ways[0], role+" owns the tables") {
+	ways, err := d.Weak(t.Context())
+	if err != nil || len(ways) != 1 || !strings.Contains(ways[0], "_only owns the tables: it is bound") {
 		t.Errorf("%v %v", ways, err)
 	}
 	for range tables { // and everything can be undone by it
@@ -86,13 +83,13 @@ func TestTheOnlyRoleIsBoundToo(t *testing.T) {
 	}
 }
 
-func TestWhoIsNotBoundIsNamed(t *testing.T) {
+func TestAWeakWallIsNamed(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
-	if ways, err := open(t, url).Unbound(t.Context()); err != nil || len(ways) > 0 {
+	if ways, err := open(t, url).Weak(t.Context()); err != nil || len(ways) > 0 {
 		t.Errorf("the service: %v %v", ways, err)
 	}
-	ways, err := open(t, dbtest.Owner(url)).Unbound(t.Context())
+	ways, err := open(t, dbtest.Owner(url)).Weak(t.Context())
 	if err != nil || len(ways) != 2 || !slices.ContainsFunc(ways, func(way string) bool { return strings.Contains(way, "bypasses row security") }) {
 		t.Errorf("a superuser that owns the tables: %v %v", ways, err)
 	}
@@ -104,6 +101,49 @@ func TestARoleThatIsNotThereIsNamed(t *testing.T) {
 	if err := db.Grant(t.Context(), dbtest.Owner(url), as(url, "nobody_at_all")); err == nil || !strings.Contains(err.Error(), "nobody_at_all") {
 		t.Error(err)
 	}
+}
+
+// What db/migrations/README.md says of migrations that change rows.
+func TestAMigrationChangesRowsFromBankToBank(t *testing.T) {
+	t.Parallel()
+	url := dbtest.URL(t)
+	only := asOnlyRole(t, url)
+	rowInEach(t, dbtest.Owner(url), tablesOfBanks(t, url))
+	const change = `UPDATE customers SET note = 'filled' WHERE note <> 'filled'`
+	filled := func() (n int) {
+		if err := connect(t, dbtest.Owner(url)).QueryRow(t.Context(), `SELECT count(*) FROM customers WHERE note = 'filled'`).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	migrate(t, only, files("90000000000001_at_once.tx.up.sql", change))
+	if n := filled(); n != 0 {
+		t.Errorf("at once: %d rows", n)
+	}
+	manner, err := fs.ReadFile(db.Migrations, "README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?s)```sql\n(DO .*?)```").FindSubmatch(manner)
+	if block == nil {
+		t.Fatal("the README does not show how")
+	}
+	migrate(t, only, files("90000000000001_at_once.tx.up.sql", change, "90000000000002_by_bank.tx.up.sql", string(block[1])))
+	if n := filled(); n != 2 {
+		t.Errorf("from bank to bank: %d rows", n)
+	}
+}
+
+// asOnlyRole makes the schema anew, by a role that owns it and is nothing else, and returns its address.
+func asOnlyRole(t *testing.T, url string) string {
+	t.Helper()
+	role := roleAlone(t, url, "only")
+	execute(t, dbtest.Owner(url), "DROP SCHEMA public CASCADE", "CREATE SCHEMA public AUTHORIZATION "+role)
+	only := as(url, role)
+	if err := db.Migrate(t.Context(), only); err != nil {
+		t.Fatal(err)
+	}
+	return only
 }
 
 // roleAlone makes a role for one test, which ends with it: roles belong to the whole server.

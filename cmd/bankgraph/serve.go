@@ -136,7 +136,7 @@ func (c *serveCommand) open(ctx context.Context, s *settings, public string, log
 	return b, nil
 }
 
-// ready brings the schema up to date, and says where the second wall does not stand. Who knows only one role
+// ready brings the schema up to date, and says where the second wall is weak. Who knows only one role
 // may leave migrating to "bankgraph migrate": that role need not be allowed to, once it has been done.
 func (b *bank) ready(ctx context.Context, log *slog.Logger) error {
 	behind := current(ctx, b.DB)
@@ -149,9 +149,9 @@ func (b *bank) ready(ctx context.Context, log *slog.Logger) error {
 			return err
 		}
 	}
-	ways, err := b.DB.Unbound(ctx)
+	ways, err := b.DB.Weak(ctx)
 	for _, way := range ways {
-		log.Warn("the database does not hold the service to the rows of one bank: "+way, "see", "README, Two roles")
+		log.Warn("the second wall between banks is weak: "+way, "see", "README, two roles")
 	}
 	return err
 }

@@ -108,27 +108,25 @@ func TestEarnestBankHasNoDemoKeys(t *testing.T) {
 	}
 }
 
-const unbound = "the database does not hold the service to the rows of one bank"
-
-func TestServeSaysWhereTheDatabaseDoesNotHoldIt(t *testing.T) {
+func TestServeSaysWhereTheSecondWallIsWeak(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		program  testProgram
-		unbound  bool
+		weak     bool
 		settings []string
 	}{
 		"two roles":                     {program: onDatabase(t)},
 		"a private database":            {program: onData(t)},
 		"the service's role alone":      {program: onDatabase(t), settings: []string{"BANKGRAPH_MIGRATE_URL="}},
-		"the owner of the tables alone": {program: ownerAlone(onDatabase(t)), unbound: true},
+		"the owner of the tables alone": {program: ownerAlone(onDatabase(t)), weak: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c.program.T = t
 			c.program.settings = append(c.program.settings, c.settings...)
 			s := c.program.serve()
-			if said := strings.Contains(s.log.String(), unbound); said != c.unbound {
-				t.Errorf("said %v, want %v:\n%s", said, c.unbound, s.log)
+			if said := strings.Contains(s.log.String(), "the second wall between banks is weak"); said != c.weak {
+				t.Errorf("said %v, want %v:\n%s", said, c.weak, s.log)
 			}
 			s.signal(syscall.SIGTERM)
 			_ = s.end()
