@@ -44,6 +44,7 @@ var bounds = map[string]string{
 	"idle_in_transaction_session_timeout": "10s",
 	"standard_conforming_strings":         "on",
 	"application_name":                    "bankgraph",
+	"default_transaction_read_only":       "on",  // InTx and Load write, and nothing else
 	"timezone":                            "GMT", // the one zone that needs no tzdata package on the server
 }
 
@@ -103,7 +104,7 @@ func openReads(url string, size int, unprepared bool) (*pgxpool.Pool, error) {
 	delete(read.ConnConfig.RuntimeParams, "statement_timeout")
 	// One plan serves all values: the texts are written so that the generic plan is the good one.
 	read.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
-	read.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on"
+	read.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on" // whatever the URL says
 	pool, err := pgxpool.NewWithConfig(context.Background(), read)
 	if err != nil {
 		return nil, fmt.Errorf("open the read pool: %w", err)

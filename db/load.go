@@ -35,13 +35,13 @@ func (d *DB) Load(ctx context.Context, tenant int64, fn func(ctx context.Context
 		return err
 	}
 	defer tx.Rollback() // after a commit it does nothing
+	if err := write(ctx, tx, tenant); err != nil {
+		return err
+	}
 	for _, bound := range []string{"statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"} {
 		if _, err := tx.ExecContext(ctx, "SET LOCAL "+bound+" = 0"); err != nil {
 			return err
 		}
-	}
-	if err := Act(ctx, tx, tenant); err != nil {
-		return err
 	}
 	if err := fn(ctx, &Load{Tx: tx, conn: conn, staged: map[string]bool{}}); err != nil {
 		return err

@@ -105,9 +105,7 @@ func ask(ctx context.Context, h http.Handler, document string) (r reply) {
 // approval is the number of a change of the customer that waits.
 func approval(t *testing.T, bank *coretest.Bank, of *customers.Customer) string {
 	t.Helper()
-	if _, err := bank.DB.NewRaw(`UPDATE customers SET access_customer_dual_approval = true WHERE tenant = ? AND uid = ?`, bank.Tenant, of.UID).Exec(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	bank.Exec(`UPDATE customers SET access_customer_dual_approval = true WHERE tenant = ? AND uid = ?`, bank.Tenant, of.UID)
 	out, err := bank.Signatories.Add(bank.Staff(), of.UID, signatories.Draft{
 		FullName: given.Of("Ada Byron"), EmailAddress: given.Of("ada@mail.example"), PhoneNumber: given.Of("+16145550123"),
 	}, changes.Terms{})

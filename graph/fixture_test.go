@@ -122,7 +122,7 @@ func bankOn(t testing.TB, url string, o db.Options) *bank {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _ = d.Exec(coretest.Ahead) // there may be no database: some tests want none
+	_ = coretest.Ahead(d) // there may be no database: some tests want none
 	c := core.New(core.Options{DB: d, Keys: keyset, Now: func() time.Time { return now }})
 	return &bank{core: c, url: url, server: graph.New(c, options), resolving: graph.Resolving(c, options)}
 }

@@ -90,16 +90,21 @@ var (
 	sharedKeys = seal.New()
 )
 
-// Ahead is the statement that sets the sequences of a test's database far behind the numbers that tests choose themselves.
-const Ahead = `SELECT setval('customer_uids', 2000000), setval('account_uids', 200000000), setval('signatory_uids', 1000000),
-	setval('fee_tier_ids', 1000000), setval('approval_uids', 1000000)`
+// Ahead sets the sequences of a test's database far behind the numbers that tests choose themselves.
+func Ahead(d *db.DB) error {
+	return d.InTx(context.Background(), 0, func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.ExecContext(ctx, `SELECT setval('customer_uids', 2000000), setval('account_uids', 200000000), setval('signatory_uids', 1000000),
+			setval('fee_tier_ids', 1000000), setval('approval_uids', 1000000)`)
+		return err
+	})
+}
 
 // open opens a database whose sequences begin far behind the makers' numbers.
 func open(t testing.TB, url string) *opened {
 	t.Helper()
 	d, err := db.Open(url, db.Options{})
 	if err == nil {
-		_, err = d.Exec(Ahead)
+		err = Ahead(d)
 	}
 	if err != nil {
 		t.Fatalf("open the test database: %v", err)
@@ -206,20 +211,21 @@ func (b *Bank) Prove() {
 // Line is a way to the shared database of the test's own, with a single connection, on which things can go wrong.
 type Line struct {
 	faults.Line
-	db *db.DB
-	t  testing.TB
+	opened *opened
+	t      testing.TB
 }
 
 // NewLine is a line on which nothing is wrong yet.
 func NewLine(t testing.TB) *Line {
 	t.Helper()
 	l := &Line{t: t}
-	d, err := db.Open(dbtest.Shared(t), db.Options{Connections: 1, Connector: l.Connector})
+	url := dbtest.Shared(t)
+	d, err := db.Open(url, db.Options{Connections: 1, Connector: l.Connector})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.Close() })
-	l.db = d
+	l.opened = &opened{DB: d, url: url}
 	return l
 }
 
@@ -227,5 +233,5 @@ func NewLine(t testing.TB) *Line {
 func (l *Line) Bank() *Bank {
 	l.t.Helper()
 	New(l.t) // the shared database is ready
-	return found(l.t, l.db, sharedKeys)
+	return found(l.t, l.opened, sharedKeys)
 }

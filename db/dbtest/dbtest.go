@@ -30,8 +30,11 @@ var template = "bankgraph_test_" + schemaHash()
 // service is the role that tests run as. Nobody logs in as it: the sessions of the server's user take it on.
 const service = "bankgraph_test_service"
 
-// Owner is the address of the same database for the owner of its tables, whom nothing binds.
-func Owner(url string) string { return strings.Replace(url, "role="+service, "", 1) }
+// Owner is the address of the same database for the owner of its tables, whom nothing binds, and who writes
+// without db.InTx.
+func Owner(url string) string {
+	return strings.Replace(url, "role="+service, "default_transaction_read_only=off", 1)
+}
 
 // URL is the address of a fresh, migrated database, dropped when the test ends.
 func URL(t testing.TB) string {
