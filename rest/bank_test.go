@@ -178,7 +178,11 @@ func (b *bank) officer(of *coretest.Bank) {
 func (b *bank) configure(level customers.Level, name string, of customers.AttributeType) {
 	b.t.Helper()
 	row := customers.Configured{Tenant: b.Tenant, Level: level, Name: name, Type: of, CreatedAt: coretest.Start}
-	if _, err := b.DB.NewInsert().Model(&row).Exec(b.t.Context()); err != nil {
+	err := b.DB.InTx(b.t.Context(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewInsert().Model(&row).Exec(ctx)
+		return err
+	})
+	if err != nil {
 		b.t.Fatal(err)
 	}
 }

@@ -25,11 +25,7 @@ func staffed(t *testing.T) *coretest.Bank {
 // user makes a user of a customer.
 func user(t *testing.T, bank *coretest.Bank, of customers.UID, login, status string) {
 	t.Helper()
-	_, err := bank.DB.NewRaw(`INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, ?, ?, ?, ?)`,
-		bank.Tenant, uuid.NewString(), of, login, status).Exec(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	bank.Exec(`INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, ?, ?, ?, ?)`, bank.Tenant, uuid.NewString(), of, login, status)
 }
 
 // draft is all that a new customer must have, but for the edits.
