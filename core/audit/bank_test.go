@@ -91,7 +91,11 @@ func (b *bank) chain(since time.Time) iter.Seq2[audit.Line, error] {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return b.Audit.Chain(b.operator, since, keys, func(int, int) {})
+	chain, err := b.Audit.Chain(b.operator, since, keys, func(int, int) {})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return chain
 }
 
 // export is the chain as a file.

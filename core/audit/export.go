@@ -19,18 +19,17 @@ const window = 2000
 // Chain reads the chain of the caller's bank, line by line, as an export has it; from the last checkpoint before a
 // time on where one is given. keys are the public halves of those that signed. Progress hears how many entries of how
 // many were read.
-func (s *Service) Chain(ctx context.Context, since time.Time, keys []jose.JSONWebKey, progress func(done, total int)) iter.Seq2[Line, error] {
+func (s *Service) Chain(ctx context.Context, since time.Time, keys []jose.JSONWebKey, progress func(done, total int)) (iter.Seq2[Line, error], error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return nil, err
+	}
 	return func(yield func(Line, error) bool) {
-		r := &reader{service: s, ctx: ctx, progress: progress, yield: yield}
-		caller, err := access.Require(ctx, access.ManageTenants)
-		if err == nil {
-			r.tenant, r.code = caller.Tenant, caller.TenantCode
-			err = r.read(since, keys)
-		}
-		if err != nil && !errors.Is(err, errStopped) {
+		r := &reader{service: s, ctx: ctx, tenant: caller.Tenant, code: caller.TenantCode, progress: progress, yield: yield}
+		if err := r.read(since, keys); err != nil && !errors.Is(err, errStopped) {
 			yield(Line{}, fmt.Errorf("read the audit chain: %w", err))
 		}
-	}
+	}, nil
 }
 
 // errStopped is a consumer that wants no further lines.
