@@ -57,7 +57,7 @@ func (r *reader) pass(line Line) error {
 // read fixes first where the chain ends: what is sealed meanwhile belongs to another export. The last checkpoint
 // is read before the last seal, so that it cannot be about a later one.
 func (r *reader) read(since time.Time, keys []jose.JSONWebKey) error {
-	b := r.service.db.Batch()
+	b := r.service.db.Fresh()
 	vouched := db.Queue(b, lastSigned, r.tenant)
 	ends := db.Queue(b, lastSeal, r.tenant)
 	begins := db.Queue(b, beginning, r.tenant, since)
@@ -128,7 +128,7 @@ func (r *reader) sealed(after, upTo place) error {
 		return err
 	}
 	for {
-		b := r.service.db.Batch()
+		b := r.service.db.Fresh()
 		rows := db.Queue(b, reading, r.tenant, after.Tx, after.Entry, upTo.Tx, upTo.Entry, window)
 		if err := b.Send(r.ctx); err != nil {
 			return err
@@ -154,7 +154,7 @@ func (r *reader) sealed(after, upTo place) error {
 func (r *reader) passSigned(upTo int64) error {
 	for {
 		if len(r.checkpoints) == 0 && r.asked < r.signed {
-			b := r.service.db.Batch()
+			b := r.service.db.Fresh()
 			rows := db.Queue(b, signed, r.tenant, r.asked, r.signed, window)
 			if err := b.Send(r.ctx); err != nil {
 				return err
@@ -178,7 +178,7 @@ func (r *reader) passSigned(upTo int64) error {
 // unsealed passes on the entries behind the end of the chain.
 func (r *reader) unsealed(after place) (n int64, err error) {
 	for {
-		b := r.service.db.Batch()
+		b := r.service.db.Fresh()
 		rows := db.Queue(b, waiting, r.tenant, after.Tx, after.Entry, window)
 		if err := b.Send(r.ctx); err != nil {
 			return n, err

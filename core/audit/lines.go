@@ -4,9 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
+
+	"github.com/go-jose/go-jose/v4"
 )
 
 // longestLine bounds a line of an export.
@@ -77,4 +80,16 @@ func ReadCheckpoints(from io.Reader) (kept []Checkpoint, err error) {
 		}
 	}
 	return kept, scanner.Err()
+}
+
+// ReadKeys reads a JSON Web Key Set.
+func ReadKeys(from io.Reader) ([]jose.JSONWebKey, error) {
+	var set jose.JSONWebKeySet
+	if err := json.NewDecoder(from).Decode(&set); err != nil {
+		return nil, err
+	}
+	if len(set.Keys) == 0 {
+		return nil, errors.New("there are no keys in it")
+	}
+	return set.Keys, nil
 }
