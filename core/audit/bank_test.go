@@ -24,9 +24,13 @@ type bank struct {
 	kept     []audit.Checkpoint // outside the database
 }
 
-func newBank(t testing.TB) *bank { return of(t, coretest.New(t)) }
+func newBank(t testing.TB) *bank {
+	t.Helper()
+	return of(t, coretest.New(t))
+}
 
 func of(t testing.TB, b *coretest.Bank) *bank {
+	t.Helper()
 	return &bank{Bank: b, TB: t, operator: access.Operator(context.Background(), b.Tenant, b.Code, nil)}
 }
 

@@ -25,10 +25,10 @@ type history struct {
 	testing.TB
 	partner, other         *customers.Customer
 	theirs, others, ourOwn *customers.Customer
-	first, last            audit.ID
 }
 
 func newHistory(t testing.TB) *history {
+	t.Helper()
 	h := &history{Bank: coretest.New(t), TB: t}
 	h.partner, h.other = h.DownstreamPartner(), h.DownstreamPartner()
 	h.theirs, h.others, h.ourOwn = h.Customer(coretest.OwnedBy(h.partner)), h.Customer(coretest.OwnedBy(h.other)), h.Customer()
