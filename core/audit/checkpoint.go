@@ -45,7 +45,7 @@ func (c *Checkpoint) statement() []byte {
 
 // signedBy tells whether the key's owner signed this checkpoint.
 func (c *Checkpoint) signedBy(key *jose.JSONWebKey) bool {
-	signed, err := jose.ParseSigned(c.Signature, []jose.SignatureAlgorithm{jose.ES256})
+	signed, err := jose.ParseSignedCompact(c.Signature, []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil || len(signed.Signatures) != 1 || signed.Signatures[0].Protected.ExtraHeaders[jose.HeaderType] != checkpointType {
 		return false
 	}

@@ -43,6 +43,20 @@ func linesOf(t testing.TB, export []byte) (lines []audit.Line) {
 	return lines
 }
 
+// cloned are lines that can be tampered with while the others stay.
+func cloned(lines []audit.Line) []audit.Line {
+	lines = slices.Clone(lines)
+	for i := range lines {
+		if s := lines[i].Sealed; s != nil {
+			lines[i].Sealed = &audit.Sealed{Seq: s.Seq, Hash: slices.Clone(s.Hash), Entry: s.Entry}
+		}
+		if c := lines[i].Checkpoint; c != nil {
+			lines[i].Checkpoint = &audit.Checkpoint{Tenant: c.Tenant, Seq: c.Seq, Hash: c.Hash, At: c.At, KID: c.KID, Signature: c.Signature}
+		}
+	}
+	return lines
+}
+
 func write(t testing.TB, lines []audit.Line) []byte {
 	t.Helper()
 	var file bytes.Buffer
@@ -194,11 +208,11 @@ func TestEveryTamperingIsFoundAndTheFirstBadRowNamed(t *testing.T) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	found := 0
+	found, whole := 0, linesOf(t, export)
 	for seed := range uint64(1000) {
 		dice := rand.New(rand.NewPCG(7, seed))
 		name := names[int(seed)%len(names)]
-		lines := linesOf(t, export)
+		lines := cloned(whole)
 		i, at := place(lines, 1+dice.Int64N(100), 0)
 		tampered, first := tamperings[name](dice, lines, i, at)
 		file := write(t, tampered)
