@@ -10,6 +10,7 @@ import (
 	"bankgraph/core/clients"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
+	"bankgraph/core/events"
 	"bankgraph/core/fees"
 	"bankgraph/core/issuers"
 	"bankgraph/core/ledger"
@@ -40,6 +41,7 @@ type Core struct {
 	Now  func() time.Time
 
 	Audit       *audit.Service
+	Events      *events.Service
 	Changes     *changes.Service
 	Tenants     *tenants.Service
 	Users       *users.Service
@@ -61,6 +63,7 @@ func New(o Options) *Core {
 	}
 	c := &Core{DB: o.DB, Keys: o.Keys, Now: o.Now}
 	c.Audit = audit.New(o.DB)
+	c.Events = events.New(o.DB)
 	c.Changes = changes.New(o.DB, o.Keys, o.Now)
 	c.Tenants = tenants.New(o.DB, o.Now)
 	c.Users = users.New(o.DB, o.Granted)

@@ -25,9 +25,6 @@ var embedded embed.FS
 var Migrations = must(fs.Sub(embedded, "migrations"))
 
 const (
-	// migrationLock is the key of the advisory lock that migrating programs queue on.
-	migrationLock = 0x62616e6b_67726170 // "bankgrap"
-
 	// A migration that cannot get its table locks gives way to the traffic, and tries again.
 	migrationLockTimeout = 2 * time.Second
 	migrationTries       = 15

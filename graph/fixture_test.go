@@ -19,6 +19,7 @@ import (
 	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/audit"
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/coretest"
@@ -51,6 +52,9 @@ func contactOf(c customers.UID, n int) contacts.UID { return contacts.UID(accoun
 func signatoryOf(c customers.UID, n int) signatories.UID {
 	return signatories.UID(int(c-theBank)*100 + n + 1)
 }
+
+// auditOf is the first of two entries about a customer's first signatory; those about the others stand around it.
+func auditOf(c customers.UID) audit.ID { return audit.ID(int(c-theBank)*100 + 1_000_000_007) }
 
 func approvalOf(c customers.UID) changes.UID { return changes.UID(c - theBank + 1) }
 
@@ -242,6 +246,13 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		`INSERT INTO fee_tiers (tenant, id, customer, application, fee_tier, fee_name, product, account)
 		 SELECT tenant, uid - 1000000, customer, 'Payments ' || ?3, 'Tier ' || uid || ?3, 'Fee ' || uid || ?3, 'Wires ' || uid || ?3, uid
 		 FROM accounts WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
+		`INSERT INTO audit_entries (tenant, id, at, client, login_id, entity, action, decision, object, uid, customer, before, after, reason, request)
+		 SELECT tenant, 1000000000 + (uid - 1000000) * 100 + 10 * twice + k, created_at, ?3 || ' client ' || uid, ?3 || ' login ' || uid, 1000000, ?3 || ' action ' || uid, 'done',
+		   object, (CASE object WHEN 'customer' THEN uid ELSE (uid - 1000000) * 100 + n END)::text, uid,
+		   json_build_object('title', ?3 || uid), json_build_object('title', 'B'), ?3 || ' reason ' || uid, 'request ' || uid
+		 FROM customers, (VALUES (0, 'customer', 0), (1, 'account', 100000000), (2, 'account', 100000001), (3, 'account', 100000002),
+		   (4, 'contact', 100000050), (5, 'contact', 100000051), (6, 'contact', 100000052), (7, 'signatory', 1), (8, 'signatory', 2), (9, 'signatory', 3)) AS o(k, object, n), generate_series(0, 1) AS twice
+		 WHERE tenant = ?0 AND uid BETWEEN ?1 AND ?2`,
 		`INSERT INTO approvals (tenant, uid, customer, operation, object, object_uid, creation, draft, version, before, after, reason, status,
 		   maker_client, maker_login, made_at, checker_client, checker_login, decided_at, decision_reason)
 		 SELECT tenant, uid - 999999, uid, 'changeSignatory ' || ?3, 'signatory ' || uid, uid || '1', true, '', 1, json_build_object('title', ?3 || uid),

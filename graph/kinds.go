@@ -25,10 +25,10 @@ var schema = generated.NewExecutableSchema(generated.Config{}).Schema()
 // The object types that are read from the database. Fields that are not called as in core say what they need.
 var (
 	customerKind = newKind[customers.Customer]("Customer", map[string][]string{
-		"id": {"UID"}, "parent": {"Parent"}, "accounts": {"UID"}, "contacts": {"UID"}, "signatories": {"UID"}, "limits": {"UID"}, "fees": {"UID"},
+		"id": {"UID"}, "parent": {"Parent"}, "accounts": {"UID"}, "contacts": {"UID"}, "signatories": {"UID"}, "limits": {"UID"}, "fees": {"UID"}, "history": {"UID"},
 	})
 	accountKind = newKind[accounts.Account]("Account", map[string][]string{
-		"id": {"UID"}, "balances": {"Balance", "Currency"}, "customer": {"Customer"},
+		"id": {"UID"}, "balances": {"Balance", "Currency"}, "customer": {"Customer"}, "history": {"UID"},
 		"externalAccount": {"ExternalProvider", "ExternalID"},
 		"features": {
 			"Currency", "EnableWires", "EnableDomesticWires", "EnableInternationalWires", "EnableCallbacks", "CallbackLimit",
@@ -38,10 +38,10 @@ var (
 		},
 	})
 	contactKind = newKind[contacts.Contact]("Contact", map[string][]string{
-		"id": {"UID"}, "customer": {"Customer"}, "bank.accountNumber": {"Bank.AccountNumber"}, "intermediaryBank": {"Intermediary"},
+		"id": {"UID"}, "customer": {"Customer"}, "bank.accountNumber": {"Bank.AccountNumber"}, "intermediaryBank": {"Intermediary"}, "history": {"UID"},
 	})
 	signatoryKind = newKind[signatories.Signatory]("Signatory", map[string][]string{
-		"id": {"UID"}, "customer": {"Customer"}, "approvalLimit": {"LimitMinor", "Currency"},
+		"id": {"UID"}, "customer": {"Customer"}, "approvalLimit": {"LimitMinor", "Currency"}, "history": {"UID"},
 	})
 )
 
@@ -91,11 +91,12 @@ var (
 func init() {
 	customerKind.relations = map[string]planner{
 		"accounts": customerAccounts, "contacts": customerContacts, "signatories": customerSignatories,
-		"limits": customerLimits, "fees": customerFees, "parent": customerParent,
+		"limits": customerLimits, "fees": customerFees, "parent": customerParent, "history": customerHistory,
 	}
-	accountKind.relations = map[string]planner{"customer": accountCustomer}
-	contactKind.relations = map[string]planner{"customer": contactCustomer}
-	signatoryKind.relations = map[string]planner{"customer": signatoryCustomer}
+	accountKind.relations = map[string]planner{"customer": accountCustomer, "history": accountHistory}
+	contactKind.relations = map[string]planner{"customer": contactCustomer, "history": contactHistory}
+	signatoryKind.relations = map[string]planner{"customer": signatoryCustomer, "history": signatoryHistory}
+	auditKind.relations = map[string]planner{"customer": auditCustomer}
 	approvalKind.relations = map[string]planner{"customer": approvalCustomer}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/customers"
+	"bankgraph/core/page"
 	"bankgraph/db"
 	"bankgraph/db/dbtest"
 )
@@ -127,7 +128,7 @@ func TestAMutationChangesNothingOfAnother(t *testing.T) {
 // recorded counts the audit entries of a decision.
 func (b *bank) recorded(t testing.TB, decision string) (n int) {
 	t.Helper()
-	if err := b.core.DB.NewRaw(`SELECT count(*) FROM audit_entries WHERE tenant = ? AND decision = ?`, b.tenant, decision).Scan(t.Context(), &n); err != nil {
+	if err := b.core.DB.NewRaw(`SELECT count(*) FROM audit_entries WHERE tenant = ? AND id < ? AND decision = ?`, b.tenant, auditOf(theBank)-7, decision).Scan(t.Context(), &n); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -220,6 +221,17 @@ func TestTwoPeopleMakeAChange(t *testing.T) {
 	now := b.ask(t, b.staff(), fmt.Sprintf(`{ node(id: "sig_%s") { ... on Signatory { title version } } approvals { totalCount } }`, signatoryOf(star, 0))).fine(t)
 	if now.at("node", "title") != "CFO" || now.at("approvals", "totalCount") != 0.0 {
 		t.Errorf("%s", now.body)
+	}
+	history := b.ask(t, b.staff(), fmt.Sprintf(`{ node(id: "sig_%s") { ... on Signatory { history(first: 5, after: %q) { nodes { action decision client changes { field before after } } } } } }`,
+		signatoryOf(star, 0), page.Cursor{Order: "AuditEntry.uid", UID: int64(auditOf(theBank)) - 7}.String())).fine(t)
+	var told []string
+	for _, entry := range history.at("node", "history", "nodes").([]any) {
+		e := entry.(map[string]any)
+		told = append(told, fmt.Sprint(e["action"], " ", e["decision"], " ", e["client"]))
+	}
+	if !slices.Equal(told, []string{"changeSignatory APPROVED second", "changeSignatory DONE second", "changeSignatory PROPOSED staff"}) ||
+		!strings.Contains(history.body, `{"field":"title","before":"Alpha Title`) {
+		t.Errorf("the signatory's history: %s", history.body)
 	}
 	if again := b.ask(t, &second, approve); again.one(t).Extensions.Kind != "STATE" {
 		t.Errorf("approved twice: %s", again.body)

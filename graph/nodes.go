@@ -10,6 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"bankgraph/core/accounts"
+	"bankgraph/core/audit"
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
@@ -78,6 +79,7 @@ func (o *operation) byID(ctx context.Context, f graphql.CollectedField, ids []st
 		nodesOf[accounts.UID](o, scalar.AccountPrefix, accountKind, o.core.Accounts.FindMany),
 		nodesOf[contacts.UID](o, scalar.ContactPrefix, contactKind, o.core.Contacts.FindMany),
 		nodesOf[signatories.UID](o, scalar.SignatoryPrefix, signatoryKind, o.core.Signatories.FindMany),
+		nodesOf[audit.ID](o, scalar.AuditPrefix, auditKind, o.core.Audit.FindMany),
 		nodesOf[changes.UID](o, scalar.ApprovalPrefix, approvalKind, o.core.Changes.FindMany),
 	}
 	var steps []step

@@ -18,6 +18,10 @@ var required = map[string]string{
 	"Customer.accounts":    "(first: 2)",
 	"Customer.contacts":    "(first: 2)",
 	"Customer.signatories": "(first: 2)",
+	"Customer.history":     "(first: 1)",
+	"Account.history":      "(first: 1)",
+	"Contact.history":      "(first: 1)",
+	"Signatory.history":    "(first: 1)",
 }
 
 // mayBeEmpty are fields that are null, false or zero for some row by their nature.
@@ -114,8 +118,8 @@ func ways() map[string][]string {
 		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { parent { %%s } } }`, star),
 		fmt.Sprintf(`{ account(by: {uid: "%d"}) { customer { %%s } } }`, accountOf(star, 1)),
 		fmt.Sprintf(`{ account(by: {number: "%s"}) { customer { parent { %%s } } } }`, numberOf(star, 1)),
-		fmt.Sprintf(`{ nodes(ids: ["acc_%d", "con_%d", "sig_%d"]) { ... on Account { customer { %%[1]s } } ... on Contact { customer { %%[1]s } } ... on Signatory { customer { %%[1]s } } } }`,
-			accountOf(star, 0), contactOf(star, 0), signatoryOf(star, 0)),
+		fmt.Sprintf(`{ nodes(ids: ["acc_%d", "con_%d"]) { ... on Account { customer { %%[1]s } } ... on Contact { customer { %%[1]s } } } }`, accountOf(star, 0), contactOf(star, 0)),
+		fmt.Sprintf(`{ node(id: "sig_%d") { ... on Signatory { customer { %%s } } } }`, signatoryOf(star, 0)),
 		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: 2) { nodes { customer { %%s } } } } }`, star),
 		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: 2) { edges { node { customer { parent { %%s } } } } } } }`, star),
 		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { contacts(first: 2) { nodes { customer { %%s } } } } }`, star),
@@ -141,6 +145,16 @@ func ways() map[string][]string {
 			fmt.Sprintf(`{ account(by: {uid: "%d"}) { customer { %s(first: 2) { nodes { %%s } } } } }`, accountOf(star, 1), relation),
 			fmt.Sprintf(`{ node(id: "con_%d") { ... on Contact { customer { parent { %s(first: 2) { nodes { %%s } } } } } } }`, contactOf(star, 1), relation),
 		)
+	}
+	ways["AuditEntry"] = []string{
+		fmt.Sprintf(`{ node(id: "aud_%d") { ... on AuditEntry { %%s } } }`, auditOf(star)),
+		fmt.Sprintf(`{ nodes(ids: ["cus_%d", "aud_%d"]) { ... on AuditEntry { %%s } } }`, star, auditOf(star)),
+		`{ audit(first: 3) { nodes { %s } } }`,
+		`{ audit(last: 3, filter: {object: "contact"}) { edges { node { %s } } } }`,
+		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { history(first: 2) { nodes { %%s } } } }`, star),
+		`{ customers(first: 3) { nodes { signatories(first: 2) { nodes { history(last: 2) { edges { node { %s } } } } } } } }`,
+		fmt.Sprintf(`{ account(by: {uid: "%d"}) { history { nodes { %%s } } } }`, accountOf(star, 1)),
+		fmt.Sprintf(`{ node(id: "con_%d") { ... on Contact { history { nodes { %%s } } } } }`, contactOf(star, 1)),
 	}
 	ways["Approval"] = []string{
 		fmt.Sprintf(`{ node(id: "apr_%d") { ... on Approval { %%s } } }`, approvalOf(star)),

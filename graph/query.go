@@ -39,6 +39,7 @@ var queries = direct.New(direct.Schema{
 		"customers": read((*operation).customers),
 		"account":   read((*operation).account),
 		"approvals": read((*operation).approvals),
+		"audit":     read((*operation).audit),
 		"node":      read((*operation).node),
 		"nodes":     read((*operation).nodes),
 	},
@@ -49,7 +50,7 @@ var queries = direct.New(direct.Schema{
 
 var kinds = map[string]*kind{
 	customerKind.name: customerKind, accountKind.name: accountKind, contactKind.name: contactKind, signatoryKind.name: signatoryKind,
-	approvalKind.name: approvalKind,
+	approvalKind.name: approvalKind, auditKind.name: auditKind,
 }
 
 func read[V any](from func(*operation, context.Context, graphql.CollectedField) (V, error)) func(context.Context, graphql.CollectedField) (any, error) {

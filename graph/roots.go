@@ -201,10 +201,15 @@ func (o *operation) account(ctx context.Context, f graphql.CollectedField) (*acc
 	}
 	want, relations := accountKind.wants(ctx, f.Selections)
 	var (
-		ofCustomer db.Columns
-		further    []graphql.CollectedField
+		ofCustomer             db.Columns
+		customer, own, further []graphql.CollectedField
 	)
-	for _, f := range relations { // an account has no relation but its customer
+	for _, f := range relations {
+		if f.Name != "customer" {
+			own = append(own, f)
+			continue
+		}
+		customer = append(customer, f)
 		columns, relations := customerKind.wants(ctx, f.Selections)
 		ofCustomer = ofCustomer.And(columns).And(db.Want[customers.Customer]("UID"))
 		further = append(further, relations...)
@@ -213,16 +218,21 @@ func (o *operation) account(ctx context.Context, f graphql.CollectedField) (*acc
 	rows := o.core.Accounts.FindWith(ctx, b, key, want, ofCustomer)
 	var found *accounts.Found
 	err = o.read(ctx, b, []step{func(ctx context.Context, next *db.Batch) []step {
-		if found, _ = rows.One(); found == nil || found.Customer.UID == 0 {
-			return nil // the customer is not the caller's to see, or not asked for: accountCustomer says which
+		if found, _ = rows.One(); found == nil {
+			return nil
 		}
-		s, owner := family([]accounts.UID{found.Account.UID}), family([]customers.UID{found.Customer.UID})
+		s := family([]accounts.UID{found.Account.UID})
 		arrive(o, s, []*accounts.Account{&found.Account})
+		steps := o.children(ctx, next, accountKind, s, own)
+		if found.Customer.UID == 0 {
+			return steps // the customer is not the caller's to see, or not asked for: accountCustomer says which
+		}
+		owner := family([]customers.UID{found.Customer.UID})
 		arrive(o, owner, []*customers.Customer{&found.Customer})
-		for _, f := range relations {
+		for _, f := range customer {
 			s.answers[f.Field] = func(accounts.UID) (*customers.Customer, error) { return &found.Customer, nil }
 		}
-		return o.children(ctx, next, customerKind, owner, together(further))
+		return append(steps, o.children(ctx, next, customerKind, owner, together(further))...)
 	}})
 	if err != nil || rows.Err != nil || found == nil {
 		return nil, firstError(err, rows.Err)

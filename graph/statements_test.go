@@ -70,6 +70,12 @@ func TestADocumentCostsItsNumberOfStatements(t *testing.T) {
 		{1, 1, `{ account(by: {number: "NUMBER"}) { name customer { legalName } } }`},
 		{1, 1, `{ account(by: {uid: "ACCOUNT"}) { balances { available } a: customer { legalName } b: customer { shortName } } }`},
 		{3, 2, `{ account(by: {uid: "ACCOUNT"}) { customer { parent { uid } contacts { nodes { uid } } } } }`},
+		// A history is one statement for all siblings, read beside them where they are known.
+		{2, 1, `{ customer(by: {uid: "STAR"}) { history { nodes { action changes { field } } } } }`},
+		{4, 2, `{ customer(by: {uid: "STAR"}) { signatories { nodes { history { totalCount nodes { action } } } } } }`},
+		{3, 3, `{ customers { nodes { history { nodes { customer { uid } } } } } }`},
+		{2, 2, `{ audit { nodes { action customer { legalName } } } }`},
+		{2, 1, `{ audit(filter: {object: "contact"}) { totalCount nodes { action } } }`},
 		// Objects by global id: a statement for each kind, together.
 		{1, 1, `{ node(id: "cus_STAR") { ... on Customer { legalName } } }`},
 		{4, 1, `{ nodes(ids: ["cus_STAR", "acc_ACCOUNT", "con_CONTACT", "sig_SIGNATORY", "cus_PARTNER"]) { id } }`},

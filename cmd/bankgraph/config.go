@@ -17,11 +17,13 @@ type program struct {
 	settings
 
 	Serve       serveCommand       `cmd:"" help:"Serve GraphQL and REST. Without a database URL: on a private PostgreSQL, with a demo bank."`
+	Work        workCommand        `cmd:"" help:"Do the background work only, beside any number of serve."`
 	Migrate     migrateCommand     `cmd:"" help:"Bring the database schema up to date, undo its last step, or show where it stands."`
 	Demo        demoCommand        `cmd:"" help:"Fill the demo bank with customers."`
 	Tenant      tenantCommand      `cmd:"" help:"Banks."`
 	Client      clientCommand      `cmd:"" help:"API keys of a bank."`
 	Issuer      issuerCommand      `cmd:"" help:"Identity providers whose access tokens a bank accepts."`
+	Audit       auditCommand       `cmd:"" help:"The record of who did what: take it out, and prove it."`
 	Permissions permissionsCommand `cmd:"" help:"Report who may do what, for each operation and field, as CSV."`
 	Token       tokenCommand       `cmd:"" help:"Print an access token of an API key, for use in curl."`
 	Keyset      keysetCommand      `cmd:"" help:"Make a keyset for a bank on a database of its own."`
@@ -36,6 +38,7 @@ type settings struct {
 	Unprepared  bool   `env:"BANKGRAPH_UNPREPARED" help:"Send reads unprepared: for a PgBouncer older than 1.21 in transaction mode."`
 	Postgres    string `env:"BANKGRAPH_POSTGRES" placeholder:"FOLDER" help:"Folder of the PostgreSQL programs for the private database; searched for if not set."`
 	Keys        string `name:"keyset" env:"BANKGRAPH_KEYSET" placeholder:"FILE" help:"Keyset that account numbers and secrets are sealed with. Needed with a database URL; the private database has its own under --data."`
+	Checkpoints string `name:"audit-checkpoints" env:"BANKGRAPH_AUDIT_CHECKPOINTS" placeholder:"FILE" help:"File that every signed checkpoint of the audit chain is appended to, best on another machine's disk; under --data for the private database, and the log with a database URL, if not set."`
 	Addr        string `env:"BANKGRAPH_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to serve on (${default})."`
 	PublicURL   string `name:"public-url" env:"BANKGRAPH_PUBLIC_URL" placeholder:"URL" help:"Address that callers know this service by; the issuer's name in tokens. http://ADDR if not set."`
 }
@@ -77,6 +80,14 @@ func (s *settings) keysetFile() (path string, create bool) {
 		return s.Keys, false
 	}
 	return filepath.Join(s.Data, "keyset.json"), true
+}
+
+// checkpointsFile is where audit checkpoints are kept outside the database; "" means that the log carries them.
+func (s *settings) checkpointsFile() string {
+	if s.Checkpoints == "" && s.private() {
+		return filepath.Join(s.Data, "audit-checkpoints.jsonl")
+	}
+	return s.Checkpoints
 }
 
 // public is the address that callers know, when the service listens on addr.

@@ -166,6 +166,30 @@ func (p testProgram) serve(args ...string) *testServer {
 	return s
 }
 
+var working = regexp.MustCompile(`"msg":"working","metrics":"([^"]+)"`)
+
+// work starts workers alone and waits until they work.
+func (p testProgram) work() *testServer {
+	p.Helper()
+	s := &testServer{T: p.T, log: new(buffer), ended: make(chan error, 1)}
+	s.process = p.command("work")
+	s.process.Stderr = s.log
+	if err := s.process.Start(); err != nil {
+		p.Fatal(err)
+	}
+	p.Cleanup(func() { _ = s.process.Process.Kill() })
+	go func() { s.ended <- s.process.Wait() }()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		if at := working.FindStringSubmatch(s.log.String()); at != nil {
+			s.metrics = "http://" + at[1] + "/metrics"
+			return s
+		}
+		if time.Now().After(deadline) {
+			p.Fatalf("no worker\n%s", s.log)
+		}
+	}
+}
+
 func (s *testServer) signal(what os.Signal) {
 	s.Helper()
 	if err := s.process.Process.Signal(what); err != nil {
@@ -205,6 +229,27 @@ func (s *testServer) get(url, token string) (int, string) {
 		s.Fatal(err)
 	}
 	return answer.StatusCode, string(body)
+}
+
+// post sends JSON and returns the answer.
+func (s *testServer) post(url, token, body string) string {
+	s.Helper()
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		s.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return string(text)
 }
 
 // token asks for an access token as a caller does.

@@ -38,6 +38,7 @@ type serveCommand struct {
 	DemoAnywhere bool          `env:"BANKGRAPH_DEMO_ANYWHERE" help:"Serve the demo bank, whose keys everyone knows, on an address that is not loopback."`
 	Customers    int           `env:"BANKGRAPH_DEMO_CUSTOMERS" default:"250" help:"Customers of a new demo bank (${default})."`
 	Rate         int           `env:"BANKGRAPH_RATE" default:"10000" help:"Requests that one API key may send in a second; 0: as many as it likes (${default})."`
+	NoWork       bool          `env:"BANKGRAPH_NO_WORK" help:"Leave the background work to bankgraph work."`
 	InFlight     int           `env:"BANKGRAPH_IN_FLIGHT" default:"0" help:"Requests that are worked on at a time; 0: 32 for each processor."`
 	Drain        time.Duration `env:"BANKGRAPH_DRAIN" default:"0s" help:"How long to stay open but not ready after a signal, for the balancer to notice."`
 }
@@ -96,6 +97,10 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	failed := make(chan error, 2)
 	go func() { failed <- server.Serve(listener) }()
 	go func() { failed <- metrics.Serve(metricsListener) }()
+	if !c.NoWork {
+		// Until the last request has ended; then, before the pools close, the last tick.
+		defer work(context.WithoutCancel(ctx), log, b.jobs(s, meters, log))()
+	}
 	log.Info("serving", "address", listener.Addr().String(), "metrics", metricsListener.Addr().String(), "demo", demo)
 	if !loopback(s.Addr) && s.PublicURL == "" {
 		log.Warn("BANKGRAPH_PUBLIC_URL is not set: tokens name " + public + " as their issuer")

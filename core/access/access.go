@@ -28,6 +28,7 @@ const (
 	ManageContacts  Permission = "Manage_Contacts"
 	ViewSignatories Permission = "View_Signatories"
 	ViewUsers       Permission = "View_Roles_And_Users"
+	ViewAudit       Permission = "View_Audit"       // who did what
 	LookUpCustomers Permission = "Lookup_Customers" // find a customer by any account number
 	ExploreGraphQL  Permission = "Explore_GraphQL"  // introspection and free documents
 	ManageClients   Permission = "Manage_Clients"   // API keys and signing keys
@@ -44,17 +45,18 @@ var implied = map[Permission][]Permission{
 // All are the permissions that an API key can have, in the order in which they are shown.
 var All = []Permission{
 	ViewCustomers, ManageCustomers, ViewAccounts, ManageAccounts, ViewContacts, ManageContacts,
-	ViewSignatories, ViewUsers, LookUpCustomers, ExploreGraphQL, ManageClients,
+	ViewSignatories, ViewUsers, ViewAudit, LookUpCustomers, ExploreGraphQL, ManageClients,
 }
 
-// Partners are the permissions of a partner's programs: its own customers, and all that is theirs.
+// Partners are the permissions of a partner's programs: its own customers, and all that is theirs. The record names the
+// bank's staff and their reasons, so ViewAudit is not among them; a key that is given it sees that of its own customers.
 var Partners = []Permission{
 	ViewCustomers, ManageCustomers, ViewAccounts, ManageAccounts, ViewContacts, ManageContacts,
 	ViewSignatories, ViewUsers, LookUpCustomers,
 }
 
 // Readers are the permissions of somebody who may look at everything and change nothing.
-var Readers = []Permission{ViewCustomers, ViewAccounts, ViewContacts, ViewSignatories, ViewUsers, LookUpCustomers, ExploreGraphQL}
+var Readers = []Permission{ViewCustomers, ViewAccounts, ViewContacts, ViewSignatories, ViewUsers, ViewAudit, LookUpCustomers, ExploreGraphQL}
 
 // Caller is who calls, as the verified token says. It is never made from anything else in the request.
 type Caller struct {

@@ -9,7 +9,7 @@ import (
 	"bankgraph/db"
 )
 
-// Service reads and proves the record.
+// Service reads the record, seals it and proves it.
 type Service struct{ db *db.DB }
 
 // New makes the service.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -28,12 +29,17 @@ const (
 	Revealed Decision = "revealed" // a sealed value was shown in the clear
 )
 
+// ID is the number of an entry.
+type ID int64
+
+func (i ID) String() string { return strconv.FormatInt(int64(i), 10) }
+
 // Entry is one line of the record. It is never changed.
 type Entry struct {
 	bun.BaseModel `bun:"table:audit_entries,alias:e" json:"-"`
 
 	Tenant   access.Tenant   `bun:"tenant,pk" json:"-"`
-	ID       int64           `bun:"id,pk,nullzero" json:"id"`
+	ID       ID              `bun:"id,pk,nullzero" json:"id"`
 	At       time.Time       `bun:"at,nullzero" json:"at"`
 	Client   string          `bun:"client" json:"client"`    // the API key or external issuer; operator for the command line
 	LoginID  string          `bun:"login_id" json:"loginId"` // the user, where one is known
@@ -53,6 +59,14 @@ type Entry struct {
 func (e Entry) By(caller access.Caller) Entry {
 	e.Tenant, e.Client, e.LoginID, e.Entity, e.Request = caller.Tenant, caller.Client, caller.LoginID, caller.Entity, caller.Request
 	return e
+}
+
+// LegalEntity is the customer that the caller acted for; nil for the command line.
+func (e *Entry) LegalEntity() *int64 {
+	if e.Entity == 0 {
+		return nil
+	}
+	return &e.Entity
 }
 
 // Change is one field before and after. Nil is a value that was or is not there.
@@ -118,12 +132,27 @@ func fieldsOf(row any) map[string]any {
 	if row == nil || reflect.ValueOf(row).Kind() == reflect.Pointer && reflect.ValueOf(row).IsNil() {
 		return fields
 	}
+	var otherwise map[string]Field
+	if r, says := row.(interface{ Recorded() map[string]Field }); says {
+		otherwise = r.Recorded()
+	}
 	for path, value := range db.Fields(row) {
-		if !unrecorded[path] && !reflect.ValueOf(value).IsZero() {
-			fields[named(path)] = shown(value)
+		name := named(path)
+		if field, says := otherwise[path]; says {
+			name, value = field.Name, field.Value
+		}
+		if !unrecorded[path] && value != nil && !reflect.ValueOf(value).IsZero() {
+			fields[name] = shown(value)
 		}
 	}
 	return fields
+}
+
+// Field is what people read where it is not what a column holds: a row's method Recorded says so, by the column's Go
+// field (LimitMinor is approvalLimit, 100.00). A nil value is none.
+type Field struct {
+	Name  string
+	Value any
 }
 
 // shown is a value as the record may hold it: sealed ones have a word of their own for logs, which is masked.

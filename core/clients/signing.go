@@ -134,7 +134,7 @@ func (s *Service) ring(ctx context.Context, tenant access.Tenant) (*ring, error)
 		}
 		fresh.keys = append(fresh.keys, key)
 		if key.signs(fresh.read) {
-			fresh.signer = sync.OnceValues(func() (jose.Signer, error) { return s.signer(key) })
+			fresh.signer = sync.OnceValues(func() (jose.Signer, error) { return s.signer(key, tokenType) })
 		}
 	}
 	s.rings.put(fresh)
@@ -195,7 +195,8 @@ func (s *Service) RotateSigningKey(ctx context.Context) (kid string, signsFrom t
 		if err := lockTenantTx(ctx, tx, caller.Tenant); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `DELETE FROM signing_keys WHERE tenant = ? AND retires_at < ?`, caller.Tenant, s.now().Add(-AccessLifetime-remembered))
+		// Of a key that has done its work the public half stays: checkpoints of the audit chain were signed with it.
+		_, err := tx.ExecContext(ctx, `UPDATE signing_keys SET private = '' WHERE tenant = ? AND retires_at < ? AND private <> ''`, caller.Tenant, s.now().Add(-AccessLifetime-remembered))
 		if err != nil {
 			return err
 		}
@@ -241,8 +242,8 @@ func (s *Service) addKeyTx(ctx context.Context, tx bun.Tx, tenant access.Tenant,
 	return err
 }
 
-// signer opens the private half of a key.
-func (s *Service) signer(key *signingKey) (jose.Signer, error) {
+// signer opens the private half of a key, to sign things of one type.
+func (s *Service) signer(key *signingKey, as jose.ContentType) (jose.Signer, error) {
 	clear, err := s.keys.Open(seal.Text{Sealed: key.Private}, privatePlace(key))
 	if err != nil {
 		return nil, fmt.Errorf("open signing key %s: %w", key.KID, err)
@@ -256,7 +257,7 @@ func (s *Service) signer(key *signingKey) (jose.Signer, error) {
 		return nil, fmt.Errorf("open signing key %s: %w", key.KID, err)
 	}
 	return jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: private, KeyID: key.KID}},
-		(&jose.SignerOptions{}).WithType(tokenType))
+		(&jose.SignerOptions{}).WithType(as))
 }
 
 func privatePlace(key *signingKey) seal.Place {

@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/audit"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/money"
@@ -63,4 +64,13 @@ func (g *Signatory) ApprovalLimit() *money.Amount {
 	}
 	amount := money.Of(*g.LimitMinor, g.Currency)
 	return &amount
+}
+
+// Recorded shows the limit to readers of the record as people write it.
+func (g *Signatory) Recorded() map[string]audit.Field {
+	limit := audit.Field{Name: "approvalLimit"}
+	if amount := g.ApprovalLimit(); amount != nil {
+		limit.Value = amount.String()
+	}
+	return map[string]audit.Field{"LimitMinor": limit}
 }

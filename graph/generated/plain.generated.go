@@ -718,6 +718,130 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"AuditEntry": {
+		"id": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAuditID(b, o.(*audit.Entry).ID)
+			},
+		},
+		"uid": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAuditUID(b, o.(*audit.Entry).ID)
+			},
+		},
+		"at": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*audit.Entry).At)
+			},
+		},
+		"client": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*audit.Entry).Client)
+			},
+		},
+		"loginId": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*audit.Entry).LoginID)
+			},
+		},
+		"legalEntity": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*audit.Entry).LegalEntity()
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendUID(b, *v)
+			},
+		},
+		"action": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*audit.Entry).Action)
+			},
+		},
+		"decision": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNAuditDecision2bankgraphᚋcoreᚋauditᚐDecisionF[o.(*audit.Entry).Decision])
+			},
+		},
+		"object": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*audit.Entry).Object)
+			},
+		},
+		"objectUid": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*audit.Entry).UID)
+			},
+		},
+		"changes": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*audit.Entry).Changes()
+				for i := range v {
+					yield(&v[i])
+				}
+			},
+		},
+		"reason": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*audit.Entry).Reason)
+			},
+		},
+		"requestId": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*audit.Entry).Request)
+			},
+		},
+	},
+	"AuditEntryConnection": {
+		"edges": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[audit.Entry]).Edges()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"nodes": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[audit.Entry]).Nodes()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"pageInfo": {
+			One: func(o any) any {
+				if v := o.(*model.Connection[audit.Entry]).PageInfo(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"totalCount": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[audit.Entry]).TotalCount(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendInt(b, v), nil
+			},
+		},
+	},
+	"AuditEntryEdge": {
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.Edge[audit.Entry]).Cursor())
+			},
+		},
+		"node": {
+			One: func(o any) any {
+				if v := o.(*model.Edge[audit.Entry]).Node; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+	},
 	"Balances": {
 		"currency": {
 			Leaf: func(b []byte, o any) []byte {
@@ -1747,6 +1871,9 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.Edge[changes.Approval]]():            "ApprovalEdge",
 	reflect.TypeFor[*model.ApproveChangePayload]():              "ApproveChangePayload",
 	reflect.TypeFor[*customers.Attribute]():                     "Attribute",
+	reflect.TypeFor[*audit.Entry]():                             "AuditEntry",
+	reflect.TypeFor[*model.Connection[audit.Entry]]():           "AuditEntryConnection",
+	reflect.TypeFor[*model.Edge[audit.Entry]]():                 "AuditEntryEdge",
 	reflect.TypeFor[*accounts.Balances]():                       "Balances",
 	reflect.TypeFor[*model.ChangeContactPayload]():              "ChangeContactPayload",
 	reflect.TypeFor[*model.ChangeSignatoryPayload]():            "ChangeSignatoryPayload",
@@ -1786,6 +1913,7 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[changes.Search]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputApprovalFilter(ctx, nil, v) },
 	reflect.TypeFor[model.Decision]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputApproveChangeInput(ctx, nil, v) },
 	reflect.TypeFor[customers.Attribute]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputAttributeInput(ctx, nil, v) },
+	reflect.TypeFor[audit.Search]():               func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
 	reflect.TypeFor[model.ContactDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeContactInput(ctx, nil, v) },
 	reflect.TypeFor[model.SignatoryDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSignatoryInput(ctx, nil, v) },
 	reflect.TypeFor[contacts.BankDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputContactBankInput(ctx, nil, v) },

@@ -4,6 +4,7 @@ package generated
 
 import (
 	"bankgraph/core/accounts"
+	"bankgraph/core/audit"
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
@@ -1608,6 +1609,22 @@ func unmarshalNID2bankgraphᚋcoreᚋaccountsᚐUID(ctx context.Context, ec *exe
 func marshalNID2bankgraphᚋcoreᚋaccountsᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v accounts.UID) graphql.Marshaler {
 	_ = sel
 	res := scalar.MarshalAccountID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNID2bankgraphᚋcoreᚋauditᚐID(ctx context.Context, ec *executionContext, v any) (audit.ID, error) {
+	res, err := scalar.UnmarshalAuditID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNID2bankgraphᚋcoreᚋauditᚐID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v audit.ID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalAuditID(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")

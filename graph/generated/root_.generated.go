@@ -23,6 +23,7 @@ type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 type ResolverRoot interface {
 	Account() AccountResolver
 	Approval() ApprovalResolver
+	AuditEntry() AuditEntryResolver
 	Contact() ContactResolver
 	Customer() CustomerResolver
 	Mutation() MutationResolver
@@ -64,6 +65,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputApprovalFilter,
 		unmarshalInputApproveChangeInput,
 		unmarshalInputAttributeInput,
+		unmarshalInputAuditFilter,
 		unmarshalInputChangeContactInput,
 		unmarshalInputChangeSignatoryInput,
 		unmarshalInputContactBankInput,
@@ -564,6 +566,166 @@ type RefuseChangePayload {
   approval: Approval
   "The idempotency key came before: nothing happened this time."
   replayed: Boolean!
+}
+`, BuiltIn: false},
+	{Name: "../schema/audit.graphqls", Input: `extend type Query {
+  "The record of who did what, newest first. Partners find what was done to their own customers."
+  audit(
+    "The first so many rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "The last so many rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Only these; all where nothing is said."
+    filter: AuditFilter
+  ): AuditEntryConnection
+}
+
+extend type Customer {
+  "Who did what to the customer itself, newest first; what was done to all that is the customer's, audit(filter: {customer}) tells."
+  history(
+    "The first so many rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "The last so many rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+  ): AuditEntryConnection
+}
+
+extend type Account {
+  "Who did what to the account, newest first."
+  history(
+    "The first so many rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "The last so many rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+  ): AuditEntryConnection
+}
+
+extend type Contact {
+  "Who did what to the contact, newest first."
+  history(
+    "The first so many rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "The last so many rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+  ): AuditEntryConnection
+}
+
+extend type Signatory {
+  "Who did what to the signatory, newest first."
+  history(
+    "The first so many rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "The last so many rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+  ): AuditEntryConnection
+}
+
+"Which entries of the record a list shows. All that is given must hold."
+input AuditFilter {
+  "Only what was done to this customer and to all that is its."
+  customer: UID
+  "Only what was done to this kind of thing: signatory."
+  object: String
+  "Only what was done to the thing of this number; with object."
+  objectUid: String
+  "Only this action, by the name of the mutation: addSignatory."
+  action: String
+  "Only what was done by this API key."
+  client: String
+  "Only what was done by this person."
+  loginId: String
+  "Only what came of it."
+  decision: AuditDecision
+  "Only entries from then on."
+  since: DateTime
+  "Only entries before then."
+  until: DateTime
+}
+
+"What became of what somebody set out to do."
+enum AuditDecision {
+  "It was done."
+  DONE
+  "It waits for a second person."
+  PROPOSED
+  "The second person agreed."
+  APPROVED
+  "The bank or the second person said no."
+  REFUSED
+  "A sealed value was shown in the clear."
+  REVEALED
+}
+
+"One line of the record of who did what. It is written with the change, never changed, and sealed in a chain that shows tampering."
+type AuditEntry implements Node {
+  "The global id."
+  id: ID!
+  "The entry's number."
+  uid: UID!
+  "When it was done."
+  at: DateTime!
+  "The API key or external issuer that asked; operator for the command line."
+  client: String!
+  "The login id of who asked, where a person is known."
+  loginId: String
+  "The customer that the caller acted for; null for the command line."
+  legalEntity: UID
+  "What was done, by the name of the mutation: addSignatory."
+  action: String!
+  "What became of it."
+  decision: AuditDecision!
+  "The kind of thing that it was done to: signatory."
+  object: String!
+  "The number of the thing; null where it does not exist."
+  objectUid: String
+  "Whose it is; null where it is nobody's, or not the caller's to see."
+  customer: Customer
+  "The fields that changed."
+  changes: [FieldChange!]!
+  "Why, in the words of who asked; of a refusal, what was wrong."
+  reason: String
+  "The id of the request."
+  requestId: String
+}
+
+"A page of the record."
+type AuditEntryConnection {
+  "The rows with their cursors."
+  edges: [AuditEntryEdge!]!
+  "The rows."
+  nodes: [AuditEntry!]!
+  "Where the page stands in the list."
+  pageInfo: PageInfo!
+  "How many rows the whole list has."
+  totalCount: Int!
+}
+
+"An entry in a list."
+type AuditEntryEdge {
+  "The row's place in the list."
+  cursor: String!
+  "The entry."
+  node: AuditEntry!
 }
 `, BuiltIn: false},
 	{Name: "../schema/contacts.graphqls", Input: `extend type Customer {
@@ -1782,6 +1944,8 @@ func childFields_Account(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Account_createdAt(ctx, ec, field)
 	case "updatedAt":
 		return fieldContext_Account_updatedAt(ctx, ec, field)
+	case "history":
+		return fieldContext_Account_history(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Account", field.Name)
 }
@@ -1998,6 +2162,64 @@ func childFields_Attribute(ctx context.Context, ec *executionContext, field grap
 	return nil, fmt.Errorf("no field named %q was found under type Attribute", field.Name)
 }
 
+func childFields_AuditEntry(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return fieldContext_AuditEntry_id(ctx, ec, field)
+	case "uid":
+		return fieldContext_AuditEntry_uid(ctx, ec, field)
+	case "at":
+		return fieldContext_AuditEntry_at(ctx, ec, field)
+	case "client":
+		return fieldContext_AuditEntry_client(ctx, ec, field)
+	case "loginId":
+		return fieldContext_AuditEntry_loginId(ctx, ec, field)
+	case "legalEntity":
+		return fieldContext_AuditEntry_legalEntity(ctx, ec, field)
+	case "action":
+		return fieldContext_AuditEntry_action(ctx, ec, field)
+	case "decision":
+		return fieldContext_AuditEntry_decision(ctx, ec, field)
+	case "object":
+		return fieldContext_AuditEntry_object(ctx, ec, field)
+	case "objectUid":
+		return fieldContext_AuditEntry_objectUid(ctx, ec, field)
+	case "customer":
+		return fieldContext_AuditEntry_customer(ctx, ec, field)
+	case "changes":
+		return fieldContext_AuditEntry_changes(ctx, ec, field)
+	case "reason":
+		return fieldContext_AuditEntry_reason(ctx, ec, field)
+	case "requestId":
+		return fieldContext_AuditEntry_requestId(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuditEntry", field.Name)
+}
+
+func childFields_AuditEntryConnection(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return fieldContext_AuditEntryConnection_edges(ctx, ec, field)
+	case "nodes":
+		return fieldContext_AuditEntryConnection_nodes(ctx, ec, field)
+	case "pageInfo":
+		return fieldContext_AuditEntryConnection_pageInfo(ctx, ec, field)
+	case "totalCount":
+		return fieldContext_AuditEntryConnection_totalCount(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuditEntryConnection", field.Name)
+}
+
+func childFields_AuditEntryEdge(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return fieldContext_AuditEntryEdge_cursor(ctx, ec, field)
+	case "node":
+		return fieldContext_AuditEntryEdge_node(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuditEntryEdge", field.Name)
+}
+
 func childFields_Balances(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "currency":
@@ -2074,6 +2296,8 @@ func childFields_Contact(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Contact_status(ctx, ec, field)
 	case "version":
 		return fieldContext_Contact_version(ctx, ec, field)
+	case "history":
+		return fieldContext_Contact_history(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Contact", field.Name)
 }
@@ -2220,6 +2444,8 @@ func childFields_Customer(ctx context.Context, ec *executionContext, field graph
 		return fieldContext_Customer_version(ctx, ec, field)
 	case "accounts":
 		return fieldContext_Customer_accounts(ctx, ec, field)
+	case "history":
+		return fieldContext_Customer_history(ctx, ec, field)
 	case "contacts":
 		return fieldContext_Customer_contacts(ctx, ec, field)
 	case "fees":
@@ -2456,6 +2682,8 @@ func childFields_Signatory(ctx context.Context, ec *executionContext, field grap
 		return fieldContext_Signatory_updatedAt(ctx, ec, field)
 	case "version":
 		return fieldContext_Signatory_version(ctx, ec, field)
+	case "history":
+		return fieldContext_Signatory_history(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Signatory", field.Name)
 }

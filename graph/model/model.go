@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"bankgraph/core/accounts"
+	"bankgraph/core/audit"
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
@@ -39,16 +40,18 @@ type Connection[T any] struct {
 }
 
 type (
-	CustomerConnection  = Connection[customers.Customer]
-	CustomerEdge        = Edge[customers.Customer]
-	AccountConnection   = Connection[accounts.Account]
-	AccountEdge         = Edge[accounts.Account]
-	ContactConnection   = Connection[contacts.Contact]
-	ContactEdge         = Edge[contacts.Contact]
-	SignatoryConnection = Connection[signatories.Signatory]
-	SignatoryEdge       = Edge[signatories.Signatory]
-	ApprovalConnection  = Connection[changes.Approval]
-	ApprovalEdge        = Edge[changes.Approval]
+	CustomerConnection   = Connection[customers.Customer]
+	CustomerEdge         = Edge[customers.Customer]
+	AccountConnection    = Connection[accounts.Account]
+	AccountEdge          = Edge[accounts.Account]
+	ContactConnection    = Connection[contacts.Contact]
+	ContactEdge          = Edge[contacts.Contact]
+	SignatoryConnection  = Connection[signatories.Signatory]
+	SignatoryEdge        = Edge[signatories.Signatory]
+	ApprovalConnection   = Connection[changes.Approval]
+	ApprovalEdge         = Edge[changes.Approval]
+	AuditEntryConnection = Connection[audit.Entry]
+	AuditEntryEdge       = Edge[audit.Entry]
 )
 
 // Edge is one row of a page.

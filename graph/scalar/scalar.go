@@ -13,6 +13,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"bankgraph/core/accounts"
+	"bankgraph/core/audit"
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
@@ -115,6 +116,7 @@ const (
 	ContactPrefix   = "con_"
 	SignatoryPrefix = "sig_"
 	ApprovalPrefix  = "apr_"
+	AuditPrefix     = "aud_"
 )
 
 func appendID(b []byte, prefix string, uid int64) []byte {
@@ -198,6 +200,14 @@ func UnmarshalSignatoryUID(v any) (signatories.UID, error) { return parse[signat
 func AppendFeeTierUID(b []byte, u fees.ID) []byte          { return appendUID(b, int64(u)) }
 func MarshalFeeTierUID(u fees.ID) graphql.Marshaler        { return written(AppendFeeTierUID(nil, u)) }
 func UnmarshalFeeTierUID(v any) (fees.ID, error)           { return parse[fees.ID](v) }
+
+func AppendAuditID(b []byte, i audit.ID) []byte { return appendID(b, AuditPrefix, int64(i)) }
+
+func MarshalAuditID(i audit.ID) graphql.Marshaler  { return written(AppendAuditID(nil, i)) }
+func UnmarshalAuditID(v any) (audit.ID, error)     { return noID[audit.ID](v) }
+func AppendAuditUID(b []byte, i audit.ID) []byte   { return appendUID(b, int64(i)) }
+func MarshalAuditUID(i audit.ID) graphql.Marshaler { return written(AppendAuditUID(nil, i)) }
+func UnmarshalAuditUID(v any) (audit.ID, error)    { return parse[audit.ID](v) }
 
 func AppendApprovalID(b []byte, u changes.UID) []byte { return appendID(b, ApprovalPrefix, int64(u)) }
 

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"time"
+
+	"bankgraph/core/audit"
+)
+
+type auditCommand struct {
+	Export auditExport `cmd:"" help:"Write a bank's audit entries to the standard output, with all that proves them."`
+	Verify auditVerify `cmd:"" help:"Prove that nobody has changed, dropped, put in or moved an audit entry."`
+}
+
+type auditExport struct {
+	ofTenant
+	Since string `placeholder:"TIME" help:"Only from the last checkpoint before then on: 2026-11-21 or 2026-11-21T09:30:00Z; all if not set."`
+}
+
+// Run seals and signs what waits first, so that an export ends with something signed. A chain that was tampered with
+// is exported all the same: it is the evidence.
+func (c *auditExport) Run(ctx context.Context, s *settings, t *terminal) error {
+	since, err := c.since()
+	if err != nil {
+		return err
+	}
+	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
+		if _, err := b.Audit.Seal(ctx); err != nil {
+			return err
+		}
+		err := b.Audit.Sign(ctx, b.Clients.Sign, s.keeper(newLog(t.errs)))
+		if errors.Is(err, audit.ErrBroken) {
+			fmt.Fprintln(t.errs, "bankgraph:", err)
+		} else if err != nil {
+			return err
+		}
+		chain, err := b.chain(ctx, since, t)
+		if err != nil {
+			return err
+		}
+		return audit.Write(t.out, chain)
+	})
+}
+
+func (c *auditExport) since() (at time.Time, err error) {
+	if c.Since == "" {
+		return at, nil
+	}
+	for _, layout := range []string{time.RFC3339, time.DateOnly} {
+		if at, err = time.Parse(layout, c.Since); err == nil {
+			return at, nil
+		}
+	}
+	return at, errors.New("--since must be a day or a time by RFC 3339, such as 2026-11-21 or 2026-11-21T09:30:00Z")
+}
+
+// chain reads the chain of the operator's bank.
+func (b *bank) chain(ctx context.Context, since time.Time, t *terminal) (iter.Seq2[audit.Line, error], error) {
+	keys, err := b.Clients.EverSigned(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return b.Audit.Chain(ctx, since, keys, progress(t.errs, "audit entries"))
+}
+
+type auditVerify struct {
+	ofTenant
+	File        string   `arg:"" optional:"" help:"An export; - is the standard input. Without it, the database itself is verified."`
+	Keys        string   `name:"jwks" placeholder:"FILE" help:"Public keys of the bank, as its realm publishes them: only these count, not those that the export brings."`
+	Checkpoints []string `placeholder:"FILE" help:"Checkpoints that were kept outside the database, or a log with them. For the database itself: also those that this machine has kept."`
+}
+
+// Run needs neither database nor network where a file is given.
+func (c *auditVerify) Run(ctx context.Context, s *settings, t *terminal) error {
+	pins, err := c.pins()
+	if err != nil {
+		return err
+	}
+	if c.File != "" {
+		return c.offline(pins, t)
+	}
+	here := s.checkpointsFile()
+	if _, err := os.Stat(here); err == nil {
+		kept, err := readAll(here, audit.ReadCheckpoints)
+		if err != nil {
+			return err
+		}
+		pins.Checkpoints = append(pins.Checkpoints, kept...)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	pins.Unsigned = true // in a bank's first minute
+	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
+		chain, err := b.chain(ctx, time.Time{}, t)
+		if err != nil {
+			return err
+		}
+		return tell(chain, pins, t)
+	})
+}
+
+func (c *auditVerify) offline(pins audit.Pins, t *terminal) error {
+	from := io.Reader(os.Stdin)
+	if c.File != "-" {
+		file, err := os.Open(c.File)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		from = file
+	}
+	return tell(audit.Read(from), pins, t)
+}
+
+// pins reads what was kept outside the database.
+func (c *auditVerify) pins() (pins audit.Pins, err error) {
+	if c.Keys != "" {
+		if pins.Keys, err = readAll(c.Keys, audit.ReadKeys); err != nil {
+			return pins, err
+		}
+	}
+	for _, path := range c.Checkpoints {
+		kept, err := readAll(path, audit.ReadCheckpoints)
+		if err != nil {
+			return pins, err
+		}
+		if len(kept) == 0 {
+			return pins, fmt.Errorf("%s holds no checkpoints", path)
+		}
+		pins.Checkpoints = append(pins.Checkpoints, kept...)
+	}
+	return pins, nil
+}
+
+func readAll[T any](path string, read func(io.Reader) ([]T, error)) ([]T, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	all, err := read(file)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return all, nil
+}
+
+// tell verifies a chain and says what came of it.
+func tell(chain iter.Seq2[audit.Line, error], pins audit.Pins, t *terminal) error {
+	report, err := audit.Verify(chain, pins)
+	if err != nil {
+		return err
+	}
+	switch {
+	case report.Last == 0:
+		fmt.Fprintf(t.out, "bank %s: no entry is sealed\n", report.Code)
+	case report.Signed == 0:
+		fmt.Fprintf(t.out, "bank %s: entries %d to %d hold; nothing is signed yet\n", report.Code, report.First, report.Last)
+	default:
+		fmt.Fprintf(t.out, "bank %s: entries %d to %d hold; signed up to entry %d at %s\n", report.Code, report.First, report.Last,
+			report.Signed, report.SignedAt.UTC().Format(time.RFC3339))
+	}
+	if report.Unsealed > 0 {
+		fmt.Fprintf(t.errs, "%d entries are not sealed yet, so nothing proves them: serve or work seals them within seconds\n", report.Unsealed)
+	}
+	return nil
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"bankgraph/db"
+)
+
+// audited is the program on a database with one bank.
+func audited(t *testing.T) (testProgram, *db.DB) {
+	t.Helper()
+	p := onDatabase(t)
+	p.ok("tenant", "add", "FIRST", "--name", "First Bank", "--zone", "UTC", "--currency", "USD", "--admin", "jo")
+	d, err := db.Open(strings.TrimPrefix(p.settings[0], "BANKGRAPH_DATABASE_URL="), db.Options{Connections: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return p, d
+}
+
+// did writes so many entries.
+func did(t *testing.T, d *db.DB, entries int) {
+	t.Helper()
+	_, err := d.Exec(`INSERT INTO audit_entries (tenant, client, entity, action, decision, object, uid)
+		SELECT t.id, 'portal', 1000000, 'addSignatory', 'done', 'signatory', n::text FROM tenants AS t, generate_series(1, ?) AS n`, entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sealed waits until every entry is.
+func sealed(t *testing.T, d *db.DB, entries int) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		var n int
+		if err := d.NewRaw(`SELECT count(*) FROM audit_seals`).Scan(context.Background(), &n); err != nil {
+			t.Fatal(err)
+		}
+		if n == entries {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d of %d entries were sealed", n, entries)
+		}
+	}
+}
+
+func TestAuditIsProvenFromAnExportWithoutTheDatabase(t *testing.T) {
+	t.Parallel()
+	p, d := audited(t)
+	kept := filepath.Join(t.TempDir(), "kept.jsonl")
+	p.settings = append(p.settings, "BANKGRAPH_AUDIT_CHECKPOINTS="+kept)
+	did(t, d, 5)
+	var export string
+	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(export, `"end":{"seq":5,"unsealed":0}`) && time.Now().Before(deadline); {
+		export = p.ok("audit", "export") // transactions in other databases of the server may keep entries waiting
+	}
+	file := filepath.Join(t.TempDir(), "export.jsonl")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(export)
+	offline := testProgram{t, nil}
+	if out := offline.ok("audit", "verify", file, "--checkpoints", kept); !strings.Contains(out, "bank FIRST: entries 1 to 5 hold; signed up to entry 5 at ") {
+		t.Errorf("verify: %s", out)
+	}
+	if out := p.ok("audit", "verify"); !strings.Contains(out, "entries 1 to 5 hold; signed up to entry 5") {
+		t.Errorf("verify the database: %s", out)
+	}
+	write(strings.Replace(export, `"uid":"3"`, `"uid":"4"`, 1))
+	if out, errs, status := offline.run("audit", "verify", file); status != 1 || out != "" || !strings.Contains(errs, "entry 3 is not what was sealed") {
+		t.Errorf("a changed entry: %d, %s%s", status, out, errs)
+	}
+	keys := filepath.Join(t.TempDir(), "keys.json")
+	if err := os.WriteFile(keys, []byte(`{"keys":[]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{file + ".none"}, {file, "--jwks", keys}, {file, "--checkpoints", keys}} {
+		if _, errs, status := offline.run(append([]string{"audit", "verify"}, args...)...); status != 1 || errs == "" {
+			t.Errorf("%v: %d, %s", args, status, errs)
+		}
+	}
+	if _, err := d.Exec(`DELETE FROM audit_seals WHERE seq > 3; DELETE FROM audit_checkpoints; DELETE FROM audit_entries WHERE uid IN ('4', '5')`); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs, status := p.run("audit", "verify"); status != 1 || !strings.Contains(errs, "entry 4 and what follows up to entry 5 are missing: a checkpoint that was kept vouches for them") {
+		t.Errorf("a tail that was cut off in the database: %d, %s", status, errs)
+	}
+}
+
+func TestExportIsVerifiedFromAPipeAgainstThePublishedKeys(t *testing.T) {
+	t.Parallel()
+	p, d := audited(t)
+	did(t, d, 3)
+	s := p.serve()
+	sealed(t, d, 3)
+	status, keys := s.get(s.url+"/auth/realms/FIRST/protocol/openid-connect/certs", "")
+	file := filepath.Join(t.TempDir(), "keys.json")
+	if err := os.WriteFile(file, []byte(keys), 0o600); err != nil || status != 200 {
+		t.Fatalf("keys: %d %s, %v", status, keys, err)
+	}
+	command := testProgram{t, nil}.command("audit", "verify", "-", "--jwks", file)
+	command.Stdin = strings.NewReader(p.ok("audit", "export", "--since", "2020-01-01"))
+	if out, err := command.CombinedOutput(); err != nil || !strings.Contains(string(out), "entries 1 to 3 hold; signed up to entry 3") {
+		t.Errorf("%s, %v", out, err)
+	}
+	if _, errs, status := p.run("audit", "export", "--since", "yesterday"); status != 1 || !strings.Contains(errs, "--since") {
+		t.Errorf("%d, %s", status, errs)
+	}
+}
+
+// Several workers, of which one is killed, and serve without any.
+func TestWorkersSealAndSignUntilTheyAreStopped(t *testing.T) {
+	t.Parallel()
+	p, d := audited(t)
+	s := p.serve("--no-work")
+	did(t, d, 3)
+	time.Sleep(1500 * time.Millisecond)
+	sealed(t, d, 0)
+	first, second := p.work(), p.work()
+	sealed(t, d, 3)
+	if _, metrics := s.get(second.metrics, ""); !strings.Contains(metrics, "bankgraph_audit_waiting_seconds") {
+		t.Errorf("metrics:\n%s", metrics)
+	}
+	first.signal(syscall.SIGKILL)
+	_ = first.end()
+	did(t, d, 2)
+	sealed(t, d, 5)
+	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(first.log.String()+second.log.String(), `"msg":"audit checkpoint","checkpoint":{"tenant":`); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("no checkpoint is in the log\n%s", second.log)
+		}
+	}
+	log := filepath.Join(t.TempDir(), "log")
+	if err := os.WriteFile(log, []byte(first.log.String()+second.log.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	second.signal(syscall.SIGTERM)
+	if err := second.end(); err != nil {
+		t.Errorf("end: %v\n%s", err, second.log)
+	}
+	if out := p.ok("audit", "verify", "--checkpoints", log); !strings.Contains(out, "entries 1 to 5 hold; signed up to entry ") {
+		t.Errorf("verify: %s", out)
+	}
+	if strings.Contains(second.log.String(), `"level":"ERROR"`) {
+		t.Errorf("log:\n%s", second.log)
+	}
+}
+
+// The database is away for a while: workers say so and go on.
+func TestFailingTicksAreTriedAgain(t *testing.T) {
+	t.Parallel()
+	p, d := audited(t)
+	if _, err := d.Exec(`ALTER TABLE audit_seals RENAME TO gone`); err != nil {
+		t.Fatal(err)
+	}
+	did(t, d, 1)
+	w := p.work()
+	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(w.log.String(), `"msg":"job failed","job":"seal audit entries"`); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("no word of the failure\n%s", w.log)
+		}
+	}
+	if _, err := d.Exec(`ALTER TABLE gone RENAME TO audit_seals`); err != nil {
+		t.Fatal(err)
+	}
+	sealed(t, d, 1)
+}
+
+func TestCheckpointsOfThePrivateDatabaseAreKeptBesideIt(t *testing.T) {
+	t.Parallel()
+	p := onData(t)
+	s := p.serve()
+	token := s.token(sandbox, "demo-staff", "demo-staff-secret")
+	body := `{"query":"mutation { addSignatory(input: {customer: \"1000001\", fullName: \"Ada Byrd\", emailAddress: \"ada@pinecrest.example\", title: \"CFO\", phoneNumber: \"+16145550123\"}) { signatory { uid } } }"}`
+	if answer := s.post(s.url+"/graphql", token, body); !strings.Contains(answer, `"uid":"`) {
+		t.Fatal(answer)
+	}
+	kept := filepath.Join(strings.TrimPrefix(p.settings[0], "BANKGRAPH_DATA="), "audit-checkpoints.jsonl")
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if text, _ := os.ReadFile(kept); strings.Contains(string(text), `"seq":1`) {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no checkpoint was kept\n%s", s.log)
+		}
+	}
+	s.signal(syscall.SIGKILL)
+	_ = s.end()
+	if out := p.ok("audit", "verify"); !strings.Contains(out, "bank sandbox: entries 1 to 1 hold; signed up to entry 1") {
+		t.Errorf("after a kill: %s", out)
+	}
+}

@@ -1,0 +1,143 @@
+package audit_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"testing"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/audit"
+	"bankgraph/core/coretest"
+)
+
+// bank is a bank with entries, and its operator.
+type bank struct {
+	*coretest.Bank
+	testing.TB
+	operator context.Context
+	kept     []audit.Checkpoint // outside the database
+}
+
+func newBank(t testing.TB) *bank {
+	t.Helper()
+	return of(t, coretest.New(t))
+}
+
+func of(t testing.TB, b *coretest.Bank) *bank {
+	t.Helper()
+	return &bank{Bank: b, TB: t, operator: access.Operator(context.Background(), b.Tenant, b.Code, nil)}
+}
+
+// write writes entries, each in a transaction of its own.
+func (b *bank) write(entries int) {
+	b.Helper()
+	caller, err := access.Require(b.Staff())
+	if err != nil {
+		b.Fatal(err)
+	}
+	for n := range entries {
+		err := b.DB.InTx(context.Background(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
+			return audit.WriteTx(ctx, tx, entry(n).By(caller))
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func entry(n int) audit.Entry {
+	customer := int64(1_000_000 + n%7)
+	return audit.Entry{
+		Action: "changeSignatory", Decision: audit.Done, Object: "signatory", UID: fmt.Sprint(n), Customer: &customer,
+		Before: []byte(`{"title":"Clerk"}`), After: []byte(`{"title":"Treasurer \u00e9 é <b>"}`), Reason: "promoted, \"at last\"\n",
+	}
+}
+
+// seal seals everything, and returns how much that was. Transactions of other tests, in other databases of the
+// server, may keep entries waiting for a moment.
+func (b *bank) seal() (sealed int) {
+	b.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		n, err := b.Audit.Seal(b.operator)
+		if err != nil {
+			b.Fatal(err)
+		}
+		sealed += n
+		var all bool
+		err = b.DB.NewRaw(`SELECT (SELECT count(*) FROM audit_seals WHERE tenant = ?0) >= (SELECT count(*) FROM audit_entries WHERE tenant = ?0)`, b.Tenant).
+			Scan(context.Background(), &all)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if all {
+			return sealed
+		}
+		if time.Now().After(deadline) {
+			b.Fatal("entries wait to be sealed")
+		}
+	}
+}
+
+func (b *bank) keep(c audit.Checkpoint) error { b.kept = append(b.kept, c); return nil }
+
+func (b *bank) sign() error { return b.Audit.Sign(b.operator, b.Clients.Sign, b.keep) }
+
+// chain reads the chain from the database.
+func (b *bank) chain(since time.Time) iter.Seq2[audit.Line, error] {
+	b.Helper()
+	keys, err := b.Clients.EverSigned(b.operator)
+	if err != nil {
+		b.Fatal(err)
+	}
+	chain, err := b.Audit.Chain(b.operator, since, keys, func(int, int) {})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return chain
+}
+
+// export is the chain as a file.
+func (b *bank) export(since time.Time) []byte {
+	b.Helper()
+	var file bytes.Buffer
+	if err := audit.Write(&file, b.chain(since)); err != nil {
+		b.Fatal(err)
+	}
+	return file.Bytes()
+}
+
+// holds fails the test where the chain in the database does not hold.
+func (b *bank) holds() audit.Report {
+	b.Helper()
+	report, err := audit.Verify(b.chain(time.Time{}), audit.Pins{Unsigned: true, Checkpoints: b.kept})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return report
+}
+
+func (b *bank) exec(statement string, values ...any) {
+	b.Helper()
+	if _, err := b.DB.ExecContext(context.Background(), statement, values...); err != nil {
+		b.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// brokenAt is the first row that a check found wrong; 0 where it found nothing.
+func brokenAt(t testing.TB, err error) int64 {
+	t.Helper()
+	var broken *audit.Broken
+	if errors.As(err, &broken) {
+		return broken.Seq
+	}
+	if err != nil {
+		t.Errorf("error = %v", err)
+	}
+	return 0
+}

@@ -1,0 +1,175 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/core/page"
+	"bankgraph/db"
+)
+
+// Search is what a list of entries is narrowed to. Empty fields do not count; all others must hold.
+type Search struct {
+	Customer  int64
+	Object    string // the kind of thing: signatory
+	ObjectUID string // which one
+	Action    string // addSignatory
+	Client    string // the API key
+	LoginID   string
+	Decision  Decision
+	Since     *time.Time // from then on
+	Until     *time.Time // before then
+}
+
+// where are the conditions that narrow a query; p collects the values.
+func (by Search) where(p *db.Params) (all db.Conditions) {
+	if by.Customer != 0 {
+		all = append(all, "e.customer = "+p.Add(by.Customer))
+	}
+	for _, text := range [...]struct{ column, value string }{
+		{"object", by.Object}, {"uid", by.ObjectUID}, {"action", by.Action}, {"client", by.Client}, {"login_id", by.LoginID}, {"decision", string(by.Decision)},
+	} {
+		if text.value != "" {
+			all = append(all, "e."+text.column+" = "+p.Add(text.value))
+		}
+	}
+	if by.LoginID != "" {
+		all = append(all, "e.login_id <> ''") // as the index says
+	}
+	if by.Since != nil {
+		all = append(all, "e.at >= "+p.Add(*by.Since))
+	}
+	if by.Until != nil {
+		all = append(all, "e.at < "+p.Add(*by.Until))
+	}
+	return all
+}
+
+// within limits a query to what the caller may see: a partner sees what was done to its own customers. $2 is the partner.
+func within(caller access.Caller) db.Conditions {
+	if caller.Institution {
+		return db.Conditions{"$2 = 0::bigint"}
+	}
+	return db.Conditions{"EXISTS (SELECT FROM customers AS c WHERE c.tenant = e.tenant AND c.uid = e.customer AND c.owner = $2::bigint)"}
+}
+
+// identity is what every read needs.
+var identity = db.Want[Entry]("ID", "UID")
+
+type shape struct {
+	want         db.Columns
+	where, order string
+}
+
+var (
+	listing, ofObjects, finding db.Texts[Entry]
+	counting, countingOf        db.Texts[db.Count]
+)
+
+// List reads a window of the entries that the caller may see, the newest first.
+func (s *Service) List(ctx context.Context, b *db.Batch, by Search, want db.Columns, w page.Window) *db.Rows[Entry] {
+	caller, err := access.Require(ctx, access.ViewAudit)
+	if err != nil {
+		return db.RefuseRows[Entry](err)
+	}
+	p := db.Params{caller.Tenant, caller.Owner(), w.Limit()}
+	where := append(within(caller), by.where(&p)...)
+	order := newestFirst(w, &p, &where)
+	want = db.Or[Entry](want).And(identity)
+	text := listing.Get(shape{want, where.Key(), order}, func() string {
+		return where.On(db.Select[Entry](want, nil).Where("e.tenant = $1")).OrderExpr(order).String() + " LIMIT $3::bigint"
+	})
+	return db.Queue(b, text, p...)
+}
+
+// newestFirst is the order of every list of entries; where goes on from the window's cursor.
+func newestFirst(w page.Window, p *db.Params, where *db.Conditions) (order string) {
+	order, compare := "e.id DESC", " < "
+	if w.Backward {
+		order, compare = "e.id", " > "
+	}
+	if w.Cursor.UID != 0 {
+		*where = append(*where, "e.id"+compare+p.Add(w.Cursor.UID))
+	}
+	return order
+}
+
+// Count reads how many entries a search finds.
+func (s *Service) Count(ctx context.Context, b *db.Batch, by Search) *db.Rows[db.Count] {
+	caller, err := access.Require(ctx, access.ViewAudit)
+	if err != nil {
+		return db.RefuseRows[db.Count](err)
+	}
+	p := db.Params{caller.Tenant, caller.Owner()}
+	where := append(within(caller), by.where(&p)...)
+	text := counting.Get(shape{where: where.Key()}, func() string {
+		return where.On(db.Select0[Entry]("count(*) AS n").Where("e.tenant = $1")).String()
+	})
+	return db.Queue(b, text, p...)
+}
+
+// key is the number of an object of any kind.
+type key interface {
+	comparable
+	fmt.Stringer
+}
+
+// OfObjects reads a window of the history of each object of a kind, the newest first.
+func OfObjects[K key](ctx context.Context, b *db.Batch, kind string, of []K, want db.Columns, w page.Window) *db.Many[K, Entry] {
+	caller, err := access.Require(ctx, access.ViewAudit)
+	if err != nil {
+		return db.Refuse[K, Entry](err)
+	}
+	uids, byUID := texted(of)
+	p := db.Params{caller.Tenant, caller.Owner(), w.Limit(), kind, uids, w.Offset}
+	where := append(within(caller), "e.object = $4", "e.uid = p.uid")
+	order := newestFirst(w, &p, &where)
+	want = db.Or[Entry](want).And(identity)
+	text := ofObjects.Get(shape{want, where.Key(), order}, func() string {
+		return "SELECT r.* FROM unnest($5::text[]) WITH ORDINALITY AS p(uid, place) CROSS JOIN LATERAL (" +
+			where.On(db.Select[Entry](want, nil).Where("e.tenant = $1")).OrderExpr(order).String() +
+			" LIMIT $3::bigint OFFSET $6::bigint) AS r"
+	})
+	return db.QueueMany(b, text, func(e *Entry) K { return byUID[e.UID] }, p...)
+}
+
+// CountOfObjects counts the history of each object of a kind.
+func CountOfObjects[K key](ctx context.Context, b *db.Batch, kind string, of []K) *db.Many[K, db.Count] {
+	caller, err := access.Require(ctx, access.ViewAudit)
+	if err != nil {
+		return db.Refuse[K, db.Count](err)
+	}
+	uids, _ := texted(of)
+	where := append(within(caller), "e.object = $3")
+	text := countingOf.Get(shape{where: where.Key()}, func() string {
+		return where.On(db.Select0[Entry]("p.place AS of, count(*) AS n").Join("JOIN unnest($4::text[]) WITH ORDINALITY AS p(uid, place) ON p.uid = e.uid").
+			Where("e.tenant = $1")).GroupExpr("p.place").String()
+	})
+	return db.QueueMany(b, text, func(c *db.Count) K { return of[c.Of-1] }, caller.Tenant, caller.Owner(), kind, uids)
+}
+
+// texted are the numbers of objects as the record has them.
+func texted[K key](of []K) (uids []string, byUID map[string]K) {
+	uids, byUID = make([]string, len(of)), make(map[string]K, len(of))
+	for i, key := range of {
+		uids[i] = key.String()
+		byUID[uids[i]] = key
+	}
+	return uids, byUID
+}
+
+// FindMany reads entries by their numbers. Those that are not the caller's to see are absent.
+func (s *Service) FindMany(ctx context.Context, b *db.Batch, ids []ID, want db.Columns) *db.Many[ID, Entry] {
+	caller, err := access.Require(ctx, access.ViewAudit)
+	if err != nil {
+		return db.Refuse[ID, Entry](err)
+	}
+	where := append(within(caller), "e.id = ANY($3)")
+	want = db.Or[Entry](want).And(identity)
+	text := finding.Get(shape{want: want, where: where.Key()}, func() string {
+		return where.On(db.Select[Entry](want, nil).Where("e.tenant = $1")).String()
+	})
+	return db.QueueMany(b, text, func(e *Entry) ID { return e.ID }, caller.Tenant, caller.Owner(), ids)
+}

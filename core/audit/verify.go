@@ -1,0 +1,238 @@
+package audit
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"iter"
+	"strconv"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"bankgraph/core/access"
+)
+
+// Line is a line of an export; one of its fields is set. First comes Begin, then the bank's public keys, then each
+// entry in the order of the chain, with each checkpoint behind the last entry that it vouches for. Entries that were
+// not sealed yet follow, and End.
+type Line struct {
+	Begin      *Begin           `json:"begin,omitempty"`
+	Key        *jose.JSONWebKey `json:"key,omitempty"`
+	Sealed     *Sealed          `json:"sealed,omitempty"`
+	Checkpoint *Checkpoint      `json:"checkpoint,omitempty"`
+	Unsealed   *Text            `json:"unsealed,omitempty"`
+	End        *End             `json:"end,omitempty"`
+}
+
+// Begin says whose entries follow, and where in the chain they begin.
+type Begin struct {
+	Form   int           `json:"form"` // of the export: 1
+	Tenant access.Tenant `json:"tenant"`
+	Code   string        `json:"code"`
+	Seq    int64         `json:"seq"`  // of the entry before the first one; a checkpoint vouches for it
+	Hash   Hash          `json:"hash"` // and its hash
+}
+
+// form is the form of exports that this program writes and reads.
+const form = 1
+
+// Sealed is an entry with its place in the chain. Without a hash, the entry stands where all are sealed and is not.
+type Sealed struct {
+	Seq   int64 `json:"seq"`
+	Hash  Hash  `json:"hash"`
+	Entry Text  `json:"entry"`
+}
+
+// End says where the chain ended when the export was made.
+type End struct {
+	Seq      int64 `json:"seq"`
+	Unsealed int64 `json:"unsealed"` // how many entries were not sealed yet
+}
+
+// Pins are what a chain is held against beside itself: things that were kept away from the database.
+type Pins struct {
+	Keys        []jose.JSONWebKey // only these sign checkpoints; without any, those that the export brings
+	Checkpoints []Checkpoint      // what the chain must hold
+	Unsigned    bool              // a chain that nothing signed vouches for will do
+}
+
+// Report is what a chain that holds has to tell.
+type Report struct {
+	Tenant   access.Tenant
+	Code     string
+	First    int64     // the first entry that was looked at; 0: there is none
+	Last     int64     // the last one
+	Signed   int64     // the last one that a checkpoint vouches for
+	SignedAt time.Time // when that was signed
+	Unsealed int64     // entries that were not sealed yet: nothing vouches for these
+}
+
+// Broken is the first row of a chain that is not as it was.
+type Broken struct {
+	Seq  int64 // its place in the chain
+	What string
+}
+
+func (b *Broken) Error() string { return fmt.Sprintf("entry %d %s", b.Seq, b.What) }
+
+// Verify reads a chain and tells whether it holds. The error is a *Broken where it does not, naming the first row
+// that is wrong; any other error means that it could not be read.
+func Verify(lines iter.Seq2[Line, error], pins Pins) (Report, error) {
+	v := &verifier{pins: pins, keys: map[string]*jose.JSONWebKey{}, kept: map[int64][]Checkpoint{}}
+	for line, err := range lines {
+		if err == nil {
+			err = v.line(line)
+		}
+		if err != nil {
+			return v.report, err
+		}
+	}
+	if !v.ended {
+		return v.report, v.broken(v.at.seq+1, "and what should follow it are missing: the export was cut off")
+	}
+	return v.report, nil
+}
+
+type verifier struct {
+	pins   Pins
+	keys   map[string]*jose.JSONWebKey
+	kept   map[int64][]Checkpoint // the pinned ones of this bank
+	last   int64                  // the last entry that a pinned one is about
+	said   int64                  // the last entry that a checkpoint of the chain is about, whoever signed it
+	begun  bool
+	ended  bool
+	at     chain
+	report Report
+}
+
+func (v *verifier) broken(seq int64, what string, values ...any) error {
+	return &Broken{Seq: seq, What: fmt.Sprintf(what, values...)}
+}
+
+func (v *verifier) line(line Line) error {
+	switch {
+	case v.begun == (line.Begin != nil) || v.ended:
+		return v.broken(v.at.seq+1, "stands where no line of an export may")
+	case line.Begin != nil:
+		return v.begin(line.Begin)
+	case line.Key != nil:
+		if v.pins.Keys == nil {
+			v.keys[line.Key.KeyID] = line.Key
+		}
+		return nil
+	case line.Sealed != nil:
+		return v.sealed(line.Sealed)
+	case line.Checkpoint != nil:
+		return v.checkpoint(line.Checkpoint)
+	case line.Unsealed != nil:
+		v.report.Unsealed++
+		return nil
+	case line.End != nil:
+		return v.end(line.End)
+	}
+	return v.broken(v.at.seq+1, "is followed by an empty line of an export")
+}
+
+func (v *verifier) begin(b *Begin) error {
+	if b.Form != form || b.Seq < 0 || len(b.Hash) != len(v.at.hash) || b.Seq == 0 && !bytes.Equal(b.Hash, make([]byte, len(v.at.hash))) {
+		return v.broken(b.Seq+1, "cannot be the first: this is not the beginning of an export")
+	}
+	v.begun, v.at.seq, v.at.hash = true, b.Seq, [32]byte(b.Hash)
+	v.report.Tenant, v.report.Code = b.Tenant, b.Code
+	for i := range v.pins.Keys {
+		v.keys[v.pins.Keys[i].KeyID] = &v.pins.Keys[i]
+	}
+	for _, c := range v.pins.Checkpoints {
+		if c.Tenant == b.Tenant {
+			v.kept[c.Seq] = append(v.kept[c.Seq], c)
+			v.last = max(v.last, c.Seq)
+		}
+	}
+	return v.held()
+}
+
+// sealed goes on by one entry.
+func (v *verifier) sealed(s *Sealed) error {
+	seq := v.at.seq + 1
+	switch {
+	case v.report.Last == 0 && v.at.seq > v.report.Signed:
+		return v.broken(v.at.seq, "is where the export begins, and nothing signed vouches for it")
+	case len(s.Hash) == 0:
+		return v.broken(seq, "is not sealed (entry id %d): it was put in, or its seal was taken out", s.Entry.ID)
+	case s.Seq > seq:
+		return v.broken(seq, "is missing: entry %d stands in its place", s.Seq)
+	case s.Seq < seq:
+		return v.broken(seq, "is out of order: entry %d stands in its place", s.Seq)
+	case s.Entry.Tenant != strconv.FormatInt(int64(v.report.Tenant), 10):
+		return v.broken(seq, "is of another bank")
+	}
+	v.at.add(&s.Entry)
+	if !bytes.Equal(s.Hash, v.at.hash[:]) {
+		return v.broken(seq, "is not what was sealed (entry id %d)", s.Entry.ID)
+	}
+	v.report.First, v.report.Last = cmp.Or(v.report.First, seq), seq
+	return v.held()
+}
+
+// held holds the chain, as far as it has come, against what was kept about this place.
+func (v *verifier) held() error {
+	for i := range v.kept[v.at.seq] {
+		c := &v.kept[v.at.seq][i]
+		if key := v.keys[c.KID]; key != nil && !c.signedBy(key) {
+			return v.broken(c.Seq, "has a checkpoint in the file that was kept whose signature is wrong")
+		}
+		if err := v.vouched(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkpoint is one that the chain itself brings. Those of keys that are not known prove nothing, but must agree.
+func (v *verifier) checkpoint(c *Checkpoint) error {
+	v.said = max(v.said, c.Seq)
+	key := v.keys[c.KID]
+	switch {
+	case c.Tenant != v.report.Tenant || c.Seq < v.at.seq:
+		return v.broken(c.Seq, "has a checkpoint that does not stand behind it")
+	case c.Seq > v.at.seq:
+		return v.broken(v.at.seq+1, "and what follows up to entry %d are missing: a checkpoint vouches for them", c.Seq)
+	case key != nil && !c.signedBy(key):
+		return v.broken(c.Seq, "has a checkpoint whose signature is wrong")
+	case key == nil && !bytes.Equal(c.Hash, v.at.hash[:]):
+		return v.broken(v.report.Signed+1, "or a later one, up to entry %d, is not what its checkpoint says", c.Seq)
+	case key == nil:
+		return nil
+	}
+	return v.vouched(c)
+}
+
+// vouched takes a checkpoint of this place that counts.
+func (v *verifier) vouched(c *Checkpoint) error {
+	if !bytes.Equal(c.Hash, v.at.hash[:]) {
+		return v.broken(v.report.Signed+1, "or a later one, up to entry %d, is not what was signed: the chain was made anew", c.Seq)
+	}
+	v.report.Signed, v.report.SignedAt = c.Seq, c.At
+	return nil
+}
+
+func (v *verifier) end(e *End) error {
+	v.ended = true
+	vouched := max(v.report.Signed, v.report.First-1)
+	switch {
+	case e.Seq > v.at.seq:
+		return v.broken(v.at.seq+1, "and what follows up to entry %d are missing: they were sealed", e.Seq)
+	case v.last > v.at.seq:
+		return v.broken(v.at.seq+1, "and what follows up to entry %d are missing: a checkpoint that was kept vouches for them", v.last)
+	case e.Seq < v.at.seq:
+		return v.broken(e.Seq+1, "and what follows were put in: the export ends before them")
+	case e.Unsealed != v.report.Unsealed:
+		return v.broken(v.at.seq+1, "is of %d that were not sealed yet, and %d are there", e.Unsealed, v.report.Unsealed)
+	case v.said > v.report.Signed:
+		return v.broken(vouched+1, "and what follows are vouched for by a key that is not known")
+	case v.report.Last > 0 && v.report.Signed == 0 && !v.pins.Unsigned:
+		return v.broken(v.report.First, "and what follows are vouched for by nothing that is signed")
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+package events_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/coretest"
+	"bankgraph/core/events"
+	"bankgraph/core/fault"
+)
+
+// consumer reads the feed with a cursor that it stores as text, and is killed before it stores every now and then.
+type consumer struct {
+	testing.TB
+	bank   *coretest.Bank
+	stored string
+	seen   map[int64]bool
+	last   map[string]int32 // by object: the version of its last event
+}
+
+func (c *consumer) read(dice *rand.Rand) (read int) {
+	c.Helper()
+	place, err := events.ParseCursor(c.stored)
+	if err != nil {
+		c.Fatal(err)
+	}
+	found, err := c.bank.Events.After(access.Operator(context.Background(), c.bank.Tenant, c.bank.Code, nil), place, 1+dice.IntN(20))
+	if err != nil {
+		c.Fatal(err)
+	}
+	for _, event := range found {
+		if !c.seen[event.ID] && event.Version != c.last[event.UID]+1 {
+			c.Errorf("object %s: version %d after %d", event.UID, event.Version, c.last[event.UID])
+		}
+		if !c.seen[event.ID] {
+			c.last[event.UID] = event.Version
+		}
+		c.seen[event.ID] = true
+		if dice.IntN(10) > 0 { // else it is killed between the work and the note
+			c.stored = event.Cursor.String()
+			continue
+		}
+		break
+	}
+	return len(found)
+}
+
+// Twelve writers change eight objects. Each has a transaction number before it waits for the object's row, as an
+// idempotency key gives it one.
+func TestTwelveWritersNoEventMissedAndEachObjectInOrder(t *testing.T) {
+	t.Parallel()
+	bank := coretest.Alone(t)
+	const objects, writers, each = 8, 12, 40
+	for _, statement := range []string{"CREATE TABLE objects (uid int PRIMARY KEY, version int NOT NULL)", fmt.Sprintf("INSERT INTO objects SELECT n, 0 FROM generate_series(1, %d) AS n", objects)} {
+		if _, err := bank.DB.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var all sync.WaitGroup
+	for writer := range writers {
+		all.Go(func() {
+			dice := rand.New(rand.NewPCG(3, uint64(writer)))
+			for range each {
+				uid := 1 + dice.IntN(objects)
+				err := bank.DB.InTx(context.Background(), int64(bank.Tenant), func(ctx context.Context, tx bun.Tx) error {
+					if _, err := tx.ExecContext(ctx, "SELECT pg_current_xact_id()"); err != nil {
+						return err
+					}
+					time.Sleep(time.Duration(dice.IntN(5)) * time.Millisecond)
+					var version int32
+					if err := tx.NewRaw("UPDATE objects SET version = version + 1 WHERE uid = ? RETURNING version", uid).Scan(ctx, &version); err != nil {
+						return err
+					}
+					time.Sleep(time.Duration(dice.IntN(3)) * time.Millisecond)
+					return events.EmitTx(ctx, tx, events.Event{Tenant: bank.Tenant, Kind: "changeObject", Object: "object", UID: fmt.Sprint(uid), Version: version})
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { all.Wait(); close(done) }()
+	dice := rand.New(rand.NewPCG(4, 4))
+	c := &consumer{TB: t, bank: bank, seen: map[int64]bool{}, last: map[string]int32{}}
+	for deadline := time.Now().Add(60 * time.Second); len(c.seen) < writers*each && time.Now().Before(deadline) && !t.Failed(); {
+		if c.read(dice) == 0 {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	<-done
+	if len(c.seen) != writers*each {
+		t.Errorf("%d of %d events were seen", len(c.seen), writers*each)
+	}
+}
+
+func TestEventsOfAnotherBankAreNotInTheFeed(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	other := bank.Other()
+	for _, b := range []*coretest.Bank{bank, other} {
+		err := b.DB.InTx(t.Context(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
+			customer := int64(b.Self.UID)
+			return events.EmitTx(ctx, tx, events.Event{Tenant: b.Tenant, Kind: "addSignatory", Object: "signatory", UID: "7", Customer: &customer, Version: 3})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	operator := access.Operator(t.Context(), bank.Tenant, bank.Code, nil)
+	var found []events.Placed
+	for deadline := time.Now().Add(20 * time.Second); len(found) == 0 && time.Now().Before(deadline); { // transactions of other tests may run
+		var err error
+		if found, err = bank.Events.After(operator, events.Cursor{}, 10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(found) != 1 || found[0].Tenant != bank.Tenant || found[0].Kind != "addSignatory" || found[0].UID != "7" || *found[0].Customer != int64(bank.Self.UID) || found[0].Version != 3 || found[0].At.IsZero() {
+		t.Fatalf("feed = %+v", found)
+	}
+	if rest, err := bank.Events.After(operator, found[0].Cursor, 10); err != nil || len(rest) != 0 {
+		t.Errorf("after the last: %+v, %v", rest, err)
+	}
+	if _, err := bank.Events.After(bank.Staff(), events.Cursor{}, 10); !errors.Is(err, access.ErrDenied) {
+		t.Errorf("asked by staff: %v", err)
+	}
+	for _, limit := range []int{0, events.Most + 1} {
+		if _, err := bank.Events.After(operator, events.Cursor{}, limit); !invalid(err) {
+			t.Errorf("limit %d: %v", limit, err)
+		}
+	}
+}
+
+func invalid(err error) bool {
+	f, ok := fault.Of(err)
+	return ok && f.Kind == fault.Invalid
+}
+
+func TestCursorsHaveOneForm(t *testing.T) {
+	t.Parallel()
+	for _, good := range []string{"0.0", "12.7", "18446744073709551615.9223372036854775807"} {
+		if c, err := events.ParseCursor(good); err != nil || c.String() != good {
+			t.Errorf("%s: %v, %v", good, c, err)
+		}
+	}
+	if c, err := events.ParseCursor(""); err != nil || c != (events.Cursor{}) {
+		t.Errorf("the beginning: %v, %v", c, err)
+	}
+	for _, bad := range []string{"1", "1.", ".1", "01.1", "1.-1", "1.1.1", "a.b", " 1.1", "18446744073709551616.1"} {
+		if c, err := events.ParseCursor(bad); err == nil {
+			t.Errorf("%q is %v", bad, c)
+		}
+	}
+}
