@@ -26,6 +26,7 @@ var schema = generated.NewExecutableSchema(generated.Config{}).Schema()
 var (
 	customerKind = newKind[customers.Customer]("Customer", map[string][]string{
 		"id": {"UID"}, "parent": {"Parent"}, "accounts": {"UID"}, "contacts": {"UID"}, "signatories": {"UID"}, "limits": {"UID"}, "fees": {"UID"},
+		"users": {"UID"}, "roles": {"UID"},
 	})
 	accountKind = newKind[accounts.Account]("Account", map[string][]string{
 		"id": {"UID"}, "balances": {"Balance", "Currency"}, "customer": {"Customer"},
@@ -91,7 +92,7 @@ var (
 func init() {
 	customerKind.relations = map[string]planner{
 		"accounts": customerAccounts, "contacts": customerContacts, "signatories": customerSignatories,
-		"limits": customerLimits, "fees": customerFees, "parent": customerParent,
+		"limits": customerLimits, "fees": customerFees, "parent": customerParent, "users": customerUsers, "roles": customerRoles,
 	}
 	accountKind.relations = map[string]planner{"customer": accountCustomer}
 	contactKind.relations = map[string]planner{"customer": contactCustomer}

@@ -10,7 +10,9 @@ import (
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/page"
+	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
+	"bankgraph/core/users"
 )
 
 // Node is an object with a global id: one of the types that the schema lists.
@@ -49,6 +51,10 @@ type (
 	SignatoryEdge       = Edge[signatories.Signatory]
 	ApprovalConnection  = Connection[changes.Approval]
 	ApprovalEdge        = Edge[changes.Approval]
+	UserConnection      = Connection[users.User]
+	UserEdge            = Edge[users.User]
+	RoleConnection      = Connection[roles.Role]
+	RoleEdge            = Edge[roles.Role]
 )
 
 // Edge is one row of a page.
