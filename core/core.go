@@ -15,6 +15,7 @@ import (
 	"bankgraph/core/issuers"
 	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
+	"bankgraph/core/roles"
 	"bankgraph/core/seal"
 	"bankgraph/core/signatories"
 	"bankgraph/core/tenants"
@@ -31,7 +32,7 @@ type Options struct {
 	PublicURL string // the address that the world knows this program by: our issuers' names begin with it
 
 	Fetch   issuers.Fetch // reads what other issuers publish; without it their tokens cannot be checked
-	Granted users.Granted // what a user's roles grant
+	Granted users.Granted // what a user's roles grant; nil means what the database says
 }
 
 // Core is every service of the bank. A service comes after those that it calls.
@@ -43,11 +44,12 @@ type Core struct {
 	Audit       *audit.Service
 	Events      *events.Service
 	Changes     *changes.Service
-	Tenants     *tenants.Service
+	Customers   *customers.Service
+	Roles       *roles.Service
 	Users       *users.Service
+	Tenants     *tenants.Service
 	Issuers     *issuers.Service
 	Clients     *clients.Service
-	Customers   *customers.Service
 	Contacts    *contacts.Service
 	Accounts    *accounts.Service
 	Signatories *signatories.Service
@@ -65,11 +67,12 @@ func New(o Options) *Core {
 	c.Audit = audit.New(o.DB)
 	c.Events = events.New(o.DB)
 	c.Changes = changes.New(o.DB, o.Keys, o.Now)
+	c.Customers = customers.New(o.DB, o.Keys, c.Changes, o.Now)
+	c.Roles = roles.New(o.DB, c.Customers, c.Changes)
+	c.Users = users.New(o.DB, c.Customers, c.Roles, c.Changes, o.Granted)
 	c.Tenants = tenants.New(o.DB, o.Now)
-	c.Users = users.New(o.DB, o.Granted)
 	c.Issuers = issuers.New(o.DB, c.Users, o.Now, o.Fetch)
 	c.Clients = clients.New(o.DB, o.Keys, o.Now, o.PublicURL, c.Users, c.Issuers)
-	c.Customers = customers.New(o.DB, o.Keys, c.Changes, o.Now)
 	c.Contacts = contacts.New(o.DB, o.Keys, c.Customers, c.Changes, o.Now)
 	c.Accounts = accounts.New(o.DB, o.Keys, c.Customers, o.Now)
 	c.Signatories = signatories.New(o.DB, c.Customers, c.Changes)

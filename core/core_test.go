@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"context"
+	"encoding"
 	"errors"
 	"reflect"
 	"strings"
@@ -21,6 +22,7 @@ import (
 	"bankgraph/core/issuers"
 	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
+	"bankgraph/core/roles"
 	"bankgraph/core/seal"
 	"bankgraph/core/signatories"
 	"bankgraph/core/tenants"
@@ -45,6 +47,7 @@ func open(t *testing.T) *core.Core {
 var beforeCallers = map[string]bool{
 	"Tenants.Find": true, "Clients.Issue": true, "Clients.Refresh": true, "Clients.Verify": true, "Clients.PublicKeys": true, "Clients.Issuer": true,
 	"Issuers.Verify": true, "Users.Actor": true, "Users.ActorNamed": true,
+	"Roles.ActiveOf": true, "Users.Granted": true,
 }
 
 func TestEveryServiceMethodAsksWhoCalls(t *testing.T) {
@@ -128,7 +131,7 @@ func call(c reflect.Value, method reflect.Value) error {
 
 // models are all types that a table is behind.
 var models = []any{
-	(*audit.Entry)(nil), (*events.Event)(nil), (*changes.Approval)(nil), (*tenants.Tenant)(nil), (*users.User)(nil), (*issuers.Issuer)(nil), (*clients.Client)(nil), (*customers.Customer)(nil), (*customers.Configured)(nil), (*contacts.Contact)(nil),
+	(*audit.Entry)(nil), (*events.Event)(nil), (*changes.Approval)(nil), (*tenants.Tenant)(nil), (*roles.Role)(nil), (*users.User)(nil), (*users.RoleOf)(nil), (*issuers.Issuer)(nil), (*clients.Client)(nil), (*customers.Customer)(nil), (*customers.Configured)(nil), (*contacts.Contact)(nil),
 	(*accounts.Account)(nil), (*signatories.Signatory)(nil), (*fees.Tier)(nil), (*limits.Limit)(nil),
 	(*ledger.Balance)(nil), (*ledger.Journal)(nil), (*ledger.Posting)(nil),
 }
@@ -158,7 +161,8 @@ func TestEveryFieldIsLabelledForPartners(t *testing.T) {
 // labelled fails for each exported field without a json tag: "-" where partners must not see it.
 func labelled(t *testing.T, model reflect.Type, seen map[reflect.Type]bool) {
 	t.Helper()
-	if seen[model] || !strings.HasPrefix(model.PkgPath(), "bankgraph/core/") || model.Implements(reflect.TypeFor[interface{ MarshalJSON() ([]byte, error) }]()) && model.Name() != "Customer" {
+	if seen[model] || !strings.HasPrefix(model.PkgPath(), "bankgraph/core/") || model.Implements(reflect.TypeFor[encoding.TextMarshaler]()) ||
+		model.Implements(reflect.TypeFor[interface{ MarshalJSON() ([]byte, error) }]()) && model.Name() != "Customer" {
 		return
 	}
 	seen[model] = true

@@ -11,7 +11,9 @@ import (
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/given"
+	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
+	"bankgraph/core/users"
 )
 
 // said is what an operation answers.
@@ -50,6 +52,32 @@ var writes = []struct {
 		return approve(b, addSignatory(b, b.Customer(dual)))
 	}},
 	{name: "refuseChange", as: checker, on: func(b *coretest.Bank) write { return refuse(b, addSignatory(b, b.Customer(dual))) }},
+	{name: "createUser", on: func(b *coretest.Bank) write { return createUser(b, b.Customer()) }},
+	{name: "createUser, to be approved", on: func(b *coretest.Bank) write { return createUser(b, b.Customer(dual)) }},
+	{name: "createUser, whose login id is taken", refused: users.ErrTaken, on: func(b *coretest.Bank) write {
+		b.User(b.Customer(), nil, func(u *users.User) { u.LoginID = "ADA.byron" })
+		return createUser(b, b.Customer())
+	}},
+	{name: "changeUser", on: func(b *coretest.Bank) write { return changeUser(b, b.Customer()) }},
+	{name: "changeUser, to be approved", on: func(b *coretest.Bank) write { return changeUser(b, b.Customer(dual)) }},
+	{name: "suspendUser", on: func(b *coretest.Bank) write { return suspendUser(b, b.Customer(dual), users.Active) }},
+	{name: "suspendUser, who is", refused: users.ErrSuspended, on: func(b *coretest.Bank) write { return suspendUser(b, b.Customer(), users.Suspended) }},
+	{name: "activateUser", on: func(b *coretest.Bank) write { return activateUser(b, b.Customer(), users.Locked) }},
+	{name: "activateUser, to be approved", on: func(b *coretest.Bank) write { return activateUser(b, b.Customer(dual), users.Suspended) }},
+	{name: "activateUser, who is", refused: users.ErrActive, on: func(b *coretest.Bank) write { return activateUser(b, b.Customer(), users.Active) }},
+	{name: "approveChange, of a new user", as: checker, on: func(b *coretest.Bank) write { return approve(b, createUser(b, b.Customer(dual))) }},
+	{name: "refuseChange, of a new user", as: checker, on: func(b *coretest.Bank) write { return refuse(b, createUser(b, b.Customer(dual))) }},
+	{name: "createRole", on: func(b *coretest.Bank) write { return createRole(b, b.Customer()) }},
+	{name: "createRole, to be approved", on: func(b *coretest.Bank) write { return createRole(b, b.Customer(dual)) }},
+	{name: "createRole, whose name is taken", refused: roles.ErrTaken, on: func(b *coretest.Bank) write {
+		c := b.Customer()
+		b.Role(c, func(r *roles.Role) { r.Name = "CLERK" })
+		return createRole(b, c)
+	}},
+	{name: "changeRole", on: func(b *coretest.Bank) write { return changeRole(b, b.Customer()) }},
+	{name: "changeRole, to be approved", on: func(b *coretest.Bank) write { return changeRole(b, b.Customer(dual)) }},
+	{name: "approveChange, of a new role", as: checker, on: func(b *coretest.Bank) write { return approve(b, createRole(b, b.Customer(dual))) }},
+	{name: "refuseChange, of a new role", as: checker, on: func(b *coretest.Bank) write { return refuse(b, createRole(b, b.Customer(dual))) }},
 }
 
 func TestEveryOperationIsAmongTheWrites(t *testing.T) {

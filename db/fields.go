@@ -22,6 +22,12 @@ func fields(value reflect.Value, within string, yield func(string, any) bool) bo
 	for i := range model.NumField() {
 		field := model.Field(i)
 		tag, ok := field.Tag.Lookup("bun")
+		if field.Anonymous && tag == ",extend" {
+			if !fields(value.Field(i), within, yield) {
+				return false
+			}
+			continue
+		}
 		if !ok || field.Anonymous || !field.IsExported() || strings.Contains(tag, ",scanonly") {
 			continue
 		}

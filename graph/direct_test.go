@@ -19,6 +19,7 @@ import (
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/given"
+	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
 	"bankgraph/graph"
 	"bankgraph/graph/generated"
@@ -41,6 +42,8 @@ func TestBothWaysOfExecutionAnswerAlike(t *testing.T) {
 	bank.Limit(customer, "ACH_PAYMENT_LIMIT_PER_TRANSACTION", 100_00)
 	bank.Fee(customer)
 
+	role := bank.Role(customer)
+	user := bank.User(customer, []*roles.Role{role})
 	waits := approval(t, bank, customer)
 	direct, fieldwise := graph.New(bank.Core, graph.Options{}), graph.Resolving(bank.Core, graph.Options{})
 	callers := []context.Context{bank.Staff(), bank.Reader(), bank.As(access.ViewCustomers), bank.As(access.ViewAccounts), bank.As()}
@@ -48,10 +51,10 @@ func TestBothWaysOfExecutionAnswerAlike(t *testing.T) {
 	w := &documents{schema: schema, values: map[string][]string{
 		"CustomerBy": {fmt.Sprintf("{uid: %q}", customer.UID), fmt.Sprintf("{shortName: %q}", customer.ShortName), `{uid: "5"}`, fmt.Sprintf("{accountNumber: %q}", coretest.AccountNumber(account.UID))},
 		"AccountBy":  {fmt.Sprintf("{uid: %q}", account.UID), fmt.Sprintf("{number: %q}", coretest.AccountNumber(account.UID)), `{number: "nobody"}`},
-		"ID":         {fmt.Sprintf("%q", "cus_"+customer.UID.String()), fmt.Sprintf("%q", "acc_"+account.UID.String()), fmt.Sprintf("%q", "con_"+contact.UID.String()), fmt.Sprintf("%q", "sig_"+signatory.UID.String()), fmt.Sprintf("%q", "apr_"+waits), `"aud_1"`, `"cus_1"`, `"nonsense"`},
+		"ID":         {fmt.Sprintf("%q", "cus_"+customer.UID.String()), fmt.Sprintf("%q", "acc_"+account.UID.String()), fmt.Sprintf("%q", "con_"+contact.UID.String()), fmt.Sprintf("%q", "sig_"+signatory.UID.String()), fmt.Sprintf("%q", "apr_"+waits), `"aud_1"`, fmt.Sprintf("%q", "usr_"+user.UID.String()), fmt.Sprintf("%q", "rol_"+role.UID.String()), `"cus_1"`, `"nonsense"`},
 		"Int":        append(slices.Repeat([]string{"1", "2", "5", "20"}, 8), "0", "201"), "UID": {fmt.Sprintf("%q", parent.UID)},
 		"Rail": {"ACH", "FEDWIRE", "RTP"}, "EntryType": {"CREDIT", "DEBIT", "null"}, "SecCode": {"PPD", "null", "null"}, "Amount": {`"1000.01"`, `"1"`, "null", "null", `"-1"`}, "Date": {`"2026-11-21"`, "null"},
-		"AuditDecision": {"DONE"}, "AuditFilter": {"null", "{}", `{object: "signatory"}`, fmt.Sprintf("{customer: %q}", customer.UID)}, "ApprovalFilter": {"null", "{}", "{status: APPROVED}"}, "CustomerOrder": {"UID", "NAME"}, "CustomerFilter": {"null", "{type: CORPORATE}", `{namePrefix: "a"}`}, "AccountFilter": {"null", "{status: ACTIVE}"}, "ContactFilter": {"null", `{name: "a"}`},
+		"AuditDecision": {"DONE"}, "AuditFilter": {"null", "{}", `{object: "signatory"}`, fmt.Sprintf("{customer: %q}", customer.UID)}, "ApprovalFilter": {"null", "{}", "{status: APPROVED}"}, "CustomerOrder": {"UID", "NAME"}, "CustomerFilter": {"null", "{type: CORPORATE}", `{namePrefix: "a"}`}, "AccountFilter": {"null", "{status: ACTIVE}"}, "UserFilter": {"null", "{status: ACTIVE}", `{lastName: "k"}`}, "RoleFilter": {"null", `{name: "role"}`}, "ContactFilter": {"null", `{name: "a"}`},
 	}}
 	answered, failed := 0, 0
 	for seed := range uint64(600) {

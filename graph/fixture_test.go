@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
 	"bankgraph/core"
@@ -26,8 +27,10 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/limits"
 	"bankgraph/core/money"
+	"bankgraph/core/roles"
 	"bankgraph/core/seal"
 	"bankgraph/core/signatories"
+	"bankgraph/core/users"
 	"bankgraph/db"
 	"bankgraph/db/dbtest"
 	"bankgraph/graph"
@@ -55,6 +58,14 @@ func signatoryOf(c customers.UID, n int) signatories.UID {
 
 // auditOf is the first of two entries about a customer's first signatory; those about the others stand around it.
 func auditOf(c customers.UID) audit.ID { return audit.ID(int(c-theBank)*100 + 1_000_000_007) }
+
+func userOf(c customers.UID, n int) users.UID {
+	return users.UID{UUID: uuid.NewSHA1(uuid.NameSpaceDNS, fmt.Appendf(nil, "user-%d-%d", c, n))}
+}
+
+func roleOf(c customers.UID, n int) roles.UID {
+	return roles.UID{UUID: uuid.NewSHA1(uuid.NameSpaceDNS, fmt.Appendf(nil, "role-%d-%d", c, n))}
+}
 
 func approvalOf(c customers.UID) changes.UID { return changes.UID(c - theBank + 1) }
 
@@ -186,6 +197,9 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		held     []accounts.Account
 		paid     []contacts.Contact
 		signing  []signatories.Signatory
+		people   []users.User
+		offered  []roles.Role
+		given    []users.RoleOf
 		ceilings []limits.Limit
 	)
 	for i := range legal {
@@ -218,6 +232,20 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 			b.fill(&g, int64(g.UID))
 			g.Tenant, g.Status, g.Version = b.tenant, signatories.Active, 1
 			signing = append(signing, g)
+
+			u := users.User{UID: userOf(uid, n), Customer: uid}
+			b.fill(&u, int64(g.UID))
+			u.Tenant, u.Number, u.Status, u.Version = b.tenant, users.Number(g.UID), users.Active, 1
+			u.PhoneNumber = fmt.Sprint("+1614", g.UID)
+			u.Limits = []users.ApplicationLimits{{Name: "Payments", Limits: []roles.Limit{{Name: "Daily_Payment_Limits", Minor: int64(u.Number), Currency: "USD"}}}}
+			people = append(people, u)
+
+			r := roles.Role{UID: roleOf(uid, n), Customer: uid}
+			b.fill(&r, int64(g.UID))
+			r.Tenant, r.Number, r.Type, r.Owner, r.Status, r.Version = b.tenant, roles.Number(g.UID), roles.Customer, roles.OwnerCustomer, roles.Active, 1
+			r.Applications = []roles.Grant{{Name: "Payments", Entitlements: []string{"View_Payments"}, Limits: []roles.Limit{{Name: "Daily_Payment_Limits", Minor: 100_000_000 + int64(r.Number), Currency: "USD"}}}}
+			offered = append(offered, r)
+			given = append(given, users.RoleOf{Tenant: b.tenant, Customer: uid, User: u.UID, Role: r.UID})
 		}
 		for n, code := range []string{
 			"ACH_PAYMENT_LIMIT_PER_TRANSACTION", "ACH_PAYMENT_LIMIT_PER_DAY", "ACH_PAYMENT_LIMIT_PER_WEEK", "ACH_PAYMENT_LIMIT_PER_MONTH",
@@ -230,7 +258,7 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		}
 	}
 	b.write(t, func(ctx context.Context, tx bun.Tx) error {
-		for _, rows := range []any{&legal, &held, &paid, &signing, &ceilings} {
+		for _, rows := range []any{&legal, &held, &paid, &signing, &ceilings, &people, &offered, &given} {
 			if _, err := tx.NewInsert().Model(rows).Exec(ctx); err != nil {
 				return err
 			}
@@ -310,7 +338,7 @@ type filler struct {
 // keys are set by who makes the row, and what the ledger keeps is not the row's.
 var keys = map[string]bool{
 	"BaseModel": true, "Tenant": true, "UID": true, "Owner": true, "Customer": true, "Parent": true, "Version": true,
-	"Balance": true, "DeletedAt": true, "ExternalToken": true,
+	"Balance": true, "DeletedAt": true, "ExternalToken": true, "Limits": true, "Applications": true,
 }
 
 func (f *filler) value(v reflect.Value, path string) {

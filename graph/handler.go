@@ -44,7 +44,10 @@ const mostStatements = 60
 const mostErrors = 100
 
 // limits per rail are at most these many, and a customer's fee tiers are few: the price check counts them so.
-var listSizes = map[string]int{"Customer.limits": 15, "Customer.fees": 10, "Viewer.permissions": 20}
+var listSizes = map[string]int{
+	"Customer.limits": 15, "Customer.fees": 10, "Viewer.permissions": 20, "User.roles": 3, "User.limits": 2, "User.applicationLimits": 2,
+	"ApplicationLimits.limits": 3, "Role.applications": 5, "RoleApplication.limits": 3,
+}
 
 // New makes the handler of /graphql. Callers are known before it runs: the context carries them.
 func New(c *core.Core, options Options) http.Handler { return serving(c, options, queries) }

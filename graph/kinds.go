@@ -25,7 +25,8 @@ var schema = generated.NewExecutableSchema(generated.Config{}).Schema()
 // The object types that are read from the database. Fields that are not called as in core say what they need.
 var (
 	customerKind = newKind[customers.Customer]("Customer", map[string][]string{
-		"id": {"UID"}, "parent": {"Parent"}, "accounts": {"UID"}, "contacts": {"UID"}, "signatories": {"UID"}, "limits": {"UID"}, "fees": {"UID"}, "history": {"UID"},
+		"id": {"UID"}, "parent": {"Parent"}, "accounts": {"UID"}, "contacts": {"UID"}, "signatories": {"UID"}, "limits": {"UID"}, "fees": {"UID"},
+		"history": {"UID"}, "users": {"UID"}, "roles": {"UID"},
 	})
 	accountKind = newKind[accounts.Account]("Account", map[string][]string{
 		"id": {"UID"}, "balances": {"Balance", "Currency"}, "customer": {"Customer"}, "history": {"UID"},
@@ -91,7 +92,7 @@ var (
 func init() {
 	customerKind.relations = map[string]planner{
 		"accounts": customerAccounts, "contacts": customerContacts, "signatories": customerSignatories,
-		"limits": customerLimits, "fees": customerFees, "parent": customerParent, "history": customerHistory,
+		"limits": customerLimits, "fees": customerFees, "parent": customerParent, "history": customerHistory, "users": customerUsers, "roles": customerRoles,
 	}
 	accountKind.relations = map[string]planner{"customer": accountCustomer, "history": accountHistory}
 	contactKind.relations = map[string]planner{"customer": contactCustomer, "history": contactHistory}

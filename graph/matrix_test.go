@@ -56,6 +56,10 @@ var lookups = map[string]struct {
 	"Query.audit.filter.action":              {`{ audit(filter: {action: "%s"}) { totalCount nodes { ALL(AuditEntry) } } }`, func(c customers.UID) string { return "Alpha action " + c.String() }},
 	"Query.audit.filter.client":              {`{ audit(filter: {client: "%s"}) { totalCount nodes { ALL(AuditEntry) } } }`, func(c customers.UID) string { return "Alpha client " + c.String() }},
 	"Query.audit.filter.loginId":             {`{ audit(filter: {loginId: "%s"}) { totalCount nodes { ALL(AuditEntry) } } }`, func(c customers.UID) string { return "Alpha login " + c.String() }},
+	"Query.node.id:User":                     {`{ node(id: "%s") { ... on User { ALL(User) } } }`, func(c customers.UID) string { return "usr_" + userOf(c, 0).String() }},
+	"Query.nodes.ids:User":                   {`{ nodes(ids: ["%s"]) { id ... on User { ALL(User) } } }`, func(c customers.UID) string { return "usr_" + userOf(c, 0).String() }},
+	"Query.node.id:Role":                     {`{ node(id: "%s") { ... on Role { ALL(Role) } } }`, func(c customers.UID) string { return "rol_" + roleOf(c, 0).String() }},
+	"Query.nodes.ids:Role":                   {`{ nodes(ids: ["%s"]) { id ... on Role { ALL(Role) } } }`, func(c customers.UID) string { return "rol_" + roleOf(c, 0).String() }},
 	"Query.approvals.filter.customer":        {`{ approvals(filter: {customer: "%s"}) { totalCount nodes { ALL(Approval) } } }`, customers.UID.String},
 	"Query.customer.by.uid":                  {`{ customer(by: {uid: "%s"}) { ALL(Customer) } }`, customers.UID.String},
 	"Query.customer.by.accountNumber":        {`{ customer(by: {accountNumber: "%s"}) { ALL(Customer) } }`, func(c customers.UID) string { return numberOf(c, 0) }},
@@ -74,6 +78,12 @@ var lookups = map[string]struct {
 	"Customer.accounts.filter.costCenter":    {`{ customers(first: 8) { nodes { accounts(first: 3, filter: {costCenter: "%s"}) { totalCount nodes { ALL(Account) } } } } }`, func(c customers.UID) string { return "Alpha CostCenter " + accountOf(c, 0).String() }},
 	"Customer.contacts.filter.name":          {`{ customers(first: 8) { nodes { contacts(first: 3, filter: {name: "%s"}) { totalCount nodes { ALL(Contact) } } } } }`, func(c customers.UID) string { return "alpha name " + contactOf(c, 0).String() }},
 	"Customer.contacts.filter.accountNumber": {`{ customers(first: 8) { nodes { contacts(first: 3, filter: {accountNumber: "%s"}) { totalCount nodes { ALL(Contact) } } } } }`, func(c customers.UID) string { return "55" + numberOf(c, 0) }},
+	"Customer.users.filter.loginId":          {`{ customers(first: 8) { nodes { users(first: 3, filter: {loginId: "%s"}) { totalCount nodes { ALL(User) } } } } }`, func(c customers.UID) string { return fmt.Sprint("Alpha LoginID ", signatoryOf(c, 0)) }},
+	"Customer.users.filter.firstName":        {`{ customers(first: 8) { nodes { users(first: 3, filter: {firstName: "%s"}) { totalCount nodes { ALL(User) } } } } }`, func(c customers.UID) string { return fmt.Sprint("Alpha FirstName ", signatoryOf(c, 0)) }},
+	"Customer.users.filter.lastName":         {`{ customers(first: 8) { nodes { users(first: 3, filter: {lastName: "%s"}) { totalCount nodes { ALL(User) } } } } }`, func(c customers.UID) string { return fmt.Sprint("Alpha LastName ", signatoryOf(c, 0)) }},
+	"Customer.users.filter.email":            {`{ customers(first: 8) { nodes { users(first: 3, filter: {email: "%s"}) { totalCount nodes { ALL(User) } } } } }`, func(c customers.UID) string { return fmt.Sprint("Alpha EmailAddress ", signatoryOf(c, 0)) }},
+	"Customer.users.filter.phoneNumber":      {`{ customers(first: 8) { nodes { users(first: 3, filter: {phoneNumber: "%s"}) { totalCount nodes { ALL(User) } } } } }`, func(c customers.UID) string { return fmt.Sprint("+1 614-", signatoryOf(c, 0)) }},
+	"Customer.roles.filter.name":             {`{ customers(first: 8) { nodes { roles(first: 3, filter: {name: "%s"}) { totalCount nodes { ALL(Role) } } } } }`, func(c customers.UID) string { return fmt.Sprint("alpha name ", signatoryOf(c, 0)) }},
 }
 
 // narrowing are arguments that find nothing by themselves.
@@ -219,6 +229,9 @@ var needs = map[string]access.Permission{
 	"Query.node:Contact": access.ViewContacts, "Query.node:Signatory": access.ViewSignatories,
 	"Query.nodes:Customer": access.ViewCustomers, "Query.nodes:Account": access.ViewAccounts,
 	"Query.nodes:Contact": access.ViewContacts, "Query.nodes:Signatory": access.ViewSignatories,
+	"Query.node:User": access.ViewUsers, "Query.node:Role": access.ViewUsers, "Query.nodes:User": access.ViewUsers, "Query.nodes:Role": access.ViewUsers,
+	"Customer.users": access.ViewUsers, "Customer.roles": access.ViewUsers, "User.roles": access.ViewUsers, "User.limits": access.ViewUsers,
+	"User.customer": access.ViewCustomers, "Role.customer": access.ViewCustomers,
 	"Query.approvals": access.ViewCustomers, "Query.node:Approval": access.ViewCustomers, "Query.nodes:Approval": access.ViewCustomers,
 	"Approval.customer": access.ViewCustomers, "AuditEntry.customer": access.ViewCustomers,
 	"Query.audit": access.ViewAudit, "Query.node:AuditEntry": access.ViewAudit, "Query.nodes:AuditEntry": access.ViewAudit,

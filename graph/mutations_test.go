@@ -49,9 +49,27 @@ var mutations = map[string]struct {
 			access: {allowOnlineAccess: true, firstApproverLimit: "10.5", secondApproverLimit: "999999999.99", numberOfApprovers: 2}, additionalAttributes: [{name: "region", value: "East"}]`, c)
 	}, `customer { id shortName status version taxId { masked } legalAddress { countryCode country } mailingAddress { line1 country } relationshipManager phoneNumber secCodes
 		parent { uid } profile { creditClient achNonPrefundLimit detailsOfCharge } access { firstApproverLimit secondApproverLimit numberOfApprovers } additionalAttributes { name value } } approval { uid }`},
+	"createUser": {access.ManageUsers, func(c customers.UID) string {
+		return fmt.Sprintf(`customer: "%s", loginId: "ada.byron", firstName: "Ada", lastName: "Byron", email: "ada@mail.example", mobile: "+1 614 555 0123", department: "Treasury",
+			roleNames: ["%s"], applicationLimits: [{name: "payments", limits: [{name: "Daily_Payment_Limits", value: "12.50"}]}]`, c, nameOf(c))
+	}, `user { id name status version roles { name } applicationLimits { name limits { name value currency } } customer { uid } } approval { uid }`},
+	"changeUser": {access.ManageUsers, func(c customers.UID) string {
+		return fmt.Sprintf(`uid: "%s", department: "Audit", phoneNumber: null, firstName: "Ada", roleNames: null`, userOf(c, 0))
+	}, `user { uid department phoneNumber name version } approval { uid }`},
+	"suspendUser":  {access.SuspendUsers, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, userOf(c, 1)) }, `user { status version } approval { uid }`},
+	"activateUser": {access.ActivateUsers, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, userOf(c, 2)) }, `user { status version } approval { uid }`},
+	"createRole": {access.ManageRoles, func(c customers.UID) string {
+		return fmt.Sprintf(`customer: "%s", name: "Clerk", description: "Pays", applications: [{name: "Payments", entitlements: ["Initiate_Payments"], limits: [{name: "Daily_Payment_Limits", value: "12.50"}]}]`, c)
+	}, `role { id name type owner status version applications { name entitlements limits { name value } } customer { uid } } approval { uid }`},
+	"changeRole": {access.ManageRoles, func(c customers.UID) string {
+		return fmt.Sprintf(`uid: "%s", name: "Renamed", applications: null`, roleOf(c, 1))
+	}, `role { name version } approval { uid }`},
 	"approveChange": {access.ManageCustomers, openApproval, `approval { status checkerClient }`},
 	"refuseChange":  {access.ManageCustomers, openApproval, `approval { status decisionReason }`},
 }
+
+// nameOf is the name of a customer's first role, in whichever bank.
+func nameOf(c customers.UID) string { return fmt.Sprint("Alpha Name ", signatoryOf(c, 0)) }
 
 // openApproval names the approval that openApprovals has opened for a customer.
 func openApproval(c customers.UID) string {
@@ -74,6 +92,7 @@ func settled(t testing.TB) *bank {
 		access_fee_tier_for_approval = false WHERE tenant = ?`, b.tenant)
 	b.exec(t, `INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, gen_random_uuid(), ?, 'mjones', 'Active')`, b.tenant, theBank)
 	b.exec(t, `INSERT INTO attributes (tenant, level, name, type) VALUES (?, 'customer', 'Region', 'Text')`, b.tenant)
+	b.exec(t, `UPDATE users SET status = 'Locked' WHERE tenant = ? AND number % 100 = 3`, b.tenant)
 	b.openApprovals(t)
 	return b
 }

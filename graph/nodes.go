@@ -81,6 +81,8 @@ func (o *operation) byID(ctx context.Context, f graphql.CollectedField, ids []st
 		nodesOf[signatories.UID](o, scalar.SignatoryPrefix, signatoryKind, o.core.Signatories.FindMany),
 		nodesOf[audit.ID](o, scalar.AuditPrefix, auditKind, o.core.Audit.FindMany),
 		nodesOf[changes.UID](o, scalar.ApprovalPrefix, approvalKind, o.core.Changes.FindMany),
+		nodesBy(o, scalar.UserPrefix, userKind, userOf, o.core.Users.FindMany),
+		nodesBy(o, scalar.RolePrefix, roleKind, roleOf, o.core.Roles.FindMany),
 	}
 	var steps []step
 	for i := range readers {
@@ -108,15 +110,23 @@ type reader struct {
 }
 
 func nodesOf[K ~int64, T any](o *operation, prefix string, k *kind, many func(context.Context, *db.Batch, []K, db.Columns) *db.Many[K, T]) reader {
+	return nodesBy(o, prefix, k, func(text string) (K, error) {
+		uid, err := scalar.ParseUID(text)
+		return K(uid), err
+	}, many)
+}
+
+// nodesBy is nodesOf for keys that are no numbers.
+func nodesBy[K comparable, T any](o *operation, prefix string, k *kind, parse func(string) (K, error), many func(context.Context, *db.Batch, []K, db.Columns) *db.Many[K, T]) reader {
 	var found *db.Many[K, T]
 	return reader{
 		prefix: prefix,
 		queue: func(ctx context.Context, b *db.Batch, f graphql.CollectedField, ids []string) (next step) {
 			var keys []K
 			for _, id := range ids {
-				uid, err := scalar.ParseUID(strings.TrimPrefix(id, prefix))
-				if err == nil && strings.HasPrefix(id, prefix) && !slices.Contains(keys, K(uid)) {
-					keys = append(keys, K(uid))
+				uid, err := parse(strings.TrimPrefix(id, prefix))
+				if err == nil && strings.HasPrefix(id, prefix) && !slices.Contains(keys, uid) {
+					keys = append(keys, uid)
 				}
 			}
 			if len(keys) > 0 {
@@ -125,9 +135,9 @@ func nodesOf[K ~int64, T any](o *operation, prefix string, k *kind, many func(co
 			return next
 		},
 		node: func(id string) (model.Node, error) {
-			uid, malformed := scalar.ParseUID(strings.TrimPrefix(id, prefix))
+			uid, malformed := parse(strings.TrimPrefix(id, prefix))
 			if malformed == nil && found != nil {
-				row, err := oneOf(found, K(uid))
+				row, err := oneOf(found, uid)
 				if err != nil {
 					return nil, err
 				}

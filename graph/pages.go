@@ -154,15 +154,22 @@ const byUID = "uid"
 type window = page.Window
 
 // list is a relation to many rows, of which each parent gets a page.
-type list[P comparable, K ~int64, T any, F any] struct {
+type list[P, K comparable, T any, F any] struct {
 	rows  func(ctx context.Context, o *operation, b *db.Batch, of []P, by F, want db.Columns, w window) *db.Many[P, T]
 	count func(ctx context.Context, o *operation, b *db.Batch, of []P, by F) *db.Many[P, db.Count]
 	key   func(*T) K
+	place func(*T) int64 // in the list; the key itself where it is a number
 	kind  func() *kind
 }
 
 // of makes the list a relation of its parents.
 func of[O any, P comparable, K ~int64, T any, F any](key func(*O) P, l list[P, K, T, F]) *relation[O, P, *model.Connection[T]] {
+	l.place = func(row *T) int64 { return int64(l.key(row)) }
+	return placed(key, l)
+}
+
+// placed is of for rows whose keys are no numbers.
+func placed[O any, P, K comparable, T any, F any](key func(*O) P, l list[P, K, T, F]) *relation[O, P, *model.Connection[T]] {
 	return &relation[O, P, *model.Connection[T]]{key: key, queue: l.queue}
 }
 
@@ -187,7 +194,7 @@ func (l list[P, K, T, F]) queue(ctx context.Context, o *operation, b *db.Batch, 
 		}
 		return &model.Connection[T]{
 			Page: page.Cut(rows.Of[parent], w), Window: w,
-			Cursor: func(row *T) page.Cursor { return page.Cursor{Order: order, UID: int64(l.key(row))} },
+			Cursor: func(row *T) page.Cursor { return page.Cursor{Order: order, UID: l.place(row)} },
 			Count:  func(context.Context) (int64, error) { return countOf(counts, parent) },
 		}, nil
 	}

@@ -22,6 +22,8 @@ var required = map[string]string{
 	"Account.history":      "(first: 1)",
 	"Contact.history":      "(first: 1)",
 	"Signatory.history":    "(first: 1)",
+	"Customer.users":       "(first: 2)",
+	"Customer.roles":       "(first: 2)",
 }
 
 // mayBeEmpty are fields that are null, false or zero for some row by their nature.
@@ -119,7 +121,8 @@ func ways() map[string][]string {
 		fmt.Sprintf(`{ account(by: {uid: "%d"}) { customer { %%s } } }`, accountOf(star, 1)),
 		fmt.Sprintf(`{ account(by: {number: "%s"}) { customer { parent { %%s } } } }`, numberOf(star, 1)),
 		fmt.Sprintf(`{ nodes(ids: ["acc_%d", "con_%d"]) { ... on Account { customer { %%[1]s } } ... on Contact { customer { %%[1]s } } } }`, accountOf(star, 0), contactOf(star, 0)),
-		fmt.Sprintf(`{ node(id: "sig_%d") { ... on Signatory { customer { %%s } } } }`, signatoryOf(star, 0)),
+		fmt.Sprintf(`{ nodes(ids: ["sig_%d", "usr_%s"]) { ... on Signatory { customer { %%[1]s } } ... on User { customer { %%[1]s } } } }`, signatoryOf(star, 0), userOf(star, 0)),
+		fmt.Sprintf(`{ node(id: "rol_%s") { ... on Role { customer { %%s } } } }`, roleOf(star, 0)),
 		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: 2) { nodes { customer { %%s } } } } }`, star),
 		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: 2) { edges { node { customer { parent { %%s } } } } } } }`, star),
 		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { contacts(first: 2) { nodes { customer { %%s } } } } }`, star),
@@ -132,8 +135,9 @@ func ways() map[string][]string {
 			fmt.Sprintf(`{ account(by: {number: "%s"}) { %%s } }`, numberOf(star, 2)),
 		},
 	}
-	for name, relation := range map[string]string{"Account": "accounts", "Contact": "contacts", "Signatory": "signatories"} {
+	for name, relation := range map[string]string{"Account": "accounts", "Contact": "contacts", "Signatory": "signatories", "User": "users", "Role": "roles"} {
 		id := map[string]string{
+			"User": "usr_" + userOf(star, 1).String(), "Role": "rol_" + roleOf(star, 1).String(),
 			"Account": fmt.Sprintf("acc_%d", accountOf(star, 1)), "Contact": fmt.Sprintf("con_%d", contactOf(star, 1)), "Signatory": fmt.Sprintf("sig_%d", signatoryOf(star, 1)),
 		}[name]
 		ways[name] = append(ways[name],

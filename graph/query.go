@@ -50,7 +50,7 @@ var queries = direct.New(direct.Schema{
 
 var kinds = map[string]*kind{
 	customerKind.name: customerKind, accountKind.name: accountKind, contactKind.name: contactKind, signatoryKind.name: signatoryKind,
-	approvalKind.name: approvalKind, auditKind.name: auditKind,
+	approvalKind.name: approvalKind, auditKind.name: auditKind, userKind.name: userKind, roleKind.name: roleKind,
 }
 
 func read[V any](from func(*operation, context.Context, graphql.CollectedField) (V, error)) func(context.Context, graphql.CollectedField) (any, error) {

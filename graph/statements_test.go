@@ -30,7 +30,7 @@ func TestADocumentCostsItsNumberOfStatements(t *testing.T) {
 	b := newBank(t)
 	in := func(document string) string {
 		return strings.NewReplacer("STAR", star.String(), "PARTNER", partner.String(),
-			"ACCOUNT", accountOf(star, 0).String(), "NUMBER", numberOf(star, 0), "CONTACT", contactOf(star, 0).String(), "SIGNATORY", signatoryOf(star, 0).String()).Replace(document)
+			"ACCOUNT", accountOf(star, 0).String(), "NUMBER", numberOf(star, 0), "CONTACT", contactOf(star, 0).String(), "SIGNATORY", signatoryOf(star, 0).String(), "USER", userOf(star, 0).String()).Replace(document)
 	}
 	for _, one := range []struct {
 		statements, trips int64
@@ -79,6 +79,9 @@ func TestADocumentCostsItsNumberOfStatements(t *testing.T) {
 		// Objects by global id: a statement for each kind, together.
 		{1, 1, `{ node(id: "cus_STAR") { ... on Customer { legalName } } }`},
 		{4, 1, `{ nodes(ids: ["cus_STAR", "acc_ACCOUNT", "con_CONTACT", "sig_SIGNATORY", "cus_PARTNER"]) { id } }`},
+		{2, 1, `{ node(id: "usr_USER") { ... on User { loginId roles { name } } } }`},
+		{4, 2, `{ customer(by: {uid: "STAR"}) { users { nodes { roles { name } limits { name } } } } }`},
+		{5, 3, `{ customer(by: {uid: "STAR"}) { roles { nodes { name } } users { nodes { roles { customer { uid } } } } } }`},
 		{3, 2, `{ nodes(ids: ["acc_ACCOUNT", "con_CONTACT"]) { ... on Account { customer { uid } } } }`},
 		{0, 0, `{ node(id: "nothing") { id } }`},
 		{1, 1, `{ customer(by: {uid: "1999999"}) { parent { parent { uid } } accounts @skip(if: true) { totalCount } } }`},

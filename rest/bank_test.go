@@ -19,6 +19,7 @@ import (
 	"bankgraph/core/limits"
 	"bankgraph/core/postal"
 	"bankgraph/core/rails"
+	"bankgraph/core/roles"
 	"bankgraph/core/seal"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
@@ -46,6 +47,9 @@ type bank struct {
 	stranger *contacts.Contact // direct's
 
 	treasurer *signatories.Signatory // acme's
+	clerk     *roles.Role            // acme's
+	ruth      *users.User            // acme's, a clerk
+	locked    *users.User            // acme's
 }
 
 // canary is in every text of what a partner of the bank must not see: the bank's own customer, and everything of
@@ -75,6 +79,7 @@ func fill(t testing.TB, made *coretest.Bank) *bank {
 	b.hidden = b.Account(b.direct, func(a *accounts.Account) { a.Name = canary + " account" })
 	b.stranger = b.Contact(b.direct, func(k *contacts.Contact) { k.Name = canary + " contact" })
 	b.Signatory(b.direct, func(g *signatories.Signatory) { g.FullName = canary + " Signatory" })
+	b.User(b.direct, []*roles.Role{b.Role(b.direct, func(r *roles.Role) { r.Description = canary })}, func(u *users.User) { u.FirstName = canary })
 	b.Fee(b.direct, func(f *fees.Tier) { f.Product = canary })
 	b.Limit(b.direct, "ACH_PAYMENT_LIMIT_PER_DAY", 42_42)
 	return b
@@ -134,6 +139,18 @@ func (b *bank) fillAcme() {
 	b.Limit(b.acme, "ACH_WEB_DEBIT_TRANSACTION_LIMIT", 500_00)
 	b.Limit(b.acme, "NO_OF_ACH_FILES_PER_DAY", 12)
 	b.Usage(b.acme, limits.ACH, coretest.Start.Format("2006-01-02"), 49_500_00, func(u *limits.Usage) { u.EntryType, u.SECCode = rails.Debit, "WEB" })
+	b.clerk = b.Role(b.acme, func(r *roles.Role) {
+		r.Name, r.Description, r.Owner = "Clerk", b.mark(r.Tenant)+"Enters payments", roles.OwnerCustomer
+		r.Applications = []roles.Grant{
+			{Name: "Digital_Banking_Portal", Entitlements: []string{"View_Portal"}},
+			{Name: "Payments", Entitlements: []string{"View_Payments", "Initiate_Payments"}, Limits: []roles.Limit{{Name: "Daily_Payment_Limits", Minor: 1_000_50, Currency: "USD"}}},
+		}
+	})
+	b.ruth = b.User(b.acme, []*roles.Role{b.clerk}, func(u *users.User) {
+		u.LastName = b.mark(u.Tenant) + "Keller"
+		u.Limits = []users.ApplicationLimits{{Name: "Payments", Limits: []roles.Limit{{Name: "Daily_Payment_Limits", Minor: 500_00, Currency: "USD"}}}}
+	})
+	b.locked = b.User(b.acme, nil, func(u *users.User) { u.Status = users.Locked })
 	b.officer(b.Bank)
 }
 
@@ -162,8 +179,8 @@ func (b *bank) furnishContact(k *contacts.Contact) {
 func (b *bank) officer(of *coretest.Bank) {
 	b.t.Helper()
 	mary := users.User{
-		Tenant: of.Tenant, UID: uuid.New(), Customer: int64(of.Self.UID), LoginID: "mjones", FirstName: b.mark(of.Tenant) + "Mary",
-		LastName: "Jones", Status: users.Active, CreatedAt: coretest.Start,
+		Tenant: of.Tenant, UID: users.UID{UUID: uuid.New()}, Customer: of.Self.UID, LoginID: "mjones", FirstName: b.mark(of.Tenant) + "Mary",
+		LastName: "Jones", Status: users.Active, CreatedAt: coretest.Start, Number: 900, Limits: []users.ApplicationLimits{},
 	}
 	err := b.DB.InTx(context.Background(), int64(of.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewInsert().Model(&mary).Exec(ctx)

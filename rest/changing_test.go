@@ -25,13 +25,18 @@ var changing = []operation{
 	{"customers_create_v2", http.MethodPost, "/v2/customers", `{"legalName": "Lakeside Bakery LLC", "shortName": "lakeside", "customerId": "L-1", "customerType": "Corporate", "taxId": "12-3456789", "lei": "DEMO00BNKG0000000127", "swiftCode": "MUSTDEFF", "language": "English", "emailAddress": "office@lakeside.example", "phoneNumber": "614 555 0123", "faxNumber": "614 555 0124", "webSite": "https://lakeside.example", "logoUrl": "https://lakeside.example/logo.png", "linkedinUrl": "linkedin.example/lakeside", "twitterUrl": "twitter.example/lakeside", "legalAddress": {"addressLine1": "1 Lake Rd", "city": "Erie", "state": "PA", "postalCode": "16501", "countryCode": "USA"}, "mailAddressSameAsLegal": true, "relationshipType": "thirdparty", "partnerOrgShortName": "cedar1000001", "costCenter": "CC1", "relationshipManager": "mjones", "originatingOfficer": "mjones", "parentEntityShortName": "acme", "additionalProfileDetails": {"sso": true, "fxPricingTier": "Gold", "creditValueAdjustment": "0.25", "detailsOfCharge": "SHA"}, "note": "a note", "legalEntityAccessSettings": {"allowOnlineAccess": true, "paymentNumberOfApprovers": 1}, "additionalAttributes": [{"attributeName": "region", "value": "East"}]}`},
 	{"customers_change_g1", http.MethodPut, "/customers/{C}", `{"externalReferenceId": "ref-10", "legalName": "Acme Ltd", "customerType": "Consumer", "taxId": "98-7654321", "achCompanyID": "2234567890", "legalAddress": {"addressLine2": "Floor 3"}, "mailAddressSameAsLegal": true, "costCenter": "CC9", "relationshipManager": "mjones", "secCodes": ["ccd"], "legalEntityAccessSettings": {"paymentLimitforFirstApprover": 20}, "addtionalProfileDetails": [{"crediValueAdjustment": "1"}]}`},
 	{"customers_change_v2", http.MethodPut, "/v2/customers/{C}", `{"legalName": "Acme Ltd", "shortName": "ignored", "status": "Suspended", "customerType": "Consumer", "taxId": "98-7654321", "legalAddress": {"addressLine2": "Floor 3", "countryCode": "CA"}, "mailAddressSameAsLegal": true, "costCenter": "CC9", "relationshipManager": "mjones", "note": "", "legalEntityAccessSettings": {"paymentLimitforFirstApprover": 20.25, "paymentNumberOfApprovers": 0, "allowOnlineAccess": false}, "additionalProfileDetails": {"creditValueAdjustment": "0.75", "sso": false}}`},
+	{"users_create", http.MethodPost, people + "/users", `{"loginId": "lena.fischer", "firstName": "Lena", "lastName": "Fischer", "email": "lena@acme.example", "phoneNumber": "+1 614-555-0124", "mobile": "+1 (614) 555 0125", "department": "Treasury", "roleNames": ["clerk"], "applicationLimits": [{"name": "Payments", "limits": [{"name": "Daily_Payment_Limits", "value": 100.5}]}]}`},
+	{"users_change", http.MethodPut, people + "/users/{U}", `{"firstName": "Rut", "roleNames": ["Clerk"], "applicationLimits": [{"name": "Payments"}]}`},
+	{"users_suspend", http.MethodPut, people + "/users/{U}/suspend", ""},
+	{"users_activate", http.MethodPut, people + "/users/{L}/activate", ""},
+	{"roles_create", http.MethodPost, people + "/roles", `{"name": "Viewer", "description": "Looks", "applications": [{"name": "Digital_Banking_Portal", "entitlements": ["View_Portal"]}, {"name": "Payments", "entitlements": ["View_Payments"], "limits": [{"name": "Daily_Payment_Limits", "value": 0}]}]}`},
 }
 
 // everything are all operations.
 func everything() []operation { return slices.Concat(operations, changing) }
 
 // assigned are numbers that the bank gives to what is new: they differ from run to run.
-var assigned = regexp.MustCompile(`\b(20\d{5}|20\d{7}|10\d{5})\b`)
+var assigned = regexp.MustCompile(`\b(20\d{5}|20\d{7}|10\d{5}|[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})\b`)
 
 func TestEveryChangeAnswersItsGoldenBody(t *testing.T) {
 	t.Parallel()
@@ -61,7 +66,7 @@ func (b *bank) recorded() int {
 // keyed is an operation about acme with an idempotency key.
 func (b *bank) keyed(o operation, key string) *http.Request {
 	r := request(o.method, strings.NewReplacer("{C}", b.acme.UID.String(), "{A}", b.operating.UID.String(), "{K}", b.supplier.UID.String(),
-		"{N}", number(b.operating), "{S}", b.treasurer.UID.String()).Replace(o.path), o.body)
+		"{N}", number(b.operating), "{S}", b.treasurer.UID.String(), "{U}", b.ruth.UID.String(), "{R}", b.clerk.UID.String(), "{L}", b.locked.UID.String()).Replace(o.path), o.body)
 	r.Header.Set("Idempotency-Key", key)
 	return r
 }

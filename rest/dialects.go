@@ -9,7 +9,9 @@ import (
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
+	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
+	"bankgraph/core/users"
 )
 
 // dialect is how one family of operations speaks: its envelope, and status and code by fault. The same missing
@@ -153,6 +155,14 @@ var (
 		line{field: "phoneNumber", problem: fault.Malformed, status: http.StatusBadRequest, code: "SIG_PHONE_INVALID"},
 		line{field: "approvalLimit", problem: fault.Min, status: http.StatusBadRequest, code: "SIG_APPROVALLIMIT_MIN"},
 		line{field: "approvalLimit", status: http.StatusBadRequest, code: "SIG_APPROVALLIMIT_INVALID"})}
+
+	// Users and roles answer a message only. A customer that is not tied to the token's legal entity is 403, whether
+	// there is one or not; what is not the customer's is 404 (contract, users and roles 6).
+	peopleV1 = dialect{success: successPG2, failure: failureC3, lines: table("", notAuthorized,
+		line{is: customers.ErrNotFound, status: http.StatusForbidden, as: customers.ErrOutOfScope},
+		line{is: customers.ErrOutOfScope, status: http.StatusForbidden},
+		line{is: users.ErrNotFound, status: http.StatusNotFound},
+		line{is: roles.ErrNotFound, status: http.StatusNotFound})}
 )
 
 // envelopeC1 is the envelope of the first two generations.
@@ -191,6 +201,21 @@ func (l line) message(f *fault.Fault) string {
 
 // bare answers the data as it is.
 func bare(said answer) any { return said.data }
+
+// successPG2 is bare too, with the pages of a list beside its data (contract, paging style PG2).
+func successPG2(said answer) any {
+	if said.pages == nil {
+		return said.data
+	}
+	size := int64(said.pages.PageSize)
+	return struct {
+		TotalElements int64 `json:"totalElements"`
+		TotalPages    int64 `json:"totalPages"`
+		Size          int64 `json:"size"`
+		Page          int   `json:"page"`
+		Data          any   `json:"data"`
+	}{said.pages.TotalRecords, (said.pages.TotalRecords + size - 1) / size, size, said.pages.PageReturned, said.data}
+}
 
 // successV3 is C9, with the pages of a list before the data.
 func successV3(said answer) any {

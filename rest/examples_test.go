@@ -76,7 +76,7 @@ func TestExamplesAreTheDemoBanks(t *testing.T) {
 			compareExamples(t, schema, body, operation.OperationID, seen)
 		}
 	}
-	for _, name := range []string{"CustomerG1", "CustomerItemV2", "ContactG1", "ContactV2", "AccountG1", "AccountItemV2", "AccountV2", "AccountV3", "Signatory", "Limit", "Profile"} {
+	for _, name := range []string{"CustomerG1", "CustomerItemV2", "ContactG1", "ContactV2", "AccountG1", "AccountItemV2", "AccountV2", "AccountV3", "Signatory", "Limit", "Profile", "User", "UserItem", "Role", "RoleItem"} {
 		if !seen["#/components/schemas/"+name] {
 			t.Errorf("no operation's examples find a %s", name)
 		}

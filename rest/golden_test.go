@@ -11,10 +11,14 @@ import (
 )
 
 // operation is one documented operation as a partner would call it. {C}, {A}, {K} and {N} stand for a customer,
-// one of its accounts, one of its contacts, and the account's number; {S} for one of acme's signatories.
+// one of its accounts, one of its contacts, and the account's number; {S}, {U} and {R} for one of acme's signatories,
+// users and roles, {L} for a locked user.
 type operation struct {
 	name, method, path, body string
 }
+
+// people is where users and roles are.
+const people = "/api/user-management/v1/customers/{C}"
 
 // operations are all of them, in the fullest form. Their answers are golden files of the same name.
 var operations = []operation{
@@ -35,6 +39,10 @@ var operations = []operation{
 	{"accounts_v3_search", http.MethodPost, "/v3/customers/{C}/accounts/search?page=1&limit=10", `{"status": "Active", "achEnabled": true}`},
 	{"accounts_v3_get", http.MethodGet, "/v3/customers/{C}/accounts/{A}?includeAccountBalance=true", ""},
 	{"signatories_list", http.MethodGet, "/v1/customers/{C}/signatories?page=0&size=10", ""},
+	{"users_search", http.MethodPost, people + "/users/search?page=1&size=1", `{"firstName": "ruth", "status": "Active"}`},
+	{"users_get", http.MethodGet, people + "/users/{U}", ""},
+	{"roles_search", http.MethodGet, people + "/roles/search?page=1&size=10&roleName=clerk", ""},
+	{"roles_get", http.MethodGet, people + "/roles/{R}", ""},
 	{"limits_check", http.MethodPost, "/v1/customers/{C}/limits", `{"paymentRail": "ACH", "paymentAmount": 600.10, "secCode": "WEB", "entryType": "DEBIT"}`},
 	{"lookup", http.MethodGet, "/v1/customers/lookup/{N}", ""},
 }
@@ -43,7 +51,7 @@ var operations = []operation{
 func (b *bank) at(ctx context.Context, o operation, customer, account, contact any, number string) said {
 	b.t.Helper()
 	path := strings.NewReplacer("{C}", fmt.Sprint(customer), "{A}", fmt.Sprint(account), "{K}", fmt.Sprint(contact), "{N}", number,
-		"{S}", b.treasurer.UID.String()).Replace(o.path)
+		"{S}", b.treasurer.UID.String(), "{U}", b.ruth.UID.String(), "{R}", b.clerk.UID.String(), "{L}", b.locked.UID.String()).Replace(o.path)
 	r := request(o.method, path, o.body)
 	r.Header.Set(asDocumented, "yes")
 	return b.send(ctx, r)

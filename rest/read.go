@@ -227,6 +227,8 @@ var (
 	accountPagesG1 = numbering{page: []string{"page"}, size: []string{"limit"}, first: 1, last: math.MaxInt32, most: 1000, usual: 1000}
 	accountPagesV3 = numbering{page: []string{"page"}, size: []string{"limit"}, first: 1, last: math.MaxInt32, most: 1000, usual: 10}
 	signatoryPages = numbering{page: []string{"page"}, size: []string{"size"}, first: 0, last: 9999, most: 500, usual: 10}
+	// The contract names no largest size for users and roles.
+	peoplePages = numbering{page: []string{"page"}, size: []string{"size"}, first: 1, last: math.MaxInt32, most: 1000, usual: 10}
 )
 
 // sheet is the page that was asked for.

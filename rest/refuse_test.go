@@ -93,7 +93,7 @@ func TestACallerWithoutPermissionsIsDeniedEverything(t *testing.T) {
 	for _, o := range everything() {
 		answer := b.ask(b.As(), o)
 		code, _ := answer.failure(t)
-		if answer.status != http.StatusForbidden || code != "API901" && code != "LKUP_ACCESS_DENIED" || b.leaks(answer.body) {
+		if answer.status != http.StatusForbidden || code != "API901" && code != "LKUP_ACCESS_DENIED" && !answer.messageOnly() || b.leaks(answer.body) {
 			t.Errorf("%s: %d %s", o.name, answer.status, answer.body)
 		}
 	}
@@ -288,7 +288,7 @@ func TestADatabaseThatDoesNotAnswerIs503(t *testing.T) {
 		cancel()
 		answer := b.ask(ctx, o)
 		code, _ := answer.failure(t)
-		if answer.status != http.StatusServiceUnavailable || code != "API900" || answer.header.Get("Retry-After") == "" {
+		if answer.status != http.StatusServiceUnavailable || code != "API900" && !answer.messageOnly() || answer.header.Get("Retry-After") == "" {
 			t.Errorf("%s: %d %v %s", o.name, answer.status, answer.header, answer.body)
 		}
 	}
@@ -299,14 +299,14 @@ func TestDefectsAreLoggedAndHidden(t *testing.T) {
 	b := fill(t, coretest.Alone(t))
 	var log strings.Builder
 	b.handler = checked(t, rest.New(b.Core, rest.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}))
-	if _, err := b.Owner().Exec(`DROP TABLE fee_tiers, limit_usage, signatories, balances, accounts, contacts CASCADE`); err != nil {
+	if _, err := b.Owner().Exec(`DROP TABLE fee_tiers, limit_usage, signatories, balances, accounts, contacts, users, roles CASCADE`); err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range operations[3:] { // all but those of customers alone
 		log.Reset()
 		answer := b.ask(b.program(), o)
 		code, message := answer.failure(t)
-		if answer.status != http.StatusInternalServerError || code != "API900" && code != "LKUP_INTERNAL_ERROR" || !strings.HasSuffix(message, "server failure, try again later") {
+		if answer.status != http.StatusInternalServerError || code != "API900" && code != "LKUP_INTERNAL_ERROR" && !answer.messageOnly() || !strings.HasSuffix(message, "server failure, try again later") {
 			t.Errorf("%s: %d %s", o.name, answer.status, answer.body)
 		}
 		if !strings.Contains(log.String(), "does not exist") || strings.Contains(log.String(), b.acme.UID.String()) {

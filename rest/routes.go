@@ -23,6 +23,18 @@ func (a *api) routes(r chi.Router) {
 	r.Patch("/v1/customers/{customerId}/signatories/{signatoryId}", a.answer(signatoriesV1, a.changeSignatory))
 	r.Delete("/v1/customers/{customerId}/signatories/{signatoryId}", a.answer(signatoriesV1, a.removeSignatory))
 
+	// Users and roles. The literal search comes before what an id could match.
+	const people = "/api/user-management/v1/customers/{customerId}"
+	r.Post(people+"/users", a.answer(peopleV1, a.createUser))
+	r.Post(people+"/users/search", a.answer(peopleV1, a.searchUsers))
+	r.Get(people+"/users/{userId}", a.answer(peopleV1, a.findUser))
+	r.Put(people+"/users/{userId}", a.answer(peopleV1, a.changeUser))
+	r.Put(people+"/users/{userId}/suspend", a.answer(peopleV1, a.suspendUser))
+	r.Put(people+"/users/{userId}/activate", a.answer(peopleV1, a.activateUser))
+	r.Post(people+"/roles", a.answer(peopleV1, a.createRole))
+	r.Get(people+"/roles/search", a.answer(peopleV1, a.searchRoles))
+	r.Get(people+"/roles/{roleId}", a.answer(peopleV1, a.findRole))
+
 	// Contacts. The further retrieval of section 4.3 has no path in the contract; the v1 one is ours.
 	r.Get("/customers/{customerUID}/contacts", a.answer(contactsG1.says("Contact search failed"), a.searchContactsG1))
 	r.Get("/customers/{customerUID}/contacts/{contactUID}", a.answer(contactsG1.says("Contact retrieval failed"), a.findContactG1))

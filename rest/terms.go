@@ -62,3 +62,8 @@ func mark(h http.Header, m changes.Mark) {
 func done(status int, m changes.Mark, data any) answer {
 	return answer{status: status, mark: m, data: data}
 }
+
+// versioned answers a single thing with the ETag that a change of it can name.
+func versioned(version int32, view any) answer {
+	return answer{data: view, mark: changes.Mark{Version: version}}
+}

@@ -28,8 +28,8 @@ const bun = "github.com/uptrace/bun"
 // domain. The package core, built from all, comes after them; demo and coretest, which fill a core, come last.
 var domains = []string{
 	"fault", "money", "page", "postal", "given", "check", "access", "seal", "rails",
-	"audit", "events", "changes", "tenants", "roles", "users", "issuers", "clients", "banks",
-	"customers", "contacts", "accounts", "signatories", "positivepay",
+	"audit", "events", "changes", "customers", "roles", "users", "tenants", "issuers", "clients", "banks",
+	"contacts", "accounts", "signatories", "positivepay",
 	"fees", "limits", "ledger", "fx", "payments", "files", "webhooks",
 }
 

@@ -28,7 +28,11 @@ const (
 	ManageContacts  Permission = "Manage_Contacts"
 	ViewSignatories Permission = "View_Signatories"
 	ViewUsers       Permission = "View_Roles_And_Users"
-	ViewAudit       Permission = "View_Audit"       // who did what
+	ViewAudit       Permission = "View_Audit" // who did what
+	ManageUsers     Permission = "Manage_Users"
+	ActivateUsers   Permission = "Activate_Users"
+	SuspendUsers    Permission = "Suspend_Users"
+	ManageRoles     Permission = "Manage_Roles"
 	LookUpCustomers Permission = "Lookup_Customers" // find a customer by any account number
 	ExploreGraphQL  Permission = "Explore_GraphQL"  // introspection and free documents
 	ManageClients   Permission = "Manage_Clients"   // API keys and signing keys
@@ -40,19 +44,23 @@ var implied = map[Permission][]Permission{
 	ManageCustomers: {ViewCustomers, ViewSignatories},
 	ManageAccounts:  {ViewAccounts},
 	ManageContacts:  {ViewContacts},
+	ManageUsers:     {ViewUsers},
+	ActivateUsers:   {ViewUsers},
+	SuspendUsers:    {ViewUsers},
+	ManageRoles:     {ViewUsers},
 }
 
 // All are the permissions that an API key can have, in the order in which they are shown.
 var All = []Permission{
 	ViewCustomers, ManageCustomers, ViewAccounts, ManageAccounts, ViewContacts, ManageContacts,
-	ViewSignatories, ViewUsers, ViewAudit, LookUpCustomers, ExploreGraphQL, ManageClients,
+	ViewSignatories, ViewUsers, ManageUsers, ActivateUsers, SuspendUsers, ManageRoles, ViewAudit, LookUpCustomers, ExploreGraphQL, ManageClients,
 }
 
 // Partners are the permissions of a partner's programs: its own customers, and all that is theirs. The record names the
 // bank's staff and their reasons, so ViewAudit is not among them; a key that is given it sees that of its own customers.
 var Partners = []Permission{
 	ViewCustomers, ManageCustomers, ViewAccounts, ManageAccounts, ViewContacts, ManageContacts,
-	ViewSignatories, ViewUsers, LookUpCustomers,
+	ViewSignatories, ViewUsers, ManageUsers, ActivateUsers, SuspendUsers, ManageRoles, LookUpCustomers,
 }
 
 // Readers are the permissions of somebody who may look at everything and change nothing.

@@ -16,6 +16,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/ledger"
 	"bankgraph/core/seal"
+	"bankgraph/core/users"
 	"bankgraph/db"
 	"bankgraph/db/dbtest"
 	"bankgraph/db/dbtest/faults"
@@ -94,7 +95,8 @@ var (
 func Ahead(d *db.DB) error {
 	return d.InTx(context.Background(), 0, func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.ExecContext(ctx, `SELECT setval('customer_uids', 2000000), setval('account_uids', 200000000), setval('signatory_uids', 1000000),
-			setval('fee_tier_ids', 1000000), setval('approval_uids', 1000000)`)
+			setval('fee_tier_ids', 1000000), setval('approval_uids', 1000000),
+			setval('role_numbers', 1000000), setval('user_numbers', 1000000)`)
 		return err
 	})
 }
@@ -180,6 +182,13 @@ func (b *Bank) As(permissions ...access.Permission) context.Context {
 func (b *Bank) Checker() context.Context {
 	caller, _ := access.Require(b.Staff())
 	caller.Client, caller.ClientName = "checker", "Checker"
+	return access.With(b.t.Context(), caller)
+}
+
+// Person is a user of the bank's own as a caller, with these permissions and no others.
+func (b *Bank) Person(u *users.User, permissions ...access.Permission) context.Context {
+	caller, _ := access.Require(b.As(permissions...))
+	caller.User, caller.LoginID = u.UID.UUID, u.LoginID
 	return access.With(b.t.Context(), caller)
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/accounts"
@@ -16,12 +17,14 @@ import (
 	"bankgraph/core/money"
 	"bankgraph/core/postal"
 	"bankgraph/core/rails"
+	"bankgraph/core/roles"
 	"bankgraph/core/seal"
 	"bankgraph/core/signatories"
+	"bankgraph/core/users"
 )
 
 // numbers are how many of each the bank has.
-type numbers struct{ customers, accounts, signatories, tiers int64 }
+type numbers struct{ customers, accounts, signatories, tiers, roles, users int64 }
 
 // A maker fills in a believable row, lets the test change it, and writes it with all that belongs to it.
 // Numbers count up from those of the demo bank, so the makers of two banks give twins.
@@ -172,6 +175,63 @@ func (b *Bank) signatory(of *customers.Customer, edits ...func(*signatories.Sign
 	change(g, edits)
 	b.insert(g)
 	return g
+}
+
+// Role is an active role for looking at accounts and users.
+func (b *Bank) Role(of *customers.Customer, edits ...func(*roles.Role)) *roles.Role {
+	b.t.Helper()
+	b.remember(func(o *Bank) { o.role(of, edits...) })
+	return b.role(of, edits...)
+}
+
+func (b *Bank) role(of *customers.Customer, edits ...func(*roles.Role)) *roles.Role {
+	b.t.Helper()
+	b.numbers.roles++
+	n := b.numbers.roles
+	r := &roles.Role{
+		Tenant: b.Tenant, UID: roles.UID{UUID: numbered("role", n)}, Number: roles.Number(n), Customer: of.UID, Name: fmt.Sprintf("Role %d", n),
+		Description: "Looks at accounts and users", Type: roles.Customer, Owner: roles.OwnerBank, Status: roles.Active,
+		Applications: []roles.Grant{
+			{Name: "Accounts", Entitlements: []string{"View_Account"}}, {Name: "User_Admin", Entitlements: []string{"View_Roles_And_Users"}},
+		},
+		CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
+	}
+	if of.RelationshipType == customers.RelationSelf {
+		r.Type = roles.Bank
+	}
+	change(r, edits)
+	b.insert(r)
+	return r
+}
+
+// User is an active person with these roles.
+func (b *Bank) User(of *customers.Customer, held []*roles.Role, edits ...func(*users.User)) *users.User {
+	b.t.Helper()
+	b.remember(func(o *Bank) { o.user(of, held, edits...) })
+	return b.user(of, held, edits...)
+}
+
+func (b *Bank) user(of *customers.Customer, held []*roles.Role, edits ...func(*users.User)) *users.User {
+	b.t.Helper()
+	b.numbers.users++
+	n := b.numbers.users
+	u := &users.User{
+		Tenant: b.Tenant, UID: users.UID{UUID: numbered("user", n)}, Number: users.Number(n), Customer: of.UID, LoginID: fmt.Sprintf("ruth.keller%d", n),
+		FirstName: "Ruth", LastName: "Keller", EmailAddress: fmt.Sprintf("ruth.keller%d@mail.example", n), PhoneNumber: "+16145550166",
+		Mobile: "+16145550177", Department: "Treasury", Status: users.Active, Limits: []users.ApplicationLimits{},
+		CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
+	}
+	change(u, edits)
+	b.insert(u)
+	for _, r := range held {
+		b.insert(&users.RoleOf{Tenant: b.Tenant, Customer: of.UID, User: u.UID, Role: r.UID})
+	}
+	return u
+}
+
+// numbered is the n-th UUID of a kind, the same in every bank.
+func numbered(kind string, n int64) uuid.UUID {
+	return uuid.NewSHA1(uuid.NameSpaceDNS, fmt.Appendf(nil, "%s-%d", kind, n))
 }
 
 // Limit is a ceiling of a customer, in minor units.

@@ -73,7 +73,7 @@ func (s *Service) Scoped(ctx context.Context, b *db.Batch, uid UID) *Scope {
 		return &Scope{rows: db.RefuseRows[Customer](err)}
 	}
 	text := scoping.Get(shape{}, func() string {
-		return db.Select[Customer](identity.And(db.Want[Customer]("Status", "Type")), nil).Where("c.tenant = $1").Where("c.uid = $2").String()
+		return db.Select[Customer](identity.And(db.Want[Customer]("ShortName", "Status", "Type")), nil).Where("c.tenant = $1").Where("c.uid = $2").String()
 	})
 	return &Scope{owner: UID(caller.Owner()), rows: db.Queue(b, text, caller.Tenant, uid)}
 }
@@ -84,7 +84,7 @@ type Scope struct {
 	rows  *db.Rows[Customer]
 }
 
-// Check returns the customer's identity, type and status: ErrNotFound where it is absent, ErrOutOfScope
+// Check returns the customer's identity, short name, type and status: ErrNotFound where it is absent, ErrOutOfScope
 // where it is another partner's.
 func (s *Scope) Check() (*Customer, error) {
 	customer, err := s.rows.One()

@@ -28,6 +28,27 @@ func (s *Service) HoldTx(ctx context.Context, tx bun.IDB, caller access.Caller, 
 	return s.holdTx(ctx, tx, caller, uid, "SHARE")
 }
 
+// HoldOwnerTx is HoldTx for the owner of a thing that is to be changed: the customer that the request names, or where it
+// names none (0) the one that the thing itself has, which owner reads. Who does not name the customer must not learn that
+// there is one, so a thing that is not the caller's to see is absent.
+func (s *Service) HoldOwnerTx(ctx context.Context, tx bun.IDB, caller access.Caller, named UID, owner *bun.RawQuery, absent error) (*Held, error) {
+	if named != 0 {
+		return s.HoldTx(ctx, tx, caller, named)
+	}
+	err := owner.Scan(ctx, &named)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, absent
+	}
+	if err != nil {
+		return nil, err
+	}
+	held, err := s.HoldTx(ctx, tx, caller, named)
+	if errors.Is(err, ErrOutOfScope) {
+		return nil, absent
+	}
+	return held, err
+}
+
 // LockTx is HoldTx for a change of the customer itself.
 func (s *Service) LockTx(ctx context.Context, tx bun.IDB, caller access.Caller, uid UID) (*Held, error) {
 	return s.holdTx(ctx, tx, caller, uid, "NO KEY UPDATE")
@@ -54,4 +75,24 @@ func (s *Service) holdTx(ctx context.Context, tx bun.IDB, caller access.Caller, 
 	}
 	held.Bank = self.Access
 	return held, nil
+}
+
+// WithinFirst is what is wrong with the customer, where something is, rather than with a draft of what it has: the
+// contract checks the customer first. Without anything wrong with the draft, or without a customer (0), it asks nothing.
+func (s *Service) WithinFirst(ctx context.Context, of UID, wrong error) error {
+	if _, err := access.Require(ctx); err != nil {
+		return err
+	}
+	if wrong == nil || of == 0 {
+		return wrong
+	}
+	b := s.db.Batch()
+	scope := s.Scoped(ctx, b, of)
+	if err := b.Send(ctx); err != nil {
+		return err
+	}
+	if _, err := scope.Check(); err != nil {
+		return err
+	}
+	return wrong
 }

@@ -5,13 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"bankgraph/core/access"
 	"bankgraph/core/customers"
 	"bankgraph/core/postal"
 	"bankgraph/core/seal"
-	"bankgraph/core/users"
 )
 
 // Who the demo bank's own people are, for documentation and for tests.
@@ -213,7 +210,7 @@ func (b *bank) furnishCompany(c *customers.Customer, d *dice, n int64) {
 		DetailsOfCharge: pick(d, charges),
 	}
 	c.Access = customers.AccessSettings{
-		AllowOnlineAccess: true, UserDualApproval: true, UserPINForApproval: true, CustomerPINForApproval: true,
+		AllowOnlineAccess: true, UserDualApproval: c.UID == First, UserPINForApproval: true, CustomerPINForApproval: true,
 		BeneDualApproval: d.chance(60), BenePINForApproval: true, PaymentPINForNewEntry: d.chance(50),
 		PaymentDualApproval: true, PaymentPINForApproval: true, FeeTierForApproval: d.chance(20),
 		FirstApproverLimit: customers.Cents(d.in(1, 10) * 1_000_000), SecondApproverLimit: customers.Cents(d.in(20, 90) * 1_000_000),
@@ -250,30 +247,3 @@ func (b *bank) attributes() (all []*customers.Configured) {
 
 // achCompanyID is ten digits: a 1 and the tax id.
 func achCompanyID(n int64) string { return "1" + taxID(n, false) }
-
-// people are the demo bank's users, in the order of the list.
-func (b *bank) people() []*users.User {
-	var all []*users.User
-	for _, p := range []struct {
-		customer      customers.UID
-		login         string
-		first, family string
-		status        users.Status
-	}{
-		{Institution, "maria.alvarez", "Maria", "Alvarez", users.Active},
-		{Institution, "james.okafor", "James", "Okafor", users.Active},
-		{Institution, "linda.chen", "Linda", "Chen", users.Active},
-		{Institution, "peter.novak", "Peter", "Novak", users.Active},
-		{Institution, "ines.duarte", "Ines", "Duarte", users.Locked},
-		{First, "grace.whitfield", "Grace", "Whitfield", users.Active},
-		{First, "thomas.becker", "Thomas", "Becker", users.Pending},
-		{Partner, "nina.larsen", "Nina", "Larsen", users.Active},
-	} {
-		all = append(all, &users.User{
-			Tenant: b.tenant, Customer: int64(p.customer), LoginID: p.login, FirstName: p.first, LastName: p.family,
-			UID:          uuid.NewSHA1(uuid.NameSpaceDNS, []byte(p.login+".bankgraph.example")),
-			EmailAddress: p.login + "@sandbox.example", Status: p.status, CreatedAt: b.start.AddDate(-2, 0, 0).UTC().Truncate(time.Second),
-		})
-	}
-	return all
-}

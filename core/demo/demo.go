@@ -96,7 +96,7 @@ func fill(ctx context.Context, load *db.Load, c *core.Core, tenant access.Tenant
 		done = int(to)
 		o.Progress(done, o.Customers)
 	}
-	if err := copyEach(ctx, load, slices.Values(b.people())); err != nil {
+	if err := b.copyPeople(ctx, load); err != nil {
 		return err
 	}
 	if err := copyEach(ctx, load, slices.Values(b.attributes())); err != nil {
@@ -159,6 +159,8 @@ func advanceSequences(ctx context.Context, tx bun.Tx, n int64) error {
 		{"signatory_uids", int64(Signatory(n+1, 0))},
 		{"fee_tier_ids", (n + 1) * 8},
 		{"journal_ids", journalID(n+1, 0)},
+		{"role_numbers", mostPeople},
+		{"user_numbers", mostPeople},
 	} {
 		_, err := tx.NewRaw(`SELECT setval(?, ?) FROM ? WHERE last_value < ?`, s.name, s.past, bun.Ident(s.name), s.past).Exec(ctx)
 		if err != nil {

@@ -16,13 +16,16 @@ import (
 	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/demo"
+	"bankgraph/core/given"
 	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
 	"bankgraph/core/page"
 	"bankgraph/core/rails"
+	"bankgraph/core/roles"
 	"bankgraph/core/seal"
 	"bankgraph/db"
 	"bankgraph/db/dbtest"
@@ -127,7 +130,7 @@ func dump(t *testing.T, c *core.Core) map[string][]string {
 		"accounts":    "{number_sealed,number_hash,fbo_number_sealed,fbo_number_hash,external_token_sealed,external_token_hash}",
 		"contacts":    "{bank_account_number_sealed,bank_account_number_hash}",
 		"signatories": "{}", "limits": "{updated_at}", "limit_usage": "{}", "fee_tiers": "{created_at}", "balances": "{}",
-		"journals": "{}", "postings": "{}", "users": "{}", "customer_counts": "{}",
+		"journals": "{}", "postings": "{}", "users": "{}", "roles": "{}", "user_roles": "{}", "customer_counts": "{}",
 	} {
 		var rows []string
 		err := c.DB.NewRaw("SELECT (to_jsonb(r) - ?::text[])::text AS row FROM "+table+" AS r ORDER BY 1", without).Scan(t.Context(), &rows)
@@ -412,6 +415,48 @@ func TestOfficersAreUsers(t *testing.T) {
 		WHERE u.tenant = c.tenant AND u.login_id = c.relationship_manager) OR NOT EXISTS (SELECT FROM users AS u
 		WHERE u.tenant = c.tenant AND u.login_id = c.originating_officer)`, tenant); n != 0 {
 		t.Errorf("%d customers have officers whom nobody knows", n)
+	}
+}
+
+func TestOnlyTheFirstCustomersUsersNeedASecondPerson(t *testing.T) {
+	t.Parallel()
+	c, tenant := filled(t, demo.Options{Customers: 100})
+	if n := count(t, c, `SELECT count(*) FROM customers WHERE tenant = ? AND access_user_dual_approval AND uid <> 1000001`, tenant); n != 0 {
+		t.Errorf("so do those of %d others", n)
+	}
+}
+
+// What users can do is what roles can hold.
+func TestTheDemoRolesAreOfTheCatalogue(t *testing.T) {
+	t.Parallel()
+	c, tenant := filled(t, demo.Options{})
+	var all []*roles.Role
+	if err := c.DB.NewSelect().Model(&all).Where("r.tenant = ?", tenant).Scan(t.Context()); err != nil || len(all) != 6 {
+		t.Fatal(len(all), err)
+	}
+	for _, r := range all {
+		var d roles.Draft
+		d.Name, d.Description = given.Of(r.Name+" copy"), given.Of(r.Description)
+		d.Applications.Given = true
+		for _, g := range r.Applications {
+			draft := roles.GrantDraft{Name: g.Name, Entitlements: g.Entitlements}
+			for _, l := range g.Limits {
+				draft.Limits = append(draft.Limits, roles.LimitDraft{Name: l.Name, Value: l.Value().String()})
+			}
+			d.Applications.Value = append(d.Applications.Value, draft)
+		}
+		out, err := c.Roles.Create(staff(t.Context(), tenant), r.Customer, d, changes.Terms{})
+		if err != nil {
+			t.Errorf("%s: %v", r.Name, err)
+			continue
+		}
+		copied, err := c.Roles.Find(staff(t.Context(), tenant), r.Customer, out.Result.UID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(r.Applications, copied.Applications); diff != "" || copied.Type != r.Type {
+			t.Errorf("%s: %s %s", r.Name, copied.Type, diff)
+		}
 	}
 }
 

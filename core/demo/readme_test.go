@@ -19,7 +19,7 @@ func TestTheReadmeSaysWhatIsThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, _ := filled(t, demo.Options{})
+	c, tenant := filled(t, demo.Options{})
 	says := func(words ...string) {
 		t.Helper()
 		for line := range strings.Lines(string(text)) {
@@ -63,7 +63,12 @@ func TestTheReadmeSaysWhatIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, person := range people {
-		says("`" + person.LoginID + "`")
+		says("`"+person.LoginID+"`", "| "+string(person.Status)+" |")
+		shown, err := c.Users.Find(staff(t.Context(), tenant), person.Customer, person.UID)
+		if err != nil || len(shown.RoleNames) != 1 {
+			t.Fatal(shown, err)
+		}
+		says("`"+person.LoginID+"`", shown.RoleNames[0])
 	}
 	says(fmt.Sprintf("all %d limits", len(limits.Kinds())))
 }

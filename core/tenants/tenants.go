@@ -12,6 +12,9 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/customers"
+	"bankgraph/core/roles"
+	"bankgraph/core/users"
 	"bankgraph/db"
 )
 
@@ -63,10 +66,6 @@ func (s *Service) Add(ctx context.Context, bank Draft) (*Tenant, error) {
 		return nil, err
 	}
 	tenant.CreatedAt = s.now()
-	admin, err := uuid.NewRandom()
-	if err != nil {
-		return nil, err
-	}
 	err = s.db.InTx(ctx, 0, func(ctx context.Context, tx bun.Tx) error {
 		err := tx.NewInsert().Model(&tenant).On("CONFLICT (code) DO NOTHING").Returning("id").Scan(ctx)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -78,7 +77,7 @@ func (s *Service) Add(ctx context.Context, bank Draft) (*Tenant, error) {
 		if err := db.Act(ctx, tx, int64(tenant.ID)); err != nil {
 			return err
 		}
-		return furnishTx(ctx, tx, tenant, bank.Customer, admin, strings.TrimSpace(bank.Admin))
+		return furnishTx(ctx, tx, tenant, bank.Customer, strings.TrimSpace(bank.Admin))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("add tenant %s: %w", bank.Code, err)
@@ -88,7 +87,7 @@ func (s *Service) Add(ctx context.Context, bank Draft) (*Tenant, error) {
 
 // furnishTx adds what every bank starts with. The bank is a customer of itself (type Processing Org,
 // relationship Self): the legal entity of its own API keys and the home of its staff.
-func furnishTx(ctx context.Context, tx bun.Tx, tenant Tenant, self int64, admin uuid.UUID, login string) error {
+func furnishTx(ctx context.Context, tx bun.Tx, tenant Tenant, self int64, login string) error {
 	var number any = self
 	if self == 0 {
 		number = bun.Safe("DEFAULT")
@@ -103,8 +102,26 @@ func furnishTx(ctx context.Context, tx bun.Tx, tenant Tenant, self int64, admin 
 	if err != nil {
 		return fmt.Errorf("count the bank's own customer: %w", err)
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO users (tenant, uid, customer, login_id, status, created_at)
-		VALUES (?, ?, ?, ?, 'Active', ?)`, tenant.ID, admin.String(), self, login, tenant.CreatedAt)
+	return adminTx(ctx, tx, tenant, customers.UID(self), login)
+}
+
+// adminTx adds the first user, who may do everything.
+func adminTx(ctx context.Context, tx bun.Tx, tenant Tenant, self customers.UID, login string) error {
+	role := roles.Administrator(tenant.ID, self, tenant.CreatedAt)
+	admin := &users.User{
+		Tenant: tenant.ID, UID: users.UID{UUID: uuid.New()}, Customer: self, LoginID: login, Status: users.Active,
+		Limits: []users.ApplicationLimits{}, CreatedAt: tenant.CreatedAt, UpdatedAt: tenant.CreatedAt, Version: 1,
+	}
+	err := tx.NewRaw(`SELECT nextval('role_numbers'), nextval('user_numbers')`).Scan(ctx, &role.Number, &admin.Number)
+	if err == nil {
+		_, err = tx.NewInsert().Model(role).Exec(ctx)
+	}
+	if err == nil {
+		_, err = tx.NewInsert().Model(admin).Exec(ctx)
+	}
+	if err == nil {
+		_, err = tx.NewInsert().Model(&users.RoleOf{Tenant: tenant.ID, Customer: self, User: admin.UID, Role: role.UID}).Exec(ctx)
+	}
 	if err != nil {
 		return fmt.Errorf("add the first user: %w", err)
 	}

@@ -4,7 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"slices"
 	"testing"
+
+	"github.com/google/uuid"
 
 	"bankgraph/core"
 	"bankgraph/core/access"
@@ -46,6 +49,16 @@ func TestNewBankHasItsOwnCustomerAndItsFirstUser(t *testing.T) {
 		WHERE c.tenant = ?`, tenant.ID).Scan(context.Background(), &self)
 	if err != nil || self != "First Bank, Processing Org, Self, Active, owner 0, jo Active, counted 1" {
 		t.Errorf("%s, %v", self, err)
+	}
+	var admin uuid.UUID
+	if err := c.DB.NewRaw(`SELECT uid FROM users WHERE tenant = ?`, tenant.ID).Scan(context.Background(), &admin); err != nil {
+		t.Fatal(err)
+	}
+	granted, err := c.Users.Granted(context.Background(), tenant.ID, admin)
+	for _, p := range access.All {
+		if !slices.Contains(granted.Permissions, p) {
+			t.Errorf("the first user lacks %s: %v", p, err)
+		}
 	}
 	if found, err := c.Tenants.Find(operator, bank.Code); err != nil || found.ID != tenant.ID {
 		t.Errorf("found %+v, %v", found, err)

@@ -1,7 +1,8 @@
-// Package users keeps the people of a bank and of its customers.
+// Package users keeps the people of a bank and of its customers, each with the roles that say what they may do.
 package users
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -9,7 +10,25 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/roles"
 )
+
+// UID is a user's number in the world: a UUID.
+type UID struct{ uuid.UUID }
+
+// ParseUID reads a UUID in its usual form.
+func ParseUID(field, text string) (UID, error) {
+	uid, err := uuid.Parse(text)
+	if err != nil || len(text) != len("00000000-0000-0000-0000-000000000000") {
+		return UID{}, fault.Field("user", field, fault.Malformed, "must be the UUID of a user")
+	}
+	return UID{uid}, nil
+}
+
+// Number is the place of a user in lists.
+type Number int64
 
 // Status is where a user is in its life.
 type Status string
@@ -21,19 +40,87 @@ const (
 	Locked    Status = "Locked"
 )
 
-// User is one person with a login.
+// Statuses are all of them.
+var Statuses = []Status{Active, Pending, Suspended, Locked}
+
+// ParseStatus reads a status without regard to letter case.
+func ParseStatus(field, text string) (Status, error) {
+	for _, s := range Statuses {
+		if strings.EqualFold(text, string(s)) {
+			return s, nil
+		}
+	}
+	return "", fault.Field("user", field, fault.Malformed, "must be one of Active, Pending, Suspended, Locked")
+}
+
+// move is a way from one status to another (contract, section 3).
+type move struct {
+	next    map[Status]Status
+	refused map[Status]*fault.Fault // why there is no way from the others
+}
+
+var (
+	suspending = move{
+		next:    map[Status]Status{Active: Suspended, Pending: Suspended},
+		refused: map[Status]*fault.Fault{Suspended: ErrSuspended, Locked: ErrLocked},
+	}
+	activating = move{
+		next:    map[Status]Status{Suspended: Active, Locked: Active, Pending: Active},
+		refused: map[Status]*fault.Fault{Active: ErrActive},
+	}
+)
+
+// from is the status after the move.
+func (m move) from(now Status) (Status, error) {
+	if to, ok := m.next[now]; ok {
+		return to, nil
+	}
+	return now, m.refused[now]
+}
+
+var (
+	ErrSuspended = fault.New(fault.State, "user", "the user is suspended already")
+	ErrLocked    = fault.New(fault.State, "user", "the user is locked, which cannot be suspended")
+	ErrActive    = fault.New(fault.State, "user", "the user is active already")
+)
+
+// User is one person with a login (contract, users and roles 3.2).
 type User struct {
 	bun.BaseModel `bun:"table:users,alias:u" json:"-"`
 
-	Tenant       access.Tenant `bun:"tenant,pk" json:"-"`
-	UID          uuid.UUID     `bun:"uid,pk,type:uuid" json:"-"`
-	Customer     int64         `bun:"customer" json:"-"` // the legal entity that the person belongs to
-	LoginID      string        `bun:"login_id" json:"-"`
-	FirstName    string        `bun:"first_name" json:"-"`
-	LastName     string        `bun:"last_name" json:"-"`
-	EmailAddress string        `bun:"email_address" json:"-"`
-	Status       Status        `bun:"status" json:"-"`
-	CreatedAt    time.Time     `bun:"created_at" json:"-"`
+	Tenant              access.Tenant       `bun:"tenant,pk" json:"-"`
+	UID                 UID                 `bun:"uid,pk,type:uuid" json:"userId"`
+	Number              Number              `bun:"number" json:"-"`
+	Customer            customers.UID       `bun:"customer" json:"-"` // the legal entity that the person belongs to
+	ExternalReferenceID string              `bun:"external_reference_id" json:"-"`
+	LoginID             string              `bun:"login_id" json:"loginId"`
+	FirstName           string              `bun:"first_name" json:"firstName"`
+	LastName            string              `bun:"last_name" json:"lastName"`
+	EmailAddress        string              `bun:"email_address" json:"email"`
+	PhoneNumber         string              `bun:"phone_number" json:"phoneNumber"` // E.164
+	Mobile              string              `bun:"mobile" json:"-"`                 // E.164
+	Department          string              `bun:"department" json:"-"`
+	Status              Status              `bun:"status" json:"status"`
+	Limits              []ApplicationLimits `bun:"limits,type:jsonb" json:"-"` // the person's own, beside those of the roles
+	CreatedAt           time.Time           `bun:"created_at" json:"-"`
+	UpdatedAt           time.Time           `bun:"updated_at" json:"-"`
+	Version             int32               `bun:"version" json:"-"`
+}
+
+// ApplicationLimits are the amounts that bound a person in one application.
+type ApplicationLimits struct {
+	Name   string        `json:"name"`
+	Limits []roles.Limit `json:"limits"`
+}
+
+// RoleOf is one role that a user has.
+type RoleOf struct {
+	bun.BaseModel `bun:"table:user_roles,alias:h" json:"-"`
+
+	Tenant   access.Tenant `bun:"tenant,pk" json:"-"`
+	Customer customers.UID `bun:"customer" json:"-"` // of both
+	User     UID           `bun:"user_uid,pk,type:uuid" json:"-"`
+	Role     roles.UID     `bun:"role_uid,pk,type:uuid" json:"-"`
 }
 
 // Name is how people read it: first and last name, or the login id without them.
@@ -42,4 +129,64 @@ func (u *User) Name() string {
 		return name
 	}
 	return u.LoginID
+}
+
+// Grant is what a person's roles give.
+type Grant struct {
+	Permissions []access.Permission
+	Limits      []ApplicationLimits // what counts: the smallest of the person's own and those of its roles
+}
+
+// granted puts roles together: every permission of any of them, and of the amounts the smallest.
+func granted(own []ApplicationLimits, all []*roles.Role) (g Grant) {
+	for _, r := range all {
+		for _, p := range r.Permissions() {
+			if !slices.Contains(g.Permissions, p) {
+				g.Permissions = append(g.Permissions, p)
+			}
+		}
+	}
+	g.Limits = bounds(own, all)
+	return g
+}
+
+// Bounds are the limits that count for a person with these roles: the smallest of its own and theirs.
+func (u *User) Bounds(held []*roles.Role) []ApplicationLimits {
+	active := slices.DeleteFunc(slices.Clone(held), func(r *roles.Role) bool { return r.Status != roles.Active })
+	return bounds(u.Limits, active)
+}
+
+func bounds(own []ApplicationLimits, all []*roles.Role) (found []ApplicationLimits) {
+	for _, a := range roles.Applications {
+		one := ApplicationLimits{Name: a.Name}
+		for _, name := range a.Limits {
+			if l := smallest(own, all, a.Name, name); l != nil {
+				one.Limits = append(one.Limits, *l)
+			}
+		}
+		if one.Limits != nil {
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+// smallest is the bound that counts of all that are set for a limit; nil where none is.
+func smallest(own []ApplicationLimits, all []*roles.Role, application, name string) (least *roles.Limit) {
+	consider := func(l *roles.Limit) {
+		if l != nil && (least == nil || l.Minor < least.Minor) {
+			least = l
+		}
+	}
+	for _, r := range all {
+		consider(r.Limit(application, name))
+	}
+	for _, a := range own {
+		for _, l := range a.Limits {
+			if a.Name == application && l.Name == name {
+				consider(&l)
+			}
+		}
+	}
+	return least
 }

@@ -13,8 +13,10 @@ import (
 	"bankgraph/core/given"
 	"bankgraph/core/limits"
 	"bankgraph/core/postal"
+	"bankgraph/core/roles"
 	"bankgraph/core/seal"
 	"bankgraph/core/signatories"
+	"bankgraph/core/users"
 	"bankgraph/graph/direct"
 	"bankgraph/graph/model"
 	"bankgraph/graph/scalar"
@@ -469,6 +471,29 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"ActivateUserPayload": {
+		"user": {
+			One: func(o any) any {
+				if v := o.(*model.ActivateUserPayload).User; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.ActivateUserPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.ActivateUserPayload).Replayed)
+			},
+		},
+	},
 	"AddContactPayload": {
 		"contact": {
 			One: func(o any) any {
@@ -549,6 +574,38 @@ var Plain = map[string]map[string]direct.Field{
 		"country": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendString(b, o.(*postal.Address).Country)
+			},
+		},
+	},
+	"AmountLimit": {
+		"name": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*roles.Limit).Name)
+			},
+		},
+		"value": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*roles.Limit).Value())
+			},
+		},
+		"currency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*roles.Limit).Currency)
+			},
+		},
+	},
+	"ApplicationLimits": {
+		"name": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*users.ApplicationLimits).Name)
+			},
+		},
+		"limits": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*users.ApplicationLimits).Limits
+				for i := range v {
+					yield(&v[i])
+				}
 			},
 		},
 	},
@@ -887,6 +944,29 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"ChangeRolePayload": {
+		"role": {
+			One: func(o any) any {
+				if v := o.(*model.ChangeRolePayload).Role; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.ChangeRolePayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.ChangeRolePayload).Replayed)
+			},
+		},
+	},
 	"ChangeSignatoryPayload": {
 		"signatory": {
 			One: func(o any) any {
@@ -907,6 +987,29 @@ var Plain = map[string]map[string]direct.Field{
 		"replayed": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendBoolean(b, o.(*model.ChangeSignatoryPayload).Replayed)
+			},
+		},
+	},
+	"ChangeUserPayload": {
+		"user": {
+			One: func(o any) any {
+				if v := o.(*model.ChangeUserPayload).User; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.ChangeUserPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.ChangeUserPayload).Replayed)
 			},
 		},
 	},
@@ -1120,6 +1223,52 @@ var Plain = map[string]map[string]direct.Field{
 		"replayed": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendBoolean(b, o.(*model.CreateCustomerPayload).Replayed)
+			},
+		},
+	},
+	"CreateRolePayload": {
+		"role": {
+			One: func(o any) any {
+				if v := o.(*model.CreateRolePayload).Role; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.CreateRolePayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.CreateRolePayload).Replayed)
+			},
+		},
+	},
+	"CreateUserPayload": {
+		"user": {
+			One: func(o any) any {
+				if v := o.(*model.CreateUserPayload).User; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.CreateUserPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.CreateUserPayload).Replayed)
 			},
 		},
 	},
@@ -1699,6 +1848,148 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"Role": {
+		"id": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendRoleID(b, o.(*roles.Role).UID)
+			},
+		},
+		"uid": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendRoleUID(b, o.(*roles.Role).UID)
+			},
+		},
+		"name": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*roles.Role).Name)
+			},
+		},
+		"description": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*roles.Role).Description)
+			},
+		},
+		"externalReferenceId": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*roles.Role).ExternalReferenceID)
+			},
+		},
+		"type": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNRoleType2bankgraphᚋcoreᚋrolesᚐTypeF[o.(*roles.Role).Type])
+			},
+		},
+		"owner": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNRoleOwner2bankgraphᚋcoreᚋrolesᚐOwnerF[o.(*roles.Role).Owner])
+			},
+		},
+		"status": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNRoleStatus2bankgraphᚋcoreᚋrolesᚐStatusF[o.(*roles.Role).Status])
+			},
+		},
+		"applications": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*roles.Role).Applications
+				for i := range v {
+					yield(&v[i])
+				}
+			},
+		},
+		"createdAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*roles.Role).CreatedAt)
+			},
+		},
+		"updatedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*roles.Role).UpdatedAt)
+			},
+		},
+		"version": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*roles.Role).Version)
+			},
+		},
+	},
+	"RoleApplication": {
+		"name": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*roles.Grant).Name)
+			},
+		},
+		"entitlements": {
+			Leaf: func(b []byte, o any) []byte {
+				b = append(b, '[')
+				for i, v := range o.(*roles.Grant).Entitlements {
+					if i > 0 {
+						b = append(b, ',')
+					}
+					b = scalar.AppendString(b, v)
+				}
+				return append(b, ']')
+			},
+		},
+		"limits": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*roles.Grant).Limits
+				for i := range v {
+					yield(&v[i])
+				}
+			},
+		},
+	},
+	"RoleConnection": {
+		"edges": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[roles.Role]).Edges()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"nodes": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[roles.Role]).Nodes()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"pageInfo": {
+			One: func(o any) any {
+				if v := o.(*model.Connection[roles.Role]).PageInfo(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"totalCount": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[roles.Role]).TotalCount(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendInt(b, v), nil
+			},
+		},
+	},
+	"RoleEdge": {
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.Edge[roles.Role]).Cursor())
+			},
+		},
+		"node": {
+			One: func(o any) any {
+				if v := o.(*model.Edge[roles.Role]).Node; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+	},
 	"Signatory": {
 		"id": {
 			Leaf: func(b []byte, o any) []byte {
@@ -1810,6 +2101,164 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"SuspendUserPayload": {
+		"user": {
+			One: func(o any) any {
+				if v := o.(*model.SuspendUserPayload).User; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.SuspendUserPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.SuspendUserPayload).Replayed)
+			},
+		},
+	},
+	"User": {
+		"id": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendUserID(b, o.(*users.User).UID)
+			},
+		},
+		"uid": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendUserUID(b, o.(*users.User).UID)
+			},
+		},
+		"loginId": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*users.User).LoginID)
+			},
+		},
+		"name": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*users.User).Name())
+			},
+		},
+		"firstName": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*users.User).FirstName)
+			},
+		},
+		"lastName": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*users.User).LastName)
+			},
+		},
+		"email": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*users.User).EmailAddress)
+			},
+		},
+		"phoneNumber": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*users.User).PhoneNumber)
+			},
+		},
+		"mobile": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*users.User).Mobile)
+			},
+		},
+		"department": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*users.User).Department)
+			},
+		},
+		"externalReferenceId": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*users.User).ExternalReferenceID)
+			},
+		},
+		"status": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNUserStatus2bankgraphᚋcoreᚋusersᚐStatusF[o.(*users.User).Status])
+			},
+		},
+		"applicationLimits": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*users.User).Limits
+				for i := range v {
+					yield(&v[i])
+				}
+			},
+		},
+		"createdAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*users.User).CreatedAt)
+			},
+		},
+		"updatedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*users.User).UpdatedAt)
+			},
+		},
+		"version": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*users.User).Version)
+			},
+		},
+	},
+	"UserConnection": {
+		"edges": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[users.User]).Edges()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"nodes": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[users.User]).Nodes()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"pageInfo": {
+			One: func(o any) any {
+				if v := o.(*model.Connection[users.User]).PageInfo(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"totalCount": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[users.User]).TotalCount(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendInt(b, v), nil
+			},
+		},
+	},
+	"UserEdge": {
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.Edge[users.User]).Cursor())
+			},
+		},
+		"node": {
+			One: func(o any) any {
+				if v := o.(*model.Edge[users.User]).Node; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+	},
 	"Viewer": {
 		"tenant": {
 			Leaf: func(b []byte, o any) []byte {
@@ -1863,9 +2312,12 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.Connection[accounts.Account]]():      "AccountConnection",
 	reflect.TypeFor[*model.Edge[accounts.Account]]():            "AccountEdge",
 	reflect.TypeFor[*accounts.Features]():                       "AccountFeatures",
+	reflect.TypeFor[*model.ActivateUserPayload]():               "ActivateUserPayload",
 	reflect.TypeFor[*model.AddContactPayload]():                 "AddContactPayload",
 	reflect.TypeFor[*model.AddSignatoryPayload]():               "AddSignatoryPayload",
 	reflect.TypeFor[*postal.Address]():                          "Address",
+	reflect.TypeFor[*roles.Limit]():                             "AmountLimit",
+	reflect.TypeFor[*users.ApplicationLimits]():                 "ApplicationLimits",
 	reflect.TypeFor[*changes.Approval]():                        "Approval",
 	reflect.TypeFor[*model.Connection[changes.Approval]]():      "ApprovalConnection",
 	reflect.TypeFor[*model.Edge[changes.Approval]]():            "ApprovalEdge",
@@ -1876,12 +2328,16 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.Edge[audit.Entry]]():                 "AuditEntryEdge",
 	reflect.TypeFor[*accounts.Balances]():                       "Balances",
 	reflect.TypeFor[*model.ChangeContactPayload]():              "ChangeContactPayload",
+	reflect.TypeFor[*model.ChangeRolePayload]():                 "ChangeRolePayload",
 	reflect.TypeFor[*model.ChangeSignatoryPayload]():            "ChangeSignatoryPayload",
+	reflect.TypeFor[*model.ChangeUserPayload]():                 "ChangeUserPayload",
 	reflect.TypeFor[*contacts.Contact]():                        "Contact",
 	reflect.TypeFor[*contacts.Bank]():                           "ContactBank",
 	reflect.TypeFor[*model.Connection[contacts.Contact]]():      "ContactConnection",
 	reflect.TypeFor[*model.Edge[contacts.Contact]]():            "ContactEdge",
 	reflect.TypeFor[*model.CreateCustomerPayload]():             "CreateCustomerPayload",
+	reflect.TypeFor[*model.CreateRolePayload]():                 "CreateRolePayload",
+	reflect.TypeFor[*model.CreateUserPayload]():                 "CreateUserPayload",
 	reflect.TypeFor[*customers.Customer]():                      "Customer",
 	reflect.TypeFor[*model.Connection[customers.Customer]]():    "CustomerConnection",
 	reflect.TypeFor[*model.Edge[customers.Customer]]():          "CustomerEdge",
@@ -1896,29 +2352,46 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.RefuseChangePayload]():               "RefuseChangePayload",
 	reflect.TypeFor[*contacts.Reporting]():                      "RegulatoryReporting",
 	reflect.TypeFor[*model.RemoveSignatoryPayload]():            "RemoveSignatoryPayload",
+	reflect.TypeFor[*roles.Role]():                              "Role",
+	reflect.TypeFor[*roles.Grant]():                             "RoleApplication",
+	reflect.TypeFor[*model.Connection[roles.Role]]():            "RoleConnection",
+	reflect.TypeFor[*model.Edge[roles.Role]]():                  "RoleEdge",
 	reflect.TypeFor[*signatories.Signatory]():                   "Signatory",
 	reflect.TypeFor[*model.Connection[signatories.Signatory]](): "SignatoryConnection",
 	reflect.TypeFor[*model.Edge[signatories.Signatory]]():       "SignatoryEdge",
+	reflect.TypeFor[*model.SuspendUserPayload]():                "SuspendUserPayload",
+	reflect.TypeFor[*users.User]():                              "User",
+	reflect.TypeFor[*model.Connection[users.User]]():            "UserConnection",
+	reflect.TypeFor[*model.Edge[users.User]]():                  "UserEdge",
 	reflect.TypeFor[*access.Caller]():                           "Viewer",
 }
 
 // Inputs reads an input object into its Go type, as gqlgen does for resolvers.
 var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
-	reflect.TypeFor[customers.AccessDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputAccessSettingsInput(ctx, nil, v) },
-	reflect.TypeFor[model.AccountBy]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountBy(ctx, nil, v) },
-	reflect.TypeFor[accounts.Search]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountFilter(ctx, nil, v) },
-	reflect.TypeFor[model.ContactDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputAddContactInput(ctx, nil, v) },
-	reflect.TypeFor[model.SignatoryDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputAddSignatoryInput(ctx, nil, v) },
-	reflect.TypeFor[given.Address]():              func(ctx context.Context, v any) (any, error) { return unmarshalInputAddressInput(ctx, nil, v) },
+	reflect.TypeFor[customers.AccessDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputAccessSettingsInput(ctx, nil, v) },
+	reflect.TypeFor[model.AccountBy]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountBy(ctx, nil, v) },
+	reflect.TypeFor[accounts.Search]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountFilter(ctx, nil, v) },
+	reflect.TypeFor[model.UserDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateUserInput(ctx, nil, v) },
+	reflect.TypeFor[model.ContactDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputAddContactInput(ctx, nil, v) },
+	reflect.TypeFor[model.SignatoryDraft]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputAddSignatoryInput(ctx, nil, v) },
+	reflect.TypeFor[given.Address]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputAddressInput(ctx, nil, v) },
+	reflect.TypeFor[roles.LimitDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputAmountLimitInput(ctx, nil, v) },
+	reflect.TypeFor[users.LimitsDraft](): func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputApplicationLimitsInput(ctx, nil, v)
+	},
 	reflect.TypeFor[changes.Search]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputApprovalFilter(ctx, nil, v) },
 	reflect.TypeFor[model.Decision]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputApproveChangeInput(ctx, nil, v) },
 	reflect.TypeFor[customers.Attribute]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputAttributeInput(ctx, nil, v) },
 	reflect.TypeFor[audit.Search]():               func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
 	reflect.TypeFor[model.ContactDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeContactInput(ctx, nil, v) },
+	reflect.TypeFor[model.RoleDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeRoleInput(ctx, nil, v) },
 	reflect.TypeFor[model.SignatoryDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSignatoryInput(ctx, nil, v) },
+	reflect.TypeFor[model.UserDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeUserInput(ctx, nil, v) },
 	reflect.TypeFor[contacts.BankDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputContactBankInput(ctx, nil, v) },
 	reflect.TypeFor[contacts.Search]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },
 	reflect.TypeFor[model.CustomerDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateCustomerInput(ctx, nil, v) },
+	reflect.TypeFor[model.RoleDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateRoleInput(ctx, nil, v) },
+	reflect.TypeFor[model.UserDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateUserInput(ctx, nil, v) },
 	reflect.TypeFor[model.CustomerBy]():           func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerBy(ctx, nil, v) },
 	reflect.TypeFor[customers.Search]():           func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerFilter(ctx, nil, v) },
 	reflect.TypeFor[contacts.IntermediaryDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputIntermediaryBankInput(ctx, nil, v) },
@@ -1928,4 +2401,8 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 		return unmarshalInputRegulatoryReportingInput(ctx, nil, v)
 	},
 	reflect.TypeFor[model.SignatoryDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSignatoryInput(ctx, nil, v) },
+	reflect.TypeFor[roles.GrantDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleApplicationInput(ctx, nil, v) },
+	reflect.TypeFor[roles.Search]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleFilter(ctx, nil, v) },
+	reflect.TypeFor[model.UserDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendUserInput(ctx, nil, v) },
+	reflect.TypeFor[users.Search]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputUserFilter(ctx, nil, v) },
 }

@@ -9,7 +9,9 @@ import (
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/given"
+	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
+	"bankgraph/core/users"
 	"bankgraph/graph/scalar"
 	"context"
 	"errors"
@@ -1681,6 +1683,22 @@ func marshalNID2bankgraphᚋcoreᚋcustomersᚐUID(ctx context.Context, ec *exec
 	return res
 }
 
+func unmarshalNID2bankgraphᚋcoreᚋrolesᚐUID(ctx context.Context, ec *executionContext, v any) (roles.UID, error) {
+	res, err := scalar.UnmarshalRoleID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNID2bankgraphᚋcoreᚋrolesᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v roles.UID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalRoleID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func unmarshalNID2bankgraphᚋcoreᚋsignatoriesᚐUID(ctx context.Context, ec *executionContext, v any) (signatories.UID, error) {
 	res, err := scalar.UnmarshalSignatoryID(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -1689,6 +1707,22 @@ func unmarshalNID2bankgraphᚋcoreᚋsignatoriesᚐUID(ctx context.Context, ec *
 func marshalNID2bankgraphᚋcoreᚋsignatoriesᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v signatories.UID) graphql.Marshaler {
 	_ = sel
 	res := scalar.MarshalSignatoryID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNID2bankgraphᚋcoreᚋusersᚐUID(ctx context.Context, ec *executionContext, v any) (users.UID, error) {
+	res, err := scalar.UnmarshalUserID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNID2bankgraphᚋcoreᚋusersᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v users.UID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalUserID(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")

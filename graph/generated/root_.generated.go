@@ -28,7 +28,9 @@ type ResolverRoot interface {
 	Customer() CustomerResolver
 	Mutation() MutationResolver
 	Query() QueryResolver
+	Role() RoleResolver
 	Signatory() SignatoryResolver
+	User() UserResolver
 }
 
 type DirectiveRoot struct {
@@ -59,18 +61,25 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputAccessSettingsInput,
 		unmarshalInputAccountBy,
 		unmarshalInputAccountFilter,
+		unmarshalInputActivateUserInput,
 		unmarshalInputAddContactInput,
 		unmarshalInputAddSignatoryInput,
 		unmarshalInputAddressInput,
+		unmarshalInputAmountLimitInput,
+		unmarshalInputApplicationLimitsInput,
 		unmarshalInputApprovalFilter,
 		unmarshalInputApproveChangeInput,
 		unmarshalInputAttributeInput,
 		unmarshalInputAuditFilter,
 		unmarshalInputChangeContactInput,
+		unmarshalInputChangeRoleInput,
 		unmarshalInputChangeSignatoryInput,
+		unmarshalInputChangeUserInput,
 		unmarshalInputContactBankInput,
 		unmarshalInputContactFilter,
 		unmarshalInputCreateCustomerInput,
+		unmarshalInputCreateRoleInput,
+		unmarshalInputCreateUserInput,
 		unmarshalInputCustomerBy,
 		unmarshalInputCustomerFilter,
 		unmarshalInputIntermediaryBankInput,
@@ -78,6 +87,10 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputRefuseChangeInput,
 		unmarshalInputRegulatoryReportingInput,
 		unmarshalInputRemoveSignatoryInput,
+		unmarshalInputRoleApplicationInput,
+		unmarshalInputRoleFilter,
+		unmarshalInputSuspendUserInput,
+		unmarshalInputUserFilter,
 	)
 	first := true
 
@@ -1559,6 +1572,187 @@ type Limit {
   message: String
 }
 `, BuiltIn: false},
+	{Name: "../schema/roles.graphqls", Input: `extend type Customer {
+  "The roles that the customer's people can have, in the order in which they were made."
+  roles(
+    "The first so many rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "The last so many rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Only these."
+    filter: RoleFilter
+  ): RoleConnection
+}
+
+"Which roles a list shows."
+input RoleFilter {
+  "The name begins so. Letter case does not count."
+  name: String
+}
+
+"Where a role is in its life."
+enum RoleStatus {
+  "Grants what it holds."
+  ACTIVE
+  "Waits for an approval and grants nothing."
+  PENDING
+}
+
+"Whose people a role is for."
+enum RoleType {
+  "A customer's."
+  CUSTOMER
+  "The bank's own."
+  BANK
+}
+
+"Who made a role."
+enum RoleOwner {
+  "The bank: only the bank can change it."
+  BANK
+  "The customer's side."
+  CUSTOMER
+}
+
+"A set of rights that users of its customer can have."
+type Role implements Node {
+  "The global id."
+  id: ID!
+  "The role's UUID (REST: id, roleId)."
+  uid: UID!
+  "The name, unique for the customer whatever the letter case."
+  name: String!
+  "What the role is for."
+  description: String
+  "The reference that an outside system gave it."
+  externalReferenceId: String
+  "Whose people it is for."
+  type: RoleType!
+  "Who made it."
+  owner: RoleOwner!
+  "Where the role is in its life."
+  status: RoleStatus!
+  "What the role opens."
+  applications: [RoleApplication!]!
+  "The customer that the role belongs to (REST: leId); null where it is not the caller's to see."
+  customer: Customer
+  "When the role was created."
+  createdAt: DateTime!
+  "When the role was last changed."
+  updatedAt: DateTime!
+  "Counts the changes, from 1. A change that names the version that was read is refused where somebody else was quicker."
+  version: Int!
+}
+
+"An application of a role."
+type RoleApplication {
+  "The application."
+  name: String!
+  "What may be done in it."
+  entitlements: [String!]!
+  "Bounds of amounts."
+  limits: [AmountLimit!]!
+}
+
+extend type Mutation {
+  "Gives a customer a role; where the settings ask for dual approval, once a second person has approved. Nobody can grant what they do not have."
+  createRole("The role." input: CreateRoleInput!): CreateRolePayload
+  "Changes a role that grants nothing which the caller lacks, neither before nor after."
+  changeRole("What to change." input: ChangeRoleInput!): ChangeRolePayload
+}
+
+"A role to be created."
+input CreateRoleInput {
+  "The customer's number."
+  customer: UID!
+  "The name: letters, digits and spaces, unique for the customer."
+  name: String!
+  "What the role is for."
+  description: String!
+  "A reference of the caller's own."
+  externalReferenceId: String
+  "What the role opens."
+  applications: [RoleApplicationInput!]!
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"An application of a role."
+input RoleApplicationInput {
+  "The application."
+  name: String!
+  "Entitlements of this application."
+  entitlements: [String!]!
+  "Bounds of amounts."
+  limits: [AmountLimitInput!]
+}
+
+"What there is after a role was created."
+type CreateRolePayload {
+  "The role; Pending while it waits for approval."
+  role: Role
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
+}
+
+"A change of a role. What is absent stays as it is; null clears what may be empty."
+input ChangeRoleInput {
+  "The role's UUID."
+  uid: UID!
+  "The name: letters, digits and spaces, unique for the customer."
+  name: String
+  "What the role is for."
+  description: String
+  "A reference of the caller's own."
+  externalReferenceId: String
+  "All that the role is to open. Null counts as absent."
+  applications: [RoleApplicationInput!]
+  "The version that was read: where somebody else has changed the role since, nothing happens."
+  version: Int
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What there is after a role was changed."
+type ChangeRolePayload {
+  "The role; unchanged while the change waits for approval."
+  role: Role
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
+}
+
+"A page of roles."
+type RoleConnection {
+  "The rows with their cursors."
+  edges: [RoleEdge!]!
+  "The rows."
+  nodes: [Role!]!
+  "Where the page stands in the list."
+  pageInfo: PageInfo!
+  "How many rows the whole list has."
+  totalCount: Int!
+}
+
+"A role in a list."
+type RoleEdge {
+  "The row's place in the list."
+  cursor: String!
+  "The role."
+  node: Role!
+}
+`, BuiltIn: false},
 	{Name: "../schema/schema.graphqls", Input: `"What can be read. Every answer is limited to the caller's bank, and within it to what the caller may see."
 type Query {
   "Who is calling, for which bank, and with which permissions."
@@ -1645,7 +1839,7 @@ type Attribute {
   value: String
 }
 
-"The number of an object as REST shows it: 1 to 11 digits, as a string."
+"The number of an object as REST shows it: 1 to 11 digits, as a string; of users and roles a UUID."
 scalar UID
 "An exact decimal amount as a string, with the digits of its currency: \"12.50\". As input a string, never a number."
 scalar Amount
@@ -1837,6 +2031,281 @@ type SignatoryEdge {
   cursor: String!
   "The signatory."
   node: Signatory!
+}
+`, BuiltIn: false},
+	{Name: "../schema/users.graphqls", Input: `extend type Customer {
+  "The customer's people with a login, in the order in which they came."
+  users(
+    "The first so many rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "The last so many rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Only these."
+    filter: UserFilter
+  ): UserConnection
+}
+
+"Which users a list shows. All that is given must hold; letter case does not count."
+input UserFilter {
+  "Exact."
+  loginId: String
+  "The first name begins so."
+  firstName: String
+  "The last name begins so."
+  lastName: String
+  "Exact."
+  email: String
+  "The whole number with its country code, however it is written."
+  phoneNumber: String
+  "Only users in this status."
+  status: UserStatus
+}
+
+"Where a user is in its life."
+enum UserStatus {
+  "Has access."
+  ACTIVE
+  "Was created and not yet activated."
+  PENDING
+  "Stopped; it can be activated again."
+  SUSPENDED
+  "Stopped by the bank's own rules, such as failed logins; it can be activated again."
+  LOCKED
+}
+
+"A person with a login: one of the bank's own, or one of a customer's."
+type User implements Node {
+  "The global id."
+  id: ID!
+  "The user's UUID (REST: userId)."
+  uid: UID!
+  "The login id, unique in the bank whatever the letter case. It never changes."
+  loginId: String!
+  "First and last name, or the login id without them."
+  name: String!
+  "The first name."
+  firstName: String
+  "The last name."
+  lastName: String
+  "The e-mail address."
+  email: String
+  "The telephone number, in international form."
+  phoneNumber: String
+  "The mobile number, in international form."
+  mobile: String
+  "The department."
+  department: String
+  "The reference that an outside system gave it."
+  externalReferenceId: String
+  "Where the user is in its life."
+  status: UserStatus!
+  "Limits of the user's own, by application."
+  applicationLimits: [ApplicationLimits!]!
+  "The limits that count, by application: the smallest of the user's own and those of its roles."
+  limits: [ApplicationLimits!]
+  "The roles that say what the user may do."
+  roles: [Role!]
+  "The customer that the user belongs to; null where it is not the caller's to see."
+  customer: Customer
+  "When the user was created."
+  createdAt: DateTime!
+  "When the user was last changed."
+  updatedAt: DateTime!
+  "Counts the changes, from 1. A change that names the version that was read is refused where somebody else was quicker."
+  version: Int!
+}
+
+"Amounts that bound somebody in one application."
+type ApplicationLimits {
+  "The application."
+  name: String!
+  "The limits that are set."
+  limits: [AmountLimit!]!
+}
+
+"An amount that bounds what somebody may do."
+type AmountLimit {
+  "The limit."
+  name: String!
+  "The amount."
+  value: Amount!
+  "Its currency: the bank's."
+  currency: Currency!
+}
+
+extend type Mutation {
+  "Creates a user, Pending until activated; where the settings ask for dual approval, a second person's approval activates. Nobody can give roles that grant what they do not have."
+  createUser("The user." input: CreateUserInput!): CreateUserPayload
+  "Changes a user. Nobody can change their own roles and limits."
+  changeUser("What to change." input: ChangeUserInput!): ChangeUserPayload
+  "Takes a user's access away, at once: it never waits for a second person."
+  suspendUser("Which one." input: SuspendUserInput!): SuspendUserPayload
+  "Gives a user access, for the first time or again; where the settings ask for dual approval, once a second person has approved."
+  activateUser("Which one." input: ActivateUserInput!): ActivateUserPayload
+}
+
+"A user to be created."
+input CreateUserInput {
+  "The customer's number."
+  customer: UID!
+  "The login id: letters, digits and special characters, unique in the bank."
+  loginId: String!
+  "The first name."
+  firstName: String!
+  "The last name."
+  lastName: String!
+  "The e-mail address."
+  email: String!
+  "The telephone number, with its country code."
+  phoneNumber: String
+  "The mobile number, with its country code."
+  mobile: String!
+  "The department."
+  department: String!
+  "A reference of the caller's own."
+  externalReferenceId: String
+  "Names of active roles of the same customer."
+  roleNames: [String!]!
+  "Limits of the user's own: of applications that the roles open, and not above what those allow."
+  applicationLimits: [ApplicationLimitsInput!]
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"Limits of one application. Without any, the user has none of its own there."
+input ApplicationLimitsInput {
+  "The application."
+  name: String!
+  "The limits."
+  limits: [AmountLimitInput!]
+}
+
+"A limit. Without a value there is none."
+input AmountLimitInput {
+  "A limit of the application."
+  name: String!
+  "The amount, in the bank's currency."
+  value: Amount
+}
+
+"What there is after a user was created."
+type CreateUserPayload {
+  "The user; Pending until activated."
+  user: User
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
+}
+
+"A change of a user. What is absent stays as it is; null clears what may be empty."
+input ChangeUserInput {
+  "The user's UUID."
+  uid: UID!
+  "The first name."
+  firstName: String
+  "The last name."
+  lastName: String
+  "The e-mail address."
+  email: String
+  "The telephone number, with its country code."
+  phoneNumber: String
+  "The mobile number, with its country code."
+  mobile: String
+  "The department."
+  department: String
+  "A reference of the caller's own."
+  externalReferenceId: String
+  "The names of all roles that the user is to have. Null counts as absent."
+  roleNames: [String!]
+  "Limits of the user's own, which take the place of those of the same name. Null counts as absent."
+  applicationLimits: [ApplicationLimitsInput!]
+  "The version that was read: where somebody else has changed the user since, nothing happens."
+  version: Int
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What there is after a user was changed."
+type ChangeUserPayload {
+  "The user; unchanged while the change waits for approval."
+  user: User
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
+}
+
+"Which user to suspend."
+input SuspendUserInput {
+  "The user's UUID."
+  uid: UID!
+  "The version that was read: where somebody else has changed the user since, nothing happens."
+  version: Int
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What there is after a user was suspended."
+type SuspendUserPayload {
+  "The user; its access is gone."
+  user: User
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
+}
+
+"Which user to activate."
+input ActivateUserInput {
+  "The user's UUID."
+  uid: UID!
+  "The version that was read: where somebody else has changed the user since, nothing happens."
+  version: Int
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What there is after a user was activated."
+type ActivateUserPayload {
+  "The user; unchanged while the activation waits for approval."
+  user: User
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
+}
+
+"A page of users."
+type UserConnection {
+  "The rows with their cursors."
+  edges: [UserEdge!]!
+  "The rows."
+  nodes: [User!]!
+  "Where the page stands in the list."
+  pageInfo: PageInfo!
+  "How many rows the whole list has."
+  totalCount: Int!
+}
+
+"A user in a list."
+type UserEdge {
+  "The row's place in the list."
+  cursor: String!
+  "The user."
+  node: User!
 }
 `, BuiltIn: false},
 }
@@ -2034,6 +2503,18 @@ func childFields_AccountFeatures(ctx context.Context, ec *executionContext, fiel
 	return nil, fmt.Errorf("no field named %q was found under type AccountFeatures", field.Name)
 }
 
+func childFields_ActivateUserPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return fieldContext_ActivateUserPayload_user(ctx, ec, field)
+	case "approval":
+		return fieldContext_ActivateUserPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ActivateUserPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ActivateUserPayload", field.Name)
+}
+
 func childFields_AddContactPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "contact":
@@ -2076,6 +2557,28 @@ func childFields_Address(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Address_country(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Address", field.Name)
+}
+
+func childFields_AmountLimit(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return fieldContext_AmountLimit_name(ctx, ec, field)
+	case "value":
+		return fieldContext_AmountLimit_value(ctx, ec, field)
+	case "currency":
+		return fieldContext_AmountLimit_currency(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AmountLimit", field.Name)
+}
+
+func childFields_ApplicationLimits(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return fieldContext_ApplicationLimits_name(ctx, ec, field)
+	case "limits":
+		return fieldContext_ApplicationLimits_limits(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ApplicationLimits", field.Name)
 }
 
 func childFields_Approval(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2246,6 +2749,18 @@ func childFields_ChangeContactPayload(ctx context.Context, ec *executionContext,
 	return nil, fmt.Errorf("no field named %q was found under type ChangeContactPayload", field.Name)
 }
 
+func childFields_ChangeRolePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "role":
+		return fieldContext_ChangeRolePayload_role(ctx, ec, field)
+	case "approval":
+		return fieldContext_ChangeRolePayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ChangeRolePayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ChangeRolePayload", field.Name)
+}
+
 func childFields_ChangeSignatoryPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "signatory":
@@ -2256,6 +2771,18 @@ func childFields_ChangeSignatoryPayload(ctx context.Context, ec *executionContex
 		return fieldContext_ChangeSignatoryPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ChangeSignatoryPayload", field.Name)
+}
+
+func childFields_ChangeUserPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return fieldContext_ChangeUserPayload_user(ctx, ec, field)
+	case "approval":
+		return fieldContext_ChangeUserPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ChangeUserPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ChangeUserPayload", field.Name)
 }
 
 func childFields_Contact(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2362,6 +2889,30 @@ func childFields_CreateCustomerPayload(ctx context.Context, ec *executionContext
 	return nil, fmt.Errorf("no field named %q was found under type CreateCustomerPayload", field.Name)
 }
 
+func childFields_CreateRolePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "role":
+		return fieldContext_CreateRolePayload_role(ctx, ec, field)
+	case "approval":
+		return fieldContext_CreateRolePayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_CreateRolePayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateRolePayload", field.Name)
+}
+
+func childFields_CreateUserPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return fieldContext_CreateUserPayload_user(ctx, ec, field)
+	case "approval":
+		return fieldContext_CreateUserPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_CreateUserPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateUserPayload", field.Name)
+}
+
 func childFields_Customer(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -2452,8 +3003,12 @@ func childFields_Customer(ctx context.Context, ec *executionContext, field graph
 		return fieldContext_Customer_fees(ctx, ec, field)
 	case "limits":
 		return fieldContext_Customer_limits(ctx, ec, field)
+	case "roles":
+		return fieldContext_Customer_roles(ctx, ec, field)
 	case "signatories":
 		return fieldContext_Customer_signatories(ctx, ec, field)
+	case "users":
+		return fieldContext_Customer_users(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Customer", field.Name)
 }
@@ -2656,6 +3211,74 @@ func childFields_RemoveSignatoryPayload(ctx context.Context, ec *executionContex
 	return nil, fmt.Errorf("no field named %q was found under type RemoveSignatoryPayload", field.Name)
 }
 
+func childFields_Role(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return fieldContext_Role_id(ctx, ec, field)
+	case "uid":
+		return fieldContext_Role_uid(ctx, ec, field)
+	case "name":
+		return fieldContext_Role_name(ctx, ec, field)
+	case "description":
+		return fieldContext_Role_description(ctx, ec, field)
+	case "externalReferenceId":
+		return fieldContext_Role_externalReferenceId(ctx, ec, field)
+	case "type":
+		return fieldContext_Role_type(ctx, ec, field)
+	case "owner":
+		return fieldContext_Role_owner(ctx, ec, field)
+	case "status":
+		return fieldContext_Role_status(ctx, ec, field)
+	case "applications":
+		return fieldContext_Role_applications(ctx, ec, field)
+	case "customer":
+		return fieldContext_Role_customer(ctx, ec, field)
+	case "createdAt":
+		return fieldContext_Role_createdAt(ctx, ec, field)
+	case "updatedAt":
+		return fieldContext_Role_updatedAt(ctx, ec, field)
+	case "version":
+		return fieldContext_Role_version(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Role", field.Name)
+}
+
+func childFields_RoleApplication(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return fieldContext_RoleApplication_name(ctx, ec, field)
+	case "entitlements":
+		return fieldContext_RoleApplication_entitlements(ctx, ec, field)
+	case "limits":
+		return fieldContext_RoleApplication_limits(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RoleApplication", field.Name)
+}
+
+func childFields_RoleConnection(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return fieldContext_RoleConnection_edges(ctx, ec, field)
+	case "nodes":
+		return fieldContext_RoleConnection_nodes(ctx, ec, field)
+	case "pageInfo":
+		return fieldContext_RoleConnection_pageInfo(ctx, ec, field)
+	case "totalCount":
+		return fieldContext_RoleConnection_totalCount(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RoleConnection", field.Name)
+}
+
+func childFields_RoleEdge(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return fieldContext_RoleEdge_cursor(ctx, ec, field)
+	case "node":
+		return fieldContext_RoleEdge_node(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RoleEdge", field.Name)
+}
+
 func childFields_Signatory(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -2710,6 +3333,86 @@ func childFields_SignatoryEdge(ctx context.Context, ec *executionContext, field 
 		return fieldContext_SignatoryEdge_node(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type SignatoryEdge", field.Name)
+}
+
+func childFields_SuspendUserPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return fieldContext_SuspendUserPayload_user(ctx, ec, field)
+	case "approval":
+		return fieldContext_SuspendUserPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_SuspendUserPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SuspendUserPayload", field.Name)
+}
+
+func childFields_User(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return fieldContext_User_id(ctx, ec, field)
+	case "uid":
+		return fieldContext_User_uid(ctx, ec, field)
+	case "loginId":
+		return fieldContext_User_loginId(ctx, ec, field)
+	case "name":
+		return fieldContext_User_name(ctx, ec, field)
+	case "firstName":
+		return fieldContext_User_firstName(ctx, ec, field)
+	case "lastName":
+		return fieldContext_User_lastName(ctx, ec, field)
+	case "email":
+		return fieldContext_User_email(ctx, ec, field)
+	case "phoneNumber":
+		return fieldContext_User_phoneNumber(ctx, ec, field)
+	case "mobile":
+		return fieldContext_User_mobile(ctx, ec, field)
+	case "department":
+		return fieldContext_User_department(ctx, ec, field)
+	case "externalReferenceId":
+		return fieldContext_User_externalReferenceId(ctx, ec, field)
+	case "status":
+		return fieldContext_User_status(ctx, ec, field)
+	case "applicationLimits":
+		return fieldContext_User_applicationLimits(ctx, ec, field)
+	case "limits":
+		return fieldContext_User_limits(ctx, ec, field)
+	case "roles":
+		return fieldContext_User_roles(ctx, ec, field)
+	case "customer":
+		return fieldContext_User_customer(ctx, ec, field)
+	case "createdAt":
+		return fieldContext_User_createdAt(ctx, ec, field)
+	case "updatedAt":
+		return fieldContext_User_updatedAt(ctx, ec, field)
+	case "version":
+		return fieldContext_User_version(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
+}
+
+func childFields_UserConnection(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return fieldContext_UserConnection_edges(ctx, ec, field)
+	case "nodes":
+		return fieldContext_UserConnection_nodes(ctx, ec, field)
+	case "pageInfo":
+		return fieldContext_UserConnection_pageInfo(ctx, ec, field)
+	case "totalCount":
+		return fieldContext_UserConnection_totalCount(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UserConnection", field.Name)
+}
+
+func childFields_UserEdge(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return fieldContext_UserEdge_cursor(ctx, ec, field)
+	case "node":
+		return fieldContext_UserEdge_node(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UserEdge", field.Name)
 }
 
 func childFields_Viewer(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

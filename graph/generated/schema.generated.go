@@ -13,8 +13,10 @@ import (
 	"bankgraph/core/given"
 	"bankgraph/core/money"
 	"bankgraph/core/postal"
+	"bankgraph/core/roles"
 	"bankgraph/core/seal"
 	"bankgraph/core/signatories"
+	"bankgraph/core/users"
 	"bankgraph/graph/model"
 	"bankgraph/graph/scalar"
 	"context"
@@ -38,9 +40,15 @@ type MutationResolver interface {
 	AddContact(ctx context.Context, input model.ContactDraft) (*model.AddContactPayload, error)
 	ChangeContact(ctx context.Context, input model.ContactDraft) (*model.ChangeContactPayload, error)
 	CreateCustomer(ctx context.Context, input model.CustomerDraft) (*model.CreateCustomerPayload, error)
+	CreateRole(ctx context.Context, input model.RoleDraft) (*model.CreateRolePayload, error)
+	ChangeRole(ctx context.Context, input model.RoleDraft) (*model.ChangeRolePayload, error)
 	AddSignatory(ctx context.Context, input model.SignatoryDraft) (*model.AddSignatoryPayload, error)
 	ChangeSignatory(ctx context.Context, input model.SignatoryDraft) (*model.ChangeSignatoryPayload, error)
 	RemoveSignatory(ctx context.Context, input model.SignatoryDraft) (*model.RemoveSignatoryPayload, error)
+	CreateUser(ctx context.Context, input model.UserDraft) (*model.CreateUserPayload, error)
+	ChangeUser(ctx context.Context, input model.UserDraft) (*model.ChangeUserPayload, error)
+	SuspendUser(ctx context.Context, input model.UserDraft) (*model.SuspendUserPayload, error)
+	ActivateUser(ctx context.Context, input model.UserDraft) (*model.ActivateUserPayload, error)
 }
 type QueryResolver interface {
 	Viewer(ctx context.Context) (*access.Caller, error)
@@ -56,6 +64,20 @@ type QueryResolver interface {
 // endregion ************************** generated!.gotpl **************************
 
 // region    ***************************** args.gotpl *****************************
+
+func field_Mutation_activateUser_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.UserDraft, error) {
+			return unmarshalNActivateUserInput2bankgraphᚋgraphᚋmodelᚐUserDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
 
 func field_Mutation_addContact_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
@@ -113,6 +135,20 @@ func field_Mutation_changeContact_args(ctx context.Context, ec *executionContext
 	return args, nil
 }
 
+func field_Mutation_changeRole_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.RoleDraft, error) {
+			return unmarshalNChangeRoleInput2bankgraphᚋgraphᚋmodelᚐRoleDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func field_Mutation_changeSignatory_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -127,12 +163,54 @@ func field_Mutation_changeSignatory_args(ctx context.Context, ec *executionConte
 	return args, nil
 }
 
+func field_Mutation_changeUser_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.UserDraft, error) {
+			return unmarshalNChangeUserInput2bankgraphᚋgraphᚋmodelᚐUserDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func field_Mutation_createCustomer_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.CustomerDraft, error) {
 			return unmarshalNCreateCustomerInput2bankgraphᚋgraphᚋmodelᚐCustomerDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_createRole_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.RoleDraft, error) {
+			return unmarshalNCreateRoleInput2bankgraphᚋgraphᚋmodelᚐRoleDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_createUser_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.UserDraft, error) {
+			return unmarshalNCreateUserInput2bankgraphᚋgraphᚋmodelᚐUserDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -161,6 +239,20 @@ func field_Mutation_removeSignatory_args(ctx context.Context, ec *executionConte
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.SignatoryDraft, error) {
 			return unmarshalNRemoveSignatoryInput2bankgraphᚋgraphᚋmodelᚐSignatoryDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_suspendUser_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.UserDraft, error) {
+			return unmarshalNSuspendUserInput2bankgraphᚋgraphᚋmodelᚐUserDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -839,6 +931,94 @@ func fieldContext_Mutation_createCustomer(ctx context.Context, ec *executionCont
 	return fc, nil
 }
 
+func _Mutation_createRole(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_createRole(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CreateRole(ctx, fc.Args["input"].(model.RoleDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CreateRolePayload) graphql.Marshaler {
+			return marshalOCreateRolePayload2ᚖbankgraphᚋgraphᚋmodelᚐCreateRolePayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_createRole(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_CreateRolePayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_createRole_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_changeRole(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_changeRole(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ChangeRole(ctx, fc.Args["input"].(model.RoleDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ChangeRolePayload) graphql.Marshaler {
+			return marshalOChangeRolePayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeRolePayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_changeRole(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_ChangeRolePayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_changeRole_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func _Mutation_addSignatory(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -965,6 +1145,182 @@ func fieldContext_Mutation_removeSignatory(ctx context.Context, ec *executionCon
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = field_Mutation_removeSignatory_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_createUser(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_createUser(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CreateUser(ctx, fc.Args["input"].(model.UserDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CreateUserPayload) graphql.Marshaler {
+			return marshalOCreateUserPayload2ᚖbankgraphᚋgraphᚋmodelᚐCreateUserPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_createUser(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_CreateUserPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_createUser_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_changeUser(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_changeUser(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ChangeUser(ctx, fc.Args["input"].(model.UserDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ChangeUserPayload) graphql.Marshaler {
+			return marshalOChangeUserPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeUserPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_changeUser(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_ChangeUserPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_changeUser_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_suspendUser(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_suspendUser(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SuspendUser(ctx, fc.Args["input"].(model.UserDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.SuspendUserPayload) graphql.Marshaler {
+			return marshalOSuspendUserPayload2ᚖbankgraphᚋgraphᚋmodelᚐSuspendUserPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_suspendUser(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_SuspendUserPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_suspendUser_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_activateUser(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_activateUser(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ActivateUser(ctx, fc.Args["input"].(model.UserDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ActivateUserPayload) graphql.Marshaler {
+			return marshalOActivateUserPayload2ᚖbankgraphᚋgraphᚋmodelᚐActivateUserPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_activateUser(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_ActivateUserPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_activateUser_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -1724,6 +2080,13 @@ func _Node(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj 
 	switch obj := (obj).(type) {
 	case nil:
 		return graphql.Null
+	case users.User:
+		return _User(ctx, ec, sel, &obj)
+	case *users.User:
+		if obj == nil {
+			return graphql.Null
+		}
+		return _User(ctx, ec, sel, obj)
 	case signatories.Signatory:
 		return _Signatory(ctx, ec, sel, &obj)
 	case *signatories.Signatory:
@@ -1731,6 +2094,13 @@ func _Node(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj 
 			return graphql.Null
 		}
 		return _Signatory(ctx, ec, sel, obj)
+	case roles.Role:
+		return _Role(ctx, ec, sel, &obj)
+	case *roles.Role:
+		if obj == nil {
+			return graphql.Null
+		}
+		return _Role(ctx, ec, sel, obj)
 	case customers.Customer:
 		return _Customer(ctx, ec, sel, &obj)
 	case *customers.Customer:
@@ -1983,6 +2353,20 @@ func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) 
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "createRole":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_createRole(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "changeRole":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_changeRole(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "addSignatory":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return _Mutation_addSignatory(ctx, ec, field)
@@ -2000,6 +2384,34 @@ func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) 
 		case "removeSignatory":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return _Mutation_removeSignatory(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createUser":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_createUser(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "changeUser":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_changeUser(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "suspendUser":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_suspendUser(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "activateUser":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_activateUser(ctx, ec, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -2580,6 +2992,22 @@ func marshalNUID2bankgraphᚋcoreᚋfeesᚐID(ctx context.Context, ec *execution
 	return res
 }
 
+func unmarshalNUID2bankgraphᚋcoreᚋrolesᚐUID(ctx context.Context, ec *executionContext, v any) (roles.UID, error) {
+	res, err := scalar.UnmarshalRoleUID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNUID2bankgraphᚋcoreᚋrolesᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v roles.UID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalRoleUID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func unmarshalNUID2bankgraphᚋcoreᚋsignatoriesᚐUID(ctx context.Context, ec *executionContext, v any) (signatories.UID, error) {
 	res, err := scalar.UnmarshalSignatoryUID(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -2588,6 +3016,22 @@ func unmarshalNUID2bankgraphᚋcoreᚋsignatoriesᚐUID(ctx context.Context, ec 
 func marshalNUID2bankgraphᚋcoreᚋsignatoriesᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v signatories.UID) graphql.Marshaler {
 	_ = sel
 	res := scalar.MarshalSignatoryUID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNUID2bankgraphᚋcoreᚋusersᚐUID(ctx context.Context, ec *executionContext, v any) (users.UID, error) {
+	res, err := scalar.UnmarshalUserUID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNUID2bankgraphᚋcoreᚋusersᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v users.UID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalUserUID(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -2640,6 +3084,18 @@ func marshalOAmount2bankgraphᚋcoreᚋgivenᚐValue(ctx context.Context, ec *ex
 	_ = sel
 	_ = ctx
 	res := scalar.MarshalGivenAmount(v)
+	return res
+}
+
+func unmarshalOAmount2string(ctx context.Context, ec *executionContext, v any) (string, error) {
+	res, err := scalar.UnmarshalDecimal(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOAmount2string(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalDecimal(v)
 	return res
 }
 

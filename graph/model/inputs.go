@@ -4,7 +4,10 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
+	"bankgraph/core/given"
+	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
+	"bankgraph/core/users"
 )
 
 // The inputs of mutations: what core reads of a thing, to whom it belongs or which one it is, and the terms of
@@ -37,4 +40,41 @@ type CustomerDraft struct {
 	UID customers.UID
 	customers.Draft
 	changes.Terms
+}
+
+// UserDraft is what mutations say about a user. Lists stand here for those of the draft: where they are not given they
+// are nil.
+type UserDraft struct {
+	Customer customers.UID
+	UID      users.UID
+	users.Draft
+	RoleNames         []string
+	ApplicationLimits []users.LimitsDraft
+	changes.Terms
+}
+
+// Whole is the draft with its lists.
+func (d UserDraft) Whole() users.Draft {
+	d.Draft.RoleNames = listed(d.RoleNames)
+	d.Draft.Limits = listed(d.ApplicationLimits)
+	return d.Draft
+}
+
+// RoleDraft is what mutations say about a role.
+type RoleDraft struct {
+	Customer customers.UID
+	UID      roles.UID
+	roles.Draft
+	Applications []roles.GrantDraft
+	changes.Terms
+}
+
+// Whole is the draft with its list.
+func (d RoleDraft) Whole() roles.Draft {
+	d.Draft.Applications = listed(d.Applications)
+	return d.Draft
+}
+
+func listed[T any](list []T) given.Value[[]T] {
+	return given.Value[[]T]{Given: list != nil, Value: list}
 }

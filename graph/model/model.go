@@ -11,7 +11,9 @@ import (
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/page"
+	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
+	"bankgraph/core/users"
 )
 
 // Node is an object with a global id: one of the types that the schema lists.
@@ -52,6 +54,10 @@ type (
 	ApprovalEdge         = Edge[changes.Approval]
 	AuditEntryConnection = Connection[audit.Entry]
 	AuditEntryEdge       = Edge[audit.Entry]
+	UserConnection       = Connection[users.User]
+	UserEdge             = Edge[users.User]
+	RoleConnection       = Connection[roles.Role]
+	RoleEdge             = Edge[roles.Role]
 )
 
 // Edge is one row of a page.

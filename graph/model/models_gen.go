@@ -6,8 +6,20 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
+	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
+	"bankgraph/core/users"
 )
+
+// What there is after a user was activated.
+type ActivateUserPayload struct {
+	// The user; unchanged while the activation waits for approval.
+	User *users.User `json:"user,omitempty"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
 
 // What there is after a contact was added.
 type AddContactPayload struct {
@@ -47,6 +59,16 @@ type ChangeContactPayload struct {
 	Replayed bool `json:"replayed"`
 }
 
+// What there is after a role was changed.
+type ChangeRolePayload struct {
+	// The role; unchanged while the change waits for approval.
+	Role *roles.Role `json:"role,omitempty"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
 // What there is after a signatory was changed.
 type ChangeSignatoryPayload struct {
 	// The signatory; unchanged while the change waits for approval.
@@ -57,10 +79,40 @@ type ChangeSignatoryPayload struct {
 	Replayed bool `json:"replayed"`
 }
 
+// What there is after a user was changed.
+type ChangeUserPayload struct {
+	// The user; unchanged while the change waits for approval.
+	User *users.User `json:"user,omitempty"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
 // What there is after a customer was created.
 type CreateCustomerPayload struct {
 	// The customer; Pending while it waits for approval.
 	Customer *customers.Customer `json:"customer,omitempty"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
+// What there is after a role was created.
+type CreateRolePayload struct {
+	// The role; Pending while it waits for approval.
+	Role *roles.Role `json:"role,omitempty"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
+// What there is after a user was created.
+type CreateUserPayload struct {
+	// The user; Pending until activated.
+	User *users.User `json:"user,omitempty"`
 	// What waits for a second person; null where nothing does.
 	Approval *changes.Approval `json:"approval,omitempty"`
 	// The idempotency key came before: nothing happened this time.
@@ -87,6 +139,16 @@ type RefuseChangePayload struct {
 type RemoveSignatoryPayload struct {
 	// The number of the signatory.
 	UID int64 `json:"uid"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
+// What there is after a user was suspended.
+type SuspendUserPayload struct {
+	// The user; its access is gone.
+	User *users.User `json:"user,omitempty"`
 	// What waits for a second person; null where nothing does.
 	Approval *changes.Approval `json:"approval,omitempty"`
 	// The idempotency key came before: nothing happened this time.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/google/uuid"
 
 	"bankgraph/core/accounts"
 	"bankgraph/core/audit"
@@ -21,7 +22,9 @@ import (
 	"bankgraph/core/fees"
 	"bankgraph/core/given"
 	"bankgraph/core/money"
+	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
+	"bankgraph/core/users"
 )
 
 // invalid is an input that does not have the form of its scalar. Which argument it is, the error's path says.
@@ -117,6 +120,8 @@ const (
 	SignatoryPrefix = "sig_"
 	ApprovalPrefix  = "apr_"
 	AuditPrefix     = "aud_"
+	UserPrefix      = "usr_"
+	RolePrefix      = "rol_"
 )
 
 func appendID(b []byte, prefix string, uid int64) []byte {
@@ -217,6 +222,50 @@ func AppendApprovalUID(b []byte, u changes.UID) []byte   { return appendUID(b, i
 func MarshalApprovalUID(u changes.UID) graphql.Marshaler { return written(AppendApprovalUID(nil, u)) }
 func UnmarshalApprovalUID(v any) (changes.UID, error)    { return parse[changes.UID](v) }
 
+// Users and roles have UUIDs.
+
+func appendUUID(b []byte, prefix string, uid uuid.UUID) []byte {
+	b = append(append(b, '"'), prefix...)
+	text, _ := uid.MarshalText() // it cannot fail
+	return append(append(b, text...), '"')
+}
+
+var errUUID = invalid("must be a UUID, as a string")
+
+// ParseUUID reads a UUID in its one form: lower case, with hyphens.
+func ParseUUID(v any) (uuid.UUID, error) {
+	text, _ := v.(string)
+	uid, err := uuid.Parse(text)
+	if err != nil || uid.String() != text {
+		return uuid.Nil, errUUID
+	}
+	return uid, nil
+}
+
+func AppendUserID(b []byte, u users.UID) []byte    { return appendUUID(b, UserPrefix, u.UUID) }
+func MarshalUserID(u users.UID) graphql.Marshaler  { return written(AppendUserID(nil, u)) }
+func UnmarshalUserID(v any) (users.UID, error)     { return noID[users.UID](v) }
+func AppendUserUID(b []byte, u users.UID) []byte   { return appendUUID(b, "", u.UUID) }
+func MarshalUserUID(u users.UID) graphql.Marshaler { return written(AppendUserUID(nil, u)) }
+
+// UnmarshalUserUID reads the UUID of a user.
+func UnmarshalUserUID(v any) (users.UID, error) {
+	uid, err := ParseUUID(v)
+	return users.UID{UUID: uid}, err
+}
+
+func AppendRoleID(b []byte, u roles.UID) []byte    { return appendUUID(b, RolePrefix, u.UUID) }
+func MarshalRoleID(u roles.UID) graphql.Marshaler  { return written(AppendRoleID(nil, u)) }
+func UnmarshalRoleID(v any) (roles.UID, error)     { return noID[roles.UID](v) }
+func AppendRoleUID(b []byte, u roles.UID) []byte   { return appendUUID(b, "", u.UUID) }
+func MarshalRoleUID(u roles.UID) graphql.Marshaler { return written(AppendRoleUID(nil, u)) }
+
+// UnmarshalRoleUID reads the UUID of a role.
+func UnmarshalRoleUID(v any) (roles.UID, error) {
+	uid, err := ParseUUID(v)
+	return roles.UID{UUID: uid}, err
+}
+
 // Fields of inputs that are told from absent ones: null clears.
 
 func MarshalGivenText(t given.Text) graphql.Marshaler { return MarshalString(t.Value) }
@@ -245,6 +294,15 @@ func UnmarshalGivenAmount(v any) (given.Text, error) {
 	}
 	amount, err := UnmarshalAmountText(v)
 	return given.Of(string(amount)), err
+}
+
+// A decimal of an input whose currency is known only where it is used; null is none.
+
+func MarshalDecimal(text string) graphql.Marshaler { return MarshalString(text) }
+
+func UnmarshalDecimal(v any) (string, error) {
+	amount, err := UnmarshalGivenAmount(v)
+	return amount.Value, err
 }
 
 // AmountText is an amount as a caller wrote it: which currency it is in is known only where it is used.

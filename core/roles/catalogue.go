@@ -1,0 +1,90 @@
+package roles
+
+import (
+	"slices"
+	"strings"
+
+	"bankgraph/core/access"
+)
+
+// Application is a part of the bank that roles open: what may be done in it, and which amounts may be bounded.
+type Application struct {
+	Name         string
+	Entitlements []string
+	Limits       []string
+	Bank         bool // for roles of the bank's own people only
+}
+
+// Applications are all there are: those of the contract (users and roles, section 4), and two of our own for the
+// permissions that no published application has.
+var Applications = []Application{
+	{Name: "Accounts", Entitlements: words("Manage_Account View_Account")},
+	{Name: "Bulk_Payments", Entitlements: words("Approve_bulk_payments Upload_Bulk_Payment_File View_bulk_payments")},
+	{Name: "Contacts", Entitlements: words("Manage_Contacts View_Contacts")},
+	{Name: "Digital_Banking_Portal", Entitlements: words("View_Portal")},
+	{
+		Name: "Foreign_Exchange", Entitlements: words("Cancel_Trades View_Trades Spot_Trade Create_Instruct_Trades"),
+		Limits: words("Daily_Payment_Limits Per_Transaction_Payment_Limits"),
+	},
+	{Name: "Group_Payments", Entitlements: words("Approve_Group View_Group Initiate_Cancel_Group_Payment Manage_Group")},
+	{
+		Name: "Payments", Entitlements: words("Reversal_Payments View_Payments Return_Payments Cancel_Payments Initiate_Payments Approve_Payments"),
+		Limits: words(`Daily_Payment_Approve_Limits Daily_Payment_Limits Monthly_Payment_Limits Monthly_Payment_Approve_Limits
+			Per_Transaction_Payment_Approve_Limits Per_Transaction_Payment_Limits`),
+	},
+	{Name: "Positive_Rules", Entitlements: words("Manage_Exception View_Positive_Rules Manage_Positive_Rules")},
+	{
+		Name:         "User_Admin",
+		Entitlements: words("View_Roles_And_Users Manage_Roles Manage_Users Activate_Users View_Category Add_Update_Delete_Category Suspend_Users"),
+	},
+	{Name: "Customers", Entitlements: words("vCust mCust View_Signatories Lookup_Customers")},
+	{Name: "Bank_Administration", Entitlements: words("Explore_GraphQL Manage_Clients"), Bank: true},
+}
+
+func words(text string) []string { return strings.Fields(text) }
+
+// application finds one by its name without regard to letter case.
+func application(name string) *Application {
+	at := slices.IndexFunc(Applications, func(a Application) bool { return strings.EqualFold(a.Name, name) })
+	if at < 0 {
+		return nil
+	}
+	return &Applications[at]
+}
+
+// LimitOf is a limit of an application as the catalogue writes both, and empty where there is none.
+func LimitOf(applicationName, limit string) (string, string) {
+	a := application(applicationName)
+	if a == nil {
+		return "", ""
+	}
+	return a.Name, oneOf(a.Limits, limit)
+}
+
+// oneOf is a word as the list writes it, and empty where it is not in the list.
+func oneOf(list []string, word string) string {
+	for _, w := range list {
+		if strings.EqualFold(w, word) {
+			return w
+		}
+	}
+	return ""
+}
+
+// permission is what an entitlement lets its holder do here: the permission of the same name. Others open doors of
+// other programs, such as the portal.
+func permission(entitlement string) (access.Permission, bool) {
+	p := access.Permission(entitlement)
+	return p, slices.Contains(access.All, p)
+}
+
+// Everything is what a role can hold at most: every entitlement of every application, without limits.
+func Everything(t Type) []Grant {
+	var all []Grant
+	for _, a := range Applications {
+		if !a.Bank || t == Bank {
+			all = append(all, Grant{Name: a.Name, Entitlements: slices.Clone(a.Entitlements)})
+		}
+	}
+	return all
+}

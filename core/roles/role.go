@@ -1,0 +1,141 @@
+// Package roles keeps what the people of a bank and of its customers may do: roles of applications, entitlements and
+// limits, each for the users of one legal entity.
+package roles
+
+import (
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/money"
+)
+
+// UID is a role's number in the world: a UUID.
+type UID struct{ uuid.UUID }
+
+// ParseUID reads a UUID in its usual form.
+func ParseUID(field, text string) (UID, error) {
+	uid, err := uuid.Parse(text)
+	if err != nil || len(text) != len("00000000-0000-0000-0000-000000000000") {
+		return UID{}, fault.Field("role", field, fault.Malformed, "must be the UUID of a role")
+	}
+	return UID{uid}, nil
+}
+
+// Number is the place of a role in lists.
+type Number int64
+
+// Status is where a role is in its life.
+type Status string
+
+const (
+	Active  Status = "Active"
+	Pending Status = "Pending" // it waits for a second person and grants nothing
+)
+
+// Type says whose people a role is for.
+type Type string
+
+const (
+	Customer Type = "CUSTOMER"
+	Bank     Type = "BANK"
+)
+
+// Owner says who made a role.
+type Owner string
+
+const (
+	OwnerBank     Owner = "Bank"
+	OwnerCustomer Owner = "Customer"
+)
+
+// Role is a set of rights that users of its legal entity can have (contract, users and roles 3.5).
+type Role struct {
+	bun.BaseModel `bun:"table:roles,alias:r" json:"-"`
+
+	Tenant              access.Tenant `bun:"tenant,pk" json:"-"`
+	UID                 UID           `bun:"uid,pk,type:uuid" json:"id"`
+	Number              Number        `bun:"number" json:"-"`
+	Customer            customers.UID `bun:"customer" json:"leId"`
+	ExternalReferenceID string        `bun:"external_reference_id" json:"-"`
+	Name                string        `bun:"name" json:"name"`
+	Description         string        `bun:"description" json:"description"`
+	Type                Type          `bun:"type" json:"type"`
+	Owner               Owner         `bun:"owner" json:"owner"`
+	Status              Status        `bun:"status" json:"status"`
+	Applications        []Grant       `bun:"applications,type:jsonb" json:"applications"`
+	CreatedAt           time.Time     `bun:"created_at" json:"-"`
+	UpdatedAt           time.Time     `bun:"updated_at" json:"-"`
+	Version             int32         `bun:"version" json:"-"`
+}
+
+// Held is a role as one user has it.
+type Held struct {
+	Role   `bun:",extend"`
+	Holder UID `bun:"holder,scanonly"` // the user's
+}
+
+// Grant is one application of a role.
+type Grant struct {
+	Name         string   `json:"name"`
+	Entitlements []string `json:"entitlements"`
+	Limits       []Limit  `json:"limits,omitempty"`
+}
+
+// Limit bounds amounts in an application. Without one there is no bound.
+type Limit struct {
+	Name     string         `json:"name"`
+	Minor    int64          `json:"minor"`
+	Currency money.Currency `json:"currency"` // the bank's
+}
+
+// Value is the amount.
+func (l Limit) Value() money.Amount { return money.Of(l.Minor, l.Currency) }
+
+// Has tells whether a role opens an application.
+func (r *Role) Has(application string) bool {
+	return slices.ContainsFunc(r.Applications, func(g Grant) bool { return g.Name == application })
+}
+
+// Limit is what a role allows at most; nil where it sets no bound.
+func (r *Role) Limit(application, name string) *Limit {
+	for _, g := range r.Applications {
+		for _, l := range g.Limits {
+			if g.Name == application && l.Name == name {
+				return &l
+			}
+		}
+	}
+	return nil
+}
+
+// Permissions are what a role lets its holders do here. A role of a customer's people never reaches what only the
+// bank's may, whatever it holds.
+func (r *Role) Permissions() (all []access.Permission) {
+	for _, g := range r.Applications {
+		for _, e := range g.Entitlements {
+			if p, is := permission(e); is && (r.Type == Bank || slices.Contains(access.Partners, p)) && !slices.Contains(all, p) {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// Beyond tells whether a role has a permission that the caller lacks. Nobody can grant what they do not have.
+func (r *Role) Beyond(caller access.Caller) bool {
+	return slices.ContainsFunc(r.Permissions(), func(p access.Permission) bool { return !caller.May(p) })
+}
+
+// Administrator is the role of a new bank's first user: everything. It has no number yet.
+func Administrator(tenant access.Tenant, self customers.UID, at time.Time) *Role {
+	return &Role{
+		Tenant: tenant, UID: UID{uuid.New()}, Customer: self, Name: "Administrator", Description: "Everything in the bank",
+		Type: Bank, Owner: OwnerBank, Status: Active, Applications: Everything(Bank), CreatedAt: at, UpdatedAt: at, Version: 1,
+	}
+}

@@ -1,0 +1,278 @@
+package roles
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/money"
+	"bankgraph/db"
+)
+
+var (
+	// ErrNotFound is a role that does not exist, or that is not of this customer.
+	ErrNotFound = fault.New(fault.NotFound, "role", "no such role of this customer")
+	// ErrTaken is a name that another role of the customer has.
+	ErrTaken = fault.New(fault.Conflict, "role", "another role of the customer has this name").On("name")
+	// ErrBeyond is a role that grants more than who makes or changes it may.
+	ErrBeyond = fault.New(fault.Denied, "role", "nobody can grant what they do not have").On("applications")
+	// ErrBanks is a role that the bank made for a customer: the customer's side cannot change it.
+	ErrBanks = fault.New(fault.Denied, "role", "the bank made this role: only the bank can change it")
+	// ErrOwn is a role of the person who wants to change it.
+	ErrOwn = fault.New(fault.Denied, "role", "nobody can change a role that they have themselves")
+)
+
+// Saved is what a change of a role answers.
+type Saved struct {
+	UID    UID    `json:"uid"`
+	Status Status `json:"status"`
+}
+
+// operations are what can be done to roles.
+type operations struct {
+	create, change *changes.Operation[Draft, Saved]
+}
+
+func (s *Service) declare(all *changes.Service) {
+	s.create = changes.Declare(all, "createRole", "role", access.ManageRoles, s.createTx).Settle(s.settleTx)
+	s.change = changes.Declare(all, "changeRole", "role", access.ManageRoles, s.changeTx)
+}
+
+// Create gives a customer a role. Where the customer's settings ask for dual approval (userDualApproval), the role is
+// Pending until a second person approves.
+func (s *Service) Create(ctx context.Context, of customers.UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
+	caller, err := access.Require(ctx, access.ManageRoles)
+	if err == nil {
+		err = s.customers.WithinFirst(ctx, of, draft.check(true))
+	}
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return s.create.Do(ctx, caller, changes.Target{Customer: int64(of)}, draft, terms)
+}
+
+// Change changes what the draft gives. Without a customer (0) it is the role's own.
+func (s *Service) Change(ctx context.Context, of customers.UID, uid UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
+	caller, err := access.Require(ctx, access.ManageRoles)
+	if err == nil {
+		err = s.customers.WithinFirst(ctx, of, draft.check(false))
+	}
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, draft, terms)
+}
+
+func (s *Service) createTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
+	customer, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
+	if err != nil {
+		return Saved{}, err
+	}
+	r := &Role{
+		Tenant: tx.Caller.Tenant, UID: UID{uuid.New()}, Customer: customer.UID, Type: Customer, Owner: OwnerCustomer,
+		Status: Active, CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
+	}
+	if customer.RelationshipType == customers.RelationSelf {
+		r.Type = Bank
+	}
+	if tx.Caller.Institution {
+		r.Owner = OwnerBank
+	}
+	var in money.Currency
+	err = tx.NewRaw(`SELECT nextval('role_numbers'), currency FROM tenants WHERE id = ?`, r.Tenant).Scan(ctx, &r.Number, &in)
+	if err != nil {
+		return Saved{}, err
+	}
+	if err := draft.to(r, in); err != nil {
+		return Saved{}, err
+	}
+	if err := r.grantable(tx.Caller); err != nil {
+		return Saved{}, err
+	}
+	dual := tx.Dual(customer.Asks(customers.AccessSettings.DualForUsers))
+	if dual {
+		r.Status = Pending
+	}
+	if _, err := tx.NewInsert().Model(r).Exec(ctx); err != nil {
+		return Saved{}, taken(err)
+	}
+	if err := tx.Record(ctx, changes.Done{UID: r.UID, Customer: at.Customer, Version: r.Version, After: r}); err != nil {
+		return Saved{}, err
+	}
+	if dual {
+		err = tx.Propose(ctx, changes.Proposal{Customer: at.Customer, UID: r.UID, Version: r.Version, After: r})
+	}
+	return Saved{r.UID, r.Status}, err
+}
+
+// settleTx makes a role that waited active, or takes it away: nobody can have had it.
+func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
+	r, err := s.lockTx(ctx, tx, at)
+	if err != nil {
+		return err
+	}
+	if approved {
+		was := *r
+		r.Status = Active
+		return s.writeTx(ctx, tx, &was, r)
+	}
+	if _, err := tx.NewDelete().Model(r).WherePK().Exec(ctx); err != nil {
+		return fmt.Errorf("take a role away: %w", err)
+	}
+	return tx.Record(ctx, changes.Done{UID: r.UID, Customer: at.Customer, Version: r.Version, Before: r})
+}
+
+func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
+	customer, err := s.holdTx(ctx, tx, &at)
+	if err != nil {
+		return Saved{}, err
+	}
+	r, err := s.lockTx(ctx, tx, at)
+	if err != nil {
+		return Saved{}, err
+	}
+	if err := s.changeableTx(ctx, tx, r); err != nil {
+		return Saved{}, err
+	}
+	if err := tx.Fresh(r.Version); err != nil {
+		return Saved{}, err
+	}
+	if r.Beyond(tx.Caller) {
+		return Saved{}, ErrBeyond
+	}
+	was := *r
+	var in money.Currency
+	if err := tx.NewRaw(`SELECT currency FROM tenants WHERE id = ?`, r.Tenant).Scan(ctx, &in); err != nil {
+		return Saved{}, err
+	}
+	if err := draft.to(r, in); err != nil {
+		return Saved{}, err
+	}
+	if err := r.grantable(tx.Caller); err != nil {
+		return Saved{}, err
+	}
+	if tx.Dual(customer.Asks(customers.AccessSettings.DualForUsers)) {
+		err := tx.Propose(ctx, changes.Proposal{Customer: at.Customer, UID: r.UID, Version: was.Version, Before: &was, After: r})
+		return Saved{was.UID, was.Status}, err
+	}
+	if err := tx.Quiet(ctx, r.UID); err != nil {
+		return Saved{}, err
+	}
+	return Saved{r.UID, r.Status}, s.writeTx(ctx, tx, &was, r)
+}
+
+// grantable tells whether a role holds what it can hold, and nothing that the caller lacks.
+func (r *Role) grantable(caller access.Caller) error {
+	for i, g := range r.Applications {
+		if a := application(g.Name); r.Type != Bank && a != nil && a.Bank {
+			return fault.Field("role", "applications["+strconv.Itoa(i)+"].name", fault.Forbidden, "is for the bank's own people only")
+		}
+	}
+	if r.Beyond(caller) {
+		return ErrBeyond
+	}
+	return nil
+}
+
+// changeableTx tells whether the caller can change a role: what the bank made for a customer is the bank's to change,
+// and a person's own rights are for others to change.
+func (s *Service) changeableTx(ctx context.Context, tx *changes.Tx, r *Role) error {
+	if r.Owner == OwnerBank && !tx.Caller.Institution {
+		return ErrBanks
+	}
+	if tx.Caller.User == uuid.Nil {
+		return nil
+	}
+	var own bool
+	err := tx.NewRaw(`SELECT EXISTS (SELECT FROM user_roles WHERE tenant = ? AND customer = ? AND role_uid = ? AND user_uid = ?)`,
+		r.Tenant, r.Customer, r.UID, tx.Caller.User).Scan(ctx, &own)
+	if err == nil && own {
+		return ErrOwn
+	}
+	return err
+}
+
+// holdTx holds the legal entity of a role, and says which it is.
+func (s *Service) holdTx(ctx context.Context, tx *changes.Tx, at *changes.Target) (*customers.Held, error) {
+	owner := tx.NewRaw(`SELECT customer FROM roles WHERE tenant = ? AND uid = ?::uuid`, tx.Caller.Tenant, at.UID)
+	held, err := s.customers.HoldOwnerTx(ctx, tx, tx.Caller, customers.UID(at.Customer), owner, ErrNotFound)
+	if err == nil {
+		at.Customer = int64(held.UID)
+	}
+	return held, err
+}
+
+// lockTx reads a role for a change.
+func (s *Service) lockTx(ctx context.Context, tx *changes.Tx, at changes.Target) (*Role, error) {
+	r := new(Role)
+	uid, err := ParseUID("role", at.UID)
+	if err != nil {
+		return nil, err
+	}
+	err = tx.NewSelect().Model(r).Where("r.tenant = ?", tx.Caller.Tenant).Where("r.uid = ?", uid).
+		Where("r.customer = ?", at.Customer).For("NO KEY UPDATE").Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	return r, err
+}
+
+// writeTx stores a role as it is now, with its next version.
+func (s *Service) writeTx(ctx context.Context, tx *changes.Tx, was, r *Role) error {
+	r.UpdatedAt, r.Version = tx.Now, was.Version+1
+	if _, err := tx.NewUpdate().Model(r).WherePK().Exec(ctx); err != nil {
+		return taken(err)
+	}
+	return tx.Record(ctx, changes.Done{UID: r.UID, Customer: int64(r.Customer), Version: r.Version, Before: was, After: r})
+}
+
+// taken is the fault behind a refused row.
+func taken(err error) error {
+	if constraint, refused := db.UniqueViolation(err); refused && constraint == "roles_name" {
+		return ErrTaken
+	}
+	return fmt.Errorf("write a role: %w", err)
+}
+
+// NamedTx reads the active roles of a customer with these names, for a user who is to have them, and keeps them as
+// they are until then. A name that no active role has is a fault on its field.
+func (s *Service) NamedTx(ctx context.Context, tx *changes.Tx, of customers.UID, names []string) ([]*Role, error) {
+	lower := make([]string, len(names))
+	for i, name := range names {
+		lower[i] = strings.ToLower(name)
+	}
+	var all []*Role
+	err := tx.NewSelect().Model(&all).Where("r.tenant = ?", tx.Caller.Tenant).Where("r.customer = ?", of).
+		Where("lower(r.name) IN (?)", bun.In(lower)).Where("r.status = ?", Active).OrderExpr("r.number").For("SHARE").Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read roles by their names: %w", err)
+	}
+	for i, name := range names {
+		if !slices.ContainsFunc(all, func(r *Role) bool { return strings.EqualFold(r.Name, name) }) {
+			return nil, fault.Field("user", "roleNames["+strconv.Itoa(i)+"]", fault.Unknown, "is not a role of the customer")
+		}
+	}
+	return all, nil
+}
+
+// OfUserTx reads the roles that a user has, for a change of that user.
+func (s *Service) OfUserTx(ctx context.Context, tx *changes.Tx, of customers.UID, user uuid.UUID) ([]*Role, error) {
+	var all []*Role
+	err := tx.NewSelect().Model(&all).Join("JOIN user_roles AS h ON h.tenant = r.tenant AND h.customer = r.customer AND h.role_uid = r.uid").
+		Where("r.tenant = ?", tx.Caller.Tenant).Where("r.customer = ?", of).Where("h.user_uid = ?", user.String()).OrderExpr("r.number").For("SHARE OF r").Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the roles of a user: %w", err)
+	}
+	return all, nil
+}

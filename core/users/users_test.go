@@ -1,0 +1,610 @@
+package users_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/given"
+	"bankgraph/core/page"
+	"bankgraph/core/roles"
+	"bankgraph/core/users"
+)
+
+func draft(login string, held ...*roles.Role) users.Draft {
+	d := users.Draft{
+		LoginID: given.Of(login), FirstName: given.Of("Ada"), LastName: given.Of("Byron"), EmailAddress: given.Of("ada@mail.example"),
+		Mobile: given.Of("+1 614 555 0123"), Department: given.Of("Treasury"),
+	}
+	if held != nil {
+		d.RoleNames = names(held...)
+	}
+	return d
+}
+
+func names(held ...*roles.Role) given.Value[[]string] {
+	var all []string
+	for _, r := range held {
+		all = append(all, r.Name)
+	}
+	return given.Of(all)
+}
+
+func limits(application string, pairs ...string) given.Value[[]users.LimitsDraft] {
+	l := users.LimitsDraft{Name: application}
+	for i := 0; i < len(pairs); i += 2 {
+		l.Limits = append(l.Limits, roles.LimitDraft{Name: pairs[i], Value: pairs[i+1]})
+	}
+	return given.Of([]users.LimitsDraft{l})
+}
+
+// paying is a role that may send payments of a hundred dollars, a thousand a day.
+func paying(r *roles.Role) {
+	r.Applications = []roles.Grant{{Name: "Payments", Entitlements: []string{"Initiate_Payments"}, Limits: []roles.Limit{
+		{Name: "Per_Transaction_Payment_Limits", Minor: 100_00, Currency: "USD"}, {Name: "Daily_Payment_Limits", Minor: 1000_00, Currency: "USD"},
+	}}}
+}
+
+func powerful(r *roles.Role) {
+	r.Applications = []roles.Grant{{Name: "Accounts", Entitlements: []string{"Manage_Account"}}}
+}
+
+func dual(c *customers.Customer) { c.Access.UserDualApproval = true }
+
+func in(status users.Status) func(*users.User) { return func(u *users.User) { u.Status = status } }
+
+// find reads a user as staff does.
+func find(t *testing.T, bank *coretest.Bank, of *customers.Customer, uid users.UID) *users.Shown {
+	t.Helper()
+	u, err := bank.Users.Find(bank.Staff(), of.UID, uid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func TestANewUserIsPendingUntilActivated(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer()
+	r := bank.Role(customer, paying)
+	d := draft("ada.byron", r)
+	d.PhoneNumber, d.Limits = given.Of("+1 (614) 555-0124"), limits("payments", "per_transaction_payment_limits", "50.5")
+	out, err := bank.Users.Create(bank.Staff(), customer.UID, d, changes.Terms{})
+	if err != nil || out.Result.Status != users.Pending || out.Approval != 0 {
+		t.Fatal(out, err)
+	}
+	u := find(t, bank, customer, out.Result.UID)
+	if u.ShortName != customer.ShortName || !slices.Equal(u.RoleNames, []string{r.Name}) || u.PhoneNumber != "+16145550124" || u.Mobile != "+16145550123" || u.Status != users.Pending {
+		t.Errorf("%+v %+v", u, u.User)
+	}
+	want := []users.ApplicationLimits{{Name: "Payments", Limits: []roles.Limit{{Name: "Per_Transaction_Payment_Limits", Minor: 50_50, Currency: "USD"}}}}
+	if diff := cmp.Diff(want, u.Limits); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := bank.Users.Activate(bank.Staff(), customer.UID, u.UID, changes.Terms{}); err != nil {
+		t.Fatal(err)
+	}
+	if u := find(t, bank, customer, u.UID); u.Status != users.Active || u.Version != 2 {
+		t.Errorf("%+v", u.User)
+	}
+}
+
+func TestWhatIsWrongWithAUserIsNamed(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer()
+	r, waiting, foreign := bank.Role(customer, paying), bank.Role(customer, func(r *roles.Role) { r.Status = roles.Pending }), bank.Role(bank.Customer())
+	with := func(edit func(*users.Draft)) users.Draft {
+		d := draft("x", r)
+		edit(&d)
+		return d
+	}
+	for want, d := range map[string]users.Draft{
+		"loginId: is required":                              {},
+		"loginId: must be made":                             with(func(d *users.Draft) { d.LoginID = given.Of("ada byron") }),
+		"firstName: must be made":                           with(func(d *users.Draft) { d.FirstName = given.Of("4da") }),
+		"lastName: is required":                             with(func(d *users.Draft) { d.LastName = given.Text{} }),
+		"email: is required":                                with(func(d *users.Draft) { d.EmailAddress = given.Of(" ") }),
+		"email: must be an e-mail":                          with(func(d *users.Draft) { d.EmailAddress = given.Of("ada") }),
+		"mobile: is required":                               with(func(d *users.Draft) { d.Mobile = given.Text{} }),
+		"phoneNumber: must be a phone":                      with(func(d *users.Draft) { d.PhoneNumber = given.Of("6145550123") }),
+		"department: is required":                           with(func(d *users.Draft) { d.Department = given.Text{} }),
+		"roleNames: is required":                            with(func(d *users.Draft) { d.RoleNames = given.Of([]string{}) }),
+		"roleNames[1]: is not a role":                       with(func(d *users.Draft) { d.RoleNames = given.Of([]string{r.Name, "Nobody"}) }),
+		"roleNames[0]: is not a role":                       with(func(d *users.Draft) { d.RoleNames = names(waiting) }),
+		"roleNames[0]: is not a role ":                      with(func(d *users.Draft) { d.RoleNames = names(foreign) }),
+		"applicationLimits[0].name: is not an application":  with(func(d *users.Draft) { d.Limits = limits("Lottery") }),
+		"applicationLimits[0].limits[0].name: is not a":     with(func(d *users.Draft) { d.Limits = limits("Payments", "Weekly", "1") }),
+		"applicationLimits[0].limits[0].value: must be":     with(func(d *users.Draft) { d.Limits = limits("Payments", "Daily_Payment_Limits", "1e3") }),
+		"applicationLimits: must be of applications that":   with(func(d *users.Draft) { d.Limits = limits("Foreign_Exchange", "Daily_Payment_Limits", "1") }),
+		"applicationLimits: must not be above what the rol": with(func(d *users.Draft) { d.Limits = limits("Payments", "Daily_Payment_Limits", "1000.01") }),
+	} {
+		_, err := bank.Users.Create(bank.Staff(), customer.UID, d, changes.Terms{})
+		if f, ok := fault.Of(err); !ok || f.Kind != fault.Invalid || !strings.HasPrefix(f.Error(), strings.TrimSpace(want)) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+func TestALoginIDIsTakenInTheWholeBankAndNoOther(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	one, two := bank.Customer(), bank.Customer()
+	first, second := bank.Role(one), bank.Role(two)
+	other := bank.Other()
+	create := func(b *coretest.Bank, of *customers.Customer, login string, r *roles.Role) error {
+		_, err := b.Users.Create(b.Staff(), of.UID, draft(login, r), changes.Terms{})
+		return err
+	}
+	if err := create(bank, one, "ada.byron", first); err != nil {
+		t.Fatal(err)
+	}
+	err := create(bank, two, "Ada.BYRON", second)
+	if f, ok := fault.Of(err); !errors.Is(err, users.ErrTaken) || !ok || f.Field != "loginId" {
+		t.Error(err)
+	}
+	if err := create(other, one, "ada.byron", first); err != nil {
+		t.Errorf("in another bank: %v", err)
+	}
+}
+
+func TestOfFiftyWhoWantOneLoginIDOneHasIt(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer()
+	r := bank.Role(customer)
+	errs := make([]error, 50)
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() {
+			_, errs[i] = bank.Users.Create(bank.Staff(), customer.UID, draft("ada.byron", r), changes.Terms{IdempotencyKey: fmt.Sprint(i)})
+		})
+	}
+	all.Wait()
+	made := 0
+	for _, err := range errs {
+		if err == nil {
+			made++
+		} else if !errors.Is(err, users.ErrTaken) {
+			t.Error(err)
+		}
+	}
+	if made != 1 {
+		t.Errorf("%d were made", made)
+	}
+}
+
+// The table of the contract, section 3.
+func TestStatusesMoveAsTheContractHasIt(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer()
+	r := bank.Role(customer)
+	for _, check := range []struct {
+		from, suspended, activated users.Status
+		noSuspend, noActivate      error
+	}{
+		{from: users.Active, suspended: users.Suspended, activated: users.Active, noActivate: users.ErrActive},
+		{from: users.Pending, suspended: users.Suspended, activated: users.Active},
+		{from: users.Suspended, suspended: users.Suspended, activated: users.Active, noSuspend: users.ErrSuspended},
+		{from: users.Locked, suspended: users.Locked, activated: users.Active, noSuspend: users.ErrLocked},
+	} {
+		one, two := bank.User(customer, []*roles.Role{r}, in(check.from)), bank.User(customer, []*roles.Role{r}, in(check.from))
+		if _, err := bank.Users.Suspend(bank.Staff(), customer.UID, one.UID, changes.Terms{}); !errors.Is(err, check.noSuspend) {
+			t.Errorf("suspend %s: %v", check.from, err)
+		}
+		if _, err := bank.Users.Activate(bank.Staff(), 0, two.UID, changes.Terms{}); !errors.Is(err, check.noActivate) {
+			t.Errorf("activate %s: %v", check.from, err)
+		}
+		if s, a := find(t, bank, customer, one.UID).Status, find(t, bank, customer, two.UID).Status; s != check.suspended || a != check.activated {
+			t.Errorf("%s became %s when suspended and %s when activated", check.from, s, a)
+		}
+	}
+}
+
+func TestEveryChangeOfAUserNeedsItsOwnPermission(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer()
+	r := bank.Role(customer)
+	uid := bank.User(customer, []*roles.Role{r}).UID
+	for need, change := range map[access.Permission]func(context.Context) error{
+		access.ManageUsers: func(ctx context.Context) error {
+			_, err := bank.Users.Change(ctx, customer.UID, uid, users.Draft{Department: given.Of("Audit")}, changes.Terms{})
+			return err
+		},
+		access.SuspendUsers: func(ctx context.Context) error {
+			_, err := bank.Users.Suspend(ctx, customer.UID, uid, changes.Terms{})
+			return err
+		},
+		access.ActivateUsers: func(ctx context.Context) error {
+			_, err := bank.Users.Activate(ctx, customer.UID, uid, changes.Terms{})
+			return err
+		},
+	} {
+		others := slices.DeleteFunc(slices.Clone(access.All), func(p access.Permission) bool { return p == need })
+		if err := change(bank.As(others...)); !errors.Is(err, access.ErrDenied) {
+			t.Errorf("without %s: %v", need, err)
+		}
+		if err := change(bank.As(need)); errors.Is(err, access.ErrDenied) {
+			t.Errorf("with %s: %v", need, err)
+		}
+	}
+}
+
+func TestAChangeChangesWhatIsGiven(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer()
+	one, two := bank.Role(customer, paying), bank.Role(customer, paying)
+	u := bank.User(customer, []*roles.Role{one}, func(u *users.User) {
+		u.Limits = []users.ApplicationLimits{{Name: "Payments", Limits: []roles.Limit{
+			{Name: "Daily_Payment_Limits", Minor: 1, Currency: "USD"}, {Name: "Per_Transaction_Payment_Limits", Minor: 2, Currency: "USD"},
+		}}}
+	})
+	out, err := bank.Users.Change(bank.Staff(), customer.UID, u.UID, users.Draft{
+		FirstName: given.Of("Anna"), PhoneNumber: given.Of(""), RoleNames: names(two), Limits: limits("Payments", "Daily_Payment_Limits", "0.05"),
+	}, changes.Terms{Version: 1})
+	if err != nil || out.Version != 2 {
+		t.Fatal(out, err)
+	}
+	got := find(t, bank, customer, u.UID)
+	if got.FirstName != "Anna" || got.LastName != u.LastName || got.PhoneNumber != "" || got.EmailAddress != u.EmailAddress || !slices.Equal(got.RoleNames, []string{two.Name}) {
+		t.Errorf("%+v %v", got.User, got.RoleNames)
+	}
+	want := []users.ApplicationLimits{{Name: "Payments", Limits: []roles.Limit{
+		{Name: "Daily_Payment_Limits", Minor: 5, Currency: "USD"}, {Name: "Per_Transaction_Payment_Limits", Minor: 2, Currency: "USD"},
+	}}}
+	if diff := cmp.Diff(want, got.Limits); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := bank.Users.Change(bank.Staff(), customer.UID, u.UID, users.Draft{Limits: limits("Payments")}, changes.Terms{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := find(t, bank, customer, u.UID); len(got.Limits) != 0 {
+		t.Errorf("an application without limits has %+v", got.Limits)
+	}
+	for want, d := range map[string]users.Draft{
+		"body: must change something": {}, "loginId: cannot be changed": {LoginID: given.Of("other")},
+		"firstName: is required": {FirstName: given.Of("")}, "roleNames: is required": {RoleNames: given.Of([]string{})},
+	} {
+		if _, err := bank.Users.Change(bank.Staff(), customer.UID, u.UID, d, changes.Terms{}); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+func TestNobodyGivesARoleThatGrantsWhatTheyDoNotHave(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer()
+	small, large := bank.Role(customer), bank.Role(customer, powerful)
+	manager := bank.As(access.ManageUsers, access.ViewAccounts)
+	if _, err := bank.Users.Create(manager, customer.UID, draft("ada", small), changes.Terms{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := bank.Users.Create(manager, customer.UID, draft("bob", small, large), changes.Terms{}); !errors.Is(err, users.ErrBeyond) {
+		t.Errorf("create: %v", err)
+	}
+	u, chief := bank.User(customer, []*roles.Role{small}), bank.User(customer, []*roles.Role{large})
+	if _, err := bank.Users.Change(manager, customer.UID, u.UID, users.Draft{RoleNames: names(large)}, changes.Terms{}); !errors.Is(err, users.ErrBeyond) {
+		t.Errorf("change: %v", err)
+	}
+	// Who has the role already keeps it.
+	if _, err := bank.Users.Change(manager, customer.UID, chief.UID, users.Draft{RoleNames: names(small, large)}, changes.Terms{}); err != nil {
+		t.Errorf("keep: %v", err)
+	}
+}
+
+func TestNobodyChangesTheirOwnRightsOrSuspendsThemself(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	r := bank.Role(bank.Self, paying)
+	u, other := bank.User(bank.Self, []*roles.Role{r}), bank.User(bank.Self, []*roles.Role{r})
+	me := bank.Person(u, access.All...)
+	for name, d := range map[string]users.Draft{"roles": {RoleNames: names(r)}, "limits": {Limits: limits("Payments")}} {
+		if _, err := bank.Users.Change(me, bank.Self.UID, u.UID, d, changes.Terms{}); !errors.Is(err, users.ErrOwnRights) {
+			t.Errorf("own %s: %v", name, err)
+		}
+		if _, err := bank.Users.Change(me, bank.Self.UID, other.UID, d, changes.Terms{}); err != nil {
+			t.Errorf("another's %s: %v", name, err)
+		}
+	}
+	if _, err := bank.Users.Change(me, bank.Self.UID, u.UID, users.Draft{Department: given.Of("Audit")}, changes.Terms{}); err != nil {
+		t.Errorf("own department: %v", err)
+	}
+	if _, err := bank.Users.Suspend(me, bank.Self.UID, u.UID, changes.Terms{}); !errors.Is(err, users.ErrSelf) {
+		t.Errorf("suspend: %v", err)
+	}
+}
+
+func TestANewUserWaitsForASecondPerson(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer(dual)
+	r := bank.Role(customer)
+	create := func(login string) changes.Outcome[users.Saved] {
+		t.Helper()
+		out, err := bank.Users.Create(bank.Staff(), customer.UID, draft(login, r), changes.Terms{})
+		if err != nil || out.Approval == 0 || out.Result.Status != users.Pending {
+			t.Fatal(out, err)
+		}
+		return out
+	}
+	agreed, refused, suspended := create("ada"), create("bob"), create("eve")
+	if _, err := bank.Users.Activate(bank.Staff(), customer.UID, agreed.Result.UID, changes.Terms{}); !errors.Is(err, changes.ErrWaiting) {
+		t.Errorf("activated while it waits: %v", err)
+	}
+	if _, err := bank.Changes.Approve(bank.Staff(), changes.UID(agreed.Approval), changes.Terms{}); !errors.Is(err, changes.ErrOwn) {
+		t.Errorf("approved by its maker: %v", err)
+	}
+	if _, err := bank.Users.Suspend(bank.Staff(), customer.UID, suspended.Result.UID, changes.Terms{}); err != nil {
+		t.Errorf("suspended while it waits: %v", err)
+	}
+	for _, out := range []changes.Outcome[users.Saved]{agreed, suspended} {
+		if _, err := bank.Changes.Approve(bank.Checker(), changes.UID(out.Approval), changes.Terms{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := bank.Changes.Refuse(bank.Checker(), changes.UID(refused.Approval), changes.Terms{}); err != nil {
+		t.Fatal(err)
+	}
+	if s := find(t, bank, customer, agreed.Result.UID).Status; s != users.Active {
+		t.Errorf("approved: %s", s)
+	}
+	if s := find(t, bank, customer, suspended.Result.UID).Status; s != users.Suspended {
+		t.Errorf("suspended before it was approved: %s", s)
+	}
+	if _, err := bank.Users.Find(bank.Staff(), customer.UID, refused.Result.UID); !errors.Is(err, users.ErrNotFound) {
+		t.Errorf("refused: %v", err)
+	}
+	create("bob") // the login id is free again
+}
+
+func TestAChangeAndAnActivationWaitForASecondPersonAndASuspensionDoesNot(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer(dual)
+	r, more := bank.Role(customer), bank.Role(customer)
+	u, gone := bank.User(customer, []*roles.Role{r}), bank.User(customer, []*roles.Role{r}, in(users.Suspended))
+	change, err := bank.Users.Change(bank.Staff(), customer.UID, u.UID, users.Draft{RoleNames: names(r, more)}, changes.Terms{})
+	if err != nil || change.Approval == 0 || len(find(t, bank, customer, u.UID).RoleNames) != 1 {
+		t.Fatal(change, err)
+	}
+	back, err := bank.Users.Activate(bank.Staff(), customer.UID, gone.UID, changes.Terms{})
+	if err != nil || back.Approval == 0 || find(t, bank, customer, gone.UID).Status != users.Suspended {
+		t.Fatal(back, err)
+	}
+	for _, approval := range []int64{change.Approval, back.Approval} {
+		if _, err := bank.Changes.Approve(bank.Checker(), changes.UID(approval), changes.Terms{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if held := find(t, bank, customer, u.UID).RoleNames; len(held) != 2 {
+		t.Errorf("roles: %v", held)
+	}
+	if s := find(t, bank, customer, gone.UID).Status; s != users.Active {
+		t.Errorf("activated: %s", s)
+	}
+	out, err := bank.Users.Suspend(bank.Staff(), customer.UID, u.UID, changes.Terms{})
+	if err != nil || out.Approval != 0 || find(t, bank, customer, u.UID).Status != users.Suspended {
+		t.Error(out, err)
+	}
+}
+
+func TestNobodyApprovesMoreRightsForThemself(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	if _, err := bank.DB.NewRaw(`UPDATE customers SET access_user_dual_approval = true WHERE tenant = ? AND uid = ?`, bank.Tenant, bank.Self.UID).Exec(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r, more := bank.Role(bank.Self), bank.Role(bank.Self)
+	u := bank.User(bank.Self, []*roles.Role{r})
+	out, err := bank.Users.Change(bank.Staff(), bank.Self.UID, u.UID, users.Draft{RoleNames: names(r, more)}, changes.Terms{})
+	if err != nil || out.Approval == 0 {
+		t.Fatal(out, err)
+	}
+	caller, _ := access.Require(bank.Person(u, access.All...))
+	caller.Client = "portal"
+	if _, err := bank.Changes.Approve(access.With(t.Context(), caller), changes.UID(out.Approval), changes.Terms{}); !errors.Is(err, users.ErrOwnRights) {
+		t.Error(err)
+	}
+}
+
+func TestAUserIsSeenAndChangedByWhoMaySeeItsCustomer(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	partner, rival := bank.DownstreamPartner(), bank.DownstreamPartner()
+	customer, sibling := bank.Customer(coretest.OwnedBy(partner)), bank.Customer(coretest.OwnedBy(partner))
+	r := bank.Role(customer)
+	other := bank.Other()
+	made, err := bank.Users.Create(bank.Staff(), customer.UID, draft("ada", r), changes.Terms{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	uid := made.Result.UID
+	for name, check := range map[string]struct {
+		bank *coretest.Bank
+		ctx  context.Context
+		of   *customers.Customer
+		want error
+	}{
+		"its partner":         {bank, bank.Partner(partner), customer, nil},
+		"another customer's":  {bank, bank.Partner(partner), sibling, users.ErrNotFound},
+		"another partner":     {bank, bank.Partner(rival), customer, customers.ErrOutOfScope},
+		"the other bank":      {other, other.Staff(), customer, users.ErrNotFound},
+		"an absent customer":  {bank, bank.Staff(), &customers.Customer{UID: 5}, customers.ErrNotFound},
+		"nobody":              {bank, bank.Nobody(), customer, access.ErrUnauthenticated},
+		"without permissions": {bank, bank.As(access.ViewCustomers), customer, access.ErrDenied},
+	} {
+		if _, err := check.bank.Users.Find(check.ctx, check.of.UID, uid); !errors.Is(err, check.want) {
+			t.Errorf("%s finds: %v, want %v", name, err, check.want)
+		}
+		_, err := check.bank.Users.Change(check.ctx, check.of.UID, uid, users.Draft{Department: given.Of(name)}, changes.Terms{})
+		if !errors.Is(err, check.want) {
+			t.Errorf("%s changes: %v, want %v", name, err, check.want)
+		}
+	}
+	for name, ctx := range map[string]context.Context{"another partner": bank.Partner(rival), "the other bank": other.Staff()} {
+		if _, err := bank.Users.Suspend(ctx, 0, uid, changes.Terms{}); !errors.Is(err, users.ErrNotFound) {
+			t.Errorf("%s suspends: %v", name, err)
+		}
+	}
+	// A draft without faults of another partner's customer, and one with: the answer is the same.
+	for _, d := range []users.Draft{draft("eve", r), {}} {
+		if _, err := bank.Users.Create(bank.Partner(rival), customer.UID, d, changes.Terms{}); !errors.Is(err, customers.ErrOutOfScope) {
+			t.Error(err)
+		}
+	}
+}
+
+func TestUsersAreSearched(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer()
+	add := func(login, first, last string, edits ...func(*users.User)) {
+		bank.User(customer, nil, append(edits, func(u *users.User) { u.LoginID, u.FirstName, u.LastName = login, first, last })...)
+	}
+	add("ada", "Ada", "Byron")
+	add("adam", "Adam", "Smith", in(users.Locked))
+	add("per%cent", "Per_", "O'Brien", func(u *users.User) { u.EmailAddress, u.PhoneNumber = "Per@mail.example", "+16145550199" })
+	bank.User(bank.Customer(), nil, func(u *users.User) { u.FirstName = "Ada" })
+	for name, check := range map[string]struct {
+		by   users.Search
+		want []string
+	}{
+		"all":                          {users.Search{}, []string{"ada", "adam", "per%cent"}},
+		"login id, exact":              {users.Search{LoginID: "ADA"}, []string{"ada"}},
+		"first name, beginning":        {users.Search{FirstName: "aDA"}, []string{"ada", "adam"}},
+		"last name":                    {users.Search{LastName: "o'b"}, []string{"per%cent"}},
+		"no wildcard":                  {users.Search{FirstName: "A_a"}, nil},
+		"an underscore":                {users.Search{FirstName: "per_"}, []string{"per%cent"}},
+		"e-mail address":               {users.Search{EmailAddress: "per@MAIL.example"}, []string{"per%cent"}},
+		"telephone":                    {users.Search{PhoneNumber: "+1 (614) 555-0199"}, []string{"per%cent"}},
+		"status":                       {users.Search{Status: users.Locked}, []string{"adam"}},
+		"short name of the entity":     {users.Search{ShortName: strings.ToLower(customer.ShortName), LoginID: "ada"}, []string{"ada"}},
+		"short name of another entity": {users.Search{ShortName: "NOBODY"}, nil},
+		"two that do not hold at once": {users.Search{FirstName: "Ada", Status: users.Pending}, nil},
+	} {
+		found, err := bank.Users.Page(bank.Reader(), customer.UID, check.by, page.Numbered(1, 10))
+		var got []string
+		for _, u := range found.Items {
+			got = append(got, u.LoginID)
+			if u.ShortName != customer.ShortName {
+				t.Errorf("short name %q", u.ShortName)
+			}
+		}
+		if err != nil || !slices.Equal(got, check.want) || found.Total != int64(len(check.want)) {
+			t.Errorf("%s: %v of %d, %v", name, got, found.Total, err)
+		}
+	}
+	found, err := bank.Users.Page(bank.Reader(), customer.UID, users.Search{}, page.Numbered(2, 2))
+	if err != nil || len(found.Items) != 1 || found.Total != 3 {
+		t.Error(found, err)
+	}
+}
+
+func TestAnActiveUserHasWhatItsActiveRolesGrant(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer()
+	looks, pays := bank.Role(customer), bank.Role(customer, paying)
+	paysLess := bank.Role(customer, func(r *roles.Role) {
+		r.Applications = []roles.Grant{{Name: "Payments", Entitlements: []string{"Approve_Payments"}, Limits: []roles.Limit{{Name: "Daily_Payment_Limits", Minor: 7_00, Currency: "USD"}}}}
+	})
+	waiting := bank.Role(customer, powerful, func(r *roles.Role) { r.Status = roles.Pending })
+	own := func(u *users.User) {
+		u.Limits = []users.ApplicationLimits{{Name: "Payments", Limits: []roles.Limit{{Name: "Per_Transaction_Payment_Limits", Minor: 3_00, Currency: "USD"}}}}
+	}
+	u := bank.User(customer, []*roles.Role{looks, pays, paysLess, waiting}, own)
+	grant, err := bank.Users.Granted(t.Context(), bank.Tenant, u.UID.UUID)
+	if err != nil || !slices.Equal(grant.Permissions, []access.Permission{access.ViewAccounts, access.ViewUsers}) {
+		t.Error(grant, err)
+	}
+	want := []users.ApplicationLimits{{Name: "Payments", Limits: []roles.Limit{
+		{Name: "Daily_Payment_Limits", Minor: 7_00, Currency: "USD"}, {Name: "Per_Transaction_Payment_Limits", Minor: 3_00, Currency: "USD"},
+	}}}
+	if diff := cmp.Diff(want, grant.Limits); diff != "" {
+		t.Error(diff)
+	}
+	absent := []uuid.UUID{uuid.New()}
+	for _, status := range []users.Status{users.Pending, users.Suspended, users.Locked} {
+		absent = append(absent, bank.User(customer, []*roles.Role{looks}, in(status)).UID.UUID)
+	}
+	for _, uid := range absent {
+		if grant, err := bank.Users.Granted(t.Context(), bank.Tenant, uid); err != nil || grant.Permissions != nil || grant.Limits != nil {
+			t.Error(grant, err)
+		}
+	}
+	if grant, err := bank.Users.Granted(t.Context(), bank.Other().Tenant+1, u.UID.UUID); err != nil || grant.Permissions != nil {
+		t.Errorf("of another bank: %v %v", grant, err)
+	}
+}
+
+func TestARepeatedKeyMakesOneUser(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer()
+	d := draft("ada", bank.Role(customer))
+	first, err := bank.Users.Create(bank.Staff(), customer.UID, d, changes.Terms{IdempotencyKey: "k"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := bank.Users.Create(bank.Staff(), customer.UID, d, changes.Terms{IdempotencyKey: "k"})
+	if err != nil || !second.Replayed || second.Result != first.Result {
+		t.Error(second, err)
+	}
+	d.FirstName = given.Of("Eva")
+	if _, err := bank.Users.Create(bank.Staff(), customer.UID, d, changes.Terms{IdempotencyKey: "k"}); !errors.Is(err, changes.ErrKeyReused) {
+		t.Error(err)
+	}
+}
+
+func TestOfTwoChangesOfOneVersionOneIsStale(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer()
+	u := bank.User(customer, []*roles.Role{bank.Role(customer)})
+	errs := make([]error, 2)
+	var all sync.WaitGroup
+	for i, name := range []string{"Ada", "Eva"} {
+		all.Go(func() {
+			_, errs[i] = bank.Users.Change(bank.Staff(), customer.UID, u.UID, users.Draft{FirstName: given.Of(name)}, changes.Terms{Version: 1})
+		})
+	}
+	all.Wait()
+	if (errs[0] == nil) == (errs[1] == nil) || !errors.Is(errors.Join(errs...), changes.ErrStale) {
+		t.Error(errs)
+	}
+}
+
+func TestTheRecordTellsOfRolesToo(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer()
+	r, more := bank.Role(customer), bank.Role(customer)
+	u := bank.User(customer, []*roles.Role{r})
+	if _, err := bank.Users.Change(bank.Staff(), customer.UID, u.UID, users.Draft{RoleNames: names(r, more), Department: given.Of("Audit")}, changes.Terms{Reason: "promoted"}); err != nil {
+		t.Fatal(err)
+	}
+	var entry string
+	err := bank.DB.NewRaw(`SELECT action || ' ' || reason || ' ' || before::text || ' ' || after::text FROM audit_entries WHERE tenant = ? AND object = 'user' AND uid = ?`,
+		bank.Tenant, u.UID.String()).Scan(t.Context(), &entry)
+	want := fmt.Sprintf(`changeUser promoted {"department":"Treasury","roles":[%[1]q],"version":1} {"department":"Audit","roles":[%[1]q,%[2]q],"version":2}`, r.Name, more.Name)
+	if err != nil || entry != want {
+		t.Error(entry, err)
+	}
+}

@@ -1,0 +1,330 @@
+package users
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/money"
+	"bankgraph/core/roles"
+	"bankgraph/db"
+)
+
+var (
+	// ErrNotFound is a user that does not exist, or that is not of this customer.
+	ErrNotFound = fault.New(fault.NotFound, "user", "no such user of this customer")
+	// ErrTaken is a login id that somebody of the bank or of any of its customers has.
+	ErrTaken = fault.New(fault.Conflict, "user", "somebody else has this login id").On("loginId")
+	// ErrBeyond are roles that grant more than who gives them may.
+	ErrBeyond = fault.New(fault.Denied, "user", "nobody can grant what they do not have").On("roleNames")
+	// ErrOwnRights are the roles and limits of the person who wants to change them.
+	ErrOwnRights = fault.New(fault.Denied, "user", "nobody can change their own roles and limits")
+	// ErrSelf is a person who wants to suspend themself.
+	ErrSelf = fault.New(fault.Denied, "user", "nobody can suspend themself")
+)
+
+// Saved is what a change of a user answers.
+type Saved struct {
+	UID    UID    `json:"uid"`
+	Status Status `json:"status"`
+}
+
+// operations are what can be done to users.
+type operations struct {
+	create, change    *changes.Operation[Draft, Saved]
+	suspend, activate *changes.Operation[struct{}, Saved]
+}
+
+func (s *Service) declare(all *changes.Service) {
+	s.create = changes.Declare(all, "createUser", "user", access.ManageUsers, s.createTx).Settle(s.settleTx)
+	s.change = changes.Declare(all, "changeUser", "user", access.ManageUsers, s.changeTx)
+	s.suspend = changes.Declare(all, "suspendUser", "user", access.SuspendUsers, s.suspendTx)
+	s.activate = changes.Declare(all, "activateUser", "user", access.ActivateUsers, s.activateTx)
+}
+
+// Create gives a customer a user, who is Pending until activated. Where the customer's settings ask for dual approval
+// (userDualApproval), a second person's approval activates.
+func (s *Service) Create(ctx context.Context, of customers.UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
+	caller, err := access.Require(ctx, access.ManageUsers)
+	if err == nil {
+		err = s.customers.WithinFirst(ctx, of, draft.check(true))
+	}
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return s.create.Do(ctx, caller, changes.Target{Customer: int64(of)}, draft, terms)
+}
+
+// Change changes what the draft gives. Without a customer (0) it is the user's own.
+func (s *Service) Change(ctx context.Context, of customers.UID, uid UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
+	caller, err := access.Require(ctx, access.ManageUsers)
+	if err == nil {
+		err = s.customers.WithinFirst(ctx, of, draft.check(false))
+	}
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, draft, terms)
+}
+
+// Suspend takes a user's access away at once: it never waits for a second person, whatever else does. Without a customer (0) it is
+// the user's own.
+func (s *Service) Suspend(ctx context.Context, of customers.UID, uid UID, terms changes.Terms) (changes.Outcome[Saved], error) {
+	caller, err := access.Require(ctx, access.SuspendUsers)
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return s.suspend.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, struct{}{}, terms)
+}
+
+// Activate gives a user access, for the first time or again. It waits for a second person where changes of users do.
+// Without a customer (0) it is the user's own.
+func (s *Service) Activate(ctx context.Context, of customers.UID, uid UID, terms changes.Terms) (changes.Outcome[Saved], error) {
+	caller, err := access.Require(ctx, access.ActivateUsers)
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return s.activate.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, struct{}{}, terms)
+}
+
+// person is a user with its roles, as the record tells of both.
+type person struct {
+	User  `bun:",extend"`
+	Roles []string `bun:"roles"`
+
+	roles []*roles.Role
+}
+
+func (s *Service) createTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
+	customer, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
+	if err != nil {
+		return Saved{}, err
+	}
+	p := &person{User: User{
+		Tenant: tx.Caller.Tenant, UID: UID{uuid.New()}, Customer: customer.UID, Status: Pending, Limits: []ApplicationLimits{},
+		CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
+	}}
+	if err := tx.NewRaw(`SELECT nextval('user_numbers')`).Scan(ctx, &p.Number); err != nil {
+		return Saved{}, err
+	}
+	if err := s.furnishTx(ctx, tx, p, draft); err != nil {
+		return Saved{}, err
+	}
+	if _, err := tx.NewInsert().Model(&p.User).Exec(ctx); err != nil {
+		return Saved{}, taken(err)
+	}
+	if err := p.writeRolesTx(ctx, tx); err != nil {
+		return Saved{}, err
+	}
+	if err := tx.Record(ctx, changes.Done{UID: p.UID, Customer: at.Customer, Version: p.Version, After: p}); err != nil {
+		return Saved{}, err
+	}
+	if tx.Dual(customer.Asks(customers.AccessSettings.DualForUsers)) {
+		err = tx.Propose(ctx, changes.Proposal{Customer: at.Customer, UID: p.UID, Version: p.Version, After: p})
+	}
+	return Saved{p.UID, p.Status}, err
+}
+
+// furnishTx writes what a draft gives into a person, and sees to it that the rights are the caller's to give.
+func (s *Service) furnishTx(ctx context.Context, tx *changes.Tx, p *person, draft Draft) error {
+	if (draft.RoleNames.Given || draft.Limits.Given) && tx.Caller.User == p.UID.UUID {
+		return ErrOwnRights
+	}
+	if draft.RoleNames.Given {
+		had := p.Roles
+		all, err := s.roles.NamedTx(ctx, tx, p.Customer, draft.RoleNames.Value)
+		if err != nil {
+			return err
+		}
+		p.take(all)
+		for _, r := range all {
+			if !slices.Contains(had, r.Name) && r.Beyond(tx.Caller) {
+				return ErrBeyond
+			}
+		}
+	}
+	var in money.Currency
+	if err := tx.NewRaw(`SELECT currency FROM tenants WHERE id = ?`, p.Tenant).Scan(ctx, &in); err != nil {
+		return err
+	}
+	if err := draft.to(&p.User, in); err != nil {
+		return err
+	}
+	if draft.RoleNames.Given || draft.Limits.Given {
+		return p.fit()
+	}
+	return nil
+}
+
+// take gives a person its roles.
+func (p *person) take(all []*roles.Role) {
+	p.roles, p.Roles = all, nil
+	for _, r := range all {
+		p.Roles = append(p.Roles, r.Name)
+	}
+}
+
+// fit demands that a person's own limits are of applications that its roles open, and not above what those allow
+// (contract, users and roles 3.1: must fit the roles).
+func (p *person) fit() error {
+	for _, a := range p.Limits {
+		if !slices.ContainsFunc(p.roles, func(r *roles.Role) bool { return r.Has(a.Name) }) {
+			return fault.Field("user", "applicationLimits", fault.NoMatch, "must be of applications that the roles open")
+		}
+		for _, l := range a.Limits {
+			if most := smallest(nil, p.roles, a.Name, l.Name); most != nil && l.Minor > most.Minor {
+				return fault.Field("user", "applicationLimits", fault.NoMatch, "must not be above what the roles allow")
+			}
+		}
+	}
+	return nil
+}
+
+// writeRolesTx stores which roles a person has.
+func (p *person) writeRolesTx(ctx context.Context, tx *changes.Tx) error {
+	_, err := tx.NewRaw(`DELETE FROM user_roles WHERE tenant = ? AND customer = ? AND user_uid = ?`, p.Tenant, p.Customer, p.UID).Exec(ctx)
+	for _, r := range p.roles {
+		if err == nil {
+			_, err = tx.NewInsert().Model(&RoleOf{Tenant: p.Tenant, Customer: p.Customer, User: p.UID, Role: r.UID}).Exec(ctx)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("write the roles of a user: %w", err)
+	}
+	return nil
+}
+
+// settleTx activates a user that waited, or takes it away, so that its login id is free again. One that was suspended
+// meanwhile stays so.
+func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
+	p, err := s.lockTx(ctx, tx, at)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !approved:
+		p.roles = nil
+		if err := p.writeRolesTx(ctx, tx); err != nil {
+			return err
+		}
+		if _, err := tx.NewDelete().Model(&p.User).WherePK().Exec(ctx); err != nil {
+			return fmt.Errorf("take a user away: %w", err)
+		}
+		return tx.Record(ctx, changes.Done{UID: p.UID, Customer: at.Customer, Version: p.Version, Before: p})
+	case p.Status != Pending:
+		return nil
+	}
+	was := *p
+	p.Status = Active
+	return s.writeTx(ctx, tx, &was, p)
+}
+
+func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
+	return s.modifyTx(ctx, tx, at, true, func(p *person) error { return s.furnishTx(ctx, tx, p, draft) })
+}
+
+func (s *Service) activateTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
+	return s.modifyTx(ctx, tx, at, true, func(p *person) (err error) {
+		p.Status, err = activating.from(p.Status)
+		return err
+	})
+}
+
+func (s *Service) suspendTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
+	return s.modifyTx(ctx, tx, at, false, func(p *person) (err error) {
+		if tx.Caller.User == p.UID.UUID {
+			return ErrSelf
+		}
+		p.Status, err = suspending.from(p.Status)
+		return err
+	})
+}
+
+// modifyTx changes a user, or proposes to where it is a change that may wait.
+func (s *Service) modifyTx(ctx context.Context, tx *changes.Tx, at changes.Target, waits bool, modify func(*person) error) (Saved, error) {
+	customer, err := s.holdTx(ctx, tx, &at)
+	if err != nil {
+		return Saved{}, err
+	}
+	p, err := s.lockTx(ctx, tx, at)
+	if err != nil {
+		return Saved{}, err
+	}
+	if err := tx.Fresh(p.Version); err != nil {
+		return Saved{}, err
+	}
+	was := *p
+	if err := modify(p); err != nil {
+		return Saved{}, err
+	}
+	if waits && tx.Dual(customer.Asks(customers.AccessSettings.DualForUsers)) {
+		err := tx.Propose(ctx, changes.Proposal{Customer: at.Customer, UID: p.UID, Version: was.Version, Before: &was, After: p})
+		return Saved{was.UID, was.Status}, err
+	}
+	if waits {
+		if err := tx.Quiet(ctx, p.UID); err != nil {
+			return Saved{}, err
+		}
+	}
+	return Saved{p.UID, p.Status}, s.writeTx(ctx, tx, &was, p)
+}
+
+// holdTx holds the legal entity of a user, and says which it is.
+func (s *Service) holdTx(ctx context.Context, tx *changes.Tx, at *changes.Target) (*customers.Held, error) {
+	owner := tx.NewRaw(`SELECT customer FROM users WHERE tenant = ? AND uid = ?::uuid`, tx.Caller.Tenant, at.UID)
+	held, err := s.customers.HoldOwnerTx(ctx, tx, tx.Caller, customers.UID(at.Customer), owner, ErrNotFound)
+	if err == nil {
+		at.Customer = int64(held.UID)
+	}
+	return held, err
+}
+
+// lockTx reads a user with its roles for a change.
+func (s *Service) lockTx(ctx context.Context, tx *changes.Tx, at changes.Target) (*person, error) {
+	p := new(person)
+	uid, err := ParseUID("user", at.UID)
+	if err != nil {
+		return nil, err
+	}
+	err = tx.NewSelect().Model(&p.User).Where("u.tenant = ?", tx.Caller.Tenant).Where("u.uid = ?", uid).
+		Where("u.customer = ?", at.Customer).For("NO KEY UPDATE").Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.roles.OfUserTx(ctx, tx, p.Customer, p.UID.UUID)
+	p.take(all)
+	return p, err
+}
+
+// writeTx stores a user as it is now, with its next version.
+func (s *Service) writeTx(ctx context.Context, tx *changes.Tx, was, p *person) error {
+	p.UpdatedAt, p.Version = tx.Now, was.Version+1
+	if _, err := tx.NewUpdate().Model(&p.User).WherePK().Exec(ctx); err != nil {
+		return taken(err)
+	}
+	if !slices.Equal(was.Roles, p.Roles) {
+		if err := p.writeRolesTx(ctx, tx); err != nil {
+			return err
+		}
+	}
+	return tx.Record(ctx, changes.Done{UID: p.UID, Customer: int64(p.Customer), Version: p.Version, Before: was, After: p})
+}
+
+// taken is the fault behind a refused row.
+func taken(err error) error {
+	if constraint, refused := db.UniqueViolation(err); refused && constraint == "users_login_id" {
+		return ErrTaken
+	}
+	return fmt.Errorf("write a user: %w", err)
+}

@@ -1,0 +1,78 @@
+package rest
+
+import (
+	"net/http"
+
+	"bankgraph/core/customers"
+	"bankgraph/core/users"
+)
+
+func (a *api) createUser(r *http.Request) (answer, error) {
+	q := readBody(r)
+	customer, draft, terms := inPath(q, "customerId", customers.ParseUID), newUser(q.fields()), q.terms()
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Users.Create(r.Context(), customer, draft, terms)
+	return done(http.StatusCreated, out.Mark, userCreated{out.Result.UID, "User created"}), err
+}
+
+func (a *api) findUser(r *http.Request) (answer, error) {
+	q := read(r)
+	customer, uid := inPath(q, "customerId", customers.ParseUID), inPath(q, "userId", users.ParseUID)
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	found, err := a.core.Users.Find(r.Context(), customer, uid)
+	if err != nil {
+		return answer{}, err
+	}
+	return versioned(found.Version, userOf(found)), nil
+}
+
+// changeUser merges: what the body does not give stays as it is.
+func (a *api) changeUser(r *http.Request) (answer, error) {
+	q := readBody(r)
+	customer, uid := inPath(q, "customerId", customers.ParseUID), inPath(q, "userId", users.ParseUID)
+	draft, terms := userDraft(q.fields()), q.terms()
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Users.Change(r.Context(), customer, uid, draft, terms)
+	return done(http.StatusOK, out.Mark, userChanged{out.Result.UID}), err
+}
+
+func (a *api) suspendUser(r *http.Request) (answer, error) {
+	return a.moveUser(r, a.core.Users.Suspend)
+}
+
+func (a *api) activateUser(r *http.Request) (answer, error) {
+	return a.moveUser(r, a.core.Users.Activate)
+}
+
+func (a *api) moveUser(r *http.Request, move userMove) (answer, error) {
+	q := read(r)
+	customer, uid := inPath(q, "customerId", customers.ParseUID), inPath(q, "userId", users.ParseUID)
+	terms := q.terms()
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := move(r.Context(), customer, uid, terms)
+	return done(http.StatusNoContent, out.Mark, nil), err
+}
+
+func (a *api) searchUsers(r *http.Request) (answer, error) {
+	q := readBody(r)
+	customer := inPath(q, "customerId", customers.ParseUID)
+	by := users.Search{
+		LoginID: inBody(q, "loginId", text), FirstName: inBody(q, "firstName", text), LastName: inBody(q, "lastName", text),
+		EmailAddress: inBody(q, "email", text), PhoneNumber: inBody(q, "phoneNumber", text), ShortName: inBody(q, "shortName", text),
+		Status: inBody(q, "status", users.ParseStatus),
+	}
+	sheet := q.sheet(peoplePages)
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	found, err := a.core.Users.Page(r.Context(), customer, by, sheet.window())
+	return list(found.Items, found.Total, sheet, userItemOf), err
+}
