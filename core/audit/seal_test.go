@@ -89,6 +89,7 @@ func TestTwelveWritersAndKilledSealersLeaveOneWholeChain(t *testing.T) {
 			}
 		})
 	}
+	owner := b.Owner()
 	sealers.Go(func() {
 		for {
 			select {
@@ -97,7 +98,7 @@ func TestTwelveWritersAndKilledSealersLeaveOneWholeChain(t *testing.T) {
 			case <-time.After(20 * time.Millisecond):
 			}
 			// It may be told that its own connection, which a sealer had before, is gone.
-			_, _ = b.DB.Exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'INSERT INTO "audit_seals"%' AND state <> 'idle'`)
+			_, _ = owner.Exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'INSERT INTO "audit_seals"%' AND state <> 'idle'`)
 		}
 	})
 	b.writers(30)
@@ -126,7 +127,7 @@ func TestEntriesWaitForTransactionsBeforeThem(t *testing.T) {
 	t.Parallel()
 	b := of(t, coretest.Alone(t))
 	caller, _ := access.Require(b.Staff())
-	slow, err := b.DB.BeginTx(context.Background(), &sql.TxOptions{})
+	slow, err := b.Owner().BeginTx(context.Background(), &sql.TxOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,8 +59,9 @@ func TestTwelveWritersNoEventMissedAndEachObjectInOrder(t *testing.T) {
 	t.Parallel()
 	bank := coretest.Alone(t)
 	const objects, writers, each = 8, 12, 40
-	for _, statement := range []string{"CREATE TABLE objects (uid int PRIMARY KEY, version int NOT NULL)", fmt.Sprintf("INSERT INTO objects SELECT n, 0 FROM generate_series(1, %d) AS n", objects)} {
-		if _, err := bank.DB.ExecContext(t.Context(), statement); err != nil {
+	owner := bank.Owner()
+	for _, statement := range []string{"CREATE TABLE objects (uid int PRIMARY KEY, version int NOT NULL)", fmt.Sprintf("INSERT INTO objects SELECT n, 0 FROM generate_series(1, %d) AS n", objects), "GRANT ALL ON objects TO PUBLIC"} {
+		if _, err := owner.ExecContext(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}
 	}
