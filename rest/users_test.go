@@ -146,7 +146,8 @@ func TestPeopleArePaged(t *testing.T) {
 	read := func(query string) (page struct {
 		TotalElements, TotalPages, Size, Page int
 		Data                                  []struct{ LoginID string }
-	}) {
+	},
+	) {
 		answer := b.call(b.program(), http.MethodPost, of(b.acme)+"/users/search"+query, `{}`)
 		if err := json.Unmarshal([]byte(answer.body), &page); err != nil {
 			t.Fatal(answer.body)

@@ -254,7 +254,7 @@ func (s *Service) NamedTx(ctx context.Context, tx *changes.Tx, of customers.UID,
 	}
 	var all []*Role
 	err := tx.NewSelect().Model(&all).Where("r.tenant = ?", tx.Caller.Tenant).Where("r.customer = ?", of).
-		Where("lower(r.name) IN (?)", bun.In(lower)).Where("r.status = ?", Active).OrderExpr("r.number").For("SHARE").Scan(ctx)
+		Where("lower(r.name) IN ?", bun.Tuple(lower)).Where("r.status = ?", Active).OrderExpr("r.number").For("SHARE").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read roles by their names: %w", err)
 	}
