@@ -469,6 +469,29 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"ActivateCustomerPayload": {
+		"customer": {
+			One: func(o any) any {
+				if v := o.(*model.ActivateCustomerPayload).Customer; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.ActivateCustomerPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.ActivateCustomerPayload).Replayed)
+			},
+		},
+	},
 	"AddContactPayload": {
 		"contact": {
 			One: func(o any) any {
@@ -884,6 +907,29 @@ var Plain = map[string]map[string]direct.Field{
 		"replayed": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendBoolean(b, o.(*model.ChangeContactPayload).Replayed)
+			},
+		},
+	},
+	"ChangeCustomerPayload": {
+		"customer": {
+			One: func(o any) any {
+				if v := o.(*model.ChangeCustomerPayload).Customer; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.ChangeCustomerPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.ChangeCustomerPayload).Replayed)
 			},
 		},
 	},
@@ -1810,6 +1856,29 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"SuspendCustomerPayload": {
+		"customer": {
+			One: func(o any) any {
+				if v := o.(*model.SuspendCustomerPayload).Customer; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.SuspendCustomerPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.SuspendCustomerPayload).Replayed)
+			},
+		},
+	},
 	"Viewer": {
 		"tenant": {
 			Leaf: func(b []byte, o any) []byte {
@@ -1863,6 +1932,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.Connection[accounts.Account]]():      "AccountConnection",
 	reflect.TypeFor[*model.Edge[accounts.Account]]():            "AccountEdge",
 	reflect.TypeFor[*accounts.Features]():                       "AccountFeatures",
+	reflect.TypeFor[*model.ActivateCustomerPayload]():           "ActivateCustomerPayload",
 	reflect.TypeFor[*model.AddContactPayload]():                 "AddContactPayload",
 	reflect.TypeFor[*model.AddSignatoryPayload]():               "AddSignatoryPayload",
 	reflect.TypeFor[*postal.Address]():                          "Address",
@@ -1876,6 +1946,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.Edge[audit.Entry]]():                 "AuditEntryEdge",
 	reflect.TypeFor[*accounts.Balances]():                       "Balances",
 	reflect.TypeFor[*model.ChangeContactPayload]():              "ChangeContactPayload",
+	reflect.TypeFor[*model.ChangeCustomerPayload]():             "ChangeCustomerPayload",
 	reflect.TypeFor[*model.ChangeSignatoryPayload]():            "ChangeSignatoryPayload",
 	reflect.TypeFor[*contacts.Contact]():                        "Contact",
 	reflect.TypeFor[*contacts.Bank]():                           "ContactBank",
@@ -1899,6 +1970,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*signatories.Signatory]():                   "Signatory",
 	reflect.TypeFor[*model.Connection[signatories.Signatory]](): "SignatoryConnection",
 	reflect.TypeFor[*model.Edge[signatories.Signatory]]():       "SignatoryEdge",
+	reflect.TypeFor[*model.SuspendCustomerPayload]():            "SuspendCustomerPayload",
 	reflect.TypeFor[*access.Caller]():                           "Viewer",
 }
 
@@ -1907,6 +1979,7 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[customers.AccessDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputAccessSettingsInput(ctx, nil, v) },
 	reflect.TypeFor[model.AccountBy]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountBy(ctx, nil, v) },
 	reflect.TypeFor[accounts.Search]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountFilter(ctx, nil, v) },
+	reflect.TypeFor[model.CustomerDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateCustomerInput(ctx, nil, v) },
 	reflect.TypeFor[model.ContactDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputAddContactInput(ctx, nil, v) },
 	reflect.TypeFor[model.SignatoryDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputAddSignatoryInput(ctx, nil, v) },
 	reflect.TypeFor[given.Address]():              func(ctx context.Context, v any) (any, error) { return unmarshalInputAddressInput(ctx, nil, v) },
@@ -1915,6 +1988,7 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[customers.Attribute]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputAttributeInput(ctx, nil, v) },
 	reflect.TypeFor[audit.Search]():               func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
 	reflect.TypeFor[model.ContactDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeContactInput(ctx, nil, v) },
+	reflect.TypeFor[model.CustomerDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeCustomerInput(ctx, nil, v) },
 	reflect.TypeFor[model.SignatoryDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSignatoryInput(ctx, nil, v) },
 	reflect.TypeFor[contacts.BankDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputContactBankInput(ctx, nil, v) },
 	reflect.TypeFor[contacts.Search]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },
@@ -1928,4 +2002,5 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 		return unmarshalInputRegulatoryReportingInput(ctx, nil, v)
 	},
 	reflect.TypeFor[model.SignatoryDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSignatoryInput(ctx, nil, v) },
+	reflect.TypeFor[model.CustomerDraft]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendCustomerInput(ctx, nil, v) },
 }

@@ -9,6 +9,16 @@ import (
 	"bankgraph/core/signatories"
 )
 
+// What there is after a customer was activated.
+type ActivateCustomerPayload struct {
+	// The customer; unchanged while the change waits for approval.
+	Customer *customers.Customer `json:"customer,omitempty"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
 // What there is after a contact was added.
 type AddContactPayload struct {
 	// The contact; PENDING while it waits for approval.
@@ -41,6 +51,16 @@ type ApproveChangePayload struct {
 type ChangeContactPayload struct {
 	// The contact; unchanged while the change waits for approval.
 	Contact *contacts.Contact `json:"contact,omitempty"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
+// What there is after a customer was changed.
+type ChangeCustomerPayload struct {
+	// The customer; unchanged while the change waits for approval.
+	Customer *customers.Customer `json:"customer,omitempty"`
 	// What waits for a second person; null where nothing does.
 	Approval *changes.Approval `json:"approval,omitempty"`
 	// The idempotency key came before: nothing happened this time.
@@ -87,6 +107,16 @@ type RefuseChangePayload struct {
 type RemoveSignatoryPayload struct {
 	// The number of the signatory.
 	UID int64 `json:"uid"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
+// What there is after a customer was suspended.
+type SuspendCustomerPayload struct {
+	// The customer; unchanged while the change waits for approval.
+	Customer *customers.Customer `json:"customer,omitempty"`
 	// What waits for a second person; null where nothing does.
 	Approval *changes.Approval `json:"approval,omitempty"`
 	// The idempotency key came before: nothing happened this time.
