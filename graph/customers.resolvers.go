@@ -32,6 +32,39 @@ func (r *mutationResolver) CreateCustomer(ctx context.Context, input model.Custo
 	}, nil
 }
 
+func (r *mutationResolver) ChangeCustomer(ctx context.Context, input model.CustomerDraft) (*model.ChangeCustomerPayload, error) {
+	done, err := r.core.Customers.Change(ctx, input.UID, input.Draft, input.Terms)
+	if err != nil {
+		return nil, err
+	}
+	return &model.ChangeCustomerPayload{
+		Customer: changed(ctx, customerKind, "customer", done.Result.UID, r.core.Customers.FindMany),
+		Approval: r.waiting(ctx, done.Mark), Replayed: done.Replayed,
+	}, nil
+}
+
+func (r *mutationResolver) SuspendCustomer(ctx context.Context, input model.CustomerDraft) (*model.SuspendCustomerPayload, error) {
+	done, err := r.core.Customers.Suspend(ctx, input.UID, input.Terms)
+	if err != nil {
+		return nil, err
+	}
+	return &model.SuspendCustomerPayload{
+		Customer: changed(ctx, customerKind, "customer", done.Result.UID, r.core.Customers.FindMany),
+		Approval: r.waiting(ctx, done.Mark), Replayed: done.Replayed,
+	}, nil
+}
+
+func (r *mutationResolver) ActivateCustomer(ctx context.Context, input model.CustomerDraft) (*model.ActivateCustomerPayload, error) {
+	done, err := r.core.Customers.Activate(ctx, input.UID, input.Terms)
+	if err != nil {
+		return nil, err
+	}
+	return &model.ActivateCustomerPayload{
+		Customer: changed(ctx, customerKind, "customer", done.Result.UID, r.core.Customers.FindMany),
+		Approval: r.waiting(ctx, done.Mark), Replayed: done.Replayed,
+	}, nil
+}
+
 func (r *queryResolver) Customer(ctx context.Context, by model.CustomerBy) (*customers.Customer, error) {
 	return operationOf(ctx).customer(ctx, graphql.GetFieldContext(ctx).Field)
 }

@@ -155,3 +155,17 @@ func TestPermissionsTellsWhoMayDoWhat(t *testing.T) {
 		}
 	}
 }
+
+func TestAttributesAreConfiguredAtTheCommandLine(t *testing.T) {
+	t.Parallel()
+	p := onDatabase(t)
+	p.ok("tenant", "add", "BANK1", "--name", "Bank One", "--zone", "America/New_York", "--currency", "USD", "--admin", "jo")
+	p.ok("attribute", "add", "--tenant", "BANK1", "--level", "customer", "--name", "Next Review", "--type", "Date")
+	if out := p.ok("attribute", "list"); !strings.Contains(out, "Next Review") || !strings.Contains(out, "Date") {
+		t.Error(out)
+	}
+	p.ok("attribute", "remove", "--level", "customer", "--name", "next review")
+	if out := p.ok("attribute", "list"); strings.Contains(out, "Review") {
+		t.Error(out)
+	}
+}

@@ -24,6 +24,7 @@ type program struct {
 	Client      clientCommand      `cmd:"" help:"API keys of a bank."`
 	Issuer      issuerCommand      `cmd:"" help:"Identity providers whose access tokens a bank accepts."`
 	Audit       auditCommand       `cmd:"" help:"The record of who did what: take it out, and prove it."`
+	Attribute   attributeCommand   `cmd:"" help:"Custom attributes of a bank's customers and accounts."`
 	Permissions permissionsCommand `cmd:"" help:"Report who may do what, for each operation and field, as CSV."`
 	Token       tokenCommand       `cmd:"" help:"Print an access token of an API key, for use in curl."`
 	Keyset      keysetCommand      `cmd:"" help:"Make a keyset for a bank on a database of its own."`

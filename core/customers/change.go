@@ -104,8 +104,6 @@ func (s *Service) renameTx(ctx context.Context, tx *changes.Tx, draft *Draft, wa
 	moves := !same(partner, c.PartnerOrgShortName) || !same(parent, c.ParentEntityShortName) ||
 		(c.Type == DownstreamPartner) != (was.Type == DownstreamPartner)
 	if !moves && by == (names{}) {
-		draft.RelationshipManager.To(&c.RelationshipManager) // cleared, if anything
-		draft.OriginatingOfficer.To(&c.OriginatingOfficer)
 		return nil
 	}
 	if moves {

@@ -85,7 +85,9 @@ func (d *Draft) check(caller access.Caller, making bool) error {
 // for a reference, and the second for the people and words of the bank (contract, customers 3.1 and 3.3).
 func (d *Draft) checkRequired(c *check.Fields, making bool) {
 	oldest, current := making && d.Oldest, making && !d.Oldest
-	c.Given("externalReferenceId", d.ExternalReferenceID, oldest)
+	if oldest {
+		c.Required("externalReferenceId", d.ExternalReferenceID.Value)
+	}
 	c.Given("legalName", d.LegalName, making)
 	if making {
 		c.Required("shortName", d.ShortName.Value)

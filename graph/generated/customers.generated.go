@@ -772,6 +772,180 @@ func fieldContext_AccessSettings_numberOfApprovers(_ context.Context, ec *execut
 	return graphql.NewScalarFieldContext("AccessSettings", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
+func _ActivateCustomerPayload_customer(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ActivateCustomerPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ActivateCustomerPayload_customer(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Customer, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *customers.Customer) graphql.Marshaler {
+			return marshalOCustomer2ᚖbankgraphᚋcoreᚋcustomersᚐCustomer(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ActivateCustomerPayload_customer(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ActivateCustomerPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Customer(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _ActivateCustomerPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ActivateCustomerPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ActivateCustomerPayload_approval(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approval, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *changes.Approval) graphql.Marshaler {
+			return marshalOApproval2ᚖbankgraphᚋcoreᚋchangesᚐApproval(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ActivateCustomerPayload_approval(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ActivateCustomerPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Approval(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _ActivateCustomerPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ActivateCustomerPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ActivateCustomerPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_ActivateCustomerPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ActivateCustomerPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func _ChangeCustomerPayload_customer(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeCustomerPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ChangeCustomerPayload_customer(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Customer, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *customers.Customer) graphql.Marshaler {
+			return marshalOCustomer2ᚖbankgraphᚋcoreᚋcustomersᚐCustomer(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ChangeCustomerPayload_customer(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ChangeCustomerPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Customer(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _ChangeCustomerPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeCustomerPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ChangeCustomerPayload_approval(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approval, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *changes.Approval) graphql.Marshaler {
+			return marshalOApproval2ᚖbankgraphᚋcoreᚋchangesᚐApproval(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ChangeCustomerPayload_approval(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ChangeCustomerPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Approval(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _ChangeCustomerPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeCustomerPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ChangeCustomerPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_ChangeCustomerPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ChangeCustomerPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func _CreateCustomerPayload_customer(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.CreateCustomerPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2632,6 +2806,93 @@ func fieldContext_Profile_detailsOfCharge(_ context.Context, ec *executionContex
 	return graphql.NewScalarFieldContext("Profile", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func _SuspendCustomerPayload_customer(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.SuspendCustomerPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_SuspendCustomerPayload_customer(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Customer, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *customers.Customer) graphql.Marshaler {
+			return marshalOCustomer2ᚖbankgraphᚋcoreᚋcustomersᚐCustomer(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_SuspendCustomerPayload_customer(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SuspendCustomerPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Customer(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _SuspendCustomerPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.SuspendCustomerPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_SuspendCustomerPayload_approval(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approval, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *changes.Approval) graphql.Marshaler {
+			return marshalOApproval2ᚖbankgraphᚋcoreᚋchangesᚐApproval(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_SuspendCustomerPayload_approval(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SuspendCustomerPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Approval(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _SuspendCustomerPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.SuspendCustomerPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_SuspendCustomerPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_SuspendCustomerPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SuspendCustomerPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
@@ -2785,6 +3046,57 @@ func unmarshalInputAccessSettingsInput(ctx context.Context, ec *executionContext
 	return it, nil
 }
 
+func unmarshalInputActivateCustomerInput(ctx context.Context, ec *executionContext, obj any) (model.CustomerDraft, error) {
+	var it model.CustomerDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"uid", "version", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "uid":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋcustomersᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		case "version":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+			data, err := unmarshalOInt2int32(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Version = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func unmarshalInputAttributeInput(ctx context.Context, ec *executionContext, obj any) (customers.Attribute, error) {
 	var it customers.Attribute
 	if obj == nil {
@@ -2817,6 +3129,267 @@ func unmarshalInputAttributeInput(ctx context.Context, ec *executionContext, obj
 				return it, err
 			}
 			it.Value = data
+		}
+	}
+	return it, nil
+}
+
+func unmarshalInputChangeCustomerInput(ctx context.Context, ec *executionContext, obj any) (model.CustomerDraft, error) {
+	var it model.CustomerDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"uid", "externalReferenceId", "legalName", "type", "taxId", "language", "legalAddress", "mailAddressSameAsLegal", "costCenter", "relationshipManager", "originatingOfficer", "customerId", "achCompanyId", "lei", "swiftCode", "emailAddress", "phoneNumber", "faxNumber", "website", "logoUrl", "linkedinUrl", "twitterUrl", "mailingAddress", "relationshipType", "partnerOrgShortName", "parentEntityShortName", "profile", "secCodes", "note", "access", "additionalAttributes", "version", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "uid":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋcustomersᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		case "externalReferenceId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("externalReferenceId"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExternalReferenceID = data
+		case "legalName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("legalName"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.LegalName = data
+		case "type":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("type"))
+			data, err := unmarshalOCustomerType2ᚖbankgraphᚋcoreᚋcustomersᚐType(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Type = data
+		case "taxId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("taxId"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.TaxID = data
+		case "language":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("language"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Language = data
+		case "legalAddress":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("legalAddress"))
+			data, err := unmarshalOAddressInput2bankgraphᚋcoreᚋgivenᚐAddress(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.LegalAddress = data
+		case "mailAddressSameAsLegal":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mailAddressSameAsLegal"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.MailAddressSameAsLegal = data
+		case "costCenter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("costCenter"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.CostCenter = data
+		case "relationshipManager":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("relationshipManager"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.RelationshipManager = data
+		case "originatingOfficer":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("originatingOfficer"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.OriginatingOfficer = data
+		case "customerId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerID = data
+		case "achCompanyId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("achCompanyId"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ACHCompanyID = data
+		case "lei":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lei"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.LEI = data
+		case "swiftCode":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("swiftCode"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.SWIFTCode = data
+		case "emailAddress":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("emailAddress"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.EmailAddress = data
+		case "phoneNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("phoneNumber"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.PhoneNumber = data
+		case "faxNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("faxNumber"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.FaxNumber = data
+		case "website":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("website"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Website = data
+		case "logoUrl":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("logoUrl"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.LogoURL = data
+		case "linkedinUrl":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("linkedinUrl"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.LinkedinURL = data
+		case "twitterUrl":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("twitterUrl"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.TwitterURL = data
+		case "mailingAddress":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mailingAddress"))
+			data, err := unmarshalOAddressInput2bankgraphᚋcoreᚋgivenᚐAddress(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.MailingAddress = data
+		case "relationshipType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("relationshipType"))
+			data, err := unmarshalORelationshipType2ᚖbankgraphᚋcoreᚋcustomersᚐRelationship(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.RelationshipType = data
+		case "partnerOrgShortName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("partnerOrgShortName"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.PartnerOrgShortName = data
+		case "parentEntityShortName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parentEntityShortName"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ParentEntityShortName = data
+		case "profile":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("profile"))
+			data, err := unmarshalOProfileInput2bankgraphᚋcoreᚋcustomersᚐProfileDraft(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Profile = data
+		case "secCodes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("secCodes"))
+			data, err := unmarshalOString2ᚕstringᚄ(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.SECCodes = data
+		case "note":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("note"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Note = data
+		case "access":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("access"))
+			data, err := unmarshalOAccessSettingsInput2bankgraphᚋcoreᚋcustomersᚐAccessDraft(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Access = data
+		case "additionalAttributes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("additionalAttributes"))
+			data, err := unmarshalOAttributeInput2ᚕbankgraphᚋcoreᚋcustomersᚐAttributeᚄ(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.AdditionalAttributes = data
+		case "version":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+			data, err := unmarshalOInt2int32(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Version = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -3327,6 +3900,57 @@ func unmarshalInputProfileInput(ctx context.Context, ec *executionContext, obj a
 	return it, nil
 }
 
+func unmarshalInputSuspendCustomerInput(ctx context.Context, ec *executionContext, obj any) (model.CustomerDraft, error) {
+	var it model.CustomerDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"uid", "version", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "uid":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋcustomersᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		case "version":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+			data, err := unmarshalOInt2int32(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Version = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -3434,6 +4058,102 @@ func _AccessSettings(ctx context.Context, ec *executionContext, sel ast.Selectio
 			}
 		case "numberOfApprovers":
 			out.Values[i] = _AccessSettings_numberOfApprovers(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var activateCustomerPayloadImplementors = []string{"ActivateCustomerPayload"}
+
+func _ActivateCustomerPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.ActivateCustomerPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, activateCustomerPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ActivateCustomerPayload")
+		case "customer":
+			out.Values[i] = _ActivateCustomerPayload_customer(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approval":
+			out.Values[i] = _ActivateCustomerPayload_approval(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _ActivateCustomerPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var changeCustomerPayloadImplementors = []string{"ChangeCustomerPayload"}
+
+func _ChangeCustomerPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.ChangeCustomerPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, changeCustomerPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ChangeCustomerPayload")
+		case "customer":
+			out.Values[i] = _ChangeCustomerPayload_customer(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approval":
+			out.Values[i] = _ChangeCustomerPayload_approval(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _ChangeCustomerPayload_replayed(ctx, ec, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -4298,6 +5018,54 @@ func _Profile(ctx context.Context, ec *executionContext, sel ast.SelectionSet, o
 	return out
 }
 
+var suspendCustomerPayloadImplementors = []string{"SuspendCustomerPayload"}
+
+func _SuspendCustomerPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.SuspendCustomerPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, suspendCustomerPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SuspendCustomerPayload")
+		case "customer":
+			out.Values[i] = _SuspendCustomerPayload_customer(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approval":
+			out.Values[i] = _SuspendCustomerPayload_approval(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _SuspendCustomerPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 // endregion **************************** object.gotpl ****************************
 
 // region    ***************************** type.gotpl *****************************
@@ -4306,8 +5074,18 @@ func marshalNAccessSettings2bankgraphᚋcoreᚋcustomersᚐAccessSettings(ctx co
 	return _AccessSettings(ctx, ec, sel, &v)
 }
 
+func unmarshalNActivateCustomerInput2bankgraphᚋgraphᚋmodelᚐCustomerDraft(ctx context.Context, ec *executionContext, v any) (model.CustomerDraft, error) {
+	res, err := unmarshalInputActivateCustomerInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func unmarshalNAttributeInput2bankgraphᚋcoreᚋcustomersᚐAttribute(ctx context.Context, ec *executionContext, v any) (customers.Attribute, error) {
 	res, err := unmarshalInputAttributeInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func unmarshalNChangeCustomerInput2bankgraphᚋgraphᚋmodelᚐCustomerDraft(ctx context.Context, ec *executionContext, v any) (model.CustomerDraft, error) {
+	res, err := unmarshalInputChangeCustomerInput(ctx, ec, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -4515,9 +5293,21 @@ var (
 	}
 )
 
+func unmarshalNSuspendCustomerInput2bankgraphᚋgraphᚋmodelᚐCustomerDraft(ctx context.Context, ec *executionContext, v any) (model.CustomerDraft, error) {
+	res, err := unmarshalInputSuspendCustomerInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func unmarshalOAccessSettingsInput2bankgraphᚋcoreᚋcustomersᚐAccessDraft(ctx context.Context, ec *executionContext, v any) (customers.AccessDraft, error) {
 	res, err := unmarshalInputAccessSettingsInput(ctx, ec, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOActivateCustomerPayload2ᚖbankgraphᚋgraphᚋmodelᚐActivateCustomerPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.ActivateCustomerPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _ActivateCustomerPayload(ctx, ec, sel, v)
 }
 
 func unmarshalOAttributeInput2ᚕbankgraphᚋcoreᚋcustomersᚐAttributeᚄ(ctx context.Context, ec *executionContext, v any) ([]customers.Attribute, error) {
@@ -4535,6 +5325,13 @@ func unmarshalOAttributeInput2ᚕbankgraphᚋcoreᚋcustomersᚐAttributeᚄ(ctx
 		}
 	}
 	return res, nil
+}
+
+func marshalOChangeCustomerPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeCustomerPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.ChangeCustomerPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _ChangeCustomerPayload(ctx, ec, sel, v)
 }
 
 func marshalOCreateCustomerPayload2ᚖbankgraphᚋgraphᚋmodelᚐCreateCustomerPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.CreateCustomerPayload) graphql.Marshaler {
@@ -4654,6 +5451,42 @@ var (
 	}
 )
 
+func unmarshalOCustomerType2ᚖbankgraphᚋcoreᚋcustomersᚐType(ctx context.Context, ec *executionContext, v any) (*customers.Type, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalOCustomerType2ᚖbankgraphᚋcoreᚋcustomersᚐTypeF[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOCustomerType2ᚖbankgraphᚋcoreᚋcustomersᚐType(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *customers.Type) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalString(marshalOCustomerType2ᚖbankgraphᚋcoreᚋcustomersᚐTypeF[*v])
+	return res
+}
+
+var (
+	unmarshalOCustomerType2ᚖbankgraphᚋcoreᚋcustomersᚐTypeF = map[string]customers.Type{
+		"CONSUMER":              customers.Consumer,
+		"CORPORATE":             customers.Corporate,
+		"DOWNSTREAM_PARTNER":    customers.DownstreamPartner,
+		"PROCESSING_ORG":        customers.ProcessingOrg,
+		"FINANCIAL_INSTITUTION": customers.FinancialInstitution,
+	}
+	marshalOCustomerType2ᚖbankgraphᚋcoreᚋcustomersᚐTypeF = map[customers.Type]string{
+		customers.Consumer:             "CONSUMER",
+		customers.Corporate:            "CORPORATE",
+		customers.DownstreamPartner:    "DOWNSTREAM_PARTNER",
+		customers.ProcessingOrg:        "PROCESSING_ORG",
+		customers.FinancialInstitution: "FINANCIAL_INSTITUTION",
+	}
+)
+
 func unmarshalOProfileInput2bankgraphᚋcoreᚋcustomersᚐProfileDraft(ctx context.Context, ec *executionContext, v any) (customers.ProfileDraft, error) {
 	res, err := unmarshalInputProfileInput(ctx, ec, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -4692,5 +5525,12 @@ var (
 		customers.RelationSelf:       "SELF",
 	}
 )
+
+func marshalOSuspendCustomerPayload2ᚖbankgraphᚋgraphᚋmodelᚐSuspendCustomerPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.SuspendCustomerPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _SuspendCustomerPayload(ctx, ec, sel, v)
+}
 
 // endregion ***************************** type.gotpl *****************************

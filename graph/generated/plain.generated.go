@@ -471,6 +471,29 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"ActivateCustomerPayload": {
+		"customer": {
+			One: func(o any) any {
+				if v := o.(*model.ActivateCustomerPayload).Customer; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.ActivateCustomerPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.ActivateCustomerPayload).Replayed)
+			},
+		},
+	},
 	"ActivateUserPayload": {
 		"user": {
 			One: func(o any) any {
@@ -941,6 +964,29 @@ var Plain = map[string]map[string]direct.Field{
 		"replayed": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendBoolean(b, o.(*model.ChangeContactPayload).Replayed)
+			},
+		},
+	},
+	"ChangeCustomerPayload": {
+		"customer": {
+			One: func(o any) any {
+				if v := o.(*model.ChangeCustomerPayload).Customer; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.ChangeCustomerPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.ChangeCustomerPayload).Replayed)
 			},
 		},
 	},
@@ -2101,6 +2147,29 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"SuspendCustomerPayload": {
+		"customer": {
+			One: func(o any) any {
+				if v := o.(*model.SuspendCustomerPayload).Customer; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.SuspendCustomerPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.SuspendCustomerPayload).Replayed)
+			},
+		},
+	},
 	"SuspendUserPayload": {
 		"user": {
 			One: func(o any) any {
@@ -2312,6 +2381,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.Connection[accounts.Account]]():      "AccountConnection",
 	reflect.TypeFor[*model.Edge[accounts.Account]]():            "AccountEdge",
 	reflect.TypeFor[*accounts.Features]():                       "AccountFeatures",
+	reflect.TypeFor[*model.ActivateCustomerPayload]():           "ActivateCustomerPayload",
 	reflect.TypeFor[*model.ActivateUserPayload]():               "ActivateUserPayload",
 	reflect.TypeFor[*model.AddContactPayload]():                 "AddContactPayload",
 	reflect.TypeFor[*model.AddSignatoryPayload]():               "AddSignatoryPayload",
@@ -2328,6 +2398,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.Edge[audit.Entry]]():                 "AuditEntryEdge",
 	reflect.TypeFor[*accounts.Balances]():                       "Balances",
 	reflect.TypeFor[*model.ChangeContactPayload]():              "ChangeContactPayload",
+	reflect.TypeFor[*model.ChangeCustomerPayload]():             "ChangeCustomerPayload",
 	reflect.TypeFor[*model.ChangeRolePayload]():                 "ChangeRolePayload",
 	reflect.TypeFor[*model.ChangeSignatoryPayload]():            "ChangeSignatoryPayload",
 	reflect.TypeFor[*model.ChangeUserPayload]():                 "ChangeUserPayload",
@@ -2359,6 +2430,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*signatories.Signatory]():                   "Signatory",
 	reflect.TypeFor[*model.Connection[signatories.Signatory]](): "SignatoryConnection",
 	reflect.TypeFor[*model.Edge[signatories.Signatory]]():       "SignatoryEdge",
+	reflect.TypeFor[*model.SuspendCustomerPayload]():            "SuspendCustomerPayload",
 	reflect.TypeFor[*model.SuspendUserPayload]():                "SuspendUserPayload",
 	reflect.TypeFor[*users.User]():                              "User",
 	reflect.TypeFor[*model.Connection[users.User]]():            "UserConnection",
@@ -2371,6 +2443,7 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[customers.AccessDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputAccessSettingsInput(ctx, nil, v) },
 	reflect.TypeFor[model.AccountBy]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountBy(ctx, nil, v) },
 	reflect.TypeFor[accounts.Search]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountFilter(ctx, nil, v) },
+	reflect.TypeFor[model.CustomerDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateCustomerInput(ctx, nil, v) },
 	reflect.TypeFor[model.UserDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateUserInput(ctx, nil, v) },
 	reflect.TypeFor[model.ContactDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputAddContactInput(ctx, nil, v) },
 	reflect.TypeFor[model.SignatoryDraft]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputAddSignatoryInput(ctx, nil, v) },
@@ -2384,6 +2457,7 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[customers.Attribute]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputAttributeInput(ctx, nil, v) },
 	reflect.TypeFor[audit.Search]():               func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
 	reflect.TypeFor[model.ContactDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeContactInput(ctx, nil, v) },
+	reflect.TypeFor[model.CustomerDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeCustomerInput(ctx, nil, v) },
 	reflect.TypeFor[model.RoleDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeRoleInput(ctx, nil, v) },
 	reflect.TypeFor[model.SignatoryDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSignatoryInput(ctx, nil, v) },
 	reflect.TypeFor[model.UserDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeUserInput(ctx, nil, v) },
@@ -2403,6 +2477,7 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.SignatoryDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSignatoryInput(ctx, nil, v) },
 	reflect.TypeFor[roles.GrantDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleApplicationInput(ctx, nil, v) },
 	reflect.TypeFor[roles.Search]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleFilter(ctx, nil, v) },
+	reflect.TypeFor[model.CustomerDraft]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendCustomerInput(ctx, nil, v) },
 	reflect.TypeFor[model.UserDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendUserInput(ctx, nil, v) },
 	reflect.TypeFor[users.Search]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputUserFilter(ctx, nil, v) },
 }

@@ -61,6 +61,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputAccessSettingsInput,
 		unmarshalInputAccountBy,
 		unmarshalInputAccountFilter,
+		unmarshalInputActivateCustomerInput,
 		unmarshalInputActivateUserInput,
 		unmarshalInputAddContactInput,
 		unmarshalInputAddSignatoryInput,
@@ -72,6 +73,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputAttributeInput,
 		unmarshalInputAuditFilter,
 		unmarshalInputChangeContactInput,
+		unmarshalInputChangeCustomerInput,
 		unmarshalInputChangeRoleInput,
 		unmarshalInputChangeSignatoryInput,
 		unmarshalInputChangeUserInput,
@@ -89,6 +91,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputRemoveSignatoryInput,
 		unmarshalInputRoleApplicationInput,
 		unmarshalInputRoleFilter,
+		unmarshalInputSuspendCustomerInput,
 		unmarshalInputSuspendUserInput,
 		unmarshalInputUserFilter,
 	)
@@ -1299,6 +1302,12 @@ type CustomerEdge {
 extend type Mutation {
   "Makes a customer, Active at once; where the bank's settings ask for dual approval, once a second person has approved. A partner makes customers of its own."
   createCustomer("The customer." input: CreateCustomerInput!): CreateCustomerPayload
+  "Changes a customer. Whose it is goes by its partner, else by its parent."
+  changeCustomer("What to change." input: ChangeCustomerInput!): ChangeCustomerPayload
+  "Stops a customer. Only the bank's staff can."
+  suspendCustomer("Which one." input: SuspendCustomerInput!): SuspendCustomerPayload
+  "Lets a customer act, again or for the first time. Only the bank's staff can."
+  activateCustomer("Which one." input: ActivateCustomerInput!): ActivateCustomerPayload
 }
 
 "A customer to be made."
@@ -1452,6 +1461,132 @@ input AttributeInput {
 "What there is after a customer was created."
 type CreateCustomerPayload {
   "The customer; Pending while it waits for approval."
+  customer: Customer
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
+}
+
+"A change of a customer. What is absent stays as it is; null clears what may be empty."
+input ChangeCustomerInput {
+  "The customer's number."
+  uid: UID!
+  "The reference that an outside system gave it."
+  externalReferenceId: String
+  "The full legal name."
+  legalName: String
+  "The kind of entity (REST: customerType)."
+  type: CustomerType
+  "The tax id, of at most ten characters. It is shown by its last digits only."
+  taxId: String
+  "The language."
+  language: String
+  "The registered address, or the parts of it to change."
+  legalAddress: AddressInput
+  "Whether post goes to the registered address."
+  mailAddressSameAsLegal: Boolean
+  "The bank's cost center that bears it."
+  costCenter: String
+  "The login id of the relationship manager, an active user."
+  relationshipManager: String
+  "The login id of the originating officer, an active user."
+  originatingOfficer: String
+  "The number that the bank's own systems gave it; unique."
+  customerId: String
+  "The ten-digit ACH company identifier (REST: achCompanyID)."
+  achCompanyId: String
+  "The legal entity identifier, ISO 17442; unique."
+  lei: String
+  "The BIC (REST: swiftcode)."
+  swiftCode: String
+  "The e-mail address."
+  emailAddress: String
+  "The telephone number; stored in international form where it is one of a known plan."
+  phoneNumber: String
+  "The fax number."
+  faxNumber: String
+  "The website's address."
+  website: String
+  "The address of the logo's picture."
+  logoUrl: String
+  "The LinkedIn page."
+  linkedinUrl: String
+  "The Twitter page."
+  twitterUrl: String
+  "Where post goes; ignored where it goes to the registered address."
+  mailingAddress: AddressInput
+  "What ties the customer to the bank. Only the bank itself is SELF."
+  relationshipType: RelationshipType
+  "The short name of the partner whose customer it is; required of a third party. A partner's caller need not name itself."
+  partnerOrgShortName: String
+  "The short name of the parent customer."
+  parentEntityShortName: String
+  "What the bank arranges with the customer."
+  profile: ProfileInput
+  "The standard entry classes of ACH that the customer may use."
+  secCodes: [String!]
+  "A note of the bank."
+  note: String
+  "Who needs a PIN, and who a second person."
+  access: AccessSettingsInput
+  "Custom attributes that the bank has configured for customers."
+  additionalAttributes: [AttributeInput!]
+  "The version that was read: where somebody else has changed the customer since, nothing happens."
+  version: Int
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What there is after a customer was changed."
+type ChangeCustomerPayload {
+  "The customer; unchanged while the change waits for approval."
+  customer: Customer
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
+}
+
+"Which customer to suspend."
+input SuspendCustomerInput {
+  "The customer's number."
+  uid: UID!
+  "The version that was read: where somebody else has changed the customer since, nothing happens."
+  version: Int
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What there is after a customer was suspended."
+type SuspendCustomerPayload {
+  "The customer; unchanged while the change waits for approval."
+  customer: Customer
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
+}
+
+"Which customer to activate."
+input ActivateCustomerInput {
+  "The customer's number."
+  uid: UID!
+  "The version that was read: where somebody else has changed the customer since, nothing happens."
+  version: Int
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What there is after a customer was activated."
+type ActivateCustomerPayload {
+  "The customer; unchanged while the change waits for approval."
   customer: Customer
   "What waits for a second person; null where nothing does."
   approval: Approval
@@ -2503,6 +2638,18 @@ func childFields_AccountFeatures(ctx context.Context, ec *executionContext, fiel
 	return nil, fmt.Errorf("no field named %q was found under type AccountFeatures", field.Name)
 }
 
+func childFields_ActivateCustomerPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "customer":
+		return fieldContext_ActivateCustomerPayload_customer(ctx, ec, field)
+	case "approval":
+		return fieldContext_ActivateCustomerPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ActivateCustomerPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ActivateCustomerPayload", field.Name)
+}
+
 func childFields_ActivateUserPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "user":
@@ -2747,6 +2894,18 @@ func childFields_ChangeContactPayload(ctx context.Context, ec *executionContext,
 		return fieldContext_ChangeContactPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ChangeContactPayload", field.Name)
+}
+
+func childFields_ChangeCustomerPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "customer":
+		return fieldContext_ChangeCustomerPayload_customer(ctx, ec, field)
+	case "approval":
+		return fieldContext_ChangeCustomerPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ChangeCustomerPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ChangeCustomerPayload", field.Name)
 }
 
 func childFields_ChangeRolePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3333,6 +3492,18 @@ func childFields_SignatoryEdge(ctx context.Context, ec *executionContext, field 
 		return fieldContext_SignatoryEdge_node(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type SignatoryEdge", field.Name)
+}
+
+func childFields_SuspendCustomerPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "customer":
+		return fieldContext_SuspendCustomerPayload_customer(ctx, ec, field)
+	case "approval":
+		return fieldContext_SuspendCustomerPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_SuspendCustomerPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SuspendCustomerPayload", field.Name)
 }
 
 func childFields_SuspendUserPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

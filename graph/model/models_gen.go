@@ -11,6 +11,16 @@ import (
 	"bankgraph/core/users"
 )
 
+// What there is after a customer was activated.
+type ActivateCustomerPayload struct {
+	// The customer; unchanged while the change waits for approval.
+	Customer *customers.Customer `json:"customer,omitempty"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
 // What there is after a user was activated.
 type ActivateUserPayload struct {
 	// The user; unchanged while the activation waits for approval.
@@ -53,6 +63,16 @@ type ApproveChangePayload struct {
 type ChangeContactPayload struct {
 	// The contact; unchanged while the change waits for approval.
 	Contact *contacts.Contact `json:"contact,omitempty"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
+// What there is after a customer was changed.
+type ChangeCustomerPayload struct {
+	// The customer; unchanged while the change waits for approval.
+	Customer *customers.Customer `json:"customer,omitempty"`
 	// What waits for a second person; null where nothing does.
 	Approval *changes.Approval `json:"approval,omitempty"`
 	// The idempotency key came before: nothing happened this time.
@@ -139,6 +159,16 @@ type RefuseChangePayload struct {
 type RemoveSignatoryPayload struct {
 	// The number of the signatory.
 	UID int64 `json:"uid"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
+// What there is after a customer was suspended.
+type SuspendCustomerPayload struct {
+	// The customer; unchanged while the change waits for approval.
+	Customer *customers.Customer `json:"customer,omitempty"`
 	// What waits for a second person; null where nothing does.
 	Approval *changes.Approval `json:"approval,omitempty"`
 	// The idempotency key came before: nothing happened this time.

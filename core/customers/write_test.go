@@ -1,0 +1,426 @@
+package customers_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/given"
+	"bankgraph/core/page"
+)
+
+// change changes a customer and returns it as it is then.
+func change(t *testing.T, bank *coretest.Bank, ctx context.Context, uid customers.UID, edit func(*customers.Draft)) *customers.Customer {
+	t.Helper()
+	if err := try(bank, ctx, uid, edit); err != nil {
+		t.Fatal(err)
+	}
+	return find(t, bank, uid)
+}
+
+func try(bank *coretest.Bank, ctx context.Context, uid customers.UID, edit func(*customers.Draft)) error {
+	var d customers.Draft
+	edit(&d)
+	_, err := bank.Customers.Change(ctx, uid, d, changes.Terms{})
+	return err
+}
+
+// counted compares the counters with the rows, for the bank and each owner.
+func counted(t *testing.T, bank *coretest.Bank) {
+	t.Helper()
+	var wrong int
+	err := bank.DB.NewRaw(`SELECT count(*) FROM (SELECT owner, sum(customers) AS n FROM customer_counts WHERE tenant = ?0 GROUP BY owner) AS k
+		FULL JOIN (SELECT owner, count(*) AS n FROM customers WHERE tenant = ?0 GROUP BY owner) AS c USING (owner)
+		WHERE coalesce(k.n, 0) <> coalesce(c.n, 0)`, bank.Tenant).Scan(t.Context(), &wrong)
+	if err != nil || wrong != 0 {
+		t.Errorf("%d owners are counted wrong: %v", wrong, err)
+	}
+}
+
+func TestEveryFieldOfANewCustomerIsChecked(t *testing.T) {
+	t.Parallel()
+	bank := staffed(t)
+	long := given.Of(strings.Repeat("x", 256))
+	for name, wrong := range map[string]struct {
+		edit    func(*customers.Draft)
+		field   string
+		problem fault.Problem
+	}{
+		"no legal name":      {func(d *customers.Draft) { d.LegalName = given.Of(" ") }, "legalName", fault.Required},
+		"long legal name":    {func(d *customers.Draft) { d.LegalName = long }, "legalName", fault.Max},
+		"no short name":      {func(d *customers.Draft) { d.ShortName = given.Text{} }, "shortName", fault.Required},
+		"no type":            {func(d *customers.Draft) { d.Type = nil }, "customerType", fault.Required},
+		"no tax id":          {func(d *customers.Draft) { d.TaxID = given.Text{} }, "taxId", fault.Required},
+		"long tax id":        {func(d *customers.Draft) { d.TaxID = given.Of("12345678901") }, "taxId", fault.Max},
+		"other language":     {func(d *customers.Draft) { d.Language = given.Of("Klingon") }, "language", fault.Malformed},
+		"no language":        {func(d *customers.Draft) { d.Language = given.Text{} }, "language", fault.Required},
+		"no legal address":   {func(d *customers.Draft) { d.LegalAddress = given.Address{} }, "legalAddress.addressLine1", fault.Required},
+		"no postal code":     {func(d *customers.Draft) { d.LegalAddress.PostalCode = given.Text{} }, "legalAddress.postalCode", fault.Required},
+		"no country":         {func(d *customers.Draft) { d.LegalAddress.CountryCode = given.Of("XX") }, "legalAddress.countryCode", fault.Malformed},
+		"no flag":            {func(d *customers.Draft) { d.MailAddressSameAsLegal = given.Flag{} }, "mailAddressSameAsLegal", fault.Required},
+		"no mailing address": {func(d *customers.Draft) { d.MailAddressSameAsLegal = given.Of(false) }, "mailingAddress.city", fault.Required},
+		"no cost center":     {func(d *customers.Draft) { d.CostCenter = given.Text{} }, "costCenter", fault.Required},
+		"long cost center":   {func(d *customers.Draft) { d.CostCenter = given.Of(strings.Repeat("1", 21)) }, "costCenter", fault.Max},
+		"no manager":         {func(d *customers.Draft) { d.RelationshipManager = given.Text{} }, "relationshipManager", fault.Required},
+		"unknown manager":    {func(d *customers.Draft) { d.RelationshipManager = given.Of("nobody") }, "relationshipManager", fault.Unknown},
+		"unknown officer":    {func(d *customers.Draft) { d.OriginatingOfficer = given.Of("nobody") }, "originatingOfficer", fault.Unknown},
+		"LEI":                {func(d *customers.Draft) { d.LEI = given.Of("5493001KJTIIGC8Y1R1") }, "lei", fault.Malformed},
+		"BIC":                {func(d *customers.Draft) { d.SWIFTCode = given.Of("ACME") }, "swiftCode", fault.Malformed},
+		"e-mail":             {func(d *customers.Draft) { d.EmailAddress = given.Of("nobody") }, "emailAddress", fault.Malformed},
+		"web site":           {func(d *customers.Draft) { d.Website = given.Of("javascript:alert(1)") }, "webSite", fault.Malformed},
+		"ACH company":        {func(d *customers.Draft) { d.ACHCompanyID = given.Of("123456789") }, "achCompanyID", fault.Exact},
+		"entry class":        {func(d *customers.Draft) { d.SECCodes = []string{"ZZZ"} }, "secCodes", fault.Malformed},
+		"Self":               {func(d *customers.Draft) { d.RelationshipType = new(customers.RelationSelf) }, "relationshipType", fault.Forbidden},
+		"nobody's party":     {func(d *customers.Draft) { d.RelationshipType = new(customers.RelationThirdParty) }, "partnerOrgShortName", fault.Required},
+		"unknown partner":    {func(d *customers.Draft) { d.PartnerOrgShortName = given.Of("nobody") }, "partnerOrgShortName", fault.Unknown},
+		"no partner":         {func(d *customers.Draft) { d.PartnerOrgShortName = given.Of(bank.Self.ShortName) }, "partnerOrgShortName", fault.Unknown},
+		"unknown parent":     {func(d *customers.Draft) { d.ParentEntityShortName = given.Of("nobody") }, "parentEntityShortName", fault.Unknown},
+		"charges":            {func(d *customers.Draft) { d.Profile.DetailsOfCharge = given.Of("ALL") }, "additionalProfileDetails.detailsOfCharge", fault.Malformed},
+		"low adjustment":     {func(d *customers.Draft) { d.Profile.CreditValueAdjustment = given.Of("0.00009") }, "additionalProfileDetails.creditValueAdjustment", fault.Min},
+		"high adjustment":    {func(d *customers.Draft) { d.Profile.CreditValueAdjustment = given.Of("1.01") }, "additionalProfileDetails.creditValueAdjustment", fault.Max},
+		"high approval":      {func(d *customers.Draft) { d.Access.FirstApproverLimit = given.Of("1000000000") }, "legalEntityAccessSettings.paymentLimitforFirstApprover", fault.Max},
+		"tenths of cents":    {func(d *customers.Draft) { d.Access.SecondApproverLimit = given.Of("0.001") }, "legalEntityAccessSettings.paymentLimitforSecondApprover", fault.Malformed},
+		"three approvers":    {func(d *customers.Draft) { d.Access.NumberOfApprovers = new(int32(3)) }, "legalEntityAccessSettings.paymentNumberOfApprovers", fault.Max},
+		"unknown attribute":  {func(d *customers.Draft) { d.AdditionalAttributes = []customers.Attribute{attribute("Colour", "red")} }, "additionalAttributes[0].attributeName", fault.Unknown},
+	} {
+		_, err := bank.Customers.Create(bank.Staff(), draft("NEW", wrong.edit), changes.Terms{})
+		blames(t, name, err, wrong.field, wrong.problem)
+	}
+	if n := count(t, bank, bank.Staff(), customers.Search{}); n != 1 {
+		t.Errorf("%d customers are there", n)
+	}
+	counted(t, bank)
+}
+
+func TestTheOldestGenerationDemandsOtherFields(t *testing.T) {
+	t.Parallel()
+	bank := staffed(t)
+	oldest := func(d *customers.Draft) {
+		d.Oldest, d.Language, d.CostCenter, d.RelationshipManager, d.OriginatingOfficer = true, given.Text{}, given.Text{}, given.Text{}, given.Text{}
+		d.LegalAddress.PostalCode = given.Text{}
+	}
+	_, err := bank.Customers.Create(bank.Staff(), draft("OLD", oldest), changes.Terms{})
+	blames(t, "no reference", err, "externalReferenceId", fault.Required)
+	blames(t, "no state", err, "legalAddress.state", fault.Required)
+	c := create(t, bank, bank.Staff(), draft("OLD", oldest, func(d *customers.Draft) {
+		d.ExternalReferenceID, d.LegalAddress.State = given.Of("ref"), given.Of("PA")
+	}))
+	if c.Language != "" || c.RelationshipManager != "" {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestWhatOneCustomerHasNoOtherCanTake(t *testing.T) {
+	t.Parallel()
+	bank := staffed(t)
+	const lei = "5493001KJTIIGC8Y1R12"
+	first := create(t, bank, bank.Staff(), draft("TAKEN", func(d *customers.Draft) { d.CustomerID, d.LEI = given.Of("ID-1"), given.Of(lei) }))
+	second := create(t, bank, bank.Staff(), draft("FREE"))
+	for field, edit := range map[string]func(*customers.Draft){
+		"shortName":  func(d *customers.Draft) { d.ShortName = given.Of("taken") },
+		"customerId": func(d *customers.Draft) { d.CustomerID = given.Of("ID-1") },
+		"lei":        func(d *customers.Draft) { d.LEI = given.Of(lei) },
+	} {
+		_, err := bank.Customers.Create(bank.Staff(), draft("OTHER", edit), changes.Terms{})
+		if f, ok := fault.Of(err); !ok || f.Kind != fault.Conflict || f.Field != field {
+			t.Errorf("create: %s: %v", field, err)
+		}
+		if field == "shortName" {
+			continue
+		}
+		if f, ok := fault.Of(try(bank, bank.Staff(), second.UID, edit)); !ok || f.Kind != fault.Conflict || f.Field != field {
+			t.Errorf("change: %s: %v", field, f)
+		}
+	}
+	change(t, bank, bank.Staff(), first.UID, func(d *customers.Draft) { d.LEI, d.CustomerID = given.Of(lei), given.Of("ID-1") }) // its own
+	twin := staffed(t)
+	create(t, twin, twin.Staff(), draft("TAKEN", func(d *customers.Draft) { d.CustomerID, d.LEI = given.Of("ID-1"), given.Of(lei) })) // another bank
+	counted(t, bank)
+}
+
+func TestOfTwoWhoWantAShortNameAtOnceOneGetsIt(t *testing.T) {
+	t.Parallel()
+	bank := staffed(t)
+	errs := make([]error, 8)
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() {
+			_, errs[i] = bank.Customers.Create(bank.Staff(), draft([]string{"RACE", "race"}[i%2]), changes.Terms{})
+		})
+	}
+	all.Wait()
+	made := 0
+	for _, err := range errs {
+		if f, ok := fault.Of(err); err == nil {
+			made++
+		} else if !ok || f.Field != "shortName" {
+			t.Error(err)
+		}
+	}
+	if made != 1 {
+		t.Errorf("%d got it", made)
+	}
+	counted(t, bank)
+}
+
+func TestAPartnersCallerMakesCustomersOfItsOwn(t *testing.T) {
+	t.Parallel()
+	bank := staffed(t)
+	partner, rival := bank.DownstreamPartner(), bank.DownstreamPartner()
+	theirs, banks := bank.Customer(coretest.OwnedBy(rival)), bank.Customer()
+	user(t, bank, rival.UID, "rivals", "Active")
+	user(t, bank, partner.UID, "ours", "Active")
+	user(t, bank, partner.UID, "gone", "Suspended")
+	ctx := bank.Partner(partner)
+	c := create(t, bank, ctx, draft("OURS", func(d *customers.Draft) { d.OriginatingOfficer = given.Of("ours") }))
+	if c.Owner != partner.UID || c.RelationshipType != customers.RelationThirdParty || c.PartnerOrgShortName != partner.ShortName {
+		t.Errorf("%+v", c)
+	}
+	below := create(t, bank, ctx, draft("BELOW", func(d *customers.Draft) {
+		d.ParentEntityShortName, d.PartnerOrgShortName = given.Of("ours"), given.Of(strings.ToLower(partner.ShortName))
+		d.RelationshipType = new(customers.RelationCustomer)
+	}))
+	if below.Owner != partner.UID || below.Parent == nil || *below.Parent != c.UID || below.ParentEntityShortName != "OURS" {
+		t.Errorf("%+v", below)
+	}
+	for name, wrong := range map[string]struct {
+		edit    func(*customers.Draft)
+		field   string
+		problem fault.Problem
+	}{
+		"a partner":         {func(d *customers.Draft) { d.Type = new(customers.DownstreamPartner) }, "customerType", fault.Forbidden},
+		"a bank":            {func(d *customers.Draft) { d.Type = new(customers.ProcessingOrg) }, "customerType", fault.Forbidden},
+		"a rival's":         {func(d *customers.Draft) { d.PartnerOrgShortName = given.Of(rival.ShortName) }, "partnerOrgShortName", fault.Unknown},
+		"below a rival's":   {func(d *customers.Draft) { d.ParentEntityShortName = given.Of(theirs.ShortName) }, "parentEntityShortName", fault.Unknown},
+		"below the bank's":  {func(d *customers.Draft) { d.ParentEntityShortName = given.Of(banks.ShortName) }, "parentEntityShortName", fault.Unknown},
+		"a rival's manager": {func(d *customers.Draft) { d.RelationshipManager = given.Of("rivals") }, "relationshipManager", fault.Unknown},
+		"an old manager":    {func(d *customers.Draft) { d.RelationshipManager = given.Of("gone") }, "relationshipManager", fault.Unknown},
+	} {
+		_, err := bank.Customers.Create(ctx, draft("NEW", wrong.edit), changes.Terms{})
+		blames(t, name, err, wrong.field, wrong.problem)
+		if name != "below a rival's" {
+			continue
+		}
+		err = try(bank, ctx, c.UID, func(d *customers.Draft) { d.ParentEntityShortName = given.Of(theirs.ShortName) })
+		blames(t, "change: "+name, err, wrong.field, wrong.problem)
+	}
+	for field, edit := range map[string]func(*customers.Draft){
+		"partnerOrgShortName": func(d *customers.Draft) {
+			d.PartnerOrgShortName, d.RelationshipType = given.Of(""), new(customers.RelationCustomer)
+		},
+		"customerType": func(d *customers.Draft) { d.Type = new(customers.DownstreamPartner) },
+	} {
+		blames(t, "change "+field, try(bank, ctx, c.UID, edit), field, fault.Forbidden)
+	}
+	for _, foreign := range []*customers.Customer{theirs, banks, rival, bank.Self} {
+		if err := try(bank, ctx, foreign.UID, func(d *customers.Draft) { d.Note = given.Of("x") }); !errors.Is(err, customers.ErrOutOfScope) {
+			t.Errorf("%s: %v", foreign.ShortName, err)
+		}
+	}
+	stray := bank.Partner(bank.Customer())
+	if _, err := bank.Customers.Create(stray, draft("STRAY"), changes.Terms{}); !errors.Is(err, customers.ErrNoPartner) {
+		t.Errorf("no partner: %v", err)
+	}
+	counted(t, bank)
+}
+
+func TestPartnerParentAndTypeSayWhoseACustomerIs(t *testing.T) {
+	t.Parallel()
+	bank := staffed(t)
+	partner, rival := bank.DownstreamPartner(), bank.DownstreamPartner()
+	of := func(p *customers.Customer) func(*customers.Draft) {
+		return func(d *customers.Draft) { d.PartnerOrgShortName = given.Of(p.ShortName) }
+	}
+	under := func(p *customers.Customer) func(*customers.Draft) {
+		return func(d *customers.Draft) { d.ParentEntityShortName = given.Of(p.ShortName) }
+	}
+	staff := bank.Staff()
+	ours := create(t, bank, staff, draft("A", of(partner)))
+	heir := create(t, bank, staff, draft("B", under(ours)))
+	fresh := create(t, bank, staff, draft("C", func(d *customers.Draft) { d.Type = new(customers.DownstreamPartner) }))
+	if ours.Owner != partner.UID || ours.RelationshipType != customers.RelationThirdParty || heir.Owner != partner.UID || fresh.Owner != fresh.UID {
+		t.Errorf("owners %d %d %d", ours.Owner, heir.Owner, fresh.Owner)
+	}
+	_, err := bank.Customers.Create(staff, draft("D", of(rival), under(ours)), changes.Terms{})
+	blames(t, "two owners", err, "parentEntityShortName", fault.NoMatch)
+	if err := try(bank, staff, ours.UID, of(rival)); !errors.Is(err, customers.ErrParent) {
+		t.Errorf("a parent moves alone: %v", err)
+	}
+	if err := try(bank, staff, partner.UID, func(d *customers.Draft) { d.Type = new(customers.Corporate) }); !errors.Is(err, customers.ErrOwns) {
+		t.Errorf("a partner with customers ends: %v", err)
+	}
+	blames(t, "a circle", try(bank, staff, ours.UID, under(heir)), "parentEntityShortName", fault.NoMatch)
+	blames(t, "itself", try(bank, staff, ours.UID, under(ours)), "parentEntityShortName", fault.NoMatch)
+	blames(t, "a partner's partner", try(bank, staff, fresh.UID, of(rival)), "partnerOrgShortName", fault.Forbidden)
+	counted(t, bank)
+
+	if c := change(t, bank, staff, heir.UID, func(d *customers.Draft) { d.ParentEntityShortName = given.Of("") }); c.Owner != 0 || c.Parent != nil {
+		t.Errorf("without its parent: %+v", c)
+	}
+	if c := change(t, bank, staff, ours.UID, of(rival)); c.Owner != rival.UID || c.PartnerOrgShortName != rival.ShortName {
+		t.Errorf("moved: %+v", c)
+	}
+	if _, err := bank.Customers.Find(bank.Partner(partner), ours.UID); !errors.Is(err, customers.ErrNotFound) {
+		t.Errorf("its old partner still sees it: %v", err)
+	}
+	if c := change(t, bank, staff, fresh.UID, func(d *customers.Draft) { d.Type = new(customers.Corporate) }); c.Owner != 0 {
+		t.Errorf("no partner any more: %+v", c)
+	}
+	counted(t, bank)
+	if got, _ := list(t, bank, bank.Partner(rival), customers.Search{}, page.First(10)); len(got) != 2 {
+		t.Errorf("the new partner sees %v", got)
+	}
+}
+
+func TestTheBankItselfStaysWhatItIs(t *testing.T) {
+	t.Parallel()
+	bank := staffed(t)
+	other := bank.Customer()
+	for field, edit := range map[string]func(*customers.Draft){
+		"relationshipType":      func(d *customers.Draft) { d.RelationshipType = new(customers.RelationCustomer) },
+		"customerType":          func(d *customers.Draft) { d.Type = new(customers.Corporate) },
+		"parentEntityShortName": func(d *customers.Draft) { d.ParentEntityShortName = given.Of(other.ShortName) },
+	} {
+		blames(t, field, try(bank, bank.Staff(), bank.Self.UID, edit), field, fault.Forbidden)
+	}
+	blames(t, "another", try(bank, bank.Staff(), other.UID, func(d *customers.Draft) { d.RelationshipType = new(customers.RelationSelf) }), "relationshipType", fault.Forbidden)
+	if _, err := bank.Customers.Suspend(bank.Staff(), bank.Self.UID, changes.Terms{}); !errors.Is(err, customers.ErrSelf) {
+		t.Error(err)
+	}
+	if c := change(t, bank, bank.Staff(), bank.Self.UID, func(d *customers.Draft) { d.Note = given.Of("ours") }); c.Note != "ours" || c.Version != 2 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestAnUpdateChangesWhatItGivesAndNothingElse(t *testing.T) {
+	t.Parallel()
+	bank := staffed(t)
+	c := bank.Customer()
+	got := change(t, bank, bank.Staff(), c.UID, func(d *customers.Draft) {
+		d.ShortName, d.LegalName, d.LegalAddress.City = given.Of("IGNORED"), given.Of("New Name"), given.Of("Dayton")
+		d.TaxID, d.Access.PaymentDualApproval = given.Of("98-7654321"), given.Of(true)
+	})
+	if got.ShortName != c.ShortName || got.LegalName != "New Name" || got.LegalAddress.City != "Dayton" || got.LegalAddress.Line1 != c.LegalAddress.Line1 ||
+		got.MailingAddress != got.LegalAddress || got.TaxID.Last4 != "4321" || !got.Access.PaymentDualApproval || got.CostCenter != c.CostCenter ||
+		got.Status != c.Status || got.Owner != c.Owner || got.Version != 2 || got.Type != c.Type {
+		t.Errorf("%+v", got)
+	}
+	if found, _ := list(t, bank, bank.Staff(), customers.Search{TaxID: "98-7654321"}, page.First(2)); len(found) != 1 {
+		t.Error("it is not found by its new tax id")
+	}
+	blames(t, "nothing", try(bank, bank.Staff(), c.UID, func(d *customers.Draft) { d.ShortName = given.Of("X") }), "body", fault.Required)
+	blames(t, "cleared", try(bank, bank.Staff(), c.UID, func(d *customers.Draft) { d.LegalName = given.Of("") }), "legalName", fault.Required)
+	blames(t, "no city", try(bank, bank.Staff(), c.UID, func(d *customers.Draft) { d.LegalAddress.City = given.Of("") }), "legalAddress.city", fault.Required)
+	blames(t, "no mailing address", try(bank, bank.Staff(), c.UID, func(d *customers.Draft) { d.MailAddressSameAsLegal = given.Of(false) }), "mailingAddress.addressLine1", fault.Required)
+	if _, err := bank.Customers.Change(bank.Staff(), 1_999_999, customers.Draft{Note: given.Of("x")}, changes.Terms{}); !errors.Is(err, customers.ErrNotFound) {
+		t.Error(err)
+	}
+	if _, err := bank.Customers.Change(bank.Staff(), c.UID, customers.Draft{Note: given.Of("x")}, changes.Terms{Version: 1}); !errors.Is(err, changes.ErrStale) {
+		t.Error(err)
+	}
+}
+
+func TestASuspendedCustomerIsForTheBankToChange(t *testing.T) {
+	t.Parallel()
+	bank := staffed(t)
+	partner := bank.DownstreamPartner()
+	c := bank.Customer(coretest.OwnedBy(partner))
+	note := func(d *customers.Draft) { d.Note = given.Of("x") }
+	if _, err := bank.Customers.Suspend(bank.Partner(partner), c.UID, changes.Terms{}); !errors.Is(err, access.ErrDenied) {
+		t.Errorf("its partner suspends it: %v", err)
+	}
+	if _, err := bank.Customers.Activate(bank.Staff(), c.UID, changes.Terms{}); !errors.Is(err, customers.ErrStatus) {
+		t.Errorf("active twice: %v", err)
+	}
+	if _, err := bank.Customers.Suspend(bank.Staff(), c.UID, changes.Terms{Reason: "papers expired"}); err != nil || find(t, bank, c.UID).Status != customers.Suspended {
+		t.Fatal(err)
+	}
+	if err := try(bank, bank.Partner(partner), c.UID, note); !errors.Is(err, customers.ErrInactive) {
+		t.Errorf("its partner changes it: %v", err)
+	}
+	change(t, bank, bank.Staff(), c.UID, note)
+	if _, err := bank.Customers.Activate(bank.Staff(), c.UID, changes.Terms{}); err != nil || find(t, bank, c.UID).Status != customers.Active {
+		t.Error(err)
+	}
+}
+
+// dual makes the bank ask for a second person.
+func dual(t *testing.T, bank *coretest.Bank) {
+	t.Helper()
+	change(t, bank, bank.Staff(), bank.Self.UID, func(d *customers.Draft) { d.Access.CustomerDualApproval = given.Of(true) })
+}
+
+func TestTwoPeopleMakeACustomer(t *testing.T) {
+	t.Parallel()
+	bank := staffed(t)
+	dual(t, bank)
+	for _, approve := range []bool{true, false} {
+		out, err := bank.Customers.Create(bank.Staff(), draft(map[bool]string{true: "YES", false: "NO"}[approve]), changes.Terms{})
+		uid := out.Result.UID
+		if err != nil || out.Approval == 0 || out.Result.Status != customers.Pending || find(t, bank, uid).Status != customers.Pending {
+			t.Fatalf("%+v %v", out, err)
+		}
+		if _, err := bank.Customers.Activate(bank.Staff(), uid, changes.Terms{}); !errors.Is(err, changes.ErrWaiting) {
+			t.Errorf("it is activated past the second person: %v", err)
+		}
+		if _, err := bank.Changes.Approve(bank.Staff(), changes.UID(out.Approval), changes.Terms{}); !errors.Is(err, changes.ErrOwn) {
+			t.Errorf("its maker approves: %v", err)
+		}
+		decide, want := bank.Changes.Refuse, customers.Suspended
+		if approve {
+			decide, want = bank.Changes.Approve, customers.Active
+		}
+		if _, err := decide(bank.Checker(), changes.UID(out.Approval), changes.Terms{}); err != nil || find(t, bank, uid).Status != want {
+			t.Errorf("%v: %v, %s", approve, err, find(t, bank, uid).Status)
+		}
+	}
+	counted(t, bank)
+}
+
+func TestTwoPeopleChangeACustomer(t *testing.T) {
+	t.Parallel()
+	bank := staffed(t)
+	c := bank.Customer()
+	dual(t, bank)
+	out, err := bank.Customers.Change(bank.Staff(), c.UID, customers.Draft{TaxID: given.Of("98-7654321"), Note: given.Of("new")}, changes.Terms{})
+	if err != nil || out.Approval == 0 || out.Result.Status != customers.Pending || find(t, bank, c.UID).Note != "" {
+		t.Fatalf("%+v %v", out, err)
+	}
+	if _, err := bank.Changes.Approve(bank.Checker(), changes.UID(out.Approval), changes.Terms{}); err != nil {
+		t.Fatal(err)
+	}
+	if now := find(t, bank, c.UID); now.Note != "new" || now.TaxID.Last4 != "4321" || now.Version != 2 {
+		t.Errorf("%+v", now)
+	}
+	if _, err := bank.Customers.Suspend(bank.Staff(), c.UID, changes.Terms{}); err != nil || find(t, bank, c.UID).Status != customers.Active {
+		t.Errorf("suspended by one person: %v", err)
+	}
+}
+
+func TestNoTaxIDStandsAnywhereInTheClear(t *testing.T) {
+	t.Parallel()
+	bank := staffed(t)
+	const canary = "77-7654321"
+	d := draft("SECRET", func(d *customers.Draft) { d.TaxID = given.Of(canary) })
+	c := create(t, bank, bank.Staff(), d)
+	_, _ = bank.Customers.Create(bank.Staff(), d, changes.Terms{IdempotencyKey: "k"}) // refused
+	dual(t, bank)
+	if _, err := bank.Customers.Change(bank.Staff(), c.UID, customers.Draft{TaxID: given.Of(canary), Note: given.Of("x")}, changes.Terms{IdempotencyKey: "k"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"customers", "audit_entries", "events", "idempotency_keys", "approvals"} {
+		var seen, rows int
+		err := bank.DB.NewRaw("SELECT count(*) FILTER (WHERE x::text LIKE '%7654321%' OR x::text LIKE '%37373635343332%'), count(*) FROM "+table+" AS x WHERE tenant = ?", bank.Tenant).
+			Scan(t.Context(), &seen, &rows)
+		if err != nil || seen != 0 || rows == 0 {
+			t.Errorf("%s: %d of %d rows show it (%v)", table, seen, rows, err)
+		}
+	}
+}
