@@ -91,6 +91,24 @@ func createCustomer(b *coretest.Bank) write {
 	}
 }
 
+func changeCustomer(b *coretest.Bank, c *customers.Customer, d customers.Draft) write {
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Customers.Change(ctx, c.UID, d, with(key)))
+	}
+}
+
+func suspendCustomer(b *coretest.Bank, c *customers.Customer) write {
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Customers.Suspend(ctx, c.UID, with(key)))
+	}
+}
+
+func activateCustomer(b *coretest.Bank, c *customers.Customer) write {
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Customers.Activate(ctx, c.UID, with(key)))
+	}
+}
+
 // officer is a user of the bank itself, whom customers name.
 func officer(b *coretest.Bank) {
 	err := b.DB.InTx(context.Background(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {

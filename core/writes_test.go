@@ -54,6 +54,17 @@ var writes = []struct {
 		b.Customer(func(c *customers.Customer) { c.ShortName = "LAKESIDE" })
 		return createCustomer(b)
 	}},
+	{name: "changeCustomer", on: func(b *coretest.Bank) write {
+		return changeCustomer(b, b.Customer(), customers.Draft{LegalName: given.Of("Harbor Bakery LLC")})
+	}},
+	{name: "changeCustomer, which moves to a partner", on: func(b *coretest.Bank) write {
+		return changeCustomer(b, b.Customer(), customers.Draft{PartnerOrgShortName: given.Of(b.DownstreamPartner().ShortName)})
+	}},
+	{name: "suspendCustomer", on: func(b *coretest.Bank) write { return suspendCustomer(b, b.Customer()) }},
+	{name: "activateCustomer", on: func(b *coretest.Bank) write {
+		return activateCustomer(b, b.Customer(func(c *customers.Customer) { c.Status = customers.Suspended }))
+	}},
+	{name: "activateCustomer, who is active", refused: customers.ErrStatus, on: func(b *coretest.Bank) write { return activateCustomer(b, b.Customer()) }},
 	{name: "approveChange, of something new", as: checker, on: func(b *coretest.Bank) write { return approve(b, addSignatory(b, b.Customer(dual))) }},
 	{name: "approveChange, of a change", as: checker, on: func(b *coretest.Bank) write {
 		return approve(b, changeSignatory(b, b.Signatory(b.Customer(dual)).UID))
