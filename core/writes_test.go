@@ -2,14 +2,15 @@ package core_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"bankgraph/core/changes"
+	"bankgraph/core/contacts"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
+	"bankgraph/core/fault"
 	"bankgraph/core/given"
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
@@ -44,6 +45,26 @@ var writes = []struct {
 	{name: "changeSignatory, to be approved", on: func(b *coretest.Bank) write { return changeSignatory(b, b.Signatory(b.Customer(dual)).UID) }},
 	{name: "changeSignatory, which is absent", refused: signatories.ErrNotFound, on: func(b *coretest.Bank) write { return changeSignatory(b, 4711) }},
 	{name: "removeSignatory", on: func(b *coretest.Bank) write { return removeSignatory(b, b.Signatory(b.Customer()).UID) }},
+	{name: "addContact", on: func(b *coretest.Bank) write { return addContact(b, b.Customer()) }},
+	{name: "addContact, to be approved", on: func(b *coretest.Bank) write { return addContact(b, b.Customer(dual)) }},
+	{name: "changeContact", on: func(b *coretest.Bank) write { return changeContact(b, b.Contact(b.Customer()).UID) }},
+	{name: "changeContact, which is absent", refused: contacts.ErrNotFound, on: func(b *coretest.Bank) write { return changeContact(b, 4711) }},
+	{name: "createCustomer", on: createCustomer},
+	{name: "createCustomer, whose name is taken", refused: nameTaken, on: func(b *coretest.Bank) write {
+		b.Customer(func(c *customers.Customer) { c.ShortName = "LAKESIDE" })
+		return createCustomer(b)
+	}},
+	{name: "changeCustomer", on: func(b *coretest.Bank) write {
+		return changeCustomer(b, b.Customer(), customers.Draft{LegalName: given.Of("Harbor Bakery LLC")})
+	}},
+	{name: "changeCustomer, which moves to a partner", on: func(b *coretest.Bank) write {
+		return changeCustomer(b, b.Customer(), customers.Draft{PartnerOrgShortName: given.Of(b.DownstreamPartner().ShortName)})
+	}},
+	{name: "suspendCustomer", on: func(b *coretest.Bank) write { return suspendCustomer(b, b.Customer()) }},
+	{name: "activateCustomer", on: func(b *coretest.Bank) write {
+		return activateCustomer(b, b.Customer(func(c *customers.Customer) { c.Status = customers.Suspended }))
+	}},
+	{name: "activateCustomer, who is active", refused: customers.ErrStatus, on: func(b *coretest.Bank) write { return activateCustomer(b, b.Customer()) }},
 	{name: "approveChange, of something new", as: checker, on: func(b *coretest.Bank) write { return approve(b, addSignatory(b, b.Customer(dual))) }},
 	{name: "approveChange, of a change", as: checker, on: func(b *coretest.Bank) write {
 		return approve(b, changeSignatory(b, b.Signatory(b.Customer(dual)).UID))
@@ -80,6 +101,9 @@ var writes = []struct {
 	{name: "refuseChange, of a new role", as: checker, on: func(b *coretest.Bank) write { return refuse(b, createRole(b, b.Customer(dual))) }},
 }
 
+// nameTaken is the fault of customers by its words.
+var nameTaken = fault.Kept{Kind: fault.Conflict, Subject: "customer", Message: "another customer has this short name"}.Again()
+
 func TestEveryOperationIsAmongTheWrites(t *testing.T) {
 	t.Parallel()
 	var tried []string
@@ -112,46 +136,4 @@ func checker(b *coretest.Bank) context.Context { return b.Checker() }
 // dual lets a customer ask for a second person everywhere.
 func dual(c *customers.Customer) {
 	c.Access.CustomerDualApproval, c.Access.BeneDualApproval, c.Access.UserDualApproval, c.Access.FeeTierForApproval = true, true, true, true
-}
-
-func addSignatory(b *coretest.Bank, to *customers.Customer) write {
-	ada := signatories.Draft{FullName: given.Of("Ada Byron"), EmailAddress: given.Of("ada@mail.example"), PhoneNumber: given.Of("+16145550123"), ApprovalLimit: given.Of("12.50")}
-	return func(ctx context.Context, key string) (said, error) {
-		return heard(b.Signatories.Add(ctx, to.UID, ada, with(key)))
-	}
-}
-
-func changeSignatory(b *coretest.Bank, uid signatories.UID) write {
-	return func(ctx context.Context, key string) (said, error) {
-		return heard(b.Signatories.Change(ctx, 0, uid, signatories.Draft{Title: given.Of("CFO")}, with(key)))
-	}
-}
-
-func removeSignatory(b *coretest.Bank, uid signatories.UID) write {
-	return func(ctx context.Context, key string) (said, error) {
-		return heard(b.Signatories.Remove(ctx, 0, uid, with(key)))
-	}
-}
-
-// proposed is the approval that an operation of the staff asks for.
-func proposed(b *coretest.Bank, do write) changes.UID {
-	out, err := do(b.Staff(), "")
-	if err != nil || out.Approval == 0 {
-		panic(fmt.Sprintf("nothing waits for approval: %+v %v", out, err))
-	}
-	return changes.UID(out.Approval)
-}
-
-func approve(b *coretest.Bank, what write) write {
-	uid := proposed(b, what)
-	return func(ctx context.Context, key string) (said, error) {
-		return heard(b.Changes.Approve(ctx, uid, with(key)))
-	}
-}
-
-func refuse(b *coretest.Bank, what write) write {
-	uid := proposed(b, what)
-	return func(ctx context.Context, key string) (said, error) {
-		return heard(b.Changes.Refuse(ctx, uid, with(key)))
-	}
 }

@@ -1,11 +1,16 @@
 package graph_test
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
 	"bankgraph/core/customers"
@@ -217,6 +222,27 @@ func TestARepeatedKeyHasOneEffectAndOneAnswer(t *testing.T) {
 				t.Errorf("%s", again.body)
 			}
 		})
+	}
+}
+
+func TestARequestInFlightIsToldFromAReusedKey(t *testing.T) {
+	t.Parallel()
+	b := settled(t)
+	ask := func(title string) answer {
+		return b.ask(t, b.partner(), fmt.Sprintf(`mutation { changeSignatory(input: {uid: "%s", title: "%s", idempotencyKey: "k"}) { approval { uid } } }`, signatoryOf(star, 0), title))
+	}
+	err := b.core.DB.InTx(t.Context(), int64(b.tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO idempotency_keys (tenant, client, operation, key, request) VALUES (?, 'partner', 'changeSignatory', 'k', '')`, b.tenant)
+		if e := ask("CFO").one(t); e.Extensions.Code != "IDEMPOTENCY_IN_FLIGHT" {
+			t.Errorf("in flight: %+v", e)
+		}
+		return cmp.Or(err, errors.New("nothing of it stays"))
+	})
+	if got := ask("CFO"); err == nil || len(got.errors) != 0 {
+		t.Errorf("afterwards: %s (%v)", got.body, err)
+	}
+	if e := ask("Chair").one(t); e.Extensions.Code != "IDEMPOTENCY_KEY_REUSED" {
+		t.Errorf("reused: %+v", e)
 	}
 }
 

@@ -1,6 +1,9 @@
 package rest_test
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -8,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/uptrace/bun"
 )
 
 // changing are the operations that change something, in the fullest form. Their answers are golden files of the same name.
@@ -107,6 +112,23 @@ func TestARepeatedKeyHasOneEffectAndOneAnswer(t *testing.T) {
 			again := b.send(b.program(), b.keyed(other, "key-1"))
 			again.refused(t, "another body", http.StatusConflict, "IDEMPOTENCY_KEY_REUSED", "used for another request")
 		})
+	}
+}
+
+func TestWhoRepeatsARequestInFlightIsToldWhenToComeBack(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	err := b.DB.InTx(t.Context(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO idempotency_keys (tenant, client, operation, key, request) VALUES (?, 'partner', 'addSignatory', 'k', '')`, b.Tenant)
+		answer := b.send(b.program(), b.keyed(changing[slices.IndexFunc(changing, func(o operation) bool { return o.name == "signatories_add" })], "k"))
+		answer.refused(t, "in flight", http.StatusConflict, "IDEMPOTENCY_IN_FLIGHT", "still being worked on")
+		if got := answer.header.Get("Retry-After"); got != "1" {
+			t.Errorf("Retry-After: %q", got)
+		}
+		return cmp.Or(err, errors.New("nothing of it stays"))
+	})
+	if err == nil || b.recorded() != 0 {
+		t.Error(err)
 	}
 }
 

@@ -31,6 +31,7 @@ type bank struct {
 	keyset     string // file
 	customers  int64
 	token      string // of somebody who sees the whole bank
+	writer     string // the token of somebody who may change it
 	postmaster int    // PostgreSQL's first process
 	version    string // of PostgreSQL
 	size       string // of the database
@@ -121,18 +122,23 @@ func (b *bank) fill(ctx context.Context, c *core.Core) error {
 		return fmt.Errorf("the bank in this data folder has %d customers, not %d", there, b.customers)
 	}
 	operator = access.Operator(ctx, tenant.ID, tenant.Code, tenant.Location())
-	draft := clients.Draft{Key: "bench", Name: "Bench"}
-	for _, permission := range access.Readers {
+	if b.token, err = tokenOf(operator, c, "bench", access.Readers); err == nil {
+		b.writer, err = tokenOf(operator, c, "bench-writer", access.Partners)
+	}
+	return err
+}
+
+// tokenOf makes an API key with these permissions, where it is missing, and gives it a token.
+func tokenOf(operator context.Context, c *core.Core, key string, permissions []access.Permission) (string, error) {
+	draft := clients.Draft{Key: key}
+	for _, permission := range permissions {
 		draft.Permissions = append(draft.Permissions, string(permission))
 	}
 	if _, _, err := c.Clients.Add(operator, draft); err != nil && !errors.Is(err, clients.ErrExists) {
-		return err
+		return "", err
 	}
-	tokens, err := c.Clients.IssueUnasked(operator, "bench")
-	if err == nil {
-		b.token = tokens.AccessToken
-	}
-	return err
+	tokens, err := c.Clients.IssueUnasked(operator, key)
+	return tokens.AccessToken, err
 }
 
 // look learns what the report says of the database.

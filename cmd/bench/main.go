@@ -3,6 +3,11 @@
 //
 //	go run ./cmd/bench -customers 100000 -data /tmp/bench
 //
+// With -keys it holds the program to the promise of idempotency keys instead: many copies of each request at once, over
+// REST and over GraphQL, have one effect and one answer.
+//
+//	go run ./cmd/bench -customers 250 -keys 1000 -copies 50
+//
 // It starts a PostgreSQL of its own (fsync on), fills a demo bank, and runs each server in a process of
 // its own: "bankgraph serve" as it is in the working tree, and plain net/http with pgx, structs and encoding/json
 // that answers the same bytes (hand.go). Rounds of both alternate, so that what else happens on the machine falls
@@ -33,6 +38,8 @@ type options struct {
 	check       bool
 	statements  bool
 	seed        uint64
+	keys        int
+	copies      int
 }
 
 func main() {
@@ -55,6 +62,8 @@ func main() {
 	flag.BoolVar(&o.statements, "statements", false, "tell what each statement costs PostgreSQL; needs its pg_stat_statements")
 	flag.BoolVar(&o.check, "check", false, "only compare the answers")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the choice of customers")
+	flag.IntVar(&o.keys, "keys", 0, "instead of measuring: change something with so many idempotency keys, over each face")
+	flag.IntVar(&o.copies, "copies", 50, "how many times each of the keys is sent at once")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -65,6 +74,9 @@ func main() {
 }
 
 func run(ctx context.Context, o options) (err error) {
+	if o.keys < 0 || o.copies < 1 {
+		return errors.New("-keys must not be below zero, and -copies must be above")
+	}
 	if o.customers < 1 || o.rounds < 1 || o.connections < 1 || o.seconds <= 0 {
 		return errors.New("-customers, -rounds, -connections and -seconds must be above zero")
 	}
@@ -73,6 +85,9 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
+	if o.keys > 0 {
+		return keepPromise(ctx, o, b)
+	}
 	chosen, err := choose(ctx, b, o.only)
 	if err != nil {
 		return err

@@ -10,11 +10,19 @@ import (
 // runs that comparison, over all workloads.
 func TestHandlersWrittenByHandAnswerTheSameBytes(t *testing.T) {
 	t.Parallel()
+	bench(t, "-check", "-customers", "1000")
+}
+
+// Promise P2 (reliability, section 1) in small; the figure to reach is -keys 1000 -copies 50.
+func TestCopiesOfARequestHaveOneEffectAndOneAnswer(t *testing.T) {
+	t.Parallel()
+	bench(t, "-customers", "50", "-keys", "40", "-copies", "25")
+}
+
+func bench(t *testing.T, flags ...string) {
+	t.Helper()
 	bench := filepath.Join(t.TempDir(), "bench")
-	for _, command := range []*exec.Cmd{
-		exec.Command("go", "build", "-o", bench, "."),
-		exec.Command(bench, "-check", "-customers", "1000"),
-	} {
+	for _, command := range []*exec.Cmd{exec.Command("go", "build", "-o", bench, "."), exec.Command(bench, flags...)} {
 		if out, err := command.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", command, err, out)
 		}

@@ -103,6 +103,33 @@ func TestAKeyLivesForSevenDaysOfTheDatabase(t *testing.T) {
 	d.wrote(2, 0)
 }
 
+func TestTwoServersRenewAnOldKeyOnce(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	_, err := d.ask("k")
+	d.must(err)
+	d.byHand(`UPDATE idempotency_keys SET created_at = clock_timestamp() - interval '8 days' WHERE tenant = ?`, d.Tenant)
+	begun, release := stuck(d)
+	first := make(chan error)
+	go func() { _, err := d.ask("k"); first <- err }()
+	wait(t, "the first", begun)
+	elsewhere := d.declare(core.New(core.Options{DB: d.DB, Keys: d.Keys, Now: d.Clock.Now}), "takeNote")
+	second := make(chan error)
+	again := func() error {
+		_, err := d.say(d.Staff(), elsewhere, changes.Target{}, "hello", changes.Terms{IdempotencyKey: "k"})
+		return err
+	}
+	go func() { second <- again() }()
+	time.Sleep(50 * time.Millisecond) // the second waits for the row by now; where it does not, it finds the new one
+	close(release)
+	d.must(wait(t, "the first", first))
+	if err := wait(t, "the second", second); err != nil {
+		is(t, "the second", err, changes.ErrInFlight)
+	}
+	d.must(again())
+	d.wrote(2, 0)
+}
+
 func TestOldKeysAreClearedAway(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -59,33 +59,28 @@ func (s *Service) once(operation string, caller access.Caller, at Target, draft 
 }
 
 // claim takes the key for this transaction, and returns nil; or the answer that was given for it before. Who comes
-// second waits here for the first to end.
+// second waits here for the first to end. Reading an answer locks and writes nothing, so that copies read it side by side.
 func (o once) claim(ctx context.Context, tx bun.Tx) (earlier []byte, err error) {
 	if o.key == "" {
 		return nil, nil
 	}
-	var claimed bool
-	err = tx.NewRaw(`INSERT INTO idempotency_keys AS k (tenant, client, operation, key, request) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (tenant, client, operation, key) DO UPDATE SET request = excluded.request, outcome = NULL, created_at = clock_timestamp()
-		WHERE k.created_at < clock_timestamp() - interval '7 days' RETURNING true`,
-		o.tenant, o.client, o.operation, o.key, o.request).Scan(ctx, &claimed)
-	if err == nil {
-		return nil, nil
-	}
-	if db.IsLockTimeout(err) {
-		return nil, ErrInFlight
-	}
-	if !errors.Is(err, sql.ErrNoRows) {
+	taken, err := tx.NewRaw(`INSERT INTO idempotency_keys (tenant, client, operation, key, request) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+		o.tenant, o.client, o.operation, o.key, o.request).Exec(ctx)
+	if mine, err := o.mine(taken, err); mine || err != nil {
 		return nil, err
 	}
 	var there struct {
 		Request []byte `bun:"request"`
 		Outcome []byte `bun:"outcome"`
+		Old     bool   `bun:"old"`
 	}
-	err = tx.NewRaw(`SELECT request, outcome FROM idempotency_keys WHERE tenant = ? AND client = ? AND operation = ? AND key = ?`,
-		o.tenant, o.client, o.operation, o.key).Scan(ctx, &there)
+	err = tx.NewRaw(`SELECT request, outcome, created_at < clock_timestamp() - interval '7 days' AS old FROM idempotency_keys
+		WHERE tenant = ? AND client = ? AND operation = ? AND key = ?`, o.tenant, o.client, o.operation, o.key).Scan(ctx, &there)
 	if err != nil {
 		return nil, err
+	}
+	if there.Old {
+		return nil, o.renew(ctx, tx)
 	}
 	if !seal.SameSecret(there.Request, o.request) {
 		return nil, ErrKeyReused
@@ -94,6 +89,30 @@ func (o once) claim(ctx context.Context, tx bun.Tx) (earlier []byte, err error) 
 		return nil, fmt.Errorf("the idempotency key of %s has no answer", o.operation)
 	}
 	return there.Outcome, nil
+}
+
+// renew takes a key whose time is over. Where somebody else does so at this moment, that request is in flight.
+func (o once) renew(ctx context.Context, tx bun.Tx) error {
+	renewed, err := tx.NewRaw(`UPDATE idempotency_keys SET request = ?, outcome = NULL, created_at = clock_timestamp()
+		WHERE tenant = ? AND client = ? AND operation = ? AND key = ? AND created_at < clock_timestamp() - interval '7 days'`,
+		o.request, o.tenant, o.client, o.operation, o.key).Exec(ctx)
+	mine, err := o.mine(renewed, err)
+	if err == nil && !mine {
+		err = ErrInFlight
+	}
+	return err
+}
+
+// mine tells whether a statement took the key. Who holds it for too long works on a copy of the request.
+func (o once) mine(taken sql.Result, err error) (bool, error) {
+	if db.IsLockTimeout(err) {
+		return false, ErrInFlight
+	}
+	if err != nil {
+		return false, err
+	}
+	n, err := taken.RowsAffected()
+	return n > 0, err
 }
 
 // keep stores the answer in the transaction of the work, and clears away a few keys that nobody will repeat any more.
