@@ -65,7 +65,7 @@ func TestOnlyALostCommitIsOfUnknownOutcome(t *testing.T) {
 		"the connection turns out to be dead":     {begin, faults.Fault{Cut: true, Never: true}, false, true, true},
 		"the server has no connections to give":   {begin, faults.Fault{State: "53300"}, false, true, true},
 		"the server goes before the bank is said": {act, faults.Fault{State: "57P01"}, false, true, true},
-		"a deadlock":                              {insert, faults.Fault{State: "40P01", Ran: true}, false, true, true},
+		"a deadlock": {insert, faults.Fault{State: "40P01", Ran: true}, false, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

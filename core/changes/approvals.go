@@ -199,10 +199,9 @@ var (
 )
 
 type shape struct {
-	want    db.Columns
-	partner bool
-	where   string
-	order   string
+	want  db.Columns
+	where string
+	order string
 }
 
 // where are the conditions of a list, with who may see it. $1 is the tenant and $2 the partner.
