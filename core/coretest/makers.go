@@ -186,7 +186,7 @@ func (b *Bank) Limit(of *customers.Customer, code string, ceiling int64) *limits
 
 func (b *Bank) limit(of *customers.Customer, code string, ceiling int64) *limits.Limit {
 	b.t.Helper()
-	l := &limits.Limit{Tenant: b.Tenant, Customer: of.UID, Code: code, Application: "Payments", Ceiling: ceiling, Currency: "USD"}
+	l := &limits.Limit{Tenant: b.Tenant, Customer: of.UID, Code: code, Application: "Payments", Ceiling: ceiling, Currency: "USD", Version: 1}
 	b.insert(l)
 	return l
 }
@@ -222,7 +222,7 @@ func (b *Bank) fee(of *customers.Customer, edits ...func(*fees.Tier)) *fees.Tier
 	b.numbers.tiers++
 	f := &fees.Tier{
 		Tenant: b.Tenant, ID: fees.ID(b.numbers.tiers), Customer: of.UID, Application: "Payments", FeeTier: "Gold",
-		Product: "Outgoing Payment", FeeName: "SPOT",
+		Product: "Outgoing Payment", FeeName: "SPOT", Status: fees.Active, Version: 1, UpdatedAt: b.Now(),
 	}
 	change(f, edits)
 	b.insert(f)

@@ -55,13 +55,9 @@ func (b *bank) limitsOf(n int64) []*limits.Limit {
 	}
 	var all []*limits.Limit
 	for _, kind := range kinds {
-		application := "Payments"
-		if kind.Family == "FX" {
-			application = "Foreign_Exchange"
-		}
 		all = append(all, &limits.Limit{
-			Tenant: b.tenant, Customer: Customer(n), Code: kind.Code, Application: application,
-			Ceiling: ceiling(kind, base(n)), Currency: "USD",
+			Tenant: b.tenant, Customer: Customer(n), Code: kind.Code, Application: kind.Application(),
+			Ceiling: ceiling(kind, base(n)), Currency: "USD", Version: 1, UpdatedAt: b.start,
 		})
 	}
 	return all
@@ -128,6 +124,7 @@ func (b *bank) tiersOf(n int64) []*fees.Tier {
 	all[1].Account = &first
 	for k, tier := range all {
 		tier.Tenant, tier.ID, tier.Customer, tier.Product = b.tenant, fees.ID(n*8+int64(k)), Customer(n), "Outgoing Payment"
+		tier.Status, tier.Version, tier.UpdatedAt = fees.Active, 1, b.start
 	}
 	return all
 }
