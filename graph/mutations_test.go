@@ -49,6 +49,9 @@ var mutations = map[string]struct {
 			access: {allowOnlineAccess: true, firstApproverLimit: "10.5", secondApproverLimit: "999999999.99", numberOfApprovers: 2}, additionalAttributes: [{name: "region", value: "East"}]`, c)
 	}, `customer { id shortName status version taxId { masked } legalAddress { countryCode country } mailingAddress { line1 country } relationshipManager phoneNumber secCodes
 		parent { uid } profile { creditClient achNonPrefundLimit detailsOfCharge } access { firstApproverLimit secondApproverLimit numberOfApprovers } additionalAttributes { name value } } approval { uid }`},
+	"changeLimits": {access.ManageCustomers, func(c customers.UID) string {
+		return fmt.Sprintf(`customer: "%s", limits: [{code: "ach_payment_limit_per_day", value: "60000.5"}, {code: "FEDWIRE_PAYMENT_LIMIT_PER_DAY", value: "3"}]`, c)
+	}, `customer { uid limits(rail: ACH) { code current } } approval { uid }`},
 	"approveChange": {access.ManageCustomers, openApproval, `approval { status checkerClient }`},
 	"refuseChange":  {access.ManageCustomers, openApproval, `approval { status decisionReason }`},
 }

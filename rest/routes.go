@@ -16,6 +16,7 @@ func (a *api) routes(r chi.Router) {
 	r.Put("/v2/customers/{customerUID}", a.answer(customersV2.says("Customer update failed"), a.changeCustomerV2))
 	r.With(sparingly(a.LookUps)).Get("/v1/customers/lookup/{accountNumber}", a.answer(lookupV1, a.lookUpCustomer))
 	r.Post("/v1/customers/{customerUID}/limits", a.answer(limitsV1, a.checkLimits))
+	r.Patch("/v1/customers/{customerUID}/limits", a.answer(limitUpdateV1, a.changeLimits))
 
 	// Signatories.
 	r.Get("/v1/customers/{customerId}/signatories", a.answer(signatoriesV1, a.listSignatories))

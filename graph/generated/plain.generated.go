@@ -887,6 +887,29 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"ChangeLimitsPayload": {
+		"customer": {
+			One: func(o any) any {
+				if v := o.(*model.ChangeLimitsPayload).Customer; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.ChangeLimitsPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.ChangeLimitsPayload).Replayed)
+			},
+		},
+	},
 	"ChangeSignatoryPayload": {
 		"signatory": {
 			One: func(o any) any {
@@ -1876,6 +1899,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.Edge[audit.Entry]]():                 "AuditEntryEdge",
 	reflect.TypeFor[*accounts.Balances]():                       "Balances",
 	reflect.TypeFor[*model.ChangeContactPayload]():              "ChangeContactPayload",
+	reflect.TypeFor[*model.ChangeLimitsPayload]():               "ChangeLimitsPayload",
 	reflect.TypeFor[*model.ChangeSignatoryPayload]():            "ChangeSignatoryPayload",
 	reflect.TypeFor[*contacts.Contact]():                        "Contact",
 	reflect.TypeFor[*contacts.Bank]():                           "ContactBank",
@@ -1914,7 +1938,9 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.Decision]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputApproveChangeInput(ctx, nil, v) },
 	reflect.TypeFor[customers.Attribute]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputAttributeInput(ctx, nil, v) },
 	reflect.TypeFor[audit.Search]():               func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
+	reflect.TypeFor[limits.Draft]():               func(ctx context.Context, v any) (any, error) { return unmarshalInputCeilingInput(ctx, nil, v) },
 	reflect.TypeFor[model.ContactDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeContactInput(ctx, nil, v) },
+	reflect.TypeFor[model.LimitDrafts]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeLimitsInput(ctx, nil, v) },
 	reflect.TypeFor[model.SignatoryDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSignatoryInput(ctx, nil, v) },
 	reflect.TypeFor[contacts.BankDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputContactBankInput(ctx, nil, v) },
 	reflect.TypeFor[contacts.Search]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },

@@ -4,6 +4,7 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
+	"bankgraph/core/limits"
 	"bankgraph/core/signatories"
 )
 
@@ -36,5 +37,12 @@ type ContactDraft struct {
 type CustomerDraft struct {
 	UID customers.UID
 	customers.Draft
+	changes.Terms
+}
+
+// LimitDrafts are what mutations say about a customer's limits.
+type LimitDrafts struct {
+	Customer customers.UID
+	Limits   []limits.Draft
 	changes.Terms
 }

@@ -47,6 +47,16 @@ type ChangeContactPayload struct {
 	Replayed bool `json:"replayed"`
 }
 
+// What there is after limits were changed.
+type ChangeLimitsPayload struct {
+	// The customer with its limits; they are unchanged while the change waits for approval.
+	Customer *customers.Customer `json:"customer,omitempty"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
 // What there is after a signatory was changed.
 type ChangeSignatoryPayload struct {
 	// The signatory; unchanged while the change waits for approval.
