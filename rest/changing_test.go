@@ -26,6 +26,8 @@ var changing = []operation{
 	{"customers_change_g1", http.MethodPut, "/customers/{C}", `{"externalReferenceId": "ref-10", "legalName": "Acme Ltd", "customerType": "Consumer", "taxId": "98-7654321", "achCompanyID": "2234567890", "legalAddress": {"addressLine2": "Floor 3"}, "mailAddressSameAsLegal": true, "costCenter": "CC9", "relationshipManager": "mjones", "secCodes": ["ccd"], "legalEntityAccessSettings": {"paymentLimitforFirstApprover": 20}, "addtionalProfileDetails": [{"crediValueAdjustment": "1"}]}`},
 	{"customers_change_v2", http.MethodPut, "/v2/customers/{C}", `{"legalName": "Acme Ltd", "shortName": "ignored", "status": "Suspended", "customerType": "Consumer", "taxId": "98-7654321", "legalAddress": {"addressLine2": "Floor 3", "countryCode": "CA"}, "mailAddressSameAsLegal": true, "costCenter": "CC9", "relationshipManager": "mjones", "note": "", "legalEntityAccessSettings": {"paymentLimitforFirstApprover": 20.25, "paymentNumberOfApprovers": 0, "allowOnlineAccess": false}, "additionalProfileDetails": {"creditValueAdjustment": "0.75", "sso": false}}`},
 	{"limits_change", http.MethodPatch, "/v1/customers/{C}/limits", `[{"entityLimitId": "ach_payment_limit_per_day", "entityLimitValue": "60000.5", "applicationId": "4cd5c6b0-3f0e-4f5c-9a43-0c2bb5c1a001"}, {"entityLimitId": "NO_OF_ACH_FILES_PER_DAY", "entityLimitValue": "3"}]`},
+	{"fees_add", http.MethodPost, "/v1/customers/{C}/fees", `{"application": "payments", "accountNumber": "70100000001", "feeTier": "gold", "feeName": "ON", "product": "outgoing payment"}`},
+	{"fees_change", http.MethodPut, "/v1/customers/{C}/fees/1", `{"application": "Payments", "accountNumber": "70100000001", "feeTier": "Gold", "feeName": "ON", "product": "Outgoing Payment"}`},
 }
 
 // everything are all operations.

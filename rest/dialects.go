@@ -126,11 +126,11 @@ var (
 		{field: "customerUID", problem: fault.AllZero, status: http.StatusBadRequest, code: "CUSTOMER_CUSTOMERID_ALLZERO"},
 		{field: "customerUID", status: http.StatusBadRequest, code: "CUSTOMER_CUSTOMERID_NUMBER"},
 	})
-	contactsG1  = dialect{success: successC1, failure: failureC1, lines: contactLines}
-	contactsV2  = contactsG1
-	accountsG1  = dialect{success: successC1, failure: failureC1, lines: accountLines}
-	accountsV2  = accountsG1
-	accountsV3  = dialect{success: successV3, failure: failureC5, lines: accountLines}
+	contactsG1 = dialect{success: successC1, failure: failureC1, lines: contactLines}
+	contactsV2 = contactsG1
+	accountsG1 = dialect{success: successC1, failure: failureC1, lines: accountLines}
+	accountsV2 = accountsG1
+	accountsV3 = dialect{success: successV3, failure: failureC5, lines: accountLines}
 
 	lookupV1 = dialect{success: bare, failure: failureC4, lines: table("LKUP_VALIDATION_ERROR", "LKUP_ACCESS_DENIED",
 		line{field: "accountNumber", problem: fault.Max, status: http.StatusBadRequest, code: "LKUP_ACCNUM_MAX"},
@@ -162,6 +162,9 @@ var (
 		line{field: "entityLimitValue", problem: fault.Required, status: http.StatusBadRequest, code: "CUSTOMERLIMIT_VALUE_REQUIRED"},
 		line{field: "entityLimitValue", problem: fault.Min, status: http.StatusBadRequest, code: "CUSTOMERLIMIT_VALUE_NEGATIVE"},
 		line{field: "entityLimitValue", status: http.StatusBadRequest, code: "CUSTOMERLIMIT_VALUE_INVALID"})...)}
+
+	// Fees have no codes: their failures are a message.
+	feesV1 = dialect{success: bare, failure: failureC3, lines: table("", notAuthorized)}
 
 	// Signatories alone tell a foreign customer of the same bank from an absent one.
 	signatoriesV1 = dialect{success: bare, failure: failureC4or6, lines: table("SIG_VALIDATION_ERROR", notAuthorized,

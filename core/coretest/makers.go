@@ -229,6 +229,18 @@ func (b *Bank) fee(of *customers.Customer, edits ...func(*fees.Tier)) *fees.Tier
 	return f
 }
 
+// Configured puts a fee of 12.50 into the bank's catalogue.
+func (b *Bank) Configured(application, product, name, tier string) {
+	b.t.Helper()
+	b.remember(func(o *Bank) { o.configured(application, product, name, tier) })
+	b.configured(application, product, name, tier)
+}
+
+func (b *Bank) configured(application, product, name, tier string) {
+	b.t.Helper()
+	b.insert(&fees.Fee{Tenant: b.Tenant, Application: application, Product: product, FeeName: name, FeeTier: tier, PriceMinor: 12_50, Currency: "USD"})
+}
+
 func (b *Bank) remember(again func(*Bank)) {
 	if b.other != nil {
 		b.t.Fatal("Other must come after everything that is made: it makes the twins once")

@@ -110,6 +110,22 @@ var (
 	feeNames = words("TN SPOT ON")
 )
 
+// catalogue are the fees that the bank is configured for: all that its customers hold, better tiers for less.
+func (b *bank) catalogue() []*fees.Fee {
+	var all []*fees.Fee
+	for a, application := range words("Foreign_Exchange Payments") {
+		for n, name := range feeNames {
+			for t, tier := range feeTiers {
+				all = append(all, &fees.Fee{
+					Tenant: b.tenant, Application: application, Product: "Outgoing Payment", FeeName: name, FeeTier: tier,
+					PriceMinor: int64(1000 + 500*a + 250*n + 100*(len(feeTiers)-t)), Currency: "USD",
+				})
+			}
+		}
+	}
+	return all
+}
+
 // tiersOf are the fee tiers of a company, the second one for its first account only.
 func (b *bank) tiersOf(n int64) []*fees.Tier {
 	if !limited(n) {

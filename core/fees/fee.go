@@ -45,6 +45,17 @@ type Tier struct {
 	UpdatedAt     time.Time     `bun:"updated_at" json:"-"`
 }
 
+// Counting are the tiers that count: those that nobody has to approve any more.
+func Counting(tiers []*Tier) []*Tier {
+	counting := make([]*Tier, 0, len(tiers))
+	for _, t := range tiers {
+		if t.Status == Active {
+			counting = append(counting, t)
+		}
+	}
+	return counting
+}
+
 // ShownAccountNumber is the masked number of the account that the tier counts for; nil where it counts for all.
 func (t *Tier) ShownAccountNumber() *seal.Text {
 	return seal.Text{Last4: t.AccountNumber.Last4}.Shown()

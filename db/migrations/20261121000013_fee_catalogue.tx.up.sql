@@ -18,6 +18,8 @@ CREATE TABLE fee_catalogue (
   PRIMARY KEY (tenant, application, product, fee_name, fee_tier)
 );
 --bun:split
+SELECT row_security('fee_catalogue');
+--bun:split
 CREATE UNIQUE INDEX fee_catalogue_words ON fee_catalogue (tenant, lower(application), lower(product), lower(fee_name), lower(fee_tier));
 --bun:split
 -- A customer has each fee once for an account, and once for all of them (0).
