@@ -76,8 +76,8 @@ func New(o Options) *Core {
 	c.Contacts = contacts.New(o.DB, o.Keys, c.Customers, c.Changes, o.Now)
 	c.Accounts = accounts.New(o.DB, o.Keys, c.Customers, o.Now)
 	c.Signatories = signatories.New(o.DB, c.Customers, c.Changes)
-	c.Fees = fees.New(o.DB)
-	c.Limits = limits.New(o.DB, c.Customers, o.Now)
+	c.Fees = fees.New(o.DB, c.Customers, c.Accounts, c.Changes)
+	c.Limits = limits.New(o.DB, c.Customers, c.Changes, o.Now)
 	c.Ledger = ledger.New(o.DB)
 	return c
 }

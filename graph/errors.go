@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/errcode"
@@ -13,6 +14,7 @@ import (
 
 	"bankgraph/core/changes"
 	"bankgraph/core/fault"
+	"bankgraph/core/limits"
 	"bankgraph/db"
 )
 
@@ -34,10 +36,40 @@ func codeOf(f *fault.Fault) string {
 	if errors.Is(f, changes.ErrInFlight) {
 		return "IDEMPOTENCY_IN_FLIGHT"
 	}
+	field := f.Field[strings.LastIndexByte(f.Field, '.')+1:]
+	for _, p := range precise {
+		if p.is != nil && !p.is.Is(f) || p.is == nil && (p.subject != f.Subject || p.field != "" && p.field != field || p.problem != "" && p.problem != f.Problem) {
+			continue
+		}
+		return p.code
+	}
 	if code, ok := codes[f.Kind][f.Subject]; ok {
 		return code
 	}
 	return codes[f.Kind][""]
+}
+
+// precise are the codes of what is wrong with a field, and of declared faults, where they say more than the kind does:
+// those that the other face answers too.
+var precise = []struct {
+	is      *fault.Fault  // this very fault,
+	subject string        // or of this subject
+	field   string        // this field
+	problem fault.Problem // and this problem with it; what is empty fits all
+	code    string
+}{
+	{is: limits.ErrInactive, code: "CUSTOMER_CUSTOMERID_STATUS"},
+	{is: limits.ErrProcessingOrg, code: "CUSTOMER_CUSTOMERID_NOTALLOWED"},
+	{is: limits.ErrNone, code: "CUSTOMERLIMIT_BASELINE_NOTFOUND"},
+	{subject: "limit", field: "limits", problem: fault.Required, code: "CUSTOMERLIMIT_LIST_EMPTY"},
+	{subject: "limit", field: "code", problem: fault.Required, code: "CUSTOMERLIMIT_ENTITYLIMITID_REQUIRED"},
+	{subject: "limit", field: "code", problem: fault.Unknown, code: "CUSTOMERLIMIT_UNKNOWN_KEY"},
+	{subject: "limit", field: "value", problem: fault.Required, code: "CUSTOMERLIMIT_VALUE_REQUIRED"},
+	{subject: "limit", field: "value", problem: fault.Min, code: "CUSTOMERLIMIT_VALUE_NEGATIVE"},
+	{subject: "limit", field: "value", code: "CUSTOMERLIMIT_VALUE_INVALID"},
+	{subject: "limit", field: "amount", code: "CUSTOMERLIMIT_AMOUNT_INVALID"},
+	{subject: "limit", field: "entryType", problem: fault.Required, code: "CUSTOMERLIMIT_ENTRYTYPE_REQUIRED"},
+	{subject: "limit", code: "CUSTOMERLIMIT_INVALID_REQUEST"},
 }
 
 // words are the names of fields, by what they are of, where core has those of the partners.

@@ -252,7 +252,7 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 			"ACH_PPD_CREDIT_TRANSACTION_LIMIT", "FEDWIRE_PAYMENT_LIMIT_PER_DAY", "INSTANT_PAYMENT_LIMIT_PER_DAY",
 		} {
 			ceilings = append(ceilings, limits.Limit{
-				Tenant: b.tenant, Customer: uid, Code: code, Application: "Payments", Currency: "USD",
+				Tenant: b.tenant, Customer: uid, Code: code, Application: "Payments", Currency: "USD", Version: 1,
 				Ceiling: 5_000_000 + 1000*int64(n) + int64(uid-theBank),
 			})
 		}

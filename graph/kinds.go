@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 
@@ -135,15 +136,21 @@ func queueLimits(ctx context.Context, o *operation, b *db.Batch, s *siblings, f 
 	answers := o.core.Limits.OfCustomers(ctx, b, s.keys.([]customers.UID), asked)
 	return func(uid customers.UID) ([]*limits.Limit, error) {
 		found, err := answers.Of(uid)
-		if f, ok := fault.Of(err); ok && limitArguments[f.Field] != "" {
-			err = f.On(limitArguments[f.Field])
-		}
-		return found, err
+		return found, ofLimits(err)
 	}, nil
 }
 
-// limitArguments are the arguments that core knows by the partners' words.
-var limitArguments = map[string]string{"paymentRail": "rail", "paymentAmount": "amount"}
+// limitWords are those that core has from the partners.
+var limitWords = strings.NewReplacer("[", "limits[", "body", "limits", "entityLimitId", "code", "entityLimitValue", "value",
+	"appName", "application", "paymentRail", "rail", "paymentAmount", "amount")
+
+// ofLimits blames what is wrong with limits on the arguments and fields of the schema.
+func ofLimits(err error) error {
+	if f, ok := fault.Of(err); ok && f.Subject == "limit" {
+		return f.On(limitWords.Replace(f.Field))
+	}
+	return err
+}
 
 func askedLimits(a arguments) (asked limits.Asked, err error) {
 	text := func(name string) string { value, _ := a[name].(string); return value }

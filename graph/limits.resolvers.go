@@ -9,6 +9,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/limits"
 	"bankgraph/core/rails"
+	"bankgraph/graph/model"
 	"bankgraph/graph/scalar"
 	"context"
 	"time"
@@ -16,4 +17,15 @@ import (
 
 func (r *customerResolver) Limits(ctx context.Context, obj *customers.Customer, rail rails.Rail, entryType *rails.EntryType, secCode *rails.SECCode, amount *scalar.AmountText, date *time.Time) ([]*limits.Limit, error) {
 	return load(ctx, obj, customerLimits)
+}
+
+func (r *mutationResolver) ChangeLimits(ctx context.Context, input model.LimitDrafts) (*model.ChangeLimitsPayload, error) {
+	done, err := r.core.Limits.Change(ctx, input.Customer, input.Limits, input.Terms)
+	if err != nil {
+		return nil, ofLimits(err)
+	}
+	return &model.ChangeLimitsPayload{
+		Customer: changed(ctx, customerKind, "customer", done.Result.Customer, r.core.Customers.FindMany),
+		Approval: r.waiting(ctx, done.Mark), Replayed: done.Replayed,
+	}, nil
 }

@@ -77,6 +77,9 @@ var mutations = map[string]struct {
 	"activateCustomer": {access.ManageCustomers, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, c) }, `customer { uid status version } approval { uid }`},
 	"approveChange":    {access.ManageCustomers, openApproval, `approval { status checkerClient }`},
 	"refuseChange":     {access.ManageCustomers, openApproval, `approval { status decisionReason }`},
+	"changeLimits": {access.ManageCustomers, func(c customers.UID) string {
+		return fmt.Sprintf(`customer: "%s", limits: [{code: "ach_payment_limit_per_day", value: "60000.5"}, {code: "FEDWIRE_PAYMENT_LIMIT_PER_DAY", value: "3"}]`, c)
+	}, `customer { uid limits(rail: ACH) { code current } } approval { uid }`},
 }
 
 // staffOnly are the mutations that a partner may not make of its own customers either.

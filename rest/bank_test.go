@@ -133,6 +133,7 @@ func (b *bank) fillAcme() {
 	b.Signatory(b.acme, func(g *signatories.Signatory) { g.FullName, g.Status = canary, signatories.Deleted })
 	b.Fee(b.acme, func(f *fees.Tier) { f.FeeName = b.mark(f.Tenant) + "SPOT" })
 	b.Fee(b.acme, func(f *fees.Tier) { f.FeeTier, f.FeeName = "Silver", b.mark(f.Tenant)+"TN" })
+	b.Configured("Payments", "Outgoing Payment", "ON", "Gold")
 	b.Limit(b.acme, "ACH_PAYMENT_LIMIT_PER_TRANSACTION", 10_000_00)
 	b.Limit(b.acme, "ACH_PAYMENT_LIMIT_PER_DAY", 50_000_00)
 	b.Limit(b.acme, "ACH_PAYMENT_LIMIT_PER_MONTH", 500_000_00)

@@ -34,41 +34,63 @@ type object map[string]any
 
 // bodyOf reads the one JSON object of a request. No body at all is an empty object.
 func bodyOf(r *http.Request) (object, error) {
-	if r.ContentLength > mostBody {
-		return nil, errTooLarge // without a byte of it in memory
-	}
-	text, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, mostBody))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return nil, errTooLarge
-	case errors.Is(err, context.DeadlineExceeded):
-		return nil, err // the bank had no room to read on, which is not the caller's mistake
-	case err != nil:
-		return nil, malformed("could not be read")
-	case len(text) == 0 && r.Header.Get("Content-Type") == "":
-		return object{}, nil
-	case !isJSON(r.Header):
-		return nil, errMediaType
-	case len(text) == 0:
-		return object{}, nil
-	case !utf8.Valid(text):
-		return nil, malformed("must be UTF-8")
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	value, err := next(decoder, 0)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := decoder.Token(); err != io.EOF {
-		return nil, malformed("must be one JSON object and nothing after it")
+	value, there, err := valueOf(r)
+	if !there || err != nil {
+		return object{}, err
 	}
 	body, ok := value.(object)
 	if !ok {
 		return nil, malformed("must be a JSON object")
 	}
 	return body, nil
+}
+
+// listOf reads the one JSON array of a request.
+func listOf(r *http.Request) ([]any, error) {
+	value, _, err := valueOf(r)
+	if err != nil {
+		return nil, err
+	}
+	body, ok := value.([]any)
+	if !ok {
+		return nil, malformed("must be a JSON array")
+	}
+	return body, nil
+}
+
+// valueOf reads the one JSON value of a request, where there is a body at all.
+func valueOf(r *http.Request) (value any, there bool, err error) {
+	if r.ContentLength > mostBody {
+		return nil, false, errTooLarge // without a byte of it in memory
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, mostBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, false, errTooLarge
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, false, err // the bank had no room to read on, which is not the caller's mistake
+	case err != nil:
+		return nil, false, malformed("could not be read")
+	case len(text) == 0 && r.Header.Get("Content-Type") == "":
+		return nil, false, nil
+	case !isJSON(r.Header):
+		return nil, false, errMediaType
+	case len(text) == 0:
+		return nil, false, nil
+	case !utf8.Valid(text):
+		return nil, false, malformed("must be UTF-8")
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	value, err = next(decoder, 0)
+	if err != nil {
+		return nil, false, err
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return nil, false, malformed("must be one JSON value and nothing after it")
+	}
+	return value, true, nil
 }
 
 func isJSON(h http.Header) bool {

@@ -35,6 +35,9 @@ var changing = []operation{
 	{"users_suspend", http.MethodPut, people + "/users/{U}/suspend", ""},
 	{"users_activate", http.MethodPut, people + "/users/{L}/activate", ""},
 	{"roles_create", http.MethodPost, people + "/roles", `{"name": "Viewer", "description": "Looks", "applications": [{"name": "Digital_Banking_Portal", "entitlements": ["View_Portal"]}, {"name": "Payments", "entitlements": ["View_Payments"], "limits": [{"name": "Daily_Payment_Limits", "value": 0}]}]}`},
+	{"limits_change", http.MethodPatch, "/v1/customers/{C}/limits", `[{"entityLimitId": "ach_payment_limit_per_day", "entityLimitValue": "60000.5", "applicationId": "4cd5c6b0-3f0e-4f5c-9a43-0c2bb5c1a001"}, {"entityLimitId": "NO_OF_ACH_FILES_PER_DAY", "entityLimitValue": "3"}]`},
+	{"fees_add", http.MethodPost, "/v1/customers/{C}/fees", `{"application": "payments", "accountNumber": "70100000001", "feeTier": "gold", "feeName": "ON", "product": "outgoing payment"}`},
+	{"fees_change", http.MethodPut, "/v1/customers/{C}/fees/1", `{"application": "Payments", "accountNumber": "70100000001", "feeTier": "Gold", "feeName": "ON", "product": "Outgoing Payment"}`},
 }
 
 // everything are all operations.

@@ -6,6 +6,7 @@ import (
 
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
+	"bankgraph/core/fees"
 	"bankgraph/db"
 )
 
@@ -84,7 +85,7 @@ func (a *api) customerV2(ctx context.Context, b *db.Batch, uid customers.UID) (v
 	if err != nil {
 		return view, 0, err
 	}
-	return customerV2Of(customer, officers.Of[uid], tiers.Of[uid], limits.Of[uid]), customer.Version, nil
+	return customerV2Of(customer, officers.Of[uid], fees.Counting(tiers.Of[uid]), limits.Of[uid]), customer.Version, nil
 }
 
 func (a *api) createCustomerG1(r *http.Request) (answer, error) {

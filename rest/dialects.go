@@ -2,6 +2,7 @@ package rest
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"bankgraph/core/accounts"
@@ -9,6 +10,7 @@ import (
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
+	"bankgraph/core/limits"
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
@@ -48,8 +50,11 @@ func (l line) fits(f *fault.Fault) bool {
 		return l.is.Is(f)
 	}
 	return (l.kind == "" || l.kind == f.Kind) && (l.subject == "" || l.subject == f.Subject) &&
-		(l.field == "" || l.field == f.Field) && (l.problem == "" || l.problem == f.Problem)
+		(l.field == "" || l.field == lastOf(f.Field)) && (l.problem == "" || l.problem == f.Problem)
 }
+
+// lastOf is the name of a field without the objects and lists that it is in: [0].entityLimitId is an entityLimitId.
+func lastOf(field string) string { return field[strings.LastIndexByte(field, '.')+1:] }
 
 func (d dialect) lineFor(f *fault.Fault) line {
 	for _, l := range d.lines {
@@ -115,11 +120,19 @@ var (
 		"additionalProfileDetails.detailsOfCharge":       "addtionalProfileDetails[0].detailsofCharge",
 	}}
 	customersV2 = dialect{success: successC1, failure: failureC1, lines: customerLines}
-	contactsG1  = dialect{success: successC1, failure: failureC1, lines: contactLines}
-	contactsV2  = contactsG1
-	accountsG1  = dialect{success: successC1, failure: failureC1, lines: accountLines}
-	accountsV2  = accountsG1
-	accountsV3  = dialect{success: successV3, failure: failureC5, lines: accountLines}
+	// what checks and updates of limits share
+	limitLines = slices.Clip([]line{
+		{is: customers.ErrNotFound, status: http.StatusBadRequest, code: "CUSTOMER_CUSTOMERID_NOTFOUND"},
+		{is: customers.ErrOutOfScope, status: http.StatusBadRequest, code: "CUSTOMER_CUSTOMERID_NOTFOUND", as: customers.ErrNotFound},
+		{is: errMediaType, status: http.StatusUnsupportedMediaType, code: "CUSTOMERLIMIT_UNSUPPORTED_MEDIATYPE"},
+		{field: "customerUID", problem: fault.AllZero, status: http.StatusBadRequest, code: "CUSTOMER_CUSTOMERID_ALLZERO"},
+		{field: "customerUID", status: http.StatusBadRequest, code: "CUSTOMER_CUSTOMERID_NUMBER"},
+	})
+	contactsG1 = dialect{success: successC1, failure: failureC1, lines: contactLines}
+	contactsV2 = contactsG1
+	accountsG1 = dialect{success: successC1, failure: failureC1, lines: accountLines}
+	accountsV2 = accountsG1
+	accountsV3 = dialect{success: successV3, failure: failureC5, lines: accountLines}
 
 	lookupV1 = dialect{success: bare, failure: failureC4, lines: table("LKUP_VALIDATION_ERROR", "LKUP_ACCESS_DENIED",
 		line{field: "accountNumber", problem: fault.Max, status: http.StatusBadRequest, code: "LKUP_ACCNUM_MAX"},
@@ -128,19 +141,32 @@ var (
 		line{field: "accountType", status: http.StatusBadRequest, code: "LKUP_ACCTYPE_INVALID"},
 		line{kind: fault.Internal, status: http.StatusInternalServerError, code: "LKUP_INTERNAL_ERROR"})}
 
-	limitsV1 = dialect{success: bare, failure: failureC4, lines: table("CUSTOMERLIMIT_INVALID_REQUEST", notAuthorized,
-		line{is: customers.ErrNotFound, status: http.StatusBadRequest, code: "CUSTOMER_CUSTOMERID_NOTFOUND"},
-		line{is: customers.ErrOutOfScope, status: http.StatusBadRequest, code: "CUSTOMER_CUSTOMERID_NOTFOUND", as: customers.ErrNotFound},
-		line{is: errMediaType, status: http.StatusUnsupportedMediaType, code: "CUSTOMERLIMIT_UNSUPPORTED_MEDIATYPE"},
-		line{field: "customerUID", problem: fault.AllZero, status: http.StatusBadRequest, code: "CUSTOMER_CUSTOMERID_ALLZERO"},
-		line{field: "customerUID", status: http.StatusBadRequest, code: "CUSTOMER_CUSTOMERID_NUMBER"},
+	limitsV1 = dialect{success: bare, failure: failureC4, lines: table("CUSTOMERLIMIT_INVALID_REQUEST", notAuthorized, append(limitLines,
 		line{field: "paymentRail", problem: fault.Required, status: http.StatusBadRequest, code: "CUSTOMERLIMIT_PAYMENTRAIL_REQUIRED"},
 		line{field: "paymentRail", status: http.StatusBadRequest, code: "CUSTOMERLIMIT_PAYMENTRAIL_INVALID"},
 		line{field: "paymentAmount", status: http.StatusBadRequest, code: "CUSTOMERLIMIT_AMOUNT_INVALID"},
 		line{field: "deliveryDate", status: http.StatusBadRequest, code: "CUSTOMERLIMIT_DATE_INVALID"},
 		line{field: "secCode", status: http.StatusBadRequest, code: "CUSTOMERLIMIT_SECCODE_INVALID"},
 		line{field: "entryType", problem: fault.Required, status: http.StatusBadRequest, code: "CUSTOMERLIMIT_ENTRYTYPE_REQUIRED"},
-		line{field: "entryType", status: http.StatusBadRequest, code: "CUSTOMERLIMIT_ENTRYTYPE_INVALID"})}
+		line{field: "entryType", status: http.StatusBadRequest, code: "CUSTOMERLIMIT_ENTRYTYPE_INVALID"})...)}
+
+	// The update has a code of its own for what is the bank's fault, and answers 400 with it (contract, limits 3).
+	limitUpdateV1 = dialect{success: bare, failure: failureC4, lines: table("CUSTOMERLIMIT_INVALID_REQUEST", notAuthorized, append(limitLines,
+		line{is: limits.ErrInactive, status: http.StatusBadRequest, code: "CUSTOMER_CUSTOMERID_STATUS"},
+		line{is: limits.ErrProcessingOrg, status: http.StatusBadRequest, code: "CUSTOMER_CUSTOMERID_NOTALLOWED"},
+		line{is: limits.ErrNone, status: http.StatusBadRequest, code: "CUSTOMERLIMIT_BASELINE_NOTFOUND"},
+		line{is: changes.ErrStale, status: http.StatusConflict, code: "CUSTOMERLIMIT_UPDATE_FAILED"},
+		line{is: changes.ErrWaiting, status: http.StatusBadRequest, code: "CUSTOMERLIMIT_UPDATE_FAILED"},
+		line{kind: fault.Internal, status: http.StatusBadRequest, code: "CUSTOMERLIMIT_UPDATE_FAILED"},
+		line{subject: "limit", field: "body", problem: fault.Required, status: http.StatusBadRequest, code: "CUSTOMERLIMIT_LIST_EMPTY"},
+		line{field: "entityLimitId", problem: fault.Required, status: http.StatusBadRequest, code: "CUSTOMERLIMIT_ENTITYLIMITID_REQUIRED"},
+		line{field: "entityLimitId", problem: fault.Unknown, status: http.StatusBadRequest, code: "CUSTOMERLIMIT_UNKNOWN_KEY"},
+		line{field: "entityLimitValue", problem: fault.Required, status: http.StatusBadRequest, code: "CUSTOMERLIMIT_VALUE_REQUIRED"},
+		line{field: "entityLimitValue", problem: fault.Min, status: http.StatusBadRequest, code: "CUSTOMERLIMIT_VALUE_NEGATIVE"},
+		line{field: "entityLimitValue", status: http.StatusBadRequest, code: "CUSTOMERLIMIT_VALUE_INVALID"})...)}
+
+	// Fees have no codes: their failures are a message.
+	feesV1 = dialect{success: bare, failure: failureC3, lines: table("", notAuthorized)}
 
 	// Signatories alone tell a foreign customer of the same bank from an absent one.
 	signatoriesV1 = dialect{success: bare, failure: failureC4or6, lines: table("SIG_VALIDATION_ERROR", notAuthorized,

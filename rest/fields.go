@@ -160,6 +160,9 @@ func (f fields) object(names ...string) fields {
 // given tells whether the object was there at all.
 func (f fields) given() bool { return f.members != nil }
 
+// items are the objects of a body that is a list. What is wrong with one is blamed on [0].name.
+func (q *reader) items() []fields { return fields{q: q}.objects("", q.list) }
+
 // each are the objects of a list, and whether the list was given.
 func (f fields) each(names ...string) (items []fields, there bool) {
 	used, value := f.member(names)
@@ -170,6 +173,10 @@ func (f fields) each(names ...string) (items []fields, there bool) {
 	if !ok {
 		f.fail(used, "must be a list")
 	}
+	return f.objects(used, list), true
+}
+
+func (f fields) objects(used string, list []any) (items []fields) {
 	for i, item := range list {
 		at := used + "[" + strconv.Itoa(i) + "]"
 		members, ok := item.(object)
@@ -178,7 +185,7 @@ func (f fields) each(names ...string) (items []fields, there bool) {
 		}
 		items = append(items, fields{q: f.q, members: members, path: f.path + at + "."})
 	}
-	return items, true
+	return items
 }
 
 // wordIn reads an optional word that a domain knows; nil where it was not given or is empty.

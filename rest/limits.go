@@ -7,6 +7,17 @@ import (
 	"bankgraph/core/limits"
 )
 
+// changeLimits answers no body.
+func (a *api) changeLimits(r *http.Request) (answer, error) {
+	q := readList(r)
+	customer, drafts, terms := inPath(q, "customerUID", customers.ParseUID), each(q.items(), limitDraft), q.terms()
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Limits.Change(r.Context(), customer, drafts, terms)
+	return done(http.StatusOK, out.Mark, nil), err
+}
+
 // checkLimits answers 204 where no limit applies.
 func (a *api) checkLimits(r *http.Request) (answer, error) {
 	q := readBody(r)

@@ -24,6 +24,7 @@ type reader struct {
 	r     *http.Request
 	query url.Values
 	body  object
+	list  []any // of a body that is one
 	err   error
 }
 
@@ -42,6 +43,15 @@ func readBody(r *http.Request) *reader {
 	body, err := bodyOf(r)
 	q.fail(err)
 	q.body = body
+	return q
+}
+
+// readList is read for operations whose body is a JSON array.
+func readList(r *http.Request) *reader {
+	q := read(r)
+	list, err := listOf(r)
+	q.fail(err)
+	q.list = list
 	return q
 }
 

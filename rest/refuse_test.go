@@ -221,7 +221,7 @@ func TestOtherMethodsAnswer405AndNameTheAllowedOnes(t *testing.T) {
 	for _, c := range []struct{ method, path, allow string }{
 		{http.MethodDelete, "/v2/customers", "GET, POST, HEAD"},
 		{http.MethodPatch, "/v1/customers/lookup/1", "GET, HEAD"},
-		{http.MethodGet, fmt.Sprintf("/v1/customers/%d/limits", b.acme.UID), "POST"},
+		{http.MethodGet, fmt.Sprintf("/v1/customers/%d/limits", b.acme.UID), "POST, PATCH"},
 		{"PURGE", "/customers", "GET, POST, HEAD"},
 	} {
 		answer := b.call(b.program(), c.method, c.path, "")

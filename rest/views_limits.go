@@ -32,3 +32,8 @@ func limitOf(l *limits.Limit) limit {
 		DisplayName: l.Kind().Name, Message: l.Message(),
 	}
 }
+
+// limitDraft reads one item of an update's body (contract, limits 3); applicationId is not read.
+func limitDraft(item fields) limits.Draft {
+	return limits.Draft{Code: item.text("entityLimitId").Value, Value: item.number("entityLimitValue").Value}
+}

@@ -42,6 +42,25 @@ func TestBankAndItsKeysAreMadeOnTheCommandLine(t *testing.T) {
 	}
 }
 
+func TestFeesAndKeysAreConfiguredOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	p := onDatabase(t)
+	p.ok("tenant", "add", "FIRST", "--name", "First Bank", "--zone", "UTC", "--currency", "USD", "--admin", "jo")
+	p.ok("fee", "add", "Payments", "Outgoing Payment", "SPOT", "Gold", "12.5")
+	if out := p.ok("fee", "list"); !strings.Contains(out, "Payments     Outgoing Payment  SPOT  Gold  12.50  USD") {
+		t.Errorf("fee list:\n%s", out)
+	}
+	p.ok("fee", "remove", "payments", "outgoing payment", "spot", "gold")
+	if _, errs, status := p.run("fee", "remove", "payments", "outgoing payment", "spot", "gold"); status != 1 || !strings.Contains(errs, "no such fee") {
+		t.Errorf("%d %s", status, errs)
+	}
+	p.ok("reporting", "add", "Purpose")
+	p.ok("reporting", "remove", "social")
+	if out := p.ok("reporting", "list"); out != "routingNumber\nTaxId\nPurpose\n" {
+		t.Errorf("reporting list:\n%s", out)
+	}
+}
+
 func TestTokenOfTheCommandLineOpensTheService(t *testing.T) {
 	t.Parallel()
 	p := onDatabase(t)

@@ -22,6 +22,8 @@ type program struct {
 	Demo        demoCommand        `cmd:"" help:"Fill the demo bank with customers."`
 	Tenant      tenantCommand      `cmd:"" help:"Banks."`
 	Client      clientCommand      `cmd:"" help:"API keys of a bank."`
+	Fee         feeCommand         `cmd:"" help:"Fees that a bank is configured for, with their prices."`
+	Reporting   reportingCommand   `cmd:"" help:"Keys of what contacts report to regulators."`
 	Issuer      issuerCommand      `cmd:"" help:"Identity providers whose access tokens a bank accepts."`
 	Audit       auditCommand       `cmd:"" help:"The record of who did what: take it out, and prove it."`
 	Attribute   attributeCommand   `cmd:"" help:"Custom attributes of a bank's customers and accounts."`

@@ -132,9 +132,9 @@ func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, k *Contact, draft 
 	c := check.Of("contact")
 	draft.RegulatoryReporting = slices.Clone(draft.RegulatoryReporting)
 	if len(draft.RegulatoryReporting) > 0 {
-		var keys []string
-		if err := tx.NewRaw(`SELECT unnest(reporting_keys) FROM tenants WHERE id = ?`, k.Tenant).Scan(ctx, &keys); err != nil {
-			return fmt.Errorf("read the keys of regulatory entries: %w", err)
+		keys, err := reportingKeys(ctx, tx, k.Tenant)
+		if err != nil {
+			return err
 		}
 		configured(c, draft.RegulatoryReporting, keys)
 	}

@@ -448,3 +448,39 @@ func TestTheRecordOfAContactShowsNoNumber(t *testing.T) {
 		t.Errorf("%v %v", err, opened)
 	}
 }
+
+func TestTheKeysOfRegulatoryEntriesAreTheOperators(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	operator := access.Operator(t.Context(), bank.Tenant, bank.Code, coretest.Zone())
+	keys := func() []string {
+		all, err := bank.Contacts.ReportingKeys(bank.Reader())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	if err := errors.Join(bank.Contacts.AddReportingKey(operator, "Purpose"), bank.Contacts.AddReportingKey(operator, "taxID"), bank.Contacts.RemoveReportingKey(operator, "SOCIAL")); err != nil {
+		t.Fatal(err)
+	}
+	if got := keys(); !slices.Equal(got, []string{"routingNumber", "Purpose", "taxID"}) {
+		t.Errorf("%q", got)
+	}
+	if err := bank.Contacts.RemoveReportingKey(operator, "social"); !errors.Is(err, contacts.ErrNoKey) {
+		t.Error(err)
+	}
+	if err := bank.Contacts.AddReportingKey(operator, "a key"); err == nil {
+		t.Error("a key with a space")
+	}
+	for _, ctx := range []context.Context{bank.Staff(), bank.Nobody()} {
+		if bank.Contacts.AddReportingKey(ctx, "Shoe") == nil || bank.Contacts.RemoveReportingKey(ctx, "Purpose") == nil {
+			t.Error("somebody else changes the keys")
+		}
+	}
+	uid := add(t, bank, bank.Staff(), bank.Customer(), complete(func(d *contacts.Draft) {
+		d.RegulatoryReporting = []contacts.Reporting{{Key: "purpose", Value: "Goods"}}
+	}))
+	if k := find(t, bank, bank.Staff(), uid); k.RegulatoryReporting[0].Key != "Purpose" {
+		t.Errorf("%+v", k.RegulatoryReporting)
+	}
+}

@@ -246,7 +246,7 @@ func (b *Bank) Limit(of *customers.Customer, code string, ceiling int64) *limits
 
 func (b *Bank) limit(of *customers.Customer, code string, ceiling int64) *limits.Limit {
 	b.t.Helper()
-	l := &limits.Limit{Tenant: b.Tenant, Customer: of.UID, Code: code, Application: "Payments", Ceiling: ceiling, Currency: "USD"}
+	l := &limits.Limit{Tenant: b.Tenant, Customer: of.UID, Code: code, Application: "Payments", Ceiling: ceiling, Currency: "USD", Version: 1}
 	b.insert(l)
 	return l
 }
@@ -282,11 +282,23 @@ func (b *Bank) fee(of *customers.Customer, edits ...func(*fees.Tier)) *fees.Tier
 	b.numbers.tiers++
 	f := &fees.Tier{
 		Tenant: b.Tenant, ID: fees.ID(b.numbers.tiers), Customer: of.UID, Application: "Payments", FeeTier: "Gold",
-		Product: "Outgoing Payment", FeeName: "SPOT",
+		Product: "Outgoing Payment", FeeName: "SPOT", Status: fees.Active, Version: 1, UpdatedAt: b.Now(),
 	}
 	change(f, edits)
 	b.insert(f)
 	return f
+}
+
+// Configured puts a fee of 12.50 into the bank's catalogue.
+func (b *Bank) Configured(application, product, name, tier string) {
+	b.t.Helper()
+	b.remember(func(o *Bank) { o.configured(application, product, name, tier) })
+	b.configured(application, product, name, tier)
+}
+
+func (b *Bank) configured(application, product, name, tier string) {
+	b.t.Helper()
+	b.insert(&fees.Fee{Tenant: b.Tenant, Application: application, Product: product, FeeName: name, FeeTier: tier, PriceMinor: 12_50, Currency: "USD"})
 }
 
 func (b *Bank) remember(again func(*Bank)) {

@@ -102,6 +102,9 @@ func fill(ctx context.Context, load *db.Load, c *core.Core, tenant access.Tenant
 	if err := copyEach(ctx, load, slices.Values(b.attributes())); err != nil {
 		return err
 	}
+	if err := copyEach(ctx, load, slices.Values(b.catalogue())); err != nil {
+		return err
+	}
 	return finish(ctx, load.Tx, b, books, counts)
 }
 

@@ -55,13 +55,9 @@ func (b *bank) limitsOf(n int64) []*limits.Limit {
 	}
 	var all []*limits.Limit
 	for _, kind := range kinds {
-		application := "Payments"
-		if kind.Family == "FX" {
-			application = "Foreign_Exchange"
-		}
 		all = append(all, &limits.Limit{
-			Tenant: b.tenant, Customer: Customer(n), Code: kind.Code, Application: application,
-			Ceiling: ceiling(kind, base(n)), Currency: "USD",
+			Tenant: b.tenant, Customer: Customer(n), Code: kind.Code, Application: kind.Application(),
+			Ceiling: ceiling(kind, base(n)), Currency: "USD", Version: 1, UpdatedAt: b.start,
 		})
 	}
 	return all
@@ -114,6 +110,22 @@ var (
 	feeNames = words("TN SPOT ON")
 )
 
+// catalogue are the fees that the bank is configured for: all that its customers hold, better tiers for less.
+func (b *bank) catalogue() []*fees.Fee {
+	var all []*fees.Fee
+	for a, application := range words("Foreign_Exchange Payments") {
+		for n, name := range feeNames {
+			for t, tier := range feeTiers {
+				all = append(all, &fees.Fee{
+					Tenant: b.tenant, Application: application, Product: "Outgoing Payment", FeeName: name, FeeTier: tier,
+					PriceMinor: int64(1000 + 500*a + 250*n + 100*(len(feeTiers)-t)), Currency: "USD",
+				})
+			}
+		}
+	}
+	return all
+}
+
 // tiersOf are the fee tiers of a company, the second one for its first account only.
 func (b *bank) tiersOf(n int64) []*fees.Tier {
 	if !limited(n) {
@@ -128,6 +140,7 @@ func (b *bank) tiersOf(n int64) []*fees.Tier {
 	all[1].Account = &first
 	for k, tier := range all {
 		tier.Tenant, tier.ID, tier.Customer, tier.Product = b.tenant, fees.ID(n*8+int64(k)), Customer(n), "Outgoing Payment"
+		tier.Status, tier.Version, tier.UpdatedAt = fees.Active, 1, b.start
 	}
 	return all
 }

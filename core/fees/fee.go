@@ -3,6 +3,7 @@ package fees
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -17,6 +18,15 @@ type ID int64
 
 func (i ID) String() string { return strconv.FormatInt(int64(i), 10) }
 
+// Status is where a tier is in its life. Only what is Active counts; what was refused is gone.
+type Status string
+
+const (
+	Active  Status = "Active"
+	Pending Status = "Pending" // waits for a second person
+	Refused Status = "Refused" // the second person said no
+)
+
 // Tier is one tier of one fee that a customer holds (contract: feeTier).
 type Tier struct {
 	bun.BaseModel `bun:"table:fee_tiers,alias:f" json:"-"`
@@ -30,6 +40,20 @@ type Tier struct {
 	AccountNumber AccountNumber `bun:"embed:account_" json:"accountNumber"`
 	Product       string        `bun:"product" json:"product"`
 	FeeName       string        `bun:"fee_name" json:"feeName"`
+	Status        Status        `bun:"status" json:"-"`
+	Version       int32         `bun:"version" json:"-"`
+	UpdatedAt     time.Time     `bun:"updated_at" json:"-"`
+}
+
+// Counting are the tiers that count: those that nobody has to approve any more.
+func Counting(tiers []*Tier) []*Tier {
+	counting := make([]*Tier, 0, len(tiers))
+	for _, t := range tiers {
+		if t.Status == Active {
+			counting = append(counting, t)
+		}
+	}
+	return counting
 }
 
 // ShownAccountNumber is the masked number of the account that the tier counts for; nil where it counts for all.

@@ -4,19 +4,31 @@ import (
 	"context"
 
 	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/db"
 )
 
 // Service keeps the fee tiers of every bank's customers.
-type Service struct{ db *db.DB }
+type Service struct {
+	db          *db.DB
+	customers   *customers.Service
+	accounts    *accounts.Service
+	add, change *changes.Operation[Draft, Saved]
+}
 
 // New makes the service.
-func New(d *db.DB) *Service { return &Service{db: d} }
+func New(d *db.DB, c *customers.Service, a *accounts.Service, all *changes.Service) *Service {
+	s := &Service{db: d, customers: c, accounts: a}
+	s.add = changes.Declare(all, "addFeeTier", "feeTier", access.ManageCustomers, s.addTx).Settle(s.settleTx)
+	s.change = changes.Declare(all, "changeFeeTier", "feeTier", access.ManageCustomers, s.changeTx)
+	return s
+}
 
 var ofCustomers = db.NewText[Tier](db.Select[Tier](db.Columns{}, map[string]string{"account_last4": "coalesce(a.number_last4, '')"}).
 	Join("LEFT JOIN accounts AS a ON a.tenant = f.tenant AND a.uid = f.account").
-	Where("f.tenant = $1").Where("f.customer = ANY($2)").OrderExpr("f.customer, f.id").String())
+	Where("f.tenant = $1").Where("f.customer = ANY($2)").Where("f.status <> 'Refused'").OrderExpr("f.customer, f.id").String())
 
 // OfCustomers reads the tiers that each customer holds, in the order in which they were given. They are few.
 func (s *Service) OfCustomers(ctx context.Context, b *db.Batch, of []customers.UID) *db.Many[customers.UID, Tier] {

@@ -60,6 +60,17 @@ type Kind struct {
 	Checked   bool            // the limit check answers it; the others bound batches, files and counts
 }
 
+// Application is where people set the limit (contract, customers 3.2: appName).
+func (k Kind) Application() string {
+	if k.Family == "FX" {
+		return "Foreign_Exchange"
+	}
+	return "Payments"
+}
+
+// Counts tells whether the limit is a number of things; others are amounts.
+func (k Kind) Counts() bool { return strings.HasPrefix(k.Code, "NO_OF_") }
+
 // kinds are all limit codes that a customer can have, by code (contract: customer limits).
 var kinds = map[string]Kind{}
 
@@ -202,6 +213,8 @@ type Limit struct {
 	Application string         `bun:"application" json:"-"`
 	Ceiling     int64          `bun:"ceiling" json:"-"` // minor units; for limits that count things, their number
 	Currency    money.Currency `bun:"currency" json:"-"`
+	Version     int32          `bun:"version" json:"-"`
+	UpdatedAt   time.Time      `bun:"updated_at,nullzero,default:now()" json:"-"`
 
 	UsedMinor int64 `bun:"used,scanonly" json:"-"`
 	tested    int64

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"bankgraph/core/access"
+	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/money"
@@ -19,11 +19,14 @@ type Service struct {
 	db        *db.DB
 	customers *customers.Service
 	now       func() time.Time
+	change    *changes.Operation[[]Draft, Saved]
 }
 
 // New makes the service.
-func New(d *db.DB, c *customers.Service, now func() time.Time) *Service {
-	return &Service{db: d, customers: c, now: now}
+func New(d *db.DB, c *customers.Service, all *changes.Service, now func() time.Time) *Service {
+	s := &Service{db: d, customers: c, now: now}
+	s.change = changes.Declare(all, "changeLimits", "limits", access.ManageCustomers, s.changeTx)
+	return s
 }
 
 // checked reads limits with their usage. Days are those of delivery. The window of a limit is told by its
@@ -156,10 +159,13 @@ func (s *Service) ConfiguredOf(ctx context.Context, b *db.Batch, of []customers.
 	return db.QueueMany(b, configured, func(l *Limit) customers.UID { return l.Customer }, caller.Tenant, of)
 }
 
-// Value is the ceiling as configured: a decimal amount, or a whole number for limits that count things.
-func (l *Limit) Value() string {
-	if strings.HasPrefix(l.Code, "NO_OF_") {
-		return money.Of(l.Ceiling, "JPY").String()
+// unit is what a limit's ceiling is counted in: a currency without decimals where it is a number of things.
+func (l *Limit) unit() money.Currency {
+	if l.Kind().Counts() {
+		return "JPY"
 	}
-	return l.Current().String()
+	return l.Currency
 }
+
+// Value is the ceiling as configured: a decimal amount, or a whole number for limits that count things.
+func (l *Limit) Value() string { return money.Of(l.Ceiling, l.unit()).String() }

@@ -3,9 +3,12 @@
 package generated
 
 import (
+	"bankgraph/core/changes"
+	"bankgraph/core/customers"
 	"bankgraph/core/limits"
 	"bankgraph/core/money"
 	"bankgraph/core/rails"
+	"bankgraph/graph/model"
 	"bankgraph/graph/scalar"
 	"context"
 	"errors"
@@ -26,6 +29,93 @@ import (
 // endregion ***************************** args.gotpl *****************************
 
 // region    **************************** field.gotpl *****************************
+
+func _ChangeLimitsPayload_customer(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeLimitsPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ChangeLimitsPayload_customer(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Customer, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *customers.Customer) graphql.Marshaler {
+			return marshalOCustomer2ᚖbankgraphᚋcoreᚋcustomersᚐCustomer(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ChangeLimitsPayload_customer(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ChangeLimitsPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Customer(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _ChangeLimitsPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeLimitsPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ChangeLimitsPayload_approval(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approval, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *changes.Approval) graphql.Marshaler {
+			return marshalOApproval2ᚖbankgraphᚋcoreᚋchangesᚐApproval(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ChangeLimitsPayload_approval(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ChangeLimitsPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Approval(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _ChangeLimitsPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeLimitsPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ChangeLimitsPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_ChangeLimitsPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ChangeLimitsPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
 
 func _Limit_code(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *limits.Limit) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -284,6 +374,94 @@ func fieldContext_Limit_message(_ context.Context, ec *executionContext, field g
 
 // region    **************************** input.gotpl *****************************
 
+func unmarshalInputCeilingInput(ctx context.Context, ec *executionContext, obj any) (limits.Draft, error) {
+	var it limits.Draft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"code", "value"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "code":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("code"))
+			data, err := unmarshalNString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Code = data
+		case "value":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("value"))
+			data, err := unmarshalNString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Value = data
+		}
+	}
+	return it, nil
+}
+
+func unmarshalInputChangeLimitsInput(ctx context.Context, ec *executionContext, obj any) (model.LimitDrafts, error) {
+	var it model.LimitDrafts
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"customer", "limits", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "customer":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customer"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋcustomersᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Customer = data
+		case "limits":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("limits"))
+			data, err := unmarshalNCeilingInput2ᚕbankgraphᚋcoreᚋlimitsᚐDraftᚄ(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Limits = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -291,6 +469,54 @@ func fieldContext_Limit_message(_ context.Context, ec *executionContext, field g
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
+
+var changeLimitsPayloadImplementors = []string{"ChangeLimitsPayload"}
+
+func _ChangeLimitsPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.ChangeLimitsPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, changeLimitsPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ChangeLimitsPayload")
+		case "customer":
+			out.Values[i] = _ChangeLimitsPayload_customer(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approval":
+			out.Values[i] = _ChangeLimitsPayload_approval(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _ChangeLimitsPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
 
 var limitImplementors = []string{"Limit"}
 
@@ -384,6 +610,30 @@ func _Limit(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj
 
 // region    ***************************** type.gotpl *****************************
 
+func unmarshalNCeilingInput2bankgraphᚋcoreᚋlimitsᚐDraft(ctx context.Context, ec *executionContext, v any) (limits.Draft, error) {
+	res, err := unmarshalInputCeilingInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func unmarshalNCeilingInput2ᚕbankgraphᚋcoreᚋlimitsᚐDraftᚄ(ctx context.Context, ec *executionContext, v any) ([]limits.Draft, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]limits.Draft, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = unmarshalNCeilingInput2bankgraphᚋcoreᚋlimitsᚐDraft(ctx, ec, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func unmarshalNChangeLimitsInput2bankgraphᚋgraphᚋmodelᚐLimitDrafts(ctx context.Context, ec *executionContext, v any) (model.LimitDrafts, error) {
+	res, err := unmarshalInputChangeLimitsInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func marshalNLimit2ᚖbankgraphᚋcoreᚋlimitsᚐLimit(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *limits.Limit) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -461,6 +711,13 @@ var (
 		rails.RTP:     "RTP",
 	}
 )
+
+func marshalOChangeLimitsPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeLimitsPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.ChangeLimitsPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _ChangeLimitsPayload(ctx, ec, sel, v)
+}
 
 func unmarshalOEntryType2ᚖbankgraphᚋcoreᚋrailsᚐEntryType(ctx context.Context, ec *executionContext, v any) (*rails.EntryType, error) {
 	if v == nil {

@@ -990,6 +990,29 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"ChangeLimitsPayload": {
+		"customer": {
+			One: func(o any) any {
+				if v := o.(*model.ChangeLimitsPayload).Customer; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.ChangeLimitsPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.ChangeLimitsPayload).Replayed)
+			},
+		},
+	},
 	"ChangeRolePayload": {
 		"role": {
 			One: func(o any) any {
@@ -2399,6 +2422,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*accounts.Balances]():                       "Balances",
 	reflect.TypeFor[*model.ChangeContactPayload]():              "ChangeContactPayload",
 	reflect.TypeFor[*model.ChangeCustomerPayload]():             "ChangeCustomerPayload",
+	reflect.TypeFor[*model.ChangeLimitsPayload]():               "ChangeLimitsPayload",
 	reflect.TypeFor[*model.ChangeRolePayload]():                 "ChangeRolePayload",
 	reflect.TypeFor[*model.ChangeSignatoryPayload]():            "ChangeSignatoryPayload",
 	reflect.TypeFor[*model.ChangeUserPayload]():                 "ChangeUserPayload",
@@ -2456,8 +2480,10 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.Decision]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputApproveChangeInput(ctx, nil, v) },
 	reflect.TypeFor[customers.Attribute]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputAttributeInput(ctx, nil, v) },
 	reflect.TypeFor[audit.Search]():               func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
+	reflect.TypeFor[limits.Draft]():               func(ctx context.Context, v any) (any, error) { return unmarshalInputCeilingInput(ctx, nil, v) },
 	reflect.TypeFor[model.ContactDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeContactInput(ctx, nil, v) },
 	reflect.TypeFor[model.CustomerDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeCustomerInput(ctx, nil, v) },
+	reflect.TypeFor[model.LimitDrafts]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeLimitsInput(ctx, nil, v) },
 	reflect.TypeFor[model.RoleDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeRoleInput(ctx, nil, v) },
 	reflect.TypeFor[model.SignatoryDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSignatoryInput(ctx, nil, v) },
 	reflect.TypeFor[model.UserDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeUserInput(ctx, nil, v) },

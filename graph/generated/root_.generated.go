@@ -72,8 +72,10 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputApproveChangeInput,
 		unmarshalInputAttributeInput,
 		unmarshalInputAuditFilter,
+		unmarshalInputCeilingInput,
 		unmarshalInputChangeContactInput,
 		unmarshalInputChangeCustomerInput,
+		unmarshalInputChangeLimitsInput,
 		unmarshalInputChangeRoleInput,
 		unmarshalInputChangeSignatoryInput,
 		unmarshalInputChangeUserInput,
@@ -1706,6 +1708,41 @@ type Limit {
   "The same in words; null where it fits."
   message: String
 }
+
+extend type Mutation {
+  "Gives limits that a customer has other ceilings, all of them or none; where the customer's settings or the bank's ask for dual approval, once a second person has approved."
+  changeLimits("The ceilings." input: ChangeLimitsInput!): ChangeLimitsPayload
+}
+
+"New ceilings of a customer's limits."
+input ChangeLimitsInput {
+  "The customer's number."
+  customer: UID!
+  "The limits, one at least, each once."
+  limits: [CeilingInput!]!
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"The ceiling that a limit is to have."
+input CeilingInput {
+  "The limit's code (REST: entityLimitId). Letter case does not count."
+  code: String!
+  "The new ceiling (REST: entityLimitValue): a decimal amount in the limit's currency, or a whole number for limits that count things."
+  value: String!
+}
+
+"What there is after limits were changed."
+type ChangeLimitsPayload {
+  "The customer with its limits; they are unchanged while the change waits for approval."
+  customer: Customer
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
+}
 `, BuiltIn: false},
 	{Name: "../schema/roles.graphqls", Input: `extend type Customer {
   "The roles that the customer's people can have, in the order in which they were made."
@@ -2906,6 +2943,18 @@ func childFields_ChangeCustomerPayload(ctx context.Context, ec *executionContext
 		return fieldContext_ChangeCustomerPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ChangeCustomerPayload", field.Name)
+}
+
+func childFields_ChangeLimitsPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "customer":
+		return fieldContext_ChangeLimitsPayload_customer(ctx, ec, field)
+	case "approval":
+		return fieldContext_ChangeLimitsPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ChangeLimitsPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ChangeLimitsPayload", field.Name)
 }
 
 func childFields_ChangeRolePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

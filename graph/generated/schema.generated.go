@@ -43,6 +43,7 @@ type MutationResolver interface {
 	ChangeCustomer(ctx context.Context, input model.CustomerDraft) (*model.ChangeCustomerPayload, error)
 	SuspendCustomer(ctx context.Context, input model.CustomerDraft) (*model.SuspendCustomerPayload, error)
 	ActivateCustomer(ctx context.Context, input model.CustomerDraft) (*model.ActivateCustomerPayload, error)
+	ChangeLimits(ctx context.Context, input model.LimitDrafts) (*model.ChangeLimitsPayload, error)
 	CreateRole(ctx context.Context, input model.RoleDraft) (*model.CreateRolePayload, error)
 	ChangeRole(ctx context.Context, input model.RoleDraft) (*model.ChangeRolePayload, error)
 	AddSignatory(ctx context.Context, input model.SignatoryDraft) (*model.AddSignatoryPayload, error)
@@ -158,6 +159,20 @@ func field_Mutation_changeCustomer_args(ctx context.Context, ec *executionContex
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.CustomerDraft, error) {
 			return unmarshalNChangeCustomerInput2bankgraphᚋgraphᚋmodelᚐCustomerDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_changeLimits_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.LimitDrafts, error) {
+			return unmarshalNChangeLimitsInput2bankgraphᚋgraphᚋmodelᚐLimitDrafts(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -1102,6 +1117,50 @@ func fieldContext_Mutation_activateCustomer(ctx context.Context, ec *executionCo
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = field_Mutation_activateCustomer_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_changeLimits(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_changeLimits(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ChangeLimits(ctx, fc.Args["input"].(model.LimitDrafts))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ChangeLimitsPayload) graphql.Marshaler {
+			return marshalOChangeLimitsPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeLimitsPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_changeLimits(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_ChangeLimitsPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_changeLimits_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -2547,6 +2606,13 @@ func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) 
 		case "activateCustomer":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return _Mutation_activateCustomer(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "changeLimits":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_changeLimits(ctx, ec, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++

@@ -5,6 +5,7 @@ import (
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/given"
+	"bankgraph/core/limits"
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
@@ -77,4 +78,11 @@ func (d RoleDraft) Whole() roles.Draft {
 
 func listed[T any](list []T) given.Value[[]T] {
 	return given.Value[[]T]{Given: list != nil, Value: list}
+}
+
+// LimitDrafts are what mutations say about a customer's limits.
+type LimitDrafts struct {
+	Customer customers.UID
+	Limits   []limits.Draft
+	changes.Terms
 }

@@ -79,6 +79,16 @@ type ChangeCustomerPayload struct {
 	Replayed bool `json:"replayed"`
 }
 
+// What there is after limits were changed.
+type ChangeLimitsPayload struct {
+	// The customer with its limits; they are unchanged while the change waits for approval.
+	Customer *customers.Customer `json:"customer,omitempty"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
 // What there is after a role was changed.
 type ChangeRolePayload struct {
 	// The role; unchanged while the change waits for approval.

@@ -1,0 +1,27 @@
+package accounts
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/customers"
+)
+
+// NumberedTx is the account of a customer that has this number, for a change of what belongs to it. ErrNotFound is a
+// number of nobody or of somebody else.
+func (s *Service) NumberedTx(ctx context.Context, tx bun.IDB, tenant access.Tenant, of customers.UID, number string) (uid UID, err error) {
+	err = tx.NewRaw(`SELECT uid FROM accounts WHERE tenant = ? AND number_hash = ? AND customer = ? AND deleted_at IS NULL`,
+		tenant, s.keys.Hash(int64(tenant), NumberColumn, number), of).Scan(ctx, &uid)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, ErrNotFound
+	}
+	if err != nil {
+		return 0, fmt.Errorf("find an account of customer %s: %w", of, err)
+	}
+	return uid, nil
+}

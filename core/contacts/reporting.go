@@ -1,0 +1,73 @@
+package contacts
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/audit"
+	"bankgraph/core/check"
+	"bankgraph/core/fault"
+)
+
+// ErrNoKey is a key that the bank is not configured for.
+var ErrNoKey = fault.New(fault.NotFound, "reportingKey", "regulatory entries have no such key")
+
+// ReportingKeys are the keys that regulatory entries of contacts may have (contract, contacts 6).
+func (s *Service) ReportingKeys(ctx context.Context) ([]string, error) {
+	caller, err := access.Require(ctx, access.ViewContacts)
+	if err != nil {
+		return nil, err
+	}
+	return reportingKeys(ctx, s.db, caller.Tenant)
+}
+
+func reportingKeys(ctx context.Context, q bun.IDB, tenant access.Tenant) (keys []string, err error) {
+	if err := q.NewRaw(`SELECT unnest(reporting_keys) FROM tenants WHERE id = ?`, tenant).Scan(ctx, &keys); err != nil {
+		return nil, fmt.Errorf("read the keys of regulatory entries: %w", err)
+	}
+	return keys, nil
+}
+
+// AddReportingKey lets entries have a key; one that there is in another letter case is written anew. Only operators may.
+func (s *Service) AddReportingKey(ctx context.Context, key string) error {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return err
+	}
+	c := check.Of("reportingKey")
+	c.Required("key", key)
+	c.Alphanumeric("key", key)
+	c.AtMost("key", key, 255)
+	if err := c.Err(); err != nil {
+		return err
+	}
+	return s.configureKey(ctx, caller, "addReportingKey", key, `UPDATE tenants SET reporting_keys =
+		array(SELECT k FROM unnest(reporting_keys) AS k WHERE lower(k) <> lower(?1)) || ?1::text WHERE id = ?0`)
+}
+
+// RemoveReportingKey takes no new entries under a key. Only operators may.
+func (s *Service) RemoveReportingKey(ctx context.Context, key string) error {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return err
+	}
+	return s.configureKey(ctx, caller, "removeReportingKey", key, `UPDATE tenants SET reporting_keys =
+		array(SELECT k FROM unnest(reporting_keys) AS k WHERE lower(k) <> lower(?1)) WHERE id = ?0
+		AND lower(?1) IN (SELECT lower(k) FROM unnest(reporting_keys) AS k)`)
+}
+
+func (s *Service) configureKey(ctx context.Context, caller access.Caller, action, key, statement string) error {
+	return s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		done, err := tx.NewRaw(statement, caller.Tenant, key).Exec(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", action, err)
+		}
+		if n, err := done.RowsAffected(); err != nil || n == 0 {
+			return ErrNoKey
+		}
+		return audit.WriteTx(ctx, tx, audit.Entry{Action: action, Decision: audit.Done, Object: "reportingKey", UID: key}.By(caller))
+	})
+}

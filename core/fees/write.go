@@ -1,0 +1,255 @@
+package fees
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
+	"bankgraph/core/check"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/given"
+	"bankgraph/db"
+)
+
+// Draft is what a request says about a fee tier (contract, limits 4). A change changes what is given.
+type Draft struct {
+	Application   given.Text `json:"application,omitzero"`
+	AccountNumber given.Text `json:"accountNumber,omitzero"` // empty: all accounts of the customer
+	FeeTier       given.Text `json:"feeTier,omitzero"`
+	FeeName       given.Text `json:"feeName,omitzero"`
+	Product       given.Text `json:"product,omitzero"`
+}
+
+// Saved is what a change of a fee tier answers.
+type Saved struct {
+	ID       ID            `json:"id"`
+	Customer customers.UID `json:"customer"`
+}
+
+var (
+	// ErrNotFound is a fee tier that does not exist, or that is not of this customer.
+	ErrNotFound = fault.New(fault.NotFound, "feeTier", "no such fee tier of this customer")
+	// ErrTaken is a fee of which the customer has a tier, for the same account.
+	ErrTaken = fault.New(fault.Conflict, "feeTier", "the customer has a tier of this fee for the account already").On("feeTier")
+)
+
+// ParseID reads digits.
+func ParseID(field, text string) (ID, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if text == "" || strings.Trim(text, "0123456789") != "" || err != nil || n == 0 {
+		return 0, fault.Field("feeTier", field, fault.Number, "must be the digits of a fee tier's id")
+	}
+	return ID(n), nil
+}
+
+func (d *Draft) check(adding bool) error {
+	c := check.Of("feeTier")
+	if !adding && *d == (Draft{}) {
+		c.Fail("body", fault.Required, "must change something")
+	}
+	for _, text := range []struct {
+		field string
+		value given.Text
+	}{{"application", d.Application}, {"feeTier", d.FeeTier}, {"feeName", d.FeeName}, {"product", d.Product}} {
+		c.Given(text.field, text.value, adding)
+		c.AtMost(text.field, text.value.Value, 255)
+	}
+	c.AccountNumber("accountNumber", d.AccountNumber.Value)
+	return c.Err()
+}
+
+// Add gives a customer a tier of a fee that the bank is configured for. Where fee tiers need a second person
+// (feeTierForApproval), it is Pending and counts once that person has approved.
+func (s *Service) Add(ctx context.Context, to customers.UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
+	caller, err := access.Require(ctx, access.ManageCustomers)
+	if err == nil {
+		err = draft.check(true)
+	}
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return s.add.Do(ctx, caller, changes.Target{Customer: int64(to)}, draft, terms)
+}
+
+// Change changes what the draft gives. Without a customer (0) it is the tier's own.
+func (s *Service) Change(ctx context.Context, of customers.UID, id ID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
+	caller, err := access.Require(ctx, access.ManageCustomers)
+	if err == nil {
+		err = draft.check(false)
+	}
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: id.String()}, draft, terms)
+}
+
+func (s *Service) addTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
+	customer, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
+	if err != nil {
+		return Saved{}, err
+	}
+	t := &Tier{Tenant: tx.Caller.Tenant, Customer: customer.UID, Status: Active, Version: 1, UpdatedAt: tx.Now}
+	if err := tx.NewRaw(`SELECT nextval('fee_tier_ids')`).Scan(ctx, &t.ID); err != nil {
+		return Saved{}, err
+	}
+	if err := s.fillTx(ctx, tx, t, draft); err != nil {
+		return Saved{}, err
+	}
+	dual := tx.Dual(customer.Asks(customers.AccessSettings.DualForFees))
+	if dual {
+		t.Status = Pending
+	}
+	if _, err := tx.NewInsert().Model(t).Exec(ctx); err != nil {
+		return Saved{}, taken(err)
+	}
+	saved := Saved{t.ID, t.Customer}
+	if err := tx.Record(ctx, changes.Done{UID: t.ID, Customer: at.Customer, Version: t.Version, After: t}); err != nil || !dual {
+		return saved, err
+	}
+	return saved, tx.Propose(ctx, changes.Proposal{Customer: at.Customer, UID: t.ID, Version: t.Version, After: t})
+}
+
+// settleTx lets a tier that waited count, or takes it off again.
+func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
+	t, err := s.lockTx(ctx, tx, at)
+	if err != nil {
+		return err
+	}
+	was := *t
+	t.Status = Refused
+	if approved {
+		t.Status = Active
+	}
+	return s.writeTx(ctx, tx, &was, t)
+}
+
+func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
+	customer, err := s.holdTx(ctx, tx, &at)
+	if err != nil {
+		return Saved{}, err
+	}
+	t, err := s.lockTx(ctx, tx, at)
+	if err != nil {
+		return Saved{}, err
+	}
+	if err := tx.Fresh(t.Version); err != nil {
+		return Saved{}, err
+	}
+	was := *t
+	if err := s.fillTx(ctx, tx, t, draft); err != nil {
+		return Saved{}, err
+	}
+	saved := Saved{t.ID, t.Customer}
+	if tx.Dual(customer.Asks(customers.AccessSettings.DualForFees)) {
+		return saved, tx.Propose(ctx, changes.Proposal{Customer: at.Customer, UID: t.ID, Version: was.Version, Before: &was, After: t})
+	}
+	if err := tx.Quiet(ctx, t.ID); err != nil {
+		return Saved{}, err
+	}
+	return saved, s.writeTx(ctx, tx, &was, t)
+}
+
+// fillTx writes the draft into a tier, where the catalogue has such a fee and the customer such an account.
+func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, t *Tier, draft Draft) error {
+	draft.Application.To(&t.Application)
+	draft.Product.To(&t.Product)
+	draft.FeeName.To(&t.FeeName)
+	draft.FeeTier.To(&t.FeeTier)
+	fees, err := catalogue(ctx, tx, t.Tenant)
+	if err != nil {
+		return err
+	}
+	c := check.Of("feeTier")
+	narrow(c, "application", &t.Application, &fees, func(f *Fee) string { return f.Application })
+	narrow(c, "product", &t.Product, &fees, func(f *Fee) string { return f.Product })
+	narrow(c, "feeName", &t.FeeName, &fees, func(f *Fee) string { return f.FeeName })
+	narrow(c, "feeTier", &t.FeeTier, &fees, func(f *Fee) string { return f.FeeTier })
+	if draft.AccountNumber.Given {
+		t.Account = nil
+	}
+	if draft.AccountNumber.Value != "" {
+		uid, err := s.accounts.NumberedTx(ctx, tx, t.Tenant, t.Customer, draft.AccountNumber.Value)
+		if errors.Is(err, accounts.ErrNotFound) {
+			c.Fail("accountNumber", fault.Unknown, "is no account of the customer")
+		} else if err != nil {
+			return err
+		}
+		t.Account = &uid
+	}
+	return c.Err()
+}
+
+// narrow leaves of the catalogue what has this word, and writes the word as the catalogue does. The first field that
+// leaves nothing is the one to blame.
+func narrow(c *check.Fields, field string, word *string, fees *[]*Fee, of func(*Fee) string) {
+	if c.Err() != nil {
+		return
+	}
+	var left []*Fee
+	for _, f := range *fees {
+		if strings.EqualFold(of(f), *word) {
+			left = append(left, f)
+		}
+	}
+	if len(left) == 0 {
+		c.Fail(field, fault.Unknown, "is not configured")
+		return
+	}
+	*word, *fees = of(left[0]), left
+}
+
+// holdTx holds the tier's customer: the one that the caller names, or else the one that the tier has.
+func (s *Service) holdTx(ctx context.Context, tx *changes.Tx, at *changes.Target) (*customers.Held, error) {
+	if at.Customer != 0 {
+		return s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
+	}
+	id, _ := ParseID("uid", at.UID)
+	err := tx.NewRaw(`SELECT customer FROM fee_tiers WHERE tenant = ? AND id = ?`, tx.Caller.Tenant, id).Scan(ctx, &at.Customer)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	held, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
+	if errors.Is(err, customers.ErrOutOfScope) {
+		return nil, ErrNotFound // who does not name the customer must not learn that there is one
+	}
+	return held, err
+}
+
+// lockTx reads a tier for a change.
+func (s *Service) lockTx(ctx context.Context, tx *changes.Tx, at changes.Target) (*Tier, error) {
+	t := new(Tier)
+	id, _ := ParseID("uid", at.UID)
+	err := tx.NewSelect().Model(t).Where("f.tenant = ?", tx.Caller.Tenant).Where("f.id = ?", id).
+		Where("f.customer = ?", at.Customer).Where("f.status <> ?", Refused).For("NO KEY UPDATE").Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	return t, err
+}
+
+// writeTx stores a tier as it is now, with its next version.
+func (s *Service) writeTx(ctx context.Context, tx *changes.Tx, was, t *Tier) error {
+	t.UpdatedAt, t.Version = tx.Now, was.Version+1
+	if _, err := tx.NewUpdate().Model(t).WherePK().Exec(ctx); err != nil {
+		return taken(err)
+	}
+	return tx.Record(ctx, changes.Done{UID: t.ID, Customer: int64(t.Customer), Version: t.Version, Before: was, After: t})
+}
+
+// taken is the fault behind a refused row.
+func taken(err error) error {
+	if constraint, refused := db.UniqueViolation(err); refused && constraint == "fee_tiers_fee" {
+		return ErrTaken
+	}
+	return fmt.Errorf("write a fee tier: %w", err)
+}

@@ -1,0 +1,246 @@
+package fees_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/fees"
+	"bankgraph/core/given"
+)
+
+// gold is a draft that a configured bank takes.
+func gold(edits ...func(*fees.Draft)) fees.Draft {
+	d := fees.Draft{Application: given.Of("payments"), Product: given.Of("OUTGOING payment"), FeeName: given.Of("spot"), FeeTier: given.Of("gold")}
+	for _, edit := range edits {
+		edit(&d)
+	}
+	return d
+}
+
+// configured is a bank with a catalogue.
+func configured(t *testing.T) *coretest.Bank {
+	t.Helper()
+	bank := coretest.New(t)
+	bank.Configured("Payments", "Outgoing Payment", "SPOT", "Gold")
+	bank.Configured("Payments", "Outgoing Payment", "SPOT", "Silver")
+	bank.Configured("Payments", "Incoming Payment", "TN", "Platinum")
+	return bank
+}
+
+// held are the tiers of a customer.
+func held(t *testing.T, bank *coretest.Bank, c *customers.Customer) []*fees.Tier {
+	t.Helper()
+	found, err := of(bank, bank.Staff(), c.UID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found[c.UID]
+}
+
+func TestATierNamesWhatTheBankIsConfiguredFor(t *testing.T) {
+	t.Parallel()
+	bank := configured(t)
+	customer, other := bank.Customer(), bank.Customer()
+	account, foreign := bank.Account(customer), bank.Account(other)
+	for name, c := range map[string]struct {
+		draft fees.Draft
+		want  string
+	}{
+		"nothing":              {fees.Draft{}, "application REQUIRED feeTier REQUIRED feeName REQUIRED product REQUIRED"},
+		"another application":  {gold(func(d *fees.Draft) { d.Application = given.Of("Shoes") }), "application NOTFOUND"},
+		"another product":      {gold(func(d *fees.Draft) { d.Product = given.Of("Shoes") }), "product NOTFOUND"},
+		"the other's fee":      {gold(func(d *fees.Draft) { d.FeeName = given.Of("TN") }), "feeName NOTFOUND"},
+		"the other's tier":     {gold(func(d *fees.Draft) { d.FeeTier = given.Of("Platinum") }), "feeTier NOTFOUND"},
+		"long":                 {gold(func(d *fees.Draft) { d.FeeTier = given.Of(strings.Repeat("x", 256)) }), "feeTier MAX"},
+		"odd account":          {gold(func(d *fees.Draft) { d.AccountNumber = given.Of("12-3") }), "accountNumber INVALID"},
+		"nobody's account":     {gold(func(d *fees.Draft) { d.AccountNumber = given.Of("4711") }), "accountNumber NOTFOUND"},
+		"somebody's account":   {gold(func(d *fees.Draft) { d.AccountNumber = given.Of(coretest.AccountNumber(foreign.UID)) }), "accountNumber NOTFOUND"},
+		"one's own":            {gold(func(d *fees.Draft) { d.AccountNumber = given.Of(coretest.AccountNumber(account.UID)) }), ""},
+		"for all accounts too": {gold(), ""},
+	} {
+		_, err := bank.Fees.Add(bank.Staff(), customer.UID, c.draft, changes.Terms{})
+		if got := blamed(err); got != c.want || (err == nil) != (c.want == "") {
+			t.Errorf("%s: %s (%v), want %s", name, got, err, c.want)
+		}
+	}
+	for _, tier := range held(t, bank, customer) {
+		if tier.Application != "Payments" || tier.Product != "Outgoing Payment" || tier.FeeName != "SPOT" || tier.FeeTier != "Gold" || tier.Status != fees.Active {
+			t.Errorf("not as the catalogue writes it: %+v", tier)
+		}
+	}
+	if n := len(held(t, bank, customer)); n != 2 {
+		t.Errorf("%d tiers", n)
+	}
+}
+
+func blamed(err error) string {
+	var several fault.Faults
+	var words []string
+	if errors.As(err, &several) {
+		for _, f := range several {
+			words = append(words, f.Field, string(f.Problem))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func TestACustomerHasOneTierOfAFee(t *testing.T) {
+	t.Parallel()
+	bank := configured(t)
+	customer := bank.Customer()
+	errs := make([]error, 6)
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() {
+			_, errs[i] = bank.Fees.Add(bank.Staff(), customer.UID, gold(func(d *fees.Draft) {
+				if i%2 == 0 {
+					d.FeeTier = given.Of("Silver")
+				}
+			}), changes.Terms{})
+		})
+	}
+	all.Wait()
+	won := 0
+	for _, err := range errs {
+		if err == nil {
+			won++
+		} else if !errors.Is(err, fees.ErrTaken) {
+			t.Error(err)
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d of them are there", won)
+	}
+}
+
+func TestAFeeTierIsChanged(t *testing.T) {
+	t.Parallel()
+	bank := configured(t)
+	partner := bank.DownstreamPartner()
+	customer, ours := bank.Customer(coretest.OwnedBy(partner)), bank.Customer()
+	account := bank.Account(customer)
+	tier, hidden := bank.Fee(customer), bank.Fee(ours)
+	silver := fees.Draft{FeeTier: given.Of("silver"), AccountNumber: given.Of(coretest.AccountNumber(account.UID))}
+	for name, c := range map[string]struct {
+		ctx   context.Context
+		of    customers.UID
+		id    fees.ID
+		draft fees.Draft
+		want  error
+	}{
+		"nobody":              {bank.Nobody(), customer.UID, tier.ID, silver, access.ErrUnauthenticated},
+		"a reader":            {bank.Reader(), customer.UID, tier.ID, silver, access.ErrDenied},
+		"of another customer": {bank.Staff(), ours.UID, tier.ID, silver, fees.ErrNotFound},
+		"another partner's":   {bank.Partner(partner), 0, hidden.ID, silver, fees.ErrNotFound},
+		"not configured":      {bank.Staff(), customer.UID, tier.ID, fees.Draft{FeeTier: given.Of("Platinum")}, nil},
+		"its own":             {bank.Partner(partner), 0, tier.ID, silver, nil},
+	} {
+		_, err := bank.Fees.Change(c.ctx, c.of, c.id, c.draft, changes.Terms{})
+		if name == "not configured" {
+			if blamed(err) != "feeTier NOTFOUND" {
+				t.Errorf("%s: %v", name, err)
+			}
+		} else if !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+	got := held(t, bank, customer)[0]
+	if got.FeeTier != "Silver" || got.Account == nil || *got.Account != account.UID || got.Version != 2 || got.FeeName != "SPOT" {
+		t.Errorf("%+v", got)
+	}
+	if _, err := bank.Fees.Change(bank.Staff(), 0, tier.ID, fees.Draft{AccountNumber: given.Of("")}, changes.Terms{Version: 1}); !errors.Is(err, changes.ErrStale) {
+		t.Error(err)
+	}
+	if _, err := bank.Fees.Change(bank.Staff(), 0, tier.ID, fees.Draft{AccountNumber: given.Of("")}, changes.Terms{Version: 2}); err != nil || held(t, bank, customer)[0].Account != nil {
+		t.Error(err)
+	}
+}
+
+func TestAFeeTierWaitsForASecondPerson(t *testing.T) {
+	t.Parallel()
+	for _, approve := range []bool{true, false} {
+		bank := configured(t)
+		customer := bank.Customer(func(c *customers.Customer) { c.Access.FeeTierForApproval = true })
+		number := coretest.AccountNumber(bank.Account(customer).UID)
+		out, err := bank.Fees.Add(bank.Staff(), customer.UID, gold(func(d *fees.Draft) { d.AccountNumber = given.Of(number) }), changes.Terms{IdempotencyKey: "k"})
+		if err != nil || out.Approval == 0 {
+			t.Fatal(out, err)
+		}
+		if all := held(t, bank, customer); len(all) != 1 || all[0].Status != fees.Pending || len(fees.Counting(all)) != 0 {
+			t.Errorf("%+v counts before it was approved", all)
+		}
+		if _, err := bank.Changes.Approve(bank.Staff(), changes.UID(out.Approval), changes.Terms{}); !errors.Is(err, changes.ErrOwn) {
+			t.Error(err)
+		}
+		decide, left := bank.Changes.Refuse, 0
+		if approve {
+			decide, left = bank.Changes.Approve, 1
+		}
+		if _, err := decide(bank.Checker(), changes.UID(out.Approval), changes.Terms{}); err != nil {
+			t.Fatal(err)
+		}
+		if all := held(t, bank, customer); len(all) != left || len(fees.Counting(all)) != left {
+			t.Errorf("%+v", all)
+		}
+		var record string
+		err = bank.DB.NewRaw(`SELECT concat((SELECT json_agg(x) FROM audit_entries x WHERE tenant = ?0), (SELECT json_agg(x) FROM events x WHERE tenant = ?0),
+			(SELECT json_agg(x) FROM idempotency_keys x WHERE tenant = ?0), (SELECT json_agg(x) FROM approvals x WHERE tenant = ?0))`, bank.Tenant).Scan(t.Context(), &record)
+		if err != nil || strings.Contains(record, number) || !strings.Contains(record, "addFeeTier") {
+			t.Errorf("%v %s", err, record)
+		}
+	}
+}
+
+func TestTheCatalogueIsTheOperators(t *testing.T) {
+	t.Parallel()
+	bank := configured(t)
+	operator := access.Operator(t.Context(), bank.Tenant, bank.Code, coretest.Zone())
+	fee := fees.Fee{Application: "Payments", Product: "Outgoing Payment", FeeName: "ON", FeeTier: "Gold"}
+	for name, c := range map[string]struct{ price, currency, want string }{
+		"no price": {"", "USD", "price REQUIRED"}, "negative": {"-1", "USD", "price MIN"}, "parts of a cent": {"0.001", "USD", "price INVALID"}, "no currency": {"1", "XXY", "currency INVALID"},
+	} {
+		if err := bank.Fees.Configure(operator, fee, c.price, c.currency); !strings.HasPrefix(blamed(err), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := bank.Fees.Configure(bank.Staff(), fee, "1", "USD"); !errors.Is(err, access.ErrDenied) {
+		t.Error(err)
+	}
+	if err := errors.Join(bank.Fees.Configure(operator, fee, "12.5", "usd"), bank.Fees.Configure(operator, fees.Fee{Application: "payments", Product: "outgoing payment", FeeName: "on", FeeTier: "GOLD"}, "9", "EUR")); err != nil {
+		t.Fatal(err)
+	}
+	prices := func() (all []string) {
+		found, err := bank.Fees.Catalogue(bank.Reader())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found {
+			all = append(all, f.String()+" "+f.Price().String()+" "+string(f.Currency))
+		}
+		return all
+	}
+	if got := prices(); len(got) != 4 || !slices.Contains(got, "Payments / Outgoing Payment / ON / Gold 9.00 EUR") {
+		t.Errorf("%q", got)
+	}
+	if err := bank.Fees.Unconfigure(operator, fee); err != nil || len(prices()) != 3 {
+		t.Error(err, prices())
+	}
+	if err := bank.Fees.Unconfigure(operator, fee); !errors.Is(err, fees.ErrNotConfigured) {
+		t.Error(err)
+	}
+	if err := bank.Fees.Unconfigure(bank.Staff(), fee); !errors.Is(err, access.ErrDenied) {
+		t.Error(err)
+	}
+	if _, err := bank.Fees.Catalogue(bank.As(access.ViewAccounts)); !errors.Is(err, access.ErrDenied) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,233 @@
+package limits
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/check"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/money"
+)
+
+// Draft is the ceiling that a limit is to have (contract, limits 3; in an update of a customer limits[].appLimits[]).
+type Draft struct {
+	Code        string `json:"entityLimitId"` // letter case does not count
+	Value       string `json:"entityLimitValue"`
+	Application string `json:"appName,omitzero"` // '': whichever the limit belongs to
+}
+
+// Saved is what a change of limits answers.
+type Saved struct {
+	Customer customers.UID `json:"customer"`
+}
+
+// The faults of a change of limits.
+var (
+	ErrInactive      = fault.New(fault.State, "customer", "limits are changed of active customers only")
+	ErrProcessingOrg = fault.New(fault.State, "customer", "the limits of a processing organization are not changed")
+	ErrNone          = fault.New(fault.State, "limit", "the customer has no limits configured")
+)
+
+// Change gives limits that a customer has other ceilings, all of them or none. Where the customer's settings ask for
+// dual approval (customerDualApproval), they stay as they are until a second person approves.
+func (s *Service) Change(ctx context.Context, of customers.UID, drafts []Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
+	caller, err := access.Require(ctx, access.ManageCustomers)
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	if err := checkAll(drafts); err != nil {
+		return changes.Outcome[Saved]{}, s.customerFirst(ctx, of, err)
+	}
+	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of)}, drafts, terms)
+}
+
+// customerFirst is what is wrong with the customer, where something is, rather than with the drafts.
+func (s *Service) customerFirst(ctx context.Context, of customers.UID, wrong error) error {
+	b := s.db.Batch()
+	scope := s.customers.Scoped(ctx, b, of)
+	if err := b.Send(ctx); err != nil {
+		return err
+	}
+	customer, err := scope.Check()
+	if err == nil {
+		err = changeable(customer)
+	}
+	if err != nil {
+		return err
+	}
+	return wrong
+}
+
+// changeable tells whether a customer's limits may be changed by themselves (contract, limits 3).
+func changeable(c *customers.Customer) error {
+	switch {
+	case c.Status != customers.Active:
+		return ErrInactive
+	case c.Type == customers.ProcessingOrg:
+		return ErrProcessingOrg
+	}
+	return nil
+}
+
+// checkAll looks at drafts by themselves.
+func checkAll(drafts []Draft) error {
+	c := check.Of("limit")
+	if len(drafts) == 0 {
+		c.Fail("body", fault.Required, "must name a limit")
+	}
+	seen := map[string]bool{}
+	for i, d := range drafts {
+		at, code := c.Item("", i), strings.ToUpper(d.Code)
+		at.Required("entityLimitId", d.Code)
+		at.AtMost("entityLimitId", d.Code, 255)
+		if seen[code] {
+			at.Fail("entityLimitId", fault.Forbidden, "stands in the list twice")
+		}
+		seen[code] = true
+		at.Required("entityLimitValue", d.Value)
+		at.NotNegative("entityLimitValue", d.Value)
+	}
+	return c.Err()
+}
+
+func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Target, drafts []Draft) (Saved, error) {
+	customer, err := s.customers.LockTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
+	if err == nil {
+		err = changeable(&customer.Customer)
+	}
+	if err != nil {
+		return Saved{}, err
+	}
+	plan, err := s.PlanTx(ctx, tx, customer.UID, drafts, false)
+	if err != nil {
+		return Saved{}, err
+	}
+	if err := tx.Fresh(plan.version); err != nil {
+		return Saved{}, err
+	}
+	if tx.Dual(customer.Asks(customers.AccessSettings.DualForCustomers)) {
+		return Saved{customer.UID}, tx.Propose(ctx, changes.Proposal{
+			Customer: at.Customer, UID: customer.UID, Version: plan.version, Before: plan.Before, After: plan.After,
+		})
+	}
+	if err := tx.Quiet(ctx, customer.UID); err != nil {
+		return Saved{}, err
+	}
+	return Saved{customer.UID}, s.WriteTx(ctx, tx, plan)
+}
+
+// Plan is what drafts make of a customer's limits, before it is written.
+type Plan struct {
+	Before, After *Ceilings // of the limits that the drafts name
+
+	customer customers.UID
+	version  int32 // of all limits of the customer: each change of one counts
+	limits   []*Limit
+}
+
+// Ceilings are those of some limits, by code, as the record shows them.
+type Ceilings struct {
+	Limits map[string]string `bun:"limits"`
+}
+
+// PlanTx looks at what drafts make of the limits of a customer, whose row the transaction has locked. With setUp a
+// limit that the customer does not have yet is set up; without, it is a fault. Faults blame entityLimitId,
+// entityLimitValue and appName of the draft with that number: [0].entityLimitValue.
+func (s *Service) PlanTx(ctx context.Context, tx *changes.Tx, of customers.UID, drafts []Draft, setUp bool) (*Plan, error) {
+	if err := checkAll(drafts); err != nil {
+		return nil, err
+	}
+	var has []*Limit
+	err := tx.NewSelect().Model(&has).Where("l.tenant = ?", tx.Caller.Tenant).Where("l.customer = ?", of).Scan(ctx)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return nil, fmt.Errorf("read the limits of customer %s: %w", of, err)
+	}
+	if len(has) == 0 && !setUp {
+		return nil, ErrNone
+	}
+	plan := &Plan{customer: of, Before: &Ceilings{map[string]string{}}, After: &Ceilings{map[string]string{}}}
+	own := map[string]*Limit{}
+	for _, l := range has {
+		own[l.Code] = l
+		plan.version += l.Version
+	}
+	var currency money.Currency
+	if err := tx.NewRaw(`SELECT currency FROM tenants WHERE id = ?`, tx.Caller.Tenant).Scan(ctx, &currency); err != nil {
+		return nil, err
+	}
+	c := check.Of("limit")
+	for i, d := range drafts {
+		kind, known := Known(d.Code)
+		l := own[kind.Code]
+		if known && setUp && l == nil {
+			l = &Limit{Tenant: tx.Caller.Tenant, Customer: of, Code: kind.Code, Application: kind.Application(), Currency: currency}
+		}
+		plan.take(c.Item("", i), l, d, tx.Now)
+	}
+	return plan, c.Err()
+}
+
+// take puts one draft into the plan; l is the limit that it names, nil for none that the customer has.
+func (p *Plan) take(c *check.Fields, l *Limit, d Draft, now time.Time) {
+	if l == nil {
+		c.Fail("entityLimitId", fault.Unknown, "is not among the limits of the customer")
+		return
+	}
+	if d.Application != "" && !strings.EqualFold(d.Application, l.Application) {
+		c.Fail("appName", fault.NoMatch, "does not have this limit")
+	}
+	value, err := money.Parse(d.Value, l.unit())
+	if err != nil {
+		c.Fail("entityLimitValue", fault.Malformed, "must be "+l.measure())
+		return
+	}
+	if l.Version > 0 {
+		p.Before.Limits[l.Code] = l.Value()
+	}
+	l.Ceiling, l.UpdatedAt = value.Minor, now
+	l.Version++
+	p.After.Limits[l.Code] = l.Value()
+	p.limits = append(p.limits, l)
+}
+
+// measure says how a ceiling is written.
+func (l *Limit) measure() string {
+	if l.Kind().Counts() {
+		return "a whole number of at most 15 digits"
+	}
+	return fmt.Sprintf("an amount of %s with at most 15 digits and %d decimals", l.Currency, l.Currency.Digits())
+}
+
+// WriteTx carries out a plan, and records it as a change of the customer's limits.
+func (s *Service) WriteTx(ctx context.Context, tx *changes.Tx, p *Plan) error {
+	if len(p.limits) == 0 {
+		return nil
+	}
+	_, err := tx.NewInsert().Model(&p.limits).On("CONFLICT (tenant, customer, code) DO UPDATE").
+		Set("ceiling = EXCLUDED.ceiling").Set("version = EXCLUDED.version").Set("updated_at = EXCLUDED.updated_at").Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("write the limits of customer %s: %w", p.customer, err)
+	}
+	return tx.Record(ctx, changes.Done{
+		Action: "changeLimits", Object: "limits", UID: p.customer, Customer: int64(p.customer), Version: p.version + int32(len(p.limits)),
+		Before: p.Before, After: p.After,
+	})
+}
+
+// SetTx is for an update of the customer itself, which has locked its row (contract, customers 3.2: limits): it sets
+// ceilings, and sets up limits that the customer does not have yet. Call it before the customer's own Record, whose
+// version is the one that counts. Faults as of PlanTx; fault.Called gives their fields the caller's words.
+func (s *Service) SetTx(ctx context.Context, tx *changes.Tx, of customers.UID, drafts []Draft) error {
+	plan, err := s.PlanTx(ctx, tx, of, drafts, true)
+	if err != nil {
+		return err
+	}
+	return s.WriteTx(ctx, tx, plan)
+}

@@ -1,0 +1,16 @@
+package rest
+
+import "bankgraph/core/fees"
+
+// feeDraft reads the body of a create and of an update (contract, limits 4).
+func feeDraft(body fields) fees.Draft {
+	return fees.Draft{
+		Application: body.text("application"), AccountNumber: body.text("accountNumber"), FeeTier: body.text("feeTier"),
+		FeeName: body.text("feeName"), Product: body.text("product"),
+	}
+}
+
+// feeSaved answers both (envelope C2).
+type feeSaved struct {
+	ID fees.ID `json:"id"`
+}
