@@ -78,6 +78,7 @@ func New(o Options) *Core {
 	c.Signatories = signatories.New(o.DB, c.Customers, c.Changes)
 	c.Fees = fees.New(o.DB, c.Customers, c.Accounts, c.Changes)
 	c.Limits = limits.New(o.DB, c.Customers, c.Changes, o.Now)
+	c.Customers.PlanLimits(c.Limits.PlanOf)
 	c.Ledger = ledger.New(o.DB)
 	return c
 }

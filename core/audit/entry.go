@@ -127,6 +127,15 @@ func Diff(before, after any) (was, is json.RawMessage) {
 	return object(old), object(now)
 }
 
+// Together are the fields of both.
+func Together(a, b json.RawMessage) json.RawMessage {
+	all := map[string]json.RawMessage{}
+	_ = json.Unmarshal(a, &all) // nobody wrote them but Diff
+	_ = json.Unmarshal(b, &all)
+	text, _ := json.Marshal(all)
+	return text
+}
+
 func fieldsOf(row any) map[string]any {
 	fields := map[string]any{}
 	if row == nil || reflect.ValueOf(row).Kind() == reflect.Pointer && reflect.ValueOf(row).IsNil() {

@@ -28,6 +28,8 @@ type Proposal struct {
 	Version  int32 // of the object as it is
 	Before   any   // the row as it is; nil for one that was just made as Pending
 	After    any   // the row as it would be
+
+	BeforeToo, AfterToo any // of something that changes along with it; nil where nothing does
 }
 
 // Propose keeps the change of this transaction for a second person instead of making it. Something new has been made
@@ -37,6 +39,10 @@ func (tx *Tx) Propose(ctx context.Context, p Proposal) error {
 		return err
 	}
 	before, after := audit.Diff(p.Before, p.After)
+	if p.AfterToo != nil {
+		b, a := audit.Diff(p.BeforeToo, p.AfterToo)
+		before, after = audit.Together(before, b), audit.Together(after, a)
+	}
 	w := &waiting{Version: p.Version, Approval: Approval{
 		Tenant: tx.Caller.Tenant, Customer: p.Customer, Operation: tx.name.name, Object: tx.name.object, ObjectUID: p.UID.String(),
 		Creation: p.Before == nil, Before: before, After: after, Reason: tx.Terms.Reason, Status: Open,

@@ -33,7 +33,7 @@ func (s *Service) Change(ctx context.Context, uid UID, draft Draft, terms change
 }
 
 func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
-	return s.modifyTx(ctx, tx, at, func(was, c *Customer) error {
+	return s.modifyTx(ctx, tx, at, draft.Limits, func(was, c *Customer) error {
 		if !tx.Caller.Institution && was.Status != Active && was.Status != StatusNew {
 			return ErrInactive
 		}
@@ -42,7 +42,7 @@ func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 }
 
 // modifyTx changes a customer, or proposes to.
-func (s *Service) modifyTx(ctx context.Context, tx *changes.Tx, at changes.Target, modify func(was, c *Customer) error) (Saved, error) {
+func (s *Service) modifyTx(ctx context.Context, tx *changes.Tx, at changes.Target, ceilings []Ceiling, modify func(was, c *Customer) error) (Saved, error) {
 	held, err := s.LockTx(ctx, tx, tx.Caller, UID(at.Customer))
 	if err != nil {
 		return Saved{}, err
@@ -55,12 +55,24 @@ func (s *Service) modifyTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if err := modify(&was, c); err != nil {
 		return Saved{}, err
 	}
+	plan, err := s.planTx(ctx, tx, c.UID, ceilings)
+	if err != nil {
+		return Saved{}, err
+	}
 	if dual {
-		err := tx.Propose(ctx, changes.Proposal{Customer: at.Customer, UID: was.UID, Version: was.Version, Before: &was, After: c})
-		return saved(&was, true), err
+		proposal := changes.Proposal{Customer: at.Customer, UID: was.UID, Version: was.Version, Before: &was, After: c}
+		if plan != nil {
+			proposal.BeforeToo, proposal.AfterToo = plan.Before, plan.After
+		}
+		return saved(&was, true), tx.Propose(ctx, proposal)
 	}
 	if err := tx.Quiet(ctx, c.UID); err != nil {
 		return Saved{}, err
+	}
+	if plan != nil {
+		if err := plan.WriteTx(ctx, tx); err != nil {
+			return Saved{}, err
+		}
 	}
 	if err := s.writeTx(ctx, tx, &was, c); err != nil || c.Owner == was.Owner {
 		return saved(c, false), err

@@ -76,6 +76,13 @@ func (s *Service) createTx(ctx context.Context, tx *changes.Tx, _ changes.Target
 	if _, err := tx.NewInsert().Model(c).Exec(ctx); err != nil {
 		return Saved{}, refused(err)
 	}
+	plan, err := s.planTx(ctx, tx, c.UID, draft.Limits)
+	if err == nil && plan != nil {
+		err = plan.WriteTx(ctx, tx)
+	}
+	if err != nil {
+		return Saved{}, err
+	}
 	if err := tx.Record(ctx, changes.Done{UID: c.UID, Customer: int64(c.UID), Version: c.Version, After: c}); err != nil {
 		return Saved{}, err
 	}

@@ -20,6 +20,29 @@ type Service struct {
 	keys *seal.Keys
 	now  func() time.Time
 	operations
+
+	limits LimitPlanner
+}
+
+// LimitPlanner says what a customer's limits become by new ceilings, before anything is written. Limits stand behind
+// customers, so they hand it over.
+type LimitPlanner func(ctx context.Context, tx *changes.Tx, of UID, ceilings []Ceiling) (*LimitPlan, error)
+
+// LimitPlan is what a LimitPlanner says: how the record shows it, and how it is carried out.
+type LimitPlan struct {
+	Before, After any
+	WriteTx       func(ctx context.Context, tx *changes.Tx) error
+}
+
+// PlanLimits is told who plans limits, once, when the bank is built.
+func (s *Service) PlanLimits(planner LimitPlanner) { s.limits = planner }
+
+// planTx is nil where a draft gives no limits.
+func (s *Service) planTx(ctx context.Context, tx *changes.Tx, of UID, ceilings []Ceiling) (*LimitPlan, error) {
+	if len(ceilings) == 0 {
+		return nil, nil
+	}
+	return s.limits(ctx, tx, of, ceilings)
 }
 
 // New makes the service.

@@ -47,6 +47,15 @@ type Draft struct {
 	Note                   given.Text    `json:"note,omitzero"`
 	Access                 AccessDraft   `json:"legalEntityAccessSettings,omitzero"`
 	AdditionalAttributes   []Attribute   `json:"additionalAttributes,omitzero"` // nil: not given
+	Limits                 []Ceiling     `json:"limits,omitzero"`
+}
+
+// Ceiling is the ceiling that a limit of the customer is to have (contract, customers 3.2: limits[].appLimits[]). What the
+// codes and values mean is the limits' to say.
+type Ceiling struct {
+	Code        string `json:"key"` // letter case does not count
+	Value       string `json:"value"`
+	Application string `json:"appName,omitzero"` // '': whichever the limit belongs to
 }
 
 // check looks at the draft of a new customer, or of a change, and puts it into the form in which it is stored.

@@ -52,7 +52,7 @@ func (s *Service) goTx(ctx context.Context, tx *changes.Tx, at changes.Target, t
 	if !tx.Caller.Institution {
 		return Saved{}, access.ErrDenied
 	}
-	return s.modifyTx(ctx, tx, at, func(was, c *Customer) error {
+	return s.modifyTx(ctx, tx, at, nil, func(was, c *Customer) error {
 		if was.RelationshipType == RelationSelf {
 			return ErrSelf
 		}
