@@ -42,6 +42,22 @@ var writes = []struct {
 	{name: "changeSignatory, to be approved", on: func(b *coretest.Bank) write { return changeSignatory(b, b.Signatory(b.Customer(dual)).UID) }},
 	{name: "changeSignatory, which is absent", refused: signatories.ErrNotFound, on: func(b *coretest.Bank) write { return changeSignatory(b, 4711) }},
 	{name: "removeSignatory", on: func(b *coretest.Bank) write { return removeSignatory(b, b.Signatory(b.Customer()).UID) }},
+	{name: "createCustomer", on: createCustomer},
+	{name: "changeCustomer", on: func(b *coretest.Bank) write { return changeCustomer(b, b.Customer().UID) }},
+	{name: "changeCustomer, to be approved", on: func(b *coretest.Bank) write { return changeCustomer(b, b.Customer(dual).UID) }},
+	{name: "changeCustomer, which is absent", refused: customers.ErrNotFound, on: func(b *coretest.Bank) write { return changeCustomer(b, 1_999_999) }},
+	{name: "suspendCustomer", on: func(b *coretest.Bank) write {
+		c := b.Customer()
+		return func(ctx context.Context, key string) (said, error) {
+			return heard(b.Customers.Suspend(ctx, c.UID, with(key)))
+		}
+	}},
+	{name: "activateCustomer", on: func(b *coretest.Bank) write {
+		c := b.Customer(func(c *customers.Customer) { c.Status = customers.Suspended })
+		return func(ctx context.Context, key string) (said, error) {
+			return heard(b.Customers.Activate(ctx, c.UID, with(key)))
+		}
+	}},
 	{name: "approveChange, of something new", as: checker, on: func(b *coretest.Bank) write { return approve(b, addSignatory(b, b.Customer(dual))) }},
 	{name: "approveChange, of a change", as: checker, on: func(b *coretest.Bank) write {
 		return approve(b, changeSignatory(b, b.Signatory(b.Customer(dual)).UID))
@@ -84,6 +100,26 @@ func checker(b *coretest.Bank) context.Context { return b.Checker() }
 // dual lets a customer ask for a second person everywhere.
 func dual(c *customers.Customer) {
 	c.Access.CustomerDualApproval, c.Access.BeneDualApproval, c.Access.UserDualApproval, c.Access.FeeTierForApproval = true, true, true, true
+}
+
+func createCustomer(b *coretest.Bank) write {
+	// Every shard of the counter is there: its rows change, and none comes to be.
+	b.Exec(`INSERT INTO customer_counts (tenant, owner, shard, customers) SELECT ?, 0, shard, 0 FROM generate_series(0, 3) AS shard ON CONFLICT DO NOTHING`, b.Tenant)
+	kind := customers.Corporate
+	d := customers.Draft{
+		Oldest: true, ExternalReferenceID: given.Of("ref"), LegalName: given.Of("Lakeside"), ShortName: given.Of("LAKESIDE"), Type: &kind,
+		TaxID: given.Of("12-3456789"), MailAddressSameAsLegal: given.Of(true),
+		LegalAddress: given.Address{Line1: given.Of("1 Lake Rd"), City: given.Of("Erie"), State: given.Of("PA"), CountryCode: given.Of("US")},
+	}
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Customers.Create(ctx, d, with(key)))
+	}
+}
+
+func changeCustomer(b *coretest.Bank, uid customers.UID) write {
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Customers.Change(ctx, uid, customers.Draft{Note: given.Of("a note")}, with(key)))
+	}
 }
 
 func addSignatory(b *coretest.Bank, to *customers.Customer) write {
