@@ -179,3 +179,30 @@ func TestWhoSawAnOlderVersionChangesNothing(t *testing.T) {
 		}
 	}
 }
+
+// The ways in which bodies of customers are wrong, by the field that callers read.
+func TestFieldsOfCustomersAreNamedAsTheyWereWritten(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, c := range []struct{ path, body, message string }{
+		{"/customers/{C}", `{"swiftcode": "X"}`, "Customer update failed: swiftcode: must be a BIC"},
+		{"/customers/{C}", `{"addtionalProfileDetails": [{"crediValueAdjustment": "2"}]}`, "addtionalProfileDetails[0].crediValueAdjustment: must be at most 1"},
+		{"/customers/{C}", `{"addtionalProfileDetails": [{}, {}]}`, "addtionalProfileDetails: must hold one"},
+		{"/v2/customers/{C}", `{"swiftCode": "X"}`, "swiftCode: must be a BIC"},
+		{"/v2/customers/{C}", `{"swiftCode": "MUSTDEFF", "swiftcode": "MUSTDEFF"}`, "must be given once"},
+		{"/v2/customers/{C}", `{"legalEntityAccessSettings": {"paymentNumberOfApprovers": 1.5}}`, "legalEntityAccessSettings.paymentNumberOfApprovers: must be a whole number"},
+		{"/v2/customers/{C}", `{"limits": [{"appName": "Payments", "appLimits": []}]}`, "limits: are not changed"},
+		{"/v2/customers/{C}", `{"shortName": "other", "owner": 0, "status": "Pending", "version": 9}`, "body: must change something"},
+		{"/v2/customers/{C}", `{"note": null}`, "body: must change something"},
+	} {
+		answer := b.call(b.program(), http.MethodPut, strings.ReplaceAll(c.path, "{C}", b.acme.UID.String()), c.body)
+		answer.refused(t, c.body, http.StatusBadRequest, "CUST001", c.message)
+	}
+	if n := b.recorded(); n != 0 {
+		t.Errorf("%d changes were made", n)
+	}
+	ok := b.call(b.program(), http.MethodPut, "/v2/customers/"+b.acme.UID.String(), `{"additionalProfileDetails": {"creditValueAdjustment": 0.75}, "website": "acme.example"}`)
+	if ok.status != http.StatusOK || !strings.Contains(ok.body, `"creditValueAdjustment":"0.75"`) || !strings.Contains(ok.body, `"website":"acme.example"`) {
+		t.Errorf("%d %s", ok.status, ok.body)
+	}
+}

@@ -122,7 +122,7 @@ func (a *api) changeCustomerG1(r *http.Request) (answer, error) {
 // changeCustomerV2 merges too, and answers the whole customer as it is afterwards.
 func (a *api) changeCustomerV2(r *http.Request) (answer, error) {
 	q := readBody(r)
-	uid, draft, terms := inPath(q, "customerUID", customers.ParseUID), customerDraftV2(q.fields()), q.terms()
+	uid, draft, terms := inPath(q, "customerUID", customers.ParseUID), customerChangeV2(q.fields()), q.terms()
 	if q.err != nil {
 		return answer{}, q.err
 	}

@@ -27,6 +27,14 @@ func newCustomerV2(body fields) customers.Draft {
 	return d
 }
 
+// customerChangeV2 is a partial update. A ceiling that is not changed must not look as if it were.
+func customerChangeV2(body fields) customers.Draft {
+	if limits, _ := body.each("limits"); len(limits) > 0 {
+		body.fail("limits", "are not changed by this operation")
+	}
+	return customerDraftV2(body)
+}
+
 // customerDraftG1 reads the bodies of the first generation (contract, customers 3.3).
 func customerDraftG1(body fields) customers.Draft {
 	d := customerDraft(body)

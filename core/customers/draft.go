@@ -70,11 +70,23 @@ func (d *Draft) check(caller access.Caller, making bool) error {
 		value given.Text
 		most  int
 	}{
-		{"externalReferenceId", d.ExternalReferenceID, 255}, {"legalName", d.LegalName, 255}, {"shortName", d.ShortName, 255},
-		{"customerId", d.CustomerID, 255}, {"language", d.Language, 255}, {"phoneNumber", d.PhoneNumber, 255}, {"faxNumber", d.FaxNumber, 255},
-		{"webSite", d.Website, 255}, {"logoUrl", d.LogoURL, 255}, {"linkedinUrl", d.LinkedinURL, 255}, {"twitterUrl", d.TwitterURL, 255},
-		{"partnerOrgShortName", d.PartnerOrgShortName, 255}, {"costCenter", d.CostCenter, 20}, {"relationshipManager", d.RelationshipManager, 255},
-		{"originatingOfficer", d.OriginatingOfficer, 255}, {"parentEntityShortName", d.ParentEntityShortName, 255}, {"note", d.Note, 255},
+		{"externalReferenceId", d.ExternalReferenceID, 255},
+		{"legalName", d.LegalName, 255},
+		{"shortName", d.ShortName, 255},
+		{"customerId", d.CustomerID, 255},
+		{"language", d.Language, 255},
+		{"phoneNumber", d.PhoneNumber, 255},
+		{"faxNumber", d.FaxNumber, 255},
+		{"webSite", d.Website, 255},
+		{"logoUrl", d.LogoURL, 255},
+		{"linkedinUrl", d.LinkedinURL, 255},
+		{"twitterUrl", d.TwitterURL, 255},
+		{"partnerOrgShortName", d.PartnerOrgShortName, 255},
+		{"costCenter", d.CostCenter, 20},
+		{"relationshipManager", d.RelationshipManager, 255},
+		{"originatingOfficer", d.OriginatingOfficer, 255},
+		{"parentEntityShortName", d.ParentEntityShortName, 255},
+		{"note", d.Note, 255},
 	} {
 		c.AtMost(text.field, text.value.Value, text.most)
 	}
