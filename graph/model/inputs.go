@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
@@ -77,4 +78,19 @@ func (d RoleDraft) Whole() roles.Draft {
 
 func listed[T any](list []T) given.Value[[]T] {
 	return given.Value[[]T]{Given: list != nil, Value: list}
+}
+
+// AccountDraft is what mutations say about an account.
+type AccountDraft struct {
+	Customer customers.UID
+	UID      accounts.UID
+	accounts.Draft
+	changes.Terms
+}
+
+// SweepDraft is what mutations say about a sweep.
+type SweepDraft struct {
+	accounts.SweepName
+	accounts.SweepDraft
+	changes.Terms
 }
