@@ -81,19 +81,27 @@ var writes = []struct {
 	{name: "changeAccount, to be approved", on: func(b *coretest.Bank) write { return changeAccount(b, b.Account(b.Customer(dual))) }},
 	{name: "closeAccount", on: func(b *coretest.Bank) write {
 		a := b.Account(b.Customer(), coretest.Holding(0, 0))
-		return func(ctx context.Context, key string) (said, error) { return heard(b.Accounts.Close(ctx, 0, a.UID, with(key))) }
+		return func(ctx context.Context, key string) (said, error) {
+			return heard(b.Accounts.Close(ctx, 0, a.UID, with(key)))
+		}
 	}},
 	{name: "closeAccount, with money in it", refused: accounts.ErrMoney, on: func(b *coretest.Bank) write {
 		a := b.Account(b.Customer())
-		return func(ctx context.Context, key string) (said, error) { return heard(b.Accounts.Close(ctx, 0, a.UID, with(key))) }
+		return func(ctx context.Context, key string) (said, error) {
+			return heard(b.Accounts.Close(ctx, 0, a.UID, with(key)))
+		}
 	}},
 	{name: "activateAccount", on: func(b *coretest.Bank) write {
 		a := b.Account(b.Customer(), func(a *accounts.Account) { a.Status = accounts.Suspended })
-		return func(ctx context.Context, key string) (said, error) { return heard(b.Accounts.Activate(ctx, 0, a.UID, with(key))) }
+		return func(ctx context.Context, key string) (said, error) {
+			return heard(b.Accounts.Activate(ctx, 0, a.UID, with(key)))
+		}
 	}},
 	{name: "deleteAccount", on: func(b *coretest.Bank) write {
 		a := b.Account(b.Customer(), coretest.Holding(0, 0))
-		return func(ctx context.Context, key string) (said, error) { return heard(b.Accounts.Delete(ctx, 0, a.UID, with(key))) }
+		return func(ctx context.Context, key string) (said, error) {
+			return heard(b.Accounts.Delete(ctx, 0, a.UID, with(key)))
+		}
 	}},
 	{name: "setSweep", on: func(b *coretest.Bank) write { return setSweep(b, b.Customer()) }},
 	{name: "setSweep, to be approved", on: func(b *coretest.Bank) write { return setSweep(b, b.Customer(dual)) }},
@@ -105,7 +113,9 @@ var writes = []struct {
 	}},
 	{name: "removeSweep", on: func(b *coretest.Bank) write {
 		name := sweep(b)
-		return func(ctx context.Context, key string) (said, error) { return heard(b.Accounts.RemoveSweep(ctx, 0, name, with(key))) }
+		return func(ctx context.Context, key string) (said, error) {
+			return heard(b.Accounts.RemoveSweep(ctx, 0, name, with(key)))
+		}
 	}},
 	{name: "approveChange, of a new account", as: checker, on: func(b *coretest.Bank) write { return approve(b, openAccount(b, b.Customer(dual))) }},
 	{name: "refuseChange, of a new account", as: checker, on: func(b *coretest.Bank) write { return refuse(b, openAccount(b, b.Customer(dual))) }},
