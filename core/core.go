@@ -74,12 +74,12 @@ func New(o Options) *Core {
 	c.Issuers = issuers.New(o.DB, c.Users, o.Now, o.Fetch)
 	c.Clients = clients.New(o.DB, o.Keys, o.Now, o.PublicURL, c.Users, c.Issuers)
 	c.Contacts = contacts.New(o.DB, o.Keys, c.Customers, c.Changes, o.Now)
-	c.Accounts = accounts.New(o.DB, o.Keys, c.Customers, o.Now)
+	c.Ledger = ledger.New(o.DB)
+	c.Accounts = accounts.New(o.DB, o.Keys, c.Customers, c.Changes, c.Ledger.KeepTx, o.Now)
 	c.Signatories = signatories.New(o.DB, c.Customers, c.Changes)
 	c.Fees = fees.New(o.DB, c.Customers, c.Accounts, c.Changes)
 	c.Limits = limits.New(o.DB, c.Customers, c.Changes, o.Now)
 	c.Customers.PlanLimits(c.Limits.PlanOf)
-	c.Ledger = ledger.New(o.DB)
 	return c
 }
 

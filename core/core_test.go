@@ -132,7 +132,7 @@ func call(c reflect.Value, method reflect.Value) error {
 // models are all types that a table is behind.
 var models = []any{
 	(*audit.Entry)(nil), (*events.Event)(nil), (*changes.Approval)(nil), (*tenants.Tenant)(nil), (*roles.Role)(nil), (*users.User)(nil), (*users.RoleOf)(nil), (*issuers.Issuer)(nil), (*clients.Client)(nil), (*customers.Customer)(nil), (*customers.Configured)(nil), (*contacts.Contact)(nil),
-	(*accounts.Account)(nil), (*signatories.Signatory)(nil), (*fees.Tier)(nil), (*limits.Limit)(nil),
+	(*accounts.Account)(nil), (*accounts.Sweep)(nil), (*signatories.Signatory)(nil), (*fees.Tier)(nil), (*limits.Limit)(nil),
 	(*ledger.Balance)(nil), (*ledger.Journal)(nil), (*ledger.Posting)(nil),
 }
 

@@ -6,12 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/given"
+	"bankgraph/core/money"
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
@@ -65,6 +67,58 @@ var writes = []struct {
 		return activateCustomer(b, b.Customer(func(c *customers.Customer) { c.Status = customers.Suspended }))
 	}},
 	{name: "activateCustomer, who is active", refused: customers.ErrStatus, on: func(b *coretest.Bank) write { return activateCustomer(b, b.Customer()) }},
+	{name: "openAccount", on: func(b *coretest.Bank) write { return openAccount(b, b.Customer()) }},
+	{name: "openAccount, to be approved", on: func(b *coretest.Bank) write { return openAccount(b, b.Customer(dual)) }},
+	{name: "openAccount, whose number is taken", refused: accounts.ErrNumberTaken, on: func(b *coretest.Bank) write {
+		c := b.Customer()
+		open := openAccount(b, c)
+		if _, err := open(b.Staff(), ""); err != nil {
+			panic(err)
+		}
+		return open
+	}},
+	{name: "changeAccount", on: func(b *coretest.Bank) write { return changeAccount(b, b.Account(b.Customer())) }},
+	{name: "changeAccount, to be approved", on: func(b *coretest.Bank) write { return changeAccount(b, b.Account(b.Customer(dual))) }},
+	{name: "closeAccount", on: func(b *coretest.Bank) write {
+		a := b.Account(b.Customer(), coretest.Holding(0, 0))
+		return func(ctx context.Context, key string) (said, error) {
+			return heard(b.Accounts.Close(ctx, 0, a.UID, with(key)))
+		}
+	}},
+	{name: "closeAccount, with money in it", refused: accounts.ErrMoney, on: func(b *coretest.Bank) write {
+		a := b.Account(b.Customer())
+		return func(ctx context.Context, key string) (said, error) {
+			return heard(b.Accounts.Close(ctx, 0, a.UID, with(key)))
+		}
+	}},
+	{name: "activateAccount", on: func(b *coretest.Bank) write {
+		a := b.Account(b.Customer(), func(a *accounts.Account) { a.Status = accounts.Suspended })
+		return func(ctx context.Context, key string) (said, error) {
+			return heard(b.Accounts.Activate(ctx, 0, a.UID, with(key)))
+		}
+	}},
+	{name: "deleteAccount", on: func(b *coretest.Bank) write {
+		a := b.Account(b.Customer(), coretest.Holding(0, 0))
+		return func(ctx context.Context, key string) (said, error) {
+			return heard(b.Accounts.Delete(ctx, 0, a.UID, with(key)))
+		}
+	}},
+	{name: "setSweep", on: func(b *coretest.Bank) write { return setSweep(b, b.Customer()) }},
+	{name: "setSweep, to be approved", on: func(b *coretest.Bank) write { return setSweep(b, b.Customer(dual)) }},
+	{name: "changeSweep", on: func(b *coretest.Bank) write {
+		name := sweep(b)
+		return func(ctx context.Context, key string) (said, error) {
+			return heard(b.Accounts.ChangeSweep(ctx, 0, name, accounts.SweepDraft{TargetBalance: given.Of("7")}, with(key)))
+		}
+	}},
+	{name: "removeSweep", on: func(b *coretest.Bank) write {
+		name := sweep(b)
+		return func(ctx context.Context, key string) (said, error) {
+			return heard(b.Accounts.RemoveSweep(ctx, 0, name, with(key)))
+		}
+	}},
+	{name: "approveChange, of a new account", as: checker, on: func(b *coretest.Bank) write { return approve(b, openAccount(b, b.Customer(dual))) }},
+	{name: "refuseChange, of a new account", as: checker, on: func(b *coretest.Bank) write { return refuse(b, openAccount(b, b.Customer(dual))) }},
 	{name: "approveChange, of something new", as: checker, on: func(b *coretest.Bank) write { return approve(b, addSignatory(b, b.Customer(dual))) }},
 	{name: "approveChange, of a change", as: checker, on: func(b *coretest.Bank) write {
 		return approve(b, changeSignatory(b, b.Signatory(b.Customer(dual)).UID))
@@ -136,4 +190,39 @@ func checker(b *coretest.Bank) context.Context { return b.Checker() }
 // dual lets a customer ask for a second person everywhere.
 func dual(c *customers.Customer) {
 	c.Access.CustomerDualApproval, c.Access.BeneDualApproval, c.Access.UserDualApproval, c.Access.FeeTierForApproval = true, true, true, true
+}
+
+func openAccount(b *coretest.Bank, of *customers.Customer) write {
+	deposit, checking, core, usd := accounts.Deposit, accounts.Checking, accounts.InternalCore, money.Currency("USD")
+	draft := accounts.Draft{
+		Name: given.Of("Petty Cash"), Number: given.Of("4000700001"), Type: &deposit, SubType: &checking, SystemOfRecord: &core, Currency: &usd,
+		CountryCode: given.Of("US"), BankID: given.Of("021000021"), MasterGL: given.Of("201000"),
+		Features: accounts.FeaturesDraft{ACH: given.Of(true), ACHCompanyID: given.Of("77")},
+	}
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Accounts.Open(ctx, of.UID, draft, with(key)))
+	}
+}
+
+func changeAccount(b *coretest.Bank, a *accounts.Account) write {
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Accounts.Change(ctx, 0, a.UID, accounts.Draft{Name: given.Of("Petty Cash"), Number: given.Of("4000700002")}, with(key)))
+	}
+}
+
+func setSweep(b *coretest.Bank, of *customers.Customer) write {
+	a, contact := b.Account(of), b.Contact(of)
+	zero, method, daily := accounts.Zero, accounts.ACHCredit, accounts.Daily
+	draft := accounts.SweepDraft{BalanceType: &zero, ToContact: &contact.UID, ToMethod: &method, Frequency: &daily}
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Accounts.SetSweep(ctx, 0, accounts.SweepName{Account: a.UID, Direction: accounts.Out}, draft, with(key)))
+	}
+}
+
+// sweep is one that is set up.
+func sweep(b *coretest.Bank) accounts.SweepName {
+	c := b.Customer()
+	a, contact := b.Account(c), b.Contact(c)
+	b.Sweep(a, func(w *accounts.Sweep) { w.ToContact = &contact.UID })
+	return accounts.SweepName{Account: a.UID, Direction: accounts.Out}
 }

@@ -19,8 +19,64 @@ func (r *accountResolver) Customer(ctx context.Context, obj *accounts.Account) (
 	return load(ctx, obj, accountCustomer)
 }
 
+func (r *accountResolver) Sweeps(ctx context.Context, obj *accounts.Account) ([]*accounts.Sweep, error) {
+	return load(ctx, obj, accountSweeps)
+}
+
 func (r *customerResolver) Accounts(ctx context.Context, obj *customers.Customer, first *int32, after *string, last *int32, before *string, filter *accounts.Search) (*model.Connection[accounts.Account], error) {
 	return load(ctx, obj, customerAccounts)
+}
+
+func (r *mutationResolver) OpenAccount(ctx context.Context, input model.AccountDraft) (*model.OpenAccountPayload, error) {
+	done, err := r.core.Accounts.Open(ctx, input.Customer, input.Draft, input.Terms)
+	if err != nil {
+		return nil, err
+	}
+	return &model.OpenAccountPayload{
+		Account:  changed(ctx, accountKind, "account", done.Result.UID, r.core.Accounts.FindMany),
+		Approval: r.waiting(ctx, done.Mark), Replayed: done.Replayed,
+	}, nil
+}
+
+func (r *mutationResolver) ChangeAccount(ctx context.Context, input model.AccountDraft) (*model.ChangeAccountPayload, error) {
+	done, err := r.core.Accounts.Change(ctx, 0, input.UID, input.Draft, input.Terms)
+	if err != nil {
+		return nil, err
+	}
+	return &model.ChangeAccountPayload{
+		Account:  changed(ctx, accountKind, "account", done.Result.UID, r.core.Accounts.FindMany),
+		Approval: r.waiting(ctx, done.Mark), Replayed: done.Replayed,
+	}, nil
+}
+
+func (r *mutationResolver) CloseAccount(ctx context.Context, input model.AccountDraft) (*model.CloseAccountPayload, error) {
+	done, err := r.core.Accounts.Close(ctx, 0, input.UID, input.Terms)
+	if err != nil {
+		return nil, err
+	}
+	return &model.CloseAccountPayload{
+		Account:  changed(ctx, accountKind, "account", done.Result.UID, r.core.Accounts.FindMany),
+		Approval: r.waiting(ctx, done.Mark), Replayed: done.Replayed,
+	}, nil
+}
+
+func (r *mutationResolver) ActivateAccount(ctx context.Context, input model.AccountDraft) (*model.ActivateAccountPayload, error) {
+	done, err := r.core.Accounts.Activate(ctx, 0, input.UID, input.Terms)
+	if err != nil {
+		return nil, err
+	}
+	return &model.ActivateAccountPayload{
+		Account:  changed(ctx, accountKind, "account", done.Result.UID, r.core.Accounts.FindMany),
+		Approval: r.waiting(ctx, done.Mark), Replayed: done.Replayed,
+	}, nil
+}
+
+func (r *mutationResolver) DeleteAccount(ctx context.Context, input model.AccountDraft) (*model.DeleteAccountPayload, error) {
+	done, err := r.core.Accounts.Delete(ctx, 0, input.UID, input.Terms)
+	if err != nil {
+		return nil, err
+	}
+	return &model.DeleteAccountPayload{UID: int64(done.Result.UID), Approval: r.waiting(ctx, done.Mark), Replayed: done.Replayed}, nil
 }
 
 func (r *queryResolver) Account(ctx context.Context, by model.AccountBy) (*accounts.Account, error) {

@@ -74,6 +74,23 @@ var precise = []struct {
 
 // words are the names of fields, by what they are of, where core has those of the partners.
 var words = map[string]map[string]string{
+	"account": {
+		"accountName": "name", "accountNumber": "number", "fboAccountNumber": "fboNumber", "accountType": "type", "accountSubType": "subType",
+		"systemOfRecords": "systemOfRecord", "routingNumber": "bankId", "reason": "note", "accountUID": "uid",
+		"externalAccount.externalProvider": "externalAccount.provider", "externalAccount.externalId": "externalAccount.id",
+		"externalAccount.externalAuthToken": "externalAccount.token",
+		"enableWire":                        "features.wires", "enableDomesticWire": "features.domesticWires", "enableInternationalWire": "features.internationalWires",
+		"enableCallbacks": "features.callbacks", "callbackLimit": "features.callbackLimit", "enableACH": "features.ach",
+		"enableOffset": "features.offset", "defaultOffset": "features.defaultOffset", "enableUnderWritten": "features.underwritten",
+		"enableAchPrefund": "features.achPrefund", "debitExposureLimit": "features.debitExposureLimit",
+		"creditExposureLimit": "features.creditExposureLimit", "achCompanyId": "features.achCompanyId", "secCodes": "features.secCodes",
+	},
+	"sweep": {
+		"accountUID":          "account",
+		"sweepFrom.contactId": "fromContact", "sweepFrom.paymentMethod": "fromMethod", "sweepTo.contactId": "toContact",
+		"sweepTo.paymentMethod": "toMethod", "range.fromAmount": "fromAmount", "range.toAmount": "toAmount",
+		"frequency.type": "frequency", "frequency.dayOfWeek": "dayOfWeek", "frequency.dayOfMonth": "dayOfMonth",
+	},
 	"contact": {
 		"address.addressLine1": "address.line1", "address.addressLine2": "address.line2",
 		"contactBank": "bank", "contactBank.accountNo": "bank.accountNumber", "contactBank.accountCcy": "bank.accountCurrency",

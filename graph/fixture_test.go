@@ -216,7 +216,7 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		for n := range each {
 			a := accounts.Account{UID: accountOf(uid, n), Customer: uid}
 			b.fill(&a, int64(a.UID))
-			a.Tenant, a.Type, a.SubType, a.Status = b.tenant, accounts.Deposit, accounts.Pseudo, accounts.Active
+			a.Tenant, a.Type, a.SubType, a.Status, a.Version = b.tenant, accounts.Deposit, accounts.Pseudo, accounts.Active, 1
 			a.SystemOfRecord, a.BankIDType = accounts.InternalCore, accounts.NID
 			a.Number = keyset.Seal(numberOf(uid, n), seal.Place{Tenant: int64(b.tenant), Column: accounts.NumberColumn, Row: int64(a.UID)})
 			a.FBONumber = keyset.Seal("77"+numberOf(uid, n), seal.Place{Tenant: int64(b.tenant), Column: "accounts.fbo_number", Row: int64(a.UID)})
@@ -268,6 +268,11 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 	for _, statement := range []string{
 		`INSERT INTO balances (tenant, account, currency, ledger, held)
 		 SELECT tenant, uid, currency, 100000 + uid % 1000, 500 + uid % 100 FROM accounts WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
+		`INSERT INTO sweeps (tenant, account, direction, balance_type, currency, range_from, range_to, from_contact, from_method, to_contact, to_method,
+		   frequency, day_of_week, day_of_month, created_at, updated_at)
+		 SELECT tenant, uid, 'both', 'Range', currency, 4000 + uid % 1000, 9000 + uid % 1000, uid + 50, 'AchDebit', uid + 50, 'AchCredit',
+		   'Weekly', 'MONDAY', 1 + uid % 28, created_at, updated_at
+		 FROM accounts WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO limit_usage (tenant, customer, rail, day, entry_type, amount, payments)
 		 SELECT tenant, uid, rail, DATE '2026-11-20', 'CREDIT', 1000 + uid % 1000, 1 FROM customers, (VALUES ('ACH'), ('FEDWIRE'), ('INSTANT')) AS r(rail)
 		 WHERE tenant = ?0 AND uid BETWEEN ?1 AND ?2`,

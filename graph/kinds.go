@@ -30,7 +30,7 @@ var (
 		"history": {"UID"}, "users": {"UID"}, "roles": {"UID"},
 	})
 	accountKind = newKind[accounts.Account]("Account", map[string][]string{
-		"id": {"UID"}, "balances": {"Balance", "Currency"}, "customer": {"Customer"}, "history": {"UID"},
+		"id": {"UID"}, "balances": {"Balance", "Currency"}, "customer": {"Customer"}, "sweeps": {"UID"}, "history": {"UID"},
 		"externalAccount": {"ExternalProvider", "ExternalID"},
 		"features": {
 			"Currency", "EnableWires", "EnableDomesticWires", "EnableInternationalWires", "EnableCallbacks", "CallbackLimit",
@@ -83,6 +83,7 @@ var (
 	})
 	customerLimits    = &relation[customers.Customer, customers.UID, []*limits.Limit]{key: customerUID, queue: queueLimits}
 	customerFees      = &relation[customers.Customer, customers.UID, []*fees.Tier]{key: customerUID, queue: queueFees}
+	accountSweeps     = &relation[accounts.Account, accounts.UID, []*accounts.Sweep]{key: accountUID, queue: queueSweeps}
 	customerParent    = toCustomer(customerUID, func(c *customers.Customer) *customers.UID { return c.Parent })
 	accountCustomer   = toCustomer(accountUID, func(a *accounts.Account) *customers.UID { return &a.Customer })
 	contactCustomer   = toCustomer(contactUID, func(k *contacts.Contact) *customers.UID { return &k.Customer })
@@ -95,7 +96,7 @@ func init() {
 		"accounts": customerAccounts, "contacts": customerContacts, "signatories": customerSignatories,
 		"limits": customerLimits, "fees": customerFees, "parent": customerParent, "history": customerHistory, "users": customerUsers, "roles": customerRoles,
 	}
-	accountKind.relations = map[string]planner{"customer": accountCustomer, "history": accountHistory}
+	accountKind.relations = map[string]planner{"customer": accountCustomer, "sweeps": accountSweeps, "history": accountHistory}
 	contactKind.relations = map[string]planner{"customer": contactCustomer, "history": contactHistory}
 	signatoryKind.relations = map[string]planner{"customer": signatoryCustomer, "history": signatoryHistory}
 	auditKind.relations = map[string]planner{"customer": auditCustomer}
@@ -172,5 +173,12 @@ func queueFees(ctx context.Context, o *operation, b *db.Batch, s *siblings, _ gr
 	tiers := o.core.Fees.OfCustomers(ctx, b, s.keys.([]customers.UID))
 	return func(uid customers.UID) ([]*fees.Tier, error) {
 		return append([]*fees.Tier{}, tiers.Of[uid]...), tiers.Err
+	}, nil
+}
+
+func queueSweeps(ctx context.Context, o *operation, b *db.Batch, s *siblings, _ graphql.CollectedField) (func(accounts.UID) ([]*accounts.Sweep, error), step) {
+	sweeps := o.core.Accounts.SweepsOf(ctx, b, s.keys.([]accounts.UID))
+	return func(uid accounts.UID) ([]*accounts.Sweep, error) {
+		return append([]*accounts.Sweep{}, sweeps.Of[uid]...), sweeps.Err
 	}, nil
 }

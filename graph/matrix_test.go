@@ -238,6 +238,7 @@ var needs = map[string]access.Permission{
 	"Customer.history": access.ViewAudit, "Account.history": access.ViewAudit, "Contact.history": access.ViewAudit, "Signatory.history": access.ViewAudit,
 	"Customer.accounts": access.ViewAccounts, "Customer.contacts": access.ViewContacts, "Customer.signatories": access.ViewSignatories,
 	"Customer.parent": access.ViewCustomers, "Customer.limits": access.ViewCustomers, "Customer.fees": access.ViewCustomers,
+	"Account.sweeps":   access.ViewAccounts,
 	"Account.customer": access.ViewCustomers, "Contact.customer": access.ViewCustomers, "Signatory.customer": access.ViewCustomers,
 }
 

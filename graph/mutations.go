@@ -2,9 +2,11 @@ package graph
 
 import (
 	"context"
+	"errors"
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
 	"bankgraph/db"
 )
@@ -46,4 +48,16 @@ func (r *mutationResolver) waiting(ctx context.Context, m changes.Mark) *changes
 		return nil
 	}
 	return changed(ctx, approvalKind, "approval", changes.UID(m.Approval), r.core.Changes.FindMany)
+}
+
+// sweep is the one of a payload, where it is asked for and there.
+func (r *mutationResolver) sweep(ctx context.Context, name accounts.SweepName) *accounts.Sweep {
+	if len(payload(ctx, "sweep")) == 0 {
+		return nil
+	}
+	found, err := r.core.Accounts.FindSweep(ctx, 0, name)
+	if err != nil && !errors.Is(err, accounts.ErrNoSweep) {
+		graphql.AddError(ctx, err)
+	}
+	return found
 }

@@ -54,6 +54,30 @@ var mutations = map[string]struct {
 			access: {allowOnlineAccess: true, firstApproverLimit: "10.5", secondApproverLimit: "999999999.99", numberOfApprovers: 2}, additionalAttributes: [{name: "region", value: "East"}]`, c)
 	}, `customer { id shortName status version taxId { masked } legalAddress { countryCode country } mailingAddress { line1 country } relationshipManager phoneNumber secCodes
 		parent { uid } profile { creditClient achNonPrefundLimit detailsOfCharge } access { firstApproverLimit secondApproverLimit numberOfApprovers } additionalAttributes { name value } } approval { uid }`},
+	"openAccount": {access.ManageAccounts, func(c customers.UID) string {
+		return fmt.Sprintf(`customer: "%s", name: "Petty Cash", number: "4000%d", type: DEPOSIT, subType: CHECKING, systemOfRecord: INTERNAL_CORE,
+			currency: "USD", countryCode: "USA", bankId: "021000021", masterGl: "201000", note: "for the new branch",
+			features: {wires: true, domesticWires: true, ach: true, achCompanyId: "77", secCodes: ["PPD"], underwritten: true, debitExposureLimit: "12.50", fedNow: true},
+			externalAccount: {provider: "linkhub", token: "secret"}, additionalAttributes: [{name: "Desk", value: "7"}]`, c, c)
+	}, `account { id number { masked } status reason balances { available } features { achCompanyId defaultOffset debitExposureLimit fedNow rfpReceive }
+		externalAccount { provider } additionalAttributes { name value } sweeps { direction } version customer { uid } } approval { uid }`},
+	"changeAccount": {access.ManageAccounts, func(c customers.UID) string {
+		return fmt.Sprintf(`uid: "%s", name: "Petty Cash", costCenter: null, features: {wires: false, feeAccount: null}`, accountOf(c, 0))
+	}, `account { uid name costCenter features { wires domesticWires callbacks feeAccount } version } approval { uid }`},
+	"closeAccount": {access.ManageAccounts, func(c customers.UID) string {
+		return fmt.Sprintf(`uid: "%s", reason: "paid back"`, accountOf(c, 1))
+	}, `account { uid status reason version } approval { uid }`},
+	"activateAccount": {access.ManageAccounts, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, accountOf(c, 2)) }, `account { uid status } approval { uid }`},
+	"deleteAccount":   {access.ManageAccounts, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, accountOf(c, 1)) }, `uid approval { uid }`},
+	"setSweep": {access.ManageAccounts, func(c customers.UID) string {
+		return fmt.Sprintf(`account: "%s", direction: IN, balanceType: TARGET, targetBalance: "99.50", fromContact: "%s", fromMethod: ACH_DEBIT, frequency: MONTHLY, dayOfMonth: 31`,
+			accountOf(c, 1), contactOf(c, 0))
+	}, `sweep { direction targetBalance fromContact fromMethod frequency dayOfMonth nextSweepDate version } approval { uid }`},
+	"changeSweep": {access.ManageAccounts, func(c customers.UID) string {
+		return fmt.Sprintf(`account: "%s", direction: BOTH, fromAmount: "0", frequency: DAILY`, accountOf(c, 0))
+	}, `sweep { direction fromAmount toContact frequency dayOfWeek version } approval { uid }`},
+	"removeSweep": {access.ManageAccounts, func(c customers.UID) string { return fmt.Sprintf(`account: "%s", direction: BOTH`, accountOf(c, 0)) },
+		`account direction approval { uid }`},
 	"createUser": {access.ManageUsers, func(c customers.UID) string {
 		return fmt.Sprintf(`customer: "%s", loginId: "ada.byron", firstName: "Ada", lastName: "Byron", email: "ada@mail.example", mobile: "+1 614 555 0123", department: "Treasury",
 			roleNames: ["%s"], applicationLimits: [{name: "payments", limits: [{name: "Daily_Payment_Limits", value: "12.50"}]}]`, c, nameOf(c))
@@ -116,10 +140,19 @@ func settled(t testing.TB) *bank {
 	b.exec(t, `UPDATE customers SET access_customer_dual_approval = false, access_bene_dual_approval = false, access_user_dual_approval = false,
 		access_fee_tier_for_approval = false WHERE tenant = ?`, b.tenant)
 	b.exec(t, `INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, gen_random_uuid(), ?, 'mjones', 'Active')`, b.tenant, theBank)
-	b.exec(t, `INSERT INTO attributes (tenant, level, name, type) VALUES (?, 'customer', 'Region', 'Text')`, b.tenant)
 	b.exec(t, `UPDATE users SET status = 'Locked' WHERE tenant = ? AND number % 100 = 3`, b.tenant)
 	b.exec(t, `UPDATE customers SET status = 'New' WHERE tenant = ? AND uid = ?`, b.tenant, star) // which can become anything
+	b.exec(t, `INSERT INTO attributes (tenant, level, name, type) VALUES (?0, 'customer', 'Region', 'Text'), (?0, 'account', 'Desk', 'Text')`, b.tenant)
 	b.openApprovals(t)
+	// Of each customer's accounts the second can be closed and the third activated.
+	for _, statement := range []string{
+		`UPDATE balances SET ledger = 0, held = 0 WHERE tenant = ? AND account % 100 = 1 AND house = ''`,
+		`DELETE FROM fee_tiers WHERE tenant = ? AND account % 100 = 1`,
+		`DELETE FROM sweeps WHERE tenant = ? AND account % 100 = 1`,
+		`UPDATE accounts SET status = 'Suspended' WHERE tenant = ? AND uid % 100 = 2`,
+	} {
+		b.exec(t, statement, b.tenant)
+	}
 	return b
 }
 

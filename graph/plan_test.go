@@ -32,6 +32,7 @@ var mayBeEmpty = map[string]bool{
 	"entryType":       true, // of a limit for both directions
 	"secCode":         true, // of a limit for all classes
 	"used":            true, // of a limit per transaction
+	"targetBalance":   true, // of a sweep that leaves a range
 }
 
 // branch is a field of a document with what is selected in it.
@@ -165,6 +166,12 @@ func ways() map[string][]string {
 		fmt.Sprintf(`{ nodes(ids: ["cus_%d", "apr_%d"]) { ... on Approval { %%s } } }`, star, approvalOf(star)),
 		`{ approvals(first: 3, filter: {}) { nodes { %s } } }`,
 		`{ approvals(last: 3, filter: {status: REFUSED}) { edges { node { %s } } } }`,
+	}
+	ways["Sweep"] = []string{
+		fmt.Sprintf(`{ account(by: {uid: "%d"}) { sweeps { %%s } } }`, accountOf(star, 1)),
+		fmt.Sprintf(`{ account(by: {number: "%s"}) { customer { uid } sweeps { %%s } } }`, numberOf(star, 1)),
+		fmt.Sprintf(`{ node(id: "acc_%d") { ... on Account { sweeps { %%s } } } }`, accountOf(star, 1)),
+		`{ customers(first: 3) { nodes { accounts(first: 2) { nodes { sweeps { %s } } } } } }`,
 	}
 	for name, relation := range map[string]string{"Limit": "limits" + required["Customer.limits"], "FeeTier": "fees"} {
 		ways[name] = []string{

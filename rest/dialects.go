@@ -2,6 +2,7 @@ package rest
 
 import (
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -42,6 +43,7 @@ type line struct {
 
 	status int
 	code   string
+	exact  bool         // the code says the field already
 	as     *fault.Fault // what callers read in its place, where they must not tell the two apart
 }
 
@@ -73,11 +75,31 @@ type told struct {
 	problem       fault.Problem
 }
 
+// tell: callers read the field in the words of their generation.
 func (d dialect) tell(f *fault.Fault) told {
 	f, _ = fault.Of(fault.Called(f, d.spelled))
 	l := d.lineFor(f)
-	return told{status: l.status, code: l.code, message: l.message(f), field: f.Field, problem: f.Problem}
+	t := told{status: l.status, code: l.code, message: l.message(f), field: f.Field, problem: f.Problem}
+	if l.exact {
+		t.field = ""
+	}
+	return t
 }
+
+// detail is the code of one thing that is wrong: the area, the field to blame and the problem with it.
+func (t told) detail(area string) string {
+	if t.field == "" {
+		return t.code
+	}
+	problem := t.problem
+	if problem == "" {
+		problem = fault.Unknown
+	}
+	return area + "_" + strings.ToUpper(strings.ReplaceAll(places.ReplaceAllString(t.field, ""), ".", "_")) + "_" + string(problem)
+}
+
+// places in lists are no part of a code.
+var places = regexp.MustCompile(`\[\d+\]`)
 
 const (
 	serverFailure = "API900" // contract, section 7
@@ -130,9 +152,26 @@ var (
 	})
 	contactsG1 = dialect{success: successC1, failure: failureC1, lines: contactLines}
 	contactsV2 = contactsG1
-	accountsG1 = dialect{success: successC1, failure: failureC1, lines: accountLines}
+	accountsG1 = dialect{success: successC1, failure: failureC1, lines: accountLines, spelled: accountWords}
 	accountsV2 = accountsG1
 	accountsV3 = dialect{success: successV3, failure: failureC5, lines: accountLines}
+	// Changes in the third generation answer C6 and C8 as they are.
+	accountsSavedV3 = dialect{success: bare, failure: failureC5, lines: accountLines}
+
+	accountActionsV2 = dialect{success: bare, failure: failureC5, lines: table("ACC001", notAuthorized,
+		line{is: accounts.ErrNotFound, status: http.StatusBadRequest, code: "ACC002"},
+		line{field: "action", problem: fault.Required, status: http.StatusBadRequest, code: "CUSTOMER_BNKACCTACTION_REQUIRED", exact: true},
+		line{field: "action", status: http.StatusBadRequest, code: "CUSTOMER_BNKACCTACTION_INVALID", exact: true},
+		line{field: "reason", problem: fault.Required, status: http.StatusBadRequest, code: "CUSTOMER_BNKACCTREASON_REQUIRED", exact: true})}
+
+	sweepsV1 = dialect{success: bare, failure: failureSweep, lines: table("SWEEP_VALIDATION_ERROR", notAuthorized,
+		line{is: customers.ErrNotFound, status: http.StatusBadRequest, code: "SWEEP_CUSTOMERUID_NOTFOUND", exact: true},
+		line{is: customers.ErrOutOfScope, status: http.StatusBadRequest, code: "SWEEP_CUSTOMERUID_NOTFOUND", as: customers.ErrNotFound, exact: true},
+		line{is: accounts.ErrNotFound, status: http.StatusBadRequest, code: "SWEEP_ACCOUNTUID_NOTFOUND", exact: true},
+		line{is: accounts.ErrNotActive, status: http.StatusBadRequest, code: "SWEEP_ACCOUNTUID_STATUS", exact: true},
+		line{is: accounts.ErrNoSweep, status: http.StatusBadRequest, code: "SWEEP_DIRECTION_NOTFOUND", exact: true},
+		line{is: accounts.ErrSweepExists, status: http.StatusBadRequest, code: "SWEEP_DIRECTION_NOTALLOWED", exact: true},
+		line{is: accounts.ErrSweepBeside, status: http.StatusBadRequest, code: "SWEEP_DIRECTION_NOTALLOWED", exact: true})}
 
 	lookupV1 = dialect{success: bare, failure: failureC4, lines: table("LKUP_VALIDATION_ERROR", "LKUP_ACCESS_DENIED",
 		line{field: "accountNumber", problem: fault.Max, status: http.StatusBadRequest, code: "LKUP_ACCNUM_MAX"},
@@ -190,6 +229,9 @@ var (
 		line{is: users.ErrNotFound, status: http.StatusNotFound},
 		line{is: roles.ErrNotFound, status: http.StatusNotFound})}
 )
+
+// accountWords are what the first two generations call otherwise.
+var accountWords = map[string]string{"enableUnderWritten": "isUnderWritten", "enableAchPrefund": "isAchPrefund"}
 
 // envelopeC1 is the envelope of the first two generations.
 type envelopeC1 struct {
@@ -264,6 +306,11 @@ func failureC4(_ string, all []told) any {
 	return envelopeC4{Errors: each(all, func(t told) codeAndMessage { return codeAndMessage{t.code, t.message} })}
 }
 
+// failureSweep is C4 with a code for each field: SWEEP_BALANCETYPE_REQUIRED.
+func failureSweep(_ string, all []told) any {
+	return envelopeC4{Errors: each(all, func(t told) codeAndMessage { return codeAndMessage{t.detail("SWEEP"), t.message} })}
+}
+
 // failureC3 is a message only.
 func failureC3(_ string, all []told) any {
 	return envelopeC3{Message: messages(all)}
@@ -292,15 +339,7 @@ type envelopeC5 struct {
 // AREA_FIELD_PROBLEM. Without a field to blame both are the same.
 func failureC5(_ string, all []told) any {
 	details := each(all, func(t told) codeAndMessage {
-		detail := t.code
-		if t.field != "" {
-			problem := t.problem
-			if problem == "" {
-				problem = fault.Unknown
-			}
-			detail = "ACCOUNT_" + strings.ToUpper(t.field) + "_" + string(problem)
-		}
-		return codeAndMessage{detail, t.message}
+		return codeAndMessage{t.detail("ACCOUNT"), t.message}
 	})
 	return envelopeC5{Code: all[0].code, Message: messages(all), Errors: details}
 }

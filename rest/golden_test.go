@@ -12,7 +12,7 @@ import (
 
 // operation is one documented operation as a partner would call it. {C}, {A}, {K} and {N} stand for a customer,
 // one of its accounts, one of its contacts, and the account's number; {S}, {U} and {R} for one of acme's signatories,
-// users and roles, {L} for a locked user.
+// users and roles, {L} for a locked user, {X} for its loan.
 type operation struct {
 	name, method, path, body string
 }
@@ -38,6 +38,7 @@ var operations = []operation{
 	{"accounts_v2_get", http.MethodGet, "/v2/customers/{C}/accounts/{A}?includeAccountBalance=true", ""},
 	{"accounts_v3_search", http.MethodPost, "/v3/customers/{C}/accounts/search?page=1&limit=10", `{"status": "Active", "achEnabled": true}`},
 	{"accounts_v3_get", http.MethodGet, "/v3/customers/{C}/accounts/{A}?includeAccountBalance=true", ""},
+	{"sweeps_get", http.MethodGet, "/v1/customers/{C}/accounts/{A}/sweeps/{out}", ""},
 	{"signatories_list", http.MethodGet, "/v1/customers/{C}/signatories?page=0&size=10", ""},
 	{"users_search", http.MethodPost, people + "/users/search?page=1&size=1", `{"firstName": "ruth", "status": "Active"}`},
 	{"users_get", http.MethodGet, people + "/users/{U}", ""},
@@ -50,11 +51,16 @@ var operations = []operation{
 // at calls an operation about a customer and what is its.
 func (b *bank) at(ctx context.Context, o operation, customer, account, contact any, number string) said {
 	b.t.Helper()
-	path := strings.NewReplacer("{C}", fmt.Sprint(customer), "{A}", fmt.Sprint(account), "{K}", fmt.Sprint(contact), "{N}", number,
-		"{S}", b.treasurer.UID.String(), "{U}", b.ruth.UID.String(), "{R}", b.clerk.UID.String(), "{L}", b.locked.UID.String()).Replace(o.path)
-	r := request(o.method, path, o.body)
+	fill := b.names(customer, account, contact, number)
+	r := request(o.method, fill.Replace(o.path), fill.Replace(o.body))
 	r.Header.Set(asDocumented, "yes")
 	return b.send(ctx, r)
+}
+
+// names fills in what an operation is about.
+func (b *bank) names(customer, account, contact any, number string) *strings.Replacer {
+	return strings.NewReplacer("{C}", fmt.Sprint(customer), "{A}", fmt.Sprint(account), "{K}", fmt.Sprint(contact), "{N}", number,
+		"{S}", b.treasurer.UID.String(), "{U}", b.ruth.UID.String(), "{R}", b.clerk.UID.String(), "{L}", b.locked.UID.String(), "{X}", b.loan.UID.String(), "{in}", "in", "{out}", "out")
 }
 
 // ask calls an operation about acme.

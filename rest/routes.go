@@ -54,8 +54,23 @@ func (a *api) routes(r chi.Router) {
 	// Accounts. The v2 set is deprecated in favour of v3.
 	r.Get("/customers/{customerUID}/accounts", a.answer(accountsG1.says("Account search failed"), a.searchAccountsG1))
 	r.Get("/customers/{customerUID}/accounts/{accountUID}", a.answer(accountsG1.says("Account retrieval failed"), a.findAccountG1))
+	r.Post("/customers/{customerUID}/accounts", a.answer(accountsG1.says("Account creation failed"), a.openAccountG1))
+	r.Put("/customers/{customerUID}/accounts/{accountUID}", a.answer(accountsG1.says("Account update failed"), a.changeAccountG1))
+	r.Delete("/customers/{customerUID}/accounts/{accountUID}", a.answer(accountsG1.says("Account deletion failed"), a.deleteAccountG1))
 	r.With(deprecated("/search")).Get("/v2/customers/{customerUID}/accounts", a.answer(accountsV2.says("Account search failed"), a.searchAccountsV2))
 	r.With(deprecated("")).Get("/v2/customers/{customerUID}/accounts/{accountUID}", a.answer(accountsV2.says("Account retrieval failed"), a.findAccountV2))
+	r.With(deprecated("")).Post("/v2/customers/{customerUID}/accounts", a.answer(accountsV2.says("Account creation failed"), a.openAccountV2))
+	r.With(deprecated("")).Put("/v2/customers/{customerUID}/accounts/{accountUID}", a.answer(accountsV2.says("Account update failed"), a.changeAccountV2))
+	r.With(deprecated("")).Delete("/v2/customers/{customerUID}/accounts/{accountUID}", a.answer(accountsV2.says("Account deletion failed"), a.deleteAccountV2))
+	r.With(deprecated("")).Patch("/v2/customers/{customerUID}/accounts/{accountUID}", a.answer(accountActionsV2, a.actOnAccountV2))
+	r.Post("/v3/customers/{customerUID}/accounts", a.answer(accountsSavedV3, a.openAccountV3))
+	r.Patch("/v3/customers/{customerUID}/accounts/{accountUID}", a.answer(accountsSavedV3, a.changeAccountV3))
 	r.Post("/v3/customers/{customerUID}/accounts/search", a.answer(accountsV3, a.searchAccountsV3))
 	r.Get("/v3/customers/{customerUID}/accounts/{accountUID}", a.answer(accountsV3, a.findAccountV3))
+
+	// Sweeps.
+	r.Get("/v1/customers/{customerUID}/accounts/{accountUID}/sweeps/{direction}", a.answer(sweepsV1, a.findSweep))
+	r.Post("/v1/customers/{customerUID}/accounts/{accountUID}/sweeps/{direction}", a.answer(sweepsV1, a.setSweep))
+	r.Patch("/v1/customers/{customerUID}/accounts/{accountUID}/sweeps/{direction}", a.answer(sweepsV1, a.changeSweep))
+	r.Delete("/v1/customers/{customerUID}/accounts/{accountUID}/sweeps/{direction}", a.answer(sweepsV1, a.removeSweep))
 }

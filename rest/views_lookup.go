@@ -2,6 +2,7 @@ package rest
 
 import (
 	"strings"
+	"time"
 
 	"bankgraph/core/accounts"
 	"bankgraph/core/customers"
@@ -72,18 +73,18 @@ type profileAttribute struct {
 }
 
 type profileFeatures struct {
-	SweepOut             *struct{} `json:"sweepOut"` // null: the account is not swept
-	SweepIn              *struct{} `json:"sweepIn"`
-	RFPSend              bool      `json:"rfpSend"`
-	RFPReceive           bool      `json:"rfpReceive"`
-	RTPReceiveOnly       bool      `json:"rtpReceiveOnly"`
-	RTPSendAndReceive    bool      `json:"rtpSendAndReceive"`
-	RTPRFPSend           bool      `json:"rtpRfpSend"`
-	RTPRFPReceive        bool      `json:"rtpRfpReceive"`
-	FednowReceiveOnly    bool      `json:"fednowReceiveOnly"`
-	FednowSendAndReceive bool      `json:"fednowSendAndReceive"`
-	FednowRFPSend        bool      `json:"fednowRfpSend"`
-	FednowRFPReceive     bool      `json:"fednowRfpReceive"`
+	SweepOut             *profileSweepOut `json:"sweepOut"` // null: the account is not swept
+	SweepIn              *profileSweepIn  `json:"sweepIn"`
+	RFPSend              bool             `json:"rfpSend"`
+	RFPReceive           bool             `json:"rfpReceive"`
+	RTPReceiveOnly       bool             `json:"rtpReceiveOnly"`
+	RTPSendAndReceive    bool             `json:"rtpSendAndReceive"`
+	RTPRFPSend           bool             `json:"rtpRfpSend"`
+	RTPRFPReceive        bool             `json:"rtpRfpReceive"`
+	FednowReceiveOnly    bool             `json:"fednowReceiveOnly"`
+	FednowSendAndReceive bool             `json:"fednowSendAndReceive"`
+	FednowRFPSend        bool             `json:"fednowRfpSend"`
+	FednowRFPReceive     bool             `json:"fednowRfpReceive"`
 }
 
 func profilesOf(found *accounts.Profile) profileList {
@@ -108,7 +109,7 @@ func profileOf(found *accounts.Profile) profile {
 		SystemOfRecords: a.SystemOfRecord, Currency: a.Currency, DetailsOfCharges: c.Profile.DetailsOfCharge,
 		AccountAnalysis: a.AccountAnalysis, EnableWires: a.EnableWires, EnableSwift: a.EnableSWIFT, EnableRTP: a.EnableRTP,
 		EnableFednow: a.EnableFedNow, EnableWirePayment: a.EnableWires, EnableACH: a.EnableACH, Prefunded: a.ACHPrefund,
-		AdditionalAttributes: profileAttributesOf(c, a), AccountFeatures: profileFeaturesOf(a),
+		AdditionalAttributes: profileAttributesOf(c, a), AccountFeatures: profileFeaturesOf(found),
 	}
 	if found.Institution != 0 {
 		view.ProcessingOrgID = found.Institution.String()
@@ -128,10 +129,58 @@ func profileAttributesOf(c *customers.Customer, a *accounts.Account) []profileAt
 	return views
 }
 
+// profileSweepOut is where money goes that is not to be left in the account.
+type profileSweepOut struct {
+	ToAccount string `json:"toAccount"` // masked
+	profileSweep
+}
+
+// profileSweepIn is where money comes from that is missing.
+type profileSweepIn struct {
+	FromAccount string `json:"fromAccount"` // masked
+	profileSweep
+}
+
+type profileSweep struct {
+	TargetAmount  string                 `json:"targetAmount"`
+	Frequency     accounts.FrequencyType `json:"frequency"`
+	DayOfWeek     accounts.Weekday       `json:"dayOfWeek"`
+	Speed         string                 `json:"speed"`
+	NextSweepDate string                 `json:"nextSweepDate"`
+}
+
+// The words of payments for how a sweep moves money.
+var (
+	inSpeeds  = map[accounts.InMethod]string{accounts.ACHDebit: "Economy", accounts.WireDrawdown: "Express", accounts.InstantRFP: "Instant"}
+	outSpeeds = map[accounts.OutMethod]string{accounts.ACHCredit: "Economy", accounts.WirePayment: "Express", accounts.InstantPayment: "Instant"}
+)
+
+// profileSweepsOf: of a range the high mark is what is left when money goes out, the low one when it comes in.
+func profileSweepsOf(found *accounts.Profile) (out *profileSweepOut, in *profileSweepIn) {
+	view := func(w *accounts.Sweep, mark *money.Amount, speed string) profileSweep {
+		if w.BalanceType != accounts.Range {
+			mark = w.TargetBalance()
+		}
+		return profileSweep{mark.String(), w.Frequency, w.DayOfWeek, speed, w.NextSweepDate().Format(time.DateOnly)}
+	}
+	for _, w := range found.Sweeps {
+		if w.ToContact != nil {
+			out = &profileSweepOut{found.Contacts[*w.ToContact].Bank.AccountNumber.Masked(), view(w, w.ToAmount(), outSpeeds[w.ToMethod])}
+		}
+		if w.FromContact != nil {
+			in = &profileSweepIn{found.Contacts[*w.FromContact].Bank.AccountNumber.Masked(), view(w, w.FromAmount(), inSpeeds[w.FromMethod])}
+		}
+	}
+	return out, in
+}
+
 // profileFeaturesOf says what v3 says of the same account.
-func profileFeaturesOf(a *accounts.Account) profileFeatures {
+func profileFeaturesOf(found *accounts.Profile) profileFeatures {
+	a := found.Account
 	v3 := featuresV3Of(a)
+	out, in := profileSweepsOf(found)
 	return profileFeatures{
+		SweepOut: out, SweepIn: in,
 		RFPSend: a.RFPSend, RFPReceive: a.RFPReceive,
 		RTPReceiveOnly: v3.RTPFeature.RTPReceiveOnly, RTPSendAndReceive: v3.RTPFeature.RTPSendOrReceive,
 		RTPRFPSend: v3.RTPFeature.RTPRFPSend, RTPRFPReceive: v3.RTPFeature.RTPRFPReceive,

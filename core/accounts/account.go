@@ -122,6 +122,20 @@ const (
 	External     SystemOfRecord = "External"
 )
 
+// SystemsOfRecord are all of them. The contract publishes the last two for what partners open; the first is the bank's
+// own ledger.
+var SystemsOfRecord = []SystemOfRecord{InternalCore, OtherCore, External}
+
+// ParseSystemOfRecord reads where an account is kept without regard to letter case.
+func ParseSystemOfRecord(field, text string) (SystemOfRecord, error) {
+	for _, s := range SystemsOfRecord {
+		if strings.EqualFold(text, string(s)) {
+			return s, nil
+		}
+	}
+	return "", fault.Field("account", field, fault.Malformed, "must be Internal Core, Other Core or External")
+}
+
 // ParseNumber reads an account number that must be given; what makes one right, check.AccountNumber says.
 func ParseNumber(field, text string) (string, error) {
 	c := check.Of("account")
@@ -212,6 +226,16 @@ const (
 	NID BankIDType = "NID" // national id: in the United States the ABA routing number
 	BIC BankIDType = "BIC"
 )
+
+// ParseBankIDType reads what kind of number names a bank without regard to letter case.
+func ParseBankIDType(field, text string) (BankIDType, error) {
+	for _, t := range []BankIDType{NID, BIC} {
+		if strings.EqualFold(text, string(t)) {
+			return t, nil
+		}
+	}
+	return "", fault.Field("account", field, fault.Malformed, "must be NID or BIC")
+}
 
 // Balance is what the ledger says of an account. Both are nil for an account that another system keeps.
 type Balance struct {

@@ -8,6 +8,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/money"
 	"bankgraph/core/page"
@@ -20,12 +21,17 @@ type Service struct {
 	db        *db.DB
 	keys      *seal.Keys
 	customers *customers.Service
+	keep      Keep
 	now       func() time.Time
+
+	operations
 }
 
 // New makes the service.
-func New(d *db.DB, keys *seal.Keys, c *customers.Service, now func() time.Time) *Service {
-	return &Service{db: d, keys: keys, customers: c, now: now}
+func New(d *db.DB, keys *seal.Keys, c *customers.Service, all *changes.Service, keep Keep, now func() time.Time) *Service {
+	s := &Service{db: d, keys: keys, customers: c, keep: keep, now: now}
+	s.declare(all)
+	return s
 }
 
 var (

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"bankgraph/core/access"
+	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/db"
 )
@@ -13,12 +14,20 @@ type Profile struct {
 	Account     *Account
 	Customer    *customers.Customer
 	Institution customers.UID // 0 where the bank has no customer of its own
+	Sweeps      []*Sweep
+	Contacts    map[contacts.UID]*contacts.Contact // of the sweeps, with their account numbers
 }
 
 var (
 	lookingUp db.Texts[Account]
-	holder    db.Texts[customers.Customer]
-	bank      = db.NewText[customers.Customer](`SELECT uid FROM customers WHERE tenant = $1 AND relationship_type = 'Self'`)
+	swept     = db.NewText[Sweep](db.Select[Sweep](db.Columns{}, map[string]string{"today": "$3::date"}).
+			Join("JOIN accounts AS a ON a.tenant = w.tenant AND a.uid = w.account AND a.deleted_at IS NULL").
+			Where("w.tenant = $1").Where("a.number_hash = $2").String())
+	sweptWith = db.NewText[contacts.Contact](db.Select[contacts.Contact](db.Want[contacts.Contact]("UID", "Bank.AccountNumber"), nil).
+			Where("k.tenant = $1").Where(`k.uid IN (SELECT unnest(ARRAY[w.from_contact, w.to_contact]) FROM sweeps AS w
+			JOIN accounts AS a ON a.tenant = w.tenant AND a.uid = w.account AND a.deleted_at IS NULL WHERE w.tenant = $1 AND a.number_hash = $2)`).String())
+	holder db.Texts[customers.Customer]
+	bank   = db.NewText[customers.Customer](`SELECT uid FROM customers WHERE tenant = $1 AND relationship_type = 'Self'`)
 )
 
 // Lookup finds the customer behind an account number among those that the caller may see, in one round trip
@@ -40,6 +49,7 @@ func (s *Service) Lookup(ctx context.Context, number string, of Type) (*Profile,
 			Where("c.tenant = $1").Where("a.number_hash = $2").String()
 	}), caller.Tenant, hash)
 	institution := db.Queue(b, bank, caller.Tenant)
+	sweeps, payees := db.Queue(b, swept, caller.Tenant, hash, s.today(caller)), db.Queue(b, sweptWith, caller.Tenant, hash)
 	if err := b.Send(ctx); err != nil {
 		return nil, err
 	}
@@ -47,7 +57,10 @@ func (s *Service) Lookup(ctx context.Context, number string, of Type) (*Profile,
 	if len(account.Items) == 0 || len(customer.Items) == 0 {
 		return nil, nil
 	}
-	found := &Profile{Account: account.Items[0], Customer: customer.Items[0]}
+	found := &Profile{Account: account.Items[0], Customer: customer.Items[0], Sweeps: sweeps.Items, Contacts: map[contacts.UID]*contacts.Contact{}}
+	for _, payee := range payees.Items {
+		found.Contacts[payee.UID] = payee
+	}
 	if len(institution.Items) > 0 {
 		found.Institution = institution.Items[0].UID
 	}

@@ -131,6 +131,25 @@ func Holding(ledger, held int64) func(*accounts.Account) {
 	}
 }
 
+// Sweep leaves 1,000.00 in an account every Monday; the rest goes out to a contact, which the test names.
+func (b *Bank) Sweep(of *accounts.Account, edits ...func(*accounts.Sweep)) *accounts.Sweep {
+	b.t.Helper()
+	b.remember(func(o *Bank) { o.sweep(of, edits...) })
+	return b.sweep(of, edits...)
+}
+
+func (b *Bank) sweep(of *accounts.Account, edits ...func(*accounts.Sweep)) *accounts.Sweep {
+	b.t.Helper()
+	target := int64(1_000_00)
+	w := &accounts.Sweep{
+		Tenant: b.Tenant, Account: of.UID, Direction: accounts.Out, BalanceType: accounts.Target, Currency: of.Currency, TargetMinor: &target,
+		ToMethod: accounts.ACHCredit, Frequency: accounts.Weekly, DayOfWeek: accounts.Monday, CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
+	}
+	change(w, edits)
+	b.insert(w)
+	return w
+}
+
 // Contact is a company with an account at a bank in the United States.
 func (b *Bank) Contact(of *customers.Customer, edits ...func(*contacts.Contact)) *contacts.Contact {
 	b.t.Helper()

@@ -40,6 +40,7 @@ const (
 	topicLimit
 	topicUsage
 	topicFee
+	topicSweep
 )
 
 var statusOf = map[int64]customers.Status{5: customers.Suspended, 6: customers.StatusNew, 7: customers.Pending}

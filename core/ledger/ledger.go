@@ -50,6 +50,21 @@ func (s *Service) OpenTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, a
 	return s.PostTx(ctx, tx, tenant, journal)
 }
 
+// KeepTx opens an account in the books with nothing in it. One that is there already and was never booked on gets
+// the currency; who calls has made sure that no other one is asked for (accounts.Keep).
+func (s *Service) KeepTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, account accounts.UID, in money.Currency) error {
+	done, err := tx.NewRaw(`INSERT INTO balances (tenant, account, currency) VALUES (?, ?, ?)
+		ON CONFLICT (tenant, account) DO UPDATE SET currency = excluded.currency WHERE balances.version = 0 OR balances.currency = excluded.currency`,
+		tenant, account, in).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("keep account %s in the books: %w", account, err)
+	}
+	if rows, err := done.RowsAffected(); err != nil || rows != 1 {
+		return fmt.Errorf("%w: account %s has bookings and cannot be kept in %s", ErrCurrency, account, in)
+	}
+	return nil
+}
+
 // houseTx is the number of one of the bank's own accounts, which it makes where there is none yet.
 func (s *Service) houseTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, house House, in money.Currency, shard int16) (accounts.UID, error) {
 	const find = `SELECT account FROM balances WHERE tenant = ? AND house = ? AND currency = ? AND shard = ?`

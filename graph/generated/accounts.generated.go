@@ -5,6 +5,7 @@ package generated
 import (
 	"bankgraph/core/accounts"
 	"bankgraph/core/audit"
+	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/money"
 	"bankgraph/core/seal"
@@ -25,6 +26,8 @@ import (
 
 type AccountResolver interface {
 	Customer(ctx context.Context, obj *accounts.Account) (*customers.Customer, error)
+
+	Sweeps(ctx context.Context, obj *accounts.Account) ([]*accounts.Sweep, error)
 
 	History(ctx context.Context, obj *accounts.Account, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error)
 }
@@ -736,6 +739,38 @@ func fieldContext_Account_createdAt(_ context.Context, ec *executionContext, fie
 	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
+func _Account_sweeps(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *accounts.Account) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Account_sweeps(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Account().Sweeps(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*accounts.Sweep) graphql.Marshaler {
+			return marshalOSweep2ᚕᚖbankgraphᚋcoreᚋaccountsᚐSweepᚄ(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Account_sweeps(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Account",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Sweep(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
 func _Account_updatedAt(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *accounts.Account) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -757,6 +792,29 @@ func _Account_updatedAt(ctx context.Context, ec *executionContext, field graphql
 }
 func fieldContext_Account_updatedAt(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func _Account_version(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *accounts.Account) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Account_version(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int32) graphql.Marshaler {
+			return marshalNInt2int32(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_Account_version(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func _Account_history(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *accounts.Account) (ret graphql.Marshaler) {
@@ -1598,6 +1656,93 @@ func fieldContext_AccountFeatures_returnAccount(_ context.Context, ec *execution
 	return graphql.NewScalarFieldContext("AccountFeatures", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
+func _ActivateAccountPayload_account(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ActivateAccountPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ActivateAccountPayload_account(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Account, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *accounts.Account) graphql.Marshaler {
+			return marshalOAccount2ᚖbankgraphᚋcoreᚋaccountsᚐAccount(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ActivateAccountPayload_account(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ActivateAccountPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Account(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _ActivateAccountPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ActivateAccountPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ActivateAccountPayload_approval(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approval, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *changes.Approval) graphql.Marshaler {
+			return marshalOApproval2ᚖbankgraphᚋcoreᚋchangesᚐApproval(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ActivateAccountPayload_approval(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ActivateAccountPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Approval(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _ActivateAccountPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ActivateAccountPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ActivateAccountPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_ActivateAccountPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ActivateAccountPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func _Balances_currency(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *accounts.Balances) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1690,6 +1835,258 @@ func fieldContext_Balances_available(_ context.Context, ec *executionContext, fi
 	return graphql.NewScalarFieldContext("Balances", field, false, false, errors.New("field of type Amount does not have child fields"))
 }
 
+func _ChangeAccountPayload_account(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeAccountPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ChangeAccountPayload_account(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Account, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *accounts.Account) graphql.Marshaler {
+			return marshalOAccount2ᚖbankgraphᚋcoreᚋaccountsᚐAccount(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ChangeAccountPayload_account(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ChangeAccountPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Account(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _ChangeAccountPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeAccountPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ChangeAccountPayload_approval(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approval, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *changes.Approval) graphql.Marshaler {
+			return marshalOApproval2ᚖbankgraphᚋcoreᚋchangesᚐApproval(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ChangeAccountPayload_approval(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ChangeAccountPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Approval(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _ChangeAccountPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeAccountPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ChangeAccountPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_ChangeAccountPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ChangeAccountPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func _CloseAccountPayload_account(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.CloseAccountPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_CloseAccountPayload_account(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Account, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *accounts.Account) graphql.Marshaler {
+			return marshalOAccount2ᚖbankgraphᚋcoreᚋaccountsᚐAccount(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_CloseAccountPayload_account(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CloseAccountPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Account(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _CloseAccountPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.CloseAccountPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_CloseAccountPayload_approval(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approval, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *changes.Approval) graphql.Marshaler {
+			return marshalOApproval2ᚖbankgraphᚋcoreᚋchangesᚐApproval(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_CloseAccountPayload_approval(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CloseAccountPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Approval(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _CloseAccountPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.CloseAccountPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_CloseAccountPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_CloseAccountPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CloseAccountPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func _DeleteAccountPayload_uid(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.DeleteAccountPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_DeleteAccountPayload_uid(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return marshalNUID2int64(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_DeleteAccountPayload_uid(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeleteAccountPayload", field, false, false, errors.New("field of type UID does not have child fields"))
+}
+
+func _DeleteAccountPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.DeleteAccountPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_DeleteAccountPayload_approval(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approval, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *changes.Approval) graphql.Marshaler {
+			return marshalOApproval2ᚖbankgraphᚋcoreᚋchangesᚐApproval(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_DeleteAccountPayload_approval(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeleteAccountPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Approval(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _DeleteAccountPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.DeleteAccountPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_DeleteAccountPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_DeleteAccountPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeleteAccountPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func _ExternalAccount_provider(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *accounts.ExternalAccount) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1736,6 +2133,93 @@ func fieldContext_ExternalAccount_id(_ context.Context, ec *executionContext, fi
 	return graphql.NewScalarFieldContext("ExternalAccount", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func _OpenAccountPayload_account(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.OpenAccountPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_OpenAccountPayload_account(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Account, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *accounts.Account) graphql.Marshaler {
+			return marshalOAccount2ᚖbankgraphᚋcoreᚋaccountsᚐAccount(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_OpenAccountPayload_account(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "OpenAccountPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Account(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _OpenAccountPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.OpenAccountPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_OpenAccountPayload_approval(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approval, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *changes.Approval) graphql.Marshaler {
+			return marshalOApproval2ᚖbankgraphᚋcoreᚋchangesᚐApproval(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_OpenAccountPayload_approval(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "OpenAccountPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Approval(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _OpenAccountPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.OpenAccountPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_OpenAccountPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_OpenAccountPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OpenAccountPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
@@ -1772,6 +2256,211 @@ func unmarshalInputAccountBy(ctx context.Context, ec *executionContext, obj any)
 				return it, err
 			}
 			it.Number = data
+		}
+	}
+	return it, nil
+}
+
+func unmarshalInputAccountFeaturesInput(ctx context.Context, ec *executionContext, obj any) (accounts.FeaturesDraft, error) {
+	var it accounts.FeaturesDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"wires", "domesticWires", "internationalWires", "callbacks", "callbackLimit", "ach", "offset", "defaultOffset", "underwritten", "achPrefund", "debitExposureLimit", "creditExposureLimit", "achCompanyId", "secCodes", "fedNow", "fedNowSend", "fedNowRfpSend", "rtp", "rtpSend", "rtpRfpSend", "rfpReceive", "rfpSend", "positivePay", "accountAnalysis", "feeAccount", "returnAccount"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "wires":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("wires"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Wires = data
+		case "domesticWires":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("domesticWires"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.DomesticWires = data
+		case "internationalWires":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("internationalWires"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.InternationalWires = data
+		case "callbacks":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("callbacks"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Callbacks = data
+		case "callbackLimit":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("callbackLimit"))
+			data, err := unmarshalOAmount2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.CallbackLimit = data
+		case "ach":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ach"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ACH = data
+		case "offset":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("offset"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Offset = data
+		case "defaultOffset":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("defaultOffset"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.DefaultOffset = data
+		case "underwritten":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("underwritten"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Underwritten = data
+		case "achPrefund":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("achPrefund"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ACHPrefund = data
+		case "debitExposureLimit":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("debitExposureLimit"))
+			data, err := unmarshalOAmount2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.DebitExposureLimit = data
+		case "creditExposureLimit":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("creditExposureLimit"))
+			data, err := unmarshalOAmount2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreditExposureLimit = data
+		case "achCompanyId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("achCompanyId"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ACHCompanyID = data
+		case "secCodes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("secCodes"))
+			data, err := unmarshalOString2ᚕstringᚄ(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.SECCodes = data
+		case "fedNow":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fedNow"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.FedNow = data
+		case "fedNowSend":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fedNowSend"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.FedNowSend = data
+		case "fedNowRfpSend":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fedNowRfpSend"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.FedNowRFPSend = data
+		case "rtp":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rtp"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.RTP = data
+		case "rtpSend":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rtpSend"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.RTPSend = data
+		case "rtpRfpSend":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rtpRfpSend"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.RTPRFPSend = data
+		case "rfpReceive":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rfpReceive"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.RFPReceive = data
+		case "rfpSend":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rfpSend"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.RFPSend = data
+		case "positivePay":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("positivePay"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.PositivePay = data
+		case "accountAnalysis":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountAnalysis"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountAnalysis = data
+		case "feeAccount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeAccount"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.FeeAccount = data
+		case "returnAccount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("returnAccount"))
+			data, err := unmarshalOBoolean2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ReturnAccount = data
 		}
 	}
 	return it, nil
@@ -1872,6 +2561,536 @@ func unmarshalInputAccountFilter(ctx context.Context, ec *executionContext, obj 
 				return it, err
 			}
 			it.SWIFT = data
+		}
+	}
+	return it, nil
+}
+
+func unmarshalInputActivateAccountInput(ctx context.Context, ec *executionContext, obj any) (model.AccountDraft, error) {
+	var it model.AccountDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"uid", "version", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "uid":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋaccountsᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		case "version":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+			data, err := unmarshalOInt2int32(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Version = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func unmarshalInputChangeAccountInput(ctx context.Context, ec *executionContext, obj any) (model.AccountDraft, error) {
+	var it model.AccountDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"uid", "externalReferenceId", "name", "number", "fboNumber", "type", "subType", "systemOfRecord", "currency", "countryCode", "bankId", "bankIdType", "masterGl", "costCenter", "note", "features", "externalAccount", "additionalAttributes", "version", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "uid":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋaccountsᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		case "externalReferenceId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("externalReferenceId"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExternalReferenceID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "number":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("number"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Number = data
+		case "fboNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fboNumber"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.FBONumber = data
+		case "type":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("type"))
+			data, err := unmarshalOAccountType2ᚖbankgraphᚋcoreᚋaccountsᚐType(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Type = data
+		case "subType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subType"))
+			data, err := unmarshalOAccountSubType2ᚖbankgraphᚋcoreᚋaccountsᚐSubType(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubType = data
+		case "systemOfRecord":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("systemOfRecord"))
+			data, err := unmarshalOSystemOfRecord2ᚖbankgraphᚋcoreᚋaccountsᚐSystemOfRecord(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.SystemOfRecord = data
+		case "currency":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("currency"))
+			data, err := unmarshalOCurrency2ᚖbankgraphᚋcoreᚋmoneyᚐCurrency(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Currency = data
+		case "countryCode":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("countryCode"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.CountryCode = data
+		case "bankId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bankId"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.BankID = data
+		case "bankIdType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bankIdType"))
+			data, err := unmarshalOBankIdType2ᚖbankgraphᚋcoreᚋaccountsᚐBankIDType(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.BankIDType = data
+		case "masterGl":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("masterGl"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.MasterGL = data
+		case "costCenter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("costCenter"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.CostCenter = data
+		case "note":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("note"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Note = data
+		case "features":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("features"))
+			data, err := unmarshalOAccountFeaturesInput2bankgraphᚋcoreᚋaccountsᚐFeaturesDraft(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Features = data
+		case "externalAccount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("externalAccount"))
+			data, err := unmarshalOExternalAccountInput2bankgraphᚋcoreᚋaccountsᚐExternalDraft(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExternalAccount = data
+		case "additionalAttributes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("additionalAttributes"))
+			data, err := unmarshalOAttributeInput2ᚕbankgraphᚋcoreᚋcustomersᚐAttributeᚄ(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.AdditionalAttributes = data
+		case "version":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+			data, err := unmarshalOInt2int32(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Version = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func unmarshalInputCloseAccountInput(ctx context.Context, ec *executionContext, obj any) (model.AccountDraft, error) {
+	var it model.AccountDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"uid", "version", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "uid":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋaccountsᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		case "version":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+			data, err := unmarshalOInt2int32(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Version = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func unmarshalInputDeleteAccountInput(ctx context.Context, ec *executionContext, obj any) (model.AccountDraft, error) {
+	var it model.AccountDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"uid", "version", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "uid":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋaccountsᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		case "version":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+			data, err := unmarshalOInt2int32(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Version = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func unmarshalInputExternalAccountInput(ctx context.Context, ec *executionContext, obj any) (accounts.ExternalDraft, error) {
+	var it accounts.ExternalDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"provider", "id", "token"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "provider":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("provider"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Provider = data
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "token":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("token"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Token = data
+		}
+	}
+	return it, nil
+}
+
+func unmarshalInputOpenAccountInput(ctx context.Context, ec *executionContext, obj any) (model.AccountDraft, error) {
+	var it model.AccountDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"customer", "externalReferenceId", "name", "number", "fboNumber", "type", "subType", "systemOfRecord", "currency", "countryCode", "bankId", "bankIdType", "masterGl", "costCenter", "note", "features", "externalAccount", "additionalAttributes", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "customer":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customer"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋcustomersᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Customer = data
+		case "externalReferenceId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("externalReferenceId"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExternalReferenceID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := unmarshalNString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "number":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("number"))
+			data, err := unmarshalNString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Number = data
+		case "fboNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fboNumber"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.FBONumber = data
+		case "type":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("type"))
+			data, err := unmarshalNAccountType2ᚖbankgraphᚋcoreᚋaccountsᚐType(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Type = data
+		case "subType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subType"))
+			data, err := unmarshalNAccountSubType2ᚖbankgraphᚋcoreᚋaccountsᚐSubType(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubType = data
+		case "systemOfRecord":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("systemOfRecord"))
+			data, err := unmarshalNSystemOfRecord2ᚖbankgraphᚋcoreᚋaccountsᚐSystemOfRecord(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.SystemOfRecord = data
+		case "currency":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("currency"))
+			data, err := unmarshalNCurrency2ᚖbankgraphᚋcoreᚋmoneyᚐCurrency(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Currency = data
+		case "countryCode":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("countryCode"))
+			data, err := unmarshalNString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.CountryCode = data
+		case "bankId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bankId"))
+			data, err := unmarshalNString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.BankID = data
+		case "bankIdType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bankIdType"))
+			data, err := unmarshalOBankIdType2ᚖbankgraphᚋcoreᚋaccountsᚐBankIDType(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.BankIDType = data
+		case "masterGl":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("masterGl"))
+			data, err := unmarshalNString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.MasterGL = data
+		case "costCenter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("costCenter"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.CostCenter = data
+		case "note":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("note"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Note = data
+		case "features":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("features"))
+			data, err := unmarshalOAccountFeaturesInput2bankgraphᚋcoreᚋaccountsᚐFeaturesDraft(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Features = data
+		case "externalAccount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("externalAccount"))
+			data, err := unmarshalOExternalAccountInput2bankgraphᚋcoreᚋaccountsᚐExternalDraft(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExternalAccount = data
+		case "additionalAttributes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("additionalAttributes"))
+			data, err := unmarshalOAttributeInput2ᚕbankgraphᚋcoreᚋcustomersᚐAttributeᚄ(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.AdditionalAttributes = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -2060,8 +3279,51 @@ func _Account(ctx context.Context, ec *executionContext, sel ast.SelectionSet, o
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "sweeps":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Account_sweeps(ctx, ec, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "updatedAt":
 			out.Values[i] = _Account_updatedAt(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "version":
+			out.Values[i] = _Account_version(ctx, ec, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -2421,6 +3683,54 @@ func _AccountFeatures(ctx context.Context, ec *executionContext, sel ast.Selecti
 	return out
 }
 
+var activateAccountPayloadImplementors = []string{"ActivateAccountPayload"}
+
+func _ActivateAccountPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.ActivateAccountPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, activateAccountPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ActivateAccountPayload")
+		case "account":
+			out.Values[i] = _ActivateAccountPayload_account(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approval":
+			out.Values[i] = _ActivateAccountPayload_approval(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _ActivateAccountPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var balancesImplementors = []string{"Balances"}
 
 func _Balances(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *accounts.Balances) graphql.Marshaler {
@@ -2474,6 +3784,150 @@ func _Balances(ctx context.Context, ec *executionContext, sel ast.SelectionSet, 
 	return out
 }
 
+var changeAccountPayloadImplementors = []string{"ChangeAccountPayload"}
+
+func _ChangeAccountPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.ChangeAccountPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, changeAccountPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ChangeAccountPayload")
+		case "account":
+			out.Values[i] = _ChangeAccountPayload_account(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approval":
+			out.Values[i] = _ChangeAccountPayload_approval(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _ChangeAccountPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var closeAccountPayloadImplementors = []string{"CloseAccountPayload"}
+
+func _CloseAccountPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.CloseAccountPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, closeAccountPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CloseAccountPayload")
+		case "account":
+			out.Values[i] = _CloseAccountPayload_account(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approval":
+			out.Values[i] = _CloseAccountPayload_approval(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _CloseAccountPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var deleteAccountPayloadImplementors = []string{"DeleteAccountPayload"}
+
+func _DeleteAccountPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.DeleteAccountPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, deleteAccountPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeleteAccountPayload")
+		case "uid":
+			out.Values[i] = _DeleteAccountPayload_uid(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "approval":
+			out.Values[i] = _DeleteAccountPayload_approval(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _DeleteAccountPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var externalAccountImplementors = []string{"ExternalAccount"}
 
 func _ExternalAccount(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *accounts.ExternalAccount) graphql.Marshaler {
@@ -2494,6 +3948,54 @@ func _ExternalAccount(ctx context.Context, ec *executionContext, sel ast.Selecti
 		case "id":
 			out.Values[i] = _ExternalAccount_id(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var openAccountPayloadImplementors = []string{"OpenAccountPayload"}
+
+func _OpenAccountPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.OpenAccountPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, openAccountPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("OpenAccountPayload")
+		case "account":
+			out.Values[i] = _OpenAccountPayload_account(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approval":
+			out.Values[i] = _OpenAccountPayload_approval(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _OpenAccountPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -2668,6 +4170,54 @@ var (
 	}
 )
 
+func unmarshalNAccountSubType2ᚖbankgraphᚋcoreᚋaccountsᚐSubType(ctx context.Context, ec *executionContext, v any) (*accounts.SubType, error) {
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalNAccountSubType2ᚖbankgraphᚋcoreᚋaccountsᚐSubTypeF[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNAccountSubType2ᚖbankgraphᚋcoreᚋaccountsᚐSubType(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *accounts.SubType) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	_ = sel
+	res := scalar.MarshalString(marshalNAccountSubType2ᚖbankgraphᚋcoreᚋaccountsᚐSubTypeF[*v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNAccountSubType2ᚖbankgraphᚋcoreᚋaccountsᚐSubTypeF = map[string]accounts.SubType{
+		"CHECKING":       accounts.Checking,
+		"SAVINGS":        accounts.Savings,
+		"HEALTH_SAVINGS": accounts.HealthSavings,
+		"CD":             accounts.CD,
+		"MONEY_MARKET":   accounts.MoneyMarket,
+		"PSEUDO":         accounts.Pseudo,
+		"CREDIT_CARD":    accounts.CreditCard,
+		"HELOC":          accounts.Heloc,
+		"LINE_OF_CREDIT": accounts.LineOfCredit,
+	}
+	marshalNAccountSubType2ᚖbankgraphᚋcoreᚋaccountsᚐSubTypeF = map[accounts.SubType]string{
+		accounts.Checking:      "CHECKING",
+		accounts.Savings:       "SAVINGS",
+		accounts.HealthSavings: "HEALTH_SAVINGS",
+		accounts.CD:            "CD",
+		accounts.MoneyMarket:   "MONEY_MARKET",
+		accounts.Pseudo:        "PSEUDO",
+		accounts.CreditCard:    "CREDIT_CARD",
+		accounts.Heloc:         "HELOC",
+		accounts.LineOfCredit:  "LINE_OF_CREDIT",
+	}
+)
+
 func unmarshalNAccountType2bankgraphᚋcoreᚋaccountsᚐType(ctx context.Context, ec *executionContext, v any) (accounts.Type, error) {
 	tmp, err := scalar.UnmarshalString(v)
 	res := unmarshalNAccountType2bankgraphᚋcoreᚋaccountsᚐTypeF[tmp]
@@ -2696,6 +4246,45 @@ var (
 	}
 )
 
+func unmarshalNAccountType2ᚖbankgraphᚋcoreᚋaccountsᚐType(ctx context.Context, ec *executionContext, v any) (*accounts.Type, error) {
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalNAccountType2ᚖbankgraphᚋcoreᚋaccountsᚐTypeF[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNAccountType2ᚖbankgraphᚋcoreᚋaccountsᚐType(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *accounts.Type) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	_ = sel
+	res := scalar.MarshalString(marshalNAccountType2ᚖbankgraphᚋcoreᚋaccountsᚐTypeF[*v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNAccountType2ᚖbankgraphᚋcoreᚋaccountsᚐTypeF = map[string]accounts.Type{
+		"DEPOSIT": accounts.Deposit,
+		"LOAN":    accounts.Loan,
+	}
+	marshalNAccountType2ᚖbankgraphᚋcoreᚋaccountsᚐTypeF = map[accounts.Type]string{
+		accounts.Deposit: "DEPOSIT",
+		accounts.Loan:    "LOAN",
+	}
+)
+
+func unmarshalNActivateAccountInput2bankgraphᚋgraphᚋmodelᚐAccountDraft(ctx context.Context, ec *executionContext, v any) (model.AccountDraft, error) {
+	res, err := unmarshalInputActivateAccountInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func unmarshalNBankIdType2bankgraphᚋcoreᚋaccountsᚐBankIDType(ctx context.Context, ec *executionContext, v any) (accounts.BankIDType, error) {
 	tmp, err := scalar.UnmarshalString(v)
 	res := unmarshalNBankIdType2bankgraphᚋcoreᚋaccountsᚐBankIDTypeF[tmp]
@@ -2723,6 +4312,26 @@ var (
 		accounts.BIC: "BIC",
 	}
 )
+
+func unmarshalNChangeAccountInput2bankgraphᚋgraphᚋmodelᚐAccountDraft(ctx context.Context, ec *executionContext, v any) (model.AccountDraft, error) {
+	res, err := unmarshalInputChangeAccountInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func unmarshalNCloseAccountInput2bankgraphᚋgraphᚋmodelᚐAccountDraft(ctx context.Context, ec *executionContext, v any) (model.AccountDraft, error) {
+	res, err := unmarshalInputCloseAccountInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func unmarshalNDeleteAccountInput2bankgraphᚋgraphᚋmodelᚐAccountDraft(ctx context.Context, ec *executionContext, v any) (model.AccountDraft, error) {
+	res, err := unmarshalInputDeleteAccountInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func unmarshalNOpenAccountInput2bankgraphᚋgraphᚋmodelᚐAccountDraft(ctx context.Context, ec *executionContext, v any) (model.AccountDraft, error) {
+	res, err := unmarshalInputOpenAccountInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
 
 func unmarshalNSystemOfRecord2bankgraphᚋcoreᚋaccountsᚐSystemOfRecord(ctx context.Context, ec *executionContext, v any) (accounts.SystemOfRecord, error) {
 	tmp, err := scalar.UnmarshalString(v)
@@ -2754,6 +4363,42 @@ var (
 	}
 )
 
+func unmarshalNSystemOfRecord2ᚖbankgraphᚋcoreᚋaccountsᚐSystemOfRecord(ctx context.Context, ec *executionContext, v any) (*accounts.SystemOfRecord, error) {
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalNSystemOfRecord2ᚖbankgraphᚋcoreᚋaccountsᚐSystemOfRecordF[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNSystemOfRecord2ᚖbankgraphᚋcoreᚋaccountsᚐSystemOfRecord(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *accounts.SystemOfRecord) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	_ = sel
+	res := scalar.MarshalString(marshalNSystemOfRecord2ᚖbankgraphᚋcoreᚋaccountsᚐSystemOfRecordF[*v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNSystemOfRecord2ᚖbankgraphᚋcoreᚋaccountsᚐSystemOfRecordF = map[string]accounts.SystemOfRecord{
+		"INTERNAL_CORE": accounts.InternalCore,
+		"OTHER_CORE":    accounts.OtherCore,
+		"EXTERNAL":      accounts.External,
+	}
+	marshalNSystemOfRecord2ᚖbankgraphᚋcoreᚋaccountsᚐSystemOfRecordF = map[accounts.SystemOfRecord]string{
+		accounts.InternalCore: "INTERNAL_CORE",
+		accounts.OtherCore:    "OTHER_CORE",
+		accounts.External:     "EXTERNAL",
+	}
+)
+
 func marshalOAccount2ᚖbankgraphᚋcoreᚋaccountsᚐAccount(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *accounts.Account) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -2766,6 +4411,11 @@ func marshalOAccountConnection2ᚖbankgraphᚋgraphᚋmodelᚐConnection(ctx con
 		return graphql.Null
 	}
 	return _AccountConnection(ctx, ec, sel, v)
+}
+
+func unmarshalOAccountFeaturesInput2bankgraphᚋcoreᚋaccountsᚐFeaturesDraft(ctx context.Context, ec *executionContext, v any) (accounts.FeaturesDraft, error) {
+	res, err := unmarshalInputAccountFeaturesInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func unmarshalOAccountFilter2ᚖbankgraphᚋcoreᚋaccountsᚐSearch(ctx context.Context, ec *executionContext, v any) (*accounts.Search, error) {
@@ -2848,6 +4498,50 @@ var (
 	}
 )
 
+func unmarshalOAccountSubType2ᚖbankgraphᚋcoreᚋaccountsᚐSubType(ctx context.Context, ec *executionContext, v any) (*accounts.SubType, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalOAccountSubType2ᚖbankgraphᚋcoreᚋaccountsᚐSubTypeF[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOAccountSubType2ᚖbankgraphᚋcoreᚋaccountsᚐSubType(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *accounts.SubType) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalString(marshalOAccountSubType2ᚖbankgraphᚋcoreᚋaccountsᚐSubTypeF[*v])
+	return res
+}
+
+var (
+	unmarshalOAccountSubType2ᚖbankgraphᚋcoreᚋaccountsᚐSubTypeF = map[string]accounts.SubType{
+		"CHECKING":       accounts.Checking,
+		"SAVINGS":        accounts.Savings,
+		"HEALTH_SAVINGS": accounts.HealthSavings,
+		"CD":             accounts.CD,
+		"MONEY_MARKET":   accounts.MoneyMarket,
+		"PSEUDO":         accounts.Pseudo,
+		"CREDIT_CARD":    accounts.CreditCard,
+		"HELOC":          accounts.Heloc,
+		"LINE_OF_CREDIT": accounts.LineOfCredit,
+	}
+	marshalOAccountSubType2ᚖbankgraphᚋcoreᚋaccountsᚐSubTypeF = map[accounts.SubType]string{
+		accounts.Checking:      "CHECKING",
+		accounts.Savings:       "SAVINGS",
+		accounts.HealthSavings: "HEALTH_SAVINGS",
+		accounts.CD:            "CD",
+		accounts.MoneyMarket:   "MONEY_MARKET",
+		accounts.Pseudo:        "PSEUDO",
+		accounts.CreditCard:    "CREDIT_CARD",
+		accounts.Heloc:         "HELOC",
+		accounts.LineOfCredit:  "LINE_OF_CREDIT",
+	}
+)
+
 func unmarshalOAccountType2bankgraphᚋcoreᚋaccountsᚐType(ctx context.Context, ec *executionContext, v any) (accounts.Type, error) {
 	tmp, err := scalar.UnmarshalString(v)
 	res := unmarshalOAccountType2bankgraphᚋcoreᚋaccountsᚐTypeF[tmp]
@@ -2872,11 +4566,99 @@ var (
 	}
 )
 
+func unmarshalOAccountType2ᚖbankgraphᚋcoreᚋaccountsᚐType(ctx context.Context, ec *executionContext, v any) (*accounts.Type, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalOAccountType2ᚖbankgraphᚋcoreᚋaccountsᚐTypeF[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOAccountType2ᚖbankgraphᚋcoreᚋaccountsᚐType(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *accounts.Type) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalString(marshalOAccountType2ᚖbankgraphᚋcoreᚋaccountsᚐTypeF[*v])
+	return res
+}
+
+var (
+	unmarshalOAccountType2ᚖbankgraphᚋcoreᚋaccountsᚐTypeF = map[string]accounts.Type{
+		"DEPOSIT": accounts.Deposit,
+		"LOAN":    accounts.Loan,
+	}
+	marshalOAccountType2ᚖbankgraphᚋcoreᚋaccountsᚐTypeF = map[accounts.Type]string{
+		accounts.Deposit: "DEPOSIT",
+		accounts.Loan:    "LOAN",
+	}
+)
+
+func marshalOActivateAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐActivateAccountPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.ActivateAccountPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _ActivateAccountPayload(ctx, ec, sel, v)
+}
+
 func marshalOBalances2ᚖbankgraphᚋcoreᚋaccountsᚐBalances(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *accounts.Balances) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return _Balances(ctx, ec, sel, v)
+}
+
+func unmarshalOBankIdType2ᚖbankgraphᚋcoreᚋaccountsᚐBankIDType(ctx context.Context, ec *executionContext, v any) (*accounts.BankIDType, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalOBankIdType2ᚖbankgraphᚋcoreᚋaccountsᚐBankIDTypeF[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOBankIdType2ᚖbankgraphᚋcoreᚋaccountsᚐBankIDType(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *accounts.BankIDType) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalString(marshalOBankIdType2ᚖbankgraphᚋcoreᚋaccountsᚐBankIDTypeF[*v])
+	return res
+}
+
+var (
+	unmarshalOBankIdType2ᚖbankgraphᚋcoreᚋaccountsᚐBankIDTypeF = map[string]accounts.BankIDType{
+		"NID": accounts.NID,
+		"BIC": accounts.BIC,
+	}
+	marshalOBankIdType2ᚖbankgraphᚋcoreᚋaccountsᚐBankIDTypeF = map[accounts.BankIDType]string{
+		accounts.NID: "NID",
+		accounts.BIC: "BIC",
+	}
+)
+
+func marshalOChangeAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeAccountPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.ChangeAccountPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _ChangeAccountPayload(ctx, ec, sel, v)
+}
+
+func marshalOCloseAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐCloseAccountPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.CloseAccountPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _CloseAccountPayload(ctx, ec, sel, v)
+}
+
+func marshalODeleteAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐDeleteAccountPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.DeleteAccountPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _DeleteAccountPayload(ctx, ec, sel, v)
 }
 
 func marshalOExternalAccount2ᚖbankgraphᚋcoreᚋaccountsᚐExternalAccount(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *accounts.ExternalAccount) graphql.Marshaler {
@@ -2885,5 +4667,49 @@ func marshalOExternalAccount2ᚖbankgraphᚋcoreᚋaccountsᚐExternalAccount(ct
 	}
 	return _ExternalAccount(ctx, ec, sel, v)
 }
+
+func unmarshalOExternalAccountInput2bankgraphᚋcoreᚋaccountsᚐExternalDraft(ctx context.Context, ec *executionContext, v any) (accounts.ExternalDraft, error) {
+	res, err := unmarshalInputExternalAccountInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOOpenAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐOpenAccountPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.OpenAccountPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _OpenAccountPayload(ctx, ec, sel, v)
+}
+
+func unmarshalOSystemOfRecord2ᚖbankgraphᚋcoreᚋaccountsᚐSystemOfRecord(ctx context.Context, ec *executionContext, v any) (*accounts.SystemOfRecord, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalOSystemOfRecord2ᚖbankgraphᚋcoreᚋaccountsᚐSystemOfRecordF[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOSystemOfRecord2ᚖbankgraphᚋcoreᚋaccountsᚐSystemOfRecord(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *accounts.SystemOfRecord) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalString(marshalOSystemOfRecord2ᚖbankgraphᚋcoreᚋaccountsᚐSystemOfRecordF[*v])
+	return res
+}
+
+var (
+	unmarshalOSystemOfRecord2ᚖbankgraphᚋcoreᚋaccountsᚐSystemOfRecordF = map[string]accounts.SystemOfRecord{
+		"INTERNAL_CORE": accounts.InternalCore,
+		"OTHER_CORE":    accounts.OtherCore,
+		"EXTERNAL":      accounts.External,
+	}
+	marshalOSystemOfRecord2ᚖbankgraphᚋcoreᚋaccountsᚐSystemOfRecordF = map[accounts.SystemOfRecord]string{
+		accounts.InternalCore: "INTERNAL_CORE",
+		accounts.OtherCore:    "OTHER_CORE",
+		accounts.External:     "EXTERNAL",
+	}
+)
 
 // endregion ***************************** type.gotpl *****************************

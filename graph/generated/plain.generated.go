@@ -264,6 +264,11 @@ var Plain = map[string]map[string]direct.Field{
 				return scalar.AppendDateTime(b, o.(*accounts.Account).UpdatedAt)
 			},
 		},
+		"version": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*accounts.Account).Version)
+			},
+		},
 	},
 	"AccountConnection": {
 		"edges": {
@@ -468,6 +473,29 @@ var Plain = map[string]map[string]direct.Field{
 		"returnAccount": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendBoolean(b, o.(*accounts.Features).ReturnAccount)
+			},
+		},
+	},
+	"ActivateAccountPayload": {
+		"account": {
+			One: func(o any) any {
+				if v := o.(*model.ActivateAccountPayload).Account; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.ActivateAccountPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.ActivateAccountPayload).Replayed)
 			},
 		},
 	},
@@ -944,6 +972,29 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"ChangeAccountPayload": {
+		"account": {
+			One: func(o any) any {
+				if v := o.(*model.ChangeAccountPayload).Account; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.ChangeAccountPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.ChangeAccountPayload).Replayed)
+			},
+		},
+	},
 	"ChangeContactPayload": {
 		"contact": {
 			One: func(o any) any {
@@ -1059,6 +1110,29 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"ChangeSweepPayload": {
+		"sweep": {
+			One: func(o any) any {
+				if v := o.(*model.ChangeSweepPayload).Sweep; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.ChangeSweepPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.ChangeSweepPayload).Replayed)
+			},
+		},
+	},
 	"ChangeUserPayload": {
 		"user": {
 			One: func(o any) any {
@@ -1079,6 +1153,29 @@ var Plain = map[string]map[string]direct.Field{
 		"replayed": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendBoolean(b, o.(*model.ChangeUserPayload).Replayed)
+			},
+		},
+	},
+	"CloseAccountPayload": {
+		"account": {
+			One: func(o any) any {
+				if v := o.(*model.CloseAccountPayload).Account; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.CloseAccountPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.CloseAccountPayload).Replayed)
 			},
 		},
 	},
@@ -1596,6 +1693,26 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"DeleteAccountPayload": {
+		"uid": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendUID(b, o.(*model.DeleteAccountPayload).UID)
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.DeleteAccountPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.DeleteAccountPayload).Replayed)
+			},
+		},
+	},
 	"ExternalAccount": {
 		"provider": {
 			Leaf: func(b []byte, o any) []byte {
@@ -1781,6 +1898,29 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"OpenAccountPayload": {
+		"account": {
+			One: func(o any) any {
+				if v := o.(*model.OpenAccountPayload).Account; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.OpenAccountPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.OpenAccountPayload).Replayed)
+			},
+		},
+	},
 	"PageInfo": {
 		"hasNextPage": {
 			Leaf: func(b []byte, o any) []byte {
@@ -1914,6 +2054,31 @@ var Plain = map[string]map[string]direct.Field{
 		"replayed": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendBoolean(b, o.(*model.RemoveSignatoryPayload).Replayed)
+			},
+		},
+	},
+	"RemoveSweepPayload": {
+		"account": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendUID(b, o.(*model.RemoveSweepPayload).Account)
+			},
+		},
+		"direction": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNSweepDirection2bankgraphᚋcoreᚋaccountsᚐDirectionF[o.(*model.RemoveSweepPayload).Direction])
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.RemoveSweepPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.RemoveSweepPayload).Replayed)
 			},
 		},
 	},
@@ -2056,6 +2221,29 @@ var Plain = map[string]map[string]direct.Field{
 					return v
 				}
 				return nil
+			},
+		},
+	},
+	"SetSweepPayload": {
+		"sweep": {
+			One: func(o any) any {
+				if v := o.(*model.SetSweepPayload).Sweep; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.SetSweepPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.SetSweepPayload).Replayed)
 			},
 		},
 	},
@@ -2213,6 +2401,113 @@ var Plain = map[string]map[string]direct.Field{
 		"replayed": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendBoolean(b, o.(*model.SuspendUserPayload).Replayed)
+			},
+		},
+	},
+	"Sweep": {
+		"direction": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNSweepDirection2bankgraphᚋcoreᚋaccountsᚐDirectionF[o.(*accounts.Sweep).Direction])
+			},
+		},
+		"balanceType": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNSweepBalanceType2bankgraphᚋcoreᚋaccountsᚐBalanceTypeF[o.(*accounts.Sweep).BalanceType])
+			},
+		},
+		"currency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*accounts.Sweep).Currency)
+			},
+		},
+		"targetBalance": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*accounts.Sweep).TargetBalance()
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendAmount(b, *v)
+			},
+		},
+		"fromAmount": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*accounts.Sweep).FromAmount()
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendAmount(b, *v)
+			},
+		},
+		"toAmount": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*accounts.Sweep).ToAmount()
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendAmount(b, *v)
+			},
+		},
+		"fromContact": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*accounts.Sweep).FromContact
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendContactUID(b, *v)
+			},
+		},
+		"fromMethod": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalOSweepInMethod2bankgraphᚋcoreᚋaccountsᚐInMethodF[o.(*accounts.Sweep).FromMethod])
+			},
+		},
+		"toContact": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*accounts.Sweep).ToContact
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendContactUID(b, *v)
+			},
+		},
+		"toMethod": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalOSweepOutMethod2bankgraphᚋcoreᚋaccountsᚐOutMethodF[o.(*accounts.Sweep).ToMethod])
+			},
+		},
+		"frequency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNSweepFrequency2bankgraphᚋcoreᚋaccountsᚐFrequencyTypeF[o.(*accounts.Sweep).Frequency])
+			},
+		},
+		"dayOfWeek": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalOWeekday2bankgraphᚋcoreᚋaccountsᚐWeekdayF[o.(*accounts.Sweep).DayOfWeek])
+			},
+		},
+		"dayOfMonth": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*accounts.Sweep).DayOfMonth)
+			},
+		},
+		"nextSweepDate": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDate(b, o.(*accounts.Sweep).NextSweepDate())
+			},
+		},
+		"createdAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*accounts.Sweep).CreatedAt)
+			},
+		},
+		"updatedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*accounts.Sweep).UpdatedAt)
+			},
+		},
+		"version": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*accounts.Sweep).Version)
 			},
 		},
 	},
@@ -2404,6 +2699,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.Connection[accounts.Account]]():      "AccountConnection",
 	reflect.TypeFor[*model.Edge[accounts.Account]]():            "AccountEdge",
 	reflect.TypeFor[*accounts.Features]():                       "AccountFeatures",
+	reflect.TypeFor[*model.ActivateAccountPayload]():            "ActivateAccountPayload",
 	reflect.TypeFor[*model.ActivateCustomerPayload]():           "ActivateCustomerPayload",
 	reflect.TypeFor[*model.ActivateUserPayload]():               "ActivateUserPayload",
 	reflect.TypeFor[*model.AddContactPayload]():                 "AddContactPayload",
@@ -2420,12 +2716,15 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.Connection[audit.Entry]]():           "AuditEntryConnection",
 	reflect.TypeFor[*model.Edge[audit.Entry]]():                 "AuditEntryEdge",
 	reflect.TypeFor[*accounts.Balances]():                       "Balances",
+	reflect.TypeFor[*model.ChangeAccountPayload]():              "ChangeAccountPayload",
 	reflect.TypeFor[*model.ChangeContactPayload]():              "ChangeContactPayload",
 	reflect.TypeFor[*model.ChangeCustomerPayload]():             "ChangeCustomerPayload",
 	reflect.TypeFor[*model.ChangeLimitsPayload]():               "ChangeLimitsPayload",
 	reflect.TypeFor[*model.ChangeRolePayload]():                 "ChangeRolePayload",
 	reflect.TypeFor[*model.ChangeSignatoryPayload]():            "ChangeSignatoryPayload",
+	reflect.TypeFor[*model.ChangeSweepPayload]():                "ChangeSweepPayload",
 	reflect.TypeFor[*model.ChangeUserPayload]():                 "ChangeUserPayload",
+	reflect.TypeFor[*model.CloseAccountPayload]():               "CloseAccountPayload",
 	reflect.TypeFor[*contacts.Contact]():                        "Contact",
 	reflect.TypeFor[*contacts.Bank]():                           "ContactBank",
 	reflect.TypeFor[*model.Connection[contacts.Contact]]():      "ContactConnection",
@@ -2436,26 +2735,31 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*customers.Customer]():                      "Customer",
 	reflect.TypeFor[*model.Connection[customers.Customer]]():    "CustomerConnection",
 	reflect.TypeFor[*model.Edge[customers.Customer]]():          "CustomerEdge",
+	reflect.TypeFor[*model.DeleteAccountPayload]():              "DeleteAccountPayload",
 	reflect.TypeFor[*accounts.ExternalAccount]():                "ExternalAccount",
 	reflect.TypeFor[*fees.Tier]():                               "FeeTier",
 	reflect.TypeFor[*audit.Change]():                            "FieldChange",
 	reflect.TypeFor[*contacts.IntermediaryBank]():               "IntermediaryBank",
 	reflect.TypeFor[*limits.Limit]():                            "Limit",
 	reflect.TypeFor[*seal.Text]():                               "MaskedString",
+	reflect.TypeFor[*model.OpenAccountPayload]():                "OpenAccountPayload",
 	reflect.TypeFor[*model.PageInfo]():                          "PageInfo",
 	reflect.TypeFor[*customers.Profile]():                       "Profile",
 	reflect.TypeFor[*model.RefuseChangePayload]():               "RefuseChangePayload",
 	reflect.TypeFor[*contacts.Reporting]():                      "RegulatoryReporting",
 	reflect.TypeFor[*model.RemoveSignatoryPayload]():            "RemoveSignatoryPayload",
+	reflect.TypeFor[*model.RemoveSweepPayload]():                "RemoveSweepPayload",
 	reflect.TypeFor[*roles.Role]():                              "Role",
 	reflect.TypeFor[*roles.Grant]():                             "RoleApplication",
 	reflect.TypeFor[*model.Connection[roles.Role]]():            "RoleConnection",
 	reflect.TypeFor[*model.Edge[roles.Role]]():                  "RoleEdge",
+	reflect.TypeFor[*model.SetSweepPayload]():                   "SetSweepPayload",
 	reflect.TypeFor[*signatories.Signatory]():                   "Signatory",
 	reflect.TypeFor[*model.Connection[signatories.Signatory]](): "SignatoryConnection",
 	reflect.TypeFor[*model.Edge[signatories.Signatory]]():       "SignatoryEdge",
 	reflect.TypeFor[*model.SuspendCustomerPayload]():            "SuspendCustomerPayload",
 	reflect.TypeFor[*model.SuspendUserPayload]():                "SuspendUserPayload",
+	reflect.TypeFor[*accounts.Sweep]():                          "Sweep",
 	reflect.TypeFor[*users.User]():                              "User",
 	reflect.TypeFor[*model.Connection[users.User]]():            "UserConnection",
 	reflect.TypeFor[*model.Edge[users.User]]():                  "UserEdge",
@@ -2464,15 +2768,17 @@ var Types = map[reflect.Type]string{
 
 // Inputs reads an input object into its Go type, as gqlgen does for resolvers.
 var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
-	reflect.TypeFor[customers.AccessDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputAccessSettingsInput(ctx, nil, v) },
-	reflect.TypeFor[model.AccountBy]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountBy(ctx, nil, v) },
-	reflect.TypeFor[accounts.Search]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountFilter(ctx, nil, v) },
-	reflect.TypeFor[model.CustomerDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateCustomerInput(ctx, nil, v) },
-	reflect.TypeFor[model.UserDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateUserInput(ctx, nil, v) },
-	reflect.TypeFor[model.ContactDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputAddContactInput(ctx, nil, v) },
-	reflect.TypeFor[model.SignatoryDraft]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputAddSignatoryInput(ctx, nil, v) },
-	reflect.TypeFor[given.Address]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputAddressInput(ctx, nil, v) },
-	reflect.TypeFor[roles.LimitDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputAmountLimitInput(ctx, nil, v) },
+	reflect.TypeFor[customers.AccessDraft]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputAccessSettingsInput(ctx, nil, v) },
+	reflect.TypeFor[model.AccountBy]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountBy(ctx, nil, v) },
+	reflect.TypeFor[accounts.FeaturesDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountFeaturesInput(ctx, nil, v) },
+	reflect.TypeFor[accounts.Search]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountFilter(ctx, nil, v) },
+	reflect.TypeFor[model.AccountDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateAccountInput(ctx, nil, v) },
+	reflect.TypeFor[model.CustomerDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateCustomerInput(ctx, nil, v) },
+	reflect.TypeFor[model.UserDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateUserInput(ctx, nil, v) },
+	reflect.TypeFor[model.ContactDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputAddContactInput(ctx, nil, v) },
+	reflect.TypeFor[model.SignatoryDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputAddSignatoryInput(ctx, nil, v) },
+	reflect.TypeFor[given.Address]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputAddressInput(ctx, nil, v) },
+	reflect.TypeFor[roles.LimitDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputAmountLimitInput(ctx, nil, v) },
 	reflect.TypeFor[users.LimitsDraft](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputApplicationLimitsInput(ctx, nil, v)
 	},
@@ -2481,12 +2787,15 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[customers.Attribute]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputAttributeInput(ctx, nil, v) },
 	reflect.TypeFor[audit.Search]():               func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
 	reflect.TypeFor[limits.Draft]():               func(ctx context.Context, v any) (any, error) { return unmarshalInputCeilingInput(ctx, nil, v) },
+	reflect.TypeFor[model.AccountDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeAccountInput(ctx, nil, v) },
 	reflect.TypeFor[model.ContactDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeContactInput(ctx, nil, v) },
 	reflect.TypeFor[model.CustomerDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeCustomerInput(ctx, nil, v) },
 	reflect.TypeFor[model.LimitDrafts]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeLimitsInput(ctx, nil, v) },
 	reflect.TypeFor[model.RoleDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeRoleInput(ctx, nil, v) },
 	reflect.TypeFor[model.SignatoryDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSignatoryInput(ctx, nil, v) },
+	reflect.TypeFor[model.SweepDraft]():           func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSweepInput(ctx, nil, v) },
 	reflect.TypeFor[model.UserDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeUserInput(ctx, nil, v) },
+	reflect.TypeFor[model.AccountDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputCloseAccountInput(ctx, nil, v) },
 	reflect.TypeFor[contacts.BankDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputContactBankInput(ctx, nil, v) },
 	reflect.TypeFor[contacts.Search]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },
 	reflect.TypeFor[model.CustomerDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateCustomerInput(ctx, nil, v) },
@@ -2494,15 +2803,20 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.UserDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateUserInput(ctx, nil, v) },
 	reflect.TypeFor[model.CustomerBy]():           func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerBy(ctx, nil, v) },
 	reflect.TypeFor[customers.Search]():           func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerFilter(ctx, nil, v) },
+	reflect.TypeFor[model.AccountDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputDeleteAccountInput(ctx, nil, v) },
+	reflect.TypeFor[accounts.ExternalDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputExternalAccountInput(ctx, nil, v) },
 	reflect.TypeFor[contacts.IntermediaryDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputIntermediaryBankInput(ctx, nil, v) },
+	reflect.TypeFor[model.AccountDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputOpenAccountInput(ctx, nil, v) },
 	reflect.TypeFor[customers.ProfileDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputProfileInput(ctx, nil, v) },
 	reflect.TypeFor[model.Decision]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
 	reflect.TypeFor[contacts.Reporting](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputRegulatoryReportingInput(ctx, nil, v)
 	},
 	reflect.TypeFor[model.SignatoryDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSignatoryInput(ctx, nil, v) },
+	reflect.TypeFor[model.SweepDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSweepInput(ctx, nil, v) },
 	reflect.TypeFor[roles.GrantDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleApplicationInput(ctx, nil, v) },
 	reflect.TypeFor[roles.Search]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleFilter(ctx, nil, v) },
+	reflect.TypeFor[model.SweepDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputSetSweepInput(ctx, nil, v) },
 	reflect.TypeFor[model.CustomerDraft]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendCustomerInput(ctx, nil, v) },
 	reflect.TypeFor[model.UserDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendUserInput(ctx, nil, v) },
 	reflect.TypeFor[users.Search]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputUserFilter(ctx, nil, v) },

@@ -60,7 +60,9 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
 		unmarshalInputAccessSettingsInput,
 		unmarshalInputAccountBy,
+		unmarshalInputAccountFeaturesInput,
 		unmarshalInputAccountFilter,
+		unmarshalInputActivateAccountInput,
 		unmarshalInputActivateCustomerInput,
 		unmarshalInputActivateUserInput,
 		unmarshalInputAddContactInput,
@@ -73,12 +75,15 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputAttributeInput,
 		unmarshalInputAuditFilter,
 		unmarshalInputCeilingInput,
+		unmarshalInputChangeAccountInput,
 		unmarshalInputChangeContactInput,
 		unmarshalInputChangeCustomerInput,
 		unmarshalInputChangeLimitsInput,
 		unmarshalInputChangeRoleInput,
 		unmarshalInputChangeSignatoryInput,
+		unmarshalInputChangeSweepInput,
 		unmarshalInputChangeUserInput,
+		unmarshalInputCloseAccountInput,
 		unmarshalInputContactBankInput,
 		unmarshalInputContactFilter,
 		unmarshalInputCreateCustomerInput,
@@ -86,13 +91,18 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputCreateUserInput,
 		unmarshalInputCustomerBy,
 		unmarshalInputCustomerFilter,
+		unmarshalInputDeleteAccountInput,
+		unmarshalInputExternalAccountInput,
 		unmarshalInputIntermediaryBankInput,
+		unmarshalInputOpenAccountInput,
 		unmarshalInputProfileInput,
 		unmarshalInputRefuseChangeInput,
 		unmarshalInputRegulatoryReportingInput,
 		unmarshalInputRemoveSignatoryInput,
+		unmarshalInputRemoveSweepInput,
 		unmarshalInputRoleApplicationInput,
 		unmarshalInputRoleFilter,
+		unmarshalInputSetSweepInput,
 		unmarshalInputSuspendCustomerInput,
 		unmarshalInputSuspendUserInput,
 		unmarshalInputUserFilter,
@@ -346,8 +356,12 @@ type Account implements Node {
   customer: Customer
   "When the account was opened."
   createdAt: DateTime!
+  "What sweeps money into the account or out of it, by direction."
+  sweeps: [Sweep!]
   "When the account was last changed."
   updatedAt: DateTime!
+  "Counts the changes, from 1. A change that names the version that was read is refused where somebody else was quicker."
+  version: Int!
 }
 
 "The amounts of an account: available is ledger less held."
@@ -446,6 +460,261 @@ type AccountEdge {
   cursor: String!
   "The account."
   node: Account!
+}
+
+extend type Mutation {
+  "Opens an account, without any money in it; where the customer's settings ask for dual approval, it is PENDING until a second person has approved."
+  openAccount("The account." input: OpenAccountInput!): OpenAccountPayload
+  "Changes an account."
+  changeAccount("What to change." input: ChangeAccountInput!): ChangeAccountPayload
+  "Closes an account for good. There must be no money in it, and nothing that needs it."
+  closeAccount("Which one." input: CloseAccountInput!): CloseAccountPayload
+  "Puts an account into use, for the first time or again."
+  activateAccount("Which one." input: ActivateAccountInput!): ActivateAccountPayload
+  "Takes an account away on which nothing was ever booked."
+  deleteAccount("Which one." input: DeleteAccountInput!): DeleteAccountPayload
+}
+
+"An account to be opened."
+input OpenAccountInput {
+  "The customer's number."
+  customer: UID!
+  "The reference that an outside system gave it (REST: externalReferenceId)."
+  externalReferenceId: String
+  "The account's name: letters, digits and spaces (REST: accountName)."
+  name: String!
+  "The account number that people know, unique in the bank (REST: accountNumber)."
+  number: String!
+  "The number of the account behind it, one of the same customer's; an account of the product PSEUDO must have one (REST: fboAccountNumber)."
+  fboNumber: String
+  "Deposit or loan."
+  type: AccountType!
+  "The product."
+  subType: AccountSubType!
+  "Where the account is kept."
+  systemOfRecord: SystemOfRecord!
+  "The account's currency."
+  currency: Currency!
+  "The country of the bank, ISO 3166-1, two or three letters."
+  countryCode: String!
+  "The routing number, or the BIC (REST: routingNumber)."
+  bankId: String!
+  "What kind of number bankId is; without it, its form tells."
+  bankIdType: BankIdType
+  "The general ledger number."
+  masterGl: String!
+  "The bank's cost center."
+  costCenter: String
+  "Why the account is as it is (REST: reason)."
+  note: String
+  "Which networks and services the account may use; what is absent is off."
+  features: AccountFeaturesInput
+  "Where an account of another provider is known by."
+  externalAccount: ExternalAccountInput
+  "Custom attributes, all of them."
+  additionalAttributes: [AttributeInput!]
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What there is after an account was opened."
+type OpenAccountPayload {
+  "The account; PENDING while it waits for approval."
+  account: Account
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
+}
+
+"A change of an account. What is absent stays as it is; null clears what may be empty."
+input ChangeAccountInput {
+  "The account's number in the bank's books."
+  uid: UID!
+  "The reference that an outside system gave it (REST: externalReferenceId)."
+  externalReferenceId: String
+  "The account's name: letters, digits and spaces (REST: accountName)."
+  name: String
+  "The account number that people know, unique in the bank (REST: accountNumber)."
+  number: String
+  "The number of the account behind it, one of the same customer's; an account of the product PSEUDO must have one (REST: fboAccountNumber)."
+  fboNumber: String
+  "Deposit or loan; the product goes with it."
+  type: AccountType
+  "The product."
+  subType: AccountSubType
+  "Where the account is kept; it moves only while there is no money in it."
+  systemOfRecord: SystemOfRecord
+  "The account's currency; it changes only before anything is booked."
+  currency: Currency
+  "The country of the bank, ISO 3166-1, two or three letters."
+  countryCode: String
+  "The routing number, or the BIC (REST: routingNumber)."
+  bankId: String
+  "What kind of number bankId is; without it, its form tells."
+  bankIdType: BankIdType
+  "The general ledger number."
+  masterGl: String
+  "The bank's cost center."
+  costCenter: String
+  "Why the account is as it is (REST: reason)."
+  note: String
+  "Which networks and services the account may use; what is absent stays."
+  features: AccountFeaturesInput
+  "Where an account of another provider is known by."
+  externalAccount: ExternalAccountInput
+  "Custom attributes, all of them."
+  additionalAttributes: [AttributeInput!]
+  "The version that was read: where somebody else has changed the account since, nothing happens."
+  version: Int
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What there is after an account was changed."
+type ChangeAccountPayload {
+  "The account; unchanged while the change waits for approval."
+  account: Account
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
+}
+
+"Which account to close."
+input CloseAccountInput {
+  "The account's number in the bank's books."
+  uid: UID!
+  "The version that was read: where somebody else has changed the account since, nothing happens."
+  version: Int
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What there is after an account was closed."
+type CloseAccountPayload {
+  "The account; unchanged while the change waits for approval."
+  account: Account
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
+}
+
+"Which account to activate."
+input ActivateAccountInput {
+  "The account's number in the bank's books."
+  uid: UID!
+  "The version that was read: where somebody else has changed the account since, nothing happens."
+  version: Int
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What there is after an account was activated."
+type ActivateAccountPayload {
+  "The account; unchanged while the change waits for approval."
+  account: Account
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
+}
+
+"Which account to delete."
+input DeleteAccountInput {
+  "The account's number in the bank's books."
+  uid: UID!
+  "The version that was read: where somebody else has changed the account since, nothing happens."
+  version: Int
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What there is after an account was deleted."
+type DeleteAccountPayload {
+  "The number of the account."
+  uid: UID!
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
+}
+
+"Which networks and services an account is to use. What is absent stays as it is. A switch that goes off takes with it what hangs on it."
+input AccountFeaturesInput {
+  "Wires; domestic or international ones must be on with it."
+  wires: Boolean
+  "Wires within the country."
+  domesticWires: Boolean
+  "Wires abroad, over SWIFT."
+  internationalWires: Boolean
+  "Wires are confirmed by telephone; domestic wires must be on."
+  callbacks: Boolean
+  "Above which amount they are; not for an account of the product PSEUDO."
+  callbackLimit: Amount
+  "ACH; it needs an ACH company identifier."
+  ach: Boolean
+  "May be the offset account of ACH files."
+  offset: Boolean
+  "Is the offset account where none is named. The first account of an ACH company identifier becomes it by itself."
+  defaultOffset: Boolean
+  "ACH goes out before it is funded, up to the exposure limits."
+  underwritten: Boolean
+  "ACH is funded before it goes out; excludes underwritten."
+  achPrefund: Boolean
+  "Exposure limit of ACH debits; the account must be underwritten or prefunded."
+  debitExposureLimit: Amount
+  "Exposure limit of ACH credits; the account must be underwritten."
+  creditExposureLimit: Amount
+  "The ACH company identifier."
+  achCompanyId: String
+  "The standard entry classes of ACH that the account may use, all of them."
+  secCodes: [String!]
+  "FedNow, receiving included."
+  fedNow: Boolean
+  "May send over FedNow, while it is on."
+  fedNowSend: Boolean
+  "May send requests for payment over FedNow, while it is on."
+  fedNowRfpSend: Boolean
+  "RTP, receiving included."
+  rtp: Boolean
+  "May send over RTP, while it is on."
+  rtpSend: Boolean
+  "May send requests for payment over RTP, while it is on."
+  rtpRfpSend: Boolean
+  "May receive requests for payment; follows the networks where it is not given."
+  rfpReceive: Boolean
+  "May send requests for payment; follows the networks where it is not given."
+  rfpSend: Boolean
+  "Positive pay."
+  positivePay: Boolean
+  "The account is analysed for fees."
+  accountAnalysis: Boolean
+  "Fees are taken from it."
+  feeAccount: Boolean
+  "Returned payments go to it."
+  returnAccount: Boolean
+}
+
+"Where an account of another provider is known by."
+input ExternalAccountInput {
+  "The provider."
+  provider: String
+  "The provider's id of the account."
+  id: String
+  "The provider's token. It is kept sealed and never shown."
+  token: String
 }
 `, BuiltIn: false},
 	{Name: "../schema/approvals.graphqls", Input: `extend type Query {
@@ -2205,6 +2474,237 @@ type SignatoryEdge {
   node: Signatory!
 }
 `, BuiltIn: false},
+	{Name: "../schema/sweeps.graphqls", Input: `"Which way a sweep moves money."
+enum SweepDirection {
+  "Into the account."
+  IN
+  "Out of the account."
+  OUT
+  "In below the low mark of a range, out above the high one."
+  BOTH
+}
+
+"What a sweep leaves in the account."
+enum SweepBalanceType {
+  "One amount."
+  TARGET
+  "Anything between two marks."
+  RANGE
+  "Nothing."
+  ZERO
+}
+
+"How a sweep gets money from a contact."
+enum SweepInMethod {
+  "An ACH debit."
+  ACH_DEBIT
+  "A drawdown request over wire."
+  WIRE_DRAWDOWN
+  "A request for payment over a real-time network."
+  INSTANT_RFP
+}
+
+"How a sweep brings money to a contact."
+enum SweepOutMethod {
+  "An ACH credit."
+  ACH_CREDIT
+  "A wire."
+  WIRE_PAYMENT
+  "A real-time payment."
+  INSTANT_PAYMENT
+}
+
+"How often a sweep runs."
+enum SweepFrequency {
+  "Every day."
+  DAILY
+  "On one day of the week."
+  WEEKLY
+  "On one day of the month."
+  MONTHLY
+}
+
+"A day of the week."
+enum Weekday {
+  "Monday."
+  MONDAY
+  "Tuesday."
+  TUESDAY
+  "Wednesday."
+  WEDNESDAY
+  "Thursday."
+  THURSDAY
+  "Friday."
+  FRIDAY
+  "Saturday."
+  SATURDAY
+  "Sunday."
+  SUNDAY
+}
+
+"What moves money of an account on certain days so that what is left in it is as wanted."
+type Sweep {
+  "Which way it moves money."
+  direction: SweepDirection!
+  "What it leaves in the account."
+  balanceType: SweepBalanceType!
+  "The currency of its amounts: the account's."
+  currency: Currency!
+  "How much it leaves; null for a range."
+  targetBalance: Amount
+  "The low mark of a range, below which money comes in."
+  fromAmount: Amount
+  "The high mark of a range, above which money goes out."
+  toAmount: Amount
+  "The number of the contact that money comes from (REST: sweepFrom.contactId)."
+  fromContact: UID
+  "How money comes in."
+  fromMethod: SweepInMethod
+  "The number of the contact that money goes to (REST: sweepTo.contactId)."
+  toContact: UID
+  "How money goes out."
+  toMethod: SweepOutMethod
+  "How often it runs."
+  frequency: SweepFrequency!
+  "On which day of the week, where it runs weekly."
+  dayOfWeek: Weekday
+  "On which day of the month, where it runs monthly; the last where a month has no such day."
+  dayOfMonth: Int
+  "The day on which it runs next, in the bank's zone."
+  nextSweepDate: Date!
+  "When the sweep was set up."
+  createdAt: DateTime!
+  "When the sweep was last changed."
+  updatedAt: DateTime!
+  "Counts the changes, from 1. A change that names the version that was read is refused where somebody else was quicker."
+  version: Int!
+}
+
+extend type Mutation {
+  "Sets up a sweep for an active account that has none in this direction."
+  setSweep("The sweep." input: SetSweepInput!): SetSweepPayload
+  "Changes a sweep."
+  changeSweep("What to change." input: ChangeSweepInput!): ChangeSweepPayload
+  "Ends a sweep."
+  removeSweep("Which one." input: RemoveSweepInput!): RemoveSweepPayload
+}
+
+"A sweep to be set up."
+input SetSweepInput {
+  "The account's number in the bank's books."
+  account: UID!
+  "The sweep's direction."
+  direction: SweepDirection!
+  "What is to be left."
+  balanceType: SweepBalanceType!
+  "How much is to be left, in the account's currency; nothing where absent. Not for a range."
+  targetBalance: Amount
+  "The low mark of a range, below which money comes in."
+  fromAmount: Amount
+  "The high mark of a range, above which money goes out."
+  toAmount: Amount
+  "The contact that money comes from; for IN and BOTH."
+  fromContact: UID
+  "How money comes in; for IN and BOTH."
+  fromMethod: SweepInMethod
+  "The contact that money goes to; for OUT and BOTH."
+  toContact: UID
+  "How money goes out; for OUT and BOTH."
+  toMethod: SweepOutMethod
+  "How often the sweep runs."
+  frequency: SweepFrequency!
+  "On which day of the week; for WEEKLY."
+  dayOfWeek: Weekday
+  "On which day of the month, 1 to 31; for MONTHLY. The last day counts where a month has no such day."
+  dayOfMonth: Int
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What there is after a sweep was set up."
+type SetSweepPayload {
+  "The sweep; as it was while the change waits for approval, and null where there was none."
+  sweep: Sweep
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
+}
+
+"A change of a sweep. What is absent stays as it is."
+input ChangeSweepInput {
+  "The account's number in the bank's books."
+  account: UID!
+  "The sweep's direction."
+  direction: SweepDirection!
+  "What is to be left: it cannot change, but may be repeated."
+  balanceType: SweepBalanceType
+  "How much is to be left, in the account's currency; nothing where absent. Not for a range."
+  targetBalance: Amount
+  "The low mark of a range, below which money comes in."
+  fromAmount: Amount
+  "The high mark of a range, above which money goes out."
+  toAmount: Amount
+  "The contact that money comes from; for IN and BOTH."
+  fromContact: UID
+  "How money comes in; for IN and BOTH."
+  fromMethod: SweepInMethod
+  "The contact that money goes to; for OUT and BOTH."
+  toContact: UID
+  "How money goes out; for OUT and BOTH."
+  toMethod: SweepOutMethod
+  "How often the sweep runs."
+  frequency: SweepFrequency
+  "On which day of the week; for WEEKLY."
+  dayOfWeek: Weekday
+  "On which day of the month, 1 to 31; for MONTHLY. The last day counts where a month has no such day."
+  dayOfMonth: Int
+  "The version that was read: where somebody else has changed the sweep since, nothing happens."
+  version: Int
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What there is after a sweep was changed."
+type ChangeSweepPayload {
+  "The sweep; as it was while the change waits for approval, and null where there was none."
+  sweep: Sweep
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
+}
+
+"Which sweep to end."
+input RemoveSweepInput {
+  "The account's number in the bank's books."
+  account: UID!
+  "The sweep's direction."
+  direction: SweepDirection!
+  "The version that was read: where somebody else has changed the sweep since, nothing happens."
+  version: Int
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What there is after a sweep was ended."
+type RemoveSweepPayload {
+  "The account's number in the bank's books."
+  account: UID!
+  "The sweep's direction."
+  direction: SweepDirection!
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
+}
+`, BuiltIn: false},
 	{Name: "../schema/users.graphqls", Input: `extend type Customer {
   "The customer's people with a login, in the order in which they came."
   users(
@@ -2583,8 +3083,12 @@ func childFields_Account(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Account_customer(ctx, ec, field)
 	case "createdAt":
 		return fieldContext_Account_createdAt(ctx, ec, field)
+	case "sweeps":
+		return fieldContext_Account_sweeps(ctx, ec, field)
 	case "updatedAt":
 		return fieldContext_Account_updatedAt(ctx, ec, field)
+	case "version":
+		return fieldContext_Account_version(ctx, ec, field)
 	case "history":
 		return fieldContext_Account_history(ctx, ec, field)
 	}
@@ -2673,6 +3177,18 @@ func childFields_AccountFeatures(ctx context.Context, ec *executionContext, fiel
 		return fieldContext_AccountFeatures_returnAccount(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AccountFeatures", field.Name)
+}
+
+func childFields_ActivateAccountPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "account":
+		return fieldContext_ActivateAccountPayload_account(ctx, ec, field)
+	case "approval":
+		return fieldContext_ActivateAccountPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ActivateAccountPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ActivateAccountPayload", field.Name)
 }
 
 func childFields_ActivateCustomerPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2921,6 +3437,18 @@ func childFields_Balances(ctx context.Context, ec *executionContext, field graph
 	return nil, fmt.Errorf("no field named %q was found under type Balances", field.Name)
 }
 
+func childFields_ChangeAccountPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "account":
+		return fieldContext_ChangeAccountPayload_account(ctx, ec, field)
+	case "approval":
+		return fieldContext_ChangeAccountPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ChangeAccountPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ChangeAccountPayload", field.Name)
+}
+
 func childFields_ChangeContactPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "contact":
@@ -2981,6 +3509,18 @@ func childFields_ChangeSignatoryPayload(ctx context.Context, ec *executionContex
 	return nil, fmt.Errorf("no field named %q was found under type ChangeSignatoryPayload", field.Name)
 }
 
+func childFields_ChangeSweepPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "sweep":
+		return fieldContext_ChangeSweepPayload_sweep(ctx, ec, field)
+	case "approval":
+		return fieldContext_ChangeSweepPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ChangeSweepPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ChangeSweepPayload", field.Name)
+}
+
 func childFields_ChangeUserPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "user":
@@ -2991,6 +3531,18 @@ func childFields_ChangeUserPayload(ctx context.Context, ec *executionContext, fi
 		return fieldContext_ChangeUserPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ChangeUserPayload", field.Name)
+}
+
+func childFields_CloseAccountPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "account":
+		return fieldContext_CloseAccountPayload_account(ctx, ec, field)
+	case "approval":
+		return fieldContext_CloseAccountPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_CloseAccountPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CloseAccountPayload", field.Name)
 }
 
 func childFields_Contact(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3245,6 +3797,18 @@ func childFields_CustomerEdge(ctx context.Context, ec *executionContext, field g
 	return nil, fmt.Errorf("no field named %q was found under type CustomerEdge", field.Name)
 }
 
+func childFields_DeleteAccountPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "uid":
+		return fieldContext_DeleteAccountPayload_uid(ctx, ec, field)
+	case "approval":
+		return fieldContext_DeleteAccountPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_DeleteAccountPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteAccountPayload", field.Name)
+}
+
 func childFields_ExternalAccount(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "provider":
@@ -3341,6 +3905,18 @@ func childFields_MaskedString(ctx context.Context, ec *executionContext, field g
 	return nil, fmt.Errorf("no field named %q was found under type MaskedString", field.Name)
 }
 
+func childFields_OpenAccountPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "account":
+		return fieldContext_OpenAccountPayload_account(ctx, ec, field)
+	case "approval":
+		return fieldContext_OpenAccountPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_OpenAccountPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OpenAccountPayload", field.Name)
+}
+
 func childFields_PageInfo(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "hasNextPage":
@@ -3419,6 +3995,20 @@ func childFields_RemoveSignatoryPayload(ctx context.Context, ec *executionContex
 	return nil, fmt.Errorf("no field named %q was found under type RemoveSignatoryPayload", field.Name)
 }
 
+func childFields_RemoveSweepPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "account":
+		return fieldContext_RemoveSweepPayload_account(ctx, ec, field)
+	case "direction":
+		return fieldContext_RemoveSweepPayload_direction(ctx, ec, field)
+	case "approval":
+		return fieldContext_RemoveSweepPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_RemoveSweepPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RemoveSweepPayload", field.Name)
+}
+
 func childFields_Role(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -3485,6 +4075,18 @@ func childFields_RoleEdge(ctx context.Context, ec *executionContext, field graph
 		return fieldContext_RoleEdge_node(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RoleEdge", field.Name)
+}
+
+func childFields_SetSweepPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "sweep":
+		return fieldContext_SetSweepPayload_sweep(ctx, ec, field)
+	case "approval":
+		return fieldContext_SetSweepPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_SetSweepPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SetSweepPayload", field.Name)
 }
 
 func childFields_Signatory(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3565,6 +4167,46 @@ func childFields_SuspendUserPayload(ctx context.Context, ec *executionContext, f
 		return fieldContext_SuspendUserPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type SuspendUserPayload", field.Name)
+}
+
+func childFields_Sweep(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "direction":
+		return fieldContext_Sweep_direction(ctx, ec, field)
+	case "balanceType":
+		return fieldContext_Sweep_balanceType(ctx, ec, field)
+	case "currency":
+		return fieldContext_Sweep_currency(ctx, ec, field)
+	case "targetBalance":
+		return fieldContext_Sweep_targetBalance(ctx, ec, field)
+	case "fromAmount":
+		return fieldContext_Sweep_fromAmount(ctx, ec, field)
+	case "toAmount":
+		return fieldContext_Sweep_toAmount(ctx, ec, field)
+	case "fromContact":
+		return fieldContext_Sweep_fromContact(ctx, ec, field)
+	case "fromMethod":
+		return fieldContext_Sweep_fromMethod(ctx, ec, field)
+	case "toContact":
+		return fieldContext_Sweep_toContact(ctx, ec, field)
+	case "toMethod":
+		return fieldContext_Sweep_toMethod(ctx, ec, field)
+	case "frequency":
+		return fieldContext_Sweep_frequency(ctx, ec, field)
+	case "dayOfWeek":
+		return fieldContext_Sweep_dayOfWeek(ctx, ec, field)
+	case "dayOfMonth":
+		return fieldContext_Sweep_dayOfMonth(ctx, ec, field)
+	case "nextSweepDate":
+		return fieldContext_Sweep_nextSweepDate(ctx, ec, field)
+	case "createdAt":
+		return fieldContext_Sweep_createdAt(ctx, ec, field)
+	case "updatedAt":
+		return fieldContext_Sweep_updatedAt(ctx, ec, field)
+	case "version":
+		return fieldContext_Sweep_version(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Sweep", field.Name)
 }
 
 func childFields_User(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -37,6 +37,11 @@ import (
 type MutationResolver interface {
 	ApproveChange(ctx context.Context, input model.Decision) (*model.ApproveChangePayload, error)
 	RefuseChange(ctx context.Context, input model.Decision) (*model.RefuseChangePayload, error)
+	OpenAccount(ctx context.Context, input model.AccountDraft) (*model.OpenAccountPayload, error)
+	ChangeAccount(ctx context.Context, input model.AccountDraft) (*model.ChangeAccountPayload, error)
+	CloseAccount(ctx context.Context, input model.AccountDraft) (*model.CloseAccountPayload, error)
+	ActivateAccount(ctx context.Context, input model.AccountDraft) (*model.ActivateAccountPayload, error)
+	DeleteAccount(ctx context.Context, input model.AccountDraft) (*model.DeleteAccountPayload, error)
 	AddContact(ctx context.Context, input model.ContactDraft) (*model.AddContactPayload, error)
 	ChangeContact(ctx context.Context, input model.ContactDraft) (*model.ChangeContactPayload, error)
 	CreateCustomer(ctx context.Context, input model.CustomerDraft) (*model.CreateCustomerPayload, error)
@@ -49,6 +54,9 @@ type MutationResolver interface {
 	AddSignatory(ctx context.Context, input model.SignatoryDraft) (*model.AddSignatoryPayload, error)
 	ChangeSignatory(ctx context.Context, input model.SignatoryDraft) (*model.ChangeSignatoryPayload, error)
 	RemoveSignatory(ctx context.Context, input model.SignatoryDraft) (*model.RemoveSignatoryPayload, error)
+	SetSweep(ctx context.Context, input model.SweepDraft) (*model.SetSweepPayload, error)
+	ChangeSweep(ctx context.Context, input model.SweepDraft) (*model.ChangeSweepPayload, error)
+	RemoveSweep(ctx context.Context, input model.SweepDraft) (*model.RemoveSweepPayload, error)
 	CreateUser(ctx context.Context, input model.UserDraft) (*model.CreateUserPayload, error)
 	ChangeUser(ctx context.Context, input model.UserDraft) (*model.ChangeUserPayload, error)
 	SuspendUser(ctx context.Context, input model.UserDraft) (*model.SuspendUserPayload, error)
@@ -68,6 +76,20 @@ type QueryResolver interface {
 // endregion ************************** generated!.gotpl **************************
 
 // region    ***************************** args.gotpl *****************************
+
+func field_Mutation_activateAccount_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.AccountDraft, error) {
+			return unmarshalNActivateAccountInput2bankgraphᚋgraphᚋmodelᚐAccountDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
 
 func field_Mutation_activateCustomer_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
@@ -131,6 +153,20 @@ func field_Mutation_approveChange_args(ctx context.Context, ec *executionContext
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.Decision, error) {
 			return unmarshalNApproveChangeInput2bankgraphᚋgraphᚋmodelᚐDecision(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_changeAccount_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.AccountDraft, error) {
+			return unmarshalNChangeAccountInput2bankgraphᚋgraphᚋmodelᚐAccountDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -209,12 +245,40 @@ func field_Mutation_changeSignatory_args(ctx context.Context, ec *executionConte
 	return args, nil
 }
 
+func field_Mutation_changeSweep_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.SweepDraft, error) {
+			return unmarshalNChangeSweepInput2bankgraphᚋgraphᚋmodelᚐSweepDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func field_Mutation_changeUser_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.UserDraft, error) {
 			return unmarshalNChangeUserInput2bankgraphᚋgraphᚋmodelᚐUserDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_closeAccount_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.AccountDraft, error) {
+			return unmarshalNCloseAccountInput2bankgraphᚋgraphᚋmodelᚐAccountDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -265,6 +329,34 @@ func field_Mutation_createUser_args(ctx context.Context, ec *executionContext, r
 	return args, nil
 }
 
+func field_Mutation_deleteAccount_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.AccountDraft, error) {
+			return unmarshalNDeleteAccountInput2bankgraphᚋgraphᚋmodelᚐAccountDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_openAccount_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.AccountDraft, error) {
+			return unmarshalNOpenAccountInput2bankgraphᚋgraphᚋmodelᚐAccountDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func field_Mutation_refuseChange_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -285,6 +377,34 @@ func field_Mutation_removeSignatory_args(ctx context.Context, ec *executionConte
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.SignatoryDraft, error) {
 			return unmarshalNRemoveSignatoryInput2bankgraphᚋgraphᚋmodelᚐSignatoryDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_removeSweep_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.SweepDraft, error) {
+			return unmarshalNRemoveSweepInput2bankgraphᚋgraphᚋmodelᚐSweepDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_setSweep_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.SweepDraft, error) {
+			return unmarshalNSetSweepInput2bankgraphᚋgraphᚋmodelᚐSweepDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -859,6 +979,226 @@ func fieldContext_Mutation_refuseChange(ctx context.Context, ec *executionContex
 	return fc, nil
 }
 
+func _Mutation_openAccount(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_openAccount(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().OpenAccount(ctx, fc.Args["input"].(model.AccountDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.OpenAccountPayload) graphql.Marshaler {
+			return marshalOOpenAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐOpenAccountPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_openAccount(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_OpenAccountPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_openAccount_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_changeAccount(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_changeAccount(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ChangeAccount(ctx, fc.Args["input"].(model.AccountDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ChangeAccountPayload) graphql.Marshaler {
+			return marshalOChangeAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeAccountPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_changeAccount(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_ChangeAccountPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_changeAccount_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_closeAccount(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_closeAccount(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CloseAccount(ctx, fc.Args["input"].(model.AccountDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CloseAccountPayload) graphql.Marshaler {
+			return marshalOCloseAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐCloseAccountPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_closeAccount(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_CloseAccountPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_closeAccount_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_activateAccount(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_activateAccount(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ActivateAccount(ctx, fc.Args["input"].(model.AccountDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ActivateAccountPayload) graphql.Marshaler {
+			return marshalOActivateAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐActivateAccountPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_activateAccount(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_ActivateAccountPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_activateAccount_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_deleteAccount(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_deleteAccount(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteAccount(ctx, fc.Args["input"].(model.AccountDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.DeleteAccountPayload) graphql.Marshaler {
+			return marshalODeleteAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐDeleteAccountPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_deleteAccount(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_DeleteAccountPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_deleteAccount_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func _Mutation_addContact(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1381,6 +1721,138 @@ func fieldContext_Mutation_removeSignatory(ctx context.Context, ec *executionCon
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = field_Mutation_removeSignatory_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_setSweep(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_setSweep(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SetSweep(ctx, fc.Args["input"].(model.SweepDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.SetSweepPayload) graphql.Marshaler {
+			return marshalOSetSweepPayload2ᚖbankgraphᚋgraphᚋmodelᚐSetSweepPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_setSweep(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_SetSweepPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_setSweep_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_changeSweep(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_changeSweep(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ChangeSweep(ctx, fc.Args["input"].(model.SweepDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ChangeSweepPayload) graphql.Marshaler {
+			return marshalOChangeSweepPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeSweepPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_changeSweep(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_ChangeSweepPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_changeSweep_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_removeSweep(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_removeSweep(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RemoveSweep(ctx, fc.Args["input"].(model.SweepDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.RemoveSweepPayload) graphql.Marshaler {
+			return marshalORemoveSweepPayload2ᚖbankgraphᚋgraphᚋmodelᚐRemoveSweepPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_removeSweep(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_RemoveSweepPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_removeSweep_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -2568,6 +3040,41 @@ func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) 
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "openAccount":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_openAccount(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "changeAccount":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_changeAccount(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "closeAccount":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_closeAccount(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "activateAccount":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_activateAccount(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deleteAccount":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_deleteAccount(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "addContact":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return _Mutation_addContact(ctx, ec, field)
@@ -2648,6 +3155,27 @@ func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) 
 		case "removeSignatory":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return _Mutation_removeSignatory(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "setSweep":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_setSweep(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "changeSweep":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_changeSweep(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "removeSweep":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_removeSweep(ctx, ec, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -3130,6 +3658,44 @@ func marshalNCurrency2bankgraphᚋcoreᚋmoneyᚐCurrency(ctx context.Context, e
 	return res
 }
 
+func unmarshalNCurrency2ᚖbankgraphᚋcoreᚋmoneyᚐCurrency(ctx context.Context, ec *executionContext, v any) (*money.Currency, error) {
+	res, err := scalar.UnmarshalCurrency(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNCurrency2ᚖbankgraphᚋcoreᚋmoneyᚐCurrency(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *money.Currency) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	_ = sel
+	res := scalar.MarshalCurrency(*v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNDate2timeᚐTime(ctx context.Context, ec *executionContext, v any) (time.Time, error) {
+	res, err := scalar.UnmarshalDate(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNDate2timeᚐTime(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v time.Time) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalDate(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func unmarshalNDateTime2timeᚐTime(ctx context.Context, ec *executionContext, v any) (time.Time, error) {
 	res, err := scalar.UnmarshalDateTime(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -3411,6 +3977,24 @@ func marshalOCurrency2bankgraphᚋcoreᚋmoneyᚐCurrency(ctx context.Context, e
 	return res
 }
 
+func unmarshalOCurrency2ᚖbankgraphᚋcoreᚋmoneyᚐCurrency(ctx context.Context, ec *executionContext, v any) (*money.Currency, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := scalar.UnmarshalCurrency(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOCurrency2ᚖbankgraphᚋcoreᚋmoneyᚐCurrency(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *money.Currency) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalCurrency(*v)
+	return res
+}
+
 func unmarshalODate2ᚖtimeᚐTime(ctx context.Context, ec *executionContext, v any) (*time.Time, error) {
 	if v == nil {
 		return nil, nil
@@ -3513,6 +4097,24 @@ func marshalOUID2ᚖbankgraphᚋcoreᚋaccountsᚐUID(ctx context.Context, ec *e
 	_ = sel
 	_ = ctx
 	res := scalar.MarshalAccountUID(*v)
+	return res
+}
+
+func unmarshalOUID2ᚖbankgraphᚋcoreᚋcontactsᚐUID(ctx context.Context, ec *executionContext, v any) (*contacts.UID, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := scalar.UnmarshalContactUID(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOUID2ᚖbankgraphᚋcoreᚋcontactsᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *contacts.UID) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalContactUID(*v)
 	return res
 }
 

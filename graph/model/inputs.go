@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
@@ -84,5 +85,20 @@ func listed[T any](list []T) given.Value[[]T] {
 type LimitDrafts struct {
 	Customer customers.UID
 	Limits   []limits.Draft
+	changes.Terms
+}
+
+// AccountDraft is what mutations say about an account.
+type AccountDraft struct {
+	Customer customers.UID
+	UID      accounts.UID
+	accounts.Draft
+	changes.Terms
+}
+
+// SweepDraft is what mutations say about a sweep.
+type SweepDraft struct {
+	accounts.SweepName
+	accounts.SweepDraft
 	changes.Terms
 }

@@ -3,6 +3,7 @@
 package model
 
 import (
+	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
@@ -10,6 +11,16 @@ import (
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
 )
+
+// What there is after an account was activated.
+type ActivateAccountPayload struct {
+	// The account; unchanged while the change waits for approval.
+	Account *accounts.Account `json:"account,omitempty"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
 
 // What there is after a customer was activated.
 type ActivateCustomerPayload struct {
@@ -54,6 +65,16 @@ type AddSignatoryPayload struct {
 // What there is after a change was approved.
 type ApproveChangePayload struct {
 	// The approval.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
+// What there is after an account was changed.
+type ChangeAccountPayload struct {
+	// The account; unchanged while the change waits for approval.
+	Account *accounts.Account `json:"account,omitempty"`
+	// What waits for a second person; null where nothing does.
 	Approval *changes.Approval `json:"approval,omitempty"`
 	// The idempotency key came before: nothing happened this time.
 	Replayed bool `json:"replayed"`
@@ -109,10 +130,30 @@ type ChangeSignatoryPayload struct {
 	Replayed bool `json:"replayed"`
 }
 
+// What there is after a sweep was changed.
+type ChangeSweepPayload struct {
+	// The sweep; as it was while the change waits for approval, and null where there was none.
+	Sweep *accounts.Sweep `json:"sweep,omitempty"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
 // What there is after a user was changed.
 type ChangeUserPayload struct {
 	// The user; unchanged while the change waits for approval.
 	User *users.User `json:"user,omitempty"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
+// What there is after an account was closed.
+type CloseAccountPayload struct {
+	// The account; unchanged while the change waits for approval.
+	Account *accounts.Account `json:"account,omitempty"`
 	// What waits for a second person; null where nothing does.
 	Approval *changes.Approval `json:"approval,omitempty"`
 	// The idempotency key came before: nothing happened this time.
@@ -149,8 +190,28 @@ type CreateUserPayload struct {
 	Replayed bool `json:"replayed"`
 }
 
+// What there is after an account was deleted.
+type DeleteAccountPayload struct {
+	// The number of the account.
+	UID int64 `json:"uid"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
 // What changes the bank. Each change is made whole or not at all, with a record of who made it. A field that is refused is null and has an error; what other fields of the same document did stands.
 type Mutation struct {
+}
+
+// What there is after an account was opened.
+type OpenAccountPayload struct {
+	// The account; PENDING while it waits for approval.
+	Account *accounts.Account `json:"account,omitempty"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
 }
 
 // What can be read. Every answer is limited to the caller's bank, and within it to what the caller may see.
@@ -169,6 +230,28 @@ type RefuseChangePayload struct {
 type RemoveSignatoryPayload struct {
 	// The number of the signatory.
 	UID int64 `json:"uid"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
+// What there is after a sweep was ended.
+type RemoveSweepPayload struct {
+	// The account's number in the bank's books.
+	Account int64 `json:"account"`
+	// The sweep's direction.
+	Direction accounts.Direction `json:"direction"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
+// What there is after a sweep was set up.
+type SetSweepPayload struct {
+	// The sweep; as it was while the change waits for approval, and null where there was none.
+	Sweep *accounts.Sweep `json:"sweep,omitempty"`
 	// What waits for a second person; null where nothing does.
 	Approval *changes.Approval `json:"approval,omitempty"`
 	// The idempotency key came before: nothing happened this time.

@@ -1,0 +1,172 @@
+package accounts
+
+import (
+	"reflect"
+
+	"bankgraph/core/check"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/given"
+	"bankgraph/core/money"
+)
+
+// Draft is what a request says about an account (contract, accounts 3). An update changes what is given. Faults name
+// fields in the words of the newest interface.
+type Draft struct {
+	ExternalReferenceID  given.Text            `json:"externalReferenceId,omitzero"`
+	Name                 given.Text            `json:"accountName,omitzero"`
+	Number               given.Text            `json:"accountNumber,omitzero"`
+	FBONumber            given.Text            `json:"fboAccountNumber,omitzero"`
+	Type                 *Type                 `json:"accountType,omitzero"`
+	SubType              *SubType              `json:"accountSubType,omitzero"`
+	SystemOfRecord       *SystemOfRecord       `json:"systemOfRecords,omitzero"`
+	Currency             *money.Currency       `json:"currency,omitzero"`
+	CountryCode          given.Text            `json:"countryCode,omitzero"`   // two or three letters
+	BankID               given.Text            `json:"routingNumber,omitzero"` // or BIC
+	BankIDType           *BankIDType           `json:"bankIdType,omitzero"`
+	MasterGL             given.Text            `json:"masterGl,omitzero"`
+	CostCenter           given.Text            `json:"costCenter,omitzero"`
+	Note                 given.Text            `json:"reason,omitzero"` // why the account is as it is
+	Features             FeaturesDraft         `json:"accountFeatures,omitzero"`
+	ExternalAccount      ExternalDraft         `json:"externalAccount,omitzero"`
+	AdditionalAttributes []customers.Attribute `json:"additionalAttributes,omitzero"` // all of them; nil: not given
+
+	// Older says that the interface knows one switch for all wires and none for ACH: the first means domestic wires, and
+	// an ACH company id switches ACH on.
+	Older bool `json:"older,omitzero"`
+}
+
+// ExternalDraft is what another provider knows the account by.
+type ExternalDraft struct {
+	Provider given.Text `json:"externalProvider,omitzero"`
+	ID       given.Text `json:"externalId,omitzero"`
+	Token    given.Text `json:"externalAuthToken,omitzero"`
+}
+
+// highest is the largest callback limit and exposure limit (contract, customer-enums 3).
+const highest = "999999999.99"
+
+// check looks at the draft of a new account, or of a change, and puts it into the form in which it is stored. What
+// depends on the account as it will be, rules says.
+func (d *Draft) check(opening bool) error {
+	c := check.Of("account")
+	if !opening && d.empty() {
+		c.Fail("body", fault.Required, "must change something")
+	}
+	d.checkRequired(c, opening)
+	c.AtMost("accountName", d.Name.Value, 255)
+	c.Words("accountName", d.Name.Value)
+	c.AccountNumber("accountNumber", d.Number.Value)
+	c.AccountNumber("fboAccountNumber", d.FBONumber.Value)
+	c.AtMost("routingNumber", d.BankID.Value, 255)
+	d.CountryCode.Value = c.Country("countryCode", d.CountryCode.Value)
+	c.AtMost("masterGl", d.MasterGL.Value, 100)
+	c.AtMost("costCenter", d.CostCenter.Value, 100)
+	c.AtMost("externalReferenceId", d.ExternalReferenceID.Value, 255)
+	c.AtMost("reason", d.Note.Value, 255)
+	external := c.In("externalAccount")
+	external.AtMost("externalProvider", d.ExternalAccount.Provider.Value, 255)
+	external.AtMost("externalId", d.ExternalAccount.ID.Value, 255)
+	external.AtMost("externalAuthToken", d.ExternalAccount.Token.Value, 255)
+	d.Features.check(c)
+	customers.CheckAttributes(c, "additionalAttributes", d.AdditionalAttributes)
+	return c.Err()
+}
+
+func (d *Draft) empty() bool {
+	plain := *d
+	plain.Older = false
+	return reflect.ValueOf(plain).IsZero()
+}
+
+// checkRequired demands what every account has. With a type goes its sub-type (contract, accounts 7).
+func (d *Draft) checkRequired(c *check.Fields, opening bool) {
+	c.Given("accountName", d.Name, opening)
+	c.Given("accountNumber", d.Number, opening)
+	c.Given("routingNumber", d.BankID, opening)
+	c.Given("masterGl", d.MasterGL, opening)
+	c.Given("countryCode", d.CountryCode, opening)
+	required := func(field string, missing bool) {
+		if missing {
+			c.Fail(field, fault.Required, "is required")
+		}
+	}
+	required("accountType", opening && d.Type == nil)
+	required("accountSubType", d.SubType == nil && (opening || d.Type != nil))
+	required("currency", opening && d.Currency == nil)
+	required("systemOfRecords", opening && d.SystemOfRecord == nil)
+}
+
+// to writes what is given into an account; numbers that are sealed and custom attributes are the service's to write.
+func (d *Draft) to(a *Account) error {
+	d.ExternalReferenceID.To(&a.ExternalReferenceID)
+	d.Name.To(&a.Name)
+	set(&a.Type, d.Type)
+	set(&a.SubType, d.SubType)
+	set(&a.SystemOfRecord, d.SystemOfRecord)
+	d.MasterGL.To(&a.MasterGL)
+	d.CostCenter.To(&a.CostCenter)
+	d.Note.To(&a.Reason)
+	d.ExternalAccount.Provider.To(&a.ExternalProvider)
+	d.ExternalAccount.ID.To(&a.ExternalID)
+	c := check.Of("account")
+	d.bankTo(c, a)
+	former := a.Currency
+	set(&a.Currency, d.Currency)
+	if a.Currency != former {
+		d.Features.anew(c, a)
+	}
+	d.Features.to(c, a, d.Older)
+	return first(c.Err())
+}
+
+// bankTo writes which bank keeps the account. Routing numbers are those of the United States; other countries have
+// national ids of their own.
+func (d *Draft) bankTo(c *check.Fields, a *Account) {
+	if !d.BankID.Given && d.BankIDType == nil && !d.CountryCode.Given {
+		return
+	}
+	if d.CountryCode.Given {
+		country, _ := check.CountryOf(d.CountryCode.Value)
+		a.CountryCode, a.Country = country.Code, country.Name
+	}
+	if d.BankID.Given && d.BankID.Value != a.BankID {
+		a.BankID, a.BankName = d.BankID.Value, ""
+	}
+	set(&a.BankIDType, d.BankIDType)
+	if a.BankIDType == "" {
+		a.BankIDType = kindOf(a.BankID)
+	}
+	switch {
+	case a.BankIDType == BIC:
+		a.BankID = c.BIC("routingNumber", a.BankID)
+	case a.CountryCode == "US":
+		c.Routing("routingNumber", a.BankID)
+	default:
+		c.AtMost("routingNumber", a.BankID, 34)
+		c.Alphanumeric("routingNumber", a.BankID)
+	}
+}
+
+// kindOf tells by its form what names a bank, where nobody says it.
+func kindOf(bankID string) BankIDType {
+	c := check.Of("account")
+	if c.BIC("routingNumber", bankID); c.Err() == nil {
+		return BIC
+	}
+	return NID
+}
+
+func set[T any](field, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}
+
+// first is one fault of several: an idempotency key keeps one.
+func first(err error) error {
+	if f, ok := fault.Of(err); ok {
+		return f
+	}
+	return err
+}

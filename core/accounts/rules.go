@@ -1,0 +1,73 @@
+package accounts
+
+import (
+	"slices"
+
+	"bankgraph/core/fault"
+)
+
+// fitting are the products of each type. Health Savings Account stands in neither list of the contract: it holds the
+// customer's money.
+var fitting = map[Type][]SubType{
+	Deposit: {Checking, Savings, HealthSavings, CD, MoneyMarket, Pseudo},
+	Loan:    {CreditCard, Heloc, LineOfCredit},
+}
+
+// rules are what must hold between the fields of an account (contract, accounts 7).
+var rules = []struct {
+	field   string
+	problem fault.Problem
+	message string
+	broken  func(*Account) bool
+	older   bool // holds for the older interfaces too, which have no switch for ACH
+}{
+	{"accountSubType", fault.NoMatch, "does not fit the account type", func(a *Account) bool {
+		return !slices.Contains(fitting[a.Type], a.SubType)
+	}, true},
+	{"fboAccountNumber", fault.Required, "is required for a Pseudo account", func(a *Account) bool {
+		return a.SubType == Pseudo && a.FBONumber.Hash == nil
+	}, true},
+	{"callbackLimit", fault.Forbidden, "is not allowed for a Pseudo account", func(a *Account) bool {
+		return a.SubType == Pseudo && a.CallbackLimit != nil
+	}, true},
+	{"enableWire", fault.NoMatch, "needs domestic or international wires to be on", func(a *Account) bool {
+		return a.EnableWires && !a.EnableDomesticWires && !a.EnableInternationalWires
+	}, true},
+	{"enableWire", fault.NoMatch, "must be on for domestic or international wires", func(a *Account) bool {
+		return !a.EnableWires && (a.EnableDomesticWires || a.EnableInternationalWires)
+	}, true},
+	{"enableCallbacks", fault.NoMatch, "needs domestic wires to be on", func(a *Account) bool {
+		return a.EnableCallbacks && !a.EnableDomesticWires
+	}, true},
+	{"callbackLimit", fault.NoMatch, "applies only where callbacks are on", func(a *Account) bool {
+		return a.CallbackLimit != nil && !a.EnableCallbacks
+	}, true},
+	{"enableACH", fault.NoMatch, "must be on for any feature of ACH", func(a *Account) bool {
+		return !a.EnableACH && (a.EnableOffset || a.DefaultOffset || a.Underwritten || a.ACHPrefund || a.ACHCompanyID != "" || len(a.SECCodes) > 0)
+	}, false},
+	{"achCompanyId", fault.Required, "is required where ACH is on", func(a *Account) bool {
+		return a.EnableACH && a.ACHCompanyID == ""
+	}, true},
+	{"enableAchPrefund", fault.NoMatch, "an account is underwritten or prefunded, not both", func(a *Account) bool {
+		return a.Underwritten && a.ACHPrefund
+	}, true},
+	{"debitExposureLimit", fault.NoMatch, "needs the account to be underwritten or prefunded", func(a *Account) bool {
+		return a.DebitExposureLimit != nil && !a.Underwritten && !a.ACHPrefund
+	}, true},
+	{"creditExposureLimit", fault.NoMatch, "needs the account to be underwritten", func(a *Account) bool {
+		return a.CreditExposureLimit != nil && !a.Underwritten
+	}, true},
+	{"defaultOffset", fault.NoMatch, "a default offset account must be an offset account", func(a *Account) bool {
+		return a.DefaultOffset && !a.EnableOffset
+	}, true},
+}
+
+// follows is the first rule that a change breaks. One that was broken before is not the change's fault.
+func follows(was, a *Account, older bool) error {
+	for _, rule := range rules {
+		if rule.broken(a) && (rule.older || !older) && (was == nil || !rule.broken(was)) {
+			return fault.Field("account", rule.field, rule.problem, rule.message)
+		}
+	}
+	return nil
+}

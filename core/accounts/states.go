@@ -1,0 +1,59 @@
+package accounts
+
+import (
+	"slices"
+	"strings"
+
+	"bankgraph/core/fault"
+)
+
+// Action is what may be done to an account's status (contract, accounts 3.3).
+type Action string
+
+const (
+	Activate Action = "Activate"
+	Close    Action = "Close"
+)
+
+// ParseAction reads an action without regard to letter case.
+func ParseAction(field, text string) (Action, error) {
+	for _, a := range []Action{Activate, Close} {
+		if strings.EqualFold(text, string(a)) {
+			return a, nil
+		}
+	}
+	return "", fault.Field("account", field, fault.Malformed, "must be Activate or Close")
+}
+
+// actions are the statuses that each action leads from, and the one that it leads to (contract, accounts 6). What
+// leads nowhere is final: such an account is not changed in any other way either.
+var actions = map[Action]struct {
+	from []Status
+	to   Status
+}{
+	Activate: {[]Status{StatusNew, Pending, Inactive, Suspended}, Active},
+	Close:    {[]Status{Active, Inactive, Suspended, StatusNew, Pending}, Closed},
+}
+
+// final tells whether nothing leads on from a status.
+func (s Status) final() bool {
+	return s != Active && !slices.Contains(actions[Activate].from, s)
+}
+
+// What the state of an account does not allow, or of what hangs on it.
+var (
+	ErrClosed         = fault.New(fault.State, "account", "the account is closed for good: it cannot be changed any more")
+	ErrActive         = fault.New(fault.State, "account", "the account is active already")
+	ErrMoney          = fault.New(fault.State, "account", "there is money in the account, or held for payments under way")
+	ErrBooked         = fault.New(fault.State, "account", "there are bookings on the account: it can be closed, not deleted")
+	ErrFormerCurrency = fault.New(fault.State, "account", "there are bookings on the account: its currency cannot change any more").On("currency")
+	ErrInFront        = fault.New(fault.State, "account", "a Pseudo account stands in front of the account: change or close that first")
+	ErrDefaultOffset  = fault.New(fault.State, "account", "the account is the default offset account of others with its ACH company id: make another one that first")
+	ErrCharged        = fault.New(fault.State, "account", "a fee tier counts for the account: change that first")
+	ErrSwept          = fault.New(fault.State, "account", "a sweep is set up for the account: remove that first")
+
+	// ErrNumberTaken is an account number that another account of the bank has.
+	ErrNumberTaken = fault.New(fault.Conflict, "account", "another account of the bank has this account number").On("accountNumber")
+	// ErrOffsetTaken is a second default offset account.
+	ErrOffsetTaken = fault.New(fault.Conflict, "account", "another account of the customer is the default offset account of this ACH company id").On("defaultOffset")
+)

@@ -1,0 +1,167 @@
+package accounts
+
+import (
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/contacts"
+	"bankgraph/core/fault"
+	"bankgraph/core/money"
+)
+
+// Direction is which way a sweep moves money: into the account, out of it, or both.
+type Direction string
+
+const (
+	In   Direction = "in"
+	Out  Direction = "out"
+	Both Direction = "both"
+)
+
+// ParseDirection reads a direction. An older interface says inout.
+func ParseDirection(field, text string) (Direction, error) {
+	switch d := Direction(strings.ToLower(text)); d {
+	case In, Out, Both:
+		return d, nil
+	case "inout":
+		return Both, nil
+	}
+	return "", fault.Field("sweep", field, fault.Malformed, "must be in, out or both")
+}
+
+// BalanceType is what a sweep leaves in the account.
+type BalanceType string
+
+const (
+	Target BalanceType = "Target" // one amount
+	Range  BalanceType = "Range"  // anything between two marks
+	Zero   BalanceType = "Zero"   // nothing
+)
+
+// InMethod is how a sweep gets money from a contact.
+type InMethod string
+
+const (
+	ACHDebit     InMethod = "AchDebit"
+	WireDrawdown InMethod = "WireDrawdown"
+	InstantRFP   InMethod = "InstantRFP"
+)
+
+// OutMethod is how a sweep brings money to a contact.
+type OutMethod string
+
+const (
+	ACHCredit      OutMethod = "AchCredit"
+	WirePayment    OutMethod = "WirePayment"
+	InstantPayment OutMethod = "InstantPayment"
+)
+
+// FrequencyType is how often a sweep runs.
+type FrequencyType string
+
+const (
+	Daily   FrequencyType = "Daily"
+	Weekly  FrequencyType = "Weekly"
+	Monthly FrequencyType = "Monthly"
+)
+
+// Weekday is a day of the week, as the contract writes it.
+type Weekday string
+
+const (
+	Monday    Weekday = "MONDAY"
+	Tuesday   Weekday = "TUESDAY"
+	Wednesday Weekday = "WEDNESDAY"
+	Thursday  Weekday = "THURSDAY"
+	Friday    Weekday = "FRIDAY"
+	Saturday  Weekday = "SATURDAY"
+	Sunday    Weekday = "SUNDAY"
+)
+
+// Sweep moves money of an account on certain days so that what is left in it is as wanted (contract, accounts 8).
+// Amounts are minor units of Currency, which is the account's.
+type Sweep struct {
+	bun.BaseModel `bun:"table:sweeps,alias:w" json:"-"`
+
+	Tenant      access.Tenant  `bun:"tenant,pk" json:"-"`
+	Account     UID            `bun:"account,pk" json:"-"`
+	Direction   Direction      `bun:"direction,pk" json:"-"`
+	BalanceType BalanceType    `bun:"balance_type" json:"-"`
+	Currency    money.Currency `bun:"currency" json:"-"`
+	TargetMinor *int64         `bun:"target_balance" json:"-"` // nil for a range
+	LowMinor    *int64         `bun:"range_from" json:"-"`     // below it money comes in
+	HighMinor   *int64         `bun:"range_to" json:"-"`       // above it money goes out
+	FromContact *contacts.UID  `bun:"from_contact" json:"-"`
+	FromMethod  InMethod       `bun:"from_method" json:"-"`
+	ToContact   *contacts.UID  `bun:"to_contact" json:"-"`
+	ToMethod    OutMethod      `bun:"to_method" json:"-"`
+	Frequency   FrequencyType  `bun:"frequency" json:"-"`
+	DayOfWeek   Weekday        `bun:"day_of_week" json:"-"`  // empty unless it runs weekly
+	DayOfMonth  int32          `bun:"day_of_month" json:"-"` // 0 unless it runs monthly
+	CreatedAt   time.Time      `bun:"created_at" json:"-"`
+	UpdatedAt   time.Time      `bun:"updated_at" json:"-"`
+	Version     int32          `bun:"version" json:"-"`
+
+	Today time.Time `bun:"today,scanonly" json:"-"` // at the bank, when the row was read; midnight UTC
+}
+
+// TargetBalance is what is to be left; nil for a range.
+func (w *Sweep) TargetBalance() *money.Amount { return w.amount(w.TargetMinor) }
+
+// FromAmount is the low mark of a range; nil for others.
+func (w *Sweep) FromAmount() *money.Amount { return w.amount(w.LowMinor) }
+
+// ToAmount is the high mark of a range; nil for others.
+func (w *Sweep) ToAmount() *money.Amount { return w.amount(w.HighMinor) }
+
+func (w *Sweep) amount(minor *int64) *money.Amount {
+	if minor == nil {
+		return nil
+	}
+	amount := money.Of(*minor, w.Currency)
+	return &amount
+}
+
+// NextSweepDate is the day on which the sweep runs next.
+func (w *Sweep) NextSweepDate() time.Time { return w.NextAfter(w.Today) }
+
+// NextAfter is the first day after this one on which the sweep runs; both are midnights UTC. Where a month has no such
+// day, its last day counts.
+func (w *Sweep) NextAfter(today time.Time) time.Time {
+	next := today.AddDate(0, 0, 1)
+	switch w.Frequency {
+	case Weekly:
+		for range 6 {
+			if strings.EqualFold(next.Weekday().String(), string(w.DayOfWeek)) {
+				break
+			}
+			next = next.AddDate(0, 0, 1)
+		}
+	case Monthly:
+		next = inMonth(today.Year(), today.Month(), int(w.DayOfMonth))
+		if !next.After(today) {
+			next = inMonth(today.Year(), today.Month()+1, int(w.DayOfMonth))
+		}
+	}
+	return next
+}
+
+// inMonth is a day of a month, or the month's last.
+func inMonth(year int, month time.Month, day int) time.Time {
+	last := time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC)
+	return last.AddDate(0, 0, min(day, last.Day())-last.Day())
+}
+
+var (
+	// ErrNoSweep is a direction in which no sweep is set up.
+	ErrNoSweep = fault.New(fault.NotFound, "sweep", "no sweep is set up for the account in this direction").On("direction")
+	// ErrSweepExists is a second sweep in one direction.
+	ErrSweepExists = fault.New(fault.Conflict, "sweep", "a sweep is set up for the account in this direction already").On("direction")
+	// ErrSweepBeside is a sweep in both directions beside one in a single direction.
+	ErrSweepBeside = fault.New(fault.Conflict, "sweep", "a sweep in both directions stands alone: remove the other one first").On("direction")
+	// ErrNotActive is an account that may not be swept.
+	ErrNotActive = fault.New(fault.State, "sweep", "only an active account can be swept").On("accountUID")
+)

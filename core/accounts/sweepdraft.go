@@ -1,0 +1,134 @@
+package accounts
+
+import (
+	"reflect"
+	"strings"
+
+	"bankgraph/core/check"
+	"bankgraph/core/contacts"
+	"bankgraph/core/fault"
+	"bankgraph/core/given"
+	"bankgraph/core/money"
+)
+
+// SweepDraft is what a request says about a sweep (contract, accounts 8). An update changes what is given.
+type SweepDraft struct {
+	BalanceType   *BalanceType   `json:"balanceType,omitzero"`
+	TargetBalance given.Text     `json:"targetBalance,omitzero"`
+	FromAmount    given.Text     `json:"fromAmount,omitzero"`
+	ToAmount      given.Text     `json:"toAmount,omitzero"`
+	FromContact   *contacts.UID  `json:"fromContact,omitzero"`
+	FromMethod    *InMethod      `json:"fromMethod,omitzero"`
+	ToContact     *contacts.UID  `json:"toContact,omitzero"`
+	ToMethod      *OutMethod     `json:"toMethod,omitzero"`
+	Frequency     *FrequencyType `json:"frequency,omitzero"`
+	DayOfWeek     *Weekday       `json:"dayOfWeek,omitzero"`
+	DayOfMonth    *int32         `json:"dayOfMonth,omitzero"`
+}
+
+// leaves are the balance types of each direction.
+var leaves = map[Direction][]BalanceType{Both: {Range}, Out: {Target, Zero}, In: {Target}}
+
+// check looks at the draft for a direction: what it must have, and what it must not.
+func (d *SweepDraft) check(direction Direction, setting bool) error {
+	c := check.Of("sweep")
+	if !setting && reflect.ValueOf(*d).IsZero() {
+		c.Fail("body", fault.Required, "must change something")
+	}
+	d.checkBalance(c, direction, setting)
+	need(c, "sweepFrom.contactId", direction != Out, setting, d.FromContact != nil)
+	need(c, "sweepFrom.paymentMethod", direction != Out, setting, d.FromMethod != nil)
+	need(c, "sweepTo.contactId", direction != In, setting, d.ToContact != nil)
+	need(c, "sweepTo.paymentMethod", direction != In, setting, d.ToMethod != nil)
+	need(c, "frequency.type", true, setting, d.Frequency != nil)
+	if d.DayOfMonth != nil {
+		day := int(*d.DayOfMonth)
+		c.Range("frequency.dayOfMonth", &day, 1, 31)
+	}
+	return c.Err()
+}
+
+func (d *SweepDraft) checkBalance(c *check.Fields, direction Direction, setting bool) {
+	need(c, "balanceType", true, setting, d.BalanceType != nil)
+	if d.BalanceType != nil {
+		words := make([]string, len(leaves[direction]))
+		fits := false
+		for i, t := range leaves[direction] {
+			words[i], fits = string(t), fits || t == *d.BalanceType
+		}
+		if !fits {
+			c.Fail("balanceType", fault.Malformed, "must be "+strings.Join(words, " or ")+" in this direction")
+		}
+	}
+	need(c, "range.fromAmount", direction == Both, setting, d.FromAmount.Value != "")
+	need(c, "range.toAmount", direction == Both, setting, d.ToAmount.Value != "")
+	need(c, "targetBalance", direction != Both, false, d.TargetBalance.Value != "") // without one nothing is left
+	c.Between("range.fromAmount", d.FromAmount.Value, "0", highest)
+	c.Between("range.toAmount", d.ToAmount.Value, "0", highest)
+	c.Between("targetBalance", d.TargetBalance.Value, "0", highest)
+}
+
+// need demands a field where the direction has it, and refuses it where it has not.
+func need(c *check.Fields, field string, has, setting, given bool) {
+	switch {
+	case given && !has:
+		c.Fail(field, fault.Forbidden, "is not part of a sweep in this direction")
+	case !given && has && setting:
+		c.Fail(field, fault.Required, "is required")
+	}
+}
+
+// to writes what is given into a sweep.
+func (d *SweepDraft) to(w *Sweep) error {
+	c := check.Of("sweep")
+	if d.BalanceType != nil && w.BalanceType != "" && w.BalanceType != *d.BalanceType {
+		c.Fail("balanceType", fault.Forbidden, "cannot change: remove the sweep and set another one up")
+	}
+	set(&w.BalanceType, d.BalanceType)
+	if w.BalanceType != Range && w.TargetMinor == nil {
+		w.TargetMinor = new(int64)
+	}
+	sumTo(c, "targetBalance", d.TargetBalance, w.Currency, &w.TargetMinor)
+	sumTo(c, "range.fromAmount", d.FromAmount, w.Currency, &w.LowMinor)
+	sumTo(c, "range.toAmount", d.ToAmount, w.Currency, &w.HighMinor)
+	if w.BalanceType == Zero && w.TargetMinor != nil && *w.TargetMinor != 0 {
+		c.Fail("targetBalance", fault.NoMatch, "must be 0 where nothing is to be left")
+	}
+	if w.LowMinor != nil && w.HighMinor != nil && *w.LowMinor >= *w.HighMinor {
+		c.Fail("range.toAmount", fault.NoMatch, "must be above fromAmount")
+	}
+	if d.FromContact != nil {
+		w.FromContact = d.FromContact
+	}
+	if d.ToContact != nil {
+		w.ToContact = d.ToContact
+	}
+	set(&w.FromMethod, d.FromMethod)
+	set(&w.ToMethod, d.ToMethod)
+	set(&w.Frequency, d.Frequency)
+	d.dayTo(c, w)
+	return first(c.Err())
+}
+
+// dayTo writes the day on which a sweep runs: that of the frequency, and no other.
+func (d *SweepDraft) dayTo(c *check.Fields, w *Sweep) {
+	set(&w.DayOfWeek, d.DayOfWeek)
+	set(&w.DayOfMonth, d.DayOfMonth)
+	if w.Frequency != Weekly {
+		w.DayOfWeek = ""
+	} else if w.DayOfWeek == "" {
+		c.Fail("frequency.dayOfWeek", fault.Required, "is required for a weekly sweep")
+	}
+	if w.Frequency != Monthly {
+		w.DayOfMonth = 0
+	} else if w.DayOfMonth == 0 {
+		c.Fail("frequency.dayOfMonth", fault.Required, "is required for a monthly sweep")
+	}
+}
+
+// sumTo writes an amount that is given.
+func sumTo(c *check.Fields, field string, text given.Text, in money.Currency, stored **int64) {
+	if amount := c.Amount(field, text.Value, in); amount != nil {
+		*stored = &amount.Minor
+	}
+}

@@ -1,0 +1,275 @@
+package accounts
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/contacts"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/db"
+)
+
+// sweeping is what can be done to sweeps.
+type sweeping struct {
+	setSweep, changeSweep *changes.Operation[SweepDraft, SweepName]
+	removeSweep           *changes.Operation[struct{}, SweepName]
+}
+
+// SweepName names a sweep: an account has one in each direction.
+type SweepName struct {
+	Account   UID       `json:"account"`
+	Direction Direction `json:"direction"`
+}
+
+func (n SweepName) String() string { return n.Account.String() + "/" + string(n.Direction) }
+
+func (s *Service) declareSweeps(all *changes.Service) {
+	s.setSweep = changes.Declare(all, "setSweep", "sweep", access.ManageAccounts, s.setSweepTx)
+	s.changeSweep = changes.Declare(all, "changeSweep", "sweep", access.ManageAccounts, s.changeSweepTx)
+	s.removeSweep = changes.Declare(all, "removeSweep", "sweep", access.ManageAccounts, s.removeSweepTx)
+}
+
+// SetSweep sets up a sweep for an active account that has none in this direction. Where the customer's settings ask for
+// dual approval, it is there once a second person has approved.
+func (s *Service) SetSweep(ctx context.Context, of customers.UID, name SweepName, draft SweepDraft, terms changes.Terms) (changes.Outcome[SweepName], error) {
+	caller, err := access.Require(ctx, access.ManageAccounts)
+	if err != nil {
+		return changes.Outcome[SweepName]{}, err
+	}
+	if err := draft.check(name.Direction, true); err != nil {
+		return changes.Outcome[SweepName]{}, s.scopeFirst(ctx, of, err)
+	}
+	return s.setSweep.Do(ctx, caller, name.target(of), draft, terms)
+}
+
+// ChangeSweep changes what the draft gives; what is left in the account, a range or one amount, stays.
+func (s *Service) ChangeSweep(ctx context.Context, of customers.UID, name SweepName, draft SweepDraft, terms changes.Terms) (changes.Outcome[SweepName], error) {
+	caller, err := access.Require(ctx, access.ManageAccounts)
+	if err != nil {
+		return changes.Outcome[SweepName]{}, err
+	}
+	if err := draft.check(name.Direction, false); err != nil {
+		return changes.Outcome[SweepName]{}, s.scopeFirst(ctx, of, err)
+	}
+	return s.changeSweep.Do(ctx, caller, name.target(of), draft, terms)
+}
+
+// RemoveSweep ends a sweep.
+func (s *Service) RemoveSweep(ctx context.Context, of customers.UID, name SweepName, terms changes.Terms) (changes.Outcome[SweepName], error) {
+	caller, err := access.Require(ctx, access.ManageAccounts)
+	if err != nil {
+		return changes.Outcome[SweepName]{}, err
+	}
+	return s.removeSweep.Do(ctx, caller, name.target(of), struct{}{}, terms)
+}
+
+func (n SweepName) target(of customers.UID) changes.Target {
+	return changes.Target{Customer: int64(of), UID: n.String()}
+}
+
+// sweepName reads the name back.
+func sweepName(at changes.Target) (n SweepName) {
+	_, _ = fmt.Sscanf(at.UID, "%d/%s", &n.Account, &n.Direction)
+	return n
+}
+
+func (s *Service) setSweepTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft SweepDraft) (SweepName, error) {
+	return s.sweepTx(ctx, tx, at, func(a *Account, was, w *Sweep) (*Sweep, error) {
+		if was != nil {
+			return nil, ErrSweepExists
+		}
+		*w = Sweep{
+			Tenant: a.Tenant, Account: a.UID, Direction: sweepName(at).Direction, Currency: a.Currency,
+			CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
+		}
+		if err := s.alongTx(ctx, tx, w); err != nil {
+			return nil, err
+		}
+		return w, s.fillTx(ctx, tx, a, w, draft)
+	})
+}
+
+// alongTx: a sweep in both directions stands alone; another one beside it would undo what it does.
+func (s *Service) alongTx(ctx context.Context, tx *changes.Tx, w *Sweep) error {
+	return s.refusedTx(ctx, tx, ErrSweepBeside, `SELECT EXISTS (SELECT FROM sweeps WHERE tenant = ? AND account = ? AND (direction = 'both' OR ? = 'both'))`,
+		w.Tenant, w.Account, w.Direction)
+}
+
+func (s *Service) changeSweepTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft SweepDraft) (SweepName, error) {
+	return s.sweepTx(ctx, tx, at, func(a *Account, was, w *Sweep) (*Sweep, error) {
+		if was == nil {
+			return nil, ErrNoSweep
+		}
+		w.UpdatedAt, w.Version = tx.Now, was.Version+1
+		return w, s.fillTx(ctx, tx, a, w, draft)
+	})
+}
+
+func (s *Service) removeSweepTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (SweepName, error) {
+	return s.sweepTx(ctx, tx, at, func(_ *Account, was, _ *Sweep) (*Sweep, error) {
+		if was == nil {
+			return nil, ErrNoSweep
+		}
+		return nil, nil
+	})
+}
+
+// fillTx writes a draft into a sweep of an active account, whose contacts must be the customer's.
+func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, a *Account, w *Sweep, draft SweepDraft) error {
+	if a.Status != Active {
+		return ErrNotActive
+	}
+	if err := draft.to(w); err != nil {
+		return err
+	}
+	for _, named := range []struct {
+		field   string
+		contact *contacts.UID
+	}{{"sweepFrom.contactId", draft.FromContact}, {"sweepTo.contactId", draft.ToContact}} {
+		if named.contact == nil {
+			continue
+		}
+		var there bool
+		err := tx.NewRaw(`SELECT EXISTS (SELECT FROM contacts WHERE tenant = ? AND uid = ? AND customer = ?)`, a.Tenant, *named.contact, a.Customer).Scan(ctx, &there)
+		if err != nil {
+			return err
+		}
+		if !there {
+			return fault.Field("sweep", named.field, fault.Unknown, "must be a contact of the customer")
+		}
+	}
+	return nil
+}
+
+// sweepTx makes of the sweep that there is, if any (was), the one that there is to be: none where modify returns nil.
+func (s *Service) sweepTx(ctx context.Context, tx *changes.Tx, at changes.Target, modify func(a *Account, was, w *Sweep) (*Sweep, error)) (SweepName, error) {
+	name := sweepName(at)
+	of := changes.Target{Customer: at.Customer, UID: name.Account.String()}
+	customer, err := s.holdTx(ctx, tx, &of)
+	if err != nil {
+		return name, err
+	}
+	a, err := s.lockTx(ctx, tx, of)
+	if err != nil {
+		return name, err
+	}
+	was, err := s.lockSweepTx(ctx, tx, name)
+	if err != nil {
+		return name, err
+	}
+	w := new(Sweep)
+	if was != nil {
+		if err := tx.Fresh(was.Version); err != nil {
+			return name, err
+		}
+		*w = *was
+	}
+	w, err = modify(a, was, w)
+	if err != nil {
+		return name, err
+	}
+	if tx.Dual(customer.Asks(customers.AccessSettings.DualForCustomers)) {
+		return name, s.proposeSweepTx(ctx, tx, of, name, was, w)
+	}
+	if err := tx.Quiet(ctx, name); err != nil {
+		return name, err
+	}
+	return name, s.writeSweepTx(ctx, tx, of, name, was, w)
+}
+
+// proposeSweepTx leaves everything as it is: one that is to be set up does not show before it is approved.
+func (s *Service) proposeSweepTx(ctx context.Context, tx *changes.Tx, of changes.Target, name SweepName, was, w *Sweep) error {
+	p := changes.Proposal{Customer: of.Customer, UID: name, Before: new(Sweep), After: w}
+	if was != nil {
+		p.Before, p.Version = was, was.Version
+	}
+	return tx.Propose(ctx, p)
+}
+
+// lockSweepTx reads a sweep for a change; nil where there is none.
+func (s *Service) lockSweepTx(ctx context.Context, tx *changes.Tx, name SweepName) (*Sweep, error) {
+	w := new(Sweep)
+	err := tx.NewSelect().Model(w).Where("w.tenant = ?", tx.Caller.Tenant).Where("w.account = ?", name.Account).
+		Where("w.direction = ?", name.Direction).For("NO KEY UPDATE").Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return w, err
+}
+
+func (s *Service) writeSweepTx(ctx context.Context, tx *changes.Tx, of changes.Target, name SweepName, was, w *Sweep) (err error) {
+	done := changes.Done{UID: name, Customer: of.Customer, Before: was, After: w}
+	switch {
+	case w == nil:
+		_, err = tx.NewDelete().Model(was).WherePK().Exec(ctx)
+	case was == nil:
+		done.Version = w.Version
+		_, err = tx.NewInsert().Model(w).Exec(ctx)
+	default:
+		done.Version = w.Version
+		_, err = tx.NewUpdate().Model(w).WherePK().Exec(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("write a sweep: %w", err)
+	}
+	return tx.Record(ctx, done)
+}
+
+var ofAccounts db.Texts[Sweep]
+
+// SweepsOf reads the sweeps of each account that the caller may see, by direction.
+func (s *Service) SweepsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, Sweep] {
+	caller, err := access.Require(ctx, access.ViewAccounts)
+	if err != nil {
+		return db.Refuse[UID, Sweep](err)
+	}
+	partner := !caller.Institution
+	text := ofAccounts.Get(shape{partner: partner}, func() string {
+		q := db.Select[Sweep](db.Columns{}, map[string]string{"today": "$4::date"}).
+			Join("JOIN accounts AS a ON a.tenant = w.tenant AND a.uid = w.account AND a.deleted_at IS NULL").Where("w.tenant = $1")
+		return mine(q, partner).Where("w.account = ANY($3)").Where("a.uid = ANY($3)").OrderExpr("w.account, w.direction").String()
+	})
+	return db.QueueMany(b, text, func(w *Sweep) UID { return w.Account }, caller.Tenant, caller.Owner(), of, s.today(caller))
+}
+
+// today is the civil day at the bank.
+func (s *Service) today(caller access.Caller) string {
+	return s.now().In(caller.Location()).Format(time.DateOnly)
+}
+
+// FindSweep reads one sweep of one account, of one customer or of whichever has it (0), in one round trip.
+func (s *Service) FindSweep(ctx context.Context, of customers.UID, name SweepName) (*Sweep, error) {
+	if _, err := access.Require(ctx, access.ViewAccounts); err != nil {
+		return nil, err
+	}
+	b := s.db.Batch()
+	var scope *customers.Scope
+	if of != 0 {
+		scope = s.customers.Scoped(ctx, b, of)
+	}
+	account := s.FindMany(ctx, b, []UID{name.Account}, identity)
+	sweeps := s.SweepsOf(ctx, b, []UID{name.Account})
+	if err := b.Send(ctx); err != nil {
+		return nil, err
+	}
+	if of != 0 {
+		if _, err := scope.Check(); err != nil {
+			return nil, err
+		}
+	}
+	if found := account.Of[name.Account]; len(found) == 0 || of != 0 && found[0].Customer != of {
+		return nil, ErrNotFound.On("accountUID")
+	}
+	for _, w := range sweeps.Of[name.Account] {
+		if w.Direction == name.Direction {
+			return w, nil
+		}
+	}
+	return nil, ErrNoSweep
+}

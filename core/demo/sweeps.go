@@ -1,0 +1,29 @@
+package demo
+
+import (
+	"bankgraph/core/accounts"
+	"bankgraph/core/customers"
+)
+
+// sweepsOf: every fifth company sweeps what its first account does not need to its first contact, the first customer
+// every Monday.
+func (b *bank) sweepsOf(n int64) []*accounts.Sweep {
+	d := roll(topicSweep, n)
+	if person(n) || status(n) != customers.Active || contactsOf(n) == 0 || n != 1 && !d.chance(20) {
+		return nil
+	}
+	contact, created := Contact(n, 0), b.ago(d, 1, 30)
+	w := &accounts.Sweep{
+		Tenant: b.tenant, Account: Account(n, 0), Direction: accounts.Out, BalanceType: accounts.Target, Currency: "USD",
+		TargetMinor: cents(d.in(5, 100) * 5000), ToContact: &contact, ToMethod: accounts.ACHCredit,
+		Frequency: accounts.Weekly, DayOfWeek: accounts.Monday, CreatedAt: created, UpdatedAt: created, Version: 1,
+	}
+	switch at := d.below(100); {
+	case n == 1 || at < 50:
+	case at < 75:
+		w.Frequency, w.DayOfWeek = accounts.Daily, ""
+	default:
+		w.Frequency, w.DayOfWeek, w.DayOfMonth = accounts.Monthly, "", int32(d.in(1, 28))
+	}
+	return []*accounts.Sweep{w}
+}

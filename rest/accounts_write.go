@@ -1,0 +1,156 @@
+package rest
+
+import (
+	"net/http"
+
+	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+)
+
+func (a *api) openAccountG1(r *http.Request) (answer, error) {
+	return a.openAccount(r, openingG1, savedG1)
+}
+
+func (a *api) openAccountV2(r *http.Request) (answer, error) {
+	return a.openAccount(r, openingV2, savedV2)
+}
+
+func (a *api) openAccountV3(r *http.Request) (answer, error) {
+	return a.openAccount(r, draftV3, openedV3)
+}
+
+func (a *api) changeAccountG1(r *http.Request) (answer, error) {
+	return a.changeAccount(r, draftG1, savedG1)
+}
+
+func (a *api) changeAccountV2(r *http.Request) (answer, error) {
+	return a.changeAccount(r, draftV2, savedV2)
+}
+
+func (a *api) changeAccountV3(r *http.Request) (answer, error) {
+	return a.changeAccount(r, draftV3, changedV3)
+}
+
+// openAccount: the reason of a new account is why it is as it is, and why it was made.
+func (a *api) openAccount(r *http.Request, draft func(fields) accounts.Draft, view savedAccount) (answer, error) {
+	q := readBody(r)
+	customer, opening, terms := inPath(q, "customerUID", customers.ParseUID), draft(q.fields()), q.terms()
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	terms.Reason = opening.Note.Value
+	out, err := a.core.Accounts.Open(r.Context(), customer, opening, terms)
+	return view(out), err
+}
+
+// changeAccount merges: what the body does not give stays as it is.
+func (a *api) changeAccount(r *http.Request, draft func(fields) accounts.Draft, view savedAccount) (answer, error) {
+	q := readBody(r)
+	customer, uid := inPath(q, "customerUID", customers.ParseUID), inPath(q, "accountUID", accounts.ParseUID)
+	change, terms := draft(q.fields()), q.terms()
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	terms.Reason = change.Note.Value
+	out, err := a.core.Accounts.Change(r.Context(), customer, uid, change, terms)
+	return view(out), err
+}
+
+func (a *api) deleteAccountG1(r *http.Request) (answer, error) { return a.deleteAccount(r, savedG1) }
+
+func (a *api) deleteAccountV2(r *http.Request) (answer, error) { return a.deleteAccount(r, savedV2) }
+
+func (a *api) deleteAccount(r *http.Request, view savedAccount) (answer, error) {
+	q := read(r)
+	customer, uid := inPath(q, "customerUID", customers.ParseUID), inPath(q, "accountUID", accounts.ParseUID)
+	terms := q.terms()
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Accounts.Delete(r.Context(), customer, uid, terms)
+	return view(out), err
+}
+
+func (a *api) actOnAccountV2(r *http.Request) (answer, error) {
+	q := readBody(r)
+	customer, uid := inPath(q, "customerUID", customers.ParseUID), inPath(q, "accountUID", accounts.ParseUID)
+	body, terms := q.fields(), q.terms()
+	action := body.required("action")
+	terms.Reason = body.required("reason")
+	act := parsed(q, "action", action, accounts.ParseAction)
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Accounts.Act(r.Context(), customer, uid, act, terms)
+	return done(http.StatusOK, out.Mark, codeAndMessage{"SUCCESS", actedOn[act]}), err
+}
+
+var actedOn = map[accounts.Action]string{accounts.Activate: "Account activated", accounts.Close: "Account closed"}
+
+// savedAccount is how a generation answers a change of an account.
+type savedAccount func(changes.Outcome[accounts.Saved]) answer
+
+func (a *api) findSweep(r *http.Request) (answer, error) {
+	q := read(r)
+	customer, name := sweepInPath(q)
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	found, err := a.core.Accounts.FindSweep(r.Context(), customer, name)
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{data: sweepOf(found), mark: changes.Mark{Version: found.Version}}, nil
+}
+
+func (a *api) setSweep(r *http.Request) (answer, error) {
+	q := readBody(r)
+	customer, name := sweepInPath(q)
+	draft, terms := sweepDraft(q.fields()), q.terms()
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Accounts.SetSweep(r.Context(), customer, name, draft, terms)
+	return done(http.StatusCreated, out.Mark, codeAndMessage{"SUCCESS", "Sweep created"}), err
+}
+
+func (a *api) changeSweep(r *http.Request) (answer, error) {
+	q := readBody(r)
+	customer, name := sweepInPath(q)
+	draft, terms := sweepDraft(q.fields()), q.terms()
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Accounts.ChangeSweep(r.Context(), customer, name, draft, terms)
+	return done(http.StatusOK, out.Mark, codeAndMessage{"SUCCESS", "Sweep updated"}), err
+}
+
+func (a *api) removeSweep(r *http.Request) (answer, error) {
+	q := read(r)
+	customer, name := sweepInPath(q)
+	terms := q.terms()
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Accounts.RemoveSweep(r.Context(), customer, name, terms)
+	return done(http.StatusNoContent, out.Mark, nil), err
+}
+
+func sweepInPath(q *reader) (customers.UID, accounts.SweepName) {
+	return inPath(q, "customerUID", notZero(customers.ParseUID)), accounts.SweepName{
+		Account: inPath(q, "accountUID", notZero(accounts.ParseUID)), Direction: inPath(q, "direction", accounts.ParseDirection),
+	}
+}
+
+// notZero refuses numbers that are nobody's.
+func notZero[T ~int64](parse parser[T]) parser[T] {
+	return func(field, text string) (T, error) {
+		n, err := parse(field, text)
+		if err == nil && n == 0 {
+			err = fault.Field("request", field, fault.AllZero, "must not be all zeros")
+		}
+		return n, err
+	}
+}

@@ -1,0 +1,91 @@
+package rest
+
+import (
+	"strings"
+
+	"bankgraph/core/accounts"
+	"bankgraph/core/contacts"
+	"bankgraph/core/fault"
+	"bankgraph/core/money"
+)
+
+// sweepDraft reads a sweep (contract, accounts 8).
+func sweepDraft(body fields) accounts.SweepDraft {
+	from, to, marks, frequency := body.object("sweepFrom"), body.object("sweepTo"), body.object("range"), body.object("frequency")
+	return accounts.SweepDraft{
+		BalanceType:   oneOf(body, "balanceType", accounts.Target, accounts.Range, accounts.Zero),
+		TargetBalance: body.number("targetBalance"), FromAmount: marks.number("fromAmount"), ToAmount: marks.number("toAmount"),
+		FromContact: wordIn(from, notZero(contacts.ParseUID), "contactId"), ToContact: wordIn(to, notZero(contacts.ParseUID), "contactId"),
+		FromMethod: oneOf(from, "paymentMethod", accounts.ACHDebit, accounts.WireDrawdown, accounts.InstantRFP),
+		ToMethod:   oneOf(to, "paymentMethod", accounts.ACHCredit, accounts.WirePayment, accounts.InstantPayment),
+		Frequency:  oneOf(frequency, "type", accounts.Daily, accounts.Weekly, accounts.Monthly),
+		DayOfWeek: oneOf(frequency, "dayOfWeek", accounts.Monday, accounts.Tuesday, accounts.Wednesday, accounts.Thursday,
+			accounts.Friday, accounts.Saturday, accounts.Sunday),
+		DayOfMonth: frequency.whole("dayOfMonth"),
+	}
+}
+
+// oneOf reads one of some words without regard to letter case; nil where it was not given.
+func oneOf[T ~string](f fields, name string, words ...T) *T {
+	return wordIn(f, func(field, text string) (T, error) {
+		for _, word := range words {
+			if strings.EqualFold(text, string(word)) {
+				return word, nil
+			}
+		}
+		all := each(words, func(word T) string { return string(word) })
+		return "", fault.Field("request", field, fault.Malformed, "must be one of "+strings.Join(all, ", "))
+	}, name)
+}
+
+// sweep is the answer: the frequency stands on each side, and its type is not in capitals.
+type sweep struct {
+	BalanceType   accounts.BalanceType `json:"balanceType"`
+	TargetBalance *money.Amount        `json:"targetBalance"`
+	Range         *sweepRange          `json:"range"`
+	SweepFrom     *sweepFrom           `json:"sweepFrom"`
+	SweepTo       *sweepTo             `json:"sweepTo"`
+}
+
+type sweepRange struct {
+	FromAmount *money.Amount `json:"fromAmount"`
+	ToAmount   *money.Amount `json:"toAmount"`
+}
+
+type sweepFrom struct {
+	ContactID     string            `json:"contactId"`
+	PaymentMethod accounts.InMethod `json:"paymentMethod"`
+	Frequency     sweepFrequency    `json:"frequency"`
+}
+
+type sweepTo struct {
+	ContactID     string             `json:"contactId"`
+	PaymentMethod accounts.OutMethod `json:"paymentMethod"`
+	Frequency     sweepFrequency     `json:"frequency"`
+}
+
+type sweepFrequency struct {
+	Type       accounts.FrequencyType `json:"type"`
+	DayOfWeek  *accounts.Weekday      `json:"dayOfWeek"`  // of a weekly sweep
+	DayOfMonth *int32                 `json:"dayOfMonth"` // of a monthly one
+}
+
+func sweepOf(w *accounts.Sweep) sweep {
+	view, frequency := sweep{BalanceType: w.BalanceType, TargetBalance: w.TargetBalance()}, sweepFrequency{Type: w.Frequency}
+	if w.DayOfWeek != "" {
+		frequency.DayOfWeek = &w.DayOfWeek
+	}
+	if w.DayOfMonth != 0 {
+		frequency.DayOfMonth = &w.DayOfMonth
+	}
+	if w.BalanceType == accounts.Range {
+		view.Range = &sweepRange{w.FromAmount(), w.ToAmount()}
+	}
+	if w.FromContact != nil {
+		view.SweepFrom = &sweepFrom{w.FromContact.String(), w.FromMethod, frequency}
+	}
+	if w.ToContact != nil {
+		view.SweepTo = &sweepTo{w.ToContact.String(), w.ToMethod, frequency}
+	}
+	return view
+}
