@@ -24,7 +24,7 @@ func (r *customerResolver) Parent(ctx context.Context, obj *customers.Customer) 
 func (r *mutationResolver) CreateCustomer(ctx context.Context, input model.CustomerDraft) (*model.CreateCustomerPayload, error) {
 	done, err := r.core.Customers.Create(ctx, input.Draft, input.Terms)
 	if err != nil {
-		return nil, err
+		return nil, ofLimits(err)
 	}
 	return &model.CreateCustomerPayload{
 		Customer: changed(ctx, customerKind, "customer", done.Result.UID, r.core.Customers.FindMany),
@@ -35,7 +35,7 @@ func (r *mutationResolver) CreateCustomer(ctx context.Context, input model.Custo
 func (r *mutationResolver) ChangeCustomer(ctx context.Context, input model.CustomerDraft) (*model.ChangeCustomerPayload, error) {
 	done, err := r.core.Customers.Change(ctx, input.UID, input.Draft, input.Terms)
 	if err != nil {
-		return nil, err
+		return nil, ofLimits(err)
 	}
 	return &model.ChangeCustomerPayload{
 		Customer: changed(ctx, customerKind, "customer", done.Result.UID, r.core.Customers.FindMany),

@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"strings"
+
 	"bankgraph/core/customers"
 	"bankgraph/core/given"
 )
@@ -27,12 +29,20 @@ func newCustomerV2(body fields) customers.Draft {
 	return d
 }
 
-// customerChangeV2 is a partial update. A ceiling that is not changed must not look as if it were.
+// customerChangeV2 is a partial update, which alone takes limits, in groups by application (contract, customers 3.2).
 func customerChangeV2(body fields) customers.Draft {
-	if limits, _ := body.each("limits"); len(limits) > 0 {
-		body.fail("limits", "are not changed by this operation")
+	d := customerDraftV2(body)
+	groups, _ := body.each("limits")
+	for _, group := range groups {
+		application := group.text("appName").Value
+		items, _ := group.each("appLimits")
+		for _, item := range items {
+			d.Limits = append(d.Limits, customers.Ceiling{
+				Code: item.text("key").Value, Value: item.number("value").Value, Application: application, At: strings.TrimSuffix(item.path, "."),
+			})
+		}
 	}
-	return customerDraftV2(body)
+	return d
 }
 
 // customerDraftG1 reads the bodies of the first generation (contract, customers 3.3).

@@ -56,6 +56,8 @@ type Ceiling struct {
 	Code        string `json:"key"` // letter case does not count
 	Value       string `json:"value"`
 	Application string `json:"appName,omitzero"` // '': whichever the limit belongs to
+
+	At string `json:"-"` // where partners wrote it, limits[0].appLimits[1]; '' for its place in Limits
 }
 
 // check looks at the draft of a new customer, or of a change, and puts it into the form in which it is stored.

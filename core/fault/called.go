@@ -31,20 +31,3 @@ func called(field string, names map[string]string) string {
 	}
 	return field
 }
-
-// Within says that the fields which an error blames, and which begin with their place in a list, [0].value, are in
-// this field.
-func Within(err error, field string) error {
-	var several Faults
-	if errors.As(err, &several) {
-		moved := make(Faults, len(several))
-		for i, f := range several {
-			moved[i] = f.On(field + f.Field)
-		}
-		return moved
-	}
-	if f, ok := Of(err); ok && strings.HasPrefix(f.Field, "[") {
-		return f.On(field + f.Field)
-	}
-	return err
-}

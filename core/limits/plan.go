@@ -2,6 +2,7 @@ package limits
 
 import (
 	"context"
+	"fmt"
 
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
@@ -9,15 +10,20 @@ import (
 )
 
 // PlanOf is customers.LimitPlanner: an update of a customer, or a new one, sets its limits in the same transaction. A
-// limit that the customer does not have yet is set up. Faults blame the field limits of the draft.
+// limit that the customer does not have yet is set up. Faults blame the limit where the caller wrote it.
 func (s *Service) PlanOf(ctx context.Context, tx *changes.Tx, of customers.UID, ceilings []customers.Ceiling) (*customers.LimitPlan, error) {
-	drafts := make([]Draft, len(ceilings))
+	names := map[string]string{}
 	for i, c := range ceilings {
-		drafts[i] = Draft{Code: c.Code, Value: c.Value, Application: c.Application}
+		place := fmt.Sprintf("[%d]", i)
+		at, code := c.At, ".key"
+		if at == "" {
+			at, code = "limits"+place, ".code"
+		}
+		names[place+".entityLimitId"], names[place+".entityLimitValue"], names[place+".appName"] = at+code, at+".value", at+".appName"
 	}
-	plan, err := s.PlanTx(ctx, tx, of, drafts, true)
+	plan, err := s.PlanTx(ctx, tx, of, ceilings, true)
 	if err != nil {
-		return nil, fault.Within(err, "limits")
+		return nil, fault.Called(err, names)
 	}
 	return &customers.LimitPlan{Before: plan.Before, After: plan.After, WriteTx: func(ctx context.Context, tx *changes.Tx) error {
 		return s.WriteTx(ctx, tx, plan)

@@ -17,11 +17,7 @@ import (
 )
 
 // Draft is the ceiling that a limit is to have (contract, limits 3; in an update of a customer limits[].appLimits[]).
-type Draft struct {
-	Code        string `json:"entityLimitId"` // letter case does not count
-	Value       string `json:"entityLimitValue"`
-	Application string `json:"appName,omitzero"` // '': whichever the limit belongs to
-}
+type Draft = customers.Ceiling
 
 // Saved is what a change of limits answers.
 type Saved struct {
@@ -219,15 +215,4 @@ func (s *Service) WriteTx(ctx context.Context, tx *changes.Tx, p *Plan) error {
 		Action: "changeLimits", Object: "limits", UID: p.customer, Customer: int64(p.customer), Version: p.version + int32(len(p.limits)),
 		Before: p.Before, After: p.After,
 	})
-}
-
-// SetTx is for an update of the customer itself, which has locked its row (contract, customers 3.2: limits): it sets
-// ceilings, and sets up limits that the customer does not have yet. Call it before the customer's own Record, whose
-// version is the one that counts. Faults as of PlanTx; fault.Called gives their fields the caller's words.
-func (s *Service) SetTx(ctx context.Context, tx *changes.Tx, of customers.UID, drafts []Draft) error {
-	plan, err := s.PlanTx(ctx, tx, of, drafts, true)
-	if err != nil {
-		return err
-	}
-	return s.WriteTx(ctx, tx, plan)
 }

@@ -13,6 +13,7 @@ import (
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
+	"bankgraph/core/given"
 	"bankgraph/core/limits"
 	"bankgraph/db"
 )
@@ -195,18 +196,7 @@ func TestAnUpdateOfTheCustomerSetsLimitsUp(t *testing.T) {
 	bank := coretest.New(t)
 	customer := bank.Customer()
 	set := func(drafts ...limits.Draft) error {
-		caller, err := access.Require(bank.Staff())
-		if err != nil {
-			t.Fatal(err)
-		}
-		op := changes.Declare(changes.New(bank.DB, bank.Keys, bank.Now), "changeCustomer", "customer", access.ManageCustomers,
-			func(ctx context.Context, tx *changes.Tx, at changes.Target, drafts []limits.Draft) (int, error) {
-				if _, err := bank.Customers.LockTx(ctx, tx, tx.Caller, customers.UID(at.Customer)); err != nil {
-					return 0, err
-				}
-				return 0, bank.Limits.SetTx(ctx, tx, customers.UID(at.Customer), drafts)
-			})
-		_, err = op.Do(bank.Staff(), caller, changes.Target{Customer: int64(customer.UID)}, drafts, changes.Terms{})
+		_, err := bank.Customers.Change(bank.Staff(), customer.UID, customers.Draft{Limits: drafts}, changes.Terms{})
 		return err
 	}
 	if err := set(limits.Draft{Code: "fx_forward_limit", Value: "12.5", Application: "foreign_exchange"}, limits.Draft{Code: "NO_OF_ACH_FILES_PER_DAY", Value: "4"}); err != nil {
@@ -215,7 +205,7 @@ func TestAnUpdateOfTheCustomerSetsLimitsUp(t *testing.T) {
 	if err := set(limits.Draft{Code: "FX_FORWARD_LIMIT", Value: "9"}, limits.Draft{Code: achDay, Value: "1"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := told(set(limits.Draft{Code: "SHOE_LIMIT", Value: "1"}, limits.Draft{Code: wireDay, Value: "1", Application: "Shoes"})); got != "[0].entityLimitId NOTFOUND [1].appName NOMATCH" {
+	if got := told(set(limits.Draft{Code: "SHOE_LIMIT", Value: "1"}, limits.Draft{Code: wireDay, Value: "1", Application: "Shoes"})); got != "limits[0].code NOTFOUND limits[1].appName NOMATCH" {
 		t.Error(got)
 	}
 	got := ceilings(t, bank, customer.UID)
@@ -232,5 +222,26 @@ func TestAnUpdateOfTheCustomerSetsLimitsUp(t *testing.T) {
 	err = bank.DB.NewRaw(`SELECT action || object || before || after FROM audit_entries WHERE tenant = ? ORDER BY id`, bank.Tenant).Scan(t.Context(), &record)
 	if err != nil || len(record) < 2 || record[1] != `changeLimitslimits{"limits":{"FX_FORWARD_LIMIT":"12.50"}}{"limits":{"ACH_PAYMENT_LIMIT_PER_DAY":"1.00","FX_FORWARD_LIMIT":"9.00"}}` {
 		t.Errorf("%q %v", record, err)
+	}
+}
+
+// Who approves an update of a customer sees the ceilings that come with it, and until then they are as they were.
+func TestCeilingsOfAnUpdateWaitWithIt(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer(func(c *customers.Customer) { c.Access.CustomerDualApproval = true })
+	bank.Limit(customer, achDay, 5_00)
+	out, err := bank.Customers.Change(bank.Staff(), customer.UID, customers.Draft{
+		Note: given.Of("raised"), Limits: []limits.Draft{{Code: achDay, Value: "7.50"}},
+	}, changes.Terms{})
+	if err != nil || out.Approval == 0 || ceilings(t, bank, customer.UID)[achDay] != "5.00" {
+		t.Fatal(out, err, ceilings(t, bank, customer.UID))
+	}
+	waits, err := bank.Changes.Find(bank.Checker(), changes.UID(out.Approval))
+	if err != nil || len(waits.Changes()) != 2 {
+		t.Errorf("the checker sees %+v %v", waits.Changes(), err)
+	}
+	if _, err := bank.Changes.Approve(bank.Checker(), waits.UID, changes.Terms{}); err != nil || ceilings(t, bank, customer.UID)[achDay] != "7.50" {
+		t.Error(err, ceilings(t, bank, customer.UID))
 	}
 }

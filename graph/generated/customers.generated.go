@@ -3145,7 +3145,7 @@ func unmarshalInputChangeCustomerInput(ctx context.Context, ec *executionContext
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"uid", "externalReferenceId", "legalName", "type", "taxId", "language", "legalAddress", "mailAddressSameAsLegal", "costCenter", "relationshipManager", "originatingOfficer", "customerId", "achCompanyId", "lei", "swiftCode", "emailAddress", "phoneNumber", "faxNumber", "website", "logoUrl", "linkedinUrl", "twitterUrl", "mailingAddress", "relationshipType", "partnerOrgShortName", "parentEntityShortName", "profile", "secCodes", "note", "access", "additionalAttributes", "version", "reason", "idempotencyKey"}
+	fieldsInOrder := [...]string{"uid", "externalReferenceId", "legalName", "type", "taxId", "language", "legalAddress", "mailAddressSameAsLegal", "costCenter", "relationshipManager", "originatingOfficer", "customerId", "achCompanyId", "lei", "swiftCode", "emailAddress", "phoneNumber", "faxNumber", "website", "logoUrl", "linkedinUrl", "twitterUrl", "mailingAddress", "relationshipType", "partnerOrgShortName", "parentEntityShortName", "profile", "secCodes", "note", "access", "additionalAttributes", "limits", "version", "reason", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -3369,6 +3369,13 @@ func unmarshalInputChangeCustomerInput(ctx context.Context, ec *executionContext
 				return it, err
 			}
 			it.AdditionalAttributes = data
+		case "limits":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("limits"))
+			data, err := unmarshalOCeilingInput2ᚕbankgraphᚋcoreᚋcustomersᚐCeilingᚄ(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Limits = data
 		case "version":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
 			data, err := unmarshalOInt2int32(ctx, ec, v)
@@ -3406,7 +3413,7 @@ func unmarshalInputCreateCustomerInput(ctx context.Context, ec *executionContext
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"externalReferenceId", "legalName", "shortName", "type", "taxId", "language", "legalAddress", "mailAddressSameAsLegal", "costCenter", "relationshipManager", "originatingOfficer", "customerId", "achCompanyId", "lei", "swiftCode", "emailAddress", "phoneNumber", "faxNumber", "website", "logoUrl", "linkedinUrl", "twitterUrl", "mailingAddress", "relationshipType", "partnerOrgShortName", "parentEntityShortName", "profile", "secCodes", "note", "access", "additionalAttributes", "reason", "idempotencyKey"}
+	fieldsInOrder := [...]string{"externalReferenceId", "legalName", "shortName", "type", "taxId", "language", "legalAddress", "mailAddressSameAsLegal", "costCenter", "relationshipManager", "originatingOfficer", "customerId", "achCompanyId", "lei", "swiftCode", "emailAddress", "phoneNumber", "faxNumber", "website", "logoUrl", "linkedinUrl", "twitterUrl", "mailingAddress", "relationshipType", "partnerOrgShortName", "parentEntityShortName", "profile", "secCodes", "note", "access", "additionalAttributes", "limits", "reason", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -3630,6 +3637,13 @@ func unmarshalInputCreateCustomerInput(ctx context.Context, ec *executionContext
 				return it, err
 			}
 			it.AdditionalAttributes = data
+		case "limits":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("limits"))
+			data, err := unmarshalOCeilingInput2ᚕbankgraphᚋcoreᚋcustomersᚐCeilingᚄ(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Limits = data
 		case "reason":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
 			data, err := unmarshalOString2string(ctx, ec, v)

@@ -374,8 +374,8 @@ func fieldContext_Limit_message(_ context.Context, ec *executionContext, field g
 
 // region    **************************** input.gotpl *****************************
 
-func unmarshalInputCeilingInput(ctx context.Context, ec *executionContext, obj any) (limits.Draft, error) {
-	var it limits.Draft
+func unmarshalInputCeilingInput(ctx context.Context, ec *executionContext, obj any) (customers.Ceiling, error) {
+	var it customers.Ceiling
 	if obj == nil {
 		return it, nil
 	}
@@ -438,7 +438,7 @@ func unmarshalInputChangeLimitsInput(ctx context.Context, ec *executionContext, 
 			it.Customer = data
 		case "limits":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("limits"))
-			data, err := unmarshalNCeilingInput2ᚕbankgraphᚋcoreᚋlimitsᚐDraftᚄ(ctx, ec, v)
+			data, err := unmarshalNCeilingInput2ᚕbankgraphᚋcoreᚋcustomersᚐCeilingᚄ(ctx, ec, v)
 			if err != nil {
 				return it, err
 			}
@@ -610,18 +610,18 @@ func _Limit(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj
 
 // region    ***************************** type.gotpl *****************************
 
-func unmarshalNCeilingInput2bankgraphᚋcoreᚋlimitsᚐDraft(ctx context.Context, ec *executionContext, v any) (limits.Draft, error) {
+func unmarshalNCeilingInput2bankgraphᚋcoreᚋcustomersᚐCeiling(ctx context.Context, ec *executionContext, v any) (customers.Ceiling, error) {
 	res, err := unmarshalInputCeilingInput(ctx, ec, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func unmarshalNCeilingInput2ᚕbankgraphᚋcoreᚋlimitsᚐDraftᚄ(ctx context.Context, ec *executionContext, v any) ([]limits.Draft, error) {
+func unmarshalNCeilingInput2ᚕbankgraphᚋcoreᚋcustomersᚐCeilingᚄ(ctx context.Context, ec *executionContext, v any) ([]limits.Draft, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
 	res := make([]limits.Draft, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = unmarshalNCeilingInput2bankgraphᚋcoreᚋlimitsᚐDraft(ctx, ec, vSlice[i])
+		res[i], err = unmarshalNCeilingInput2bankgraphᚋcoreᚋcustomersᚐCeiling(ctx, ec, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -711,6 +711,23 @@ var (
 		rails.RTP:     "RTP",
 	}
 )
+
+func unmarshalOCeilingInput2ᚕbankgraphᚋcoreᚋcustomersᚐCeilingᚄ(ctx context.Context, ec *executionContext, v any) ([]customers.Ceiling, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]customers.Ceiling, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = unmarshalNCeilingInput2bankgraphᚋcoreᚋcustomersᚐCeiling(ctx, ec, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
 
 func marshalOChangeLimitsPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeLimitsPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.ChangeLimitsPayload) graphql.Marshaler {
 	if v == nil {

@@ -2786,7 +2786,7 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.Decision]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputApproveChangeInput(ctx, nil, v) },
 	reflect.TypeFor[customers.Attribute]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputAttributeInput(ctx, nil, v) },
 	reflect.TypeFor[audit.Search]():               func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
-	reflect.TypeFor[limits.Draft]():               func(ctx context.Context, v any) (any, error) { return unmarshalInputCeilingInput(ctx, nil, v) },
+	reflect.TypeFor[customers.Ceiling]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputCeilingInput(ctx, nil, v) },
 	reflect.TypeFor[model.AccountDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeAccountInput(ctx, nil, v) },
 	reflect.TypeFor[model.ContactDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeContactInput(ctx, nil, v) },
 	reflect.TypeFor[model.CustomerDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeCustomerInput(ctx, nil, v) },

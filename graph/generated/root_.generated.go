@@ -1645,6 +1645,8 @@ input CreateCustomerInput {
   access: AccessSettingsInput
   "Custom attributes that the bank has configured for customers."
   additionalAttributes: [AttributeInput!]
+  "Ceilings of the customer's limits; one that it does not have yet is set up."
+  limits: [CeilingInput!]
   "Why, for the record."
   reason: String
   "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
@@ -1803,6 +1805,8 @@ input ChangeCustomerInput {
   access: AccessSettingsInput
   "Custom attributes that the bank has configured for customers."
   additionalAttributes: [AttributeInput!]
+  "Ceilings of the customer's limits; one that it does not have yet is set up."
+  limits: [CeilingInput!]
   "The version that was read: where somebody else has changed the customer since, nothing happens."
   version: Int
   "Why, for the record."
