@@ -76,8 +76,10 @@ var mutations = map[string]struct {
 	"changeSweep": {access.ManageAccounts, func(c customers.UID) string {
 		return fmt.Sprintf(`account: "%s", direction: BOTH, fromAmount: "0", frequency: DAILY`, accountOf(c, 0))
 	}, `sweep { direction fromAmount toContact frequency dayOfWeek version } approval { uid }`},
-	"removeSweep": {access.ManageAccounts, func(c customers.UID) string { return fmt.Sprintf(`account: "%s", direction: BOTH`, accountOf(c, 0)) },
-		`account direction approval { uid }`},
+	"removeSweep": {
+		access.ManageAccounts, func(c customers.UID) string { return fmt.Sprintf(`account: "%s", direction: BOTH`, accountOf(c, 0)) },
+		`account direction approval { uid }`,
+	},
 	"createUser": {access.ManageUsers, func(c customers.UID) string {
 		return fmt.Sprintf(`customer: "%s", loginId: "ada.byron", firstName: "Ada", lastName: "Byron", email: "ada@mail.example", mobile: "+1 614 555 0123", department: "Treasury",
 			roleNames: ["%s"], applicationLimits: [{name: "payments", limits: [{name: "Daily_Payment_Limits", value: "12.50"}]}]`, c, nameOf(c))

@@ -74,7 +74,7 @@ func everything() []operation { return slices.Concat(operations, changing) }
 var assigned = regexp.MustCompile(`\b(20\d{5}|20\d{7}|10\d{5}|[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})\b`)
 
 // changed finds the text that a body begins with; those without begin with a number.
-var changed = regexp.MustCompile(`^(\{"\w+": ")(.)`)
+var changed = regexp.MustCompile(`^(\[?\{"\w+": ")(.)`)
 
 func TestEveryChangeAnswersItsGoldenBody(t *testing.T) {
 	t.Parallel()
