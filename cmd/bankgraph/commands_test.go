@@ -164,10 +164,10 @@ func TestPermissionsTellsWhoMayDoWhat(t *testing.T) {
 	p.ok("client", "disable", "gone", "--tenant", "BANK1")
 	report := p.ok("permissions", "--tenant", "BANK1")
 	for _, line := range []string{
-		"REST,GET /customers,vCust mCust,desk portal",
-		"REST,POST /v1/customers/{customerId}/signatories,mCust,desk",
-		"GraphQL,Mutation.addSignatory,mCust,desk",
-		"GraphQL,Customer.accounts,View_Account Manage_Account,",
+		"REST,GET /customers,vCust mCust,desk portal,Administrator,jane.doe",
+		"REST,POST /v1/customers/{customerId}/signatories,mCust,desk,Administrator,jane.doe",
+		"GraphQL,Mutation.addSignatory,mCust,desk,Administrator,jane.doe",
+		"GraphQL,Customer.accounts,View_Account Manage_Account,,Administrator,jane.doe",
 	} {
 		if !strings.Contains(report, line+"\n") {
 			t.Errorf("%q is not in\n%s", line, report)

@@ -7,6 +7,10 @@ import (
 	"strings"
 
 	"bankgraph/core/access"
+	"bankgraph/core/customers"
+	"bankgraph/core/page"
+	"bankgraph/core/roles"
+	"bankgraph/core/users"
 	"bankgraph/graph"
 	"bankgraph/rest"
 )
@@ -14,7 +18,8 @@ import (
 // permissionsCommand reports who may do what: for every REST operation and every GraphQL field that needs a
 // permission, which permissions suffice, and who has one.
 type permissionsCommand struct {
-	Tenant string `env:"BANKGRAPH_TENANT" placeholder:"CODE" help:"The bank's code; the only one there is, if not set."`
+	Tenant   string `env:"BANKGRAPH_TENANT" placeholder:"CODE" help:"The bank's code; the only one there is, if not set."`
+	Customer int64  `placeholder:"UID" help:"Report the API keys, roles and users of this customer instead of the bank's own."`
 }
 
 // holder is somebody who has permissions.
@@ -27,6 +32,8 @@ type holder struct {
 // The columns of the report.
 const (
 	columnKeys = iota + 3
+	columnRoles
+	columnUsers
 	columns
 )
 
@@ -40,12 +47,12 @@ func (c *permissionsCommand) Run(ctx context.Context, s *settings, t *terminal) 
 	if err != nil {
 		return err
 	}
-	holders, err := b.holders(ctx)
+	holders, err := b.holders(ctx, customers.UID(c.Customer))
 	if err != nil {
 		return err
 	}
 	out := csv.NewWriter(t.out)
-	if err := out.Write([]string{"face", "operation or field", "one of these permissions", "API keys"}); err != nil {
+	if err := out.Write([]string{"face", "operation or field", "one of these permissions", "API keys", "roles", "users"}); err != nil {
 		return err
 	}
 	for _, face := range []struct{ name, table string }{{"REST", rest.Permissions}, {"GraphQL", graph.Permissions}} {
@@ -72,17 +79,56 @@ func reported(face, what, permissions string, holders []holder) []string {
 	return line
 }
 
-// holders are all who have permissions in the bank.
-func (b *bank) holders(ctx context.Context) ([]holder, error) {
+// holders are all who have permissions: the API keys, the active roles and the active users of a customer; of the bank
+// itself where none is named.
+func (b *bank) holders(ctx context.Context, of customers.UID) ([]holder, error) {
+	if of == 0 {
+		self, err := b.Customers.Self(ctx)
+		if err != nil {
+			return nil, err
+		}
+		of = self
+	}
 	keys, err := b.Clients.List(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var all []holder
 	for _, key := range keys {
-		if key.DisabledAt == nil {
+		if key.DisabledAt == nil && key.Entity == int64(of) {
 			all = append(all, holder{columnKeys, key.Key, access.Caller{Permissions: key.Permissions}.May})
 		}
+	}
+	for number, more := 1, true; more; number++ {
+		found, err := b.Roles.Page(ctx, of, roles.Search{}, page.Numbered(number, page.Most))
+		if err != nil {
+			return nil, err
+		}
+		for _, role := range found.Items {
+			if role.Status == roles.Active {
+				all = append(all, holder{columnRoles, strings.ReplaceAll(role.Name, " ", "_"), access.Caller{Permissions: role.Permissions()}.May})
+			}
+		}
+		more = len(found.Items) == page.Most
+	}
+	return b.people(ctx, of, all)
+}
+
+// people adds the users of a customer to the holders.
+func (b *bank) people(ctx context.Context, of customers.UID, all []holder) ([]holder, error) {
+	for number, more := 1, true; more; number++ {
+		found, err := b.Users.Page(ctx, of, users.Search{Status: users.Active}, page.Numbered(number, page.Most))
+		if err != nil {
+			return nil, err
+		}
+		for _, person := range found.Items {
+			grant, err := b.Users.Granted(ctx, person.Tenant, person.UID.UUID)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, holder{columnUsers, person.LoginID, access.Caller{Permissions: grant.Permissions}.May})
+		}
+		more = len(found.Items) == page.Most
 	}
 	return all, nil
 }

@@ -2,6 +2,7 @@ package customers
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -130,6 +131,19 @@ func (s *Service) Find(ctx context.Context, uid UID) (*Customer, error) {
 		return nil, err
 	}
 	return OneOf(found, uid)
+}
+
+// Self is the number of the customer that stands for the bank itself.
+func (s *Service) Self(ctx context.Context) (uid UID, err error) {
+	caller, err := access.Require(ctx, access.ViewCustomers)
+	if err != nil {
+		return 0, err
+	}
+	err = s.db.NewSelect().Model((*Customer)(nil)).Column("uid").Where("c.tenant = ?", caller.Tenant).Where("c.relationship_type = ?", RelationSelf).Scan(ctx, &uid)
+	if err != nil {
+		return 0, fmt.Errorf("find the bank's own customer: %w", err)
+	}
+	return uid, nil
 }
 
 // OneOf is the customer in an answer of FindMany, or ErrNotFound.

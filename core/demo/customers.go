@@ -217,6 +217,9 @@ func (b *bank) furnishCompany(c *customers.Customer, d *dice, n int64) {
 		FirstApproverLimit: customers.Cents(d.in(1, 10) * 1_000_000), SecondApproverLimit: customers.Cents(d.in(20, 90) * 1_000_000),
 		NumberOfApprovers: int32(d.in(1, 2)),
 	}
+	if n == 0 { // what the bank itself asks for counts for every customer
+		c.Access = customers.AccessSettings{AllowOnlineAccess: true}
+	}
 	c.AdditionalAttributes = []customers.Attribute{
 		{Name: "Industry Code", Value: d.digits(6)},
 		{Name: "Cash Intensive", Value: pick(d, []string{"True", "False"})},

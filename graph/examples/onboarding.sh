@@ -26,12 +26,12 @@ customer=$(ask "mutation { createCustomer(input: {
   legalName: \"Harvest Lane Bakery LLC\", shortName: \"HARVEST$run\", type: CORPORATE, taxId: \"470123457\", language: \"English\",
   emailAddress: \"office@harvestlane.example\", phoneNumber: \"+16145550181\",
   legalAddress: {line1: \"12 Oven St\", city: \"Columbus\", state: \"OH\", postalCode: \"43215\", countryCode: \"US\"}, mailAddressSameAsLegal: true,
-  costCenter: \"CC300\", relationshipManager: \"maria.alvarez\", originatingOfficer: \"linda.chen\", idempotencyKey: \"$run customer\"
+  costCenter: \"CC300\", relationshipManager: \"maria.alvarez\", originatingOfficer: \"linda.chen\",
+  limits: [{code: \"ACH_PAYMENT_LIMIT_PER_TRANSACTION\", value: \"25000.00\"}, {code: \"ACH_PAYMENT_LIMIT_PER_DAY\", value: \"100000.00\"}], idempotencyKey: \"$run customer\"
 }) { customer { uid status } replayed } }" | field uid)
 
-ask "mutation { changeLimits(input: {customer: \"$customer\", limits: [
-  {code: \"ACH_PAYMENT_LIMIT_PER_TRANSACTION\", value: \"25000.00\"}, {code: \"ACH_PAYMENT_LIMIT_PER_DAY\", value: \"100000.00\"}
-], idempotencyKey: \"$run limits\"}) { customer { limits(rail: ACH) { code current } } } }"
+ask "mutation { changeLimits(input: {customer: \"$customer\", limits: [{code: \"ACH_PAYMENT_LIMIT_PER_DAY\", value: \"150000.00\"}],
+  idempotencyKey: \"$run limits\"}) { customer { limits(rail: ACH) { code current } } } }"
 
 account=$(ask "mutation { openAccount(input: {
   customer: \"$customer\", name: \"Operating\", number: \"92$run\", type: DEPOSIT, subType: CHECKING, currency: \"USD\", countryCode: \"US\",
