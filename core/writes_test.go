@@ -12,7 +12,9 @@ import (
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
+	"bankgraph/core/fees"
 	"bankgraph/core/given"
+	"bankgraph/core/limits"
 	"bankgraph/core/money"
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
@@ -51,6 +53,21 @@ var writes = []struct {
 	{name: "addContact, to be approved", on: func(b *coretest.Bank) write { return addContact(b, b.Customer(dual)) }},
 	{name: "changeContact", on: func(b *coretest.Bank) write { return changeContact(b, b.Contact(b.Customer()).UID) }},
 	{name: "changeContact, which is absent", refused: contacts.ErrNotFound, on: func(b *coretest.Bank) write { return changeContact(b, 4711) }},
+	{name: "changeLimits", on: func(b *coretest.Bank) write { return changeLimits(b, b.Customer()) }},
+	{name: "changeLimits, to be approved", on: func(b *coretest.Bank) write { return changeLimits(b, b.Customer(dual)) }},
+	{name: "changeLimits, of who is suspended", refused: limits.ErrInactive, on: func(b *coretest.Bank) write {
+		return changeLimits(b, b.Customer(func(c *customers.Customer) { c.Status = customers.Suspended }))
+	}},
+	{name: "addFeeTier", on: func(b *coretest.Bank) write { return addFeeTier(b, b.Customer()) }},
+	{name: "addFeeTier, to be approved", on: func(b *coretest.Bank) write { return addFeeTier(b, b.Customer(dual)) }},
+	{name: "addFeeTier, which it has", refused: fees.ErrTaken, on: func(b *coretest.Bank) write {
+		c := b.Customer()
+		b.Fee(c)
+		return addFeeTier(b, c)
+	}},
+	{name: "changeFeeTier", on: func(b *coretest.Bank) write { return changeFeeTier(b, b.Fee(b.Customer()).ID) }},
+	{name: "changeFeeTier, to be approved", on: func(b *coretest.Bank) write { return changeFeeTier(b, b.Fee(b.Customer(dual)).ID) }},
+	{name: "changeFeeTier, which is absent", refused: fees.ErrNotFound, on: func(b *coretest.Bank) write { return changeFeeTier(b, 4711) }},
 	{name: "createCustomer", on: createCustomer},
 	{name: "createCustomer, whose name is taken", refused: nameTaken, on: func(b *coretest.Bank) write {
 		b.Customer(func(c *customers.Customer) { c.ShortName = "LAKESIDE" })

@@ -104,7 +104,7 @@ var mutations = map[string]struct {
 	"approveChange":    {access.ManageCustomers, openApproval, `approval { status checkerClient }`},
 	"refuseChange":     {access.ManageCustomers, openApproval, `approval { status decisionReason }`},
 	"changeLimits": {access.ManageCustomers, func(c customers.UID) string {
-		return fmt.Sprintf(`customer: "%s", limits: [{code: "ach_payment_limit_per_day", value: "60000.5"}, {code: "FEDWIRE_PAYMENT_LIMIT_PER_DAY", value: "3"}]`, c)
+		return fmt.Sprintf(`customer: "%s", limits: [{code: "ach_payment_limit_per_day", value: "60000.5"}, {code: "FEDWIRE_PAYMENT_LIMIT_PER_DAY", value: "3"}]`, activeOf(c))
 	}, `customer { uid limits(rail: ACH) { code current } } approval { uid }`},
 }
 
@@ -117,6 +117,14 @@ func (b *bank) allowed(mutation string) *access.Caller {
 		return b.staff()
 	}
 	return b.partner()
+}
+
+// activeOf is a customer that is Active: of the star, which settled has made New, its partner.
+func activeOf(c customers.UID) customers.UID {
+	if c == star {
+		return partner
+	}
+	return c
 }
 
 // nameOf is the name of a customer's first role, in whichever bank.
