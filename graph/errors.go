@@ -85,6 +85,7 @@ var words = map[string]map[string]string{
 		"enableAchPrefund": "features.achPrefund", "debitExposureLimit": "features.debitExposureLimit",
 		"creditExposureLimit": "features.creditExposureLimit", "achCompanyId": "features.achCompanyId", "secCodes": "features.secCodes",
 	},
+	"feeTier": {"feeTier": "tier", "feeName": "name"},
 	"sweep": {
 		"accountUID":          "account",
 		"sweepFrom.contactId": "fromContact", "sweepFrom.paymentMethod": "fromMethod", "sweepTo.contactId": "toContact",

@@ -8,9 +8,30 @@ package graph
 import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
+	"bankgraph/graph/model"
 	"context"
 )
 
 func (r *customerResolver) Fees(ctx context.Context, obj *customers.Customer) ([]*fees.Tier, error) {
 	return load(ctx, obj, customerFees)
+}
+
+func (r *mutationResolver) AddFeeTier(ctx context.Context, input model.FeeTierDraft) (*model.AddFeeTierPayload, error) {
+	done, err := r.core.Fees.Add(ctx, input.Customer, input.Draft, input.Terms)
+	if err != nil {
+		return nil, err
+	}
+	return &model.AddFeeTierPayload{FeeTier: r.changedTier(ctx, done.Result), Approval: r.waiting(ctx, done.Mark), Replayed: done.Replayed}, nil
+}
+
+func (r *mutationResolver) ChangeFeeTier(ctx context.Context, input model.FeeTierDraft) (*model.ChangeFeeTierPayload, error) {
+	done, err := r.core.Fees.Change(ctx, input.Customer, input.UID, input.Draft, input.Terms)
+	if err != nil {
+		return nil, err
+	}
+	return &model.ChangeFeeTierPayload{FeeTier: r.changedTier(ctx, done.Result), Approval: r.waiting(ctx, done.Mark), Replayed: done.Replayed}, nil
+}
+
+func (r *queryResolver) FeeCatalogue(ctx context.Context) ([]*fees.Fee, error) {
+	return r.core.Fees.Catalogue(ctx)
 }

@@ -8,6 +8,8 @@ import (
 
 	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
+	"bankgraph/core/customers"
+	"bankgraph/core/fees"
 	"bankgraph/db"
 )
 
@@ -60,4 +62,26 @@ func (r *mutationResolver) sweep(ctx context.Context, name accounts.SweepName) *
 		graphql.AddError(ctx, err)
 	}
 	return found
+}
+
+// changedTier is the fee tier of a payload, from those of its customer.
+func (r *mutationResolver) changedTier(ctx context.Context, saved fees.Saved) *fees.Tier {
+	if len(payload(ctx, "feeTier")) == 0 {
+		return nil
+	}
+	b := r.core.Fresh()
+	held := r.core.Fees.OfCustomers(ctx, b, []customers.UID{saved.Customer})
+	err := b.Send(ctx)
+	if err == nil {
+		err = held.Err
+	}
+	if err != nil {
+		graphql.AddError(graphql.WithPathContext(ctx, graphql.NewPathWithField("feeTier")), err)
+	}
+	for _, tier := range held.Of[saved.Customer] {
+		if tier.ID == saved.ID {
+			return tier
+		}
+	}
+	return nil
 }

@@ -103,6 +103,12 @@ var mutations = map[string]struct {
 	"activateCustomer": {access.ManageCustomers, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, c) }, `customer { uid status version } approval { uid }`},
 	"approveChange":    {access.ManageCustomers, openApproval, `approval { status checkerClient }`},
 	"refuseChange":     {access.ManageCustomers, openApproval, `approval { status decisionReason }`},
+	"addFeeTier": {access.ManageCustomers, func(c customers.UID) string {
+		return fmt.Sprintf(`customer: "%s", application: "payments", product: "Wires", name: "Flat", tier: "gold", accountNumber: "%s"`, c, numberOf(c, 1))
+	}, `feeTier { application product name tier status version accountNumber { masked } } approval { uid }`},
+	"changeFeeTier": {access.ManageCustomers, func(c customers.UID) string {
+		return fmt.Sprintf(`uid: "%d", accountNumber: null`, int64(accountOf(c, 0))-1_000_000)
+	}, `feeTier { uid tier accountNumber { masked } version } approval { uid }`},
 	"changeLimits": {access.ManageCustomers, func(c customers.UID) string {
 		return fmt.Sprintf(`customer: "%s", limits: [{code: "ach_payment_limit_per_day", value: "60000.5"}, {code: "FEDWIRE_PAYMENT_LIMIT_PER_DAY", value: "3"}]`, activeOf(c))
 	}, `customer { uid limits(rail: ACH) { code current } } approval { uid }`},
@@ -152,6 +158,8 @@ func settled(t testing.TB) *bank {
 	b.exec(t, `INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, gen_random_uuid(), ?, 'mjones', 'Active')`, b.tenant, theBank)
 	b.exec(t, `UPDATE users SET status = 'Locked' WHERE tenant = ? AND number % 100 = 3`, b.tenant)
 	b.exec(t, `UPDATE customers SET status = 'New' WHERE tenant = ? AND uid = ?`, b.tenant, star) // which can become anything
+	b.exec(t, `INSERT INTO fee_catalogue (tenant, application, product, fee_name, fee_tier, price, currency)
+		SELECT tenant, application, product, fee_name, fee_tier, 100, 'USD' FROM fee_tiers WHERE tenant = ?0 UNION SELECT ?0, 'Payments', 'Wires', 'Flat', 'Gold', 250, 'USD'`, b.tenant)
 	b.exec(t, `INSERT INTO attributes (tenant, level, name, type) VALUES (?0, 'customer', 'Region', 'Text'), (?0, 'account', 'Desk', 'Text')`, b.tenant)
 	b.openApprovals(t)
 	// Of each customer's accounts the second can be closed and the third activated.

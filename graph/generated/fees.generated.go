@@ -3,8 +3,12 @@
 package generated
 
 import (
+	"bankgraph/core/changes"
 	"bankgraph/core/fees"
+	"bankgraph/core/money"
 	"bankgraph/core/seal"
+	"bankgraph/graph/model"
+	"bankgraph/graph/scalar"
 	"context"
 	"errors"
 	"math"
@@ -24,6 +28,318 @@ import (
 // endregion ***************************** args.gotpl *****************************
 
 // region    **************************** field.gotpl *****************************
+
+func _AddFeeTierPayload_feeTier(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.AddFeeTierPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_AddFeeTierPayload_feeTier(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FeeTier, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *fees.Tier) graphql.Marshaler {
+			return marshalOFeeTier2ᚖbankgraphᚋcoreᚋfeesᚐTier(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_AddFeeTierPayload_feeTier(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AddFeeTierPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_FeeTier(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _AddFeeTierPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.AddFeeTierPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_AddFeeTierPayload_approval(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approval, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *changes.Approval) graphql.Marshaler {
+			return marshalOApproval2ᚖbankgraphᚋcoreᚋchangesᚐApproval(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_AddFeeTierPayload_approval(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AddFeeTierPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Approval(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _AddFeeTierPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.AddFeeTierPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_AddFeeTierPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_AddFeeTierPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AddFeeTierPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func _ChangeFeeTierPayload_feeTier(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeFeeTierPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ChangeFeeTierPayload_feeTier(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FeeTier, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *fees.Tier) graphql.Marshaler {
+			return marshalOFeeTier2ᚖbankgraphᚋcoreᚋfeesᚐTier(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ChangeFeeTierPayload_feeTier(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ChangeFeeTierPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_FeeTier(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _ChangeFeeTierPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeFeeTierPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ChangeFeeTierPayload_approval(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approval, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *changes.Approval) graphql.Marshaler {
+			return marshalOApproval2ᚖbankgraphᚋcoreᚋchangesᚐApproval(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ChangeFeeTierPayload_approval(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ChangeFeeTierPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Approval(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _ChangeFeeTierPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeFeeTierPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ChangeFeeTierPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_ChangeFeeTierPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ChangeFeeTierPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func _Fee_application(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *fees.Fee) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Fee_application(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Application, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_Fee_application(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Fee", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _Fee_product(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *fees.Fee) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Fee_product(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Product, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_Fee_product(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Fee", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _Fee_name(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *fees.Fee) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Fee_name(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FeeName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_Fee_name(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Fee", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _Fee_tier(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *fees.Fee) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Fee_tier(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FeeTier, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_Fee_tier(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Fee", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _Fee_price(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *fees.Fee) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Fee_price(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Price(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v money.Amount) graphql.Marshaler {
+			return marshalNAmount2bankgraphᚋcoreᚋmoneyᚐAmount(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_Fee_price(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Fee", field, true, false, errors.New("field of type Amount does not have child fields"))
+}
+
+func _Fee_currency(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *fees.Fee) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Fee_currency(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Currency, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v money.Currency) graphql.Marshaler {
+			return marshalNCurrency2bankgraphᚋcoreᚋmoneyᚐCurrency(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_Fee_currency(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Fee", field, false, false, errors.New("field of type Currency does not have child fields"))
+}
 
 func _FeeTier_uid(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *fees.Tier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -172,9 +488,220 @@ func fieldContext_FeeTier_accountNumber(_ context.Context, ec *executionContext,
 	return fc, nil
 }
 
+func _FeeTier_status(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *fees.Tier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_FeeTier_status(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Status, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v fees.Status) graphql.Marshaler {
+			return marshalNFeeTierStatus2bankgraphᚋcoreᚋfeesᚐStatus(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_FeeTier_status(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FeeTier", field, false, false, errors.New("field of type FeeTierStatus does not have child fields"))
+}
+
+func _FeeTier_version(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *fees.Tier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_FeeTier_version(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int32) graphql.Marshaler {
+			return marshalNInt2int32(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_FeeTier_version(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FeeTier", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
+
+func unmarshalInputAddFeeTierInput(ctx context.Context, ec *executionContext, obj any) (model.FeeTierDraft, error) {
+	var it model.FeeTierDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"customer", "application", "product", "name", "tier", "accountNumber", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "customer":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customer"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋcustomersᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Customer = data
+		case "application":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("application"))
+			data, err := unmarshalNString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Application = data
+		case "product":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("product"))
+			data, err := unmarshalNString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Product = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := unmarshalNString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.FeeName = data
+		case "tier":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tier"))
+			data, err := unmarshalNString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.FeeTier = data
+		case "accountNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountNumber"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountNumber = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func unmarshalInputChangeFeeTierInput(ctx context.Context, ec *executionContext, obj any) (model.FeeTierDraft, error) {
+	var it model.FeeTierDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"uid", "application", "product", "name", "tier", "accountNumber", "version", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "uid":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋfeesᚐID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		case "application":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("application"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Application = data
+		case "product":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("product"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Product = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.FeeName = data
+		case "tier":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tier"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.FeeTier = data
+		case "accountNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountNumber"))
+			data, err := unmarshalOString2bankgraphᚋcoreᚋgivenᚐValue(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountNumber = data
+		case "version":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+			data, err := unmarshalOInt2int32(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Version = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
 
 // endregion **************************** input.gotpl *****************************
 
@@ -183,6 +710,165 @@ func fieldContext_FeeTier_accountNumber(_ context.Context, ec *executionContext,
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
+
+var addFeeTierPayloadImplementors = []string{"AddFeeTierPayload"}
+
+func _AddFeeTierPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.AddFeeTierPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, addFeeTierPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AddFeeTierPayload")
+		case "feeTier":
+			out.Values[i] = _AddFeeTierPayload_feeTier(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approval":
+			out.Values[i] = _AddFeeTierPayload_approval(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _AddFeeTierPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var changeFeeTierPayloadImplementors = []string{"ChangeFeeTierPayload"}
+
+func _ChangeFeeTierPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.ChangeFeeTierPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, changeFeeTierPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ChangeFeeTierPayload")
+		case "feeTier":
+			out.Values[i] = _ChangeFeeTierPayload_feeTier(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approval":
+			out.Values[i] = _ChangeFeeTierPayload_approval(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _ChangeFeeTierPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var feeImplementors = []string{"Fee"}
+
+func _Fee(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *fees.Fee) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, feeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Fee")
+		case "application":
+			out.Values[i] = _Fee_application(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "product":
+			out.Values[i] = _Fee_product(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = _Fee_name(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "tier":
+			out.Values[i] = _Fee_tier(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "price":
+			out.Values[i] = _Fee_price(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "currency":
+			out.Values[i] = _Fee_currency(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
 
 var feeTierImplementors = []string{"FeeTier"}
 
@@ -226,6 +912,16 @@ func _FeeTier(ctx context.Context, ec *executionContext, sel ast.SelectionSet, o
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "status":
+			out.Values[i] = _FeeTier_status(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = _FeeTier_version(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -251,6 +947,26 @@ func _FeeTier(ctx context.Context, ec *executionContext, sel ast.SelectionSet, o
 
 // region    ***************************** type.gotpl *****************************
 
+func unmarshalNAddFeeTierInput2bankgraphᚋgraphᚋmodelᚐFeeTierDraft(ctx context.Context, ec *executionContext, v any) (model.FeeTierDraft, error) {
+	res, err := unmarshalInputAddFeeTierInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func unmarshalNChangeFeeTierInput2bankgraphᚋgraphᚋmodelᚐFeeTierDraft(ctx context.Context, ec *executionContext, v any) (model.FeeTierDraft, error) {
+	res, err := unmarshalInputChangeFeeTierInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNFee2ᚖbankgraphᚋcoreᚋfeesᚐFee(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *fees.Fee) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return _Fee(ctx, ec, sel, v)
+}
+
 func marshalNFeeTier2ᚖbankgraphᚋcoreᚋfeesᚐTier(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *fees.Tier) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -259,6 +975,69 @@ func marshalNFeeTier2ᚖbankgraphᚋcoreᚋfeesᚐTier(ctx context.Context, ec *
 		return graphql.Null
 	}
 	return _FeeTier(ctx, ec, sel, v)
+}
+
+func unmarshalNFeeTierStatus2bankgraphᚋcoreᚋfeesᚐStatus(ctx context.Context, ec *executionContext, v any) (fees.Status, error) {
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalNFeeTierStatus2bankgraphᚋcoreᚋfeesᚐStatusF[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNFeeTierStatus2bankgraphᚋcoreᚋfeesᚐStatus(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v fees.Status) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalString(marshalNFeeTierStatus2bankgraphᚋcoreᚋfeesᚐStatusF[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNFeeTierStatus2bankgraphᚋcoreᚋfeesᚐStatusF = map[string]fees.Status{
+		"ACTIVE":  fees.Active,
+		"PENDING": fees.Pending,
+		"REFUSED": fees.Refused,
+	}
+	marshalNFeeTierStatus2bankgraphᚋcoreᚋfeesᚐStatusF = map[fees.Status]string{
+		fees.Active:  "ACTIVE",
+		fees.Pending: "PENDING",
+		fees.Refused: "REFUSED",
+	}
+)
+
+func marshalOAddFeeTierPayload2ᚖbankgraphᚋgraphᚋmodelᚐAddFeeTierPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.AddFeeTierPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _AddFeeTierPayload(ctx, ec, sel, v)
+}
+
+func marshalOChangeFeeTierPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeFeeTierPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.ChangeFeeTierPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _ChangeFeeTierPayload(ctx, ec, sel, v)
+}
+
+func marshalOFee2ᚕᚖbankgraphᚋcoreᚋfeesᚐFeeᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []*fees.Fee) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return marshalNFee2ᚖbankgraphᚋcoreᚋfeesᚐFee(ctx, ec, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func marshalOFeeTier2ᚕᚖbankgraphᚋcoreᚋfeesᚐTierᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []*fees.Tier) graphql.Marshaler {
@@ -278,6 +1057,13 @@ func marshalOFeeTier2ᚕᚖbankgraphᚋcoreᚋfeesᚐTierᚄ(ctx context.Context
 	}
 
 	return ret
+}
+
+func marshalOFeeTier2ᚖbankgraphᚋcoreᚋfeesᚐTier(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *fees.Tier) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _FeeTier(ctx, ec, sel, v)
 }
 
 // endregion ***************************** type.gotpl *****************************

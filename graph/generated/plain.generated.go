@@ -568,6 +568,29 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"AddFeeTierPayload": {
+		"feeTier": {
+			One: func(o any) any {
+				if v := o.(*model.AddFeeTierPayload).FeeTier; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.AddFeeTierPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.AddFeeTierPayload).Replayed)
+			},
+		},
+	},
 	"AddSignatoryPayload": {
 		"signatory": {
 			One: func(o any) any {
@@ -1038,6 +1061,29 @@ var Plain = map[string]map[string]direct.Field{
 		"replayed": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendBoolean(b, o.(*model.ChangeCustomerPayload).Replayed)
+			},
+		},
+	},
+	"ChangeFeeTierPayload": {
+		"feeTier": {
+			One: func(o any) any {
+				if v := o.(*model.ChangeFeeTierPayload).FeeTier; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.ChangeFeeTierPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.ChangeFeeTierPayload).Replayed)
 			},
 		},
 	},
@@ -1725,6 +1771,38 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"Fee": {
+		"application": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*fees.Fee).Application)
+			},
+		},
+		"product": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*fees.Fee).Product)
+			},
+		},
+		"name": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*fees.Fee).FeeName)
+			},
+		},
+		"tier": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*fees.Fee).FeeTier)
+			},
+		},
+		"price": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*fees.Fee).Price())
+			},
+		},
+		"currency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*fees.Fee).Currency)
+			},
+		},
+	},
 	"FeeTier": {
 		"uid": {
 			Leaf: func(b []byte, o any) []byte {
@@ -1757,6 +1835,16 @@ var Plain = map[string]map[string]direct.Field{
 					return v
 				}
 				return nil
+			},
+		},
+		"status": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNFeeTierStatus2bankgraphᚋcoreᚋfeesᚐStatusF[o.(*fees.Tier).Status])
+			},
+		},
+		"version": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*fees.Tier).Version)
 			},
 		},
 	},
@@ -2703,6 +2791,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.ActivateCustomerPayload]():           "ActivateCustomerPayload",
 	reflect.TypeFor[*model.ActivateUserPayload]():               "ActivateUserPayload",
 	reflect.TypeFor[*model.AddContactPayload]():                 "AddContactPayload",
+	reflect.TypeFor[*model.AddFeeTierPayload]():                 "AddFeeTierPayload",
 	reflect.TypeFor[*model.AddSignatoryPayload]():               "AddSignatoryPayload",
 	reflect.TypeFor[*postal.Address]():                          "Address",
 	reflect.TypeFor[*roles.Limit]():                             "AmountLimit",
@@ -2719,6 +2808,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.ChangeAccountPayload]():              "ChangeAccountPayload",
 	reflect.TypeFor[*model.ChangeContactPayload]():              "ChangeContactPayload",
 	reflect.TypeFor[*model.ChangeCustomerPayload]():             "ChangeCustomerPayload",
+	reflect.TypeFor[*model.ChangeFeeTierPayload]():              "ChangeFeeTierPayload",
 	reflect.TypeFor[*model.ChangeLimitsPayload]():               "ChangeLimitsPayload",
 	reflect.TypeFor[*model.ChangeRolePayload]():                 "ChangeRolePayload",
 	reflect.TypeFor[*model.ChangeSignatoryPayload]():            "ChangeSignatoryPayload",
@@ -2737,6 +2827,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.Edge[customers.Customer]]():          "CustomerEdge",
 	reflect.TypeFor[*model.DeleteAccountPayload]():              "DeleteAccountPayload",
 	reflect.TypeFor[*accounts.ExternalAccount]():                "ExternalAccount",
+	reflect.TypeFor[*fees.Fee]():                                "Fee",
 	reflect.TypeFor[*fees.Tier]():                               "FeeTier",
 	reflect.TypeFor[*audit.Change]():                            "FieldChange",
 	reflect.TypeFor[*contacts.IntermediaryBank]():               "IntermediaryBank",
@@ -2776,6 +2867,7 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.CustomerDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateCustomerInput(ctx, nil, v) },
 	reflect.TypeFor[model.UserDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateUserInput(ctx, nil, v) },
 	reflect.TypeFor[model.ContactDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputAddContactInput(ctx, nil, v) },
+	reflect.TypeFor[model.FeeTierDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputAddFeeTierInput(ctx, nil, v) },
 	reflect.TypeFor[model.SignatoryDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputAddSignatoryInput(ctx, nil, v) },
 	reflect.TypeFor[given.Address]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputAddressInput(ctx, nil, v) },
 	reflect.TypeFor[roles.LimitDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputAmountLimitInput(ctx, nil, v) },
@@ -2790,6 +2882,7 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.AccountDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeAccountInput(ctx, nil, v) },
 	reflect.TypeFor[model.ContactDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeContactInput(ctx, nil, v) },
 	reflect.TypeFor[model.CustomerDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeCustomerInput(ctx, nil, v) },
+	reflect.TypeFor[model.FeeTierDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeFeeTierInput(ctx, nil, v) },
 	reflect.TypeFor[model.LimitDrafts]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeLimitsInput(ctx, nil, v) },
 	reflect.TypeFor[model.RoleDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeRoleInput(ctx, nil, v) },
 	reflect.TypeFor[model.SignatoryDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSignatoryInput(ctx, nil, v) },

@@ -66,6 +66,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputActivateCustomerInput,
 		unmarshalInputActivateUserInput,
 		unmarshalInputAddContactInput,
+		unmarshalInputAddFeeTierInput,
 		unmarshalInputAddSignatoryInput,
 		unmarshalInputAddressInput,
 		unmarshalInputAmountLimitInput,
@@ -78,6 +79,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputChangeAccountInput,
 		unmarshalInputChangeContactInput,
 		unmarshalInputChangeCustomerInput,
+		unmarshalInputChangeFeeTierInput,
 		unmarshalInputChangeLimitsInput,
 		unmarshalInputChangeRoleInput,
 		unmarshalInputChangeSignatoryInput,
@@ -1888,6 +1890,110 @@ type FeeTier {
   product: String!
   "The one account that it counts for; null where it counts for all of them."
   accountNumber: MaskedString
+  "Where the tier is in its life. One that waits for approval does not count yet."
+  status: FeeTierStatus!
+  "Counts the changes, from 1. A change that names the version that was read is refused where somebody else was quicker."
+  version: Int!
+}
+
+"Where a fee tier is in its life."
+enum FeeTierStatus {
+  "Counts."
+  ACTIVE
+  "Waits for an approval."
+  PENDING
+  "The second person said no. It is in no list."
+  REFUSED
+}
+
+extend type Query {
+  "The fees that the bank is configured for: what a customer's tiers may name, with their prices."
+  feeCatalogue: [Fee!]
+}
+
+"One entry of the bank's fee catalogue."
+type Fee {
+  "The application that the fee belongs to."
+  application: String!
+  "The product that is paid for."
+  product: String!
+  "The fee's name (REST: feeName)."
+  name: String!
+  "The tier's name (REST: feeTier)."
+  tier: String!
+  "What it costs."
+  price: Amount!
+  "The currency of the price."
+  currency: Currency!
+}
+
+extend type Mutation {
+  "Gives a customer a tier of a fee; where the customer's settings ask for approval (feeTierForApproval), it counts once a second person has approved."
+  addFeeTier("The tier." input: AddFeeTierInput!): AddFeeTierPayload
+  "Changes a tier that a customer holds."
+  changeFeeTier("What to change." input: ChangeFeeTierInput!): ChangeFeeTierPayload
+}
+
+"A fee tier to be added. The bank's catalogue must have it."
+input AddFeeTierInput {
+  "The customer's number."
+  customer: UID!
+  "The application that the fee belongs to."
+  application: String!
+  "The product that is paid for."
+  product: String!
+  "The fee's name (REST: feeName)."
+  name: String!
+  "The tier's name (REST: feeTier)."
+  tier: String!
+  "The one account of the customer that it counts for; all of them without it."
+  accountNumber: String
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What there is after a fee tier was added."
+type AddFeeTierPayload {
+  "The tier; Pending while it waits for approval."
+  feeTier: FeeTier
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
+}
+
+"A change of a fee tier. What is absent stays as it is; null clears."
+input ChangeFeeTierInput {
+  "The tier's number (REST: feeId)."
+  uid: UID!
+  "The application that the fee belongs to."
+  application: String
+  "The product that is paid for."
+  product: String
+  "The fee's name (REST: feeName)."
+  name: String
+  "The tier's name (REST: feeTier)."
+  tier: String
+  "The one account of the customer that it counts for; null for all of them."
+  accountNumber: String
+  "The version that was read: where somebody else has changed the tier since, nothing happens."
+  version: Int
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What there is after a fee tier was changed."
+type ChangeFeeTierPayload {
+  "The tier; unchanged while the change waits for approval."
+  feeTier: FeeTier
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
 }
 `, BuiltIn: false},
 	{Name: "../schema/limits.graphqls", Input: `extend type Customer {
@@ -3231,6 +3337,18 @@ func childFields_AddContactPayload(ctx context.Context, ec *executionContext, fi
 	return nil, fmt.Errorf("no field named %q was found under type AddContactPayload", field.Name)
 }
 
+func childFields_AddFeeTierPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "feeTier":
+		return fieldContext_AddFeeTierPayload_feeTier(ctx, ec, field)
+	case "approval":
+		return fieldContext_AddFeeTierPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_AddFeeTierPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AddFeeTierPayload", field.Name)
+}
+
 func childFields_AddSignatoryPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "signatory":
@@ -3475,6 +3593,18 @@ func childFields_ChangeCustomerPayload(ctx context.Context, ec *executionContext
 		return fieldContext_ChangeCustomerPayload_replayed(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ChangeCustomerPayload", field.Name)
+}
+
+func childFields_ChangeFeeTierPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "feeTier":
+		return fieldContext_ChangeFeeTierPayload_feeTier(ctx, ec, field)
+	case "approval":
+		return fieldContext_ChangeFeeTierPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_ChangeFeeTierPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ChangeFeeTierPayload", field.Name)
 }
 
 func childFields_ChangeLimitsPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -3823,6 +3953,24 @@ func childFields_ExternalAccount(ctx context.Context, ec *executionContext, fiel
 	return nil, fmt.Errorf("no field named %q was found under type ExternalAccount", field.Name)
 }
 
+func childFields_Fee(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "application":
+		return fieldContext_Fee_application(ctx, ec, field)
+	case "product":
+		return fieldContext_Fee_product(ctx, ec, field)
+	case "name":
+		return fieldContext_Fee_name(ctx, ec, field)
+	case "tier":
+		return fieldContext_Fee_tier(ctx, ec, field)
+	case "price":
+		return fieldContext_Fee_price(ctx, ec, field)
+	case "currency":
+		return fieldContext_Fee_currency(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Fee", field.Name)
+}
+
 func childFields_FeeTier(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "uid":
@@ -3837,6 +3985,10 @@ func childFields_FeeTier(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_FeeTier_product(ctx, ec, field)
 	case "accountNumber":
 		return fieldContext_FeeTier_accountNumber(ctx, ec, field)
+	case "status":
+		return fieldContext_FeeTier_status(ctx, ec, field)
+	case "version":
+		return fieldContext_FeeTier_version(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type FeeTier", field.Name)
 }

@@ -48,6 +48,8 @@ type MutationResolver interface {
 	ChangeCustomer(ctx context.Context, input model.CustomerDraft) (*model.ChangeCustomerPayload, error)
 	SuspendCustomer(ctx context.Context, input model.CustomerDraft) (*model.SuspendCustomerPayload, error)
 	ActivateCustomer(ctx context.Context, input model.CustomerDraft) (*model.ActivateCustomerPayload, error)
+	AddFeeTier(ctx context.Context, input model.FeeTierDraft) (*model.AddFeeTierPayload, error)
+	ChangeFeeTier(ctx context.Context, input model.FeeTierDraft) (*model.ChangeFeeTierPayload, error)
 	ChangeLimits(ctx context.Context, input model.LimitDrafts) (*model.ChangeLimitsPayload, error)
 	CreateRole(ctx context.Context, input model.RoleDraft) (*model.CreateRolePayload, error)
 	ChangeRole(ctx context.Context, input model.RoleDraft) (*model.ChangeRolePayload, error)
@@ -71,6 +73,7 @@ type QueryResolver interface {
 	Audit(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *audit.Search) (*model.Connection[audit.Entry], error)
 	Customer(ctx context.Context, by model.CustomerBy) (*customers.Customer, error)
 	Customers(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *customers.Search, orderBy *customers.Order) (*model.Connection[customers.Customer], error)
+	FeeCatalogue(ctx context.Context) ([]*fees.Fee, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -125,6 +128,20 @@ func field_Mutation_addContact_args(ctx context.Context, ec *executionContext, r
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.ContactDraft, error) {
 			return unmarshalNAddContactInput2bankgraphᚋgraphᚋmodelᚐContactDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_addFeeTier_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.FeeTierDraft, error) {
+			return unmarshalNAddFeeTierInput2bankgraphᚋgraphᚋmodelᚐFeeTierDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -195,6 +212,20 @@ func field_Mutation_changeCustomer_args(ctx context.Context, ec *executionContex
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.CustomerDraft, error) {
 			return unmarshalNChangeCustomerInput2bankgraphᚋgraphᚋmodelᚐCustomerDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_changeFeeTier_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.FeeTierDraft, error) {
+			return unmarshalNChangeFeeTierInput2bankgraphᚋgraphᚋmodelᚐFeeTierDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -1463,6 +1494,94 @@ func fieldContext_Mutation_activateCustomer(ctx context.Context, ec *executionCo
 	return fc, nil
 }
 
+func _Mutation_addFeeTier(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_addFeeTier(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().AddFeeTier(ctx, fc.Args["input"].(model.FeeTierDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AddFeeTierPayload) graphql.Marshaler {
+			return marshalOAddFeeTierPayload2ᚖbankgraphᚋgraphᚋmodelᚐAddFeeTierPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_addFeeTier(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_AddFeeTierPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_addFeeTier_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_changeFeeTier(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_changeFeeTier(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ChangeFeeTier(ctx, fc.Args["input"].(model.FeeTierDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ChangeFeeTierPayload) graphql.Marshaler {
+			return marshalOChangeFeeTierPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeFeeTierPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_changeFeeTier(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_ChangeFeeTierPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_changeFeeTier_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func _Mutation_changeLimits(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2467,6 +2586,38 @@ func fieldContext_Query_customers(ctx context.Context, ec *executionContext, fie
 	return fc, nil
 }
 
+func _Query_feeCatalogue(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Query_feeCatalogue(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().FeeCatalogue(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*fees.Fee) graphql.Marshaler {
+			return marshalOFee2ᚕᚖbankgraphᚋcoreᚋfeesᚐFeeᚄ(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Query_feeCatalogue(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Fee(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
 func _Query___type(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3117,6 +3268,20 @@ func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) 
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "addFeeTier":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_addFeeTier(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "changeFeeTier":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_changeFeeTier(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "changeLimits":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return _Mutation_changeLimits(ctx, ec, field)
@@ -3466,6 +3631,28 @@ func _Query(ctx context.Context, ec *executionContext, sel ast.SelectionSet) gra
 					}
 				}()
 				res = _Query_customers(ctx, ec, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "feeCatalogue":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Query_feeCatalogue(ctx, ec, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}

@@ -5,6 +5,7 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
+	"bankgraph/core/fees"
 	"bankgraph/core/given"
 	"bankgraph/core/limits"
 	"bankgraph/core/roles"
@@ -100,5 +101,13 @@ type AccountDraft struct {
 type SweepDraft struct {
 	accounts.SweepName
 	accounts.SweepDraft
+	changes.Terms
+}
+
+// FeeTierDraft is what mutations say about a fee tier.
+type FeeTierDraft struct {
+	Customer customers.UID
+	UID      fees.ID
+	fees.Draft
 	changes.Terms
 }

@@ -7,6 +7,7 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
+	"bankgraph/core/fees"
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
@@ -46,6 +47,16 @@ type ActivateUserPayload struct {
 type AddContactPayload struct {
 	// The contact; PENDING while it waits for approval.
 	Contact *contacts.Contact `json:"contact,omitempty"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
+// What there is after a fee tier was added.
+type AddFeeTierPayload struct {
+	// The tier; Pending while it waits for approval.
+	FeeTier *fees.Tier `json:"feeTier,omitempty"`
 	// What waits for a second person; null where nothing does.
 	Approval *changes.Approval `json:"approval,omitempty"`
 	// The idempotency key came before: nothing happened this time.
@@ -94,6 +105,16 @@ type ChangeContactPayload struct {
 type ChangeCustomerPayload struct {
 	// The customer; unchanged while the change waits for approval.
 	Customer *customers.Customer `json:"customer,omitempty"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
+// What there is after a fee tier was changed.
+type ChangeFeeTierPayload struct {
+	// The tier; unchanged while the change waits for approval.
+	FeeTier *fees.Tier `json:"feeTier,omitempty"`
 	// What waits for a second person; null where nothing does.
 	Approval *changes.Approval `json:"approval,omitempty"`
 	// The idempotency key came before: nothing happened this time.
