@@ -24,6 +24,8 @@ var (
 	accountHistory   = historyOf(accountUID, "account")
 	contactHistory   = historyOf(contactUID, "contact")
 	signatoryHistory = historyOf(signatoryUID, "signatory")
+	userHistory      = historyOf(userUID, "user")
+	roleHistory      = historyOf(roleUID, "role")
 
 	auditCustomer = toCustomer(auditID, func(e *audit.Entry) *customers.UID { return (*customers.UID)(e.Customer) })
 )

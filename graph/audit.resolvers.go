@@ -10,7 +10,9 @@ import (
 	"bankgraph/core/audit"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
+	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
+	"bankgraph/core/users"
 	"bankgraph/graph/generated"
 	"bankgraph/graph/model"
 	"context"
@@ -41,8 +43,16 @@ func (r *queryResolver) Audit(ctx context.Context, first *int32, after *string, 
 	return operationOf(ctx).audit(ctx, graphql.GetFieldContext(ctx).Field)
 }
 
+func (r *roleResolver) History(ctx context.Context, obj *roles.Role, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error) {
+	return load(ctx, obj, roleHistory)
+}
+
 func (r *signatoryResolver) History(ctx context.Context, obj *signatories.Signatory, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error) {
 	return load(ctx, obj, signatoryHistory)
+}
+
+func (r *userResolver) History(ctx context.Context, obj *users.User, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error) {
+	return load(ctx, obj, userHistory)
 }
 
 func (r *Resolver) AuditEntry() generated.AuditEntryResolver { return &auditEntryResolver{r} }

@@ -286,6 +286,13 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		 FROM customers, (VALUES (0, 'customer', 0), (1, 'account', 100000000), (2, 'account', 100000001), (3, 'account', 100000002),
 		   (4, 'contact', 100000050), (5, 'contact', 100000051), (6, 'contact', 100000052), (7, 'signatory', 1), (8, 'signatory', 2), (9, 'signatory', 3)) AS o(k, object, n), generate_series(0, 1) AS twice
 		 WHERE tenant = ?0 AND uid BETWEEN ?1 AND ?2`,
+		`INSERT INTO audit_entries (tenant, id, at, client, login_id, entity, action, decision, object, uid, customer, before, after, reason, request)
+		 SELECT o.tenant, 2000000000 + (o.customer - 1000000) * 100 + 50 * twice + row_number() OVER (PARTITION BY o.customer, twice ORDER BY o.object, o.uid), c.created_at,
+		   ?3 || ' client ' || o.uid, ?3 || ' login ' || o.uid, 1000000, ?3 || ' did ' || o.uid, 'done', o.object, o.uid, o.customer,
+		   json_build_object('title', ?3 || o.uid), json_build_object('title', 'B'), ?3 || ' reason ' || o.uid, 'request ' || o.uid
+		 FROM (SELECT tenant, customer, 'user' AS object, uid::text FROM users UNION ALL SELECT tenant, customer, 'role', uid::text FROM roles) AS o
+		 JOIN customers AS c ON c.tenant = o.tenant AND c.uid = o.customer, generate_series(0, 1) AS twice
+		 WHERE o.tenant = ?0 AND o.customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO approvals (tenant, uid, customer, operation, object, object_uid, creation, draft, version, before, after, reason, status,
 		   maker_client, maker_login, made_at, checker_client, checker_login, decided_at, decision_reason)
 		 SELECT tenant, uid - 999999, uid, 'changeSignatory ' || ?3, 'signatory ' || uid, uid || '1', true, '', 1, json_build_object('title', ?3 || uid),

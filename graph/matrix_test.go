@@ -235,7 +235,7 @@ var needs = map[string]access.Permission{
 	"Query.approvals": access.ViewCustomers, "Query.node:Approval": access.ViewCustomers, "Query.nodes:Approval": access.ViewCustomers,
 	"Approval.customer": access.ViewCustomers, "AuditEntry.customer": access.ViewCustomers,
 	"Query.audit": access.ViewAudit, "Query.node:AuditEntry": access.ViewAudit, "Query.nodes:AuditEntry": access.ViewAudit,
-	"Customer.history": access.ViewAudit, "Account.history": access.ViewAudit, "Contact.history": access.ViewAudit, "Signatory.history": access.ViewAudit,
+	"Customer.history": access.ViewAudit, "Account.history": access.ViewAudit, "Contact.history": access.ViewAudit, "Signatory.history": access.ViewAudit, "User.history": access.ViewAudit, "Role.history": access.ViewAudit,
 	"Customer.accounts": access.ViewAccounts, "Customer.contacts": access.ViewContacts, "Customer.signatories": access.ViewSignatories,
 	"Customer.parent": access.ViewCustomers, "Customer.limits": access.ViewCustomers, "Customer.fees": access.ViewCustomers,
 	"Account.sweeps":   access.ViewAccounts,

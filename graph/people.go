@@ -16,10 +16,11 @@ import (
 // Users and roles. Their keys are UUIDs; their places in lists are numbers.
 var (
 	userKind = newKind[users.User]("User", map[string][]string{
-		"id": {"UID"}, "name": {"FirstName", "LastName", "LoginID"}, "email": {"EmailAddress"}, "applicationLimits": {"Limits"},
+		"history": {"UID"},
+		"id":      {"UID"}, "name": {"FirstName", "LastName", "LoginID"}, "email": {"EmailAddress"}, "applicationLimits": {"Limits"},
 		"limits": {"Limits"}, "roles": {"UID"}, "customer": {"Customer"},
 	})
-	roleKind = newKind[roles.Role]("Role", map[string][]string{"id": {"UID"}, "customer": {"Customer"}})
+	roleKind = newKind[roles.Role]("Role", map[string][]string{"id": {"UID"}, "customer": {"Customer"}, "history": {"UID"}})
 
 	customerUsers = placed(customerUID, list[customers.UID, users.UID, users.User, users.Search]{
 		rows: func(ctx context.Context, o *operation, b *db.Batch, of []customers.UID, by users.Search, want db.Columns, w window) *db.Many[customers.UID, users.User] {
@@ -46,8 +47,8 @@ var (
 )
 
 func init() {
-	userKind.relations = map[string]planner{"roles": userRoles, "limits": userLimits, "customer": userCustomer}
-	roleKind.relations = map[string]planner{"customer": roleCustomer}
+	userKind.relations = map[string]planner{"roles": userRoles, "limits": userLimits, "customer": userCustomer, "history": userHistory}
+	roleKind.relations = map[string]planner{"customer": roleCustomer, "history": roleHistory}
 }
 
 func userUID(u *users.User) users.UID { return u.UID }

@@ -22,6 +22,8 @@ var required = map[string]string{
 	"Account.history":      "(first: 1)",
 	"Contact.history":      "(first: 1)",
 	"Signatory.history":    "(first: 1)",
+	"User.history":         "(first: 1)",
+	"Role.history":         "(first: 1)",
 	"Customer.users":       "(first: 2)",
 	"Customer.roles":       "(first: 2)",
 }

@@ -929,6 +929,34 @@ extend type Signatory {
   ): AuditEntryConnection
 }
 
+extend type User {
+  "Who did what to the user, newest first."
+  history(
+    "The first so many rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "The last so many rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+  ): AuditEntryConnection
+}
+
+extend type Role {
+  "Who did what to the role, newest first."
+  history(
+    "The first so many rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "The last so many rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+  ): AuditEntryConnection
+}
+
 "Which entries of the record a list shows. All that is given must hold."
 input AuditFilter {
   "Only what was done to this customer and to all that is its."
@@ -4193,6 +4221,8 @@ func childFields_Role(ctx context.Context, ec *executionContext, field graphql.C
 		return fieldContext_Role_updatedAt(ctx, ec, field)
 	case "version":
 		return fieldContext_Role_version(ctx, ec, field)
+	case "history":
+		return fieldContext_Role_history(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Role", field.Name)
 }
@@ -4405,6 +4435,8 @@ func childFields_User(ctx context.Context, ec *executionContext, field graphql.C
 		return fieldContext_User_updatedAt(ctx, ec, field)
 	case "version":
 		return fieldContext_User_version(ctx, ec, field)
+	case "history":
+		return fieldContext_User_history(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 }
