@@ -17,7 +17,7 @@ func audited(t *testing.T) (testProgram, *db.DB) {
 	t.Helper()
 	p := onDatabase(t)
 	p.ok("tenant", "add", "FIRST", "--name", "First Bank", "--zone", "UTC", "--currency", "USD", "--admin", "jo")
-	d, err := db.Open(strings.TrimPrefix(p.settings[0], "BANKGRAPH_DATABASE_URL="), db.Options{Connections: 2})
+	d, err := db.Open(strings.TrimPrefix(p.settings[1], "BANKGRAPH_MIGRATE_URL="), db.Options{Connections: 2}) // as who may break rows
 	if err != nil {
 		t.Fatal(err)
 	}

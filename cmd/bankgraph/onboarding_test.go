@@ -1,0 +1,37 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// The onboarding of a customer over each face alone, as its script shows it. Repeated, nothing is doubled: the
+// idempotency keys find what was done.
+func TestACustomerIsTakenOnOverEachFaceAlone(t *testing.T) {
+	t.Parallel()
+	s := onData(t).serve()
+	for _, script := range []string{"../../rest/examples/onboarding.sh", "../../graph/examples/onboarding.sh"} {
+		var said [2]string
+		for i := range said {
+			command := exec.Command("sh", script, s.url)
+			command.Env = append(os.Environ(), "RUN=20261121")
+			out, err := command.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", script, err, out)
+			}
+			said[i] = lastLine(string(out))
+		}
+		if said[0] != said[1] {
+			t.Errorf("%s: %s, and repeated: %s", script, said[0], said[1])
+		}
+	}
+}
+
+func lastLine(text string) (last string) {
+	for line := range strings.Lines(text) {
+		last = line
+	}
+	return last
+}
