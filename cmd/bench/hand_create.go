@@ -78,7 +78,7 @@ ON CONFLICT (tenant, owner, shard) DO UPDATE SET customers = n.customers + 1`
 
 	keepAnswer = `
 WITH old AS (DELETE FROM idempotency_keys WHERE (tenant, client, operation, key) IN (
-  SELECT tenant, client, operation, key FROM idempotency_keys WHERE tenant = $1 AND created_at < clock_timestamp() - interval '7 days'
+  SELECT tenant, client, operation, key FROM idempotency_keys WHERE tenant = $1 AND created_at < now() - interval '7 days'
   ORDER BY created_at LIMIT 5 FOR UPDATE SKIP LOCKED))
 UPDATE idempotency_keys SET outcome = $4 WHERE tenant = $1 AND client = $2 AND operation = 'createCustomer' AND key = $3`
 )

@@ -29,14 +29,16 @@ type related struct {
 // names are what is looked up. A partner's caller that names no partner for what it makes means itself.
 type names struct{ partner, parent, manager, officer string }
 
-// relatedTx reads what is named. Partner and parent stay as they are until the transaction ends.
+// relatedTx reads what is named. Partner and parent stay as they are until the transaction ends: they are found by
+// name first and locked by UID, because a lock that looks for a name reads every customer of the bank (db.InTx).
 func (s *Service) relatedTx(ctx context.Context, tx *changes.Tx, by names, making bool) (*related, error) {
 	r := new(related)
 	err := tx.NewRaw(`WITH partner AS (
-			SELECT uid, short_name FROM customers WHERE tenant = ?0 AND type = ?2 AND
-			  CASE WHEN ?3 = 0 THEN lower(short_name) = lower(?1) ELSE uid = ?3 AND (?7 AND ?1 = '' OR lower(short_name) = lower(?1)) END FOR SHARE
+			SELECT uid, short_name FROM customers WHERE tenant = ?0 AND type = ?2 AND uid = (SELECT uid FROM customers WHERE tenant = ?0 AND
+			  CASE WHEN ?3 = 0 THEN lower(short_name) = lower(?1) ELSE uid = ?3 AND (?7 AND ?1 = '' OR lower(short_name) = lower(?1)) END) FOR SHARE
 		), parent AS (
-			SELECT uid, short_name, owner FROM customers WHERE tenant = ?0 AND lower(short_name) = lower(?4) AND (?3 = 0 OR owner = ?3) FOR SHARE
+			SELECT uid, short_name, owner FROM customers WHERE tenant = ?0 AND (?3 = 0 OR owner = ?3)
+			  AND uid = (SELECT uid FROM customers WHERE tenant = ?0 AND lower(short_name) = lower(?4)) FOR SHARE
 		), people AS (
 			SELECT u.login_id FROM users AS u JOIN customers AS c ON c.tenant = u.tenant AND c.uid = u.customer
 			WHERE u.tenant = ?0 AND lower(u.login_id) IN (lower(?5), lower(?6)) AND u.status = 'Active'
