@@ -27,7 +27,7 @@ import (
 //	begin isolation level read committed
 //	SET TRANSACTION READ WRITE; SELECT set_config('bankgraph.tenant', …, true)
 //	[INSERT INTO idempotency_keys … ON CONFLICT DO NOTHING]
-//	WITH partner AS (… FOR SHARE), parent AS (… FOR SHARE), people AS (…) SELECT …, nextval('customer_uids'), …
+//	WITH people AS (…) SELECT nextval('customer_uids'), …
 //	INSERT INTO customers …
 //	INSERT INTO audit_entries …
 //	INSERT INTO events …
@@ -35,6 +35,8 @@ import (
 //	[WITH old AS (DELETE FROM idempotency_keys …) UPDATE idempotency_keys SET outcome …]
 //	commit
 //
+// and, where a partner or a parent is named, WITH partner AS (… FOR SHARE), parent AS (… FOR SHARE) SELECT … before the
+// people. Limits are no part of a create over REST: they are a second request (PATCH …/limits).
 // The second half needs what the first one finds, so there are two round trips.
 const (
 	beginWrite = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE`
@@ -43,25 +45,27 @@ const (
 	readKey    = `SELECT request, outcome FROM idempotency_keys WHERE tenant = $1 AND client = $2 AND operation = 'createCustomer' AND key = $3`
 
 	selectRelated = `
-WITH partner AS (
-  SELECT uid, short_name FROM customers WHERE tenant = $1 AND type = 'Downstream Partner' AND uid = CASE WHEN $3 = 0::bigint
-    THEN (SELECT uid FROM customers WHERE tenant = $1 AND lower(short_name) = lower($2)) ELSE $3 END
-    AND ($3 = 0 OR $2 = '' OR lower(short_name) = lower($2)) FOR SHARE
-), parent AS (
-  SELECT uid, short_name, owner FROM customers WHERE tenant = $1 AND ($3 = 0 OR owner = $3)
-    AND uid = (SELECT uid FROM customers WHERE tenant = $1 AND lower(short_name) = lower($4)) FOR SHARE
-), people AS (
-  SELECT u.login_id FROM users AS u JOIN customers AS c ON c.tenant = u.tenant AND c.uid = u.customer
-  WHERE u.tenant = $1 AND lower(u.login_id) IN (lower($5), lower($6)) AND u.status = 'Active'
-    AND ($3 = 0 OR c.owner = $3 OR c.relationship_type = 'Self')
+WITH people AS (
+  SELECT u.login_id FROM users AS u WHERE u.tenant = $1 AND lower(u.login_id) IN (lower($3), lower($4)) AND u.status = 'Active' AND
+    ($2 = 0::bigint OR EXISTS (SELECT FROM customers AS c WHERE c.tenant = u.tenant AND c.uid = u.customer AND (c.owner = $2 OR c.relationship_type = 'Self')))
 )
 SELECT nextval('customer_uids'), coalesce(self.short_name, ''), coalesce(self.access_customer_dual_approval, false),
-  coalesce(partner.uid, 0), coalesce(partner.short_name, ''),
-  coalesce(parent.uid, 0), coalesce(parent.short_name, ''), coalesce(parent.owner, 0),
-  coalesce((SELECT login_id FROM people WHERE lower(login_id) = lower($5)), ''),
-  coalesce((SELECT login_id FROM people WHERE lower(login_id) = lower($6)), '')
-FROM (VALUES (1)) AS one LEFT JOIN partner ON true LEFT JOIN parent ON true
-LEFT JOIN customers AS self ON self.tenant = $1 AND self.relationship_type = 'Self'`
+  coalesce((SELECT login_id FROM people WHERE lower(login_id) = lower($3)), ''),
+  coalesce((SELECT login_id FROM people WHERE lower(login_id) = lower($4)), '')
+FROM (VALUES (1)) AS one LEFT JOIN customers AS self ON self.tenant = $1 AND self.relationship_type = 'Self'`
+
+	selectKin = `
+WITH partner AS (
+  SELECT uid, short_name FROM customers WHERE tenant = $1 AND type = 'Downstream Partner' AND uid = CASE WHEN $2 = 0::bigint
+    THEN (SELECT uid FROM customers WHERE tenant = $1 AND lower(short_name) = lower($3)) ELSE $2 END
+    AND ($2 = 0 OR $3 = '' OR lower(short_name) = lower($3)) FOR SHARE
+), parent AS (
+  SELECT uid, short_name, owner FROM customers WHERE tenant = $1 AND ($2 = 0 OR owner = $2)
+    AND uid = (SELECT uid FROM customers WHERE tenant = $1 AND lower(short_name) = lower($4)) FOR SHARE
+)
+SELECT coalesce(partner.uid, 0), coalesce(partner.short_name, ''),
+  coalesce(parent.uid, 0), coalesce(parent.short_name, ''), coalesce(parent.owner, 0)
+FROM (VALUES (1)) AS one LEFT JOIN partner ON true LEFT JOIN parent ON true`
 
 	insertEntry = `
 INSERT INTO audit_entries (tenant, client, login_id, entity, action, decision, object, uid, customer, before, after, reason, request)
@@ -199,8 +203,14 @@ func readRelated(ctx context.Context, conn *pgxpool.Conn, c *newCustomer, once o
 			return nil
 		})
 	}
-	batch.Queue(selectRelated, tenant, c.Partner, once.caller.Owner(), c.Parent, c.Manager, c.Officer).QueryRow(func(row pgx.Row) error {
-		return row.Scan(&r.next, &r.bank, &r.dual, &r.partner, &r.partnerName, &r.parent, &r.parentName, &r.parentOwner, &r.manager, &r.officer)
+	owner := once.caller.Owner()
+	if c.Partner != "" || c.Parent != "" || owner != 0 {
+		batch.Queue(selectKin, tenant, owner, c.Partner, c.Parent).QueryRow(func(row pgx.Row) error {
+			return row.Scan(&r.partner, &r.partnerName, &r.parent, &r.parentName, &r.parentOwner)
+		})
+	}
+	batch.Queue(selectRelated, tenant, owner, c.Manager, c.Officer).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&r.next, &r.bank, &r.dual, &r.manager, &r.officer)
 	})
 	return r, mine, conn.SendBatch(ctx, &batch).Close()
 }
