@@ -108,7 +108,7 @@ func (b *bank) fill(ctx context.Context, c *core.Core) error {
 		return err
 	}
 	var there int64
-	if err := c.DB.NewRaw(`SELECT coalesce(sum(customers) - 1, 0)::bigint FROM customer_counts WHERE tenant = ?`, tenant.ID).Scan(ctx, &there); err != nil {
+	if err := c.DB.NewRaw(`SELECT count(*) - 1 FROM customers WHERE tenant = ? AND cost_center <> ?`, tenant.ID, newcomers).Scan(ctx, &there); err != nil {
 		return err
 	}
 	if there == 0 {

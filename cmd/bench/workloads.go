@@ -23,6 +23,7 @@ type workload struct {
 	pick   func(r *rand.Rand) string // which row
 	ours   func(row string) []byte   // the whole HTTP request
 	hand   func(row string) []byte
+	writes bool // each request makes something new: what is written is compared too
 }
 
 const customer360 = `query Customer360($uid: UID!) {
@@ -86,6 +87,8 @@ func workloads(ctx context.Context, b *bank) ([]*workload, error) {
 		return b.get("/v2/customers?page=1&limit=50&legalName=" + url.QueryEscape(row))
 	}
 	account := func(row string) []byte { return b.get("/customers/" + row) }
+	create := func(row string) []byte { return b.create(row, false) }
+	createOnce := func(row string) []byte { return b.create(row, true) }
 	return []*workload{
 		{
 			letter: "a", name: "Customer 360: 22 fields, accounts, 10 contacts, signatories, limits", floor: 0.5, goal: 1, pick: uid,
@@ -113,6 +116,14 @@ func workloads(ctx context.Context, b *bank) ([]*workload, error) {
 		{
 			letter: "e", name: "REST, account by number: /customers/{customerUID}/accounts?accountNumber=…", floor: 0.5, goal: 0.85, pick: numberOf,
 			ours: account, hand: account,
+		},
+		{
+			letter: "g", name: "REST, a new customer with address, audit entry and event: POST /v2/customers", floor: 0.5, goal: 0.8, pick: newcomer,
+			ours: create, hand: create, writes: true,
+		},
+		{
+			letter: "g2", name: "the same with an Idempotency-Key", floor: 0.5, goal: 0.8, pick: newcomer,
+			ours: createOnce, hand: createOnce, writes: true,
 		},
 	}, nil
 }

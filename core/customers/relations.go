@@ -12,46 +12,65 @@ import (
 // A customer names others by short name: the partner that it belongs to, its parent, and users who look after it. A
 // partner's caller finds only what is its own and the bank's own people; the rest is absent to it.
 
-// related is what a customer names, with what else a change needs to know: one statement reads it all.
+// related is what a customer names, with what else a change needs to know.
 type related struct {
-	Next        UID    `bun:"next"`         // for a customer that is made
-	Bank        string `bun:"bank"`         // the short name of the bank itself
-	Dual        bool   `bun:"dual"`         // the bank's settings ask for a second person
+	Next UID    // for a customer that is made
+	Bank string // the short name of the bank itself
+	Dual bool   // the bank's settings ask for a second person
+	kin
+	Manager string // the login id as it is written; '' where there is none
+	Officer string
+}
+
+// kin are the customers that a customer names.
+type kin struct {
 	Partner     UID    `bun:"partner"`      // 0: there is none of this name
 	PartnerName string `bun:"partner_name"` // as it is written
 	Parent      UID    `bun:"parent"`       // 0: there is none of this name
 	ParentName  string `bun:"parent_name"`
 	ParentOwner UID    `bun:"parent_owner"`
-	Manager     string `bun:"manager"` // the login id as it is written; '' where there is none
-	Officer     string `bun:"officer"`
 }
 
 // names are what is looked up. A partner's caller that names no partner for what it makes means itself.
 type names struct{ partner, parent, manager, officer string }
 
-// relatedTx reads what is named. Partner and parent stay as they are until the transaction ends.
-func (s *Service) relatedTx(ctx context.Context, tx *changes.Tx, by names, making bool) (*related, error) {
-	r := new(related)
-	err := tx.NewRaw(`WITH partner AS (
-			SELECT uid, short_name FROM customers WHERE tenant = ?0 AND type = ?2 AND
-			  CASE WHEN ?3 = 0 THEN lower(short_name) = lower(?1) ELSE uid = ?3 AND (?7 AND ?1 = '' OR lower(short_name) = lower(?1)) END FOR SHARE
-		), parent AS (
-			SELECT uid, short_name, owner FROM customers WHERE tenant = ?0 AND lower(short_name) = lower(?4) AND (?3 = 0 OR owner = ?3) FOR SHARE
-		), people AS (
-			SELECT u.login_id FROM users AS u JOIN customers AS c ON c.tenant = u.tenant AND c.uid = u.customer
-			WHERE u.tenant = ?0 AND lower(u.login_id) IN (lower(?5), lower(?6)) AND u.status = 'Active'
-			  AND (?3 = 0 OR c.owner = ?3 OR c.relationship_type = 'Self')
+// relatedTx reads what is named.
+func (s *Service) relatedTx(ctx context.Context, tx *changes.Tx, by names, making bool) (r *related, err error) {
+	r = new(related)
+	if by.partner != "" || by.parent != "" || making && !tx.Caller.Institution {
+		if r.kin, err = s.kinTx(ctx, tx, by, making); err != nil {
+			return nil, err
+		}
+	}
+	err = tx.NewRaw(`WITH people AS (
+			SELECT u.login_id FROM users AS u WHERE u.tenant = ?0 AND lower(u.login_id) IN (lower(?2), lower(?3)) AND u.status = 'Active' AND
+			  (?1 = 0 OR EXISTS (SELECT FROM customers AS c WHERE c.tenant = u.tenant AND c.uid = u.customer AND (c.owner = ?1 OR c.relationship_type = 'Self')))
 		)
-		SELECT CASE WHEN ?7 THEN nextval('customer_uids') ELSE 0 END AS next,
+		SELECT CASE WHEN ?4 THEN nextval('customer_uids') ELSE 0 END AS next,
 		  coalesce(self.short_name, '') AS bank, coalesce(self.access_customer_dual_approval, false) AS dual,
-		  coalesce(partner.uid, 0) AS partner, coalesce(partner.short_name, '') AS partner_name,
-		  coalesce(parent.uid, 0) AS parent, coalesce(parent.short_name, '') AS parent_name, coalesce(parent.owner, 0) AS parent_owner,
-		  coalesce((SELECT login_id FROM people WHERE lower(login_id) = lower(?5)), '') AS manager,
-		  coalesce((SELECT login_id FROM people WHERE lower(login_id) = lower(?6)), '') AS officer
-		FROM (VALUES (1)) AS one LEFT JOIN partner ON true LEFT JOIN parent ON true
-		LEFT JOIN customers AS self ON self.tenant = ?0 AND self.relationship_type = 'Self'`,
-		tx.Caller.Tenant, by.partner, DownstreamPartner, tx.Caller.Owner(), by.parent, by.manager, by.officer, making).Scan(ctx, r)
+		  coalesce((SELECT login_id FROM people WHERE lower(login_id) = lower(?2)), '') AS manager,
+		  coalesce((SELECT login_id FROM people WHERE lower(login_id) = lower(?3)), '') AS officer
+		FROM (VALUES (1)) AS one LEFT JOIN customers AS self ON self.tenant = ?0 AND self.relationship_type = 'Self'`,
+		tx.Caller.Tenant, tx.Caller.Owner(), by.manager, by.officer, making).
+		Scan(ctx, &r.Next, &r.Bank, &r.Dual, &r.Manager, &r.Officer)
 	return r, err
+}
+
+// kinTx reads partner and parent, which stay as they are until the transaction ends: they are found by name first and
+// locked by UID, because a lock that looks for a name reads every customer of the bank (db.InTx).
+func (s *Service) kinTx(ctx context.Context, tx *changes.Tx, by names, making bool) (k kin, err error) {
+	err = tx.NewRaw(`WITH partner AS (
+			SELECT uid, short_name FROM customers WHERE tenant = ?0 AND type = ?2 AND uid = (SELECT uid FROM customers WHERE tenant = ?0 AND
+			  CASE WHEN ?3 = 0 THEN lower(short_name) = lower(?1) ELSE uid = ?3 AND (?5 AND ?1 = '' OR lower(short_name) = lower(?1)) END) FOR SHARE
+		), parent AS (
+			SELECT uid, short_name, owner FROM customers WHERE tenant = ?0 AND (?3 = 0 OR owner = ?3)
+			  AND uid = (SELECT uid FROM customers WHERE tenant = ?0 AND lower(short_name) = lower(?4)) FOR SHARE
+		)
+		SELECT coalesce(partner.uid, 0) AS partner, coalesce(partner.short_name, '') AS partner_name,
+		  coalesce(parent.uid, 0) AS parent, coalesce(parent.short_name, '') AS parent_name, coalesce(parent.owner, 0) AS parent_owner
+		FROM (VALUES (1)) AS one LEFT JOIN partner ON true LEFT JOIN parent ON true`,
+		tx.Caller.Tenant, by.partner, DownstreamPartner, tx.Caller.Owner(), by.parent, making).Scan(ctx, &k)
+	return k, err
 }
 
 // found refuses names of what is not there.

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// newcomer is what tells a new customer from others but for its short name, which is new in each request.
+func newcomer(r *rand.Rand) string { return fmt.Sprintf("%06d", r.IntN(1_000_000)) }
+
+// born numbers short names and keys. It begins with the time, as the data folder may hold those of earlier runs.
+var born atomic.Int64
+
+func init() { born.Store(time.Now().UnixMicro()) }
+
+// newcomers is the cost center that tells these customers from those of the demo bank.
+const newcomers = "BENCH"
+
+// create asks for a new customer. Limits are no part of it: over REST they are a second request (PATCH …/limits).
+func (b *bank) create(row string, once bool) []byte {
+	number := born.Add(1)
+	key := ""
+	if once {
+		key = fmt.Sprintf("Idempotency-Key: bench-%d\r\n", number)
+	}
+	body := fmt.Sprintf(`{"legalName":"Newcomer %[1]s LLC","shortName":"new%[2]d","customerType":"Corporate","taxId":"12-3%[1]s",`+
+		`"language":"English","emailAddress":"office@new%[1]s.example","phoneNumber":"614 555 0123",`+
+		`"legalAddress":{"addressLine1":"1 Lake Rd","addressLine2":"Suite %[1]s","city":"Erie","state":"PA","postalCode":"16501","countryCode":"US"},`+
+		`"mailAddressSameAsLegal":true,"costCenter":"%[3]s","relationshipManager":"maria.alvarez","originatingOfficer":"linda.chen"}`, row, number, newcomers)
+	return fmt.Appendf(nil, "POST /v2/customers HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+		"Accept: application/json\r\n%sContent-Length: %d\r\n\r\n%s", b.writer, key, len(body), body)
+}
+
+// numbers are those that are new in each request: they count as equal.
+var numbers = regexp.MustCompile(`[0-9]{6,}`)
+
+// blurred is an answer without them.
+func blurred(answer []byte) []byte { return numbers.ReplaceAll(answer, []byte("N")) }
+
+// createdRows are what a new customer leaves behind, without what no two have in common. The counters must fit.
+const createdRows = `
+SELECT jsonb_build_object(
+  'customer', to_jsonb(c) - '{uid,short_name,tax_id_sealed,created_at,updated_at}'::text[],
+  'entries', (SELECT jsonb_agg(to_jsonb(e) - '{id,at,tx,uid,customer,after,request}'::text[] || jsonb_build_object(
+      'after', e.after::jsonb - '{uid,shortName}'::text[], 'its', e.customer = c.uid, 'request', length(e.request)))
+    FROM audit_entries AS e WHERE e.tenant = c.tenant AND e.object = 'customer' AND e.uid = c.uid::text),
+  'events', (SELECT jsonb_agg(to_jsonb(v) - '{id,at,tx,uid,customer}'::text[] || jsonb_build_object('its', v.customer = c.uid))
+    FROM events AS v WHERE v.tenant = c.tenant AND v.object = 'customer' AND v.uid = c.uid::text),
+  'uncounted', (SELECT count(*) FROM customers WHERE tenant = c.tenant) - (SELECT sum(customers) FROM customer_counts WHERE tenant = c.tenant)
+)::text FROM customers AS c WHERE c.short_name = $1`
+
+var shortName = regexp.MustCompile(`"shortName": *"([a-z0-9]+)"`)
+
+// sameRows compares what two servers have written for the same row of a workload.
+func sameRows(ctx context.Context, b *bank, ours, hand []byte) error {
+	conn, err := pgx.Connect(ctx, b.owner)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	var rows [2][]byte
+	for i, answer := range [][]byte{ours, hand} {
+		name := shortName.FindSubmatch(answer)
+		if name == nil {
+			return fmt.Errorf("an answer without a short name: %.300s", answer)
+		}
+		if err := conn.QueryRow(ctx, createdRows, string(name[1])).Scan(&rows[i]); err != nil {
+			return err
+		}
+	}
+	if !bytes.Equal(rows[0], rows[1]) {
+		return fmt.Errorf("what was written differs:\n%s", difference(rows[0], rows[1]))
+	}
+	return nil
+}

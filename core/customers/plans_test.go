@@ -1,0 +1,70 @@
+package customers_test
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/changes"
+	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
+	"bankgraph/core/given"
+)
+
+// The cost of a new customer must not grow with the bank. Row security keeps locking statements from indexes that others
+// use (db.InTx), so the plans of those that a create really sends are looked at, as the service's role gets them.
+func TestNewCustomerLooksAtNoOtherByItsNameOrKeyByItsAge(t *testing.T) {
+	t.Parallel()
+	bank := coretest.Alone(t)
+	user(t, bank, bank.Self.UID, "mjones", "Active")
+	partner := bank.DownstreamPartner()
+	seen := &texts{}
+	bank.DB.DB = bank.DB.WithQueryHook(seen)
+	_, err := bank.Customers.Create(bank.Staff(), draft("lakeside", func(d *customers.Draft) {
+		d.PartnerOrgShortName = given.Of(partner.ShortName)
+	}), changes.Terms{IdempotencyKey: "once"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range []struct{ statement, found, indexed, filtered string }{
+		{"the names", `WITH partner`, `Index Cond: .*lower\(short_name\)`, `Filter: .*lower\(short_name\)`},
+		{"the end of old keys", `DELETE FROM idempotency_keys`, `Index Cond: .*created_at < `, `Filter: .*created_at < `},
+	} {
+		at := slices.IndexFunc(seen.all, func(text string) bool { return strings.Contains(text, one.found) })
+		if at < 0 {
+			t.Fatalf("a create does not send %s", one.statement)
+		}
+		plan := planOf(t, bank, seen.all[at])
+		if !regexp.MustCompile(one.indexed).MatchString(plan) || regexp.MustCompile(one.filtered).MatchString(plan) {
+			t.Errorf("%s are not found by their index:\n%s", one.statement, plan)
+		}
+	}
+}
+
+// texts remembers what is sent.
+type texts struct{ all []string }
+
+func (x *texts) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }
+func (x *texts) AfterQuery(_ context.Context, event *bun.QueryEvent) {
+	x.all = append(x.all, event.Query)
+}
+
+// planOf is the plan of a text where tables are too large to be read from end to end.
+func planOf(t *testing.T, bank *coretest.Bank, text string) string {
+	t.Helper()
+	var lines []string
+	err := bank.DB.InTx(t.Context(), int64(bank.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		if _, err := tx.ExecContext(ctx, `SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off`); err != nil {
+			return err
+		}
+		return tx.NewRaw("EXPLAIN "+text).Scan(ctx, &lines)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(lines, "\n")
+}
