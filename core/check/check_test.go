@@ -181,3 +181,18 @@ func TestADomainsOwnParserIsBlamedOnTheWholePath(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 }
+
+func TestAThousandWrongItemsAreNotAThousandFaults(t *testing.T) {
+	t.Parallel()
+	c := check.Of("limit")
+	for i := range 1000 {
+		c.Item("", i).Required("code", "")
+	}
+	var faults fault.Faults
+	if !errors.As(c.Err(), &faults) || len(faults) != 100 || faults[99].Field != "[99].code" {
+		t.Errorf("%d faults", len(faults))
+	}
+	if !c.Item("", 999).Failed("code") {
+		t.Error("what is wrong beyond them counts as right")
+	}
+}

@@ -404,6 +404,43 @@ func TestTwoPeopleChangeACustomer(t *testing.T) {
 	}
 }
 
+func TestNobodyEndsDualApprovalAlone(t *testing.T) {
+	t.Parallel()
+	for name, setting := range map[string]func(*customers.AccessDraft) *given.Flag{
+		"customers": func(a *customers.AccessDraft) *given.Flag { return &a.CustomerDualApproval },
+		"contacts":  func(a *customers.AccessDraft) *given.Flag { return &a.BeneDualApproval },
+		"users":     func(a *customers.AccessDraft) *given.Flag { return &a.UserDualApproval },
+		"fees":      func(a *customers.AccessDraft) *given.Flag { return &a.FeeTierForApproval },
+		"payments":  func(a *customers.AccessDraft) *given.Flag { return &a.PaymentDualApproval },
+		"notices":   func(a *customers.AccessDraft) *given.Flag { return &a.NotificationsDualApproval },
+	} {
+		bank := staffed(t)
+		c := bank.Customer()
+		set := func(on bool) (changes.Outcome[customers.Saved], error) {
+			d := customers.Draft{}
+			*setting(&d.Access) = given.Of(on)
+			return bank.Customers.Change(bank.Staff(), c.UID, d, changes.Terms{})
+		}
+		if out, err := set(true); err != nil || out.Approval != 0 {
+			t.Fatalf("%s, on: %+v %v", name, out, err)
+		}
+		was := find(t, bank, c.UID).Access
+		out, err := set(false)
+		if err != nil || out.Approval == 0 || find(t, bank, c.UID).Access != was {
+			t.Fatalf("%s, off: %+v %v", name, out, err)
+		}
+		if _, err := bank.Changes.Approve(bank.Staff(), changes.UID(out.Approval), changes.Terms{}); !errors.Is(err, changes.ErrOwn) {
+			t.Errorf("%s, off, its maker approves: %v", name, err)
+		}
+		if _, err := bank.Changes.Approve(bank.Checker(), changes.UID(out.Approval), changes.Terms{}); err != nil {
+			t.Errorf("%s, off, approved: %v", name, err)
+		}
+		if out, err := set(false); err != nil || out.Approval != 0 || find(t, bank, c.UID).Access == was {
+			t.Errorf("%s, off by now: %+v %v", name, out, err)
+		}
+	}
+}
+
 func TestNoTaxIDStandsAnywhereInTheClear(t *testing.T) {
 	t.Parallel()
 	bank := staffed(t)
