@@ -77,6 +77,7 @@ func TestEveryFieldOfANewCustomerIsChecked(t *testing.T) {
 		"web site":           {func(d *customers.Draft) { d.Website = given.Of("javascript:alert(1)") }, "webSite", fault.Malformed},
 		"ACH company":        {func(d *customers.Draft) { d.ACHCompanyID = given.Of("123456789") }, "achCompanyID", fault.Exact},
 		"entry class":        {func(d *customers.Draft) { d.SECCodes = []string{"ZZZ"} }, "secCodes", fault.Malformed},
+		"empty entry class":  {func(d *customers.Draft) { d.SECCodes = []string{""} }, "secCodes", fault.Required},
 		"Self":               {func(d *customers.Draft) { d.RelationshipType = new(customers.RelationSelf) }, "relationshipType", fault.Forbidden},
 		"nobody's party":     {func(d *customers.Draft) { d.RelationshipType = new(customers.RelationThirdParty) }, "partnerOrgShortName", fault.Required},
 		"unknown partner":    {func(d *customers.Draft) { d.PartnerOrgShortName = given.Of("nobody") }, "partnerOrgShortName", fault.Unknown},
