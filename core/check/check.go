@@ -163,6 +163,7 @@ var deceptive = &unicode.RangeTable{
 		{0x2060, 0x2060, 1}, // word joiner
 		{0x2066, 0x2069, 1}, // isolates of direction
 		{0xfeff, 0xfeff, 1}, // byte order mark
+		{0xfffd, 0xfffd, 1}, // what reading JSON leaves of half a character: it would be stored as what nobody wrote
 	},
 	R32: []unicode.Range32{{0xe0000, 0xe007f, 1}}, // tags
 }

@@ -115,7 +115,7 @@ func TestNoCheckTakesTextThatIsNotPlain(t *testing.T) {
 		map[string]fault.Problem{
 			"a\x00b": fault.Malformed, "a\nb": fault.Malformed, "a\tb": fault.Malformed, "\x7f": fault.Malformed,
 			"\u0085": fault.Malformed, "a\xffb": fault.Malformed, "gpj\u202eexe": fault.Malformed, "a\u2066b": fault.Malformed,
-			"a\u200bb": fault.Malformed, "\ufeffa": fault.Malformed, "a\u2028b": fault.Malformed, "a\U000e0041": fault.Malformed,
+			"a\u200bb": fault.Malformed, "\ufeffa": fault.Malformed, "a\u2028b": fault.Malformed, "a\U000e0041": fault.Malformed, "half \ufffd": fault.Malformed,
 		})
 	if got := problem(t, func(c *check.Fields) { c.AtMost("field", "a\x00", 255) }); got != fault.Malformed {
 		t.Error(got)
