@@ -1,8 +1,6 @@
 package accounts
 
 import (
-	"slices"
-
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
 	"bankgraph/core/given"
@@ -44,10 +42,7 @@ func (d *FeaturesDraft) check(c *check.Fields) {
 	c.Between("creditExposureLimit", d.CreditExposureLimit.Value, "0", highest)
 	c.AtMost("achCompanyId", d.ACHCompanyID.Value, 10)
 	c.Alphanumeric("achCompanyId", d.ACHCompanyID.Value)
-	for i, code := range d.SECCodes {
-		c.Required("secCodes", code)
-		d.SECCodes[i] = c.SECCode("secCodes", code)
-	}
+	d.SECCodes = c.SECCodes("secCodes", d.SECCodes)
 }
 
 // anew blames the amounts that a change of the currency would leave in the former one.
@@ -122,7 +117,7 @@ func (d *FeaturesDraft) achTo(c *check.Fields, a *Account, older bool) {
 	d.Underwritten.To(&a.Underwritten)
 	d.ACHPrefund.To(&a.ACHPrefund)
 	if d.SECCodes != nil {
-		a.SECCodes = distinct(d.SECCodes)
+		a.SECCodes = d.SECCodes
 	}
 	if exposed && !a.Underwritten && !a.ACHPrefund {
 		a.DebitExposureLimit = nil
@@ -176,14 +171,4 @@ func amountTo(c *check.Fields, field string, text given.Text, a *Account, stored
 	if amount := c.Amount(field, text.Value, a.Currency); amount != nil {
 		*stored = &amount.Minor
 	}
-}
-
-func distinct(codes []string) []string {
-	once := []string{}
-	for _, code := range codes {
-		if !slices.Contains(once, code) {
-			once = append(once, code)
-		}
-	}
-	return once
 }

@@ -109,7 +109,7 @@ func (s *Service) endTx(ctx context.Context, tx *changes.Tx, a *Account) error {
 	if err := s.sweptTx(ctx, tx, a); err != nil {
 		return err
 	}
-	if err := s.refusedTx(ctx, tx, ErrCharged, `SELECT EXISTS (SELECT FROM fee_tiers WHERE tenant = ? AND account = ?)`, a.Tenant, a.UID); err != nil {
+	if err := s.refusedTx(ctx, tx, ErrCharged, `SELECT EXISTS (SELECT FROM fee_tiers WHERE tenant = ? AND account = ? AND status <> 'Refused')`, a.Tenant, a.UID); err != nil {
 		return err
 	}
 	return s.refusedTx(ctx, tx, ErrDefaultOffset, `SELECT EXISTS (SELECT FROM accounts AS a JOIN accounts AS o

@@ -120,7 +120,8 @@ func (s *Service) removeSweepTx(ctx context.Context, tx *changes.Tx, at changes.
 	})
 }
 
-// fillTx writes a draft into a sweep of an active account, whose contacts must be the customer's.
+// fillTx writes a draft into a sweep of an active account. Its contacts must be the customer's, and no second person may
+// have yet to agree to them, or have refused.
 func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, a *Account, w *Sweep, draft SweepDraft) error {
 	if a.Status != Active {
 		return ErrNotActive
@@ -136,12 +137,13 @@ func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, a *Account, w *Swe
 			continue
 		}
 		var there bool
-		err := tx.NewRaw(`SELECT EXISTS (SELECT FROM contacts WHERE tenant = ? AND uid = ? AND customer = ?)`, a.Tenant, *named.contact, a.Customer).Scan(ctx, &there)
+		err := tx.NewRaw(`SELECT EXISTS (SELECT FROM contacts WHERE tenant = ? AND uid = ? AND customer = ? AND status = ?)`,
+			a.Tenant, *named.contact, a.Customer, contacts.Active).Scan(ctx, &there)
 		if err != nil {
 			return err
 		}
 		if !there {
-			return fault.Field("sweep", named.field, fault.Unknown, "must be a contact of the customer")
+			return fault.Field("sweep", named.field, fault.Unknown, "must be an active contact of the customer")
 		}
 	}
 	return nil

@@ -174,6 +174,13 @@ func TestOnlyAnActiveAccountOfOnesOwnIsSwept(t *testing.T) {
 	ours, banks := bank.Customer(coretest.OwnedBy(partner)), bank.Customer()
 	contact, stopped := bank.Contact(ours), bank.Account(ours, func(a *accounts.Account) { a.Status = accounts.Suspended })
 	theirs := bank.Account(banks)
+	for _, status := range []contacts.Status{contacts.Pending, contacts.Refused} { // or a sweep would pay past the second person
+		not := bank.Contact(ours, func(k *contacts.Contact) { k.Status = status })
+		_, err := bank.Accounts.SetSweep(bank.Partner(partner), ours.UID, accounts.SweepName{Account: bank.Account(ours).UID, Direction: accounts.Out}, outward(not), changes.Terms{})
+		if !blames(err, "sweepTo.contactId", fault.Unknown) {
+			t.Errorf("to a %s contact: %v", status, err)
+		}
+	}
 	set := func(a *accounts.Account, of bool) error {
 		name, customer := accounts.SweepName{Account: a.UID, Direction: accounts.Out}, ours.UID
 		if !of {

@@ -396,6 +396,8 @@ func TestWhatNeedsAnAccountKeepsItOpen(t *testing.T) {
 	contact := bank.Contact(customer)
 	bank.Sweep(swept, func(w *accounts.Sweep) { w.ToContact = &contact.UID })
 	bank.Fee(customer, func(f *fees.Tier) { f.Account = &charged.UID })
+	free := bank.Account(customer, empty)
+	bank.Fee(customer, func(f *fees.Tier) { f.Account, f.Status = &free.UID, fees.Refused })
 	elsewhere := bank.Account(customer, func(a *accounts.Account) { a.SystemOfRecord = accounts.External })
 	for name, one := range map[string]struct {
 		account *accounts.Account
@@ -403,9 +405,10 @@ func TestWhatNeedsAnAccountKeepsItOpen(t *testing.T) {
 	}{
 		"money": {full, accounts.ErrMoney}, "held": {held, accounts.ErrMoney}, "behind": {behind, accounts.ErrInFront},
 		"swept": {swept, accounts.ErrSwept}, "charged": {charged, accounts.ErrCharged}, "kept elsewhere": {elsewhere, nil},
+		"a fee tier was refused": {free, nil},
 	} {
 		_, err := bank.Accounts.Delete(bank.Staff(), customer.UID, one.account.UID, changes.Terms{})
-		if one.want != nil && !errors.Is(err, one.want) {
+		if !errors.Is(err, one.want) {
 			t.Errorf("delete, %s: %v", name, err)
 		}
 		if one.want == nil {

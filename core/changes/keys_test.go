@@ -160,7 +160,8 @@ func TestMalformedTermsAreRefused(t *testing.T) {
 	d := newDesk(t)
 	for name, terms := range map[string]changes.Terms{
 		"long key": {IdempotencyKey: strings.Repeat("k", 256)}, "odd key": {IdempotencyKey: "k\x7f"}, "a key of two lines": {IdempotencyKey: "a\nb"},
-		"version": {Version: -1}, "long reason": {Reason: strings.Repeat("é", 256)}, "reason with NUL": {Reason: "a\x00b"}, "broken reason": {Reason: "\xff"},
+		"version": {Version: -1}, "long reason": {Reason: strings.Repeat("é", 256)}, "reason with NUL": {Reason: "a\x00b"}, "reason with an escape code": {Reason: "ok \x1b[2K"},
+		"reason that reads otherwise": {Reason: "refund \u202e000,1"}, "reason of two lines": {Reason: "ok\napproved by nobody"}, "broken reason": {Reason: "\xff"},
 	} {
 		_, err := d.say(d.Staff(), d.take, changes.Target{}, "hello", terms)
 		if f, ok := fault.Of(err); !ok || f.Kind != fault.Invalid || f.Field == "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/check"
 	"bankgraph/core/fault"
 	"bankgraph/core/seal"
 	"bankgraph/db"
@@ -32,7 +33,10 @@ func (t Terms) check() error {
 	if t.Version < 0 {
 		return fault.Field("request", "version", fault.Min, "must be the version that was read")
 	}
-	if !utf8.ValidString(t.Reason) || utf8.RuneCountInString(t.Reason) > 255 || strings.ContainsRune(t.Reason, 0) {
+	if !check.IsPlain(t.Reason) { // it stands in the record: an escape code or a change of direction would forge one
+		return fault.Field("request", "reason", fault.Malformed, "must be plain text")
+	}
+	if utf8.RuneCountInString(t.Reason) > 255 {
 		return fault.Field("request", "reason", fault.Max, "must have at most 255 characters")
 	}
 	return nil

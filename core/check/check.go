@@ -1,5 +1,5 @@
 // Package check says what makes a field of a request right. Its rules know no database and no service: the
-// domains ask them of what either face read, and answer all faults of a request at once.
+// domains ask them of what either face read, and answer the faults of a request at once.
 //
 //	c := check.Of("customer")
 //	c.Required("legalName", d.LegalName)
@@ -60,7 +60,10 @@ func (c *Fields) name(field string) string {
 	return c.path + "." + field
 }
 
-// Err is nil, or all faults in the order in which they were found; fault.Of finds the first.
+// mostFaults is how many faults are told: whoever sends ten thousand wrong items must not get a far longer answer.
+const mostFaults = 100
+
+// Err is nil, or the faults in the order in which they were found, the first hundred of them; fault.Of finds the first.
 func (c *Fields) Err() error {
 	if len(c.faults) == 0 {
 		return nil
@@ -75,6 +78,9 @@ func (c *Fields) Fail(field string, problem fault.Problem, message string) {
 		return
 	}
 	c.failed[name] = true
+	if len(c.faults) == mostFaults {
+		return
+	}
 	c.faults = append(c.faults, fault.Field(c.subject, name, problem, message))
 }
 
@@ -157,6 +163,7 @@ var deceptive = &unicode.RangeTable{
 		{0x2060, 0x2060, 1}, // word joiner
 		{0x2066, 0x2069, 1}, // isolates of direction
 		{0xfeff, 0xfeff, 1}, // byte order mark
+		{0xfffd, 0xfffd, 1}, // what reading JSON leaves of half a character: it would be stored as what nobody wrote
 	},
 	R32: []unicode.Range32{{0xe0000, 0xe007f, 1}}, // tags
 }

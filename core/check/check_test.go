@@ -115,7 +115,7 @@ func TestNoCheckTakesTextThatIsNotPlain(t *testing.T) {
 		map[string]fault.Problem{
 			"a\x00b": fault.Malformed, "a\nb": fault.Malformed, "a\tb": fault.Malformed, "\x7f": fault.Malformed,
 			"\u0085": fault.Malformed, "a\xffb": fault.Malformed, "gpj\u202eexe": fault.Malformed, "a\u2066b": fault.Malformed,
-			"a\u200bb": fault.Malformed, "\ufeffa": fault.Malformed, "a\u2028b": fault.Malformed, "a\U000e0041": fault.Malformed,
+			"a\u200bb": fault.Malformed, "\ufeffa": fault.Malformed, "a\u2028b": fault.Malformed, "a\U000e0041": fault.Malformed, "half \ufffd": fault.Malformed,
 		})
 	if got := problem(t, func(c *check.Fields) { c.AtMost("field", "a\x00", 255) }); got != fault.Malformed {
 		t.Error(got)
@@ -179,5 +179,20 @@ func TestADomainsOwnParserIsBlamedOnTheWholePath(t *testing.T) {
 	if !errors.As(c.Err(), &all) || len(all) != 2 || all[0].Field != "a.bad" || all[0].Problem != fault.Unknown ||
 		all[0].Subject != "account" || strings.Contains(all[1].Error(), "fire") {
 		t.Errorf("%+v", all)
+	}
+}
+
+func TestAThousandWrongItemsAreNotAThousandFaults(t *testing.T) {
+	t.Parallel()
+	c := check.Of("limit")
+	for i := range 1000 {
+		c.Item("", i).Required("code", "")
+	}
+	var faults fault.Faults
+	if !errors.As(c.Err(), &faults) || len(faults) != 100 || faults[99].Field != "[99].code" {
+		t.Errorf("%d faults", len(faults))
+	}
+	if !c.Item("", 999).Failed("code") {
+		t.Error("what is wrong beyond them counts as right")
 	}
 }

@@ -2,6 +2,7 @@ package check
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"bankgraph/core/fault"
@@ -93,6 +94,20 @@ func (c *Fields) SECCode(field, value string) string {
 	}
 	c.demand(code != "", field, value, fault.Malformed, "must be a standard entry class of ACH, such as CCD or PPD")
 	return right(c, field, code)
+}
+
+// SECCodes reads a list of entry classes; each is returned once.
+func (c *Fields) SECCodes(field string, values []string) (codes []string) {
+	for _, value := range values {
+		c.Required(field, value)
+		if code := c.SECCode(field, value); !slices.Contains(codes, code) {
+			codes = append(codes, code)
+		}
+	}
+	if codes == nil && values != nil {
+		return []string{} // given, and none
+	}
+	return codes
 }
 
 // mod97 reads letters as 10 to 35 and gives the remainder by 97 (ISO 7064): 1 says that the check digits

@@ -2,6 +2,7 @@ package check_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -129,6 +130,23 @@ func TestEntryClassesAreThoseOfACH(t *testing.T) {
 		map[string]fault.Problem{"ABC": fault.Malformed, "CC": fault.Malformed, "CCDD": fault.Malformed})
 	if got := check.Of("thing").SECCode("field", "ccd"); got != "CCD" {
 		t.Error(got)
+	}
+}
+
+func TestAListHasEachEntryClassOnce(t *testing.T) {
+	t.Parallel()
+	c := check.Of("thing")
+	if got := c.SECCodes("field", []string{"ccd", "PPD", "CCD", "ppd"}); !slices.Equal(got, []string{"CCD", "PPD"}) || c.Err() != nil {
+		t.Errorf("%v %v", got, c.Err())
+	}
+	if c.SECCodes("field", nil) != nil || c.SECCodes("field", []string{}) == nil {
+		t.Error("a list that was not given is an empty one, or the other way round")
+	}
+	for _, wrong := range []string{"", " ", "ZZZ"} {
+		c := check.Of("thing")
+		if c.SECCodes("field", []string{"CCD", wrong}); c.Err() == nil {
+			t.Errorf("%q passes", wrong)
+		}
 	}
 }
 

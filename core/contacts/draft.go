@@ -3,6 +3,7 @@ package contacts
 import (
 	"reflect"
 	"slices"
+	"strconv"
 
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
@@ -118,6 +119,9 @@ func (d *Draft) check(c *check.Fields, adding bool) {
 	d.Bank.Address = d.address(c, "contactBank.address", d.Bank.Address, adding, false)
 	d.Intermediary.check(c.In("intermediaryBank"))
 	d.Intermediary.Address = d.address(c, "intermediaryBank.address", d.Intermediary.Address, adding, false)
+	if len(d.RegulatoryReporting) > mostReporting {
+		c.Fail("regulartoryReporting", fault.Max, "must be at most "+strconv.Itoa(mostReporting))
+	}
 	for i, entry := range d.RegulatoryReporting {
 		at := c.Item("regulartoryReporting", i)
 		at.Required("key", entry.Key)
@@ -125,6 +129,9 @@ func (d *Draft) check(c *check.Fields, adding bool) {
 		at.AtMost("value", entry.Value, 255)
 	}
 }
+
+// mostReporting is how many regulatory entries one contact may have: every list of contacts shows them all.
+const mostReporting = 100
 
 // texts are the fields that are plain text, in the order of the contract.
 func (d *Draft) texts() []struct {

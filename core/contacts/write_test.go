@@ -159,6 +159,9 @@ func TestANewContactMeetsTheDemandsOfItsGeneration(t *testing.T) {
 		"key of nobody": {contacts.Current, func(d *contacts.Draft) {
 			d.RegulatoryReporting = append(d.RegulatoryReporting, contacts.Reporting{Key: "shoe"})
 		}, []string{"regulartoryReporting[1].key NOTFOUND"}},
+		"more entries than anyone reads": {contacts.Current, func(d *contacts.Draft) {
+			d.RegulatoryReporting = slices.Repeat(d.RegulatoryReporting, 101)
+		}, []string{"regulartoryReporting MAX"}},
 		"no key": {contacts.Current, func(d *contacts.Draft) { d.RegulatoryReporting[0].Key = " " }, []string{"regulartoryReporting[0].key REQUIRED"}},
 		"all at once": {contacts.Current, func(d *contacts.Draft) {
 			d.Name, d.Bank.NationalCode, d.PhoneNumber = given.Of(""), given.Of("1"), given.Of("x")

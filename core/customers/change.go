@@ -19,7 +19,8 @@ var (
 )
 
 // Change changes what the draft gives; the short name it ignores. A customer that is suspended only the bank itself may
-// change. Where the settings of the customer or of the bank ask for dual approval, nothing changes until a second person approves.
+// change. Where the settings of the customer or of the bank ask for dual approval, or the change would end that of
+// anything, nothing changes until a second person approves.
 func (s *Service) Change(ctx context.Context, uid UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
 	caller, err := access.Require(ctx, access.ManageCustomers)
 	if err != nil {
@@ -48,7 +49,7 @@ func (s *Service) modifyTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		return Saved{}, err
 	}
 	was, c := held.Customer, &held.Customer
-	dual := tx.Dual(held.Asks(AccessSettings.DualForCustomers))
+	asks := held.Asks(AccessSettings.DualForCustomers)
 	if err := tx.Fresh(was.Version); err != nil {
 		return Saved{}, err
 	}
@@ -59,7 +60,8 @@ func (s *Service) modifyTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if err != nil {
 		return Saved{}, err
 	}
-	if dual {
+	// One person alone could otherwise do without the second by switching the question off first.
+	if tx.Dual(asks || c.Access.laxer(was.Access)) {
 		proposal := changes.Proposal{Customer: at.Customer, UID: was.UID, Version: was.Version, Before: &was, After: c}
 		if plan != nil {
 			proposal.BeforeToo, proposal.AfterToo = plan.Before, plan.After

@@ -215,6 +215,13 @@ func (a AccessSettings) DualForContacts() bool { return a.BeneDualApproval }
 // DualForUsers tells whether new and changed users and roles need a second person.
 func (a AccessSettings) DualForUsers() bool { return a.UserDualApproval }
 
+// laxer tells whether something that needed a second person would need none any more.
+func (a AccessSettings) laxer(was AccessSettings) bool {
+	return was.CustomerDualApproval && !a.CustomerDualApproval || was.BeneDualApproval && !a.BeneDualApproval ||
+		was.UserDualApproval && !a.UserDualApproval || was.FeeTierForApproval && !a.FeeTierForApproval ||
+		was.PaymentDualApproval && !a.PaymentDualApproval || was.NotificationsDualApproval && !a.NotificationsDualApproval
+}
+
 // DualForFees tells whether fee tiers need a second person.
 func (a AccessSettings) DualForFees() bool { return a.FeeTierForApproval }
 

@@ -97,9 +97,7 @@ func (d *Draft) check(caller access.Caller, making bool) error {
 	d.checkAddresses(c, making)
 	d.Profile.check(c.In("additionalProfileDetails"))
 	d.Access.check(c.In("legalEntityAccessSettings"))
-	for i, code := range d.SECCodes {
-		d.SECCodes[i] = c.SECCode("secCodes", code)
-	}
+	d.SECCodes = c.SECCodes("secCodes", d.SECCodes)
 	CheckAttributes(c, "additionalAttributes", d.AdditionalAttributes)
 	return c.Err()
 }

@@ -77,6 +77,7 @@ func TestEveryFieldOfANewCustomerIsChecked(t *testing.T) {
 		"web site":           {func(d *customers.Draft) { d.Website = given.Of("javascript:alert(1)") }, "webSite", fault.Malformed},
 		"ACH company":        {func(d *customers.Draft) { d.ACHCompanyID = given.Of("123456789") }, "achCompanyID", fault.Exact},
 		"entry class":        {func(d *customers.Draft) { d.SECCodes = []string{"ZZZ"} }, "secCodes", fault.Malformed},
+		"empty entry class":  {func(d *customers.Draft) { d.SECCodes = []string{""} }, "secCodes", fault.Required},
 		"Self":               {func(d *customers.Draft) { d.RelationshipType = new(customers.RelationSelf) }, "relationshipType", fault.Forbidden},
 		"nobody's party":     {func(d *customers.Draft) { d.RelationshipType = new(customers.RelationThirdParty) }, "partnerOrgShortName", fault.Required},
 		"unknown partner":    {func(d *customers.Draft) { d.PartnerOrgShortName = given.Of("nobody") }, "partnerOrgShortName", fault.Unknown},
@@ -401,6 +402,43 @@ func TestTwoPeopleChangeACustomer(t *testing.T) {
 	}
 	if _, err := bank.Customers.Suspend(bank.Staff(), c.UID, changes.Terms{}); err != nil || find(t, bank, c.UID).Status != customers.Active {
 		t.Errorf("suspended by one person: %v", err)
+	}
+}
+
+func TestNobodyEndsDualApprovalAlone(t *testing.T) {
+	t.Parallel()
+	for name, setting := range map[string]func(*customers.AccessDraft) *given.Flag{
+		"customers": func(a *customers.AccessDraft) *given.Flag { return &a.CustomerDualApproval },
+		"contacts":  func(a *customers.AccessDraft) *given.Flag { return &a.BeneDualApproval },
+		"users":     func(a *customers.AccessDraft) *given.Flag { return &a.UserDualApproval },
+		"fees":      func(a *customers.AccessDraft) *given.Flag { return &a.FeeTierForApproval },
+		"payments":  func(a *customers.AccessDraft) *given.Flag { return &a.PaymentDualApproval },
+		"notices":   func(a *customers.AccessDraft) *given.Flag { return &a.NotificationsDualApproval },
+	} {
+		bank := staffed(t)
+		c := bank.Customer()
+		set := func(on bool) (changes.Outcome[customers.Saved], error) {
+			d := customers.Draft{}
+			*setting(&d.Access) = given.Of(on)
+			return bank.Customers.Change(bank.Staff(), c.UID, d, changes.Terms{})
+		}
+		if out, err := set(true); err != nil || out.Approval != 0 {
+			t.Fatalf("%s, on: %+v %v", name, out, err)
+		}
+		was := find(t, bank, c.UID).Access
+		out, err := set(false)
+		if err != nil || out.Approval == 0 || find(t, bank, c.UID).Access != was {
+			t.Fatalf("%s, off: %+v %v", name, out, err)
+		}
+		if _, err := bank.Changes.Approve(bank.Staff(), changes.UID(out.Approval), changes.Terms{}); !errors.Is(err, changes.ErrOwn) {
+			t.Errorf("%s, off, its maker approves: %v", name, err)
+		}
+		if _, err := bank.Changes.Approve(bank.Checker(), changes.UID(out.Approval), changes.Terms{}); err != nil {
+			t.Errorf("%s, off, approved: %v", name, err)
+		}
+		if out, err := set(false); err != nil || out.Approval != 0 || find(t, bank, c.UID).Access == was {
+			t.Errorf("%s, off by now: %+v %v", name, out, err)
+		}
 	}
 }
 
