@@ -610,7 +610,7 @@ func _Limit(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj
 
 // region    ***************************** type.gotpl *****************************
 
-func unmarshalNCeilingInput2bankgraphᚋcoreᚋcustomersᚐCeiling(ctx context.Context, ec *executionContext, v any) (limits.Draft, error) {
+func unmarshalNCeilingInput2bankgraphᚋcoreᚋcustomersᚐCeiling(ctx context.Context, ec *executionContext, v any) (customers.Ceiling, error) {
 	res, err := unmarshalInputCeilingInput(ctx, ec, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
