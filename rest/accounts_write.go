@@ -77,8 +77,8 @@ func (a *api) actOnAccountV2(r *http.Request) (answer, error) {
 	q := readBody(r)
 	customer, uid := inPath(q, "customerUID", customers.ParseUID), inPath(q, "accountUID", accounts.ParseUID)
 	body, terms := q.fields(), q.terms()
-	action := body.required("action")
-	terms.Reason = body.required("reason")
+	action := body.required("action", fields.text)
+	terms.Reason = body.required("reason", fields.text)
 	act := parsed(q, "action", action, accounts.ParseAction)
 	if q.err != nil {
 		return answer{}, q.err

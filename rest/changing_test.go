@@ -233,7 +233,7 @@ func TestFieldsOfCustomersAreNamedAsTheyWereWritten(t *testing.T) {
 		{"/v2/customers/{C}", `{"swiftCode": "MUSTDEFF", "swiftcode": "MUSTDEFF"}`, "must be given once"},
 		{"/v2/customers/{C}", `{"legalEntityAccessSettings": {"paymentNumberOfApprovers": 1.5}}`, "legalEntityAccessSettings.paymentNumberOfApprovers: must be a whole number"},
 		{"/v2/customers/{C}", `{"limits": [{"appName": "Payments", "appLimits": [{"key": "ACH_PAYMENT_LIMIT_PER_DAY", "value": "1"}, {"key": "NOBODYS", "value": "1"}]}]}`, "limits[0].appLimits[1].key: "},
-		{"/v2/customers/{C}", `{"limits": [{"appName": "Foreign_Exchange", "appLimits": [{"key": "ACH_PAYMENT_LIMIT_PER_DAY", "value": "1"}]}]}`, "limits[0].appLimits[0].appName: "},
+		{"/v2/customers/{C}", `{"limits": [{"appName": "Foreign_Exchange", "appLimits": [{"key": "ACH_PAYMENT_LIMIT_PER_DAY", "value": "1"}]}]}`, "failed: limits[0].appName: "},
 		{"/v2/customers/{C}", `{"limits": [{"appLimits": [{"key": "ACH_PAYMENT_LIMIT_PER_DAY", "value": "-1"}]}]}`, "limits[0].appLimits[0].value: "},
 		{"/v2/customers/{C}", `{"shortName": "other", "owner": 0, "status": "Pending", "version": 9}`, "body: must change something"},
 		{"/v2/customers/{C}", `{"note": null}`, "body: must change something"},

@@ -59,7 +59,7 @@ func draftG1(body fields) accounts.Draft {
 
 // openingG1 demands the caller's reference, as the oldest form does. Wires are on unless it says otherwise.
 func openingG1(body fields) accounts.Draft {
-	body.required("externalReferenceId")
+	body.required("externalReferenceId", fields.number)
 	return wired(draftG1(body))
 }
 
@@ -135,13 +135,13 @@ func sending(network fields, prefix string) given.Flag {
 	return send
 }
 
-// required is a text that must be there.
-func (f fields) required(name string) string {
-	value := f.number(name).Value
-	if strings.TrimSpace(value) == "" {
+// required is what must be there, read as what the contract says it is.
+func (f fields) required(name string, as func(fields, ...string) given.Text) string {
+	value := as(f, name)
+	if f.members[name] == nil || value.Given && strings.TrimSpace(value.Value) == "" {
 		f.q.fail(fault.Field("request", f.path+name, fault.Required, "is required"))
 	}
-	return value
+	return value.Value
 }
 
 // accountSavedG1 answers all changes of the first generation.

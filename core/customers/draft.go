@@ -163,7 +163,10 @@ func (d *Draft) checkAddresses(c *check.Fields, making bool) {
 			legal = []string{"addressLine1", "city", "state", "countryCode"}
 		}
 		if d.MailAddressSameAsLegal.Given && !d.MailAddressSameAsLegal.Value {
-			mailing = needed
+			mailing = legal
+			if d.Oldest {
+				mailing = needed
+			}
 		}
 	}
 	d.LegalAddress = c.GivenAddress("legalAddress", d.LegalAddress, legal...)

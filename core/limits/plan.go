@@ -3,6 +3,7 @@ package limits
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
@@ -16,10 +17,11 @@ func (s *Service) PlanOf(ctx context.Context, tx *changes.Tx, of customers.UID, 
 	for i, c := range ceilings {
 		place := fmt.Sprintf("[%d]", i)
 		at, code := c.At, ".key"
+		group := at[:max(0, strings.LastIndexByte(at, '.'))] // of one application, which it names
 		if at == "" {
-			at, code = "limits"+place, ".code"
+			at, code, group = "limits"+place, ".code", "limits"+place
 		}
-		names[place+".entityLimitId"], names[place+".entityLimitValue"], names[place+".appName"] = at+code, at+".value", at+".appName"
+		names[place+".entityLimitId"], names[place+".entityLimitValue"], names[place+".appName"] = at+code, at+".value", group+".appName"
 	}
 	plan, err := s.PlanTx(ctx, tx, of, ceilings, true)
 	if err != nil {
