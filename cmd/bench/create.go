@@ -23,7 +23,7 @@ func init() { born.Store(time.Now().UnixMicro()) }
 // newcomers is the cost center that tells these customers from those of the demo bank.
 const newcomers = "BENCH"
 
-// create asks for a new customer. Limits are no part of it: over REST they are a second request (PATCH …/limits).
+// create asks for a new customer. Limits are no part of it: over REST they take a second request (an update, or PATCH …/limits).
 func (b *bank) create(row string, once bool) []byte {
 	number := born.Add(1)
 	key := ""

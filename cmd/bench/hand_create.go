@@ -36,7 +36,7 @@ import (
 //	commit
 //
 // and, where a partner or a parent is named, WITH partner AS (… FOR SHARE), parent AS (… FOR SHARE) SELECT … before the
-// people. Limits are no part of a create over REST: they are a second request (PATCH …/limits).
+// people. Limits are no part of a create over REST: they take a second request.
 // The second half needs what the first one finds, so there are two round trips.
 const (
 	beginWrite = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE`
