@@ -49,7 +49,7 @@ var mutations = map[string]struct {
 			legalAddress: {line1: "1 Lake Rd", line2: "Back", city: "Erie", state: "PA", postalCode: "16501", countryCode: "USA"}, mailAddressSameAsLegal: false,
 			costCenter: "CC1", relationshipManager: "MJones", originatingOfficer: "mjones", customerId: "L-1", achCompanyId: "1123456780", lei: "DEMO00BNKG0000000127",
 			swiftCode: "MUSTDEFF", emailAddress: "office@lakeside.example", phoneNumber: "614 555 0123", faxNumber: "x", website: "lakeside.example", logoUrl: "https://lakeside.example/l.png",
-			linkedinUrl: "linkedin.example/l", twitterUrl: "twitter.example/l", mailingAddress: {line1: "PO Box 1", city: "Erie", countryCode: "US"}, relationshipType: CUSTOMER,
+			linkedinUrl: "linkedin.example/l", twitterUrl: "twitter.example/l", mailingAddress: {line1: "PO Box 1", city: "Erie", postalCode: "16501", countryCode: "US"}, relationshipType: CUSTOMER,
 			parentEntityShortName: "short-%s", profile: {creditClient: true, achNonPrefundLimit: "12.50", creditValueAdjustment: "0.25", detailsOfCharge: "sha"}, secCodes: ["ccd"], note: "n",
 			access: {allowOnlineAccess: true, firstApproverLimit: "10.5", secondApproverLimit: "999999999.99", numberOfApprovers: 2}, additionalAttributes: [{name: "region", value: "East"}]`, c)
 	}, `customer { id shortName status version taxId { masked } legalAddress { countryCode country } mailingAddress { line1 country } relationshipManager phoneNumber secCodes

@@ -211,17 +211,7 @@ func (b *bank) configure(level customers.Level, name string, of customers.Attrib
 // program is the partner's program.
 func (b *bank) program() context.Context { return b.Partner(b.partner) }
 
-// without are these permissions but one.
-func without(all []access.Permission, one access.Permission) (rest []access.Permission) {
-	for _, p := range all {
-		if p != one {
-			rest = append(rest, p)
-		}
-	}
-	return rest
-}
-
 // leaks tells whether a body shows anything that its reader must not see.
 func (b *bank) leaks(body string) bool {
-	return strings.Contains(body, canary) || strings.Contains(body, b.hidden.Number.Last4) && b.hidden.Number.Last4 != ""
+	return strings.Contains(body, canary) || strings.Contains(body, b.hidden.Number.Masked()) || strings.Contains(body, number(b.hidden))
 }

@@ -33,6 +33,13 @@ func (d dialect) says(phrase string) dialect {
 	return d
 }
 
+// updates returns the dialect of an account update, which has a code of its own for the server's failures (contract,
+// section 7).
+func (d dialect) updates() dialect {
+	d.lines = append([]line{{kind: fault.Internal, status: http.StatusInternalServerError, code: notAuthorized}}, d.lines...)
+	return d
+}
+
 // line gives a fault its status and code.
 type line struct {
 	is      *fault.Fault  // this very fault of core,

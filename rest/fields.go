@@ -157,9 +157,6 @@ func (f fields) object(names ...string) fields {
 	return fields{q: f.q, members: members, path: f.path + used + "."}
 }
 
-// given tells whether the object was there at all.
-func (f fields) given() bool { return f.members != nil }
-
 // items are the objects of a body that is a list. What is wrong with one is blamed on [0].name.
 func (q *reader) items() []fields { return fields{q: q}.objects("", q.list) }
 

@@ -56,7 +56,7 @@ func (s *Service) modifyTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if err := modify(&was, c); err != nil {
 		return Saved{}, err
 	}
-	plan, err := s.planTx(ctx, tx, c.UID, ceilings)
+	plan, err := s.planTx(ctx, tx, c, ceilings)
 	if err != nil {
 		return Saved{}, err
 	}

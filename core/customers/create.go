@@ -76,7 +76,7 @@ func (s *Service) createTx(ctx context.Context, tx *changes.Tx, _ changes.Target
 	if _, err := tx.NewInsert().Model(c).Exec(ctx); err != nil {
 		return Saved{}, refused(err)
 	}
-	plan, err := s.planTx(ctx, tx, c.UID, draft.Limits)
+	plan, err := s.planTx(ctx, tx, c, draft.Limits)
 	if err == nil && plan != nil {
 		err = plan.WriteTx(ctx, tx)
 	}

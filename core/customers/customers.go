@@ -27,7 +27,7 @@ type Service struct {
 
 // LimitPlanner says what a customer's limits become by new ceilings, before anything is written. Limits stand behind
 // customers, so they hand it over.
-type LimitPlanner func(ctx context.Context, tx *changes.Tx, of UID, ceilings []Ceiling) (*LimitPlan, error)
+type LimitPlanner func(ctx context.Context, tx *changes.Tx, of *Customer, ceilings []Ceiling) (*LimitPlan, error)
 
 // LimitPlan is what a LimitPlanner says: how the record shows it, and how it is carried out.
 type LimitPlan struct {
@@ -39,7 +39,7 @@ type LimitPlan struct {
 func (s *Service) PlanLimits(planner LimitPlanner) { s.limits = planner }
 
 // planTx is nil where a draft gives no limits.
-func (s *Service) planTx(ctx context.Context, tx *changes.Tx, of UID, ceilings []Ceiling) (*LimitPlan, error) {
+func (s *Service) planTx(ctx context.Context, tx *changes.Tx, of *Customer, ceilings []Ceiling) (*LimitPlan, error) {
 	if len(ceilings) == 0 {
 		return nil, nil
 	}

@@ -23,7 +23,7 @@ func TestAFaceCallsFieldsInItsOwnWords(t *testing.T) {
 			t.Errorf("%s: %v, %v", field, one, several)
 		}
 	}
-	if err := errors.New("disk on fire"); fault.Called(err, words) != err || fault.Called(nil, words) != nil {
+	if err := errors.New("disk on fire"); !errors.Is(fault.Called(err, words), err) || fault.Called(nil, words) != nil {
 		t.Error("what is no fault has changed")
 	}
 	if !errors.Is(fault.Called(fmt.Errorf("pay: %w", errClosed), words), errClosed) {

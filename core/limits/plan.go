@@ -12,7 +12,12 @@ import (
 
 // PlanOf is customers.LimitPlanner: an update of a customer, or a new one, sets its limits in the same transaction. A
 // limit that the customer does not have yet is set up. Faults blame the limit where the caller wrote it.
-func (s *Service) PlanOf(ctx context.Context, tx *changes.Tx, of customers.UID, ceilings []customers.Ceiling) (*customers.LimitPlan, error) {
+func (s *Service) PlanOf(ctx context.Context, tx *changes.Tx, of *customers.Customer, ceilings []customers.Ceiling) (*customers.LimitPlan, error) {
+	if of.Version > 1 || of.Status != customers.Pending { // a new customer that waits for approval has them from the start
+		if err := changeable(of); err != nil {
+			return nil, err
+		}
+	}
 	names := map[string]string{}
 	for i, c := range ceilings {
 		place := fmt.Sprintf("[%d]", i)
@@ -23,7 +28,7 @@ func (s *Service) PlanOf(ctx context.Context, tx *changes.Tx, of customers.UID, 
 		}
 		names[place+".entityLimitId"], names[place+".entityLimitValue"], names[place+".appName"] = at+code, at+".value", group+".appName"
 	}
-	plan, err := s.PlanTx(ctx, tx, of, ceilings, true)
+	plan, err := s.PlanTx(ctx, tx, of.UID, ceilings, true)
 	if err != nil {
 		return nil, fault.Called(err, names)
 	}
