@@ -156,7 +156,7 @@ type Done struct {
 	After    any   // the row as it is; nil for one that is gone
 }
 
-// Record writes the audit entry and the event of what was just done. Where nothing differs, nothing is written.
+// Record writes the audit entry, with only the fields that differ, and the event of what was just done.
 func (tx *Tx) Record(ctx context.Context, done Done) error {
 	before, after := audit.Diff(done.Before, done.After)
 	tx.mark.Version = done.Version
