@@ -14,7 +14,6 @@ import (
 	"bankgraph/core/fault"
 	"bankgraph/core/fees"
 	"bankgraph/core/given"
-	"bankgraph/core/limits"
 	"bankgraph/core/money"
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
@@ -55,7 +54,7 @@ var writes = []struct {
 	{name: "changeContact, which is absent", refused: contacts.ErrNotFound, on: func(b *coretest.Bank) write { return changeContact(b, 4711) }},
 	{name: "changeLimits", on: func(b *coretest.Bank) write { return changeLimits(b, b.Customer()) }},
 	{name: "changeLimits, to be approved", on: func(b *coretest.Bank) write { return changeLimits(b, b.Customer(dual)) }},
-	{name: "changeLimits, of who is suspended", refused: limits.ErrInactive, on: func(b *coretest.Bank) write {
+	{name: "changeLimits, of who is suspended", refused: customers.ErrInactive, on: func(b *coretest.Bank) write {
 		return changeLimits(b, b.Customer(func(c *customers.Customer) { c.Status = customers.Suspended }))
 	}},
 	{name: "addFeeTier", on: func(b *coretest.Bank) write { return addFeeTier(b, b.Customer()) }},

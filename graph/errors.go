@@ -13,6 +13,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"bankgraph/core/changes"
+	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/limits"
 	"bankgraph/db"
@@ -58,7 +59,7 @@ var precise = []struct {
 	problem fault.Problem // and this problem with it; what is empty fits all
 	code    string
 }{
-	{is: limits.ErrInactive, code: "CUSTOMER_CUSTOMERID_STATUS"},
+	{is: customers.ErrInactive, code: "CUSTOMER_CUSTOMERID_STATUS"},
 	{is: limits.ErrProcessingOrg, code: "CUSTOMER_CUSTOMERID_NOTALLOWED"},
 	{is: limits.ErrNone, code: "CUSTOMERLIMIT_BASELINE_NOTFOUND"},
 	{subject: "limit", field: "limits", problem: fault.Required, code: "CUSTOMERLIMIT_LIST_EMPTY"},

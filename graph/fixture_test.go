@@ -147,13 +147,20 @@ func bankOn(t testing.TB, url string, o db.Options) *bank {
 func (b *bank) staff() *access.Caller {
 	return &access.Caller{
 		Tenant: b.tenant, TenantCode: "bank", Client: "staff", ClientName: "Staff portal", Entity: int64(theBank),
-		Partner: int64(theBank), Institution: true, Permissions: access.All,
+		Partner: int64(theBank), Reach: access.OfBank, Permissions: access.All,
 	}
 }
 
 func (b *bank) partner() *access.Caller {
 	caller := b.staff()
-	caller.Client, caller.Entity, caller.Partner, caller.Institution = "partner", int64(partner), int64(partner), false
+	caller.Client, caller.Entity, caller.Partner, caller.Reach = "partner", int64(partner), int64(partner), access.OfPartner
+	return caller
+}
+
+// somebodyOf is a user of a customer as a caller.
+func (b *bank) somebodyOf(of customers.UID) *access.Caller {
+	caller := b.staff()
+	caller.Client, caller.LoginID, caller.Entity, caller.Reach = "portal", "somebody", int64(of), access.OfCustomer
 	return caller
 }
 
@@ -237,13 +244,13 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 			b.fill(&u, int64(g.UID))
 			u.Tenant, u.Number, u.Status, u.Version = b.tenant, users.Number(g.UID), users.Active, 1
 			u.PhoneNumber = fmt.Sprint("+1614", g.UID)
-			u.Limits = []users.ApplicationLimits{{Name: "Payments", Limits: []roles.Limit{{Name: "Daily_Payment_Limits", Minor: int64(u.Number), Currency: "USD"}}}}
+			u.Limits = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: int64(u.Number), Currency: "USD"}}}}
 			people = append(people, u)
 
 			r := roles.Role{UID: roleOf(uid, n), Customer: uid}
 			b.fill(&r, int64(g.UID))
 			r.Tenant, r.Number, r.Type, r.Owner, r.Status, r.Version = b.tenant, roles.Number(g.UID), roles.Customer, roles.OwnerCustomer, roles.Active, 1
-			r.Applications = []roles.Grant{{Name: "Payments", Entitlements: []string{"View_Payments"}, Limits: []roles.Limit{{Name: "Daily_Payment_Limits", Minor: 100_000_000 + int64(r.Number), Currency: "USD"}}}}
+			r.Applications = []roles.Grant{{Name: "Payments", Entitlements: []string{"View_Payments"}, Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 100_000_000 + int64(r.Number), Currency: "USD"}}}}
 			offered = append(offered, r)
 			given = append(given, users.RoleOf{Tenant: b.tenant, Customer: uid, User: u.UID, Role: r.UID})
 		}

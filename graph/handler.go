@@ -45,7 +45,7 @@ const mostErrors = 100
 
 // limits per rail are at most these many, and a customer's fee tiers are few: the price check counts them so.
 var listSizes = map[string]int{
-	"Customer.limits": 15, "Customer.fees": 10, "Viewer.permissions": 20, "User.roles": 3, "User.limits": 2, "User.applicationLimits": 2,
+	"Customer.limits": 15, "Customer.fees": 10, "Viewer.permissions": 20, "Viewer.limits": 2, "User.roles": 3, "User.limits": 2, "User.applicationLimits": 2,
 	"ApplicationLimits.limits": 3, "Role.applications": 5, "RoleApplication.limits": 3,
 }
 

@@ -155,6 +155,9 @@ func principals(ours, other *bank) []principal {
 		{"other partner", &otherPartners, ours, map[customers.UID]bool{otherStar: true}},
 		{"other bank's staff", other.staff(), other, map[customers.UID]bool{star: true, otherStar: true, onlyThere: true}},
 		{"other bank's partner", other.partner(), other, map[customers.UID]bool{star: true, onlyThere: true}},
+		{"somebody of a customer", ours.somebodyOf(star), ours, map[customers.UID]bool{star: true}},
+		{"somebody of another's customer", ours.somebodyOf(otherStar), ours, map[customers.UID]bool{otherStar: true}},
+		{"somebody of the other bank's customer", other.somebodyOf(star), other, map[customers.UID]bool{star: true}},
 		{"nobody", nil, ours, nil},
 	}
 	for _, p := range access.All {
@@ -219,6 +222,24 @@ func TestAPartnersListsHoldItsOwnOnly(t *testing.T) {
 		if got := ours.ask(t, ours.partner(), `query($n: String!) { customer(by: {shortName: $n}) { uid } }`, "n", name).fine(t); got.at("customer") != nil {
 			t.Errorf("%s", got.body)
 		}
+	}
+}
+
+// So have the lists of somebody of a customer: that customer alone, and what it has.
+func TestTheListsOfSomebodyOfACustomerHoldThatCustomerAlone(t *testing.T) {
+	t.Parallel()
+	ours, _ := twins(t)
+	got := ours.ask(t, ours.somebodyOf(star), `{ viewer { reach } customers { totalCount nodes { uid parent { uid } accounts { nodes { uid } } } }
+		filtered: customers(filter: {status: ACTIVE}) { totalCount } others: customers(filter: {shortName: "short-`+otherStar.String()+`"}) { totalCount nodes { uid } } }`).fine(t)
+	if got.at("viewer", "reach") != "CUSTOMER" || got.at("customers", "nodes", 0, "uid") != star.String() || got.at("customers", "nodes", 1) != nil ||
+		got.at("customers", "nodes", 0, "accounts", "nodes", 0) == nil {
+		t.Errorf("%s", got.body)
+	}
+	if got.at("customers", "totalCount") != 1.0 || got.at("filtered", "totalCount") != 1.0 || got.at("others", "totalCount") != 0.0 {
+		t.Errorf("%s", got.body)
+	}
+	if got.at("customers", "nodes", 0, "parent") != nil { // whoever it belongs to is not its to see
+		t.Errorf("%s", got.body)
 	}
 }
 

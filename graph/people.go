@@ -6,6 +6,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/google/uuid"
 
+	"bankgraph/core/access"
 	"bankgraph/core/customers"
 	"bankgraph/core/roles"
 	"bankgraph/core/users"
@@ -41,7 +42,7 @@ var (
 		key: roleUID, place: func(r *roles.Role) int64 { return int64(r.Number) }, kind: func() *kind { return roleKind },
 	})
 	userRoles    = &relation[users.User, users.UID, []*roles.Role]{key: userUID, queue: queueRoles}
-	userLimits   = &relation[users.User, users.UID, []*users.ApplicationLimits]{key: userUID, queue: queueBounds, late: true}
+	userLimits   = &relation[users.User, users.UID, []*access.ApplicationLimits]{key: userUID, queue: queueBounds, late: true}
 	userCustomer = toCustomer(userUID, func(u *users.User) *customers.UID { return &u.Customer })
 	roleCustomer = toCustomer(roleUID, func(r *roles.Role) *customers.UID { return &r.Customer })
 )
@@ -77,17 +78,17 @@ func queueRoles(ctx context.Context, o *operation, b *db.Batch, s *siblings, f g
 }
 
 // queueBounds reads the roles of users for the limits that count.
-func queueBounds(ctx context.Context, o *operation, b *db.Batch, s *siblings, _ graphql.CollectedField) (func(users.UID) ([]*users.ApplicationLimits, error), step) {
+func queueBounds(ctx context.Context, o *operation, b *db.Batch, s *siblings, _ graphql.CollectedField) (func(users.UID) ([]*access.ApplicationLimits, error), step) {
 	held := o.core.Roles.OfUsers(ctx, b, uuids(s), db.Want[roles.Role]("Status", "Type", "Applications"))
 	own := map[users.UID]*users.User{}
 	for _, u := range s.rows.([]*users.User) {
 		own[u.UID] = u
 	}
-	return func(uid users.UID) ([]*users.ApplicationLimits, error) {
+	return func(uid users.UID) ([]*access.ApplicationLimits, error) {
 		if held.Err != nil {
 			return nil, held.Err
 		}
-		all := []*users.ApplicationLimits{}
+		all := []*access.ApplicationLimits{}
 		for _, bounds := range own[uid].Bounds(rolesIn(held, uid)) {
 			all = append(all, &bounds)
 		}

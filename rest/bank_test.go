@@ -147,12 +147,12 @@ func (b *bank) fillAcme() {
 		r.Name, r.Description, r.Owner = "Clerk", b.mark(r.Tenant)+"Enters payments", roles.OwnerCustomer
 		r.Applications = []roles.Grant{
 			{Name: "Digital_Banking_Portal", Entitlements: []string{"View_Portal"}},
-			{Name: "Payments", Entitlements: []string{"View_Payments", "Initiate_Payments"}, Limits: []roles.Limit{{Name: "Daily_Payment_Limits", Minor: 1_000_50, Currency: "USD"}}},
+			{Name: "Payments", Entitlements: []string{"View_Payments", "Initiate_Payments"}, Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 1_000_50, Currency: "USD"}}},
 		}
 	})
 	b.ruth = b.User(b.acme, []*roles.Role{b.clerk}, func(u *users.User) {
 		u.LastName = b.mark(u.Tenant) + "Keller"
-		u.Limits = []users.ApplicationLimits{{Name: "Payments", Limits: []roles.Limit{{Name: "Daily_Payment_Limits", Minor: 500_00, Currency: "USD"}}}}
+		u.Limits = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 500_00, Currency: "USD"}}}}
 	})
 	b.locked = b.User(b.acme, nil, func(u *users.User) { u.Status = users.Locked })
 	b.officer(b.Bank)
@@ -184,7 +184,7 @@ func (b *bank) officer(of *coretest.Bank) {
 	b.t.Helper()
 	mary := users.User{
 		Tenant: of.Tenant, UID: users.UID{UUID: uuid.New()}, Customer: of.Self.UID, LoginID: "mjones", FirstName: b.mark(of.Tenant) + "Mary",
-		LastName: "Jones", Status: users.Active, CreatedAt: coretest.Start, Number: 900, Limits: []users.ApplicationLimits{},
+		LastName: "Jones", Status: users.Active, CreatedAt: coretest.Start, Number: 900, Limits: []access.ApplicationLimits{},
 	}
 	err := b.DB.InTx(context.Background(), int64(of.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewInsert().Model(&mary).Exec(ctx)

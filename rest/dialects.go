@@ -175,6 +175,7 @@ var (
 		line{is: customers.ErrNotFound, status: http.StatusBadRequest, code: "SWEEP_CUSTOMERUID_NOTFOUND", exact: true},
 		line{is: customers.ErrOutOfScope, status: http.StatusBadRequest, code: "SWEEP_CUSTOMERUID_NOTFOUND", as: customers.ErrNotFound, exact: true},
 		line{is: accounts.ErrNotFound, status: http.StatusBadRequest, code: "SWEEP_ACCOUNTUID_NOTFOUND", exact: true},
+		line{is: customers.ErrInactive, status: http.StatusBadRequest, code: "SWEEP_CUSTOMERUID_STATUS", exact: true},
 		line{is: accounts.ErrNotActive, status: http.StatusBadRequest, code: "SWEEP_ACCOUNTUID_STATUS", exact: true},
 		line{is: accounts.ErrNoSweep, status: http.StatusBadRequest, code: "SWEEP_DIRECTION_NOTFOUND", exact: true},
 		line{is: accounts.ErrSweepExists, status: http.StatusBadRequest, code: "SWEEP_DIRECTION_NOTALLOWED", exact: true},
@@ -198,7 +199,7 @@ var (
 
 	// The update has a code of its own for what is the bank's fault, and answers 400 with it (contract, limits 3).
 	limitUpdateV1 = dialect{success: bare, failure: failureC4, lines: table("CUSTOMERLIMIT_INVALID_REQUEST", notAuthorized, append(limitLines,
-		line{is: limits.ErrInactive, status: http.StatusBadRequest, code: "CUSTOMER_CUSTOMERID_STATUS"},
+		line{is: customers.ErrInactive, status: http.StatusBadRequest, code: "CUSTOMER_CUSTOMERID_STATUS"},
 		line{is: limits.ErrProcessingOrg, status: http.StatusBadRequest, code: "CUSTOMER_CUSTOMERID_NOTALLOWED"},
 		line{is: limits.ErrNone, status: http.StatusBadRequest, code: "CUSTOMERLIMIT_BASELINE_NOTFOUND"},
 		line{is: changes.ErrStale, status: http.StatusConflict, code: "CUSTOMERLIMIT_UPDATE_FAILED"},

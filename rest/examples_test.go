@@ -53,7 +53,7 @@ func TestExamplesAreTheDemoBanks(t *testing.T) {
 	t.Parallel()
 	b, doc := demoBank(t), readDocument(t)
 	ctx := access.With(t.Context(), access.Caller{
-		Tenant: b.Tenant, Zone: coretest.Zone(), Entity: int64(demo.Institution), Partner: int64(demo.Institution), Institution: true, Permissions: access.Readers,
+		Tenant: b.Tenant, Zone: coretest.Zone(), Entity: int64(demo.Institution), Partner: int64(demo.Institution), Reach: access.OfBank, Permissions: access.Readers,
 	})
 	seen := map[string]bool{}
 	for path, item := range doc.Paths.Map() {
@@ -94,7 +94,7 @@ func TestExamplesOfChangesWork(t *testing.T) {
 	t.Parallel()
 	b, doc := demoBank(t), readDocument(t)
 	ctx := access.With(t.Context(), access.Caller{
-		Tenant: b.Tenant, Zone: coretest.Zone(), Client: "staff", Entity: int64(demo.Institution), Partner: int64(demo.Institution), Institution: true, Permissions: access.All,
+		Tenant: b.Tenant, Zone: coretest.Zone(), Client: "staff", Entity: int64(demo.Institution), Partner: int64(demo.Institution), Reach: access.OfBank, Permissions: access.All,
 	})
 	for _, methods := range [][]string{{http.MethodPost, http.MethodPut, http.MethodPatch}, {http.MethodDelete}} {
 		for _, path := range doc.Paths.InMatchingOrder() {

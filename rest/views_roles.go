@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bankgraph/core/access"
 	"bankgraph/core/customers"
 	"bankgraph/core/money"
 	"bankgraph/core/roles"
@@ -60,7 +61,7 @@ type bound struct {
 	Value money.Amount `json:"value"`
 }
 
-func boundOf(l roles.Limit) bound { return bound{l.Name, l.Value()} }
+func boundOf(l access.Limit) bound { return bound{l.Name, l.Value()} }
 
 func roleOf(r *roles.Role) role {
 	return role{roleItemOf(r), each(r.Applications, func(g roles.Grant) roleApplication {

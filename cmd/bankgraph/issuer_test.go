@@ -23,6 +23,7 @@ import (
 	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/issuers"
+	"bankgraph/core/users"
 )
 
 // idp is an identity provider on this machine that a bank accepts. The forger has its key, so that each of its
@@ -41,8 +42,8 @@ func newIDP(t *testing.T) *idp {
 	p := new(idp)
 	p.service = newServiceWith(t, serveCommand{}, core.Options{
 		Fetch: newFetch(),
-		Granted: func(context.Context, access.Tenant, uuid.UUID) ([]access.Permission, error) {
-			return []access.Permission{access.ViewCustomers}, nil
+		Granted: func(context.Context, access.Tenant, uuid.UUID) (users.Grant, error) {
+			return users.Grant{Permissions: []access.Permission{access.ViewCustomers}}, nil
 		},
 	})
 	var err error

@@ -203,7 +203,7 @@ func readRelated(ctx context.Context, conn *pgxpool.Conn, c *newCustomer, once o
 			return nil
 		})
 	}
-	owner := once.caller.Owner()
+	owner := once.caller.Within()
 	if c.Partner != "" || c.Parent != "" || owner != 0 {
 		batch.Queue(selectKin, tenant, owner, c.Partner, c.Parent).QueryRow(func(row pgx.Row) error {
 			return row.Scan(&r.partner, &r.partnerName, &r.parent, &r.parentName, &r.parentOwner)

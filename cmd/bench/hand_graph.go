@@ -171,7 +171,7 @@ func (h hand) customer360(w http.ResponseWriter, r *http.Request) {
 	var customer *wholeCustomer
 	accounts, contacts, signatories, limits := []wholeAccount{}, []contactRow{}, []*signatoryRow{}, []limitRow{}
 	var batch pgx.Batch
-	batch.Queue(selectCustomer, caller.Tenant, uid, caller.Owner()).QueryRow(func(row pgx.Row) (err error) {
+	batch.Queue(selectCustomer, caller.Tenant, uid, caller.Within()).QueryRow(func(row pgx.Row) (err error) {
 		customer, err = scanCustomer(row)
 		return err
 	})
@@ -329,7 +329,7 @@ SELECT p.customer, g.* FROM unnest($2::bigint[]) AS p(customer) CROSS JOIN LATER
 func (h hand) customersByName(w http.ResponseWriter, r *http.Request) {
 	caller := callerOf(r)
 	prefix := strings.ToLower(r.URL.Query().Get("prefix"))
-	rows, err := h.pool.Query(r.Context(), selectByName, caller.Tenant, caller.Owner(), prefix, prefix+"\U0010FFFF")
+	rows, err := h.pool.Query(r.Context(), selectByName, caller.Tenant, caller.Within(), prefix, prefix+"\U0010FFFF")
 	if err != nil {
 		fail(w, err)
 		return
@@ -403,7 +403,7 @@ func (h hand) accountByNumber(w http.ResponseWriter, r *http.Request) {
 	a := &numberedAccount{Customer: &fewOfCustomer{}}
 	var last4 string
 	var ledger, held *int64
-	err := h.pool.QueryRow(r.Context(), selectByNumber, caller.Tenant, hash, caller.Owner()).Scan(
+	err := h.pool.QueryRow(r.Context(), selectByNumber, caller.Tenant, hash, caller.Within()).Scan(
 		&a.UID, &last4, &a.Name, &a.Type, &a.SubType, &a.Status, &a.Currency, &ledger, &held,
 		&a.Customer.UID, &a.Customer.LegalName, &a.Customer.ShortName, &a.Customer.Type, &a.Customer.Status)
 	switch {

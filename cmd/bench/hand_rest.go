@@ -122,7 +122,7 @@ func (h hand) restCustomers(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	selecting, counting := selectPage, countOfPage
-	values := []any{caller.Tenant, caller.Owner()}
+	values := []any{caller.Tenant, caller.Within()}
 	if name := query.Get("legalName"); name != "" {
 		selecting, counting = selectFound, countOfFound
 		values = append(values, prefixes(name))
@@ -236,7 +236,7 @@ func (h hand) restAccountByNumber(w http.ResponseWriter, r *http.Request) {
 	var mine, there bool
 	var a restAccount
 	var batch pgx.Batch
-	batch.Queue(selectScope, caller.Tenant, uid, caller.Owner()).Query(func(rows pgx.Rows) error {
+	batch.Queue(selectScope, caller.Tenant, uid, caller.Within()).Query(func(rows pgx.Rows) error {
 		mine = rows.Next()
 		rows.Close()
 		return rows.Err()

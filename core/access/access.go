@@ -66,6 +66,16 @@ var Partners = []Permission{
 // Readers are the permissions of somebody who may look at everything and change nothing.
 var Readers = []Permission{ViewCustomers, ViewAccounts, ViewContacts, ViewSignatories, ViewUsers, ViewAudit, LookUpCustomers, ExploreGraphQL}
 
+// Reach is how much of the bank a caller sees and changes: what its legal entity is decides. Every read has a text of its
+// own for each, so that each has its own plan.
+type Reach string
+
+const (
+	OfCustomer Reach = "Customer" // the caller's own customer alone
+	OfPartner  Reach = "Partner"  // a partner: itself, and the customers that belong to it
+	OfBank     Reach = "Bank"     // the bank itself: everything in it
+)
+
 // Caller is who calls, as the verified token says. It is never made from anything else in the request.
 type Caller struct {
 	Tenant      Tenant
@@ -75,12 +85,13 @@ type Caller struct {
 	ClientName  string
 	Entity      int64 // the legal entity: the UID of the customer that the key or user belongs to
 	Partner     int64 // the partner id: 0 when an external issuer's token has none
-	Institution bool  // the legal entity is the bank itself: the caller sees the whole tenant
+	Reach       Reach // how much of the bank the caller sees
 	Permissions []Permission
 
-	User    uuid.UUID // the person, where the token speaks for one of the bank's users; uuid.Nil for a program
-	LoginID string    // the person's login id
-	Request string    // the id of the request, for the record
+	User    uuid.UUID           // the person, where the token speaks for one of the bank's users; uuid.Nil for a program
+	LoginID string              // the person's login id
+	Limits  []ApplicationLimits // what bounds the person's amounts; none of a program
+	Request string              // the id of the request, for the record
 }
 
 // Party is who chose an idempotency key: the API key, and the person where one is known.
@@ -117,9 +128,9 @@ func (c Caller) Rights() []string {
 	return names
 }
 
-// Owner is the partner whose customers the caller sees, and 0 for the bank itself, which sees all.
-func (c Caller) Owner() int64 {
-	if c.Institution {
+// Within is the legal entity that bounds what the caller sees, as its reach has it; 0 for the bank itself, which sees all.
+func (c Caller) Within() int64 {
+	if c.Reach == OfBank {
 		return 0
 	}
 	return c.Entity
@@ -148,7 +159,7 @@ func With(ctx context.Context, caller Caller) context.Context {
 // the one bank, and the right to find and add banks. Tenant 0 stands for no bank yet. Only cmd calls it.
 func Operator(ctx context.Context, tenant Tenant, code string, zone *time.Location) context.Context {
 	return With(ctx, Caller{
-		Tenant: tenant, TenantCode: code, Zone: zone, Client: "operator", ClientName: "Operator", Institution: true,
+		Tenant: tenant, TenantCode: code, Zone: zone, Client: "operator", ClientName: "Operator", Reach: OfBank,
 		Permissions: append(slices.Clone(All), ManageTenants),
 	})
 }

@@ -131,10 +131,10 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 
 // shape is what the text of a read depends on.
 type shape struct {
-	want    db.Columns
-	partner bool
-	cut     db.Cut
-	where   string
+	want  db.Columns
+	reach access.Reach
+	cut   db.Cut
+	where string
 }
 
 var ofCustomers db.Texts[Account]
@@ -178,25 +178,17 @@ var (
 	findingWith db.Texts[Found]
 )
 
-// mine limits a query to accounts of customers that a partner may see. $2 is the partner.
-func mine(q *bun.SelectQuery, partner bool) *bun.SelectQuery {
-	if partner {
-		return q.Join("JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer").Where("c.owner = $2")
-	}
-	return q.Where("$2 = 0::bigint")
-}
-
 // FindMany reads accounts by UID. Those that are not the caller's to see are absent.
 func (s *Service) FindMany(ctx context.Context, b *db.Batch, uids []UID, want db.Columns) *db.Many[UID, Account] {
 	caller, err := access.Require(ctx, access.ViewAccounts)
 	if err != nil {
 		return db.Refuse[UID, Account](err)
 	}
-	want, partner := wanted(want), !caller.Institution
-	text := finding.Get(shape{want: want, partner: partner}, func() string {
-		return mine(selecting(want), partner).Where("a.uid = ANY($3)").String()
+	want = wanted(want)
+	text := finding.Get(shape{want: want, reach: caller.Reach}, func() string {
+		return customers.Within(selecting(want), "a", caller.Reach).Where("a.uid = ANY($3)").String()
 	})
-	return db.QueueMany(b, text, func(a *Account) UID { return a.UID }, caller.Tenant, caller.Owner(), uids)
+	return db.QueueMany(b, text, func(a *Account) UID { return a.UID }, caller.Tenant, caller.Within(), uids)
 }
 
 // Found is an account together with the customer that it belongs to.
@@ -215,8 +207,9 @@ type By struct {
 
 // foundShape is what the text of FindWith depends on.
 type foundShape struct {
-	account, customer    db.Columns
-	partner, joined, uid bool
+	account, customer db.Columns
+	joined, uid       bool
+	reach             access.Reach
 }
 
 // FindWith reads one account, if the caller may see it, and in the same statement those columns of its
@@ -233,7 +226,7 @@ func (s *Service) FindWith(ctx context.Context, b *db.Batch, by By, want, ofCust
 	if by.UID == 0 {
 		key, value = "a.number_hash = $3", s.keys.Hash(int64(caller.Tenant), NumberColumn, by.Number)
 	}
-	shape := foundShape{account: wanted(want), customer: ofCustomer, partner: !caller.Institution, joined: ofCustomer != (db.Columns{}), uid: by.UID != 0}
+	shape := foundShape{account: wanted(want), customer: ofCustomer, reach: caller.Reach, joined: ofCustomer != (db.Columns{}), uid: by.UID != 0}
 	text := findingWith.Get(shape, func() string {
 		columns := db.Nested[Found, Account]("Account", shape.account).And(db.Nested[Found, customers.Customer]("Customer", shape.customer))
 		from := db.Aliased[customers.Customer]("of_", "c")
@@ -242,10 +235,10 @@ func (s *Service) FindWith(ctx context.Context, b *db.Batch, by By, want, ofCust
 		if shape.account.Overlaps(balance) {
 			q = q.Join(joinBalances)
 		}
-		if shape.joined && !shape.partner {
+		if shape.joined && shape.reach != access.OfPartner {
 			q = q.Join("JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer")
 		}
-		return mine(q, shape.partner).String()
+		return customers.Within(q, "a", shape.reach).String()
 	})
-	return db.Queue(b, text, caller.Tenant, caller.Owner(), value)
+	return db.Queue(b, text, caller.Tenant, caller.Within(), value)
 }

@@ -38,11 +38,11 @@ func (s *Service) Lookup(ctx context.Context, number string, of Type) (*Profile,
 	if err != nil {
 		return nil, err
 	}
-	want, partner, b := WithoutBalances(), !caller.Institution, s.db.Batch()
+	want, b := WithoutBalances(), s.db.Batch()
 	hash := s.keys.Hash(int64(caller.Tenant), NumberColumn, number)
-	account := db.Queue(b, lookingUp.Get(shape{want: want, partner: partner}, func() string {
-		return mine(selecting(want), partner).Where("a.number_hash = $3").Where("($4 = '' OR a.type = $4)").String()
-	}), caller.Tenant, caller.Owner(), hash, string(of))
+	account := db.Queue(b, lookingUp.Get(shape{want: want, reach: caller.Reach}, func() string {
+		return customers.Within(selecting(want), "a", caller.Reach).Where("a.number_hash = $3").Where("($4 = '' OR a.type = $4)").String()
+	}), caller.Tenant, caller.Within(), hash, string(of))
 	customer := db.Queue(b, holder.Get(shape{}, func() string {
 		return db.Select[customers.Customer](db.Columns{}, nil).
 			Join("JOIN accounts AS a ON a.tenant = c.tenant AND a.customer = c.uid AND a.deleted_at IS NULL").

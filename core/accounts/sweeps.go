@@ -231,13 +231,12 @@ func (s *Service) SweepsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[
 	if err != nil {
 		return db.Refuse[UID, Sweep](err)
 	}
-	partner := !caller.Institution
-	text := ofAccounts.Get(shape{partner: partner}, func() string {
+	text := ofAccounts.Get(shape{reach: caller.Reach}, func() string {
 		q := db.Select[Sweep](db.Columns{}, map[string]string{"today": "$4::date"}).
 			Join("JOIN accounts AS a ON a.tenant = w.tenant AND a.uid = w.account AND a.deleted_at IS NULL").Where("w.tenant = $1")
-		return mine(q, partner).Where("w.account = ANY($3)").Where("a.uid = ANY($3)").OrderExpr("w.account, w.direction").String()
+		return customers.Within(q, "a", caller.Reach).Where("w.account = ANY($3)").Where("a.uid = ANY($3)").OrderExpr("w.account, w.direction").String()
 	})
-	return db.QueueMany(b, text, func(w *Sweep) UID { return w.Account }, caller.Tenant, caller.Owner(), of, s.today(caller))
+	return db.QueueMany(b, text, func(w *Sweep) UID { return w.Account }, caller.Tenant, caller.Within(), of, s.today(caller))
 }
 
 // today is the civil day at the bank.

@@ -249,22 +249,13 @@ func (s *Service) modifyTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	return a.saved(), s.writeTx(ctx, tx, &was, a)
 }
 
-// holdTx locks the account's customer: the one that the caller names, or else the one that the account has.
+// holdTx locks the account's customer, and says which it is.
 func (s *Service) holdTx(ctx context.Context, tx *changes.Tx, at *changes.Target) (*customers.Held, error) {
-	if at.Customer != 0 {
-		return s.customers.LockTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
-	}
 	uid, _ := ParseUID("uid", at.UID)
-	err := tx.NewRaw(`SELECT customer FROM accounts WHERE tenant = ? AND uid = ?`, tx.Caller.Tenant, uid).Scan(ctx, &at.Customer)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
-	}
-	if err != nil {
-		return nil, err
-	}
-	held, err := s.customers.LockTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
-	if errors.Is(err, customers.ErrOutOfScope) {
-		return nil, ErrNotFound // who does not name the customer must not learn that there is one
+	owner := tx.NewRaw(`SELECT customer FROM accounts WHERE tenant = ? AND uid = ?`, tx.Caller.Tenant, uid)
+	held, err := customers.Hold(s.customers.LockTx).Whose(ctx, tx, tx.Caller, customers.UID(at.Customer), owner, ErrNotFound)
+	if err == nil {
+		at.Customer = int64(held.UID)
 	}
 	return held, err
 }

@@ -47,12 +47,15 @@ func (by Search) where(p *db.Params) (all db.Conditions) {
 	return all
 }
 
-// within limits a query to what the caller may see: a partner sees what was done to its own customers. $2 is the partner.
-func within(caller access.Caller) db.Conditions {
-	if caller.Institution {
+// Within limits a query on what was done to customers to those that a caller of this reach may see. $2 is Caller.Within.
+func Within(alias string, reach access.Reach) db.Conditions {
+	switch reach {
+	case access.OfBank:
 		return db.Conditions{"$2 = 0::bigint"}
+	case access.OfPartner:
+		return db.Conditions{"EXISTS (SELECT FROM customers AS c WHERE c.tenant = " + alias + ".tenant AND c.uid = " + alias + ".customer AND c.owner = $2::bigint)"}
 	}
-	return db.Conditions{"EXISTS (SELECT FROM customers AS c WHERE c.tenant = e.tenant AND c.uid = e.customer AND c.owner = $2::bigint)"}
+	return db.Conditions{alias + ".customer = $2::bigint"}
 }
 
 // identity is what every read needs.
@@ -74,8 +77,8 @@ func (s *Service) List(ctx context.Context, b *db.Batch, by Search, want db.Colu
 	if err != nil {
 		return db.RefuseRows[Entry](err)
 	}
-	p := db.Params{caller.Tenant, caller.Owner(), w.Limit()}
-	where := append(within(caller), by.where(&p)...)
+	p := db.Params{caller.Tenant, caller.Within(), w.Limit()}
+	where := append(Within("e", caller.Reach), by.where(&p)...)
 	order := newestFirst(w, &p, &where)
 	want = db.Or[Entry](want).And(identity)
 	text := listing.Get(shape{want, where.Key(), order}, func() string {
@@ -102,8 +105,8 @@ func (s *Service) Count(ctx context.Context, b *db.Batch, by Search) *db.Rows[db
 	if err != nil {
 		return db.RefuseRows[db.Count](err)
 	}
-	p := db.Params{caller.Tenant, caller.Owner()}
-	where := append(within(caller), by.where(&p)...)
+	p := db.Params{caller.Tenant, caller.Within()}
+	where := append(Within("e", caller.Reach), by.where(&p)...)
 	text := counting.Get(shape{where: where.Key()}, func() string {
 		return where.On(db.Select0[Entry]("count(*) AS n").Where("e.tenant = $1")).String()
 	})
@@ -123,8 +126,8 @@ func OfObjects[K key](ctx context.Context, b *db.Batch, kind string, of []K, wan
 		return db.Refuse[K, Entry](err)
 	}
 	uids, byUID := texted(of)
-	p := db.Params{caller.Tenant, caller.Owner(), w.Limit(), kind, uids, w.Offset}
-	where := append(within(caller), "e.object = $4", "e.uid = p.uid")
+	p := db.Params{caller.Tenant, caller.Within(), w.Limit(), kind, uids, w.Offset}
+	where := append(Within("e", caller.Reach), "e.object = $4", "e.uid = p.uid")
 	order := newestFirst(w, &p, &where)
 	want = db.Or[Entry](want).And(identity)
 	text := ofObjects.Get(shape{want, where.Key(), order}, func() string {
@@ -142,12 +145,12 @@ func CountOfObjects[K key](ctx context.Context, b *db.Batch, kind string, of []K
 		return db.Refuse[K, db.Count](err)
 	}
 	uids, _ := texted(of)
-	where := append(within(caller), "e.object = $3")
+	where := append(Within("e", caller.Reach), "e.object = $3")
 	text := countingOf.Get(shape{where: where.Key()}, func() string {
 		return where.On(db.Select0[Entry]("p.place AS of, count(*) AS n").Join("JOIN unnest($4::text[]) WITH ORDINALITY AS p(uid, place) ON p.uid = e.uid").
 			Where("e.tenant = $1")).GroupExpr("p.place").String()
 	})
-	return db.QueueMany(b, text, func(c *db.Count) K { return of[c.Of-1] }, caller.Tenant, caller.Owner(), kind, uids)
+	return db.QueueMany(b, text, func(c *db.Count) K { return of[c.Of-1] }, caller.Tenant, caller.Within(), kind, uids)
 }
 
 // texted are the numbers of objects as the record has them.
@@ -166,10 +169,10 @@ func (s *Service) FindMany(ctx context.Context, b *db.Batch, ids []ID, want db.C
 	if err != nil {
 		return db.Refuse[ID, Entry](err)
 	}
-	where := append(within(caller), "e.id = ANY($3)")
+	where := append(Within("e", caller.Reach), "e.id = ANY($3)")
 	want = db.Or[Entry](want).And(identity)
 	text := finding.Get(shape{want: want, where: where.Key()}, func() string {
 		return where.On(db.Select[Entry](want, nil).Where("e.tenant = $1")).String()
 	})
-	return db.QueueMany(b, text, func(e *Entry) ID { return e.ID }, caller.Tenant, caller.Owner(), ids)
+	return db.QueueMany(b, text, func(e *Entry) ID { return e.ID }, caller.Tenant, caller.Within(), ids)
 }

@@ -180,8 +180,12 @@ func (s *Service) lockTx(ctx context.Context, tx *Tx, uid string) (*waiting, err
 	}
 	w := new(waiting)
 	q := tx.NewSelect().Model(w).Where("p.tenant = ?", tx.Caller.Tenant).Where("p.uid = ?", number).For("NO KEY UPDATE OF p")
-	if !tx.Caller.Institution {
-		q = q.Where("EXISTS (SELECT FROM customers AS c WHERE c.tenant = p.tenant AND c.uid = p.customer AND c.owner = ?)", tx.Caller.Owner())
+	switch tx.Caller.Reach {
+	case access.OfBank:
+	case access.OfPartner:
+		q = q.Where("EXISTS (SELECT FROM customers AS c WHERE c.tenant = p.tenant AND c.uid = p.customer AND c.owner = ?)", tx.Caller.Entity)
+	default:
+		q = q.Where("p.customer = ?", tx.Caller.Entity)
 	}
 	if err := q.Scan(ctx); err != nil {
 		if errors.Is(err, sql.ErrNoRows) {
@@ -210,13 +214,9 @@ type shape struct {
 	order string
 }
 
-// where are the conditions of a list, with who may see it. $1 is the tenant and $2 the partner.
+// where are the conditions of a list, with who may see it. $1 is the tenant and $2 Caller.Within.
 func (by Search) where(caller access.Caller, p *db.Params) (all db.Conditions) {
-	if !caller.Institution {
-		all = append(all, "EXISTS (SELECT FROM customers AS c WHERE c.tenant = p.tenant AND c.uid = p.customer AND c.owner = $2::bigint)")
-	} else {
-		all = append(all, "$2 = 0::bigint")
-	}
+	all = audit.Within("p", caller.Reach)
 	if by.Status != "" {
 		all = append(all, "p.status = "+p.Add(string(by.Status)))
 	}
@@ -234,7 +234,7 @@ func (s *Service) List(ctx context.Context, b *db.Batch, by Search, want db.Colu
 	if err != nil {
 		return db.RefuseRows[Approval](err)
 	}
-	p := db.Params{caller.Tenant, caller.Owner(), w.Limit(), w.Offset}
+	p := db.Params{caller.Tenant, caller.Within(), w.Limit(), w.Offset}
 	where := by.where(caller, &p)
 	order, compare := "p.uid", " > "
 	if w.Backward {
@@ -256,7 +256,7 @@ func (s *Service) Count(ctx context.Context, b *db.Batch, by Search) *db.Rows[db
 	if err != nil {
 		return db.RefuseRows[db.Count](err)
 	}
-	p := db.Params{caller.Tenant, caller.Owner()}
+	p := db.Params{caller.Tenant, caller.Within()}
 	where := by.where(caller, &p)
 	text := counting.Get(shape{where: where.Key()}, func() string {
 		return where.On(db.Select0[Approval]("count(*) AS n").Where("p.tenant = $1")).String()
@@ -270,7 +270,7 @@ func (s *Service) FindMany(ctx context.Context, b *db.Batch, uids []UID, want db
 	if err != nil {
 		return db.Refuse[UID, Approval](err)
 	}
-	p := db.Params{caller.Tenant, caller.Owner(), uids}
+	p := db.Params{caller.Tenant, caller.Within(), uids}
 	where := append(Search{}.where(caller, &p), "p.uid = ANY($3)")
 	want = db.Or[Approval](want).And(identity)
 	text := finding.Get(shape{want: want, where: where.Key()}, func() string {

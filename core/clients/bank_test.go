@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"bankgraph/core/clients"
 	"bankgraph/core/seal"
 	"bankgraph/core/tenants"
+	"bankgraph/core/users"
 	"bankgraph/db"
 	"bankgraph/db/dbtest"
 )
@@ -56,11 +58,14 @@ func (b *bank) another(pools *db.DB) *core.Core {
 
 func (b *bank) grant(permissions ...access.Permission) { b.granted.Store(&permissions) }
 
-func (b *bank) grants(context.Context, access.Tenant, uuid.UUID) ([]access.Permission, error) {
+// bounds are the amounts of every user.
+var bounds = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 100_00, Currency: "USD"}}}}
+
+func (b *bank) grants(context.Context, access.Tenant, uuid.UUID) (users.Grant, error) {
 	if granted := b.granted.Load(); granted != nil {
-		return *granted, nil
+		return users.Grant{Permissions: slices.Clone(*granted), Limits: bounds}, nil
 	}
-	return nil, nil
+	return users.Grant{}, nil
 }
 
 func (b *bank) turn(to time.Time)      { b.now.Store(&to) }

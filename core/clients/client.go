@@ -33,6 +33,14 @@ type Client struct {
 	FormerUntil *time.Time          `bun:"former_until" json:"formerUntil"` // until then the secret before the last rotation counts too
 }
 
+// reach is that of a key which speaks for nobody: of the bank, or else of one of its partners.
+func (c *Client) reach() access.Reach {
+	if c.Institution {
+		return access.OfBank
+	}
+	return access.OfPartner
+}
+
 // Draft is an API key before it is added.
 type Draft struct {
 	Key         string   // letters, digits, dots, hyphens and underscores, at most 100

@@ -106,7 +106,7 @@ func (s *Service) bind(ctx context.Context, client *Client, login string) error 
 	if client.Entity != 0 && client.Entity != user.Entity {
 		return fault.Field("client", "customer", fault.NoMatch, "a key that speaks for a user belongs to the user's customer")
 	}
-	client.User, client.Entity, client.Institution = &user.UID, user.Entity, user.Institution
+	client.User, client.Entity, client.Institution = &user.UID, user.Entity, user.Reach == access.OfBank
 	return nil
 }
 

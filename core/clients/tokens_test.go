@@ -70,7 +70,7 @@ func TestTokenLeadsToItsCaller(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if caller.Tenant != b.tenant.ID || caller.TenantCode != b.tenant.Code || caller.Client != "portal" || !caller.Institution ||
+	if caller.Tenant != b.tenant.ID || caller.TenantCode != b.tenant.Code || caller.Client != "portal" || caller.Reach != access.OfBank ||
 		caller.Entity == 0 || caller.Partner != caller.Entity || caller.Location().String() != "America/New_York" {
 		t.Errorf("caller = %+v", caller)
 	}

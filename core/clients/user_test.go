@@ -37,7 +37,7 @@ func TestKeyOfAUserMayDoWhatBothMay(t *testing.T) {
 		t.Errorf("permissions = %v, want %v", caller.Permissions, want)
 	}
 	if caller.LoginID != "admin" || caller.User.String() != b.one(`SELECT uid FROM users WHERE tenant = ?`, b.tenant.ID) || caller.Client != "portal" ||
-		!caller.Institution || caller.Partner != caller.Entity {
+		caller.Reach != access.OfBank || caller.Partner != caller.Entity || !reflect.DeepEqual(caller.Limits, bounds) {
 		t.Errorf("caller = %+v", caller)
 	}
 	if _, claims := parts(t, token); !reflect.DeepEqual(claims["permissions"], []any{"vCust", "View_Account"}) {
@@ -60,7 +60,7 @@ func TestKeyWithoutAUserSpeaksForNobody(t *testing.T) {
 	b := newBank(t)
 	b.grant(access.ManageAccounts)
 	caller, err := b.Clients.Verify(b.stranger, b.issue("portal", b.client("portal")).AccessToken)
-	if err != nil || caller.User != uuid.Nil || caller.LoginID != "" || caller.May(access.ViewAccounts) || !caller.May(access.ManageCustomers) {
+	if err != nil || caller.User != uuid.Nil || caller.LoginID != "" || caller.Limits != nil || caller.May(access.ViewAccounts) || !caller.May(access.ManageCustomers) {
 		t.Errorf("caller = %+v, %v", caller, err)
 	}
 }
@@ -109,7 +109,7 @@ func TestKeyOfAUserBelongsToTheUsersCustomer(t *testing.T) {
 	}
 	token := b.issue("portal", b.keyOf("jane", "vCust")).AccessToken
 	caller, err := b.Clients.Verify(b.stranger, token)
-	if err != nil || caller.Entity != corporate || caller.Partner != partner || caller.Institution {
+	if err != nil || caller.Entity != corporate || caller.Partner != partner || caller.Reach != access.OfCustomer {
 		t.Errorf("caller = %+v, %v", caller, err)
 	}
 	all, err := b.Clients.List(b.operator)

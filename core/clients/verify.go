@@ -164,10 +164,10 @@ func (s *Service) caller(ctx context.Context, of *ring, ours claims) (access.Cal
 	}
 	named := access.Caller{
 		Tenant: of.tenant, TenantCode: of.realm, Zone: of.zone, Client: client.Key, ClientName: client.Name,
-		Entity: ours.LegalEntity, Partner: ours.PartnerID, Institution: client.Institution,
+		Entity: ours.LegalEntity, Partner: ours.PartnerID, Reach: client.reach(),
 	}
 	if user != nil {
-		named.User, named.LoginID, named.Partner = user.UID, user.LoginID, user.Partner
+		named.User, named.LoginID, named.Partner, named.Reach, named.Limits = user.UID, user.LoginID, user.Partner, user.Reach, user.Limits
 		named.Permissions = both(both(ours.Permissions, client.Permissions), user.Permissions)
 		return named, nil
 	}

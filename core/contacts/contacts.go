@@ -51,10 +51,10 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 
 // shape is what the text of a read depends on.
 type shape struct {
-	want    db.Columns
-	partner bool
-	cut     db.Cut
-	where   string
+	want  db.Columns
+	reach access.Reach
+	cut   db.Cut
+	where string
 }
 
 var ofCustomers db.Texts[Contact]
@@ -101,13 +101,10 @@ func (s *Service) FindMany(ctx context.Context, b *db.Batch, uids []UID, want db
 	if err != nil {
 		return db.Refuse[UID, Contact](err)
 	}
-	want, partner := db.Or[Contact](want).And(identity), !caller.Institution
-	text := finding.Get(shape{want: want, partner: partner}, func() string {
+	want = db.Or[Contact](want).And(identity)
+	text := finding.Get(shape{want: want, reach: caller.Reach}, func() string {
 		q := db.Select[Contact](want, nil).Where("k.tenant = $1").Where("k.uid = ANY($3)").Where("k.status <> 'Refused'")
-		if partner {
-			return q.Join("JOIN customers AS c ON c.tenant = k.tenant AND c.uid = k.customer").Where("c.owner = $2").String()
-		}
-		return q.Where("$2 = 0::bigint").String()
+		return customers.Within(q, "k", caller.Reach).String()
 	})
-	return db.QueueMany(b, text, func(k *Contact) UID { return k.UID }, caller.Tenant, caller.Owner(), uids)
+	return db.QueueMany(b, text, func(k *Contact) UID { return k.UID }, caller.Tenant, caller.Within(), uids)
 }

@@ -3,6 +3,7 @@
 package coretest
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"sync"
@@ -174,7 +175,7 @@ func (b *Bank) Reader() context.Context { return b.As(access.Readers...) }
 func (b *Bank) As(permissions ...access.Permission) context.Context {
 	return access.With(b.t.Context(), access.Caller{
 		Tenant: b.Tenant, TenantCode: b.Code, Zone: Zone(), Client: "staff", ClientName: "Staff",
-		Entity: int64(b.Self.UID), Partner: int64(b.Self.UID), Institution: true, Permissions: permissions,
+		Entity: int64(b.Self.UID), Partner: int64(b.Self.UID), Reach: access.OfBank, Permissions: permissions,
 	})
 }
 
@@ -196,7 +197,15 @@ func (b *Bank) Person(u *users.User, permissions ...access.Permission) context.C
 func (b *Bank) Partner(of *customers.Customer) context.Context {
 	return access.With(b.t.Context(), access.Caller{
 		Tenant: b.Tenant, TenantCode: b.Code, Zone: Zone(), Client: "partner", ClientName: "Partner",
-		Entity: int64(of.UID), Partner: int64(of.UID), Permissions: access.All,
+		Entity: int64(of.UID), Partner: int64(of.UID), Reach: access.OfPartner, Permissions: access.All,
+	})
+}
+
+// PersonOf is a user of this customer as a caller, who may do everything that somebody of a customer can.
+func (b *Bank) PersonOf(of *customers.Customer, u *users.User) context.Context {
+	return access.With(b.t.Context(), access.Caller{
+		Tenant: b.Tenant, TenantCode: b.Code, Zone: Zone(), Client: "portal", ClientName: "Portal", User: u.UID.UUID, LoginID: u.LoginID,
+		Entity: int64(of.UID), Partner: cmp.Or(int64(of.Owner), int64(b.Self.UID)), Reach: access.OfCustomer, Permissions: access.All,
 	})
 }
 

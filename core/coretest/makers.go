@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
+	"bankgraph/core/access"
 	"bankgraph/core/accounts"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
@@ -237,7 +238,7 @@ func (b *Bank) user(of *customers.Customer, held []*roles.Role, edits ...func(*u
 	u := &users.User{
 		Tenant: b.Tenant, UID: users.UID{UUID: numbered("user", n)}, Number: users.Number(n), Customer: of.UID, LoginID: fmt.Sprintf("ruth.keller%d", n),
 		FirstName: "Ruth", LastName: "Keller", EmailAddress: fmt.Sprintf("ruth.keller%d@mail.example", n), PhoneNumber: "+16145550166",
-		Mobile: "+16145550177", Department: "Treasury", Status: users.Active, Limits: []users.ApplicationLimits{},
+		Mobile: "+16145550177", Department: "Treasury", Status: users.Active, Limits: []access.ApplicationLimits{},
 		CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
 	}
 	change(u, edits)

@@ -10,8 +10,6 @@ import (
 )
 
 var (
-	// ErrInactive is a customer that only the bank itself may change: a suspended one, or one that waits for review.
-	ErrInactive = fault.New(fault.State, "customer", "the customer is not active")
 	// ErrOwns is a partner that must stay one while it has customers.
 	ErrOwns = fault.New(fault.State, "customer", "the partner has customers: give them another partner first").On("customerType")
 	// ErrParent is a customer that cannot change its owner alone.
@@ -34,17 +32,12 @@ func (s *Service) Change(ctx context.Context, uid UID, draft Draft, terms change
 }
 
 func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
-	return s.modifyTx(ctx, tx, at, draft.Limits, func(was, c *Customer) error {
-		if !tx.Caller.Institution && was.Status != Active && was.Status != StatusNew {
-			return ErrInactive
-		}
-		return s.redraftTx(ctx, tx, &draft, was, c)
-	})
+	return s.modifyTx(ctx, tx, at, s.LockTx, draft.Limits, func(was, c *Customer) error { return s.redraftTx(ctx, tx, &draft, was, c) })
 }
 
 // modifyTx changes a customer, or proposes to.
-func (s *Service) modifyTx(ctx context.Context, tx *changes.Tx, at changes.Target, ceilings []Ceiling, modify func(was, c *Customer) error) (Saved, error) {
-	held, err := s.LockTx(ctx, tx, tx.Caller, UID(at.Customer))
+func (s *Service) modifyTx(ctx context.Context, tx *changes.Tx, at changes.Target, hold Hold, ceilings []Ceiling, modify func(was, c *Customer) error) (Saved, error) {
+	held, err := hold(ctx, tx, tx.Caller, UID(at.Customer))
 	if err != nil {
 		return Saved{}, err
 	}
@@ -151,7 +144,7 @@ func mayBecome(caller access.Caller, was, c *Customer, partner, parent string) e
 		f.Fail("relationshipType", fault.Forbidden, "only the bank itself is Self")
 	}
 	granted := func(t Type) bool { return t == DownstreamPartner || t == ProcessingOrg }
-	if c.Type != was.Type && (self || !caller.Institution && (granted(c.Type) || granted(was.Type))) {
+	if c.Type != was.Type && (self || caller.Reach != access.OfBank && (granted(c.Type) || granted(was.Type))) {
 		f.Fail("customerType", fault.Forbidden, "cannot be changed")
 	}
 	if self && partner+parent != "" {
@@ -169,7 +162,7 @@ func (s *Service) moveTx(ctx context.Context, tx *changes.Tx, r *related, was, c
 	if err := r.own(c); err != nil {
 		return err
 	}
-	if !tx.Caller.Institution && int64(c.Owner) != tx.Caller.Owner() {
+	if tx.Caller.Reach != access.OfBank && c.Owner != was.Owner {
 		return fault.Field("customer", "partnerOrgShortName", fault.Forbidden, "a partner cannot give its customers away")
 	}
 	var is struct{ Owns, Parent, Circle bool }

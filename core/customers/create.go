@@ -3,6 +3,8 @@ package customers
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
@@ -102,8 +104,12 @@ func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, draft *Draft, r *r
 		return err
 	}
 	r.to(c)
-	if !tx.Caller.Institution && r.Partner == 0 {
+	switch {
+	case tx.Caller.Reach == access.OfBank:
+	case r.Partner == 0:
 		return ErrNoPartner
+	case !inBusiness(r.PartnerIs):
+		return ErrInactive
 	}
 	switch {
 	case draft.RelationshipType != nil:
@@ -138,7 +144,7 @@ func saved(c *Customer, waits bool) Saved {
 
 // settleTx makes a customer that waited active. One that was refused never was: its name stays taken, for the record.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
-	held, err := s.LockTx(ctx, tx, tx.Caller, UID(at.Customer))
+	held, err := s.lockAnyTx(ctx, tx, tx.Caller, UID(at.Customer))
 	if err != nil {
 		return err
 	}
@@ -167,16 +173,34 @@ func refused(err error) error {
 	return fmt.Errorf("write a customer: %w", err)
 }
 
+// arranged is what the bank, or the partner, has arranged with a customer: its own people do not change it.
+func (d *Draft) arranged() map[string]bool {
+	return map[string]bool{
+		"customerType": d.Type != nil, "relationshipType": d.RelationshipType != nil, "partnerOrgShortName": d.PartnerOrgShortName.Given,
+		"parentEntityShortName": d.ParentEntityShortName.Given, "relationshipManager": d.RelationshipManager.Given,
+		"originatingOfficer": d.OriginatingOfficer.Given, "costCenter": d.CostCenter.Given, "customerId": d.CustomerID.Given,
+		"achCompanyID": d.ACHCompanyID.Given, "secCodes": d.SECCodes != nil, "additionalProfileDetails": d.Profile != (ProfileDraft{}),
+		"limits": d.Limits != nil,
+	}
+}
+
 // checkCaller refuses what only the bank itself may make of a customer. Which customers a partner's caller has, the
 // work says.
 func (d *Draft) checkCaller(c *check.Fields, caller access.Caller, making bool) {
+	if arranged := d.arranged(); !making && caller.Reach == access.OfCustomer {
+		for _, field := range slices.Sorted(maps.Keys(arranged)) {
+			if arranged[field] {
+				c.Fail(field, fault.Forbidden, "is for the bank to change")
+			}
+		}
+	}
 	if d.RelationshipType != nil && *d.RelationshipType == RelationSelf && making {
 		c.Fail("relationshipType", fault.Forbidden, "only the bank itself is Self")
 	}
-	if making && d.RelationshipType != nil && *d.RelationshipType == RelationThirdParty && caller.Institution {
+	if making && d.RelationshipType != nil && *d.RelationshipType == RelationThirdParty && caller.Reach == access.OfBank {
 		c.Required("partnerOrgShortName", d.PartnerOrgShortName.Value)
 	}
-	if making && !caller.Institution && d.Type != nil && (*d.Type == DownstreamPartner || *d.Type == ProcessingOrg) {
+	if making && caller.Reach != access.OfBank && d.Type != nil && (*d.Type == DownstreamPartner || *d.Type == ProcessingOrg) {
 		c.Fail("customerType", fault.Forbidden, "a partner's customer cannot be a "+string(*d.Type))
 	}
 }

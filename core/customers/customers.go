@@ -58,18 +58,44 @@ var identity = db.Want[Customer]("UID", "Owner")
 
 // shape is what the text of a read depends on.
 type shape struct {
-	want    db.Columns
-	partner bool
-	where   string
-	order   string
+	want  db.Columns
+	reach access.Reach
+	where string
+	order string
 }
 
-// within limits a query on customers to those that the caller may see. $2 is the partner.
-func within(q *bun.SelectQuery, partner bool) *bun.SelectQuery {
-	if partner {
+// within limits a query on customers to those that a caller of this reach may see. $2 is Caller.Within.
+func within(q *bun.SelectQuery, reach access.Reach) *bun.SelectQuery {
+	switch reach {
+	case access.OfBank:
+		return q.Where("$2 = 0::bigint")
+	case access.OfPartner:
 		return q.Where("c.owner = $2")
 	}
-	return q.Where("$2 = 0::bigint")
+	return q.Where("c.uid = $2")
+}
+
+// Within limits a query on what customers have to that of customers that a caller of this reach may see. The table has
+// the alias; a partner's text joins the customers as c. $2 is Caller.Within.
+func Within(q *bun.SelectQuery, alias string, reach access.Reach) *bun.SelectQuery {
+	switch reach {
+	case access.OfBank:
+		return q.Where("$2 = 0::bigint")
+	case access.OfPartner:
+		return q.Join("JOIN customers AS c ON c.tenant = " + alias + ".tenant AND c.uid = " + alias + ".customer").Where("c.owner = $2")
+	}
+	return q.Where(alias + ".customer = $2")
+}
+
+// seenBy tells the same of a customer that has been read.
+func (c *Customer) seenBy(caller access.Caller) bool {
+	switch caller.Reach {
+	case access.OfBank:
+		return true
+	case access.OfPartner:
+		return c.Owner == UID(caller.Entity)
+	}
+	return c.UID == UID(caller.Entity)
 }
 
 var finding db.Texts[Customer]
@@ -80,11 +106,11 @@ func (s *Service) FindMany(ctx context.Context, b *db.Batch, uids []UID, want db
 	if err != nil {
 		return db.Refuse[UID, Customer](err)
 	}
-	want, partner := db.Or[Customer](want).And(identity), !caller.Institution
-	text := finding.Get(shape{want: want, partner: partner}, func() string {
-		return within(db.Select[Customer](want, nil).Where("c.tenant = $1"), partner).Where("c.uid = ANY($3)").String()
+	want = db.Or[Customer](want).And(identity)
+	text := finding.Get(shape{want: want, reach: caller.Reach}, func() string {
+		return within(db.Select[Customer](want, nil).Where("c.tenant = $1"), caller.Reach).Where("c.uid = ANY($3)").String()
 	})
-	return db.QueueMany(b, text, func(c *Customer) UID { return c.UID }, caller.Tenant, caller.Owner(), uids)
+	return db.QueueMany(b, text, func(c *Customer) UID { return c.UID }, caller.Tenant, caller.Within(), uids)
 }
 
 var scoping db.Texts[Customer]
@@ -99,17 +125,17 @@ func (s *Service) Scoped(ctx context.Context, b *db.Batch, uid UID) *Scope {
 	text := scoping.Get(shape{}, func() string {
 		return db.Select[Customer](identity.And(db.Want[Customer]("ShortName", "Status", "Type")), nil).Where("c.tenant = $1").Where("c.uid = $2").String()
 	})
-	return &Scope{owner: UID(caller.Owner()), rows: db.Queue(b, text, caller.Tenant, uid)}
+	return &Scope{caller: caller, rows: db.Queue(b, text, caller.Tenant, uid)}
 }
 
 // Scope is the answer of Scoped.
 type Scope struct {
-	owner UID
-	rows  *db.Rows[Customer]
+	caller access.Caller
+	rows   *db.Rows[Customer]
 }
 
 // Check returns the customer's identity, short name, type and status: ErrNotFound where it is absent, ErrOutOfScope
-// where it is another partner's.
+// where it is not the caller's to see.
 func (s *Scope) Check() (*Customer, error) {
 	customer, err := s.rows.One()
 	switch {
@@ -117,7 +143,7 @@ func (s *Scope) Check() (*Customer, error) {
 		return nil, err
 	case customer == nil:
 		return nil, ErrNotFound
-	case s.owner != 0 && customer.Owner != s.owner:
+	case !customer.seenBy(s.caller):
 		return nil, ErrOutOfScope
 	}
 	return customer, nil
@@ -241,7 +267,7 @@ func (s *Service) List(ctx context.Context, b *db.Batch, by Search, want db.Colu
 	if err != nil {
 		return db.RefuseRows[Customer](err)
 	}
-	p := db.Params{caller.Tenant, caller.Owner(), w.Limit(), w.Offset}
+	p := db.Params{caller.Tenant, caller.Within(), w.Limit(), w.Offset}
 	where := by.where(s, caller.Tenant, &p)
 	direction, compare := "", ">"
 	if w.Backward {
@@ -259,8 +285,8 @@ func (s *Service) List(ctx context.Context, b *db.Batch, by Search, want db.Colu
 		where = append(where, "c.uid "+compare+" "+p.Add(w.Cursor.UID))
 	}
 	want = db.Or[Customer](want).And(identity)
-	text := listing.Get(shape{want: want, partner: !caller.Institution, where: where.Key(), order: order}, func() string {
-		q := where.On(within(db.Select[Customer](want, nil).Where("c.tenant = $1"), !caller.Institution))
+	text := listing.Get(shape{want: want, reach: caller.Reach, where: where.Key(), order: order}, func() string {
+		q := where.On(within(db.Select[Customer](want, nil).Where("c.tenant = $1"), caller.Reach))
 		return q.OrderExpr(order).String() + " LIMIT $3::bigint OFFSET $4::bigint"
 	})
 	return db.Queue(b, text, p...)
@@ -277,13 +303,13 @@ func (s *Service) Count(ctx context.Context, b *db.Batch, by Search) *db.Rows[db
 	if err != nil {
 		return db.RefuseRows[db.Count](err)
 	}
-	p := db.Params{caller.Tenant, caller.Owner()}
-	if by.empty() {
+	p := db.Params{caller.Tenant, caller.Within()}
+	if by.empty() && (caller.Reach == access.OfBank || caller.Reach == access.OfPartner) {
 		return db.Queue(b, countAll, p...)
 	}
 	where := by.where(s, caller.Tenant, &p)
-	text := counting.Get(shape{partner: !caller.Institution, where: where.Key()}, func() string {
-		return where.On(within(db.Select0[Customer]("count(*) AS n").Where("c.tenant = $1"), !caller.Institution)).String()
+	text := counting.Get(shape{reach: caller.Reach, where: where.Key()}, func() string {
+		return where.On(within(db.Select0[Customer]("count(*) AS n").Where("c.tenant = $1"), caller.Reach)).String()
 	})
 	return db.Queue(b, text, p...)
 }

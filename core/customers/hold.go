@@ -9,12 +9,14 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/fault"
 )
 
 // Held is a customer that stays as it is until a change of what it has is made.
 type Held struct {
-	Customer
-	Bank AccessSettings // the bank's own: what they ask for counts for every customer
+	Customer `bun:",extend"`
+	Partner  Status         `bun:"partner_status,scanonly"` // of the partner that it belongs to; '' without one, or for a partner itself
+	Bank     AccessSettings `bun:"-"`                       // the bank's own: what they ask for counts for every customer
 }
 
 // Asks tells whether the customer's settings, or those of the bank itself, ask for something.
@@ -22,18 +24,64 @@ func (h *Held) Asks(setting func(AccessSettings) bool) bool {
 	return setting(h.Access) || setting(h.Bank)
 }
 
+// ErrInactive is a customer that only the bank itself may change, with all that it has: a suspended one, one that waits
+// for a second person, or one of a partner that is not active.
+var ErrInactive = fault.New(fault.State, "customer", "the customer is not active")
+
+// changeableBy tells whether the caller may change the customer, or what it has.
+func (h *Held) changeableBy(caller access.Caller) error {
+	if caller.Reach == access.OfBank || inBusiness(h.Status) && (h.Partner == "" || inBusiness(h.Partner)) {
+		return nil
+	}
+	return ErrInactive
+}
+
+// inBusiness tells whether a status lets a customer change what it has.
+func inBusiness(s Status) bool { return s == Active || s == StatusNew }
+
 // HoldTx reads a customer for a change of what it has, such as a signatory, and keeps others from changing the customer
-// itself meanwhile. ErrNotFound is one that is absent, ErrOutOfScope one that is another partner's.
+// itself meanwhile. ErrNotFound is one that is absent, ErrOutOfScope one that is not the caller's, ErrInactive one of
+// which nothing may be changed now.
 func (s *Service) HoldTx(ctx context.Context, tx bun.IDB, caller access.Caller, uid UID) (*Held, error) {
+	return changeable(caller)(s.holdTx(ctx, tx, caller, uid, "SHARE"))
+}
+
+// LockTx is HoldTx for a change that no other of the customer's may be made beside.
+func (s *Service) LockTx(ctx context.Context, tx bun.IDB, caller access.Caller, uid UID) (*Held, error) {
+	return changeable(caller)(s.holdTx(ctx, tx, caller, uid, "NO KEY UPDATE"))
+}
+
+// HoldAnyTx is HoldTx for what is good for a customer that is not active too: taking access away.
+func (s *Service) HoldAnyTx(ctx context.Context, tx bun.IDB, caller access.Caller, uid UID) (*Held, error) {
 	return s.holdTx(ctx, tx, caller, uid, "SHARE")
 }
 
-// HoldOwnerTx is HoldTx for the owner of a thing that is to be changed: the customer that the request names, or where it
-// names none (0) the one that the thing itself has, which owner reads. Who does not name the customer must not learn that
-// there is one, so a thing that is not the caller's to see is absent.
-func (s *Service) HoldOwnerTx(ctx context.Context, tx bun.IDB, caller access.Caller, named UID, owner *bun.RawQuery, absent error) (*Held, error) {
+// lockAnyTx is LockTx for what changes whether the customer is active.
+func (s *Service) lockAnyTx(ctx context.Context, tx bun.IDB, caller access.Caller, uid UID) (*Held, error) {
+	return s.holdTx(ctx, tx, caller, uid, "NO KEY UPDATE")
+}
+
+func changeable(caller access.Caller) func(*Held, error) (*Held, error) {
+	return func(held *Held, err error) (*Held, error) {
+		if err == nil {
+			err = held.changeableBy(caller)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return held, nil
+	}
+}
+
+// Hold is HoldTx, LockTx or HoldAnyTx.
+type Hold func(ctx context.Context, tx bun.IDB, caller access.Caller, uid UID) (*Held, error)
+
+// Whose is the customer of a thing that is to be changed: the one that the request names, or where it names none (0) the
+// one that the thing itself has, which owner reads. Who does not name the customer must not learn that there is one, so
+// a thing that is not the caller's to see is absent.
+func (hold Hold) Whose(ctx context.Context, tx bun.IDB, caller access.Caller, named UID, owner *bun.RawQuery, absent error) (*Held, error) {
 	if named != 0 {
-		return s.HoldTx(ctx, tx, caller, named)
+		return hold(ctx, tx, caller, named)
 	}
 	err := owner.Scan(ctx, &named)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -42,27 +90,24 @@ func (s *Service) HoldOwnerTx(ctx context.Context, tx bun.IDB, caller access.Cal
 	if err != nil {
 		return nil, err
 	}
-	held, err := s.HoldTx(ctx, tx, caller, named)
+	held, err := hold(ctx, tx, caller, named)
 	if errors.Is(err, ErrOutOfScope) {
 		return nil, absent
 	}
 	return held, err
 }
 
-// LockTx is HoldTx for a change of the customer itself.
-func (s *Service) LockTx(ctx context.Context, tx bun.IDB, caller access.Caller, uid UID) (*Held, error) {
-	return s.holdTx(ctx, tx, caller, uid, "NO KEY UPDATE")
-}
-
 func (s *Service) holdTx(ctx context.Context, tx bun.IDB, caller access.Caller, uid UID, strength string) (*Held, error) {
 	held := new(Held)
-	err := tx.NewSelect().Model(&held.Customer).Where("c.tenant = ?", caller.Tenant).Where("c.uid = ?", uid).For(strength).Scan(ctx)
+	err := tx.NewSelect().Model(held).ColumnExpr("?TableColumns, coalesce(partner.status, '') AS partner_status").
+		Join("LEFT JOIN customers AS partner ON partner.tenant = c.tenant AND partner.uid = c.owner AND c.owner <> c.uid").
+		Where("c.tenant = ?", caller.Tenant).Where("c.uid = ?", uid).For(strength + " OF c").Scan(ctx)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, ErrNotFound
 	case err != nil:
 		return nil, fmt.Errorf("hold customer %s: %w", uid, err)
-	case !caller.Institution && held.Owner != UID(caller.Owner()):
+	case !held.seenBy(caller):
 		return nil, ErrOutOfScope
 	case held.RelationshipType == RelationSelf:
 		held.Bank = held.Access

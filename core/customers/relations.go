@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"bankgraph/core/access"
 	"bankgraph/core/changes"
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
@@ -26,7 +27,8 @@ type related struct {
 type kin struct {
 	Partner     UID    `bun:"partner"`      // 0: there is none of this name
 	PartnerName string `bun:"partner_name"` // as it is written
-	Parent      UID    `bun:"parent"`       // 0: there is none of this name
+	PartnerIs   Status `bun:"partner_is"`
+	Parent      UID    `bun:"parent"` // 0: there is none of this name
 	ParentName  string `bun:"parent_name"`
 	ParentOwner UID    `bun:"parent_owner"`
 }
@@ -37,21 +39,21 @@ type names struct{ partner, parent, manager, officer string }
 // relatedTx reads what is named.
 func (s *Service) relatedTx(ctx context.Context, tx *changes.Tx, by names, making bool) (r *related, err error) {
 	r = new(related)
-	if by.partner != "" || by.parent != "" || making && !tx.Caller.Institution {
+	if by.partner != "" || by.parent != "" || making && tx.Caller.Reach != access.OfBank {
 		if r.kin, err = s.kinTx(ctx, tx, by, making); err != nil {
 			return nil, err
 		}
 	}
 	err = tx.NewRaw(`WITH people AS (
 			SELECT u.login_id FROM users AS u WHERE u.tenant = ?0 AND lower(u.login_id) IN (lower(?2), lower(?3)) AND u.status = 'Active' AND
-			  (?1 = 0 OR EXISTS (SELECT FROM customers AS c WHERE c.tenant = u.tenant AND c.uid = u.customer AND (c.owner = ?1 OR c.relationship_type = 'Self')))
+			  (?1 = 0 OR EXISTS (SELECT FROM customers AS c WHERE c.tenant = u.tenant AND c.uid = u.customer AND (?1 IN (c.owner, c.uid) OR c.relationship_type = 'Self')))
 		)
 		SELECT CASE WHEN ?4 THEN nextval('customer_uids') ELSE 0 END AS next,
 		  coalesce(self.short_name, '') AS bank, coalesce(self.access_customer_dual_approval, false) AS dual,
 		  coalesce((SELECT login_id FROM people WHERE lower(login_id) = lower(?2)), '') AS manager,
 		  coalesce((SELECT login_id FROM people WHERE lower(login_id) = lower(?3)), '') AS officer
 		FROM (VALUES (1)) AS one LEFT JOIN customers AS self ON self.tenant = ?0 AND self.relationship_type = 'Self'`,
-		tx.Caller.Tenant, tx.Caller.Owner(), by.manager, by.officer, making).
+		tx.Caller.Tenant, tx.Caller.Within(), by.manager, by.officer, making).
 		Scan(ctx, &r.Next, &r.Bank, &r.Dual, &r.Manager, &r.Officer)
 	return r, err
 }
@@ -60,16 +62,16 @@ func (s *Service) relatedTx(ctx context.Context, tx *changes.Tx, by names, makin
 // locked by UID, because a lock that looks for a name reads every customer of the bank (db.InTx).
 func (s *Service) kinTx(ctx context.Context, tx *changes.Tx, by names, making bool) (k kin, err error) {
 	err = tx.NewRaw(`WITH partner AS (
-			SELECT uid, short_name FROM customers WHERE tenant = ?0 AND type = ?2 AND uid = (SELECT uid FROM customers WHERE tenant = ?0 AND
+			SELECT uid, short_name, status FROM customers WHERE tenant = ?0 AND type = ?2 AND uid = (SELECT uid FROM customers WHERE tenant = ?0 AND
 			  CASE WHEN ?3 = 0 THEN lower(short_name) = lower(?1) ELSE uid = ?3 AND (?5 AND ?1 = '' OR lower(short_name) = lower(?1)) END) FOR SHARE
 		), parent AS (
 			SELECT uid, short_name, owner FROM customers WHERE tenant = ?0 AND (?3 = 0 OR owner = ?3)
 			  AND uid = (SELECT uid FROM customers WHERE tenant = ?0 AND lower(short_name) = lower(?4)) FOR SHARE
 		)
-		SELECT coalesce(partner.uid, 0) AS partner, coalesce(partner.short_name, '') AS partner_name,
+		SELECT coalesce(partner.uid, 0) AS partner, coalesce(partner.short_name, '') AS partner_name, coalesce(partner.status, '') AS partner_is,
 		  coalesce(parent.uid, 0) AS parent, coalesce(parent.short_name, '') AS parent_name, coalesce(parent.owner, 0) AS parent_owner
 		FROM (VALUES (1)) AS one LEFT JOIN partner ON true LEFT JOIN parent ON true`,
-		tx.Caller.Tenant, by.partner, DownstreamPartner, tx.Caller.Owner(), by.parent, making).Scan(ctx, &k)
+		tx.Caller.Tenant, by.partner, DownstreamPartner, tx.Caller.Within(), by.parent, making).Scan(ctx, &k)
 	return k, err
 }
 

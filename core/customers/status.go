@@ -49,10 +49,10 @@ func (s *Service) activateTx(ctx context.Context, tx *changes.Tx, at changes.Tar
 }
 
 func (s *Service) goTx(ctx context.Context, tx *changes.Tx, at changes.Target, to Status) (Saved, error) {
-	if !tx.Caller.Institution {
+	if tx.Caller.Reach != access.OfBank {
 		return Saved{}, access.ErrDenied
 	}
-	return s.modifyTx(ctx, tx, at, nil, func(was, c *Customer) error {
+	return s.modifyTx(ctx, tx, at, s.lockAnyTx, nil, func(was, c *Customer) error {
 		if was.RelationshipType == RelationSelf {
 			return ErrSelf
 		}

@@ -79,7 +79,7 @@ func filled(t testing.TB, o demo.Options) (*core.Core, access.Tenant) {
 }
 
 func staff(ctx context.Context, tenant access.Tenant) context.Context {
-	return access.With(ctx, access.Caller{Tenant: tenant, Entity: int64(demo.Institution), Partner: int64(demo.Institution), Institution: true, Permissions: access.All})
+	return access.With(ctx, access.Caller{Tenant: tenant, Entity: int64(demo.Institution), Partner: int64(demo.Institution), Reach: access.OfBank, Permissions: access.All})
 }
 
 func count(t *testing.T, c *core.Core, query string, args ...any) (n int64) {
@@ -219,7 +219,7 @@ func TestTheDocumentedFactsHold(t *testing.T) {
 func TestThePartnerOfTheDemoBankSeesItsOwnOnly(t *testing.T) {
 	t.Parallel()
 	c, tenant := filled(t, demo.Options{})
-	ctx := access.With(t.Context(), access.Caller{Tenant: tenant, Entity: int64(demo.Partner), Partner: int64(demo.Partner), Permissions: access.All})
+	ctx := access.With(t.Context(), access.Caller{Tenant: tenant, Entity: int64(demo.Partner), Partner: int64(demo.Partner), Reach: access.OfPartner, Permissions: access.All})
 	b := c.Batch()
 	rows := c.Customers.List(ctx, b, customers.Search{}, db.Columns{}, page.First(200))
 	counted := c.Customers.Count(ctx, b, customers.Search{})

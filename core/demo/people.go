@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"bankgraph/core/access"
 	"bankgraph/core/customers"
 	"bankgraph/core/roles"
 	"bankgraph/core/users"
@@ -23,8 +24,8 @@ func named(name string) uuid.UUID {
 // since is when the demo bank's people and roles were there.
 func (b *bank) since() time.Time { return b.start.AddDate(-2, 0, 0).UTC().Truncate(time.Second) }
 
-func (b *bank) limit(name string, dollars int64) roles.Limit {
-	return roles.Limit{Name: name, Minor: dollars * 100, Currency: "USD"}
+func (b *bank) limit(name string, dollars int64) access.Limit {
+	return access.Limit{Name: name, Minor: dollars * 100, Currency: "USD"}
 }
 
 // roles are the demo bank's, in the order of the list.
@@ -52,14 +53,14 @@ func (b *bank) roles() []*roles.Role {
 		}},
 		{First, "Treasurer", "Approves payments", []roles.Grant{
 			{Name: "Accounts", Entitlements: []string{"View_Account"}},
-			{Name: "Payments", Entitlements: []string{"View_Payments", "Approve_Payments"}, Limits: []roles.Limit{
+			{Name: "Payments", Entitlements: []string{"View_Payments", "Approve_Payments"}, Limits: []access.Limit{
 				b.limit("Daily_Payment_Approve_Limits", 500_000), b.limit("Per_Transaction_Payment_Approve_Limits", 100_000),
 			}},
 			{Name: "User_Admin", Entitlements: []string{"View_Roles_And_Users", "Manage_Users"}},
 		}},
 		{First, "Payments Clerk", "Enters payments", []roles.Grant{
 			{Name: "Contacts", Entitlements: []string{"Manage_Contacts", "View_Contacts"}},
-			{Name: "Payments", Entitlements: []string{"View_Payments", "Initiate_Payments"}, Limits: []roles.Limit{
+			{Name: "Payments", Entitlements: []string{"View_Payments", "Initiate_Payments"}, Limits: []access.Limit{
 				b.limit("Daily_Payment_Limits", 50_000), b.limit("Per_Transaction_Payment_Limits", 10_000),
 			}},
 		}},
@@ -112,11 +113,11 @@ func (b *bank) people() []staff {
 		u := &users.User{
 			Tenant: b.tenant, UID: users.UID{UUID: named(p.login)}, Number: users.Number(firstPerson + i), Customer: p.customer, LoginID: p.login,
 			FirstName: p.first, LastName: p.family, EmailAddress: p.login + "@sandbox.example", PhoneNumber: fmt.Sprintf("+16145550%d", 140+i),
-			Mobile: fmt.Sprintf("+16145550%d", 160+i), Department: p.dpt, Status: p.status, Limits: []users.ApplicationLimits{},
+			Mobile: fmt.Sprintf("+16145550%d", 160+i), Department: p.dpt, Status: p.status, Limits: []access.ApplicationLimits{},
 			CreatedAt: b.since(), UpdatedAt: b.since(), Version: 1,
 		}
 		if p.login == "thomas.becker" {
-			u.Limits = []users.ApplicationLimits{{Name: "Payments", Limits: []roles.Limit{b.limit("Per_Transaction_Payment_Limits", 2_500)}}}
+			u.Limits = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{b.limit("Per_Transaction_Payment_Limits", 2_500)}}}
 		}
 		all = append(all, staff{u, p.role})
 	}

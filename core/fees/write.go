@@ -118,6 +118,9 @@ func (s *Service) addTx(ctx context.Context, tx *changes.Tx, at changes.Target, 
 
 // settleTx lets a tier that waited count, or takes it off again.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
+	if _, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer)); err != nil {
+		return err
+	}
 	t, err := s.lockTx(ctx, tx, at)
 	if err != nil {
 		return err
@@ -158,6 +161,9 @@ func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 
 // fillTx writes the draft into a tier, where the catalogue has such a fee and the customer such an account.
 func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, t *Tier, draft Draft) error {
+	if tx.Caller.Reach == access.OfCustomer { // a customer's own people do not choose what it pays
+		return access.ErrDenied
+	}
 	draft.Application.To(&t.Application)
 	draft.Product.To(&t.Product)
 	draft.FeeName.To(&t.FeeName)
@@ -205,22 +211,13 @@ func narrow(c *check.Fields, field string, word *string, fees *[]*Fee, of func(*
 	*word, *fees = of(left[0]), left
 }
 
-// holdTx holds the tier's customer: the one that the caller names, or else the one that the tier has.
+// holdTx holds the tier's customer, and says which it is.
 func (s *Service) holdTx(ctx context.Context, tx *changes.Tx, at *changes.Target) (*customers.Held, error) {
-	if at.Customer != 0 {
-		return s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
-	}
 	id, _ := ParseID("uid", at.UID)
-	err := tx.NewRaw(`SELECT customer FROM fee_tiers WHERE tenant = ? AND id = ?`, tx.Caller.Tenant, id).Scan(ctx, &at.Customer)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
-	}
-	if err != nil {
-		return nil, err
-	}
-	held, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
-	if errors.Is(err, customers.ErrOutOfScope) {
-		return nil, ErrNotFound // who does not name the customer must not learn that there is one
+	owner := tx.NewRaw(`SELECT customer FROM fee_tiers WHERE tenant = ? AND id = ?`, tx.Caller.Tenant, id)
+	held, err := customers.Hold(s.customers.HoldTx).Whose(ctx, tx, tx.Caller, customers.UID(at.Customer), owner, ErrNotFound)
+	if err == nil {
+		at.Customer = int64(held.UID)
 	}
 	return held, err
 }

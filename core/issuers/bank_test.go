@@ -28,6 +28,7 @@ import (
 	"bankgraph/core/issuers"
 	"bankgraph/core/seal"
 	"bankgraph/core/tenants"
+	"bankgraph/core/users"
 	"bankgraph/db"
 	"bankgraph/db/dbtest"
 )
@@ -114,14 +115,17 @@ func (b *bank) user(login string, customer int64, permissions ...access.Permissi
 	return uid
 }
 
+// bounds are the amounts of every user.
+var bounds = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 100_00, Currency: "USD"}}}}
+
 // grants are what the test gave its users: roles are another domain's.
-func (b *bank) grants(_ context.Context, tenant access.Tenant, user uuid.UUID) ([]access.Permission, error) {
+func (b *bank) grants(_ context.Context, tenant access.Tenant, user uuid.UUID) (users.Grant, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if tenant == 0 {
-		return nil, errors.New("asked without a tenant")
+		return users.Grant{}, errors.New("asked without a tenant")
 	}
-	return b.granted[user], nil
+	return users.Grant{Permissions: slices.Clone(b.granted[user]), Limits: bounds}, nil
 }
 
 func (b *bank) exec(statement string, values ...any) {

@@ -29,11 +29,15 @@ func TestTokenOfAnIssuerSpeaksForTheUserWithItsPermissions(t *testing.T) {
 	}
 	want := access.Caller{
 		Tenant: b.tenant.ID, TenantCode: b.tenant.Code, Zone: caller.Zone, Client: p.url, ClientName: "Jane Doe",
-		User: uid, LoginID: "Jane.Doe", Entity: b.self(), Partner: b.self(), Institution: true,
-		Permissions: []access.Permission{access.ViewCustomers, access.ManageContacts},
+		User: uid, LoginID: "Jane.Doe", Entity: b.self(), Partner: b.self(), Reach: access.OfBank,
+		Permissions: []access.Permission{access.ViewCustomers, access.ManageContacts}, Limits: bounds,
 	}
 	if !reflect.DeepEqual(caller, want) || caller.Location().String() != "America/New_York" {
 		t.Errorf("caller = %+v, want %+v", caller, want)
+	}
+	if most := caller.Limit("Payments", "Daily_Payment_Limits"); most == nil || most.Value().String() != "100.00" ||
+		caller.Limit("Payments", "Monthly_Payment_Limits") != nil || caller.Limit("Foreign_Exchange", "Daily_Payment_Limits") != nil {
+		t.Errorf("bounded by %v", most)
 	}
 }
 
@@ -45,11 +49,14 @@ func TestUserOfACustomerActsForThatCustomerAndItsPartner(t *testing.T) {
 	partner := b.customer(0)
 	b.exec(`UPDATE customers SET owner = uid WHERE tenant = ? AND uid = ?`, b.tenant.ID, partner)
 	corporate, direct := b.customer(partner), b.customer(0)
-	for _, c := range []struct{ customer, partner int64 }{{partner, partner}, {corporate, partner}, {direct, b.self()}} {
+	for _, c := range []struct {
+		customer, partner int64
+		reach             access.Reach
+	}{{partner, partner, access.OfPartner}, {corporate, partner, access.OfCustomer}, {direct, b.self(), access.OfCustomer}} {
 		login := rand.Text()
 		b.user(login, c.customer)
 		caller, err := b.verify(b.token(p, "preferred_username", login))
-		if err != nil || caller.Entity != c.customer || caller.Partner != c.partner || caller.Institution {
+		if err != nil || caller.Entity != c.customer || caller.Partner != c.partner || caller.Reach != c.reach {
 			t.Errorf("user of %d: %+v, %v", c.customer, caller, err)
 		}
 	}

@@ -26,7 +26,6 @@ type Saved struct {
 
 // The faults of a change of limits.
 var (
-	ErrInactive      = fault.New(fault.State, "customer", "limits are changed of active customers only")
 	ErrProcessingOrg = fault.New(fault.State, "customer", "the limits of a processing organization are not changed")
 	ErrNone          = fault.New(fault.State, "limit", "the customer has no limits configured")
 )
@@ -65,7 +64,7 @@ func (s *Service) customerFirst(ctx context.Context, of customers.UID, wrong err
 func changeable(c *customers.Customer) error {
 	switch {
 	case c.Status != customers.Active:
-		return ErrInactive
+		return customers.ErrInactive
 	case c.Type == customers.ProcessingOrg:
 		return ErrProcessingOrg
 	}
@@ -97,6 +96,9 @@ func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	customer, err := s.customers.LockTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
 	if err == nil {
 		err = changeable(&customer.Customer)
+	}
+	if err == nil && tx.Caller.Reach == access.OfCustomer { // limits bound the customer: its own people do not move them
+		err = access.ErrDenied
 	}
 	if err != nil {
 		return Saved{}, err

@@ -58,8 +58,8 @@ func TestLimitsAreChangedAllOrNone(t *testing.T) {
 		"one it has not":     {customer.UID, []limits.Draft{{Code: wireDay, Value: "1"}, {Code: achDay, Value: "2"}}, "[1].entityLimitId NOTFOUND"},
 		"another's kind":     {customer.UID, []limits.Draft{{Code: wireDay, Value: "1", Application: "Foreign_Exchange"}}, "[0].appName NOMATCH"},
 		"none configured":    {bare.UID, []limits.Draft{{Code: wireDay, Value: "1"}}, limits.ErrNone.Message},
-		"suspended":          {suspended.UID, []limits.Draft{{Code: wireDay, Value: "1"}}, limits.ErrInactive.Message},
-		"suspended, nothing": {suspended.UID, nil, limits.ErrInactive.Message},
+		"suspended":          {suspended.UID, []limits.Draft{{Code: wireDay, Value: "1"}}, customers.ErrInactive.Message},
+		"suspended, nothing": {suspended.UID, nil, customers.ErrInactive.Message},
 		"the bank itself":    {bank.Self.UID, []limits.Draft{{Code: wireDay, Value: "1"}}, limits.ErrProcessingOrg.Message},
 		"nobody":             {1, []limits.Draft{{Code: wireDay, Value: "1"}}, customers.ErrNotFound.Message},
 	} {

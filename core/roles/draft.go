@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"bankgraph/core/access"
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
 	"bankgraph/core/given"
@@ -116,8 +117,8 @@ func CheckLimits(c *check.Fields, applicationName string, limits []LimitDraft) {
 }
 
 // Stored are the limits as they are kept: those without a value bound nothing.
-func Stored(limits []LimitDraft, in money.Currency) ([]Limit, error) {
-	var all []Limit
+func Stored(limits []LimitDraft, in money.Currency) ([]access.Limit, error) {
+	var all []access.Limit
 	for _, l := range limits {
 		if l.Value == "" {
 			continue
@@ -126,7 +127,7 @@ func Stored(limits []LimitDraft, in money.Currency) ([]Limit, error) {
 		if err != nil {
 			return nil, fault.Field("limit", l.Name, fault.Malformed, "must be an amount in the bank's currency")
 		}
-		all = append(all, Limit{l.Name, amount.Minor, in})
+		all = append(all, access.Limit{Name: l.Name, Minor: amount.Minor, Currency: in})
 	}
 	return all, nil
 }

@@ -4,6 +4,7 @@ package roles
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,7 +13,6 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
-	"bankgraph/core/money"
 )
 
 // UID is a role's number in the world: a UUID.
@@ -82,20 +82,10 @@ type Held struct {
 
 // Grant is one application of a role.
 type Grant struct {
-	Name         string   `json:"name"`
-	Entitlements []string `json:"entitlements"`
-	Limits       []Limit  `json:"limits,omitempty"`
+	Name         string         `json:"name"`
+	Entitlements []string       `json:"entitlements"`
+	Limits       []access.Limit `json:"limits,omitempty"`
 }
-
-// Limit bounds amounts in an application. Without one there is no bound.
-type Limit struct {
-	Name     string         `json:"name"`
-	Minor    int64          `json:"minor"`
-	Currency money.Currency `json:"currency"` // the bank's
-}
-
-// Value is the amount.
-func (l Limit) Value() money.Amount { return money.Of(l.Minor, l.Currency) }
 
 // Has tells whether a role opens an application.
 func (r *Role) Has(application string) bool {
@@ -103,7 +93,7 @@ func (r *Role) Has(application string) bool {
 }
 
 // Limit is what a role allows at most; nil where it sets no bound.
-func (r *Role) Limit(application, name string) *Limit {
+func (r *Role) Limit(application, name string) *access.Limit {
 	for _, g := range r.Applications {
 		for _, l := range g.Limits {
 			if g.Name == application && l.Name == name {
@@ -130,6 +120,25 @@ func (r *Role) Permissions() (all []access.Permission) {
 // Beyond tells whether a role has a permission that the caller lacks. Nobody can grant what they do not have.
 func (r *Role) Beyond(caller access.Caller) bool {
 	return slices.ContainsFunc(r.Permissions(), func(p access.Permission) bool { return !caller.May(p) })
+}
+
+// Above tells whether a role lets its holders move more than the caller may, in an application that bounds the caller.
+func (r *Role) Above(caller access.Caller) bool {
+	for _, a := range caller.Limits {
+		for _, most := range a.Limits {
+			if l := r.Limit(a.Name, most.Name); r.Moves(a.Name) && (l == nil || l.Minor > most.Minor) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Moves tells whether a role lets its holders do more in an application than look.
+func (r *Role) Moves(application string) bool {
+	return slices.ContainsFunc(r.Applications, func(g Grant) bool {
+		return g.Name == application && slices.ContainsFunc(g.Entitlements, func(e string) bool { return !strings.HasPrefix(e, "View_") })
+	})
 }
 
 // Administrator is the role of a new bank's first user: everything. It has no number yet.

@@ -41,10 +41,10 @@ func (by Search) where(p *db.Params) (all db.Conditions) {
 }
 
 type shape struct {
-	want    db.Columns
-	partner bool
-	where   string
-	cut     db.Cut
+	want  db.Columns
+	reach access.Reach
+	where string
+	cut   db.Cut
 }
 
 var (
@@ -110,15 +110,12 @@ func (s *Service) FindMany(ctx context.Context, b *db.Batch, uids []UID, want db
 	if err != nil {
 		return db.Refuse[UID, Role](err)
 	}
-	want, partner := db.Or[Role](want).And(identity), !caller.Institution
-	text := finding.Get(shape{want: want, partner: partner}, func() string {
+	want = db.Or[Role](want).And(identity)
+	text := finding.Get(shape{want: want, reach: caller.Reach}, func() string {
 		q := db.Select[Role](want, nil).Where("r.tenant = $1").Where("r.uid = ANY($3::text[]::uuid[])")
-		if partner {
-			return q.Join("JOIN customers AS c ON c.tenant = r.tenant AND c.uid = r.customer").Where("c.owner = $2").String()
-		}
-		return q.Where("$2 = 0::bigint").String()
+		return customers.Within(q, "r", caller.Reach).String()
 	})
-	return db.QueueMany(b, text, func(r *Role) UID { return r.UID }, caller.Tenant, caller.Owner(), Texts(uids))
+	return db.QueueMany(b, text, func(r *Role) UID { return r.UID }, caller.Tenant, caller.Within(), Texts(uids))
 }
 
 // Texts are UUIDs as the driver passes them on.

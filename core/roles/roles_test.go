@@ -2,6 +2,7 @@ package roles_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"slices"
 	"strings"
@@ -55,7 +56,7 @@ func TestARoleIsKeptInTheWordsOfTheCatalogue(t *testing.T) {
 	r := find(t, bank, customer, out.Result.UID)
 	want := []roles.Grant{{
 		Name: "Payments", Entitlements: []string{"View_Payments", "Initiate_Payments"},
-		Limits: []roles.Limit{{Name: "Daily_Payment_Limits", Minor: 1000_50, Currency: "USD"}},
+		Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 1000_50, Currency: "USD"}},
 	}}
 	if diff := cmp.Diff(want, r.Applications); diff != "" {
 		t.Error(diff)
@@ -231,6 +232,41 @@ func TestNobodyChangesARoleOfTheirOwn(t *testing.T) {
 		if !errors.Is(err, want) {
 			t.Errorf("%v, want %v", err, want)
 		}
+	}
+}
+
+func TestNobodyMakesARoleThatMovesMoreThanTheyMay(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer()
+	caller, _ := access.Require(bank.Staff())
+	caller.Limits = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 100_00, Currency: "USD"}}}}
+	bounded := access.With(bank.Staff(), caller)
+	payments := func(entitlement, daily string) roles.Draft {
+		d := draft("R" + rand.Text())
+		g := roles.GrantDraft{Name: "Payments", Entitlements: []string{entitlement}}
+		if daily != "" {
+			g.Limits = []roles.LimitDraft{{Name: "Daily_Payment_Limits", Value: daily}}
+		}
+		d.Applications = given.Of([]roles.GrantDraft{g})
+		return d
+	}
+	for _, c := range []struct {
+		draft roles.Draft
+		want  error
+	}{
+		{payments("View_Payments", ""), nil}, {payments("Initiate_Payments", "100"), nil},
+		{payments("Initiate_Payments", "100.01"), roles.ErrBeyond}, {payments("Approve_Payments", ""), roles.ErrBeyond},
+	} {
+		if _, err := bank.Roles.Create(bounded, customer.UID, c.draft, changes.Terms{}); !errors.Is(err, c.want) {
+			t.Errorf("create %+v: %v, want %v", c.draft.Applications, err, c.want)
+		}
+	}
+	large := bank.Role(customer, func(r *roles.Role) {
+		r.Applications = []roles.Grant{{Name: "Payments", Entitlements: []string{"Initiate_Payments"}}}
+	})
+	if _, err := bank.Roles.Change(bounded, customer.UID, large.UID, roles.Draft{Description: given.Of("x")}, changes.Terms{}); !errors.Is(err, roles.ErrBeyond) {
+		t.Errorf("change of a role above it: %v", err)
 	}
 }
 

@@ -86,7 +86,7 @@ func (s *Service) createTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if customer.RelationshipType == customers.RelationSelf {
 		r.Type = Bank
 	}
-	if tx.Caller.Institution {
+	if tx.Caller.Reach == access.OfBank {
 		r.Owner = OwnerBank
 	}
 	var in money.Currency
@@ -118,6 +118,9 @@ func (s *Service) createTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 
 // settleTx makes a role that waited active, or takes it away: nobody can have had it.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
+	if _, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer)); err != nil {
+		return err
+	}
 	r, err := s.lockTx(ctx, tx, at)
 	if err != nil {
 		return err
@@ -148,7 +151,7 @@ func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if err := tx.Fresh(r.Version); err != nil {
 		return Saved{}, err
 	}
-	if r.Beyond(tx.Caller) {
+	if r.Beyond(tx.Caller) || r.Above(tx.Caller) {
 		return Saved{}, ErrBeyond
 	}
 	was := *r
@@ -179,7 +182,7 @@ func (r *Role) grantable(caller access.Caller) error {
 			return fault.Field("role", "applications["+strconv.Itoa(i)+"].name", fault.Forbidden, "is for the bank's own people only")
 		}
 	}
-	if r.Beyond(caller) {
+	if r.Beyond(caller) || r.Above(caller) {
 		return ErrBeyond
 	}
 	return nil
@@ -188,7 +191,7 @@ func (r *Role) grantable(caller access.Caller) error {
 // changeableTx tells whether the caller can change a role: what the bank made for a customer is the bank's to change,
 // and a person's own rights are for others to change.
 func (s *Service) changeableTx(ctx context.Context, tx *changes.Tx, r *Role) error {
-	if r.Owner == OwnerBank && !tx.Caller.Institution {
+	if r.Owner == OwnerBank && tx.Caller.Reach != access.OfBank {
 		return ErrBanks
 	}
 	if tx.Caller.User == uuid.Nil {
@@ -206,7 +209,7 @@ func (s *Service) changeableTx(ctx context.Context, tx *changes.Tx, r *Role) err
 // holdTx holds the legal entity of a role, and says which it is.
 func (s *Service) holdTx(ctx context.Context, tx *changes.Tx, at *changes.Target) (*customers.Held, error) {
 	owner := tx.NewRaw(`SELECT customer FROM roles WHERE tenant = ? AND uid = ?::uuid`, tx.Caller.Tenant, at.UID)
-	held, err := s.customers.HoldOwnerTx(ctx, tx, tx.Caller, customers.UID(at.Customer), owner, ErrNotFound)
+	held, err := customers.Hold(s.customers.HoldTx).Whose(ctx, tx, tx.Caller, customers.UID(at.Customer), owner, ErrNotFound)
 	if err == nil {
 		at.Customer = int64(held.UID)
 	}

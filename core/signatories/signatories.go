@@ -31,9 +31,9 @@ var ErrPartner = fault.Field("signatory", "partnerId", fault.Required, "the call
 var identity = db.Want[Signatory]("UID", "Customer")
 
 type shape struct {
-	want    db.Columns
-	partner bool
-	cut     db.Cut
+	want  db.Columns
+	reach access.Reach
+	cut   db.Cut
 }
 
 var ofCustomers db.Texts[Signatory]
@@ -99,13 +99,10 @@ func (s *Service) FindMany(ctx context.Context, b *db.Batch, uids []UID, want db
 	if err != nil {
 		return db.Refuse[UID, Signatory](err)
 	}
-	want, partner := db.Or[Signatory](want).And(identity).And(db.Want[Signatory]("Currency")), !caller.Institution
-	text := finding.Get(shape{want: want, partner: partner}, func() string {
+	want = db.Or[Signatory](want).And(identity).And(db.Want[Signatory]("Currency"))
+	text := finding.Get(shape{want: want, reach: caller.Reach}, func() string {
 		q := db.Select[Signatory](want, nil).Where("g.tenant = $1").Where("g.uid = ANY($3)").Where("g.status <> 'Deleted'")
-		if partner {
-			return q.Join("JOIN customers AS c ON c.tenant = g.tenant AND c.uid = g.customer").Where("c.owner = $2").String()
-		}
-		return q.Where("$2 = 0::bigint").String()
+		return customers.Within(q, "g", caller.Reach).String()
 	})
-	return db.QueueMany(b, text, func(g *Signatory) UID { return g.UID }, caller.Tenant, caller.Owner(), uids)
+	return db.QueueMany(b, text, func(g *Signatory) UID { return g.UID }, caller.Tenant, caller.Within(), uids)
 }

@@ -134,6 +134,9 @@ func (s *Service) addTx(ctx context.Context, tx *changes.Tx, at changes.Target, 
 
 // settleTx makes a signatory that waited active, or takes it off again.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
+	if _, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer)); err != nil {
+		return err
+	}
 	g, err := s.lockTx(ctx, tx, at)
 	if err != nil {
 		return err
@@ -184,22 +187,13 @@ func (s *Service) modifyTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	return Saved{g.UID, g.Status}, s.writeTx(ctx, tx, &was, g)
 }
 
-// holdTx holds the signatory's customer: the one that the caller names, or else the one that the signatory has.
+// holdTx holds the signatory's customer, and says which it is.
 func (s *Service) holdTx(ctx context.Context, tx *changes.Tx, at *changes.Target) (*customers.Held, error) {
-	if at.Customer != 0 {
-		return s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
-	}
 	uid, _ := ParseUID("uid", at.UID)
-	err := tx.NewRaw(`SELECT customer FROM signatories WHERE tenant = ? AND uid = ?`, tx.Caller.Tenant, uid).Scan(ctx, &at.Customer)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
-	}
-	if err != nil {
-		return nil, err
-	}
-	held, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
-	if errors.Is(err, customers.ErrOutOfScope) {
-		return nil, ErrNotFound // who does not name the customer must not learn that there is one
+	owner := tx.NewRaw(`SELECT customer FROM signatories WHERE tenant = ? AND uid = ?`, tx.Caller.Tenant, uid)
+	held, err := customers.Hold(s.customers.HoldTx).Whose(ctx, tx, tx.Caller, customers.UID(at.Customer), owner, ErrNotFound)
+	if err == nil {
+		at.Customer = int64(held.UID)
 	}
 	return held, err
 }

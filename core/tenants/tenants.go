@@ -110,7 +110,7 @@ func adminTx(ctx context.Context, tx bun.Tx, tenant Tenant, self customers.UID, 
 	role := roles.Administrator(tenant.ID, self, tenant.CreatedAt)
 	admin := &users.User{
 		Tenant: tenant.ID, UID: users.UID{UUID: uuid.New()}, Customer: self, LoginID: login, Status: users.Active,
-		Limits: []users.ApplicationLimits{}, CreatedAt: tenant.CreatedAt, UpdatedAt: tenant.CreatedAt, Version: 1,
+		Limits: []access.ApplicationLimits{}, CreatedAt: tenant.CreatedAt, UpdatedAt: tenant.CreatedAt, Version: 1,
 	}
 	err := tx.NewRaw(`SELECT nextval('role_numbers'), nextval('user_numbers')`).Scan(ctx, &role.Number, &admin.Number)
 	if err == nil {

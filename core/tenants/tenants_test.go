@@ -97,7 +97,7 @@ func TestEveryWrongFieldOfABankIsNamed(t *testing.T) {
 func TestBanksAreForOperators(t *testing.T) {
 	t.Parallel()
 	c, _ := newCore(t)
-	staff := access.With(context.Background(), access.Caller{Tenant: 1, Institution: true, Permissions: access.All})
+	staff := access.With(context.Background(), access.Caller{Tenant: 1, Reach: access.OfBank, Permissions: access.All})
 	if _, err := c.Tenants.Add(staff, draft()); !errors.Is(err, access.ErrDenied) {
 		t.Errorf("add: %v", err)
 	}

@@ -16,13 +16,13 @@ import (
 
 // Actor is a user as a caller: whom an access token speaks for.
 type Actor struct {
-	UID         uuid.UUID
-	LoginID     string
-	Name        string
-	Entity      int64               // the customer that the user belongs to
-	Institution bool                // that customer is the bank itself
-	Partner     int64               // the partner that the customer belongs to; the bank itself for its own customers
-	Permissions []access.Permission // what the user's roles grant
+	UID     uuid.UUID
+	LoginID string
+	Name    string
+	Entity  int64        // the customer that the user belongs to
+	Reach   access.Reach // what that customer is to the bank
+	Partner int64        // the partner that the customer belongs to; the bank itself for its own customers
+	Grant                // what the user's roles grant
 }
 
 // ErrNoActor is returned for a login or number that no active user has. It does not tell which of the two.
@@ -30,7 +30,7 @@ var ErrNoActor = fault.New(fault.NotFound, "user", "the bank has no active user 
 
 // acting reads an active user with what its customer says of its reach. The bank's own customer is there
 // once, by an index of its own.
-const acting = `SELECT u.uid, u.login_id, u.first_name, u.last_name, u.customer, c.relationship_type = 'Self',
+const acting = `SELECT u.uid, u.login_id, u.first_name, u.last_name, u.customer, c.relationship_type = 'Self', c.owner = c.uid,
 		coalesce(nullif(c.owner, 0), self.uid, 0)
 	FROM users AS u JOIN customers AS c ON c.tenant = u.tenant AND c.uid = u.customer
 		LEFT JOIN customers AS self ON self.tenant = u.tenant AND self.relationship_type = 'Self'
@@ -48,7 +48,8 @@ func (s *Service) Actor(ctx context.Context, tenant access.Tenant, user uuid.UUI
 
 func (s *Service) actor(ctx context.Context, tenant access.Tenant, row *bun.RawQuery) (*Actor, error) {
 	found, person := new(Actor), new(User)
-	err := row.Scan(ctx, &found.UID, &person.LoginID, &person.FirstName, &person.LastName, &found.Entity, &found.Institution, &found.Partner)
+	var bank, partner bool
+	err := row.Scan(ctx, &found.UID, &person.LoginID, &person.FirstName, &person.LastName, &found.Entity, &bank, &partner, &found.Partner)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNoActor
 	}
@@ -56,14 +57,19 @@ func (s *Service) actor(ctx context.Context, tenant access.Tenant, row *bun.RawQ
 		return nil, fmt.Errorf("find the user that a caller speaks for: %w", err)
 	}
 	found.LoginID, found.Name = person.LoginID, person.Name()
-	granted, err := s.granted(ctx, tenant, found.UID)
-	if err != nil {
+	switch {
+	case bank:
+		found.Reach = access.OfBank
+	case partner:
+		found.Reach = access.OfPartner
+	default:
+		found.Reach = access.OfCustomer
+	}
+	if found.Grant, err = s.granted(ctx, tenant, found.UID); err != nil {
 		return nil, fmt.Errorf("find what user %s may do: %w", found.UID, err)
 	}
-	for _, permission := range granted { // an operator's permission is not a user's to have
-		if slices.Contains(access.All, permission) {
-			found.Permissions = append(found.Permissions, permission)
-		}
-	}
+	found.Permissions = slices.DeleteFunc(found.Permissions, func(p access.Permission) bool {
+		return !slices.Contains(access.All, p) // an operator's permission is not a user's to have
+	})
 	return found, nil
 }

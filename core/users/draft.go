@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"bankgraph/core/access"
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
 	"bankgraph/core/given"
@@ -146,7 +147,7 @@ func (l LimitsDraft) to(u *User, in money.Currency) error {
 	if err != nil {
 		return err
 	}
-	var others []ApplicationLimits
+	var others []access.ApplicationLimits
 	for _, a := range u.Limits {
 		if a.Name != l.Name {
 			others = append(others, a)
@@ -159,9 +160,9 @@ func (l LimitsDraft) to(u *User, in money.Currency) error {
 			}
 		}
 	}
-	u.Limits = append([]ApplicationLimits{}, others...)
+	u.Limits = append([]access.ApplicationLimits{}, others...)
 	if len(stored) > 0 {
-		u.Limits = append(u.Limits, ApplicationLimits{l.Name, stored})
+		u.Limits = append(u.Limits, access.ApplicationLimits{Name: l.Name, Limits: stored})
 	}
 	return nil
 }

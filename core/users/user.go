@@ -88,29 +88,23 @@ var (
 type User struct {
 	bun.BaseModel `bun:"table:users,alias:u" json:"-"`
 
-	Tenant              access.Tenant       `bun:"tenant,pk" json:"-"`
-	UID                 UID                 `bun:"uid,pk,type:uuid" json:"userId"`
-	Number              Number              `bun:"number" json:"-"`
-	Customer            customers.UID       `bun:"customer" json:"-"` // the legal entity that the person belongs to
-	ExternalReferenceID string              `bun:"external_reference_id" json:"-"`
-	LoginID             string              `bun:"login_id" json:"loginId"`
-	FirstName           string              `bun:"first_name" json:"firstName"`
-	LastName            string              `bun:"last_name" json:"lastName"`
-	EmailAddress        string              `bun:"email_address" json:"email"`
-	PhoneNumber         string              `bun:"phone_number" json:"phoneNumber"` // E.164
-	Mobile              string              `bun:"mobile" json:"-"`                 // E.164
-	Department          string              `bun:"department" json:"-"`
-	Status              Status              `bun:"status" json:"status"`
-	Limits              []ApplicationLimits `bun:"limits,type:jsonb" json:"-"` // the person's own, beside those of the roles
-	CreatedAt           time.Time           `bun:"created_at" json:"-"`
-	UpdatedAt           time.Time           `bun:"updated_at" json:"-"`
-	Version             int32               `bun:"version" json:"-"`
-}
-
-// ApplicationLimits are the amounts that bound a person in one application.
-type ApplicationLimits struct {
-	Name   string        `json:"name"`
-	Limits []roles.Limit `json:"limits"`
+	Tenant              access.Tenant              `bun:"tenant,pk" json:"-"`
+	UID                 UID                        `bun:"uid,pk,type:uuid" json:"userId"`
+	Number              Number                     `bun:"number" json:"-"`
+	Customer            customers.UID              `bun:"customer" json:"-"` // the legal entity that the person belongs to
+	ExternalReferenceID string                     `bun:"external_reference_id" json:"-"`
+	LoginID             string                     `bun:"login_id" json:"loginId"`
+	FirstName           string                     `bun:"first_name" json:"firstName"`
+	LastName            string                     `bun:"last_name" json:"lastName"`
+	EmailAddress        string                     `bun:"email_address" json:"email"`
+	PhoneNumber         string                     `bun:"phone_number" json:"phoneNumber"` // E.164
+	Mobile              string                     `bun:"mobile" json:"-"`                 // E.164
+	Department          string                     `bun:"department" json:"-"`
+	Status              Status                     `bun:"status" json:"status"`
+	Limits              []access.ApplicationLimits `bun:"limits,type:jsonb" json:"-"` // the person's own, beside those of the roles
+	CreatedAt           time.Time                  `bun:"created_at" json:"-"`
+	UpdatedAt           time.Time                  `bun:"updated_at" json:"-"`
+	Version             int32                      `bun:"version" json:"-"`
 }
 
 // RoleOf is one role that a user has.
@@ -134,11 +128,11 @@ func (u *User) Name() string {
 // Grant is what a person's roles give.
 type Grant struct {
 	Permissions []access.Permission
-	Limits      []ApplicationLimits // what counts: the smallest of the person's own and those of its roles
+	Limits      []access.ApplicationLimits // what counts: the smallest of the person's own and those of its roles
 }
 
 // granted puts roles together: every permission of any of them, and of the amounts the smallest.
-func granted(own []ApplicationLimits, all []*roles.Role) (g Grant) {
+func granted(own []access.ApplicationLimits, all []*roles.Role) (g Grant) {
 	for _, r := range all {
 		for _, p := range r.Permissions() {
 			if !slices.Contains(g.Permissions, p) {
@@ -151,14 +145,14 @@ func granted(own []ApplicationLimits, all []*roles.Role) (g Grant) {
 }
 
 // Bounds are the limits that count for a person with these roles: the smallest of its own and theirs.
-func (u *User) Bounds(held []*roles.Role) []ApplicationLimits {
+func (u *User) Bounds(held []*roles.Role) []access.ApplicationLimits {
 	active := slices.DeleteFunc(slices.Clone(held), func(r *roles.Role) bool { return r.Status != roles.Active })
 	return bounds(u.Limits, active)
 }
 
-func bounds(own []ApplicationLimits, all []*roles.Role) (found []ApplicationLimits) {
+func bounds(own []access.ApplicationLimits, all []*roles.Role) (found []access.ApplicationLimits) {
 	for _, a := range roles.Applications {
-		one := ApplicationLimits{Name: a.Name}
+		one := access.ApplicationLimits{Name: a.Name}
 		for _, name := range a.Limits {
 			if l := smallest(own, all, a.Name, name); l != nil {
 				one.Limits = append(one.Limits, *l)
@@ -172,8 +166,8 @@ func bounds(own []ApplicationLimits, all []*roles.Role) (found []ApplicationLimi
 }
 
 // smallest is the bound that counts of all that are set for a limit; nil where none is.
-func smallest(own []ApplicationLimits, all []*roles.Role, application, name string) (least *roles.Limit) {
-	consider := func(l *roles.Limit) {
+func smallest(own []access.ApplicationLimits, all []*roles.Role, application, name string) (least *access.Limit) {
+	consider := func(l *access.Limit) {
 		if l != nil && (least == nil || l.Minor < least.Minor) {
 			least = l
 		}

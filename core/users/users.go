@@ -26,17 +26,14 @@ type Service struct {
 	operations
 }
 
-// Granted are the permissions that a user's roles grant.
-type Granted func(ctx context.Context, tenant access.Tenant, user uuid.UUID) ([]access.Permission, error)
+// Granted is what a user's roles grant.
+type Granted func(ctx context.Context, tenant access.Tenant, user uuid.UUID) (Grant, error)
 
 // New makes the service. granted is for tests of those who ask for it: nil means what the database says.
 func New(d *db.DB, c *customers.Service, r *roles.Service, all *changes.Service, granted Granted) *Service {
 	s := &Service{db: d, customers: c, roles: r, granted: granted}
 	if granted == nil {
-		s.granted = func(ctx context.Context, tenant access.Tenant, user uuid.UUID) ([]access.Permission, error) {
-			g, err := s.Granted(ctx, tenant, user)
-			return g.Permissions, err
-		}
+		s.granted = s.Granted
 	}
 	s.declare(all)
 	return s
@@ -104,10 +101,10 @@ func dialled(number string) string {
 }
 
 type shape struct {
-	want    db.Columns
-	partner bool
-	where   string
-	cut     db.Cut
+	want  db.Columns
+	reach access.Reach
+	where string
+	cut   db.Cut
 }
 
 var (
@@ -153,15 +150,12 @@ func (s *Service) FindMany(ctx context.Context, b *db.Batch, uids []UID, want db
 	if err != nil {
 		return db.Refuse[UID, User](err)
 	}
-	want, partner := db.Or[User](want).And(identity), !caller.Institution
-	text := finding.Get(shape{want: want, partner: partner}, func() string {
+	want = db.Or[User](want).And(identity)
+	text := finding.Get(shape{want: want, reach: caller.Reach}, func() string {
 		q := db.Select[User](want, nil).Where("u.tenant = $1").Where("u.uid = ANY($3::text[]::uuid[])")
-		if partner {
-			return q.Join("JOIN customers AS c ON c.tenant = u.tenant AND c.uid = u.customer").Where("c.owner = $2").String()
-		}
-		return q.Where("$2 = 0::bigint").String()
+		return customers.Within(q, "u", caller.Reach).String()
 	})
-	return db.QueueMany(b, text, func(u *User) UID { return u.UID }, caller.Tenant, caller.Owner(), roles.Texts(uids))
+	return db.QueueMany(b, text, func(u *User) UID { return u.UID }, caller.Tenant, caller.Within(), roles.Texts(uids))
 }
 
 // Shown is a user as the contract shows it: with the short name of its legal entity and the names of its roles.

@@ -52,7 +52,7 @@ func limits(application string, pairs ...string) given.Value[[]users.LimitsDraft
 
 // paying is a role that may send payments of a hundred dollars, a thousand a day.
 func paying(r *roles.Role) {
-	r.Applications = []roles.Grant{{Name: "Payments", Entitlements: []string{"Initiate_Payments"}, Limits: []roles.Limit{
+	r.Applications = []roles.Grant{{Name: "Payments", Entitlements: []string{"Initiate_Payments"}, Limits: []access.Limit{
 		{Name: "Per_Transaction_Payment_Limits", Minor: 100_00, Currency: "USD"}, {Name: "Daily_Payment_Limits", Minor: 1000_00, Currency: "USD"},
 	}}}
 }
@@ -90,7 +90,7 @@ func TestANewUserIsPendingUntilActivated(t *testing.T) {
 	if u.ShortName != customer.ShortName || !slices.Equal(u.RoleNames, []string{r.Name}) || u.PhoneNumber != "+16145550124" || u.Mobile != "+16145550123" || u.Status != users.Pending {
 		t.Errorf("%+v %+v", u, u.User)
 	}
-	want := []users.ApplicationLimits{{Name: "Payments", Limits: []roles.Limit{{Name: "Per_Transaction_Payment_Limits", Minor: 50_50, Currency: "USD"}}}}
+	want := []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{{Name: "Per_Transaction_Payment_Limits", Minor: 50_50, Currency: "USD"}}}}
 	if diff := cmp.Diff(want, u.Limits); diff != "" {
 		t.Error(diff)
 	}
@@ -251,7 +251,7 @@ func TestAChangeChangesWhatIsGiven(t *testing.T) {
 	customer := bank.Customer()
 	one, two := bank.Role(customer, paying), bank.Role(customer, paying)
 	u := bank.User(customer, []*roles.Role{one}, func(u *users.User) {
-		u.Limits = []users.ApplicationLimits{{Name: "Payments", Limits: []roles.Limit{
+		u.Limits = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{
 			{Name: "Daily_Payment_Limits", Minor: 1, Currency: "USD"}, {Name: "Per_Transaction_Payment_Limits", Minor: 2, Currency: "USD"},
 		}}}
 	})
@@ -265,7 +265,7 @@ func TestAChangeChangesWhatIsGiven(t *testing.T) {
 	if got.FirstName != "Anna" || got.LastName != u.LastName || got.PhoneNumber != "" || got.EmailAddress != u.EmailAddress || !slices.Equal(got.RoleNames, []string{two.Name}) {
 		t.Errorf("%+v %v", got.User, got.RoleNames)
 	}
-	want := []users.ApplicationLimits{{Name: "Payments", Limits: []roles.Limit{
+	want := []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{
 		{Name: "Daily_Payment_Limits", Minor: 5, Currency: "USD"}, {Name: "Per_Transaction_Payment_Limits", Minor: 2, Currency: "USD"},
 	}}}
 	if diff := cmp.Diff(want, got.Limits); diff != "" {
@@ -284,6 +284,65 @@ func TestAChangeChangesWhatIsGiven(t *testing.T) {
 		if _, err := bank.Users.Change(bank.Staff(), customer.UID, u.UID, d, changes.Terms{}); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
+	}
+}
+
+// bounded is a manager of users whose own payments are bounded at 100.00 a day.
+func bounded(bank *coretest.Bank) context.Context {
+	caller, _ := access.Require(bank.As(access.All...))
+	caller.Limits = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 100_00, Currency: "USD"}}}}
+	return access.With(bank.Staff(), caller)
+}
+
+func TestNobodyLetsOthersMoveMoreThanTheyMay(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer, manager := bank.Customer(), bounded(bank)
+	role := func(entitlement string, daily int64) *roles.Role {
+		return bank.Role(customer, func(r *roles.Role) {
+			r.Applications = []roles.Grant{{Name: "Payments", Entitlements: []string{entitlement}}}
+			if daily > 0 {
+				r.Applications[0].Limits = []access.Limit{{Name: "Daily_Payment_Limits", Minor: daily, Currency: "USD"}}
+			}
+		})
+	}
+	looks, pays, small, large := role("View_Payments", 0), role("Initiate_Payments", 0), role("Initiate_Payments", 100_00), role("Initiate_Payments", 100_01)
+	daily := func(value string) given.Value[[]users.LimitsDraft] {
+		return limits("Payments", "Daily_Payment_Limits", value)
+	}
+	has := func(held *roles.Role, minor int64) func(*users.User) {
+		return func(u *users.User) {
+			if minor > 0 {
+				u.Limits = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: minor, Currency: "USD"}}}}
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		held   *roles.Role
+		own    int64 // the user's own limit before
+		change users.Draft
+		want   error
+	}{
+		"a role that only looks":                  {looks, 0, users.Draft{RoleNames: names(looks)}, nil},
+		"a role as bounded":                       {looks, 0, users.Draft{RoleNames: names(small)}, nil},
+		"a role of a cent more":                   {looks, 0, users.Draft{RoleNames: names(large)}, users.ErrBeyond},
+		"a role without a bound":                  {looks, 0, users.Draft{RoleNames: names(pays)}, users.ErrBeyond},
+		"a role with the person bounded":          {looks, 0, users.Draft{RoleNames: names(pays), Limits: daily("100")}, nil},
+		"a role with the person not enough":       {looks, 0, users.Draft{RoleNames: names(pays), Limits: daily("100.01")}, users.ErrBeyond},
+		"a person's limit, raised":                {large, 50_00, users.Draft{Limits: daily("100.01")}, users.ErrBeyond},
+		"a person's limit, taken off":             {large, 50_00, users.Draft{Limits: daily("")}, users.ErrBeyond},
+		"a person's limit, raised as bounded":     {large, 50_00, users.Draft{Limits: daily("100")}, nil},
+		"a bound role taken away from a free one": {large, 0, users.Draft{RoleNames: names(pays)}, users.ErrBeyond},
+		"more than that before, and no more now":  {pays, 0, users.Draft{RoleNames: names(large)}, nil},
+		"nothing of it":                           {pays, 0, users.Draft{Department: given.Of("Audit")}, nil},
+	} {
+		u := bank.User(customer, []*roles.Role{c.held}, has(c.held, c.own))
+		if _, err := bank.Users.Change(manager, customer.UID, u.UID, c.change, changes.Terms{}); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+	if _, err := bank.Users.Create(manager, customer.UID, draft("bob", large), changes.Terms{}); !errors.Is(err, users.ErrBeyond) {
+		t.Errorf("create: %v", err)
 	}
 }
 
@@ -521,18 +580,18 @@ func TestAnActiveUserHasWhatItsActiveRolesGrant(t *testing.T) {
 	customer := bank.Customer()
 	looks, pays := bank.Role(customer), bank.Role(customer, paying)
 	paysLess := bank.Role(customer, func(r *roles.Role) {
-		r.Applications = []roles.Grant{{Name: "Payments", Entitlements: []string{"Approve_Payments"}, Limits: []roles.Limit{{Name: "Daily_Payment_Limits", Minor: 7_00, Currency: "USD"}}}}
+		r.Applications = []roles.Grant{{Name: "Payments", Entitlements: []string{"Approve_Payments"}, Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 7_00, Currency: "USD"}}}}
 	})
 	waiting := bank.Role(customer, powerful, func(r *roles.Role) { r.Status = roles.Pending })
 	own := func(u *users.User) {
-		u.Limits = []users.ApplicationLimits{{Name: "Payments", Limits: []roles.Limit{{Name: "Per_Transaction_Payment_Limits", Minor: 3_00, Currency: "USD"}}}}
+		u.Limits = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{{Name: "Per_Transaction_Payment_Limits", Minor: 3_00, Currency: "USD"}}}}
 	}
 	u := bank.User(customer, []*roles.Role{looks, pays, paysLess, waiting}, own)
 	grant, err := bank.Users.Granted(t.Context(), bank.Tenant, u.UID.UUID)
 	if err != nil || !slices.Equal(grant.Permissions, []access.Permission{access.ViewAccounts, access.ViewUsers}) {
 		t.Error(grant, err)
 	}
-	want := []users.ApplicationLimits{{Name: "Payments", Limits: []roles.Limit{
+	want := []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{
 		{Name: "Daily_Payment_Limits", Minor: 7_00, Currency: "USD"}, {Name: "Per_Transaction_Payment_Limits", Minor: 3_00, Currency: "USD"},
 	}}}
 	if diff := cmp.Diff(want, grant.Limits); diff != "" {

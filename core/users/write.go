@@ -109,7 +109,7 @@ func (s *Service) createTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		return Saved{}, err
 	}
 	p := &person{User: User{
-		Tenant: tx.Caller.Tenant, UID: UID{uuid.New()}, Customer: customer.UID, Status: Pending, Limits: []ApplicationLimits{},
+		Tenant: tx.Caller.Tenant, UID: UID{uuid.New()}, Customer: customer.UID, Status: Pending, Limits: []access.ApplicationLimits{},
 		CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
 	}}
 	if err := tx.NewRaw(`SELECT nextval('user_numbers')`).Scan(ctx, &p.Number); err != nil {
@@ -138,15 +138,15 @@ func (s *Service) furnishTx(ctx context.Context, tx *changes.Tx, p *person, draf
 	if (draft.RoleNames.Given || draft.Limits.Given) && tx.Caller.User == p.UID.UUID {
 		return ErrOwnRights
 	}
+	was := &person{User: p.User, Roles: p.Roles, roles: p.roles}
 	if draft.RoleNames.Given {
-		had := p.Roles
 		all, err := s.roles.NamedTx(ctx, tx, p.Customer, draft.RoleNames.Value)
 		if err != nil {
 			return err
 		}
 		p.take(all)
 		for _, r := range all {
-			if !slices.Contains(had, r.Name) && r.Beyond(tx.Caller) {
+			if !slices.Contains(was.Roles, r.Name) && r.Beyond(tx.Caller) {
 				return ErrBeyond
 			}
 		}
@@ -158,10 +158,34 @@ func (s *Service) furnishTx(ctx context.Context, tx *changes.Tx, p *person, draf
 	if err := draft.to(&p.User, in); err != nil {
 		return err
 	}
-	if draft.RoleNames.Given || draft.Limits.Given {
-		return p.fit()
+	if !draft.RoleNames.Given && !draft.Limits.Given {
+		return nil
 	}
-	return nil
+	if p.looser(tx.Caller, was) {
+		return ErrBeyond
+	}
+	return p.fit()
+}
+
+// looser tells whether a person could move more than the caller may, and more than it could before.
+func (p *person) looser(caller access.Caller, was *person) bool {
+	for _, a := range caller.Limits {
+		if !p.moves(a.Name) {
+			continue
+		}
+		for _, most := range a.Limits {
+			now, before := smallest(p.Limits, p.roles, a.Name, most.Name), smallest(was.Limits, was.roles, a.Name, most.Name)
+			kept := was.moves(a.Name) && (before == nil || now != nil && now.Minor <= before.Minor)
+			if (now == nil || now.Minor > most.Minor) && !kept {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (p *person) moves(application string) bool {
+	return slices.ContainsFunc(p.roles, func(r *roles.Role) bool { return r.Moves(application) })
 }
 
 // take gives a person its roles.
@@ -205,6 +229,9 @@ func (p *person) writeRolesTx(ctx context.Context, tx *changes.Tx) error {
 // settleTx activates a user that waited, or takes it away, so that its login id is free again. One that was suspended
 // meanwhile stays so.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
+	if _, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer)); err != nil {
+		return err
+	}
 	p, err := s.lockTx(ctx, tx, at)
 	if err != nil {
 		return err
@@ -248,9 +275,14 @@ func (s *Service) suspendTx(ctx context.Context, tx *changes.Tx, at changes.Targ
 	})
 }
 
-// modifyTx changes a user, or proposes to where it is a change that may wait.
+// modifyTx changes a user, or proposes to where it is a change that may wait. One that may not wait takes access away,
+// of a customer that is not active too.
 func (s *Service) modifyTx(ctx context.Context, tx *changes.Tx, at changes.Target, waits bool, modify func(*person) error) (Saved, error) {
-	customer, err := s.holdTx(ctx, tx, &at)
+	hold := s.customers.HoldTx
+	if !waits {
+		hold = s.customers.HoldAnyTx
+	}
+	customer, err := s.holdTx(ctx, tx, &at, hold)
 	if err != nil {
 		return Saved{}, err
 	}
@@ -278,9 +310,9 @@ func (s *Service) modifyTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 }
 
 // holdTx holds the legal entity of a user, and says which it is.
-func (s *Service) holdTx(ctx context.Context, tx *changes.Tx, at *changes.Target) (*customers.Held, error) {
+func (s *Service) holdTx(ctx context.Context, tx *changes.Tx, at *changes.Target, hold customers.Hold) (*customers.Held, error) {
 	owner := tx.NewRaw(`SELECT customer FROM users WHERE tenant = ? AND uid = ?::uuid`, tx.Caller.Tenant, at.UID)
-	held, err := s.customers.HoldOwnerTx(ctx, tx, tx.Caller, customers.UID(at.Customer), owner, ErrNotFound)
+	held, err := hold.Whose(ctx, tx, tx.Caller, customers.UID(at.Customer), owner, ErrNotFound)
 	if err == nil {
 		at.Customer = int64(held.UID)
 	}

@@ -654,29 +654,29 @@ var Plain = map[string]map[string]direct.Field{
 	"AmountLimit": {
 		"name": {
 			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendString(b, o.(*roles.Limit).Name)
+				return scalar.AppendString(b, o.(*access.Limit).Name)
 			},
 		},
 		"value": {
 			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendAmount(b, o.(*roles.Limit).Value())
+				return scalar.AppendAmount(b, o.(*access.Limit).Value())
 			},
 		},
 		"currency": {
 			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendCurrency(b, o.(*roles.Limit).Currency)
+				return scalar.AppendCurrency(b, o.(*access.Limit).Currency)
 			},
 		},
 	},
 	"ApplicationLimits": {
 		"name": {
 			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendString(b, o.(*users.ApplicationLimits).Name)
+				return scalar.AppendString(b, o.(*access.ApplicationLimits).Name)
 			},
 		},
 		"limits": {
 			Each: func(o any, yield func(any)) {
-				v := o.(*users.ApplicationLimits).Limits
+				v := o.(*access.ApplicationLimits).Limits
 				for i := range v {
 					yield(&v[i])
 				}
@@ -2760,9 +2760,9 @@ var Plain = map[string]map[string]direct.Field{
 				return scalar.AppendUID(b, o.(*access.Caller).Entity)
 			},
 		},
-		"institution": {
+		"reach": {
 			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*access.Caller).Institution)
+				return scalar.AppendString(b, marshalNReach2bankgraphᚋcoreᚋaccessᚐReachF[o.(*access.Caller).Reach])
 			},
 		},
 		"permissions": {
@@ -2775,6 +2775,14 @@ var Plain = map[string]map[string]direct.Field{
 					b = scalar.AppendString(b, v)
 				}
 				return append(b, ']')
+			},
+		},
+		"limits": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*access.Caller).Limits
+				for i := range v {
+					yield(&v[i])
+				}
 			},
 		},
 	},
@@ -2794,8 +2802,8 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.AddFeeTierPayload]():                 "AddFeeTierPayload",
 	reflect.TypeFor[*model.AddSignatoryPayload]():               "AddSignatoryPayload",
 	reflect.TypeFor[*postal.Address]():                          "Address",
-	reflect.TypeFor[*roles.Limit]():                             "AmountLimit",
-	reflect.TypeFor[*users.ApplicationLimits]():                 "ApplicationLimits",
+	reflect.TypeFor[*access.Limit]():                            "AmountLimit",
+	reflect.TypeFor[*access.ApplicationLimits]():                "ApplicationLimits",
 	reflect.TypeFor[*changes.Approval]():                        "Approval",
 	reflect.TypeFor[*model.Connection[changes.Approval]]():      "ApprovalConnection",
 	reflect.TypeFor[*model.Edge[changes.Approval]]():            "ApprovalEdge",

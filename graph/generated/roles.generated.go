@@ -3,6 +3,7 @@
 package generated
 
 import (
+	"bankgraph/core/access"
 	"bankgraph/core/audit"
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
@@ -667,8 +668,8 @@ func _RoleApplication_limits(ctx context.Context, ec *executionContext, field gr
 			return obj.Limits, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []roles.Limit) graphql.Marshaler {
-			return marshalNAmountLimit2ᚕbankgraphᚋcoreᚋrolesᚐLimitᚄ(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []access.Limit) graphql.Marshaler {
+			return marshalNAmountLimit2ᚕbankgraphᚋcoreᚋaccessᚐLimitᚄ(ctx, ec, selections, v)
 		},
 		true,
 		true,

@@ -2368,10 +2368,22 @@ type Viewer {
   login: String
   "The customer that the API key or person belongs to: the bank itself for its staff, else the partner or its customer."
   legalEntity: UID!
-  "Whether the caller acts for the bank itself and so sees every customer."
-  institution: Boolean!
+  "How much of the bank the caller sees."
+  reach: Reach!
   "The names of the permissions that the caller has."
   permissions: [String!]!
+  "The amounts that bound the person whom the token speaks for, as the person's own limits and those of its roles have them. Nothing bounds what is not there."
+  limits: [ApplicationLimits!]!
+}
+
+"How much of the bank a caller sees: what its legal entity is decides."
+enum Reach {
+  "Everything: the bank's own people and programs."
+  BANK
+  "The partner itself, and the customers that belong to it."
+  PARTNER
+  "The caller's own customer alone."
+  CUSTOMER
 }
 
 "Where a page of a list stands in the list."
@@ -4477,10 +4489,12 @@ func childFields_Viewer(ctx context.Context, ec *executionContext, field graphql
 		return fieldContext_Viewer_login(ctx, ec, field)
 	case "legalEntity":
 		return fieldContext_Viewer_legalEntity(ctx, ec, field)
-	case "institution":
-		return fieldContext_Viewer_institution(ctx, ec, field)
+	case "reach":
+		return fieldContext_Viewer_reach(ctx, ec, field)
 	case "permissions":
 		return fieldContext_Viewer_permissions(ctx, ec, field)
+	case "limits":
+		return fieldContext_Viewer_limits(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Viewer", field.Name)
 }

@@ -2809,27 +2809,27 @@ func fieldContext_Viewer_legalEntity(_ context.Context, ec *executionContext, fi
 	return graphql.NewScalarFieldContext("Viewer", field, false, false, errors.New("field of type UID does not have child fields"))
 }
 
-func _Viewer_institution(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *access.Caller) (ret graphql.Marshaler) {
+func _Viewer_reach(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *access.Caller) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return fieldContext_Viewer_institution(ctx, ec, field)
+			return fieldContext_Viewer_reach(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Institution, nil
+			return obj.Reach, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return marshalNBoolean2bool(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v access.Reach) graphql.Marshaler {
+			return marshalNReach2bankgraphᚋcoreᚋaccessᚐReach(ctx, ec, selections, v)
 		},
 		true,
 		true,
 	)
 }
-func fieldContext_Viewer_institution(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Viewer", field, false, false, errors.New("field of type Boolean does not have child fields"))
+func fieldContext_Viewer_reach(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Viewer", field, false, false, errors.New("field of type Reach does not have child fields"))
 }
 
 func _Viewer_permissions(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *access.Caller) (ret graphql.Marshaler) {
@@ -2853,6 +2853,38 @@ func _Viewer_permissions(ctx context.Context, ec *executionContext, field graphq
 }
 func fieldContext_Viewer_permissions(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Viewer", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func _Viewer_limits(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *access.Caller) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Viewer_limits(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Limits, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []access.ApplicationLimits) graphql.Marshaler {
+			return marshalNApplicationLimits2ᚕbankgraphᚋcoreᚋaccessᚐApplicationLimitsᚄ(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_Viewer_limits(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Viewer",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_ApplicationLimits(ctx, ec, field)
+		},
+	}
+	return fc, nil
 }
 
 // endregion **************************** field.gotpl *****************************
@@ -3737,13 +3769,18 @@ func _Viewer(ctx context.Context, ec *executionContext, sel ast.SelectionSet, ob
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
-		case "institution":
-			out.Values[i] = _Viewer_institution(ctx, ec, field, obj)
+		case "reach":
+			out.Values[i] = _Viewer_reach(ctx, ec, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		case "permissions":
 			out.Values[i] = _Viewer_permissions(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "limits":
+			out.Values[i] = _Viewer_limits(ctx, ec, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -3912,6 +3949,36 @@ func marshalNPageInfo2ᚖbankgraphᚋgraphᚋmodelᚐPageInfo(ctx context.Contex
 	}
 	return _PageInfo(ctx, ec, sel, v)
 }
+
+func unmarshalNReach2bankgraphᚋcoreᚋaccessᚐReach(ctx context.Context, ec *executionContext, v any) (access.Reach, error) {
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalNReach2bankgraphᚋcoreᚋaccessᚐReachF[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNReach2bankgraphᚋcoreᚋaccessᚐReach(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v access.Reach) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalString(marshalNReach2bankgraphᚋcoreᚋaccessᚐReachF[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNReach2bankgraphᚋcoreᚋaccessᚐReachF = map[string]access.Reach{
+		"BANK":     access.OfBank,
+		"PARTNER":  access.OfPartner,
+		"CUSTOMER": access.OfCustomer,
+	}
+	marshalNReach2bankgraphᚋcoreᚋaccessᚐReachF = map[access.Reach]string{
+		access.OfBank:     "BANK",
+		access.OfPartner:  "PARTNER",
+		access.OfCustomer: "CUSTOMER",
+	}
+)
 
 func unmarshalNUID2bankgraphᚋcoreᚋaccountsᚐUID(ctx context.Context, ec *executionContext, v any) (accounts.UID, error) {
 	res, err := scalar.UnmarshalAccountUID(v)

@@ -3,6 +3,7 @@
 package generated
 
 import (
+	"bankgraph/core/access"
 	"bankgraph/core/audit"
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
@@ -25,7 +26,7 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type UserResolver interface {
-	Limits(ctx context.Context, obj *users.User) ([]*users.ApplicationLimits, error)
+	Limits(ctx context.Context, obj *users.User) ([]*access.ApplicationLimits, error)
 	Roles(ctx context.Context, obj *users.User) ([]*roles.Role, error)
 	Customer(ctx context.Context, obj *users.User) (*customers.Customer, error)
 
@@ -165,7 +166,7 @@ func fieldContext_ActivateUserPayload_replayed(_ context.Context, ec *executionC
 	return graphql.NewScalarFieldContext("ActivateUserPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func _AmountLimit_name(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *roles.Limit) (ret graphql.Marshaler) {
+func _AmountLimit_name(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *access.Limit) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -188,7 +189,7 @@ func fieldContext_AmountLimit_name(_ context.Context, ec *executionContext, fiel
 	return graphql.NewScalarFieldContext("AmountLimit", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func _AmountLimit_value(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *roles.Limit) (ret graphql.Marshaler) {
+func _AmountLimit_value(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *access.Limit) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -211,7 +212,7 @@ func fieldContext_AmountLimit_value(_ context.Context, ec *executionContext, fie
 	return graphql.NewScalarFieldContext("AmountLimit", field, true, false, errors.New("field of type Amount does not have child fields"))
 }
 
-func _AmountLimit_currency(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *roles.Limit) (ret graphql.Marshaler) {
+func _AmountLimit_currency(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *access.Limit) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -234,7 +235,7 @@ func fieldContext_AmountLimit_currency(_ context.Context, ec *executionContext, 
 	return graphql.NewScalarFieldContext("AmountLimit", field, false, false, errors.New("field of type Currency does not have child fields"))
 }
 
-func _ApplicationLimits_name(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *users.ApplicationLimits) (ret graphql.Marshaler) {
+func _ApplicationLimits_name(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *access.ApplicationLimits) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -257,7 +258,7 @@ func fieldContext_ApplicationLimits_name(_ context.Context, ec *executionContext
 	return graphql.NewScalarFieldContext("ApplicationLimits", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func _ApplicationLimits_limits(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *users.ApplicationLimits) (ret graphql.Marshaler) {
+func _ApplicationLimits_limits(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *access.ApplicationLimits) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -269,8 +270,8 @@ func _ApplicationLimits_limits(ctx context.Context, ec *executionContext, field 
 			return obj.Limits, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []roles.Limit) graphql.Marshaler {
-			return marshalNAmountLimit2ᚕbankgraphᚋcoreᚋrolesᚐLimitᚄ(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []access.Limit) graphql.Marshaler {
+			return marshalNAmountLimit2ᚕbankgraphᚋcoreᚋaccessᚐLimitᚄ(ctx, ec, selections, v)
 		},
 		true,
 		true,
@@ -838,8 +839,8 @@ func _User_applicationLimits(ctx context.Context, ec *executionContext, field gr
 			return obj.Limits, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []users.ApplicationLimits) graphql.Marshaler {
-			return marshalNApplicationLimits2ᚕbankgraphᚋcoreᚋusersᚐApplicationLimitsᚄ(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []access.ApplicationLimits) graphql.Marshaler {
+			return marshalNApplicationLimits2ᚕbankgraphᚋcoreᚋaccessᚐApplicationLimitsᚄ(ctx, ec, selections, v)
 		},
 		true,
 		true,
@@ -870,8 +871,8 @@ func _User_limits(ctx context.Context, ec *executionContext, field graphql.Colle
 			return ec.Resolvers.User().Limits(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*users.ApplicationLimits) graphql.Marshaler {
-			return marshalOApplicationLimits2ᚕᚖbankgraphᚋcoreᚋusersᚐApplicationLimitsᚄ(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*access.ApplicationLimits) graphql.Marshaler {
+			return marshalOApplicationLimits2ᚕᚖbankgraphᚋcoreᚋaccessᚐApplicationLimitsᚄ(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -1772,7 +1773,7 @@ func _ActivateUserPayload(ctx context.Context, ec *executionContext, sel ast.Sel
 
 var amountLimitImplementors = []string{"AmountLimit"}
 
-func _AmountLimit(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *roles.Limit) graphql.Marshaler {
+func _AmountLimit(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *access.Limit) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, amountLimitImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1820,7 +1821,7 @@ func _AmountLimit(ctx context.Context, ec *executionContext, sel ast.SelectionSe
 
 var applicationLimitsImplementors = []string{"ApplicationLimits"}
 
-func _ApplicationLimits(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *users.ApplicationLimits) graphql.Marshaler {
+func _ApplicationLimits(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *access.ApplicationLimits) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, applicationLimitsImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2408,15 +2409,15 @@ func unmarshalNActivateUserInput2bankgraphᚋgraphᚋmodelᚐUserDraft(ctx conte
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func marshalNAmountLimit2bankgraphᚋcoreᚋrolesᚐLimit(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v roles.Limit) graphql.Marshaler {
+func marshalNAmountLimit2bankgraphᚋcoreᚋaccessᚐLimit(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v access.Limit) graphql.Marshaler {
 	return _AmountLimit(ctx, ec, sel, &v)
 }
 
-func marshalNAmountLimit2ᚕbankgraphᚋcoreᚋrolesᚐLimitᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []roles.Limit) graphql.Marshaler {
+func marshalNAmountLimit2ᚕbankgraphᚋcoreᚋaccessᚐLimitᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []access.Limit) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return marshalNAmountLimit2bankgraphᚋcoreᚋrolesᚐLimit(ctx, ec, sel, v[i])
+		return marshalNAmountLimit2bankgraphᚋcoreᚋaccessᚐLimit(ctx, ec, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -2433,15 +2434,15 @@ func unmarshalNAmountLimitInput2bankgraphᚋcoreᚋrolesᚐLimitDraft(ctx contex
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func marshalNApplicationLimits2bankgraphᚋcoreᚋusersᚐApplicationLimits(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v users.ApplicationLimits) graphql.Marshaler {
+func marshalNApplicationLimits2bankgraphᚋcoreᚋaccessᚐApplicationLimits(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v access.ApplicationLimits) graphql.Marshaler {
 	return _ApplicationLimits(ctx, ec, sel, &v)
 }
 
-func marshalNApplicationLimits2ᚕbankgraphᚋcoreᚋusersᚐApplicationLimitsᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []users.ApplicationLimits) graphql.Marshaler {
+func marshalNApplicationLimits2ᚕbankgraphᚋcoreᚋaccessᚐApplicationLimitsᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []access.ApplicationLimits) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return marshalNApplicationLimits2bankgraphᚋcoreᚋusersᚐApplicationLimits(ctx, ec, sel, v[i])
+		return marshalNApplicationLimits2bankgraphᚋcoreᚋaccessᚐApplicationLimits(ctx, ec, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -2453,7 +2454,7 @@ func marshalNApplicationLimits2ᚕbankgraphᚋcoreᚋusersᚐApplicationLimits�
 	return ret
 }
 
-func marshalNApplicationLimits2ᚖbankgraphᚋcoreᚋusersᚐApplicationLimits(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *users.ApplicationLimits) graphql.Marshaler {
+func marshalNApplicationLimits2ᚖbankgraphᚋcoreᚋaccessᚐApplicationLimits(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *access.ApplicationLimits) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -2591,14 +2592,14 @@ func unmarshalOAmountLimitInput2ᚕbankgraphᚋcoreᚋrolesᚐLimitDraftᚄ(ctx 
 	return res, nil
 }
 
-func marshalOApplicationLimits2ᚕᚖbankgraphᚋcoreᚋusersᚐApplicationLimitsᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []*users.ApplicationLimits) graphql.Marshaler {
+func marshalOApplicationLimits2ᚕᚖbankgraphᚋcoreᚋaccessᚐApplicationLimitsᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []*access.ApplicationLimits) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return marshalNApplicationLimits2ᚖbankgraphᚋcoreᚋusersᚐApplicationLimits(ctx, ec, sel, v[i])
+		return marshalNApplicationLimits2ᚖbankgraphᚋcoreᚋaccessᚐApplicationLimits(ctx, ec, sel, v[i])
 	})
 
 	for _, e := range ret {

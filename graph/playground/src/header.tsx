@@ -27,7 +27,7 @@ export function Header({ onSignIn, onSignOut }: { onSignIn: () => void; onSignOu
             <span className="quiet">key</span> {state.viewer.key}
           </span>
           {state.viewer.permissions && (
-            <Permissions institution={state.viewer.institution} names={state.viewer.permissions} />
+            <Permissions reach={state.viewer.reach} names={state.viewer.permissions} />
           )}
           <button type="button" onClick={onSignOut}>
             Sign out
@@ -44,11 +44,14 @@ export function Header({ onSignIn, onSignOut }: { onSignIn: () => void; onSignOu
   );
 }
 
-function Permissions({ institution, names }: { institution?: boolean; names: string[] }) {
+// reaches are how much of the bank a caller sees, in the words of people.
+const reaches: Record<string, string> = { BANK: 'Bank staff', PARTNER: 'Partner', CUSTOMER: 'Customer' };
+
+function Permissions({ reach = '', names }: { reach?: string; names: string[] }) {
   return (
     <details className="permissions">
       <summary>
-        {institution !== undefined && (institution ? 'Bank staff, ' : 'Partner, ')}
+        {reaches[reach] && `${reaches[reach]}, `}
         {names.length} {names.length === 1 ? 'permission' : 'permissions'}
       </summary>
       <ul>

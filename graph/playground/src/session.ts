@@ -10,7 +10,7 @@ export type Viewer = {
   // Absent when the server does not tell:
   keyName?: string;
   /** Acts for the bank itself, as opposed to one of its partners. */
-  institution?: boolean;
+  reach?: string;
   permissions?: string[];
 };
 
@@ -103,14 +103,14 @@ async function askViewer(asked: Credentials, { text }: Token): Promise<Viewer> {
         accept: 'application/json',
         'content-type': 'application/json',
       },
-      body: JSON.stringify({ query: 'query Viewer { viewer { tenant client clientName institution permissions } }' }),
+      body: JSON.stringify({ query: 'query Viewer { viewer { tenant client clientName reach permissions } }' }),
     });
     const viewer = (await response.json()).data?.viewer;
     return {
       tenant: viewer?.tenant ?? known.tenant,
       key: viewer?.client ?? known.key,
       keyName: viewer?.clientName ?? undefined,
-      institution: viewer?.institution ?? undefined,
+      reach: viewer?.reach ?? undefined,
       permissions: Array.isArray(viewer?.permissions) ? viewer.permissions.map(String).sort() : undefined,
     };
   } catch {

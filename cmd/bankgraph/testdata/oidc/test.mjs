@@ -25,7 +25,7 @@ const ask = (path, token, init = {}) =>
 const viewer = (token) =>
   ask("/graphql", token, {
     method: "POST",
-    body: JSON.stringify({ query: "{ viewer { tenant client login institution permissions } }" }),
+    body: JSON.stringify({ query: "{ viewer { tenant client login reach permissions limits { name limits { name value } } } }" }),
   });
 
 // A bank reads its issuers anew every ten seconds, and remembers a verified token as long.
@@ -52,7 +52,7 @@ try {
   assert.equal(data.viewer.tenant, "sandbox");
   assert.equal(data.viewer.client, provider.issuer);
   assert.equal(data.viewer.login, "demo.admin");
-  assert.equal(data.viewer.institution, true);
+  assert.equal(data.viewer.reach, "BANK");
   console.log("GraphQL knows", data.viewer.login, "who may", data.viewer.permissions.join(", ") || "nothing yet");
 
   const rest = await ask("/v2/customers?page=1&limit=1", person.access_token);

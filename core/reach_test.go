@@ -1,0 +1,179 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/given"
+	"bankgraph/core/users"
+)
+
+// partnered is a bank in which a write is ready whose customer belongs to a partner: the callers that are around it.
+type partnered struct {
+	*coretest.Bank
+	do      write
+	own     *customers.Customer // whom the write is about
+	partner *customers.Customer
+	sibling *customers.Customer // of the same partner
+	rival   *customers.Customer // another partner
+}
+
+func ready(t *testing.T, on func(*coretest.Bank) write) *partnered {
+	t.Helper()
+	b := coretest.New(t)
+	p := &partnered{Bank: b, do: on(b), own: new(customers.Customer), partner: b.DownstreamPartner(), rival: b.DownstreamPartner()}
+	p.sibling = b.Customer(coretest.OwnedBy(p.partner))
+	b.Exec(`UPDATE customers SET owner = ? WHERE tenant = ? AND owner = 0 AND relationship_type <> 'Self'`, p.partner.UID, b.Tenant)
+	b.Exec(`UPDATE roles SET owner = 'Customer' WHERE tenant = ?`, b.Tenant)
+	err := b.DB.NewSelect().Model(p.own).Where("c.tenant = ?", b.Tenant).Where("c.owner = ?", p.partner.UID).
+		Where("c.uid NOT IN (?, ?)", p.partner.UID, p.sibling.UID).OrderExpr("c.uid").Limit(1).Scan(t.Context())
+	if err != nil {
+		*p.own = *p.sibling // it makes a customer
+	}
+	return p
+}
+
+// somebody is a user of a customer who may do everything that somebody of a customer can.
+func (p *partnered) somebody(of *customers.Customer) context.Context {
+	return p.PersonOf(of, p.User(of, nil, func(u *users.User) { u.LoginID = "somebody." + of.UID.String() }))
+}
+
+// plain are the writes that do what their name says, and decisions about those that wait.
+func plain(t *testing.T, test func(t *testing.T, operation string, on func(*coretest.Bank) write)) {
+	t.Helper()
+	for _, w := range writes {
+		if operation, why, _ := strings.Cut(w.name, ","); w.as != nil || why == "" {
+			t.Run(w.name, func(t *testing.T) {
+				t.Parallel()
+				test(t, operation, w.on)
+			})
+		}
+	}
+}
+
+// theBanks are what nobody but the bank itself, or a partner for its customers, can do.
+var theBanks = map[string]error{
+	"createCustomer": customers.ErrNoPartner, "suspendCustomer": access.ErrDenied, "activateCustomer": access.ErrDenied,
+	"changeLimits": access.ErrDenied, "addFeeTier": access.ErrDenied, "changeFeeTier": access.ErrDenied,
+}
+
+func TestSomebodyOfACustomerChangesWhatThatCustomerHas(t *testing.T) {
+	t.Parallel()
+	plain(t, func(t *testing.T, operation string, on func(*coretest.Bank) write) {
+		p := ready(t, on)
+		if _, err := p.do(p.somebody(p.own), ""); !errors.Is(err, theBanks[operation]) {
+			t.Errorf("%v, want %v", err, theBanks[operation])
+		}
+	})
+}
+
+func TestSomebodyOfACustomerChangesNothingOfAnother(t *testing.T) {
+	t.Parallel()
+	plain(t, func(t *testing.T, operation string, on func(*coretest.Bank) write) {
+		if operation == "createCustomer" {
+			return
+		}
+		p := ready(t, on)
+		for name, caller := range map[string]context.Context{
+			"of the same partner": p.somebody(p.sibling), "of another": p.somebody(p.rival), "of the partner's name": p.somebody(p.partner), "another partner": p.Partner(p.rival),
+		} {
+			_, err := p.do(caller, "")
+			if f, refused := fault.Of(err); !refused || f.Kind != fault.NotFound && f.Kind != fault.Denied {
+				t.Errorf("somebody %s: %v", name, err)
+			}
+		}
+		if _, err := p.do(p.Partner(p.partner), ""); err != nil && theBanks[operation] == nil { // it was there to be changed
+			t.Errorf("the partner itself: %v", err)
+		}
+	})
+}
+
+// Of a customer that is not active, or whose partner is not, only the bank changes anything; but its users lose their
+// access at anybody's word who can give it.
+func TestNothingOfACustomerChangesWhileItIsNotActive(t *testing.T) {
+	t.Parallel()
+	plain(t, func(t *testing.T, operation string, on func(*coretest.Bank) write) {
+		for _, status := range []customers.Status{customers.Suspended, customers.Pending} {
+			for _, of := range []string{"the customer", "its partner"} {
+				p := ready(t, on)
+				who := p.own
+				if of == "its partner" {
+					who = p.partner
+				}
+				p.Exec(`UPDATE customers SET status = ? WHERE tenant = ? AND uid = ?`, status, p.Tenant, who.UID)
+				want := error(customers.ErrInactive)
+				switch {
+				case operation == "suspendUser", operation == "createCustomer" && who == p.own:
+					want = nil
+				case operation == "suspendCustomer", operation == "activateCustomer":
+					want = access.ErrDenied
+				}
+				if _, err := p.do(p.Partner(p.partner), ""); !errors.Is(err, want) {
+					t.Errorf("%s is %s: its partner: %v, want %v", of, status, err, want)
+				}
+				if theBanks[operation] != nil || operation == "suspendUser" {
+					continue
+				}
+				if _, err := p.do(p.somebody(p.own), ""); !errors.Is(err, customers.ErrInactive) {
+					t.Errorf("%s is %s: somebody of it: %v", of, status, err)
+				}
+				if _, err := p.do(p.Checker(), ""); err != nil {
+					t.Errorf("%s is %s: the bank: %v", of, status, err)
+				}
+			}
+		}
+	})
+}
+
+// What the bank or the partner has arranged with a customer its own people do not change.
+func TestSomebodyOfACustomerDoesNotChangeWhatIsArranged(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	c := b.Customer()
+	me := b.PersonOf(c, b.User(c, nil))
+	corporate, third := customers.Corporate, customers.RelationThirdParty
+	for field, draft := range map[string]customers.Draft{
+		"customerType": {Type: &corporate}, "relationshipType": {RelationshipType: &third}, "partnerOrgShortName": {PartnerOrgShortName: given.Of("")},
+		"parentEntityShortName": {ParentEntityShortName: given.Of("")}, "relationshipManager": {RelationshipManager: given.Of("x")},
+		"originatingOfficer": {OriginatingOfficer: given.Of("x")}, "costCenter": {CostCenter: given.Of("1")}, "customerId": {CustomerID: given.Of("1")},
+		"achCompanyID": {ACHCompanyID: given.Of("1")}, "secCodes": {SECCodes: []string{"PPD"}},
+		"additionalProfileDetails": {Profile: customers.ProfileDraft{ACHNonPrefundLimit: given.Of("1")}},
+		"limits":                   {Limits: []customers.Ceiling{{Code: "LIMIT_DAILY_WIRE", Value: "1"}}},
+	} {
+		_, err := b.Customers.Change(me, c.UID, draft, with(""))
+		if f, refused := fault.Of(err); !refused || f.Field != field || f.Problem != fault.Forbidden {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	if _, err := b.Customers.Change(me, c.UID, customers.Draft{Website: given.Of("https://bakery.example")}, with("")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSomebodyOfACustomerFindsItsAccountsByNumberAndNoOthers(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	partner := b.DownstreamPartner()
+	own, sibling := b.Customer(coretest.OwnedBy(partner)), b.Customer(coretest.OwnedBy(partner))
+	me := b.PersonOf(own, b.User(own, nil))
+	for _, c := range []*customers.Customer{own, sibling, partner, b.Self} {
+		a := b.Account(c)
+		found, err := b.Accounts.Lookup(me, coretest.AccountNumber(a.UID), "")
+		if err != nil || (found != nil) != (c == own) {
+			t.Errorf("account of customer %s: %v %v", c.UID, found, err)
+		}
+		payee := b.Contact(c)
+		b.Sweep(a, func(w *accounts.Sweep) { w.ToContact = &payee.UID })
+		_, err = b.Accounts.FindSweep(me, 0, accounts.SweepName{Account: a.UID, Direction: accounts.Out})
+		if c == own && err != nil || c != own && !errors.Is(err, accounts.ErrNotFound) {
+			t.Errorf("sweep of customer %s: %v", c.UID, err)
+		}
+	}
+}
