@@ -1408,7 +1408,7 @@ enum CustomerType {
 enum CustomerStatus {
   "May act."
   ACTIVE
-  "Stopped by the bank; it can be activated again."
+  "Stopped by the bank, which can activate it again. Nobody else changes it or what it has meanwhile, but for suspending its users."
   SUSPENDED
   "Created, not yet reviewed."
   NEW
