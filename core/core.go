@@ -64,7 +64,7 @@ func New(o Options) *Core {
 		o.Now = time.Now
 	}
 	c := &Core{DB: o.DB, Keys: o.Keys, Now: o.Now}
-	c.Audit = audit.New(o.DB)
+	c.Audit = audit.New(o.DB, o.Now)
 	c.Events = events.New(o.DB)
 	c.Changes = changes.New(o.DB, o.Keys, o.Now)
 	c.Customers = customers.New(o.DB, o.Keys, c.Changes, o.Now)

@@ -132,6 +132,31 @@ func TestNothingOfACustomerChangesWhileItIsNotActive(t *testing.T) {
 	})
 }
 
+// Who lacks the permission of an operation is refused, and what was tried is told to the record.
+func TestEveryOperationTellsWhomItRefused(t *testing.T) {
+	t.Parallel()
+	plain(t, func(t *testing.T, operation string, on func(*coretest.Bank) write) {
+		if strings.HasSuffix(operation, "Change") { // those need what the change needs, which they look up first
+			return
+		}
+		p := ready(t, on)
+		caller := p.As(access.ExploreGraphQL)
+		for range 2 {
+			if _, err := p.do(caller, ""); !errors.Is(err, access.ErrDenied) {
+				t.Errorf("%v", err)
+			}
+		}
+		told := access.Refusals(caller)
+		if len(told) != 1 || told[0].Action != operation || told[0].Object == "" || len(told[0].Needs) != 1 {
+			t.Fatalf("%+v", told)
+		}
+		caller = p.Staff()
+		if _, err := p.do(caller, ""); err != nil || access.Refusals(caller) != nil {
+			t.Errorf("allowed: %v, %+v", err, access.Refusals(caller))
+		}
+	})
+}
+
 // What the bank or the partner has arranged with a customer its own people do not change.
 func TestSomebodyOfACustomerDoesNotChangeWhatIsArranged(t *testing.T) {
 	t.Parallel()

@@ -18,7 +18,7 @@ func (c *serveCommand) handler(b *bank, meters *meters, demo bool, stopping func
 	meters.watch(room)
 	pace := newPace(c.Rate)
 	face := func(refuse refusal, handler http.Handler) http.Handler {
-		return guard(refuse, room.admit(refuse, authenticate(b.Clients, refuse, pace.keep(refuse, handler))))
+		return guard(refuse, room.admit(refuse, authenticate(b.Core, refuse, pace.keep(refuse, handler))))
 	}
 
 	mux := http.NewServeMux()

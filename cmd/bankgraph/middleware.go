@@ -18,8 +18,8 @@ import (
 
 	"github.com/go-chi/httprate"
 
+	"bankgraph/core"
 	"bankgraph/core/access"
-	"bankgraph/core/clients"
 	"bankgraph/core/fault"
 )
 
@@ -85,9 +85,9 @@ func guard(refuse refusal, next http.Handler) http.Handler {
 }
 
 // authenticate lets a request pass with a good access token, before anything of it is parsed.
-func authenticate(keys *clients.Service, refuse refusal, next http.Handler) http.Handler {
+func authenticate(c *core.Core, refuse refusal, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		caller, err := keys.Verify(r.Context(), bearer(r))
+		caller, err := c.Clients.Verify(r.Context(), bearer(r))
 		if err != nil {
 			if why, known := fault.Of(err); !known || why.Kind == fault.Unavailable {
 				slog.ErrorContext(r.Context(), "token could not be checked", "error", err)
@@ -100,9 +100,26 @@ func authenticate(keys *clients.Service, refuse refusal, next http.Handler) http
 			seen.tenant, seen.client = caller.TenantCode, caller.Client
 		}
 		caller.Request = idOf(r.Context())
-		next.ServeHTTP(w, r.WithContext(access.With(r.Context(), caller)))
+		ctx := access.With(r.Context(), caller)
+		defer recordRefusals(ctx, c)
+		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
+
+// recordRefusals writes down what a request was refused, though its caller has gone.
+func recordRefusals(ctx context.Context, c *core.Core) {
+	if access.Refusals(ctx) == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestRecord)
+	defer cancel()
+	if err := c.Audit.RecordRefusals(ctx); err != nil {
+		slog.ErrorContext(ctx, "a refusal could not be recorded", "error", err)
+	}
+}
+
+// longestRecord bounds how long a refused request waits for its entry in the record.
+const longestRecord = 2 * time.Second
 
 // bearer is the access token of a request, and empty without exactly one Authorization: Bearer.
 func bearer(r *http.Request) string {

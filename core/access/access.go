@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -150,9 +151,17 @@ var (
 
 type key struct{}
 
+// call is what the context of a request carries.
+type call struct {
+	Caller
+
+	mu       sync.Mutex
+	refusals []Refusal
+}
+
 // With returns a context that carries the caller. Only the code that verified a token calls it.
 func With(ctx context.Context, caller Caller) context.Context {
-	return context.WithValue(ctx, key{}, &caller)
+	return context.WithValue(ctx, key{}, &call{Caller: caller})
 }
 
 // Operator returns the context of somebody at the command line, who has the database in hand: everything in
@@ -166,12 +175,54 @@ func Operator(ctx context.Context, tenant Tenant, code string, zone *time.Locati
 
 // Require returns the caller when it has one of the permissions; with none named, anyone known will do.
 func Require(ctx context.Context, oneOf ...Permission) (Caller, error) {
-	caller, ok := ctx.Value(key{}).(*Caller)
+	return RequireTo(ctx, Attempt{}, oneOf...)
+}
+
+// Attempt is what a caller sets out to do; of reading nothing is said.
+type Attempt struct {
+	Action string // by its GraphQL name: addSignatory
+	Object string // the kind of thing: signatory
+	UID    string // which one; '' for what is yet to be made
+}
+
+// RequireTo is Require for a change of something.
+func RequireTo(ctx context.Context, what Attempt, oneOf ...Permission) (Caller, error) {
+	c, ok := ctx.Value(key{}).(*call)
 	if !ok {
 		return Caller{}, ErrUnauthenticated
 	}
-	if len(oneOf) > 0 && !slices.ContainsFunc(oneOf, caller.May) {
+	if len(oneOf) > 0 && !slices.ContainsFunc(oneOf, c.May) {
+		c.refuse(Refusal{what, oneOf})
 		return Caller{}, ErrDenied
 	}
-	return *caller, nil
+	return c.Caller, nil
+}
+
+// Refusal is an attempt of a caller that lacks the permission.
+type Refusal struct {
+	Attempt
+	Needs []Permission // any of which would have done
+}
+
+// mostRefusals is how many a request remembers: a document can ask for one thing a thousand times.
+const mostRefusals = 100
+
+func (c *call) refuse(r Refusal) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	again := func(other Refusal) bool { return other.Attempt == r.Attempt && slices.Equal(other.Needs, r.Needs) }
+	if len(c.refusals) < mostRefusals && !slices.ContainsFunc(c.refusals, again) {
+		c.refusals = append(c.refusals, r)
+	}
+}
+
+// Refusals are what the caller of a request was refused so far, each once, for the record.
+func Refusals(ctx context.Context) []Refusal {
+	c, ok := ctx.Value(key{}).(*call)
+	if !ok {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.refusals)
 }

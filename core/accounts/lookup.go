@@ -69,11 +69,9 @@ func (s *Service) Lookup(ctx context.Context, number string, of Type) (*Profile,
 
 // mayLookUp is the permission made for it, or the two that would find the same by going through everything.
 func mayLookUp(ctx context.Context) (access.Caller, error) {
-	if caller, err := access.Require(ctx, access.LookUpCustomers); err == nil {
-		return caller, nil
-	}
-	if _, err := access.Require(ctx, access.ViewCustomers); err != nil {
-		return access.Caller{}, err
+	caller, err := access.Require(ctx, access.LookUpCustomers, access.ViewCustomers)
+	if err != nil || caller.May(access.LookUpCustomers) {
+		return caller, err
 	}
 	return access.Require(ctx, access.ViewAccounts)
 }

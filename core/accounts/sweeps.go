@@ -38,7 +38,7 @@ func (s *Service) declareSweeps(all *changes.Service) {
 // SetSweep sets up a sweep for an active account that has none in this direction. Where the customer's settings ask for
 // dual approval, it is there once a second person has approved.
 func (s *Service) SetSweep(ctx context.Context, of customers.UID, name SweepName, draft SweepDraft, terms changes.Terms) (changes.Outcome[SweepName], error) {
-	caller, err := access.Require(ctx, access.ManageAccounts)
+	caller, err := s.setSweep.Require(ctx, name.String())
 	if err != nil {
 		return changes.Outcome[SweepName]{}, err
 	}
@@ -50,7 +50,7 @@ func (s *Service) SetSweep(ctx context.Context, of customers.UID, name SweepName
 
 // ChangeSweep changes what the draft gives; what is left in the account, a range or one amount, stays.
 func (s *Service) ChangeSweep(ctx context.Context, of customers.UID, name SweepName, draft SweepDraft, terms changes.Terms) (changes.Outcome[SweepName], error) {
-	caller, err := access.Require(ctx, access.ManageAccounts)
+	caller, err := s.changeSweep.Require(ctx, name.String())
 	if err != nil {
 		return changes.Outcome[SweepName]{}, err
 	}
@@ -62,7 +62,7 @@ func (s *Service) ChangeSweep(ctx context.Context, of customers.UID, name SweepN
 
 // RemoveSweep ends a sweep.
 func (s *Service) RemoveSweep(ctx context.Context, of customers.UID, name SweepName, terms changes.Terms) (changes.Outcome[SweepName], error) {
-	caller, err := access.Require(ctx, access.ManageAccounts)
+	caller, err := s.removeSweep.Require(ctx, name.String())
 	if err != nil {
 		return changes.Outcome[SweepName]{}, err
 	}

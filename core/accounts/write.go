@@ -45,7 +45,7 @@ func (s *Service) declare(all *changes.Service) {
 // Open gives a customer an account, without any money in it. Where the customer's settings ask for dual approval
 // (customerDualApproval), the account is Pending until a second person approves.
 func (s *Service) Open(ctx context.Context, of customers.UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
-	caller, err := access.Require(ctx, access.ManageAccounts)
+	caller, err := s.open.Require(ctx, "")
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
@@ -57,7 +57,7 @@ func (s *Service) Open(ctx context.Context, of customers.UID, draft Draft, terms
 
 // Change changes what the draft gives. Without a customer (0) it is the account's own, here and in all that follow.
 func (s *Service) Change(ctx context.Context, of customers.UID, uid UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
-	caller, err := access.Require(ctx, access.ManageAccounts)
+	caller, err := s.change.Require(ctx, uid.String())
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
@@ -69,7 +69,7 @@ func (s *Service) Change(ctx context.Context, of customers.UID, uid UID, draft D
 
 // Close closes an account for good.
 func (s *Service) Close(ctx context.Context, of customers.UID, uid UID, terms changes.Terms) (changes.Outcome[Saved], error) {
-	caller, err := access.Require(ctx, access.ManageAccounts)
+	caller, err := s.close.Require(ctx, uid.String())
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
@@ -78,7 +78,7 @@ func (s *Service) Close(ctx context.Context, of customers.UID, uid UID, terms ch
 
 // Activate puts an account into use, for the first time or again.
 func (s *Service) Activate(ctx context.Context, of customers.UID, uid UID, terms changes.Terms) (changes.Outcome[Saved], error) {
-	caller, err := access.Require(ctx, access.ManageAccounts)
+	caller, err := s.activate.Require(ctx, uid.String())
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
@@ -96,7 +96,7 @@ func (s *Service) Act(ctx context.Context, of customers.UID, uid UID, action Act
 // Delete takes an account away on which nothing was ever booked. Its row, and its place in the books, stay for the
 // record; no answer shows it any more. Its number may be used again, its UID never.
 func (s *Service) Delete(ctx context.Context, of customers.UID, uid UID, terms changes.Terms) (changes.Outcome[Saved], error) {
-	caller, err := access.Require(ctx, access.ManageAccounts)
+	caller, err := s.remove.Require(ctx, uid.String())
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}

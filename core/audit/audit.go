@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -10,10 +11,16 @@ import (
 )
 
 // Service reads the record, seals it and proves it.
-type Service struct{ db *db.DB }
+type Service struct {
+	db    *db.DB
+	now   func() time.Time
+	reads *refusedReads
+}
 
 // New makes the service.
-func New(d *db.DB) *Service { return &Service{db: d} }
+func New(d *db.DB, now func() time.Time) *Service {
+	return &Service{db: d, now: now, reads: newRefusedReads()}
+}
 
 // WriteTx writes an entry with the change that it tells of.
 func WriteTx(ctx context.Context, tx bun.IDB, entry Entry) error {

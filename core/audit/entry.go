@@ -44,7 +44,7 @@ type Entry struct {
 	Client   string          `bun:"client" json:"client"`    // the API key or external issuer; operator for the command line
 	LoginID  string          `bun:"login_id" json:"loginId"` // the user, where one is known
 	Entity   int64           `bun:"entity" json:"entity"`    // the legal entity that the caller acted for
-	Action   string          `bun:"action" json:"action"`    // by its GraphQL name: addSignatory
+	Action   string          `bun:"action" json:"action"`    // by its GraphQL name: addSignatory; read where only that was refused
 	Decision Decision        `bun:"decision" json:"decision"`
 	Object   string          `bun:"object" json:"object"` // the kind of thing: signatory
 	UID      string          `bun:"uid" json:"uid"`

@@ -88,8 +88,8 @@ type operation interface {
 	settled(ctx context.Context, tx *Tx, at Target, approved bool) error
 }
 
-// Declare makes an operation known: its GraphQL name, the kind of object that it changes, the permission that the
-// method which calls Do has asked for and that a second person needs too, and the work. The work may run several times,
+// Declare makes an operation known: its GraphQL name, the kind of object that it changes, the permission that it needs and
+// a second person too, and the work. The work may run several times,
 // and once more when a second person approves it.
 func Declare[D, R any](s *Service, name, object string, needs access.Permission,
 	work func(ctx context.Context, tx *Tx, at Target, draft D) (R, error),
@@ -97,6 +97,12 @@ func Declare[D, R any](s *Service, name, object string, needs access.Permission,
 	o := &Operation[D, R]{operationName: operationName{name, object, needs}, service: s, work: work}
 	s.known[name] = changing[D, R]{o}
 	return o
+}
+
+// Require is the first thing that the method of an operation asks: whether the caller has its permission. Of is the
+// object that is to be changed; ” for what is yet to be made.
+func (o *Operation[D, R]) Require(ctx context.Context, of string) (access.Caller, error) {
+	return access.RequireTo(ctx, access.Attempt{Action: o.name, Object: o.object, UID: of}, o.needs)
 }
 
 // Settle says, for an operation that makes something, what becomes of it when a second person has decided: the

@@ -20,7 +20,7 @@ var (
 // change. Where the settings of the customer or of the bank ask for dual approval, or the change would end that of
 // anything, nothing changes until a second person approves.
 func (s *Service) Change(ctx context.Context, uid UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
-	caller, err := access.Require(ctx, access.ManageCustomers)
+	caller, err := s.change.Require(ctx, uid.String())
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}

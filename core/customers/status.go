@@ -24,7 +24,7 @@ var (
 
 // Suspend stops a customer. It is for the bank's staff.
 func (s *Service) Suspend(ctx context.Context, uid UID, terms changes.Terms) (changes.Outcome[Saved], error) {
-	caller, err := access.Require(ctx, access.ManageCustomers)
+	caller, err := s.suspend.Require(ctx, uid.String())
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
@@ -33,7 +33,7 @@ func (s *Service) Suspend(ctx context.Context, uid UID, terms changes.Terms) (ch
 
 // Activate lets a customer act, again or for the first time. It is for the bank's staff.
 func (s *Service) Activate(ctx context.Context, uid UID, terms changes.Terms) (changes.Outcome[Saved], error) {
-	caller, err := access.Require(ctx, access.ManageCustomers)
+	caller, err := s.activate.Require(ctx, uid.String())
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}

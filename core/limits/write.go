@@ -33,7 +33,7 @@ var (
 // Change gives limits that a customer has other ceilings, all of them or none. Where the customer's settings ask for
 // dual approval (customerDualApproval), they stay as they are until a second person approves.
 func (s *Service) Change(ctx context.Context, of customers.UID, drafts []Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
-	caller, err := access.Require(ctx, access.ManageCustomers)
+	caller, err := s.change.Require(ctx, of.String())
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}

@@ -41,7 +41,7 @@ func (s *Service) declare(all *changes.Service) {
 // Add gives a customer a signatory. Where the customer's settings ask for dual approval (customerDualApproval), the
 // signatory is Pending until a second person approves.
 func (s *Service) Add(ctx context.Context, to customers.UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
-	caller, err := s.manager(ctx)
+	caller, err := partnered(s.add.Require(ctx, ""))
 	if err == nil {
 		err = draft.check(true)
 	}
@@ -53,7 +53,7 @@ func (s *Service) Add(ctx context.Context, to customers.UID, draft Draft, terms 
 
 // Change changes what the draft gives. Without a customer (0) it is the signatory's own.
 func (s *Service) Change(ctx context.Context, of customers.UID, uid UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
-	caller, err := s.manager(ctx)
+	caller, err := partnered(s.change.Require(ctx, uid.String()))
 	if err == nil {
 		err = draft.check(false)
 	}
@@ -65,16 +65,15 @@ func (s *Service) Change(ctx context.Context, of customers.UID, uid UID, draft D
 
 // Remove takes a signatory off a customer: the one named, or its own (0). The row stays for the record; no answer shows it any more.
 func (s *Service) Remove(ctx context.Context, of customers.UID, uid UID, terms changes.Terms) (changes.Outcome[Saved], error) {
-	caller, err := s.manager(ctx)
+	caller, err := partnered(s.remove.Require(ctx, uid.String()))
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
 	return s.remove.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, struct{}{}, terms)
 }
 
-// manager is the caller of a change: it may manage customers, and its token names a partner (contract, section 4.11).
-func (s *Service) manager(ctx context.Context) (access.Caller, error) {
-	caller, err := access.Require(ctx, access.ManageCustomers)
+// partnered refuses a caller whose token names no partner (contract, section 4.11).
+func partnered(caller access.Caller, err error) (access.Caller, error) {
 	if err == nil && caller.Partner == 0 {
 		err = ErrPartner
 	}

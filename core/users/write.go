@@ -53,7 +53,7 @@ func (s *Service) declare(all *changes.Service) {
 // Create gives a customer a user, who is Pending until activated. Where the customer's settings ask for dual approval
 // (userDualApproval), a second person's approval activates.
 func (s *Service) Create(ctx context.Context, of customers.UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
-	caller, err := access.Require(ctx, access.ManageUsers)
+	caller, err := s.create.Require(ctx, "")
 	if err == nil {
 		err = s.customers.WithinFirst(ctx, of, draft.check(true))
 	}
@@ -65,7 +65,7 @@ func (s *Service) Create(ctx context.Context, of customers.UID, draft Draft, ter
 
 // Change changes what the draft gives. Without a customer (0) it is the user's own.
 func (s *Service) Change(ctx context.Context, of customers.UID, uid UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
-	caller, err := access.Require(ctx, access.ManageUsers)
+	caller, err := s.change.Require(ctx, uid.String())
 	if err == nil {
 		err = s.customers.WithinFirst(ctx, of, draft.check(false))
 	}
@@ -78,7 +78,7 @@ func (s *Service) Change(ctx context.Context, of customers.UID, uid UID, draft D
 // Suspend takes a user's access away at once: it never waits for a second person, whatever else does. Without a customer (0) it is
 // the user's own.
 func (s *Service) Suspend(ctx context.Context, of customers.UID, uid UID, terms changes.Terms) (changes.Outcome[Saved], error) {
-	caller, err := access.Require(ctx, access.SuspendUsers)
+	caller, err := s.suspend.Require(ctx, uid.String())
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
@@ -88,7 +88,7 @@ func (s *Service) Suspend(ctx context.Context, of customers.UID, uid UID, terms 
 // Activate gives a user access, for the first time or again. It waits for a second person where changes of users do.
 // Without a customer (0) it is the user's own.
 func (s *Service) Activate(ctx context.Context, of customers.UID, uid UID, terms changes.Terms) (changes.Outcome[Saved], error) {
-	caller, err := access.Require(ctx, access.ActivateUsers)
+	caller, err := s.activate.Require(ctx, uid.String())
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}

@@ -965,7 +965,7 @@ input AuditFilter {
   object: String
   "Only what was done to the thing of this number; with object."
   objectUid: String
-  "Only this action, by the name of the mutation: addSignatory."
+  "Only this action, by the name of the mutation: addSignatory; or read, where somebody lacked the permission to see."
   action: String
   "Only what was done by this API key."
   client: String
@@ -1007,13 +1007,13 @@ type AuditEntry implements Node {
   loginId: String
   "The customer that the caller acted for; null for the command line."
   legalEntity: UID
-  "What was done, by the name of the mutation: addSignatory."
+  "What was done, by the name of the mutation: addSignatory. Or read: somebody asked for what they lack the permission to see; once a minute for each caller and permission."
   action: String!
   "What became of it."
   decision: AuditDecision!
-  "The kind of thing that it was done to: signatory."
+  "The kind of thing that it was done to: signatory; of a refused read, permission."
   object: String!
-  "The number of the thing; null where it does not exist."
+  "The number of the thing, of a refused read the permission; null where it does not exist."
   objectUid: String
   "Whose it is; null where it is nobody's, or not the caller's to see."
   customer: Customer
