@@ -13,6 +13,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/audit"
 	"bankgraph/core/fault"
 	"bankgraph/core/issuers"
 	"bankgraph/core/seal"
@@ -67,7 +68,10 @@ func (s *Service) Add(ctx context.Context, draft Draft) (client *Client, secret 
 		}
 		result, err := tx.NewInsert().Model(&added).Value("secret", "?", s.secretHash(caller.Tenant, added.Key, secret)).
 			On("CONFLICT (tenant, key) DO NOTHING").Exec(ctx)
-		return changed(result, err, ErrExists)
+		if err := changed(result, err, ErrExists); err != nil {
+			return err
+		}
+		return recordTx(ctx, tx, caller, "addClient", "client", added.Key, &added)
 	})
 	if err != nil {
 		return nil, "", fmt.Errorf("add API key %s: %w", draft.Key, err)
@@ -159,7 +163,10 @@ func (s *Service) Rotate(ctx context.Context, key string, overlap time.Duration)
 		}
 		_, err := tx.ExecContext(ctx, `UPDATE clients SET former = secret, former_until = ?, secret = ? WHERE tenant = ? AND key = ?`,
 			s.now().Add(overlap), s.secretHash(caller.Tenant, key, secret), caller.Tenant, key)
-		return err
+		if err != nil {
+			return err
+		}
+		return recordTx(ctx, tx, caller, "rotateClient", "client", key, nil)
 	})
 	if err != nil {
 		return "", fmt.Errorf("rotate the secret of API key %s: %w", key, err)
@@ -182,14 +189,23 @@ func (s *Service) Disable(ctx context.Context, key string) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM refresh_tokens WHERE tenant = ? AND client = ?`, caller.Tenant, key); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE clients SET disabled_at = ? WHERE tenant = ? AND key = ?`, s.now(), caller.Tenant, key)
-		return err
+		if _, err := tx.ExecContext(ctx, `UPDATE clients SET disabled_at = ? WHERE tenant = ? AND key = ?`, s.now(), caller.Tenant, key); err != nil {
+			return err
+		}
+		return recordTx(ctx, tx, caller, "disableClient", "client", key, nil)
 	})
 	if err != nil {
 		return fmt.Errorf("disable API key %s: %w", key, err)
 	}
 	s.verified.forget(caller.Tenant, key)
 	return nil
+}
+
+// recordTx writes down what was done to a key; after is the row of one that was made.
+func recordTx(ctx context.Context, tx bun.Tx, caller access.Caller, action, object, uid string, after any) error {
+	entry := audit.Entry{Action: action, Decision: audit.Done, Object: object, UID: uid}.By(caller)
+	entry.Before, entry.After = audit.Diff(nil, after)
+	return audit.WriteTx(ctx, tx, entry)
 }
 
 // enabledTx locks the row of a key that may change.

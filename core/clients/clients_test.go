@@ -2,6 +2,7 @@ package clients_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -192,5 +193,35 @@ func TestEveryMethodAsksWhoCalls(t *testing.T) {
 	staff.Permissions = access.All
 	if _, err := b.Clients.IssueUnasked(access.With(b.stranger, staff), "reader"); !errors.Is(err, access.ErrDenied) {
 		t.Errorf("tokens without a secret are for operators: %v", err)
+	}
+}
+
+// What is done to keys stands in the record, and nothing of a secret.
+func TestWhatIsDoneToKeysIsRecorded(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	first := b.client("portal")
+	second, err := b.Clients.Rotate(b.operator, "portal", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Clients.Disable(b.operator, "portal"); err != nil {
+		t.Fatal(err)
+	}
+	kid, _, err := b.Clients.RotateSigningKey(b.operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Clients.Disable(b.operator, "portal"); err == nil { // refused: nothing was done
+		t.Error("disabled twice")
+	}
+	var entries []string
+	err = b.DB.NewRaw(`SELECT client || ' ' || action || ' ' || uid FROM audit_entries WHERE tenant = ? ORDER BY id`, b.tenant.ID).Scan(b.stranger, &entries)
+	want := []string{"operator addTenant " + b.tenant.Code, "operator addClient portal", "operator rotateClient portal", "operator disableClient portal", "operator rotateSigningKey " + kid}
+	if err != nil || !slices.Equal(entries, want) {
+		t.Errorf("%q %v", entries, err)
+	}
+	if n := b.one(`SELECT count(*) FROM audit_entries WHERE tenant = ? AND (strpos(audit_entries::text, ?) > 0 OR strpos(audit_entries::text, ?) > 0)`, b.tenant.ID, first, second); n != "0" {
+		t.Errorf("%s entries have a secret", n)
 	}
 }

@@ -207,8 +207,12 @@ func (s *Service) RotateSigningKey(ctx context.Context) (kid string, signsFrom t
 		if err := s.addKeyTx(ctx, tx, caller.Tenant, signsFrom); err != nil {
 			return err
 		}
-		return tx.NewSelect().Model((*signingKey)(nil)).Column("kid").Where("k.tenant = ?", caller.Tenant).
+		err = tx.NewSelect().Model((*signingKey)(nil)).Column("kid").Where("k.tenant = ?", caller.Tenant).
 			Where("k.retires_at IS NULL").Scan(ctx, &kid)
+		if err != nil {
+			return err
+		}
+		return recordTx(ctx, tx, caller, "rotateSigningKey", "signingKey", kid, nil)
 	})
 	if err != nil {
 		return "", time.Time{}, fmt.Errorf("rotate the signing key: %w", err)

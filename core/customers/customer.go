@@ -215,12 +215,17 @@ func (a AccessSettings) DualForContacts() bool { return a.BeneDualApproval }
 // DualForUsers tells whether new and changed users and roles need a second person.
 func (a AccessSettings) DualForUsers() bool { return a.UserDualApproval }
 
-// laxer tells whether something that needed a second person would need none any more.
+// laxer tells whether something that needed a second person would need none any more, or fewer people, or only from a
+// larger amount on.
 func (a AccessSettings) laxer(was AccessSettings) bool {
 	return was.CustomerDualApproval && !a.CustomerDualApproval || was.BeneDualApproval && !a.BeneDualApproval ||
 		was.UserDualApproval && !a.UserDualApproval || was.FeeTierForApproval && !a.FeeTierForApproval ||
-		was.PaymentDualApproval && !a.PaymentDualApproval || was.NotificationsDualApproval && !a.NotificationsDualApproval
+		was.PaymentDualApproval && !a.PaymentDualApproval || was.NotificationsDualApproval && !a.NotificationsDualApproval ||
+		a.NumberOfApprovers < was.NumberOfApprovers || looser(a.FirstApproverLimit, was.FirstApproverLimit) || looser(a.SecondApproverLimit, was.SecondApproverLimit)
 }
+
+// looser tells whether an amount up to which an approver suffices was raised, or taken away (0).
+func looser(now, was Cents) bool { return was > 0 && (now > was || now == 0) }
 
 // DualForFees tells whether fee tiers need a second person.
 func (a AccessSettings) DualForFees() bool { return a.FeeTierForApproval }

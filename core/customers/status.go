@@ -22,7 +22,7 @@ var (
 	ErrSelf = fault.New(fault.State, "customer", "the bank itself is always active")
 )
 
-// Suspend stops a customer. It is for the bank's staff.
+// Suspend stops a customer at once: it never waits for a second person, whatever else does. It is for the bank's staff.
 func (s *Service) Suspend(ctx context.Context, uid UID, terms changes.Terms) (changes.Outcome[Saved], error) {
 	caller, err := s.suspend.Require(ctx, uid.String())
 	if err != nil {
@@ -40,26 +40,42 @@ func (s *Service) Activate(ctx context.Context, uid UID, terms changes.Terms) (c
 	return s.activate.Do(ctx, caller, changes.Target{Customer: int64(uid)}, struct{}{}, terms)
 }
 
+// suspendTx goes past changes that wait for a second person: they are stale afterwards. But a new customer is not there
+// to be suspended before that person has decided.
 func (s *Service) suspendTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
-	return s.goTx(ctx, tx, at, Suspended)
+	held, err := s.lockAnyTx(ctx, tx, tx.Caller, UID(at.Customer))
+	if err != nil {
+		return Saved{}, err
+	}
+	was, c := held.Customer, &held.Customer
+	if err := tx.Fresh(was.Version); err != nil {
+		return Saved{}, err
+	}
+	if err := c.become(tx.Caller, Suspended); err != nil {
+		return Saved{}, err
+	}
+	if was.Status == Pending {
+		if err := tx.Quiet(ctx, c.UID); err != nil {
+			return Saved{}, err
+		}
+	}
+	return saved(c, false), s.writeTx(ctx, tx, &was, c)
 }
 
 func (s *Service) activateTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
-	return s.goTx(ctx, tx, at, Active)
+	return s.modifyTx(ctx, tx, at, s.lockAnyTx, nil, func(_, c *Customer) error { return c.become(tx.Caller, Active) })
 }
 
-func (s *Service) goTx(ctx context.Context, tx *changes.Tx, at changes.Target, to Status) (Saved, error) {
-	if tx.Caller.Reach != access.OfBank {
-		return Saved{}, access.ErrDenied
+// become moves a customer to another status, where there is a way and the caller can go it.
+func (c *Customer) become(caller access.Caller, to Status) error {
+	switch {
+	case caller.Reach != access.OfBank:
+		return access.ErrDenied
+	case c.RelationshipType == RelationSelf:
+		return ErrSelf
+	case !slices.Contains(next[c.Status], to):
+		return ErrStatus
 	}
-	return s.modifyTx(ctx, tx, at, s.lockAnyTx, nil, func(was, c *Customer) error {
-		if was.RelationshipType == RelationSelf {
-			return ErrSelf
-		}
-		if !slices.Contains(next[was.Status], to) {
-			return ErrStatus
-		}
-		c.Status = to
-		return nil
-	})
+	c.Status = to
+	return nil
 }

@@ -404,8 +404,65 @@ func TestTwoPeopleChangeACustomer(t *testing.T) {
 	if now := find(t, bank, c.UID); now.Note != "new" || now.TaxID.Last4 != "4321" || now.Version != 2 {
 		t.Errorf("%+v", now)
 	}
-	if _, err := bank.Customers.Suspend(bank.Staff(), c.UID, changes.Terms{}); err != nil || find(t, bank, c.UID).Status != customers.Active {
-		t.Errorf("suspended by one person: %v", err)
+}
+
+func TestOnePersonSuspendsACustomerAtOnce(t *testing.T) {
+	t.Parallel()
+	bank := staffed(t)
+	c := bank.Customer()
+	dual(t, bank)
+	waiting, err := bank.Customers.Change(bank.Staff(), c.UID, customers.Draft{Note: given.Of("new")}, changes.Terms{})
+	if err != nil || waiting.Approval == 0 {
+		t.Fatal(waiting, err)
+	}
+	if out, err := bank.Customers.Suspend(bank.Staff(), c.UID, changes.Terms{}); err != nil || out.Approval != 0 || find(t, bank, c.UID).Status != customers.Suspended {
+		t.Fatal(out, err)
+	}
+	if _, err := bank.Changes.Approve(bank.Checker(), changes.UID(waiting.Approval), changes.Terms{}); !errors.Is(err, changes.ErrStale) {
+		t.Errorf("what waited before: %v", err)
+	}
+	if _, err := bank.Changes.Refuse(bank.Checker(), changes.UID(waiting.Approval), changes.Terms{}); err != nil {
+		t.Error(err)
+	}
+	back, err := bank.Customers.Activate(bank.Staff(), c.UID, changes.Terms{})
+	if err != nil || back.Approval == 0 || find(t, bank, c.UID).Status != customers.Suspended {
+		t.Fatalf("active again by one person: %+v %v", back, err)
+	}
+	if _, err := bank.Changes.Approve(bank.Checker(), changes.UID(back.Approval), changes.Terms{}); err != nil || find(t, bank, c.UID).Status != customers.Active {
+		t.Error(err)
+	}
+	made, err := bank.Customers.Create(bank.Staff(), draft("WAITS"), changes.Terms{})
+	if err != nil || made.Approval == 0 {
+		t.Fatal(made, err)
+	}
+	if _, err := bank.Customers.Suspend(bank.Staff(), made.Result.UID, changes.Terms{}); !errors.Is(err, changes.ErrWaiting) {
+		t.Errorf("one that waits: %v", err)
+	}
+}
+
+func TestNobodyLoosensTheApprovalOfPaymentsAlone(t *testing.T) {
+	t.Parallel()
+	bank := staffed(t)
+	for name, c := range map[string]struct {
+		was, draft customers.AccessDraft
+		waits      bool
+	}{
+		"fewer approvers": {customers.AccessDraft{NumberOfApprovers: new(int32(2))}, customers.AccessDraft{NumberOfApprovers: new(int32(1))}, true},
+		"more approvers":  {customers.AccessDraft{NumberOfApprovers: new(int32(1))}, customers.AccessDraft{NumberOfApprovers: new(int32(2))}, false},
+		"a larger amount": {customers.AccessDraft{FirstApproverLimit: given.Of("100")}, customers.AccessDraft{FirstApproverLimit: given.Of("100.01")}, true},
+		"no amount":       {customers.AccessDraft{SecondApproverLimit: given.Of("100")}, customers.AccessDraft{SecondApproverLimit: given.Of("0")}, true},
+		"a smaller one":   {customers.AccessDraft{SecondApproverLimit: given.Of("100")}, customers.AccessDraft{SecondApproverLimit: given.Of("99.99")}, false},
+		"the first one":   {customers.AccessDraft{}, customers.AccessDraft{FirstApproverLimit: given.Of("100")}, false},
+	} {
+		customer := bank.Customer()
+		if c.was != (customers.AccessDraft{}) {
+			change(t, bank, bank.Staff(), customer.UID, func(d *customers.Draft) { d.Access = c.was })
+		}
+		was := find(t, bank, customer.UID).Access
+		out, err := bank.Customers.Change(bank.Staff(), customer.UID, customers.Draft{Access: c.draft}, changes.Terms{})
+		if err != nil || (out.Approval != 0) != c.waits || (find(t, bank, customer.UID).Access == was) != c.waits {
+			t.Errorf("%s: %+v %v", name, out, err)
+		}
 	}
 }
 

@@ -165,7 +165,7 @@ func TestRecordSaysWhomTheBankTrustsAndSinceWhen(t *testing.T) {
 		t.Fatal(err)
 	}
 	var entries []audit.Entry
-	if err := b.DB.NewSelect().Model(&entries).Where("e.tenant = ?", b.tenant.ID).Order("e.id").Scan(b.stranger); err != nil || len(entries) != 2 {
+	if err := b.DB.NewSelect().Model(&entries).Where("e.tenant = ?", b.tenant.ID).Where("e.object = 'issuer'").Order("e.id").Scan(b.stranger); err != nil || len(entries) != 2 {
 		t.Fatalf("%+v, %v", entries, err)
 	}
 	added, disabled := entries[0], entries[1]

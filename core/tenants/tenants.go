@@ -12,6 +12,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/audit"
 	"bankgraph/core/customers"
 	"bankgraph/core/roles"
 	"bankgraph/core/users"
@@ -58,7 +59,8 @@ func (s *Service) List(ctx context.Context) ([]*Tenant, error) {
 // Add makes a bank: the tenant, the customer that stands for the bank itself, and its first user.
 // A field that will not do is a fault on that field; a code that is taken is ErrExists.
 func (s *Service) Add(ctx context.Context, bank Draft) (*Tenant, error) {
-	if _, err := access.Require(ctx, access.ManageTenants); err != nil {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
 		return nil, err
 	}
 	tenant, err := bank.check()
@@ -75,6 +77,12 @@ func (s *Service) Add(ctx context.Context, bank Draft) (*Tenant, error) {
 			return err
 		}
 		if err := db.Act(ctx, tx, int64(tenant.ID)); err != nil {
+			return err
+		}
+		caller.Tenant = tenant.ID
+		entry := audit.Entry{Action: "addTenant", Decision: audit.Done, Object: "tenant", UID: tenant.Code}.By(caller)
+		entry.Before, entry.After = audit.Diff(nil, &tenant)
+		if err := audit.WriteTx(ctx, tx, entry); err != nil {
 			return err
 		}
 		return furnishTx(ctx, tx, tenant, bank.Customer, strings.TrimSpace(bank.Admin))
