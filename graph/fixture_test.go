@@ -233,6 +233,7 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 			b.fill(&k, int64(k.UID))
 			k.Tenant, k.Status, k.Version = b.tenant, contacts.Active, 1
 			k.Bank.AccountNumber = keyset.Seal("55"+numberOf(uid, n), seal.Place{Tenant: int64(b.tenant), Column: contacts.NumberColumn, Row: int64(k.UID)})
+			k.RegulatoryReporting = contacts.Report{k.Reported(keyset, "Purpose", fmt.Sprintf("%s purpose %s", b.mark, k.UID))}
 			paid = append(paid, k)
 
 			g := signatories.Signatory{UID: signatoryOf(uid, n), Customer: uid}
@@ -376,9 +377,7 @@ func (f *filler) value(v reflect.Value, path string) {
 		*target = []string{"PPD", "CCD"}
 	case *[]customers.Attribute:
 		*target = []customers.Attribute{{Name: "Region", Value: fmt.Sprintf("%s region %d", f.mark, f.uid)}}
-	case *[]contacts.Reporting:
-		*target = []contacts.Reporting{{Key: "Purpose", Value: fmt.Sprintf("%s purpose %d", f.mark, f.uid)}}
-	case *seal.Text:
+	case *seal.Text, *contacts.Report:
 	default:
 		switch v.Kind() {
 		case reflect.Struct:

@@ -365,3 +365,21 @@ func TestAMutationSeesWhatItWroteThoughAReplicaLags(t *testing.T) {
 		t.Errorf("%s", got.body)
 	}
 }
+
+// What regulators ask for is read masked, and taken back as it reads.
+func TestWhatIsReadOfAContactsReportIsTakenBack(t *testing.T) {
+	t.Parallel()
+	b := settled(t)
+	b.exec(t, `UPDATE tenants SET reporting_keys = reporting_keys || '{Purpose}' WHERE id = ?`, b.tenant)
+	change := func(value string) answer {
+		return b.ask(t, b.partner(), fmt.Sprintf(`mutation { changeContact(input: {uid: "%s", regulatoryReporting: [{key: "TAXID", value: "914820033"}, {key: "purpose", value: "%s"}]})
+			{ contact { regulatoryReporting { key value } } } }`, contactOf(star, 0), value))
+	}
+	shown := change("****1150").fine(t)
+	if got := fmt.Sprint(shown.at("changeContact", "contact", "regulatoryReporting")); got != "[map[key:TaxId value:****0033] map[key:Purpose value:****1150]]" {
+		t.Error(got)
+	}
+	if got := change("****77914820033"); len(got.errors) != 1 || got.errors[0].Extensions.Field != "regulatoryReporting[1].value" || strings.Contains(got.body, "9148") {
+		t.Errorf("%s", got)
+	}
+}

@@ -176,7 +176,7 @@ func (b *bank) furnishContact(k *contacts.Contact) {
 	k.Bank.SWIFTCode, k.Bank.NationalCode, k.Bank.Address.City = "MUSTDEFF", "", "Berlin"
 	k.Intermediary = contacts.IntermediaryBank{Country: "United States", Name: "Middle Bank", NationalCode: "611090002", CoverMessageRequired: true}
 	k.BeneficiaryNotes, k.OtherBankInfo = mark+"invoice number", "none"
-	k.RegulatoryReporting = []contacts.Reporting{{Key: "TaxId", Value: mark + "DE123456789"}}
+	k.RegulatoryReporting = contacts.Report{k.Reported(b.Keys, "TaxId", mark+"DE123456789")}
 }
 
 // officer is the person of the bank who looks after the customer.

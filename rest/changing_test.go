@@ -3,6 +3,7 @@ package rest_test
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -247,5 +248,29 @@ func TestFieldsOfCustomersAreNamedAsTheyWereWritten(t *testing.T) {
 	ok := b.call(b.program(), http.MethodPut, "/v2/customers/"+b.acme.UID.String(), `{"additionalProfileDetails": {"creditValueAdjustment": 0.75}, "website": "acme.example"}`)
 	if ok.status != http.StatusOK || !strings.Contains(ok.body, `"creditValueAdjustment":"0.75"`) || !strings.Contains(ok.body, `"website":"acme.example"`) {
 		t.Errorf("%d %s", ok.status, ok.body)
+	}
+}
+
+// What regulators ask for is read masked. A partner that changes something else of the list sends the rest back as it reads.
+func TestWhatIsReadOfAContactsReportIsTakenBack(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	path := fmt.Sprintf("/v1/customers/%s/beneficiary/%s", b.acme.UID, b.supplier.UID)
+	var read struct {
+		Data struct{ RegulartoryReporting json.RawMessage }
+	}
+	before := b.call(b.program(), http.MethodGet, path, "")
+	if err := json.Unmarshal([]byte(before.body), &read); err != nil {
+		t.Fatal(before, err)
+	}
+	same := b.call(b.program(), http.MethodPatch, path, fmt.Sprintf(`{"regulartoryReporting": %s}`, read.Data.RegulartoryReporting))
+	if after := b.call(b.program(), http.MethodGet, path, ""); same.status != http.StatusOK || after.body != before.body {
+		t.Errorf("%d %s\n%s\nwas %s", same.status, same.body, after.body, before.body)
+	}
+	for _, refused := range []string{`{"regulartoryReporting": [{"key": "TaxId", "value": "****914820033"}]}`, `{"regulartoryReporting": [{"key": "TaxId", "value": 914820033}]}`} {
+		wrong := b.call(b.program(), http.MethodPatch, path, refused)
+		if wrong.status != http.StatusBadRequest || !strings.Contains(wrong.body, "regulartoryReporting[0].value") || strings.Contains(wrong.body, "914820033") {
+			t.Errorf("%d %s", wrong.status, wrong.body)
+		}
 	}
 }

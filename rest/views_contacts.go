@@ -117,13 +117,13 @@ func contactDraft(body fields) contacts.Draft {
 	}
 }
 
-func reportingDraft(body fields) []contacts.Reporting {
+func reportingDraft(body fields) []contacts.ReportingDraft {
 	items, there := body.each("regulartoryReporting")
 	if !there {
 		return nil
 	}
-	return each(items, func(f fields) contacts.Reporting {
-		return contacts.Reporting{Key: f.text("key").Value, Value: f.text("value").Value}
+	return each(items, func(f fields) contacts.ReportingDraft {
+		return contacts.ReportingDraft{Key: f.text("key").Value, Value: f.text("value").Value}
 	})
 }
 

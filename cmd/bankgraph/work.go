@@ -115,6 +115,7 @@ func (b *bank) jobs(s *settings, meters *meters, log *slog.Logger) []job {
 	keep := s.keeper(log)
 	return []job{
 		{"seal audit entries", time.Second, func(ctx context.Context) error { return b.sealAudit(ctx, keep, &waiting) }},
+		{"seal regulatory entries", 10 * time.Second, b.sealReporting},
 	}
 }
 
@@ -138,6 +139,22 @@ func (b *bank) sealAudit(ctx context.Context, keep func(audit.Checkpoint) error,
 		}
 	}
 	waiting.Store(math.Float64bits(oldest))
+	return errors.Join(problems...)
+}
+
+// sealReporting seals what contacts have in the clear since the time before it was sealed. The next tick goes on where
+// half of one is not enough.
+func (b *bank) sealReporting(ctx context.Context) error {
+	until := time.Now().Add(longestTick / 2)
+	banks, err := b.Contacts.Unsealed(access.Operator(ctx, 0, "", nil))
+	problems := []error{err}
+	for _, tenant := range banks {
+		operator := access.Operator(ctx, tenant, "", nil)
+		for sealed := 1; sealed > 0 && time.Now().Before(until); {
+			sealed, err = b.Contacts.Seal(operator)
+			problems = append(problems, err)
+		}
+	}
 	return errors.Join(problems...)
 }
 

@@ -3,7 +3,6 @@ package audit
 
 import (
 	"encoding/json"
-	"log/slog"
 	"maps"
 	"reflect"
 	"slices"
@@ -164,24 +163,24 @@ type Field struct {
 	Value any
 }
 
-// shown is a value as the record may hold it: sealed ones have a word of their own for logs, which is masked.
+// shown is a value as the record may hold it: what is sealed, or a list of that, masks itself in JSON.
 // A sealed value that changed behind equal last digits still counts as another one: its hash says so.
 func shown(value any) any {
-	if secret, ok := value.(interface {
-		slog.LogValuer
-		Fingerprint() string
-	}); ok {
-		return masked{secret.LogValue().String(), secret.Fingerprint()}
+	if secret, ok := value.(interface{ Fingerprint() string }); ok {
+		return masked{object(value), secret.Fingerprint()}
 	}
 	return value
 }
 
 // masked writes what may be read of a sealed value, and tells it from others.
-type masked struct{ text, fingerprint string }
+type masked struct {
+	text        json.RawMessage
+	fingerprint string
+}
 
-func (m masked) MarshalJSON() ([]byte, error) { return json.Marshal(m.text) }
+func (m masked) MarshalJSON() ([]byte, error) { return m.text, nil }
 
-func object(fields map[string]any) json.RawMessage {
+func object(fields any) json.RawMessage {
 	text, err := json.Marshal(fields) // keys in order
 	if err != nil {
 		panic(err) // rows hold nothing that JSON cannot

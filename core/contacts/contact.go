@@ -2,7 +2,6 @@
 package contacts
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,7 +57,7 @@ type Contact struct {
 	Intermediary        IntermediaryBank `bun:"embed:intermediary_" json:"intermediaryBank"`
 	BeneficiaryNotes    string           `bun:"beneficiary_notes" json:"-"`
 	OtherBankInfo       string           `bun:"other_bank_info" json:"-"`
-	RegulatoryReporting []Reporting      `bun:"regulatory_reporting,type:jsonb" json:"regulartoryReporting"` // misspelt in the contract
+	RegulatoryReporting Report           `bun:"regulatory_reporting,type:jsonb" json:"regulartoryReporting"` // misspelt in the contract
 	Status              Status           `bun:"status" json:"-"`
 	CreatedAt           time.Time        `bun:"created_at" json:"-"`
 	UpdatedAt           time.Time        `bun:"updated_at" json:"-"`
@@ -90,22 +89,6 @@ type IntermediaryBank struct {
 	CoverMessageRequired bool           `bun:"cover_message_required" json:"coverMessageRequired"`
 	Address              postal.Address `bun:"embed:address_" json:"address"`
 	AddressLine3         string         `bun:"address_line3" json:"-"` // no other address has a third line (contract, contacts 3.2)
-}
-
-// Reporting is one entry that a regulator asks for.
-type Reporting struct {
-	Key   string `json:"key"`
-	Value string `json:"value"`
-}
-
-// recorded is the contact as the record keeps it: what regulators ask for shows its last digits, like a tax id.
-func (k *Contact) recorded() *Contact {
-	shown := *k
-	shown.RegulatoryReporting = slices.Clone(k.RegulatoryReporting)
-	for i := range shown.RegulatoryReporting {
-		shown.RegulatoryReporting[i].Value = seal.Mask(shown.RegulatoryReporting[i].Value)
-	}
-	return &shown
 }
 
 // NumberColumn is the place that beneficiaries' account numbers are sealed for.

@@ -130,7 +130,7 @@ func TestAContactIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
 	want := bank.Contact(bank.Customer(), func(k *contacts.Contact) {
-		k.RegulatoryReporting = []contacts.Reporting{{Key: "TaxId", Value: "12 \"3\""}}
+		k.RegulatoryReporting = contacts.Report{k.Reported(bank.Keys, "TaxId", `12 "3"`), {Key: "social"}}
 		k.Intermediary = contacts.IntermediaryBank{Country: "United States", Name: "Old Mill Bank", CoverMessageRequired: true}
 		k.Bank.SWIFTCode, k.BeneficiaryNotes = "RHNUDEF0", "net 30"
 	})

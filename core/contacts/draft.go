@@ -24,7 +24,7 @@ type Draft struct {
 	Intermediary        IntermediaryDraft `json:"intermediaryBank,omitzero"`
 	BeneficiaryNotes    given.Text        `json:"beneficiaryNotes,omitzero"`
 	OtherBankInfo       given.Text        `json:"otherBeneBankInfo,omitzero"`
-	RegulatoryReporting []Reporting       `json:"regulartoryReporting,omitzero"` // nil: not given
+	RegulatoryReporting []ReportingDraft  `json:"regulartoryReporting,omitzero"` // nil: not given
 }
 
 // BankDraft is what a request says about the bank and the account of a contact.
@@ -49,6 +49,13 @@ type IntermediaryDraft struct {
 	CoverMessageRequired given.Flag    `json:"coverMessageRequired,omitzero"`
 	Address              given.Address `json:"address,omitzero"`
 	AddressLine3         given.Text    `json:"addressLine3,omitzero"`
+}
+
+// ReportingDraft is what a request says about an entry that a regulator asks for. The mask of the stored value leaves
+// that value as it is.
+type ReportingDraft struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
 }
 
 // Form is the generation of the interface whose demands a draft has to meet.
@@ -88,6 +95,7 @@ func (d *Draft) checkNew() error {
 	k := new(Contact)
 	d.to(k)
 	d.fits(c, k)
+	k.RegulatoryReporting.kept(c, d.RegulatoryReporting)
 	return c.Err()
 }
 
@@ -202,7 +210,7 @@ func (b *IntermediaryDraft) check(c *check.Fields) {
 	b.SWIFTCode.Value = c.BIC("swiftCode", b.SWIFTCode.Value)
 }
 
-// to writes what is given into a contact, but for the account number, which is sealed.
+// to writes what is given into a contact, but for the account number and what regulators ask for, which are sealed.
 func (d *Draft) to(k *Contact) {
 	d.ExternalReferenceID.To(&k.ExternalReferenceID)
 	d.TemplateName.To(&k.TemplateName)
@@ -212,9 +220,6 @@ func (d *Draft) to(k *Contact) {
 	d.PhoneNumber.To(&k.PhoneNumber)
 	d.BeneficiaryNotes.To(&k.BeneficiaryNotes)
 	d.OtherBankInfo.To(&k.OtherBankInfo)
-	if d.RegulatoryReporting != nil {
-		k.RegulatoryReporting = d.RegulatoryReporting
-	}
 	b := d.Bank
 	b.Country.To(&k.Bank.Country)
 	given.Value[money.Currency]{Given: b.AccountCurrency.Given, Value: money.Currency(b.AccountCurrency.Value)}.To(&k.Bank.AccountCurrency)

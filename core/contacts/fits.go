@@ -54,7 +54,7 @@ func reachable(c *check.Fields, country, nationalCode, swiftCode, name string, a
 
 // configured demands that regulators' entries have keys that the bank is configured for (contract, contacts 6), and
 // writes them as the bank does.
-func configured(c *check.Fields, entries []Reporting, keys []string) {
+func configured(c *check.Fields, entries []ReportingDraft, keys []string) {
 	for i := range entries {
 		known := slices.IndexFunc(keys, func(key string) bool { return strings.EqualFold(key, entries[i].Key) })
 		if known < 0 {

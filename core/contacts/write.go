@@ -63,7 +63,7 @@ func (s *Service) addTx(ctx context.Context, tx *changes.Tx, at changes.Target, 
 		return Saved{}, err
 	}
 	k := &Contact{
-		Tenant: tx.Caller.Tenant, Customer: customer.UID, Status: Active, RegulatoryReporting: []Reporting{},
+		Tenant: tx.Caller.Tenant, Customer: customer.UID, Status: Active, RegulatoryReporting: Report{},
 		CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
 	}
 	if err := tx.NewRaw(`SELECT nextval('account_uids')`).Scan(ctx, &k.UID); err != nil {
@@ -80,10 +80,10 @@ func (s *Service) addTx(ctx context.Context, tx *changes.Tx, at changes.Target, 
 		return Saved{}, taken(err)
 	}
 	saved := Saved{k.UID, k.ExternalReferenceID}
-	if err := tx.Record(ctx, changes.Done{UID: k.UID, Customer: at.Customer, Version: k.Version, After: k.recorded()}); err != nil || !dual {
+	if err := tx.Record(ctx, changes.Done{UID: k.UID, Customer: at.Customer, Version: k.Version, After: k}); err != nil || !dual {
 		return saved, err
 	}
-	return saved, tx.Propose(ctx, changes.Proposal{Customer: at.Customer, UID: k.UID, Version: k.Version, After: k.recorded()})
+	return saved, tx.Propose(ctx, changes.Proposal{Customer: at.Customer, UID: k.UID, Version: k.Version, After: k})
 }
 
 // settleTx makes a contact that waited active, or takes it out of every list.
@@ -121,7 +121,7 @@ func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	}
 	if tx.Dual(customer.Asks(customers.AccessSettings.DualForContacts)) {
 		return Saved{was.UID, was.ExternalReferenceID}, tx.Propose(ctx, changes.Proposal{
-			Customer: at.Customer, UID: k.UID, Version: was.Version, Before: was.recorded(), After: k.recorded(),
+			Customer: at.Customer, UID: k.UID, Version: was.Version, Before: &was, After: k,
 		})
 	}
 	if err := tx.Quiet(ctx, k.UID); err != nil {
@@ -143,8 +143,12 @@ func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, k *Contact, draft 
 	}
 	draft.to(k)
 	draft.fits(c, k)
+	kept := k.RegulatoryReporting.kept(c, draft.RegulatoryReporting)
 	if err := c.Err(); err != nil {
 		return err
+	}
+	if draft.RegulatoryReporting != nil {
+		k.RegulatoryReporting = s.report(k, draft.RegulatoryReporting, kept)
 	}
 	if draft.Bank.AccountNumber.Given {
 		sealed := s.keys.Seal(draft.Bank.AccountNumber.Value, seal.Place{Tenant: int64(k.Tenant), Column: NumberColumn, Row: int64(k.UID)})
@@ -175,7 +179,10 @@ func (s *Service) lockTx(ctx context.Context, tx *changes.Tx, at changes.Target)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound
 	}
-	return k, err
+	if err != nil {
+		return nil, err
+	}
+	return k, s.sealTx(ctx, tx, k)
 }
 
 // writeTx stores a contact as it is now, with its next version.
@@ -184,7 +191,7 @@ func (s *Service) writeTx(ctx context.Context, tx *changes.Tx, was, k *Contact) 
 	if _, err := tx.NewUpdate().Model(k).WherePK().Exec(ctx); err != nil {
 		return taken(err)
 	}
-	return tx.Record(ctx, changes.Done{UID: k.UID, Customer: int64(k.Customer), Version: k.Version, Before: was.recorded(), After: k.recorded()})
+	return tx.Record(ctx, changes.Done{UID: k.UID, Customer: int64(k.Customer), Version: k.Version, Before: was, After: k})
 }
 
 // taken is the fault behind a refused row.

@@ -169,7 +169,7 @@ func (b *Bank) contact(of *customers.Customer, edits ...func(*contacts.Contact))
 			Country: "United States", AccountCurrency: "USD", AccountType: "Deposit", AccountSubType: "Checking", Name: "Old Mill Bank", NationalCode: "611590103",
 			AccountNumber: b.Keys.Seal(ContactNumber(uid), seal.Place{Tenant: int64(b.Tenant), Column: contacts.NumberColumn, Row: int64(uid)}),
 		},
-		RegulatoryReporting: []contacts.Reporting{}, Status: contacts.Active, CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
+		RegulatoryReporting: contacts.Report{}, Status: contacts.Active, CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
 	}
 	change(k, edits)
 	b.insert(k)

@@ -39,7 +39,7 @@ func (b *bank) contact(n int64, k int) *contacts.Contact {
 	created := b.ago(d, 1, 900)
 	c := &contacts.Contact{
 		Tenant: b.tenant, UID: Contact(n, k), Customer: Customer(n), ExternalReferenceID: fmt.Sprintf("CON-%d", Contact(n, k)),
-		Name: name, TemplateName: templateName(name, k), RegulatoryReporting: []contacts.Reporting{}, Status: contacts.Active,
+		Name: name, TemplateName: templateName(name, k), RegulatoryReporting: contacts.Report{}, Status: contacts.Active,
 		CreatedAt: created, UpdatedAt: created, Version: 1,
 	}
 	if company {
@@ -94,7 +94,7 @@ func (b *bank) placeAbroad(c *contacts.Contact, d *dice, bank foreignBank) {
 			CoverMessageRequired: d.chance(50), Address: address(d, cities[other]),
 		}
 	}
-	c.RegulatoryReporting = []contacts.Reporting{{Key: "TaxId", Value: d.digits(9)}}
+	c.RegulatoryReporting = contacts.Report{c.Reported(b.keys, "TaxId", d.digits(9))}
 	c.OtherBankInfo = "Goods and services"
 }
 

@@ -133,7 +133,7 @@ func dump(t *testing.T, c *core.Core) map[string][]string {
 		"journals": "{}", "postings": "{}", "users": "{}", "roles": "{}", "user_roles": "{}", "customer_counts": "{}",
 	} {
 		var rows []string
-		err := c.DB.NewRaw("SELECT (to_jsonb(r) - ?::text[])::text AS row FROM "+table+" AS r ORDER BY 1", without).Scan(t.Context(), &rows)
+		err := c.DB.NewRaw(`SELECT regexp_replace((to_jsonb(r) - ?::text[])::text, '"(sealed|hash)": "[^"]*"', '', 'g') AS row FROM `+table+" AS r ORDER BY 1", without).Scan(t.Context(), &rows)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -321,13 +321,14 @@ func TestEveryNumberPassesItsCheck(t *testing.T) {
 	}
 }
 
-func TestForeignAccountsHaveIBANs(t *testing.T) {
+func TestForeignAccountsHaveIBANsAndReportATaxID(t *testing.T) {
 	t.Parallel()
 	c, tenant := filled(t, demo.Options{Customers: 100})
 	var abroad []*contacts.Contact
 	if err := c.DB.NewSelect().Model(&abroad).Where("k.tenant = ? AND k.bank_swift_code <> ''", tenant).Scan(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	taxID := regexp.MustCompile(`^[0-9]{9}$`)
 	lengths := map[string]int{"DE": 22, "GB": 22, "FR": 27, "NL": 18, "BE": 16, "CH": 21}
 	seen := map[string]int{}
 	for _, contact := range abroad {
@@ -337,6 +338,13 @@ func TestForeignAccountsHaveIBANs(t *testing.T) {
 		}
 		country := contact.Bank.Address.CountryCode
 		seen[country]++
+		report := contact.RegulatoryReporting
+		if len(report) != 1 || report[0].Key != "TaxId" {
+			t.Fatalf("contact %s reports %v", contact.UID, report)
+		}
+		if clear, err := c.Keys.Open(report[0].Value, contact.ReportingPlace("TaxId")); err != nil || !taxID.MatchString(clear) {
+			t.Errorf("contact %s reports %v: %v", contact.UID, report, err)
+		}
 		length, has := lengths[country]
 		if has && (len(number) != length || number[:2] != country || iso7064(number[4:]+number[:4]) != 1) {
 			t.Errorf("%s is no IBAN of %s", number, country)

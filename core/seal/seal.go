@@ -35,8 +35,14 @@ func (t Text) Masked() string {
 	if t.Last4 == "" {
 		return ""
 	}
-	return "****" + t.Last4
+	return mask + t.Last4
 }
+
+// mask stands for what is not shown.
+const mask = "****"
+
+// LooksMasked tells whether a text may be one that was shown: no value that anybody means has the mask in it.
+func LooksMasked(text string) bool { return strings.Contains(text, mask) }
 
 // Shown is the value where there is one, and nil without.
 func (t Text) Shown() *Text {
@@ -181,8 +187,8 @@ func (k *Keys) Seal(clear string, at Place) Text {
 	}
 }
 
-// Mask is the masked form of a value that is not sealed.
-func Mask(clear string) string { return Text{Last4: last(clear)}.Masked() }
+// Mask is what may be seen of a value that is not sealed: nothing in it opens.
+func Mask(clear string) Text { return Text{Last4: last(clear)} }
 
 func last(clear string) string {
 	runes := []rune(clear)

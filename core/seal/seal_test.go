@@ -149,6 +149,17 @@ func TestAShortValueShowsLess(t *testing.T) {
 	}
 }
 
+func TestAValueThatIsNotSealedIsMaskedAlike(t *testing.T) {
+	t.Parallel()
+	keys := seal.New()
+	for _, clear := range []string{"400078709713", "1234567", "7", ""} {
+		sealed, masked := keys.Seal(clear, seal.Place{}), seal.Mask(clear)
+		if masked.Masked() != sealed.Masked() || masked.Sealed != nil || masked.Hash != nil || seal.LooksMasked(clear) || seal.LooksMasked(masked.Masked()) != (clear != "") {
+			t.Errorf("%q: %v", clear, masked)
+		}
+	}
+}
+
 func TestAKeysetIsMadeOnceAndReadAgain(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keyset.json")

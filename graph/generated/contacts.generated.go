@@ -563,7 +563,7 @@ func _Contact_regulatoryReporting(ctx context.Context, ec *executionContext, fie
 			return fieldContext_Contact_regulatoryReporting(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.RegulatoryReporting, nil
+			return obj.ShownReporting(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []contacts.Reporting) graphql.Marshaler {
@@ -577,7 +577,7 @@ func fieldContext_Contact_regulatoryReporting(_ context.Context, ec *executionCo
 	fc = &graphql.FieldContext{
 		Object:     "Contact",
 		Field:      field,
-		IsMethod:   false,
+		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return childFields_RegulatoryReporting(ctx, ec, field)
@@ -1355,7 +1355,7 @@ func _RegulatoryReporting_value(ctx context.Context, ec *executionContext, field
 			return fieldContext_RegulatoryReporting_value(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Value, nil
+			return obj.ShownValue(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -1366,7 +1366,7 @@ func _RegulatoryReporting_value(ctx context.Context, ec *executionContext, field
 	)
 }
 func fieldContext_RegulatoryReporting_value(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RegulatoryReporting", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("RegulatoryReporting", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 // endregion **************************** field.gotpl *****************************
@@ -1470,7 +1470,7 @@ func unmarshalInputAddContactInput(ctx context.Context, ec *executionContext, ob
 			it.OtherBankInfo = data
 		case "regulatoryReporting":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("regulatoryReporting"))
-			data, err := unmarshalORegulatoryReportingInput2ᚕbankgraphᚋcoreᚋcontactsᚐReportingᚄ(ctx, ec, v)
+			data, err := unmarshalORegulatoryReportingInput2ᚕbankgraphᚋcoreᚋcontactsᚐReportingDraftᚄ(ctx, ec, v)
 			if err != nil {
 				return it, err
 			}
@@ -1591,7 +1591,7 @@ func unmarshalInputChangeContactInput(ctx context.Context, ec *executionContext,
 			it.OtherBankInfo = data
 		case "regulatoryReporting":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("regulatoryReporting"))
-			data, err := unmarshalORegulatoryReportingInput2ᚕbankgraphᚋcoreᚋcontactsᚐReportingᚄ(ctx, ec, v)
+			data, err := unmarshalORegulatoryReportingInput2ᚕbankgraphᚋcoreᚋcontactsᚐReportingDraftᚄ(ctx, ec, v)
 			if err != nil {
 				return it, err
 			}
@@ -1817,8 +1817,8 @@ func unmarshalInputIntermediaryBankInput(ctx context.Context, ec *executionConte
 	return it, nil
 }
 
-func unmarshalInputRegulatoryReportingInput(ctx context.Context, ec *executionContext, obj any) (contacts.Reporting, error) {
-	var it contacts.Reporting
+func unmarshalInputRegulatoryReportingInput(ctx context.Context, ec *executionContext, obj any) (contacts.ReportingDraft, error) {
+	var it contacts.ReportingDraft
 	if obj == nil {
 		return it, nil
 	}
@@ -2591,7 +2591,7 @@ func marshalNRegulatoryReporting2ᚕbankgraphᚋcoreᚋcontactsᚐReportingᚄ(c
 	return ret
 }
 
-func unmarshalNRegulatoryReportingInput2bankgraphᚋcoreᚋcontactsᚐReporting(ctx context.Context, ec *executionContext, v any) (contacts.Reporting, error) {
+func unmarshalNRegulatoryReportingInput2bankgraphᚋcoreᚋcontactsᚐReportingDraft(ctx context.Context, ec *executionContext, v any) (contacts.ReportingDraft, error) {
 	res, err := unmarshalInputRegulatoryReportingInput(ctx, ec, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
@@ -2650,16 +2650,16 @@ func unmarshalOIntermediaryBankInput2bankgraphᚋcoreᚋcontactsᚐIntermediaryD
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func unmarshalORegulatoryReportingInput2ᚕbankgraphᚋcoreᚋcontactsᚐReportingᚄ(ctx context.Context, ec *executionContext, v any) ([]contacts.Reporting, error) {
+func unmarshalORegulatoryReportingInput2ᚕbankgraphᚋcoreᚋcontactsᚐReportingDraftᚄ(ctx context.Context, ec *executionContext, v any) ([]contacts.ReportingDraft, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]contacts.Reporting, len(vSlice))
+	res := make([]contacts.ReportingDraft, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = unmarshalNRegulatoryReportingInput2bankgraphᚋcoreᚋcontactsᚐReporting(ctx, ec, vSlice[i])
+		res[i], err = unmarshalNRegulatoryReportingInput2bankgraphᚋcoreᚋcontactsᚐReportingDraft(ctx, ec, vSlice[i])
 		if err != nil {
 			return nil, err
 		}

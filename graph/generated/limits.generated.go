@@ -615,10 +615,10 @@ func unmarshalNCeilingInput2bankgraphᚋcoreᚋcustomersᚐCeiling(ctx context.C
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func unmarshalNCeilingInput2ᚕbankgraphᚋcoreᚋcustomersᚐCeilingᚄ(ctx context.Context, ec *executionContext, v any) ([]limits.Draft, error) {
+func unmarshalNCeilingInput2ᚕbankgraphᚋcoreᚋcustomersᚐCeilingᚄ(ctx context.Context, ec *executionContext, v any) ([]customers.Ceiling, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]limits.Draft, len(vSlice))
+	res := make([]customers.Ceiling, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		res[i], err = unmarshalNCeilingInput2bankgraphᚋcoreᚋcustomersᚐCeiling(ctx, ec, vSlice[i])

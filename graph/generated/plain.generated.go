@@ -1288,7 +1288,7 @@ var Plain = map[string]map[string]direct.Field{
 		},
 		"regulatoryReporting": {
 			Each: func(o any, yield func(any)) {
-				v := o.(*contacts.Contact).RegulatoryReporting
+				v := o.(*contacts.Contact).ShownReporting()
 				for i := range v {
 					yield(&v[i])
 				}
@@ -2121,7 +2121,7 @@ var Plain = map[string]map[string]direct.Field{
 		},
 		"value": {
 			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendString(b, o.(*contacts.Reporting).Value)
+				return scalar.AppendString(b, o.(*contacts.Reporting).ShownValue())
 			},
 		},
 	},
@@ -2910,7 +2910,7 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.AccountDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputOpenAccountInput(ctx, nil, v) },
 	reflect.TypeFor[customers.ProfileDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputProfileInput(ctx, nil, v) },
 	reflect.TypeFor[model.Decision]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
-	reflect.TypeFor[contacts.Reporting](): func(ctx context.Context, v any) (any, error) {
+	reflect.TypeFor[contacts.ReportingDraft](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputRegulatoryReportingInput(ctx, nil, v)
 	},
 	reflect.TypeFor[model.SignatoryDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSignatoryInput(ctx, nil, v) },

@@ -1095,7 +1095,7 @@ type Contact implements Node {
   beneficiaryNotes: String
   "Further information on the beneficiary's bank."
   otherBankInfo: String
-  "What regulators ask for (REST: regulartoryReporting)."
+  "What regulators ask for (REST: regulartoryReporting). It is kept encrypted."
   regulatoryReporting: [RegulatoryReporting!]!
   "The customer; null where it is not the caller's to see."
   customer: Customer
@@ -1163,7 +1163,7 @@ type IntermediaryBank {
 type RegulatoryReporting {
   "The configured key."
   key: String!
-  "Its value."
+  "Its value, masked: **** and its last digits."
   value: String
 }
 
@@ -1324,7 +1324,7 @@ input IntermediaryBankInput {
 input RegulatoryReportingInput {
   "A key that the bank is configured for, such as TaxId."
   key: String!
-  "Its value."
+  "Its value. The masked value of an entry with this key, as it is read, leaves that entry as it is."
   value: String
 }
 `, BuiltIn: false},

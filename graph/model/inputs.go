@@ -7,7 +7,6 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
 	"bankgraph/core/given"
-	"bankgraph/core/limits"
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
@@ -85,7 +84,7 @@ func listed[T any](list []T) given.Value[[]T] {
 // LimitDrafts are what mutations say about a customer's limits.
 type LimitDrafts struct {
 	Customer customers.UID
-	Limits   []limits.Draft
+	Limits   []customers.Ceiling // by this name gqlgen writes the same code each time; limits.Draft is another for it
 	changes.Terms
 }
 
