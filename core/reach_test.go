@@ -67,6 +67,7 @@ var theBanks = map[string]error{
 func TestSomebodyOfACustomerChangesWhatThatCustomerHas(t *testing.T) {
 	t.Parallel()
 	plain(t, func(t *testing.T, operation string, on func(*coretest.Bank) write) {
+		t.Helper()
 		p := ready(t, on)
 		if _, err := p.do(p.somebody(p.own), ""); !errors.Is(err, theBanks[operation]) {
 			t.Errorf("%v, want %v", err, theBanks[operation])
@@ -77,6 +78,7 @@ func TestSomebodyOfACustomerChangesWhatThatCustomerHas(t *testing.T) {
 func TestSomebodyOfACustomerChangesNothingOfAnother(t *testing.T) {
 	t.Parallel()
 	plain(t, func(t *testing.T, operation string, on func(*coretest.Bank) write) {
+		t.Helper()
 		if operation == "createCustomer" {
 			return
 		}
@@ -100,6 +102,7 @@ func TestSomebodyOfACustomerChangesNothingOfAnother(t *testing.T) {
 func TestNothingOfACustomerChangesWhileItIsNotActive(t *testing.T) {
 	t.Parallel()
 	plain(t, func(t *testing.T, operation string, on func(*coretest.Bank) write) {
+		t.Helper()
 		for _, status := range []customers.Status{customers.Suspended, customers.Pending} {
 			for _, of := range []string{"the customer", "its partner"} {
 				p := ready(t, on)
@@ -136,6 +139,7 @@ func TestNothingOfACustomerChangesWhileItIsNotActive(t *testing.T) {
 func TestEveryOperationTellsWhomItRefused(t *testing.T) {
 	t.Parallel()
 	plain(t, func(t *testing.T, operation string, on func(*coretest.Bank) write) {
+		t.Helper()
 		if strings.HasSuffix(operation, "Change") { // those need what the change needs, which they look up first
 			return
 		}

@@ -231,27 +231,6 @@ func (s *testServer) get(url, token string) (int, string) {
 	return answer.StatusCode, string(body)
 }
 
-// post sends JSON and returns the answer.
-func (s *testServer) post(url, token, body string) string {
-	s.Helper()
-	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		s.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer "+token)
-	request.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		s.Fatal(err)
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		s.Fatal(err)
-	}
-	return string(text)
-}
-
 // token asks for an access token as a caller does.
 func (s *testServer) token(realm, key, secret string) string {
 	s.Helper()

@@ -8,6 +8,7 @@ import (
 	"bankgraph/core/fault"
 	"bankgraph/core/given"
 	"bankgraph/core/money"
+	"bankgraph/core/seal"
 )
 
 // Draft is what a request says about an account (contract, accounts 3). An update changes what is given. Faults name
@@ -56,8 +57,15 @@ func (d *Draft) check(opening bool) error {
 	d.checkRequired(c, opening)
 	c.AtMost("accountName", d.Name.Value, 255)
 	c.Words("accountName", d.Name.Value)
-	c.AccountNumber("accountNumber", d.Number.Value)
-	c.AccountNumber("fboAccountNumber", d.FBONumber.Value)
+	if opening {
+		d.keep(c, new(Account))
+	}
+	if !seal.LooksMasked(d.Number.Value) { // a change keeps what is masked, once the account is read
+		c.AccountNumber("accountNumber", d.Number.Value)
+	}
+	if !seal.LooksMasked(d.FBONumber.Value) {
+		c.AccountNumber("fboAccountNumber", d.FBONumber.Value)
+	}
 	c.AtMost("routingNumber", d.BankID.Value, 255)
 	d.CountryCode.Value = c.Country("countryCode", d.CountryCode.Value)
 	c.AtMost("masterGl", d.MasterGL.Value, 100)
@@ -77,6 +85,13 @@ func (d *Draft) empty() bool {
 	plain := *d
 	plain.Older = false
 	return reflect.ValueOf(plain).IsZero()
+}
+
+// keep leaves alone what the draft gives as callers read it, masked.
+func (d *Draft) keep(c *check.Fields, a *Account) {
+	d.Number = a.Number.Kept(c, "accountNumber", d.Number)
+	d.FBONumber = a.FBONumber.Kept(c, "fboAccountNumber", d.FBONumber)
+	d.ExternalAccount.Token = a.ExternalToken.Kept(c.In("externalAccount"), "externalAuthToken", d.ExternalAccount.Token)
 }
 
 // checkRequired demands what every account has. With a type goes its sub-type (contract, accounts 7).

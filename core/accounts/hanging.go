@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"bankgraph/core/changes"
+	"bankgraph/core/check"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/seal"
@@ -17,6 +18,10 @@ import (
 
 // applyTx writes a draft into an account that is opened (was is nil) or changed, and looks at what must hold beside it.
 func (s *Service) applyTx(ctx context.Context, tx *changes.Tx, was, a *Account, draft Draft) error {
+	c := check.Of("account")
+	if draft.keep(c, a); c.Err() != nil {
+		return first(c.Err())
+	}
 	if err := draft.to(a); err != nil {
 		return err
 	}

@@ -647,3 +647,46 @@ func TestAttributesAreThoseThatTheBankHasConfiguredForAccounts(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// Who reads an account and sends it back, masked as it was shown, changes nothing that is sealed.
+func TestMasksThatAreSentBackLeaveNumbersAndTokenAsTheyAre(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer()
+	a := open(t, bank, customer, "4000700031", func(d *accounts.Draft) { d.ExternalAccount.Token = given.Of("secret-token-9876") })
+	masked := accounts.Draft{Number: given.Of("****0031"), ExternalAccount: accounts.ExternalDraft{Token: given.Of("****9876")}, Name: given.Of("Renamed")}
+	if err := change(bank, a, masked); err != nil {
+		t.Fatal(err)
+	}
+	row := new(accounts.Account)
+	if err := bank.DB.NewSelect().Model(row).Where("a.tenant = ?", bank.Tenant).Where("a.uid = ?", a.UID).Scan(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	at := seal.Place{Tenant: int64(bank.Tenant), Row: int64(a.UID)}
+	for column, want := range map[string]struct {
+		stored seal.Text
+		clear  string
+	}{accounts.NumberColumn: {row.Number, "4000700031"}, accounts.ExternalTokenColumn: {row.ExternalToken, "secret-token-9876"}} {
+		at.Column = column
+		if clear, err := bank.Keys.Open(want.stored, at); clear != want.clear || err != nil || row.Name != "Renamed" {
+			t.Errorf("%s: %s %v", column, clear, err)
+		}
+	}
+	for field, draft := range map[string]accounts.Draft{
+		"accountNumber": {Number: given.Of("****0032")}, "fboAccountNumber": {FBONumber: given.Of("****0031")},
+		"externalAccount.externalAuthToken": {ExternalAccount: accounts.ExternalDraft{Token: given.Of("****")}},
+	} {
+		err := change(bank, a, draft)
+		if f, refused := fault.Of(err); !refused || f.Field != field || f.Problem != fault.Malformed {
+			t.Errorf("%s: %v", field, err)
+		}
+		_, err = bank.Accounts.Open(bank.Staff(), customer.UID, opening("4000700032", func(d *accounts.Draft) {
+			d.ExternalAccount = draft.ExternalAccount
+			d.FBONumber = draft.FBONumber
+			draft.Number.To(&d.Number.Value)
+		}), changes.Terms{})
+		if f, refused := fault.Of(err); !refused || f.Field != field || f.Problem != fault.Malformed {
+			t.Errorf("%s of a new account: %v", field, err)
+		}
+	}
+}

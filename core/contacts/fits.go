@@ -17,6 +17,7 @@ func (d *Draft) fits(c *check.Fields, k *Contact) {
 		k.PhoneNumber = c.Phone("phoneNumber", d.PhoneNumber.Value, cmp.Or(k.Address.CountryCode, "US"))
 	}
 	bank, between := c.In("contactBank"), c.In("intermediaryBank")
+	d.Bank.AccountNumber = k.Bank.AccountNumber.Kept(bank, "accountNo", d.Bank.AccountNumber)
 	if d.Bank.AccountNumber.Given && !bank.Failed("country") {
 		d.Bank.AccountNumber.Value = bank.AccountNumberAt(codeOf(k.Bank.Country), "accountNo", d.Bank.AccountNumber.Value)
 	}

@@ -500,3 +500,33 @@ func TestTheKeysOfRegulatoryEntriesAreTheOperators(t *testing.T) {
 		t.Errorf("%+v", k.RegulatoryReporting)
 	}
 }
+
+func TestTheMaskOfAnAccountNumberLeavesIt(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer()
+	uid := add(t, bank, bank.Staff(), customer, complete())
+	stored := func() *contacts.Contact {
+		k := new(contacts.Contact)
+		if err := bank.DB.NewSelect().Model(k).Where("k.tenant = ?", bank.Tenant).Where("k.uid = ?", uid).Scan(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	was := stored().Bank.AccountNumber
+	change := func(number string) error {
+		_, err := bank.Contacts.Change(bank.Staff(), customer.UID, uid, contacts.Draft{Bank: contacts.BankDraft{AccountNumber: given.Of(number), Name: given.Of("New Mill Bank")}}, changes.Terms{})
+		return err
+	}
+	if err := change(was.Masked()); err != nil {
+		t.Fatal(err)
+	}
+	if now := stored().Bank; was.Fingerprint() == "" || now.AccountNumber.Fingerprint() != was.Fingerprint() || now.Name != "New Mill Bank" {
+		t.Errorf("%+v", now)
+	}
+	for _, other := range []string{"****", "****1", "1" + was.Masked()} {
+		if got := blamed(change(other)); !slices.Equal(got, []string{"contactBank.accountNo INVALID"}) {
+			t.Errorf("%s: %v", other, got)
+		}
+	}
+}

@@ -84,6 +84,10 @@ func (s *Service) redraftTx(ctx context.Context, tx *changes.Tx, draft *Draft, w
 	if draft.RelationshipType != nil {
 		c.RelationshipType = *draft.RelationshipType
 	}
+	f := check.Of("customer")
+	if draft.TaxID = was.TaxID.Kept(f, "taxId", draft.TaxID); f.Err() != nil {
+		return f.Err()
+	}
 	if draft.TaxID.Given {
 		c.TaxID = s.keys.Seal(draft.TaxID.Value, taxIDPlace(c))
 	}

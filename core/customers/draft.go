@@ -9,6 +9,7 @@ import (
 	"bankgraph/core/given"
 	"bankgraph/core/money"
 	"bankgraph/core/postal"
+	"bankgraph/core/seal"
 )
 
 // Draft is what a request says about a customer (contract, customers 3). An update changes what is given. Faults name
@@ -127,7 +128,9 @@ func (d *Draft) checkRequired(c *check.Fields, making bool) {
 }
 
 func (d *Draft) checkIdentity(c *check.Fields, making bool) {
-	c.TaxID("taxId", d.TaxID.Value)
+	if making || !seal.LooksMasked(d.TaxID.Value) { // redraftTx looks at a mask
+		c.TaxID("taxId", d.TaxID.Value)
+	}
 	c.ACHCompanyID("achCompanyID", d.ACHCompanyID.Value)
 	c.LEI("lei", d.LEI.Value)
 	d.SWIFTCode.Value = c.BIC("swiftCode", d.SWIFTCode.Value)

@@ -523,3 +523,27 @@ func TestNoTaxIDStandsAnywhereInTheClear(t *testing.T) {
 		}
 	}
 }
+
+func TestTheMaskOfATaxIDLeavesIt(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	c := bank.Customer()
+	stored := func() *customers.Customer {
+		row := new(customers.Customer)
+		if err := bank.DB.NewSelect().Model(row).Where("c.tenant = ?", bank.Tenant).Where("c.uid = ?", c.UID).Scan(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return row
+	}
+	was := stored().TaxID
+	change(t, bank, bank.Staff(), c.UID, func(d *customers.Draft) { d.TaxID, d.Note = given.Of(was.Masked()), given.Of("new") })
+	if now := stored(); was.Fingerprint() == "" || now.TaxID.Fingerprint() != was.Fingerprint() || now.Note != "new" {
+		t.Errorf("%+v", now)
+	}
+	for _, other := range []string{"****", "****0000", "1" + was.Masked()} {
+		err := try(bank, bank.Staff(), c.UID, func(d *customers.Draft) { d.TaxID = given.Of(other) })
+		if f, refused := fault.Of(err); !refused || f.Field != "taxId" || f.Problem != fault.Malformed {
+			t.Errorf("%s: %v", other, err)
+		}
+	}
+}

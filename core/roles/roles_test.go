@@ -255,8 +255,10 @@ func TestNobodyMakesARoleThatMovesMoreThanTheyMay(t *testing.T) {
 		draft roles.Draft
 		want  error
 	}{
-		{payments("View_Payments", ""), nil}, {payments("Initiate_Payments", "100"), nil},
-		{payments("Initiate_Payments", "100.01"), roles.ErrBeyond}, {payments("Approve_Payments", ""), roles.ErrBeyond},
+		{payments("View_Payments", ""), nil},
+		{payments("Initiate_Payments", "100"), nil},
+		{payments("Initiate_Payments", "100.01"), roles.ErrBeyond},
+		{payments("Approve_Payments", ""), roles.ErrBeyond},
 	} {
 		if _, err := bank.Roles.Create(bounded, customer.UID, c.draft, changes.Terms{}); !errors.Is(err, c.want) {
 			t.Errorf("create %+v: %v, want %v", c.draft.Applications, err, c.want)

@@ -18,6 +18,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"bankgraph/core/check"
+	"bankgraph/core/fault"
+	"bankgraph/core/given"
 )
 
 // Text is a sealed value as a table keeps it. Wherever it is printed it shows its last digits only.
@@ -43,6 +47,18 @@ const mask = "****"
 
 // LooksMasked tells whether a text may be one that was shown: no value that anybody means has the mask in it.
 func LooksMasked(text string) bool { return strings.Contains(text, mask) }
+
+// Kept is what a request gives in place of a stored value. The mask, which is what callers read, leaves the value as it
+// is; any other mask is a fault of the field, as nobody means asterisks.
+func (t Text) Kept(c *check.Fields, field string, sent given.Text) given.Text {
+	switch {
+	case !LooksMasked(sent.Value):
+		return sent
+	case sent.Value != t.Masked():
+		c.Fail(field, fault.Malformed, "must be the whole value, or the masked one that is stored")
+	}
+	return given.Text{}
+}
 
 // Shown is the value where there is one, and nil without.
 func (t Text) Shown() *Text {
