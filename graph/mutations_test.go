@@ -97,7 +97,7 @@ var mutations = map[string]struct {
 	}, `role { name version } approval { uid }`},
 	"changeCustomer": {access.ManageCustomers, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s", legalName: "Star Ltd", type: CORPORATE, taxId: "98-7654321", note: null, legalAddress: {line2: null, countryCode: "CA"}, mailAddressSameAsLegal: true,
-			relationshipManager: "mjones", externalReferenceId: null, emailAddress: null, profile: {sso: false, fxPricingTier: null}, access: {firstApproverLimit: "0", numberOfApprovers: 0}, secCodes: [], additionalAttributes: []`, c)
+			relationshipManager: "mjones", externalReferenceId: null, emailAddress: null, profile: {sso: false, fxPricingTier: null}, access: {firstApproverLimit: "0.01"}, secCodes: [], additionalAttributes: []`, c)
 	}, `customer { uid legalName taxId { masked } note legalAddress { line1 line2 countryCode country } relationshipManager originatingOfficer profile { sso fxPricingTier } access { firstApproverLimit } secCodes additionalAttributes { name } version } approval { uid }`},
 	"suspendCustomer":  {access.ManageCustomers, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, c) }, `customer { uid status version } approval { uid }`},
 	"activateCustomer": {access.ManageCustomers, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, c) }, `customer { uid status version } approval { uid }`},
