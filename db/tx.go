@@ -87,7 +87,12 @@ func (d *DB) once(ctx context.Context, tenant int64, fn func(ctx context.Context
 	if err = write(ctx, tx, tenant); err != nil {
 		return false, err
 	}
+	ends := new(last)
+	ctx = context.WithValue(ctx, lastKey{}, ends)
 	if err = fn(ctx, tx); err == nil {
+		err = ends.send(ctx, tx)
+	}
+	if err == nil {
 		err = ctx.Err() // the caller has given up: so do we, while it is certain that nothing was done
 	}
 	if err != nil {

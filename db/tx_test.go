@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -187,5 +188,61 @@ func TestAPanicLeavesNothingBehind(t *testing.T) {
 	}
 	if err := d.InTx(t.Context(), 0, adding(bank)); err != nil { // the one connection is free, and so is the name
 		t.Error(err)
+	}
+}
+
+func TestWhatIsLeftToTheEndGoesTogetherAndInOrder(t *testing.T) {
+	t.Parallel()
+	d, line := single(t)
+	name := rand.Text()
+	meter := new(db.Meter)
+	err := d.InTx(db.WithMeter(t.Context(), meter), 0, func(ctx context.Context, tx bun.Tx) error {
+		for _, one := range []string{"first; '?'", "second?"} {
+			insert := tx.NewRaw(`INSERT INTO tenants (code, name, zone, currency) VALUES (?, ?, 'UTC', 'USD')`, name+one, one)
+			if err := db.Last(ctx, tx, insert); err != nil {
+				return err
+			}
+		}
+		return adding(name)(ctx, tx)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	if err := d.NewRaw(`SELECT name FROM tenants WHERE starts_with(code, ?) ORDER BY id`, name).Scan(t.Context(), &names); err != nil || !slices.Equal(names, []string{"A bank", "first; '?'", "second?"}) {
+		t.Errorf("%q %v", names, err)
+	}
+	if sent := line.Statements(); len(sent) != 6 || sent[4] != "COMMIT" { // BEGIN, act, insert, both, COMMIT, and the look at it
+		t.Errorf("%q", sent)
+	}
+	if meter.Statements.Load() != 6 || meter.RoundTrips.Load() != 5 {
+		t.Errorf("%d statements, %d round trips", meter.Statements.Load(), meter.RoundTrips.Load())
+	}
+}
+
+// A run that is undone leaves nothing to the end of the next one, and what fails at the end undoes all.
+func TestWhatIsLeftToTheEndBelongsToItsRun(t *testing.T) {
+	t.Parallel()
+	d, _ := single(t)
+	name, runs := rand.Text(), 0
+	err := d.InTx(t.Context(), 0, func(ctx context.Context, tx bun.Tx) error {
+		runs++
+		if err := db.Last(ctx, tx, tx.NewRaw(`INSERT INTO tenants (code, name, zone, currency) VALUES (?, 'A bank', 'UTC', 'USD')`, name)); err != nil {
+			return err
+		}
+		if runs == 1 {
+			return &pgconn.PgError{Code: "40001"}
+		}
+		return nil
+	})
+	if err != nil || !there(t, d, name) || runs != 2 { // twice would be one too many
+		t.Errorf("after %d runs: %v", runs, err)
+	}
+	lost := rand.Text()
+	err = d.InTx(t.Context(), 0, func(ctx context.Context, tx bun.Tx) error {
+		return errors.Join(adding(lost)(ctx, tx), db.Last(ctx, tx, tx.NewRaw(`SELECT 1 / 0`)))
+	})
+	if err == nil || there(t, d, lost) {
+		t.Errorf("what fails at the end: %v", err)
 	}
 }

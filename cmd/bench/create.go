@@ -23,19 +23,46 @@ func init() { born.Store(time.Now().UnixMicro()) }
 // newcomers is the cost center that tells these customers from those of the demo bank.
 const newcomers = "BENCH"
 
-// create asks for a new customer. Limits are no part of it: over REST they take a second request (an update, or PATCH …/limits).
+// create asks for a new customer over REST, where limits take a second request (an update, or PATCH …/limits).
 func (b *bank) create(row string, once bool) []byte {
 	number := born.Add(1)
 	key := ""
 	if once {
 		key = fmt.Sprintf("Idempotency-Key: bench-%d\r\n", number)
 	}
-	body := fmt.Sprintf(`{"legalName":"Newcomer %[1]s LLC","shortName":"new%[2]d","customerType":"Corporate","taxId":"12-3%[1]s",`+
+	return b.post("/v2/customers", newcomerBody(row, number, ""), key)
+}
+
+// newcomerBody is a new customer in the words of REST, with more behind it.
+func newcomerBody(row string, number int64, more string) string {
+	return fmt.Sprintf(`{"legalName":"Newcomer %[1]s LLC","shortName":"new%[2]d","customerType":"Corporate","taxId":"12-3%[1]s",`+
 		`"language":"English","emailAddress":"office@new%[1]s.example","phoneNumber":"614 555 0123",`+
 		`"legalAddress":{"addressLine1":"1 Lake Rd","addressLine2":"Suite %[1]s","city":"Erie","state":"PA","postalCode":"16501","countryCode":"US"},`+
-		`"mailAddressSameAsLegal":true,"costCenter":"%[3]s","relationshipManager":"maria.alvarez","originatingOfficer":"linda.chen"}`, row, number, newcomers)
-	return fmt.Appendf(nil, "POST /v2/customers HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
-		"Accept: application/json\r\n%sContent-Length: %d\r\n\r\n%s", b.writer, key, len(body), body)
+		`"mailAddressSameAsLegal":true,"costCenter":"%[3]s","relationshipManager":"maria.alvarez","originatingOfficer":"linda.chen"%[4]s}`, row, number, newcomers, more)
+}
+
+// limited are the limits of a new customer over GraphQL.
+const limited = `[{"code":"ACH_PAYMENT_LIMIT_PER_TRANSACTION","value":"25000.00"},{"code":"ACH_PAYMENT_LIMIT_PER_DAY","value":"100000.00"}]`
+
+// createLimited asks for a new customer with limits over GraphQL.
+func (b *bank) createLimited(row string) []byte {
+	body := fmt.Sprintf(`{"query":"mutation($it: CreateCustomerInput!) { createCustomer(input: $it) { customer { uid shortName status } approval { uid } } }",`+
+		`"variables":{"it":{"legalName":"Newcomer %[1]s LLC","shortName":"new%[2]d","type":"CORPORATE","taxId":"12-3%[1]s",`+
+		`"language":"English","emailAddress":"office@new%[1]s.example","phoneNumber":"614 555 0123",`+
+		`"legalAddress":{"line1":"1 Lake Rd","line2":"Suite %[1]s","city":"Erie","state":"PA","postalCode":"16501","countryCode":"US"},`+
+		`"mailAddressSameAsLegal":true,"costCenter":"%[3]s","relationshipManager":"maria.alvarez","originatingOfficer":"linda.chen","limits":%[4]s}}}`,
+		row, born.Add(1), newcomers, limited)
+	return b.post("/graphql", body, "")
+}
+
+// createLimitedByHand asks for the same by hand, in the words of REST.
+func (b *bank) createLimitedByHand(row string) []byte {
+	return b.post("/customers-with-limits", newcomerBody(row, born.Add(1), `,"limits":`+limited), "")
+}
+
+func (b *bank) post(path, body, headers string) []byte {
+	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+		"Accept: application/json\r\n%sContent-Length: %d\r\n\r\n%s", path, b.writer, headers, len(body), body)
 }
 
 // numbers are those that are new in each request: they count as equal.
@@ -50,9 +77,10 @@ SELECT jsonb_build_object(
   'customer', to_jsonb(c) - '{uid,short_name,tax_id_sealed,created_at,updated_at}'::text[],
   'entries', (SELECT jsonb_agg(to_jsonb(e) - '{id,at,tx,uid,customer,after,request}'::text[] || jsonb_build_object(
       'after', e.after::jsonb - '{uid,shortName}'::text[], 'its', e.customer = c.uid, 'request', length(e.request)))
-    FROM audit_entries AS e WHERE e.tenant = c.tenant AND e.object = 'customer' AND e.uid = c.uid::text),
+    FROM audit_entries AS e WHERE e.tenant = c.tenant AND e.object IN ('customer', 'limits') AND e.uid = c.uid::text),
   'events', (SELECT jsonb_agg(to_jsonb(v) - '{id,at,tx,uid,customer}'::text[] || jsonb_build_object('its', v.customer = c.uid))
-    FROM events AS v WHERE v.tenant = c.tenant AND v.object = 'customer' AND v.uid = c.uid::text),
+    FROM events AS v WHERE v.tenant = c.tenant AND v.object IN ('customer', 'limits') AND v.uid = c.uid::text),
+  'limits', (SELECT jsonb_agg(to_jsonb(l) - '{customer,updated_at}'::text[] ORDER BY l.code) FROM limits AS l WHERE l.tenant = c.tenant AND l.customer = c.uid),
   'uncounted', (SELECT count(*) FROM customers WHERE tenant = c.tenant) - (SELECT sum(customers) FROM customer_counts WHERE tenant = c.tenant)
 )::text FROM customers AS c WHERE c.short_name = $1`
 

@@ -58,6 +58,7 @@ func byHand(ctx context.Context, t task) (http.Handler, error) {
 	mux.HandleFunc("GET /v2/customers", h.restCustomers)
 	mux.HandleFunc("GET /customers/{uid}/accounts", h.restAccountByNumber)
 	mux.HandleFunc("POST /v2/customers", h.createCustomer)
+	mux.HandleFunc("POST /customers-with-limits", h.createLimited)
 	return authenticated(core.New(core.Options{DB: pools, Keys: keys, PublicURL: publicURL}).Clients, mux), nil
 }
 

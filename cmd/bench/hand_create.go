@@ -18,10 +18,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"bankgraph/core/access"
+	"bankgraph/core/money"
 	"bankgraph/core/seal"
 )
 
-// Workloads g and g2. What the bank sends for one create, from PostgreSQL's log, is what is sent here, with the
+// Workloads g, g2 and g3. What the bank sends for one create, from PostgreSQL's log, is what is sent here, with the
 // statements in brackets only where there is an Idempotency-Key:
 //
 //	begin isolation level read committed
@@ -36,7 +37,15 @@ import (
 //	commit
 //
 // and, where a partner or a parent is named, WITH partner AS (… FOR SHARE), parent AS (… FOR SHARE) SELECT … before the
-// people. Limits are no part of a create over REST: they take a second request.
+// people. Limits are no part of a create over REST: they take a second request. Over GraphQL they are (g3), and after the
+// customer come
+//
+//	SELECT … FROM limits
+//	SELECT currency FROM tenants
+//	INSERT INTO limits … ON CONFLICT … DO UPDATE
+//	INSERT INTO audit_entries …
+//	INSERT INTO events …
+//
 // The second half needs what the first one finds, so there are two round trips.
 const (
 	beginWrite = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE`
@@ -76,6 +85,22 @@ INSERT INTO events (tenant, tx, kind, object, uid, customer, version)
 VALUES ($1, greatest(pg_current_xact_id(), (SELECT tx FROM events WHERE tenant = $1 AND object = 'customer' AND uid = $2 ORDER BY id DESC LIMIT 1)),
   'createCustomer', 'customer', $2, $3, 1)`
 
+	selectCurrency = `SELECT currency FROM tenants WHERE id = $1`
+	selectLimits   = `SELECT code, ceiling, version FROM limits WHERE tenant = $1 AND customer = $2`
+
+	insertLimit = `
+INSERT INTO limits (tenant, customer, code, application, ceiling, currency, version, updated_at) VALUES ($1, $2, $3, 'Payments', $4, $5, 1, $6)
+ON CONFLICT (tenant, customer, code) DO UPDATE SET ceiling = EXCLUDED.ceiling, version = EXCLUDED.version, updated_at = EXCLUDED.updated_at`
+
+	insertLimitsEntry = `
+INSERT INTO audit_entries (tenant, client, login_id, entity, action, decision, object, uid, customer, before, after, reason, request)
+VALUES ($1, $2, $3, $4, 'changeLimits', 'done', 'limits', $5, $6, '{"limits":{}}', $7, '', $8)`
+
+	insertLimitsEvent = `
+INSERT INTO events (tenant, tx, kind, object, uid, customer, version)
+VALUES ($1, greatest(pg_current_xact_id(), (SELECT tx FROM events WHERE tenant = $1 AND object = 'limits' AND uid = $2 ORDER BY id DESC LIMIT 1)),
+  'changeLimits', 'limits', $2, $3, $4)`
+
 	countCustomer = `
 INSERT INTO customer_counts AS n (tenant, owner, shard, customers) VALUES ($1, $2, $3, 1)
 ON CONFLICT (tenant, owner, shard) DO UPDATE SET customers = n.customers + 1`
@@ -96,10 +121,38 @@ var (
 
 // createCustomer is workloads g and g2.
 func (h hand) createCustomer(w http.ResponseWriter, r *http.Request) {
+	if saved := h.create(w, r); saved != nil {
+		answerREST(w, saved, nil)
+	}
+}
+
+// createLimited is workload g3, whose answer is GraphQL's.
+func (h hand) createLimited(w http.ResponseWriter, r *http.Request) {
+	saved := h.create(w, r)
+	if saved == nil {
+		return
+	}
+	var created reply[struct {
+		CreateCustomer struct {
+			Customer struct {
+				UID       string `json:"uid"`
+				ShortName string `json:"shortName"`
+				Status    string `json:"status"`
+			} `json:"customer"`
+			Approval *struct{} `json:"approval"`
+		} `json:"createCustomer"`
+	}]
+	customer := &created.Data.CreateCustomer.Customer
+	customer.UID, customer.ShortName, customer.Status = strconv.FormatInt(saved.UID, 10), saved.ShortName, "ACTIVE"
+	answer(w, created)
+}
+
+// create answers what is refused, and returns what was made.
+func (h hand) create(w http.ResponseWriter, r *http.Request) *savedCustomer {
 	caller, err := access.Require(r.Context(), access.ManageCustomers)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusForbidden)
-		return
+		return nil
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
 	var c newCustomer
@@ -108,7 +161,7 @@ func (h hand) createCustomer(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
+		return nil
 	}
 	id := make([]byte, 12)
 	_, _ = rand.Read(id)
@@ -121,7 +174,7 @@ func (h hand) createCustomer(w http.ResponseWriter, r *http.Request) {
 	var refused *pgconn.PgError
 	switch {
 	case err == nil:
-		answerREST(w, saved, nil)
+		return &saved
 	case errors.As(err, &refused) && refused.ConstraintName == "customers_short_name":
 		http.Error(w, errTaken.Error(), http.StatusConflict)
 	case errors.Is(err, errReused), errors.Is(err, errAbsent):
@@ -129,6 +182,7 @@ func (h hand) createCustomer(w http.ResponseWriter, r *http.Request) {
 	default:
 		fail(w, err)
 	}
+	return nil
 }
 
 // savedCustomer is the answer.
@@ -185,9 +239,9 @@ func (h hand) keptAnswer(ctx context.Context, conn *pgxpool.Conn, once onceKey) 
 
 // related is what a new customer names.
 type related struct {
-	next, partner, parent, parentOwner              int64
-	bank, partnerName, parentName, manager, officer string
-	dual                                            bool
+	next, partner, parent, parentOwner                        int64
+	bank, partnerName, parentName, manager, officer, currency string
+	dual                                                      bool
 }
 
 // readRelated begins, takes the key and reads, in one round trip. mine tells whether nobody took the key before.
@@ -209,6 +263,9 @@ func readRelated(ctx context.Context, conn *pgxpool.Conn, c *newCustomer, once o
 			return row.Scan(&r.partner, &r.partnerName, &r.parent, &r.parentName, &r.parentOwner)
 		})
 	}
+	if c.Limits != nil {
+		batch.Queue(selectCurrency, tenant).QueryRow(func(row pgx.Row) error { return row.Scan(&r.currency) })
+	}
 	batch.Queue(selectRelated, tenant, owner, c.Manager, c.Officer).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&r.next, &r.bank, &r.dual, &r.manager, &r.officer)
 	})
@@ -225,7 +282,7 @@ func (r *related) to(c *newCustomer) error {
 	if r.dual {
 		return errors.New("approval by a second person is no part of this comparison")
 	}
-	c.bank, c.Partner, c.Parent, c.Manager, c.Officer = r.bank, r.partnerName, r.parentName, r.manager, r.officer
+	c.bank, c.Partner, c.Parent, c.Manager, c.Officer, c.currency = r.bank, r.partnerName, r.parentName, r.manager, r.officer, r.currency
 	if r.parent != 0 {
 		c.parent = &r.parent
 	}
@@ -265,6 +322,9 @@ func (h hand) writeCustomer(ctx context.Context, conn *pgxpool.Conn, c *newCusto
 	}
 	var batch pgx.Batch
 	batch.Queue(insertCustomer, values...)
+	if err := c.limitsTo(&batch, caller, saved.UID); err != nil {
+		return err
+	}
 	batch.Queue(insertEntry, caller.Tenant, caller.Client, caller.LoginID, caller.Entity, uid, saved.UID, text, caller.Request)
 	batch.Queue(insertEvent, caller.Tenant, uid, saved.UID)
 	batch.Queue(countCustomer, caller.Tenant, c.owner, saved.UID%4)
@@ -277,4 +337,29 @@ func (h hand) writeCustomer(ctx context.Context, conn *pgxpool.Conn, c *newCusto
 	}
 	batch.Queue("COMMIT")
 	return conn.SendBatch(ctx, &batch).Close()
+}
+
+// limitsTo queues the limits of a new customer.
+func (c *newCustomer) limitsTo(batch *pgx.Batch, caller access.Caller, uid int64) error {
+	if c.Limits == nil {
+		return nil
+	}
+	ceilings := map[string]string{}
+	batch.Queue(selectLimits, caller.Tenant, uid)
+	for _, l := range c.Limits {
+		ceiling, err := money.Parse(l.Value, money.Currency(c.currency))
+		if err != nil {
+			return err
+		}
+		ceilings[l.Code] = ceiling.String()
+		batch.Queue(insertLimit, caller.Tenant, uid, l.Code, ceiling.Minor, c.currency, time.Now())
+	}
+	text, err := json.Marshal(map[string]any{"limits": ceilings})
+	if err != nil {
+		return err
+	}
+	number := strconv.FormatInt(uid, 10)
+	batch.Queue(insertLimitsEntry, caller.Tenant, caller.Client, caller.LoginID, caller.Entity, number, uid, text, caller.Request)
+	batch.Queue(insertLimitsEvent, caller.Tenant, number, uid, len(c.Limits))
+	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"bankgraph/core/check"
 )
 
-// newCustomer is the body of workloads g and g2 as the second generation documents it, but for attributes and the
+// newCustomer is the body of workloads g, g2 and g3 as the second generation documents it, but for attributes and the
 // limits of approvers.
 type newCustomer struct {
 	ReferenceID    string      `json:"externalReferenceId"`
@@ -39,10 +39,17 @@ type newCustomer struct {
 	Profile        restProfile `json:"additionalProfileDetails"`
 	Note           string      `json:"note"`
 	Access         restAccess  `json:"legalEntityAccessSettings"`
+	Limits         []ceiling   `json:"limits"`
 
-	bank   string // its short name
-	owner  int64
-	parent *int64
+	bank, currency string // its short name and what its limits count in
+	owner          int64
+	parent         *int64
+}
+
+// ceiling is that of one limit.
+type ceiling struct {
+	Code  string `json:"code"`
+	Value string `json:"value"`
 }
 
 // restAccess are the settings of a customer's people.

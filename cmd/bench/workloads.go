@@ -125,6 +125,10 @@ func workloads(ctx context.Context, b *bank) ([]*workload, error) {
 			letter: "g2", name: "the same with an Idempotency-Key", floor: 0.5, goal: 0.8, pick: newcomer,
 			ours: createOnce, hand: createOnce, writes: true,
 		},
+		{
+			letter: "g3", name: "GraphQL, a new customer with address, two limits, audit entries and events: createCustomer", floor: 0.5, goal: 0.8, pick: newcomer,
+			ours: b.createLimited, hand: b.createLimitedByHand, writes: true,
+		},
 	}, nil
 }
 

@@ -30,7 +30,7 @@ func WriteTx(ctx context.Context, tx bun.IDB, entry Entry) error {
 	if entry.After == nil {
 		entry.After = []byte("{}")
 	}
-	if _, err := tx.NewInsert().Model(&entry).Returning("NULL").Exec(ctx); err != nil {
+	if err := db.Last(ctx, tx, tx.NewInsert().Model(&entry).Returning("NULL")); err != nil {
 		return fmt.Errorf("write the audit entry of %s: %w", entry.Action, err)
 	}
 	return nil

@@ -129,12 +129,11 @@ func (o once) keep(ctx context.Context, tx bun.Tx, answer any) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.NewRaw(`WITH old AS (DELETE FROM idempotency_keys WHERE (tenant, client, operation, key) IN (
+	return db.Last(ctx, tx, tx.NewRaw(`WITH old AS (DELETE FROM idempotency_keys WHERE (tenant, client, operation, key) IN (
 			SELECT tenant, client, operation, key FROM idempotency_keys WHERE tenant = ? AND created_at < now() - interval '7 days'
 			ORDER BY created_at LIMIT 5 FOR UPDATE SKIP LOCKED))
 		UPDATE idempotency_keys SET outcome = ? WHERE tenant = ? AND client = ? AND operation = ? AND key = ?`,
-		o.tenant, string(text), o.tenant, o.client, o.operation, o.key).Exec(ctx)
-	return err
+		o.tenant, string(text), o.tenant, o.client, o.operation, o.key))
 }
 
 // answer is what is kept for a key: a result, or the refusal.

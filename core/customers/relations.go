@@ -8,6 +8,7 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
+	"bankgraph/db"
 )
 
 // A customer names others by short name: the partner that it belongs to, its parent, and users who look after it. A
@@ -125,9 +126,8 @@ func (r *related) own(to *Customer) error {
 
 // countTx adds to the number of customers that an owner has.
 func countTx(ctx context.Context, tx *changes.Tx, owner, uid UID, by int) error {
-	_, err := tx.NewRaw(`INSERT INTO customer_counts AS n (tenant, owner, shard, customers) VALUES (?0, ?1, ?2, ?3)
-		ON CONFLICT (tenant, owner, shard) DO UPDATE SET customers = n.customers + ?3`, tx.Caller.Tenant, owner, uid%4, by).Exec(ctx)
-	return err
+	return db.Last(ctx, tx, tx.NewRaw(`INSERT INTO customer_counts AS n (tenant, owner, shard, customers) VALUES (?0, ?1, ?2, ?3)
+		ON CONFLICT (tenant, owner, shard) DO UPDATE SET customers = n.customers + ?3`, tx.Caller.Tenant, owner, uid%4, by))
 }
 
 // same tells whether two short names are one.

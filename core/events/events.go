@@ -23,9 +23,9 @@ func New(d *db.DB) *Service { return &Service{db: d} }
 // come in that order: one that began to write earlier may have waited for the row. The event then takes the number of
 // the object's event before it. A number above its own transaction's is safe: nobody reads past it while that runs.
 func EmitTx(ctx context.Context, tx bun.IDB, event Event) error {
-	_, err := tx.NewRaw(`INSERT INTO events (tenant, tx, kind, object, uid, customer, version)
+	err := db.Last(ctx, tx, tx.NewRaw(`INSERT INTO events (tenant, tx, kind, object, uid, customer, version)
 		VALUES (?0, greatest(pg_current_xact_id(), (SELECT tx FROM events WHERE tenant = ?0 AND object = ?2 AND uid = ?3 ORDER BY id DESC LIMIT 1)), ?1, ?2, ?3, ?4, ?5)`,
-		event.Tenant, event.Kind, event.Object, event.UID, event.Customer, event.Version).Exec(ctx)
+		event.Tenant, event.Kind, event.Object, event.UID, event.Customer, event.Version))
 	if err != nil {
 		return fmt.Errorf("emit %s: %w", event.Kind, err)
 	}

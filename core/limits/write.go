@@ -2,8 +2,6 @@ package limits
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -142,23 +140,16 @@ func (s *Service) PlanTx(ctx context.Context, tx *changes.Tx, of customers.UID, 
 	if err := checkAll(drafts); err != nil {
 		return nil, err
 	}
-	var has []*Limit
-	err := tx.NewSelect().Model(&has).Where("l.tenant = ?", tx.Caller.Tenant).Where("l.customer = ?", of).Scan(ctx)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	own, currency, err := s.ownTx(ctx, tx, of)
+	if err != nil {
 		return nil, fmt.Errorf("read the limits of customer %s: %w", of, err)
 	}
-	if len(has) == 0 && !setUp {
+	if len(own) == 0 && !setUp {
 		return nil, ErrNone
 	}
 	plan := &Plan{customer: of, Before: &Ceilings{map[string]string{}}, After: &Ceilings{map[string]string{}}}
-	own := map[string]*Limit{}
-	for _, l := range has {
-		own[l.Code] = l
+	for _, l := range own {
 		plan.version += l.Version
-	}
-	var currency money.Currency
-	if err := tx.NewRaw(`SELECT currency FROM tenants WHERE id = ?`, tx.Caller.Tenant).Scan(ctx, &currency); err != nil {
-		return nil, err
 	}
 	c := check.Of("limit")
 	for i, d := range drafts {
@@ -170,6 +161,23 @@ func (s *Service) PlanTx(ctx context.Context, tx *changes.Tx, of customers.UID, 
 		plan.take(c.Item("", i), l, d, tx.Now)
 	}
 	return plan, c.Err()
+}
+
+// ownTx reads the limits that a customer has, by code, and the currency of those that it gets.
+func (s *Service) ownTx(ctx context.Context, tx *changes.Tx, of customers.UID) (own map[string]*Limit, bank money.Currency, err error) {
+	var all []*struct {
+		Limit `bun:",extend"`
+		Bank  money.Currency `bun:"bank"`
+	}
+	err = tx.NewRaw(`SELECT t.currency AS bank, l.tenant, l.customer, l.code, l.application, l.ceiling, l.currency, l.version
+		FROM tenants AS t LEFT JOIN limits AS l ON l.tenant = t.id AND l.customer = ?1 WHERE t.id = ?0`, tx.Caller.Tenant, of).Scan(ctx, &all)
+	own = map[string]*Limit{}
+	for _, l := range all {
+		if bank = l.Bank; l.Code != "" {
+			own[l.Code] = &l.Limit
+		}
+	}
+	return own, bank, err
 }
 
 // take puts one draft into the plan; l is the limit that it names, nil for none that the customer has.

@@ -1,0 +1,45 @@
+package db
+
+import (
+	"context"
+	"strings"
+
+	"github.com/uptrace/bun"
+	bunschema "github.com/uptrace/bun/schema"
+)
+
+// generator writes values into texts as Bun does.
+var generator = bunschema.NewQueryGen(dialect)
+
+// last are the statements that a transaction is to end with.
+type last struct{ texts []string }
+
+type lastKey struct{}
+
+// Last leaves a statement to the end of the transaction of ctx: all that are left there go to the server together, in one
+// round trip, in their order. Such a statement answers nothing, nothing that follows may depend on it, and no caller
+// hears why it failed. Outside of InTx it is carried out at once.
+func Last(ctx context.Context, tx bun.IDB, statement bun.Query) error {
+	text, err := statement.AppendQuery(generator, nil)
+	if err != nil {
+		return err
+	}
+	if l, inside := ctx.Value(lastKey{}).(*last); inside {
+		l.texts = append(l.texts, string(text))
+		return nil
+	}
+	_, err = tx.NewRaw("?", bun.Safe(text)).Exec(ctx)
+	return err
+}
+
+// send sends what was left to the end.
+func (l *last) send(ctx context.Context, tx bun.Tx) error {
+	if len(l.texts) == 0 {
+		return nil
+	}
+	if err := meterOf(ctx).spend(len(l.texts), 1); err != nil {
+		return err
+	}
+	_, err := tx.Tx.ExecContext(ctx, strings.Join(l.texts, ";\n"))
+	return err
+}
