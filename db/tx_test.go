@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -197,8 +198,8 @@ func TestWhatIsLeftToTheEndGoesTogetherAndInOrder(t *testing.T) {
 	name := rand.Text()
 	meter := new(db.Meter)
 	err := d.InTx(db.WithMeter(t.Context(), meter), 0, func(ctx context.Context, tx bun.Tx) error {
-		for _, one := range []string{"first; '?'", "second?"} {
-			insert := tx.NewRaw(`INSERT INTO tenants (code, name, zone, currency) VALUES (?, ?, 'UTC', 'USD')`, name+one, one)
+		for i, one := range []string{"first; '?'", "second?"} {
+			insert := tx.NewRaw(`INSERT INTO tenants (code, name, zone, currency) VALUES (?, ?, 'UTC', 'USD')`, name+strconv.Itoa(i), one)
 			if err := db.Last(ctx, tx, insert); err != nil {
 				return err
 			}

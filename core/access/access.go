@@ -77,6 +77,12 @@ const (
 	OfBank     Reach = "Bank"     // the bank itself: everything in it
 )
 
+// AtLeast tells whether a caller of this reach sees all that one of the other does.
+func (r Reach) AtLeast(other Reach) bool {
+	wider := []Reach{OfCustomer, OfPartner, OfBank}
+	return slices.Index(wider, r) >= slices.Index(wider, other)
+}
+
 // Caller is who calls, as the verified token says. It is never made from anything else in the request.
 type Caller struct {
 	Tenant      Tenant
@@ -92,6 +98,7 @@ type Caller struct {
 	User    uuid.UUID           // the person, where the token speaks for one of the bank's users; uuid.Nil for a program
 	LoginID string              // the person's login id
 	Limits  []ApplicationLimits // what bounds the person's amounts; none of a program
+	Holds   []Entitlement       // what the person's roles hold; none of a program
 	Request string              // the id of the request, for the record
 }
 
@@ -136,6 +143,10 @@ func (c Caller) Within() int64 {
 	}
 	return c.Entity
 }
+
+// Is tells whether a customer is the caller's own legal entity, and the caller not of the bank: what the bank arranges
+// with it is not its own to change.
+func (c Caller) Is(customer int64) bool { return c.Reach != OfBank && c.Entity == customer }
 
 // May tells whether the caller has the permission, or one that implies it.
 func (c Caller) May(want Permission) bool {

@@ -3,6 +3,8 @@ package access
 import (
 	"slices"
 
+	"github.com/google/uuid"
+
 	"bankgraph/core/money"
 )
 
@@ -32,4 +34,16 @@ func (c Caller) Limit(application, name string) *Limit {
 		}
 	}
 	return nil
+}
+
+// Entitlement is one right as roles name it: some are permissions, others open doors of other programs.
+type Entitlement struct{ Application, Name string }
+
+// MayGrant tells whether the caller may give an entitlement to others: nobody grants what they do not have. Programs
+// have permissions alone, so they grant what is none.
+func (c Caller) MayGrant(e Entitlement) bool {
+	if p := Permission(e.Name); slices.Contains(All, p) {
+		return c.May(p)
+	}
+	return c.User == uuid.Nil || slices.Contains(c.Holds, e)
 }

@@ -3,6 +3,7 @@ package accounts
 import (
 	"reflect"
 
+	"bankgraph/core/access"
 	"bankgraph/core/check"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
@@ -93,6 +94,22 @@ func (d *Draft) keep(c *check.Fields, a *Account) {
 	d.FBONumber = a.FBONumber.Kept(c, "fboAccountNumber", d.FBONumber)
 	d.ExternalAccount.Token = a.ExternalToken.Kept(c.In("externalAccount"), "externalAuthToken", d.ExternalAccount.Token)
 }
+
+// arranged refuses what the bank, or the partner, has arranged where a customer's own people change an account.
+func (d *Draft) arranged(caller access.Caller) error {
+	if arranges(caller) == nil {
+		return nil
+	}
+	own := *d
+	own.Name, own.ExternalReferenceID, own.Note, own.ExternalAccount, own.Older = given.Text{}, given.Text{}, given.Text{}, ExternalDraft{}, false
+	if own.empty() {
+		return nil
+	}
+	return ErrArranged
+}
+
+// ErrArranged is what the bank has arranged of an account, which the customer's own people do not change.
+var ErrArranged = fault.New(fault.Denied, "account", "a customer's own people change the name, references and note of its accounts alone")
 
 // checkRequired demands what every account has. With a type goes its sub-type (contract, accounts 7).
 func (d *Draft) checkRequired(c *check.Fields, opening bool) {

@@ -124,6 +124,9 @@ func (s *Service) scopeFirst(ctx context.Context, of customers.UID, wrong error)
 }
 
 func (s *Service) openTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
+	if err := arranges(tx.Caller); err != nil {
+		return Saved{}, err
+	}
 	// Two accounts of one customer are opened one after the other: which is the first of an ACH company id is told.
 	customer, err := s.customers.LockTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
 	if err != nil {
@@ -162,6 +165,15 @@ func (s *Service) openTx(ctx context.Context, tx *changes.Tx, at changes.Target,
 
 func (a *Account) saved() Saved { return Saved{a.UID, a.ExternalReferenceID} }
 
+// arranges tells whether the caller may open accounts, end them and move them between states: the people of a customer
+// that is no partner may not. They name its accounts, and say how they are swept.
+func arranges(caller access.Caller) error {
+	if caller.Reach == access.OfCustomer {
+		return access.ErrDenied
+	}
+	return nil
+}
+
 // settleTx makes an account that waited active, or takes it away again.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
 	if _, err := s.customers.LockTx(ctx, tx, tx.Caller, customers.UID(at.Customer)); err != nil {
@@ -169,6 +181,9 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	}
 	a, err := s.lockTx(ctx, tx, at)
 	if err != nil {
+		return err
+	}
+	if err := arranges(tx.Caller); err != nil {
 		return err
 	}
 	was := *a
@@ -185,6 +200,9 @@ func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		if a.Status.final() {
 			return ErrClosed
 		}
+		if err := draft.arranged(tx.Caller); err != nil {
+			return err
+		}
 		return s.applyTx(ctx, tx, was, a, draft)
 	})
 }
@@ -193,6 +211,9 @@ func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 func (s *Service) actTx(action Action) func(context.Context, *changes.Tx, changes.Target, struct{}) (Saved, error) {
 	return func(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
 		return s.modifyTx(ctx, tx, at, func(_, a *Account) error {
+			if err := arranges(tx.Caller); err != nil {
+				return err
+			}
 			if err := a.act(action); err != nil {
 				return err
 			}
@@ -210,6 +231,9 @@ func (s *Service) actTx(action Action) func(context.Context, *changes.Tx, change
 
 func (s *Service) removeTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
 	return s.modifyTx(ctx, tx, at, func(_, a *Account) error {
+		if err := arranges(tx.Caller); err != nil {
+			return err
+		}
 		if err := s.endTx(ctx, tx, a); err != nil {
 			return err
 		}

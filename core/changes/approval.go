@@ -58,6 +58,9 @@ type Approval struct {
 	CheckerLogin   string          `bun:"checker_login" json:"checkerLogin"`
 	DecidedAt      *time.Time      `bun:"decided_at" json:"decidedAt"`
 	DecisionReason string          `bun:"decision_reason" json:"decisionReason"`
+	Decides        access.Reach    `bun:"decides" json:"-"` // whose the second person is at least
+	MakerReach     access.Reach    `bun:"maker_reach" json:"-"`
+	CheckerReach   access.Reach    `bun:"checker_reach" json:"-"`
 }
 
 // Changes are the fields that would change.
@@ -74,5 +77,6 @@ var (
 	ErrNoApproval = fault.New(fault.NotFound, "approval", "no such approval")
 	ErrDecided    = fault.New(fault.State, "approval", "the change has been decided on already")
 	ErrOwn        = fault.New(fault.State, "approval", "who asked for a change cannot approve it: another person must")
+	ErrNotYours   = fault.New(fault.Denied, "approval", "it is for others to decide: whoever asked for it sees more of the bank, or the bank asks to decide itself")
 	ErrWaiting    = fault.New(fault.State, "approval", "a change of it waits for approval: decide on that first")
 )

@@ -5,6 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
 	"bankgraph/core/audit"
@@ -30,6 +35,8 @@ type Proposal struct {
 	After    any   // the row as it would be
 
 	BeforeToo, AfterToo any // of something that changes along with it; nil where nothing does
+
+	By access.Reach // whose the second person must be at least, where that is more than the maker's own reach
 }
 
 // Propose keeps the change of this transaction for a second person instead of making it. Something new has been made
@@ -46,8 +53,11 @@ func (tx *Tx) Propose(ctx context.Context, p Proposal) error {
 	w := &waiting{Version: p.Version, Approval: Approval{
 		Tenant: tx.Caller.Tenant, Customer: p.Customer, Operation: tx.name.name, Object: tx.name.object, ObjectUID: p.UID.String(),
 		Creation: p.Before == nil, Before: before, After: after, Reason: tx.Terms.Reason, Status: Open,
-		MakerClient: tx.Caller.Client, MakerLogin: tx.Caller.LoginID,
+		MakerClient: tx.Caller.Client, MakerLogin: tx.Caller.LoginID, MakerReach: tx.Caller.Reach, Decides: tx.Caller.Reach,
 	}}
+	if p.By.AtLeast(w.Decides) {
+		w.Decides = p.By
+	}
 	if err := tx.NewRaw(`SELECT nextval('approval_uids')`).Scan(ctx, &w.UID); err != nil {
 		return err
 	}
@@ -129,13 +139,15 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 		return 0, ErrDecided
 	case d.Approve && tx.Caller.Same(w.MakerClient, w.MakerLogin):
 		return 0, ErrOwn
+	case !tx.Caller.Reach.AtLeast(w.Decides) && !tx.Caller.Same(w.MakerClient, w.MakerLogin):
+		return 0, ErrNotYours
 	}
 	status, said := Refused, audit.Refused
 	if d.Approve {
 		status, said = Approved, audit.Approved
 	}
-	_, err = tx.NewRaw(`UPDATE approvals SET status = ?, checker_client = ?, checker_login = ?, decided_at = ?, decision_reason = ? WHERE tenant = ? AND uid = ?`,
-		status, tx.Caller.Client, tx.Caller.LoginID, tx.Now, tx.Terms.Reason, w.Tenant, w.UID).Exec(ctx)
+	_, err = tx.NewRaw(`UPDATE approvals SET status = ?, checker_client = ?, checker_login = ?, checker_reach = ?, decided_at = ?, decision_reason = ? WHERE tenant = ? AND uid = ?`,
+		status, tx.Caller.Client, tx.Caller.LoginID, tx.Caller.Reach, tx.Now, tx.Terms.Reason, w.Tenant, w.UID).Exec(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -209,9 +221,46 @@ var (
 )
 
 type shape struct {
-	want  db.Columns
-	where string
-	order string
+	want   db.Columns
+	reach  access.Reach
+	hidden string
+	where  string
+	order  string
+}
+
+// sees is the permission to see what an approval is about; of others who may see the customer may see it.
+var sees = map[string]access.Permission{
+	"account": access.ViewAccounts, "sweep": access.ViewAccounts, "contact": access.ViewContacts,
+	"signatory": access.ViewSignatories, "user": access.ViewUsers, "role": access.ViewUsers,
+}
+
+// reading is what the text of a read begins with: what would change is shown to who may see the thing, and who of the
+// bank said what about it to the bank alone.
+func reading(caller access.Caller, s shape) (shape, func() *bun.SelectQuery) {
+	var hidden []string
+	for _, object := range slices.Sorted(maps.Keys(sees)) {
+		if !caller.May(sees[object]) {
+			hidden = append(hidden, "'"+object+"'")
+		}
+	}
+	s.want, s.reach, s.hidden = db.Or[Approval](s.want).And(identity), caller.Reach, strings.Join(hidden, ", ")
+	return s, func() *bun.SelectQuery {
+		from := map[string]string{}
+		if s.hidden != "" {
+			for _, column := range []string{"before", "after"} {
+				from[column] = "CASE WHEN p.object IN (" + s.hidden + ") THEN '{}'::json ELSE p." + column + " END"
+			}
+		}
+		if s.reach != access.OfBank {
+			for column, whose := range map[string]string{
+				"reason": "maker", "maker_client": "maker", "maker_login": "maker",
+				"decision_reason": "checker", "checker_client": "checker", "checker_login": "checker",
+			} {
+				from[column] = "CASE WHEN p." + whose + "_reach = 'Bank' THEN '' ELSE p." + column + " END"
+			}
+		}
+		return db.Select[Approval](s.want, from).Where("p.tenant = $1")
+	}
 }
 
 // where are the conditions of a list, with who may see it. $1 is the tenant and $2 Caller.Within.
@@ -243,9 +292,9 @@ func (s *Service) List(ctx context.Context, b *db.Batch, by Search, want db.Colu
 	if w.Cursor.UID != 0 {
 		where = append(where, "p.uid"+compare+p.Add(w.Cursor.UID))
 	}
-	want = db.Or[Approval](want).And(identity)
-	text := listing.Get(shape{want: want, where: where.Key(), order: order}, func() string {
-		return where.On(db.Select[Approval](want, nil).Where("p.tenant = $1")).OrderExpr(order).String() + " LIMIT $3::bigint OFFSET $4::bigint"
+	shape, selecting := reading(caller, shape{want: want, where: where.Key(), order: order})
+	text := listing.Get(shape, func() string {
+		return where.On(selecting()).OrderExpr(order).String() + " LIMIT $3::bigint OFFSET $4::bigint"
 	})
 	return db.Queue(b, text, p...)
 }
@@ -272,9 +321,9 @@ func (s *Service) FindMany(ctx context.Context, b *db.Batch, uids []UID, want db
 	}
 	p := db.Params{caller.Tenant, caller.Within(), uids}
 	where := append(Search{}.where(caller, &p), "p.uid = ANY($3)")
-	want = db.Or[Approval](want).And(identity)
-	text := finding.Get(shape{want: want, where: where.Key()}, func() string {
-		return where.On(db.Select[Approval](want, nil).Where("p.tenant = $1")).String()
+	shape, selecting := reading(caller, shape{want: want, where: where.Key()})
+	text := finding.Get(shape, func() string {
+		return where.On(selecting()).String()
 	})
 	return db.QueueMany(b, text, func(a *Approval) UID { return a.UID }, p...)
 }

@@ -13,6 +13,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/given"
+	"bankgraph/core/page"
 	"bankgraph/core/signatories"
 	"bankgraph/db"
 )
@@ -200,15 +201,70 @@ func TestADecisionIsTheBanksAndThePartnersOwn(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	stranger := o.DownstreamPartner()
-	uid := o.asked(o.Staff())
+	uid := o.asked(o.Partner(o.partner))
 	for name, ctx := range map[string]context.Context{"another bank": o.Other().Checker(), "another partner": o.Partner(stranger)} {
 		is(t, name+" approves", o.approve(ctx, uid), changes.ErrNoApproval)
 		is(t, name+" refuses", o.refuse(ctx, uid), changes.ErrNoApproval)
 		is(t, name+" about nothing", o.approve(ctx, 4711), changes.ErrNoApproval)
 	}
 	o.stands("Treasurer", 1, uid, changes.Open)
-	o.must(o.approve(o.Partner(o.partner), uid))
+	o.must(o.approve(as(o.Partner(o.partner), "another of the partner", ""), uid))
 	o.stands("CFO", 2, uid, changes.Approved)
+}
+
+// Who sees less of the bank than the maker decides nothing of the maker's, neither way; the maker takes back.
+func TestWhoSeesLessThanTheMakerDecidesNothing(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	somebody := o.PersonOf(o.customer, o.User(o.customer, nil))
+	uid := o.asked(o.Staff())
+	for name, ctx := range map[string]context.Context{"the partner": o.Partner(o.partner), "somebody of the customer": somebody} {
+		is(t, name+" approves", o.approve(ctx, uid), changes.ErrNotYours)
+		is(t, name+" refuses", o.refuse(ctx, uid), changes.ErrNotYours)
+	}
+	o.must(o.refuse(o.Staff(), uid))
+	uid = o.asked(o.Partner(o.partner))
+	is(t, "somebody of the customer, of the partner's", o.approve(somebody, uid), changes.ErrNotYours)
+	o.must(o.approve(o.Staff(), uid))
+	o.stands("CFO", 2, uid, changes.Approved)
+}
+
+// What the bank's people say about a change, and who they are, is theirs; and so is what would change for whom may not
+// see the thing.
+func TestAnApprovalShowsWhatTheCallerMaySee(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	out, err := o.Signatories.Change(o.Staff(), 0, o.person.UID, signatories.Draft{Title: given.Of("CFO")}, changes.Terms{Reason: "watch them"})
+	o.must(err)
+	uid := changes.UID(out.Approval)
+	_, err = o.Changes.Refuse(o.Checker(), uid, changes.Terms{Reason: "fraud desk"})
+	o.must(err)
+	theirs := o.asked(as(o.Partner(o.partner), "theirs", ""))
+	partner, blind := o.Partner(o.partner), as(o.Partner(o.partner), "blind", "", access.ViewCustomers)
+	for name, c := range map[string]struct {
+		ctx         context.Context
+		uid         changes.UID
+		says, shows bool
+	}{
+		"the bank": {o.Staff(), uid, true, true}, "the partner": {partner, uid, false, true},
+		"the partner, of its own": {partner, theirs, true, true}, "who may not see signatories": {blind, uid, false, false},
+	} {
+		a, err := o.Changes.Find(c.ctx, c.uid)
+		o.must(err)
+		if said := a.MakerClient != "" && (a.Reason != "" || c.uid == theirs); said != c.says || !c.says && a.MakerClient+a.MakerLogin+a.Reason+a.CheckerClient+a.CheckerLogin+a.DecisionReason != "" {
+			t.Errorf("%s: %+v", name, a)
+		}
+		if (len(a.Changes()) > 0) != c.shows {
+			t.Errorf("%s: %v", name, a.Changes())
+		}
+		rows, err := coretest.Rows(o.Bank, c.ctx, func(b *db.Batch) *db.Rows[changes.Approval] {
+			return o.Changes.List(c.ctx, b, changes.Search{}, db.Columns{}, page.First(10))
+		})
+		o.must(err)
+		if len(rows) != 2 || !c.says && rows[0].MakerClient+rows[0].Reason+rows[0].DecisionReason != "" || (len(rows[0].Changes()) > 0) != c.shows {
+			t.Errorf("%s, in a list: %+v", name, rows)
+		}
+	}
 }
 
 func TestOnlyOneOfTwoDecisionsCounts(t *testing.T) {

@@ -167,7 +167,7 @@ func (s *Service) caller(ctx context.Context, of *ring, ours claims) (access.Cal
 		Entity: ours.LegalEntity, Partner: ours.PartnerID, Reach: client.reach(),
 	}
 	if user != nil {
-		named.User, named.LoginID, named.Partner, named.Reach, named.Limits = user.UID, user.LoginID, user.Partner, user.Reach, user.Limits
+		named.User, named.LoginID, named.Partner, named.Reach, named.Limits, named.Holds = user.UID, user.LoginID, user.Partner, user.Reach, user.Limits, user.Holds
 		named.Permissions = both(both(ours.Permissions, client.Permissions), user.Permissions)
 		return named, nil
 	}

@@ -25,7 +25,7 @@ func (s *Service) Change(ctx context.Context, uid UID, draft Draft, terms change
 		return changes.Outcome[Saved]{}, err
 	}
 	draft.Oldest, draft.ShortName.Given, draft.ShortName.Value = false, false, ""
-	if err := draft.check(caller, false); err != nil {
+	if err := draft.check(caller, false, caller.Is(int64(uid))); err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
 	return s.change.Do(ctx, caller, changes.Target{Customer: int64(uid)}, draft, terms)

@@ -50,7 +50,7 @@ func (s *Service) declare(all *changes.Service) {
 func (s *Service) Create(ctx context.Context, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
 	caller, err := s.create.Require(ctx, "")
 	if err == nil {
-		err = draft.check(caller, true)
+		err = draft.check(caller, true, false)
 	}
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
@@ -59,6 +59,9 @@ func (s *Service) Create(ctx context.Context, draft Draft, terms changes.Terms) 
 }
 
 func (s *Service) createTx(ctx context.Context, tx *changes.Tx, _ changes.Target, draft Draft) (Saved, error) {
+	if tx.Caller.Reach == access.OfCustomer {
+		return Saved{}, ErrNoPartner
+	}
 	by := names{draft.PartnerOrgShortName.Value, draft.ParentEntityShortName.Value, draft.RelationshipManager.Value, draft.OriginatingOfficer.Value}
 	r, err := s.relatedTx(ctx, tx, by, true)
 	if err != nil {
@@ -89,7 +92,8 @@ func (s *Service) createTx(ctx context.Context, tx *changes.Tx, _ changes.Target
 		return Saved{}, err
 	}
 	if dual {
-		if err := tx.Propose(ctx, changes.Proposal{Customer: int64(c.UID), UID: c.UID, Version: c.Version, After: c}); err != nil {
+		// The bank's own settings ask: it decides whom it takes on.
+		if err := tx.Propose(ctx, changes.Proposal{Customer: int64(c.UID), UID: c.UID, Version: c.Version, After: c, By: access.OfBank}); err != nil {
 			return Saved{}, err
 		}
 	}
@@ -173,21 +177,22 @@ func refused(err error) error {
 	return fmt.Errorf("write a customer: %w", err)
 }
 
-// arranged is what the bank, or the partner, has arranged with a customer: its own people do not change it.
+// arranged is what the bank, or the partner, has arranged with a customer: its own people do not change it, and neither
+// does a partner of itself.
 func (d *Draft) arranged() map[string]bool {
 	return map[string]bool{
 		"customerType": d.Type != nil, "relationshipType": d.RelationshipType != nil, "partnerOrgShortName": d.PartnerOrgShortName.Given,
 		"parentEntityShortName": d.ParentEntityShortName.Given, "relationshipManager": d.RelationshipManager.Given,
 		"originatingOfficer": d.OriginatingOfficer.Given, "costCenter": d.CostCenter.Given, "customerId": d.CustomerID.Given,
 		"achCompanyID": d.ACHCompanyID.Given, "secCodes": d.SECCodes != nil, "additionalProfileDetails": d.Profile != (ProfileDraft{}),
-		"limits": d.Limits != nil,
+		"limits": d.Limits != nil, "additionalAttributes": d.AdditionalAttributes != nil,
 	}
 }
 
 // checkCaller refuses what only the bank itself may make of a customer. Which customers a partner's caller has, the
 // work says.
-func (d *Draft) checkCaller(c *check.Fields, caller access.Caller, making bool) {
-	if arranged := d.arranged(); !making && caller.Reach == access.OfCustomer {
+func (d *Draft) checkCaller(c *check.Fields, caller access.Caller, making, own bool) {
+	if arranged := d.arranged(); own {
 		for _, field := range slices.Sorted(maps.Keys(arranged)) {
 			if arranged[field] {
 				c.Fail(field, fault.Forbidden, "is for the bank to change")

@@ -61,8 +61,9 @@ type Ceiling struct {
 	At string `json:"-"` // where partners wrote it, limits[0].appLimits[1]; '' for its place in Limits
 }
 
-// check looks at the draft of a new customer, or of a change, and puts it into the form in which it is stored.
-func (d *Draft) check(caller access.Caller, making bool) error {
+// check looks at the draft of a new customer, or of a change, and puts it into the form in which it is stored. own is a
+// change of the caller's own legal entity.
+func (d *Draft) check(caller access.Caller, making, own bool) error {
 	c := check.Of("customer")
 	if !making && reflect.ValueOf(*d).IsZero() {
 		c.Fail("body", fault.Required, "must change something")
@@ -93,7 +94,7 @@ func (d *Draft) check(caller access.Caller, making bool) error {
 	} {
 		c.AtMost(text.field, text.value.Value, text.most)
 	}
-	d.checkCaller(c, caller, making)
+	d.checkCaller(c, caller, making, own)
 	d.checkIdentity(c, making)
 	d.checkAddresses(c, making)
 	d.Profile.check(c.In("additionalProfileDetails"))

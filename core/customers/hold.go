@@ -15,8 +15,8 @@ import (
 // Held is a customer that stays as it is until a change of what it has is made.
 type Held struct {
 	Customer `bun:",extend"`
-	Partner  Status         `bun:"partner_status,scanonly"` // of the partner that it belongs to; '' without one, or for a partner itself
-	Bank     AccessSettings `bun:"-"`                       // the bank's own: what they ask for counts for every customer
+	Partner  Status         `bun:"-"` // of the partner that it belongs to; '' without one, for a partner itself, and for the bank's callers
+	Bank     AccessSettings `bun:"-"` // the bank's own: what they ask for counts for every customer
 }
 
 // Asks tells whether the customer's settings, or those of the bank itself, ask for something.
@@ -99,9 +99,7 @@ func (hold Hold) Whose(ctx context.Context, tx bun.IDB, caller access.Caller, na
 
 func (s *Service) holdTx(ctx context.Context, tx bun.IDB, caller access.Caller, uid UID, strength string) (*Held, error) {
 	held := new(Held)
-	err := tx.NewSelect().Model(held).ColumnExpr("?TableColumns, coalesce(partner.status, '') AS partner_status").
-		Join("LEFT JOIN customers AS partner ON partner.tenant = c.tenant AND partner.uid = c.owner AND c.owner <> c.uid").
-		Where("c.tenant = ?", caller.Tenant).Where("c.uid = ?", uid).For(strength + " OF c").Scan(ctx)
+	err := tx.NewSelect().Model(held).Where("c.tenant = ?", caller.Tenant).Where("c.uid = ?", uid).For(strength).Scan(ctx)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, ErrNotFound
@@ -112,6 +110,11 @@ func (s *Service) holdTx(ctx context.Context, tx bun.IDB, caller access.Caller, 
 	case held.RelationshipType == RelationSelf:
 		held.Bank = held.Access
 		return held, nil
+	}
+	if caller.Reach != access.OfBank && held.Owner != 0 && held.Owner != held.UID { // now, after waiting for the lock
+		if err := tx.NewRaw(`SELECT status FROM customers WHERE tenant = ? AND uid = ?`, held.Tenant, held.Owner).Scan(ctx, &held.Partner); err != nil {
+			return nil, fmt.Errorf("read the partner of customer %s: %w", uid, err)
+		}
 	}
 	var self Customer
 	err = tx.NewSelect().Model(&self).Where("c.tenant = ?", caller.Tenant).Where("c.relationship_type = ?", RelationSelf).Scan(ctx)

@@ -122,6 +122,9 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		return err
 	}
 	t, err := s.lockTx(ctx, tx, at)
+	if err == nil && tx.Caller.Is(at.Customer) {
+		err = access.ErrDenied
+	}
 	if err != nil {
 		return err
 	}
@@ -161,7 +164,7 @@ func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 
 // fillTx writes the draft into a tier, where the catalogue has such a fee and the customer such an account.
 func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, t *Tier, draft Draft) error {
-	if tx.Caller.Reach == access.OfCustomer { // a customer's own people do not choose what it pays
+	if tx.Caller.Is(int64(t.Customer)) { // a customer's own people do not choose what it pays
 		return access.ErrDenied
 	}
 	draft.Application.To(&t.Application)

@@ -142,7 +142,7 @@ func (s *Service) caller(ctx context.Context, trusting *trusted, algorithm strin
 	}
 	return access.Caller{
 		Tenant: row.Tenant, TenantCode: row.Realm, Zone: row.location, Client: row.URL, ClientName: user.Name, User: user.UID, LoginID: user.LoginID,
-		Entity: user.Entity, Partner: partner, Reach: user.Reach, Permissions: user.Permissions, Limits: user.Limits,
+		Entity: user.Entity, Partner: partner, Reach: user.Reach, Permissions: user.Permissions, Limits: user.Limits, Holds: user.Holds,
 	}, nil
 }
 

@@ -95,7 +95,7 @@ func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if err == nil {
 		err = changeable(&customer.Customer)
 	}
-	if err == nil && tx.Caller.Reach == access.OfCustomer { // limits bound the customer: its own people do not move them
+	if err == nil && tx.Caller.Is(at.Customer) { // limits bound the customer: its own people do not move them
 		err = access.ErrDenied
 	}
 	if err != nil {

@@ -117,16 +117,26 @@ func (r *Role) Permissions() (all []access.Permission) {
 	return all
 }
 
-// Beyond tells whether a role has a permission that the caller lacks. Nobody can grant what they do not have.
+// Entitlements are all that a role holds.
+func (r *Role) Entitlements() (all []access.Entitlement) {
+	for _, g := range r.Applications {
+		for _, e := range g.Entitlements {
+			all = append(all, access.Entitlement{Application: g.Name, Name: e})
+		}
+	}
+	return all
+}
+
+// Beyond tells whether a role holds what the caller may not grant.
 func (r *Role) Beyond(caller access.Caller) bool {
-	return slices.ContainsFunc(r.Permissions(), func(p access.Permission) bool { return !caller.May(p) })
+	return slices.ContainsFunc(r.Entitlements(), func(e access.Entitlement) bool { return !caller.MayGrant(e) })
 }
 
 // Above tells whether a role lets its holders move more than the caller may, in an application that bounds the caller.
 func (r *Role) Above(caller access.Caller) bool {
 	for _, a := range caller.Limits {
 		for _, most := range a.Limits {
-			if l := r.Limit(a.Name, most.Name); r.Moves(a.Name) && (l == nil || l.Minor > most.Minor) {
+			if len(r.Moves(a.Name)) > 0 && Looser(r.Limit(a.Name, most.Name), &most) {
 				return true
 			}
 		}
@@ -134,11 +144,35 @@ func (r *Role) Above(caller access.Caller) bool {
 	return false
 }
 
-// Moves tells whether a role lets its holders do more in an application than look.
-func (r *Role) Moves(application string) bool {
-	return slices.ContainsFunc(r.Applications, func(g Grant) bool {
-		return g.Name == application && slices.ContainsFunc(g.Entitlements, func(e string) bool { return !strings.HasPrefix(e, "View_") })
-	})
+// Frees tells whether a role bounded amounts that it bounds no more, or at more than the caller's own: whoever holds it
+// beside others could move more than before.
+func (r *Role) Frees(caller access.Caller, was *Role) bool {
+	for _, a := range caller.Limits {
+		for _, most := range a.Limits {
+			now := r.Limit(a.Name, most.Name)
+			if Looser(now, was.Limit(a.Name, most.Name)) && Looser(now, &most) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Looser tells whether a bound allows more than another; nil bounds nothing.
+func Looser(bound, other *access.Limit) bool {
+	return other != nil && (bound == nil || bound.Minor > other.Minor)
+}
+
+// Moves are the entitlements of an application that let holders do more than look.
+func (r *Role) Moves(application string) (all []string) {
+	for _, g := range r.Applications {
+		for _, e := range g.Entitlements {
+			if g.Name == application && !strings.HasPrefix(e, "View_") {
+				all = append(all, e)
+			}
+		}
+	}
+	return all
 }
 
 // Administrator is the role of a new bank's first user: everything. It has no number yet.

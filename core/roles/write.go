@@ -126,6 +126,9 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		return err
 	}
 	if approved {
+		if err := r.grantable(tx.Caller); err != nil {
+			return err
+		}
 		was := *r
 		r.Status = Active
 		return s.writeTx(ctx, tx, &was, r)
@@ -164,6 +167,9 @@ func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	}
 	if err := r.grantable(tx.Caller); err != nil {
 		return Saved{}, err
+	}
+	if r.Frees(tx.Caller, &was) {
+		return Saved{}, ErrBeyond
 	}
 	if tx.Dual(customer.Asks(customers.AccessSettings.DualForUsers)) {
 		err := tx.Propose(ctx, changes.Proposal{Customer: at.Customer, UID: r.UID, Version: was.Version, Before: &was, After: r})

@@ -45,8 +45,9 @@ func (t Text) Masked() string {
 // mask stands for what is not shown.
 const mask = "****"
 
-// LooksMasked tells whether a text may be one that was shown: no value that anybody means has the mask in it.
-func LooksMasked(text string) bool { return strings.Contains(text, mask) }
+// LooksMasked tells whether a text may be one that was shown, or half of one: no value that anybody means has asterisks
+// side by side.
+func LooksMasked(text string) bool { return strings.Contains(text, "**") }
 
 // Kept is what a request gives in place of a stored value. The mask, which is what callers read, leaves the value as it
 // is; any other mask is a fault of the field, as nobody means asterisks.

@@ -129,11 +129,13 @@ func (u *User) Name() string {
 type Grant struct {
 	Permissions []access.Permission
 	Limits      []access.ApplicationLimits // what counts: the smallest of the person's own and those of its roles
+	Holds       []access.Entitlement
 }
 
 // granted puts roles together: every permission of any of them, and of the amounts the smallest.
 func granted(own []access.ApplicationLimits, all []*roles.Role) (g Grant) {
 	for _, r := range all {
+		g.Holds = append(g.Holds, r.Entitlements()...)
 		for _, p := range r.Permissions() {
 			if !slices.Contains(g.Permissions, p) {
 				g.Permissions = append(g.Permissions, p)

@@ -167,16 +167,20 @@ func (s *Service) furnishTx(ctx context.Context, tx *changes.Tx, p *person, draf
 	return p.fit()
 }
 
-// looser tells whether a person could move more than the caller may, and more than it could before.
+// looser tells whether a person could move more than before, and more than the caller may grant.
 func (p *person) looser(caller access.Caller, was *person) bool {
-	for _, a := range caller.Limits {
-		if !p.moves(a.Name) {
-			continue
-		}
-		for _, most := range a.Limits {
-			now, before := smallest(p.Limits, p.roles, a.Name, most.Name), smallest(was.Limits, was.roles, a.Name, most.Name)
-			kept := was.moves(a.Name) && (before == nil || now != nil && now.Minor <= before.Minor)
-			if (now == nil || now.Minor > most.Minor) && !kept {
+	for _, a := range roles.Applications {
+		moves := p.moves(a.Name)
+		more := !within(moves, was.moves(a.Name))
+		grants := !slices.ContainsFunc(moves, func(e string) bool {
+			return !caller.MayGrant(access.Entitlement{Application: a.Name, Name: e})
+		})
+		for _, name := range a.Limits {
+			now := smallest(p.Limits, p.roles, a.Name, name)
+			if len(moves) == 0 || !more && !roles.Looser(now, smallest(was.Limits, was.roles, a.Name, name)) {
+				continue
+			}
+			if !grants || roles.Looser(now, caller.Limit(a.Name, name)) {
 				return true
 			}
 		}
@@ -184,8 +188,17 @@ func (p *person) looser(caller access.Caller, was *person) bool {
 	return false
 }
 
-func (p *person) moves(application string) bool {
-	return slices.ContainsFunc(p.roles, func(r *roles.Role) bool { return r.Moves(application) })
+// moves are the entitlements of an application that let a person do more than look.
+func (p *person) moves(application string) (all []string) {
+	for _, r := range p.roles {
+		all = append(all, r.Moves(application)...)
+	}
+	return all
+}
+
+// within tells whether all of some words are among others.
+func within(some, others []string) bool {
+	return !slices.ContainsFunc(some, func(word string) bool { return !slices.Contains(others, word) })
 }
 
 // take gives a person its roles.
@@ -248,6 +261,8 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		return tx.Record(ctx, changes.Done{UID: p.UID, Customer: at.Customer, Version: p.Version, Before: p})
 	case p.Status != Pending:
 		return nil
+	case p.looser(tx.Caller, new(person)) || slices.ContainsFunc(p.roles, func(r *roles.Role) bool { return r.Beyond(tx.Caller) }):
+		return ErrBeyond
 	}
 	was := *p
 	p.Status = Active
