@@ -2,6 +2,7 @@ package users_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -292,6 +293,93 @@ func bounded(bank *coretest.Bank) context.Context {
 	caller, _ := access.Require(bank.As(access.All...))
 	caller.Limits = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 100_00, Currency: "USD"}}}}
 	return access.With(bank.Staff(), caller)
+}
+
+// clerk is a person who manages users and roles and holds these entitlements of Payments beside.
+func clerk(bank *coretest.Bank, of *customers.Customer, daily int64, payments ...string) context.Context {
+	caller, _ := access.Require(bank.PersonOf(of, bank.User(of, nil)))
+	for _, e := range payments {
+		caller.Holds = append(caller.Holds, access.Entitlement{Application: "Payments", Name: e})
+	}
+	if daily > 0 {
+		caller.Limits = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: daily, Currency: "USD"}}}}
+	}
+	return access.With(bank.Staff(), caller)
+}
+
+func TestAPersonGrantsNoEntitlementThatItDoesNotHold(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer()
+	role := func(entitlements ...string) *roles.Role {
+		return bank.Role(customer, func(r *roles.Role) { r.Applications = []roles.Grant{{Name: "Payments", Entitlements: entitlements}} })
+	}
+	looks, pays, both := role("View_Payments"), role("Initiate_Payments"), role("Initiate_Payments", "Approve_Payments")
+	for name, c := range map[string]struct {
+		by   context.Context
+		role *roles.Role
+		want error
+	}{
+		"nothing held":             {clerk(bank, customer, 0), looks, users.ErrBeyond},
+		"looking held, paying not": {clerk(bank, customer, 0, "View_Payments"), pays, users.ErrBeyond},
+		"paying held":              {clerk(bank, customer, 0, "Initiate_Payments"), pays, nil},
+		"half of it held":          {clerk(bank, customer, 0, "Initiate_Payments"), both, users.ErrBeyond},
+		"a program":                {bank.Staff(), both, nil},
+	} {
+		if _, err := bank.Users.Create(c.by, customer.UID, draft("u"+rand.Text(), c.role), changes.Terms{}); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+	payer := bank.User(customer, []*roles.Role{pays}, func(u *users.User) {
+		u.Limits = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 1_00, Currency: "USD"}}}}
+	})
+	if _, err := bank.Users.Change(clerk(bank, customer, 0), customer.UID, payer.UID, users.Draft{Limits: limits("Payments", "Daily_Payment_Limits", "2")}, changes.Terms{}); !errors.Is(err, users.ErrBeyond) {
+		t.Errorf("a limit raised by who may not pay: %v", err)
+	}
+	if _, err := bank.Users.Change(clerk(bank, customer, 0), customer.UID, payer.UID, users.Draft{Limits: limits("Payments", "Daily_Payment_Limits", "0.5")}, changes.Terms{}); err != nil {
+		t.Errorf("a limit lowered: %v", err)
+	}
+}
+
+// In two steps nobody gets further than in one: a bound that is taken from a role frees whoever holds others beside it,
+// and who could do one thing without a bound could not do every other.
+func TestNobodyLetsOthersMoveMoreInTwoSteps(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer()
+	role := func(limit int64, entitlement string) *roles.Role {
+		return bank.Role(customer, func(r *roles.Role) {
+			r.Owner = roles.OwnerCustomer
+			r.Applications = []roles.Grant{{Name: "Payments", Entitlements: []string{entitlement}}}
+			if limit > 0 {
+				r.Applications[0].Limits = []access.Limit{{Name: "Daily_Payment_Limits", Minor: limit, Currency: "USD"}}
+			}
+		})
+	}
+	by := clerk(bank, customer, 100_00, "View_Payments", "Initiate_Payments", "Cancel_Payments")
+	free, brake, pays, cancels := role(0, "Initiate_Payments"), role(1_00, "View_Payments"), role(1_00, "Initiate_Payments"), role(0, "Cancel_Payments")
+	if _, err := bank.Users.Create(by, customer.UID, draft("braked", free, brake), changes.Terms{}); err != nil {
+		t.Fatal(err)
+	}
+	none := given.Of([]roles.GrantDraft{{Name: "Payments", Entitlements: []string{"View_Payments"}}})
+	for name, c := range map[string]struct {
+		role *roles.Role
+		to   given.Value[[]roles.GrantDraft]
+		want error
+	}{
+		"the brake without its limit":      {brake, none, roles.ErrBeyond},
+		"the brake above the caller":       {brake, given.Of([]roles.GrantDraft{{Name: "Payments", Entitlements: []string{"View_Payments"}, Limits: []roles.LimitDraft{{Name: "Daily_Payment_Limits", Value: "100.01"}}}}), roles.ErrBeyond},
+		"another application in its place": {pays, given.Of([]roles.GrantDraft{{Name: "Accounts", Entitlements: []string{"View_Account"}}}), roles.ErrBeyond},
+		"the brake up to the caller":       {brake, given.Of([]roles.GrantDraft{{Name: "Payments", Entitlements: []string{"View_Payments"}, Limits: []roles.LimitDraft{{Name: "Daily_Payment_Limits", Value: "100"}}}}), nil},
+	} {
+		if _, err := bank.Roles.Change(by, customer.UID, c.role.UID, roles.Draft{Applications: c.to}, changes.Terms{}); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+	swapped := bank.User(customer, []*roles.Role{cancels})
+	if _, err := bank.Users.Change(by, customer.UID, swapped.UID, users.Draft{RoleNames: names(free)}, changes.Terms{}); !errors.Is(err, users.ErrBeyond) {
+		t.Errorf("who could cancel without a bound pays without one: %v", err)
+	}
 }
 
 func TestNobodyLetsOthersMoveMoreThanTheyMay(t *testing.T) {
