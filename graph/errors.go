@@ -124,6 +124,9 @@ func (h handlerOptions) present(ctx context.Context, err error) *gqlerror.Error 
 		path = language.Path
 	}
 	if f, ok := fault.Of(err); ok {
+		if customers.ErrOutOfScope.Is(f) { // nobody can tell a foreign customer from an absent one
+			f = customers.ErrNotFound
+		}
 		f, _ = fault.Of(fault.Called(f, words[f.Subject]))
 		if own := graphql.GetPath(ctx); f.Kind == fault.Invalid && f.Field == "" && len(own) > 0 && len(path) > len(own) {
 			f, path = f.On(path[len(own):].String()), own // gqlgen says by the path which argument it could not read

@@ -33,7 +33,7 @@ func (a *api) findAccountByNumberG1(q *reader, customer customers.UID, by accoun
 	if err != nil {
 		return answer{}, err
 	}
-	return one(accountG1Of(account)), nil
+	return versioned(account.Version, accountG1Of(account)), nil
 }
 
 func (a *api) searchAccountsV2(r *http.Request) (answer, error) {
@@ -97,5 +97,5 @@ func (a *api) findAccount(r *http.Request, view func(*accounts.Account) any) (an
 	if err != nil {
 		return answer{}, err
 	}
-	return one(view(account)), nil
+	return versioned(account.Version, view(account)), nil
 }

@@ -128,7 +128,7 @@ func (a *api) changeCustomerV2(r *http.Request) (answer, error) {
 	}
 	out, err := a.core.Customers.Change(r.Context(), uid, draft, terms)
 	if err != nil {
-		return answer{}, err
+		return done(http.StatusOK, out.Mark, nil), err
 	}
 	now, _, err := a.customerV2(r.Context(), a.core.Fresh(), uid)
 	return done(http.StatusOK, out.Mark, []customerChangedV2{customerChangedV2Of(now)}), err

@@ -188,7 +188,16 @@ func (f fields) objects(used string, list []any) (items []fields) {
 // wordIn reads an optional word that a domain knows; nil where it was not given or is empty.
 func wordIn[T any](f fields, parse parser[T], names ...string) *T {
 	used, _ := f.member(names)
-	text := f.text(names...).Value
+	return parsedIn(f, parse, used, f.text(names...).Value)
+}
+
+// idIn reads the number of a thing, which callers write as a number or as text (contract, auth 4).
+func idIn[T any](f fields, parse parser[T], names ...string) *T {
+	used, _ := f.member(names)
+	return parsedIn(f, parse, used, f.number(names...).Value)
+}
+
+func parsedIn[T any](f fields, parse parser[T], used, text string) *T {
 	if text == "" || f.q.err != nil {
 		return nil
 	}

@@ -15,7 +15,7 @@ func sweepDraft(body fields) accounts.SweepDraft {
 	return accounts.SweepDraft{
 		BalanceType:   oneOf(body, "balanceType", accounts.Target, accounts.Range, accounts.Zero),
 		TargetBalance: body.number("targetBalance"), FromAmount: marks.number("fromAmount"), ToAmount: marks.number("toAmount"),
-		FromContact: wordIn(from, notZero(contacts.ParseUID), "contactId"), ToContact: wordIn(to, notZero(contacts.ParseUID), "contactId"),
+		FromContact: idIn(from, notZero(contacts.ParseUID), "contactId"), ToContact: idIn(to, notZero(contacts.ParseUID), "contactId"),
 		FromMethod: oneOf(from, "paymentMethod", accounts.ACHDebit, accounts.WireDrawdown, accounts.InstantRFP),
 		ToMethod:   oneOf(to, "paymentMethod", accounts.ACHCredit, accounts.WirePayment, accounts.InstantPayment),
 		Frequency:  oneOf(frequency, "type", accounts.Daily, accounts.Weekly, accounts.Monthly),

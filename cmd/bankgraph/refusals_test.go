@@ -74,3 +74,26 @@ func TestACallThatLacksAPermissionStandsInTheRecord(t *testing.T) {
 		t.Errorf("%s", strings.Join(got, "\n"))
 	}
 }
+
+// Nobody floods the record: it says that there was more.
+func TestTheRecordIsNotFloodedByRefusals(t *testing.T) {
+	t.Parallel()
+	s := newService(t, serveCommand{})
+	_, secret, err := s.bank.Clients.Add(s.operator, clients.Draft{Key: "clerk", Permissions: []string{"vCust"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := "Bearer " + s.token("clerk", secret)
+	for range 80 {
+		s.do(http.MethodPost, "/api/user-management/v1/customers/1/users", `{}`, "Authorization", token, "Content-Type", "application/json")
+	}
+	all := s.refused()
+	if len(all) != 60 || !strings.HasSuffix(all[59], "further attempts within the minute are not recorded") || strings.Contains(all[58], "further") {
+		t.Errorf("%d: %v", len(all), all[len(all)-1])
+	}
+	s.now.Add(60)
+	s.do(http.MethodPost, "/api/user-management/v1/customers/1/users", `{}`, "Authorization", token, "Content-Type", "application/json")
+	if n := len(s.refused()); n != 61 {
+		t.Errorf("a minute later: %d", n)
+	}
+}

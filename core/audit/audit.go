@@ -12,14 +12,14 @@ import (
 
 // Service reads the record, seals it and proves it.
 type Service struct {
-	db    *db.DB
-	now   func() time.Time
-	reads *refusedReads
+	db      *db.DB
+	now     func() time.Time
+	refused *refusedBefore
 }
 
 // New makes the service.
 func New(d *db.DB, now func() time.Time) *Service {
-	return &Service{db: d, now: now, reads: newRefusedReads()}
+	return &Service{db: d, now: now, refused: newRefusedBefore()}
 }
 
 // WriteTx writes an entry with the change that it tells of.

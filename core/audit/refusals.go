@@ -13,8 +13,9 @@ import (
 )
 
 // RecordRefusals writes down what the caller of a request was refused for want of a permission; whoever lets a caller
-// in asks for it when the request is over. Attempts to change something are all recorded. Of reading there is one entry
-// a minute for each caller and permission: programs ask again and again for what they may not see.
+// in asks for it when the request is over. Of reading there is one entry a minute for each caller and permission:
+// programs ask again and again for what they may not see. Attempts to change something are recorded one by one, up to
+// mostRefused a minute for each caller, so that nobody floods the record.
 func (s *Service) RecordRefusals(ctx context.Context) error {
 	caller, err := access.Require(ctx)
 	if err != nil {
@@ -27,11 +28,16 @@ func (s *Service) RecordRefusals(ctx context.Context) error {
 			needs[i] = string(permission)
 		}
 		entry := Entry{Action: r.Action, Object: r.Object, UID: r.UID, Decision: Refused, Reason: "the caller lacks " + strings.Join(needs, " or ")}
+		most, what := mostRefused, ""
 		if r.Action == "" {
 			entry.Action, entry.Object, entry.UID = "read", "permission", needs[0]
-			if s.reads.again(caller, needs[0], s.now()) {
-				continue
-			}
+			most, what = 1, needs[0]
+		}
+		switch n := s.refused.count(caller, what, s.now()); {
+		case n > most:
+			continue
+		case n == mostRefused:
+			entry.Reason += "; further attempts within the minute are not recorded"
 		}
 		entries = append(entries, entry.By(caller))
 	}
@@ -48,35 +54,46 @@ func (s *Service) RecordRefusals(ctx context.Context) error {
 	})
 }
 
-// refusedReads remembers which refused reads stand in the record.
-type refusedReads struct {
+// mostRefused is how many refused changes of one caller are recorded in a minute.
+const mostRefused = 60
+
+// refusedBefore counts what was refused within a minute.
+type refusedBefore struct {
 	mu    sync.Mutex
-	since *lru.Cache[refusedRead, time.Time]
+	known *lru.Cache[refusedTo, minute]
 }
 
-type refusedRead struct {
+// refusedTo is a caller, and the permission that it lacks to read something; changes are counted together, under none.
+type refusedTo struct {
 	tenant            access.Tenant
 	party, permission string
 }
 
-const mostRefusedReads = 10_000
+type minute struct {
+	since time.Time
+	times int
+}
 
-func newRefusedReads() *refusedReads {
-	since, err := lru.New[refusedRead, time.Time](mostRefusedReads)
+const mostRemembered = 10_000
+
+func newRefusedBefore() *refusedBefore {
+	known, err := lru.New[refusedTo, minute](mostRemembered)
 	if err != nil {
 		panic(err) // the size is above zero
 	}
-	return &refusedReads{since: since}
+	return &refusedBefore{known: known}
 }
 
-// again tells whether the read was refused within the last minute already.
-func (r *refusedReads) again(caller access.Caller, permission string, now time.Time) bool {
+// count is the how manieth time within a minute it is.
+func (r *refusedBefore) count(caller access.Caller, permission string, now time.Time) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	this := refusedRead{caller.Tenant, caller.Party(), permission}
-	if at, known := r.since.Get(this); known && now.Before(at.Add(time.Minute)) && !now.Before(at) {
-		return true
+	to := refusedTo{caller.Tenant, caller.Party(), permission}
+	m, _ := r.known.Get(to)
+	if now.Before(m.since) || !now.Before(m.since.Add(time.Minute)) {
+		m = minute{since: now}
 	}
-	r.since.Add(this, now)
-	return false
+	m.times++
+	r.known.Add(to, m)
+	return m.times
 }

@@ -140,8 +140,11 @@ func (o *Operation[D, R]) refuse(ctx context.Context, r request[D], kind fault.K
 			}
 		}
 		entry := audit.Entry{Action: o.name, Decision: audit.Refused, Object: o.object, UID: r.at.UID, Reason: refusal.Error()}.By(r.caller)
-		if r.at.Customer != 0 && kind != fault.Denied { // whose it is must not learn who else tried
+		if r.at.Customer != 0 {
 			entry.Customer = &r.at.Customer
+			if kind == fault.Denied { // whose it is must not learn who else tried; the bank does
+				entry.Customer, entry.After = nil, fmt.Appendf(nil, `{"customer":"%d"}`, r.at.Customer)
+			}
 		}
 		if err := audit.WriteTx(ctx, tx, entry); err != nil {
 			return err

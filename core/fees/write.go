@@ -15,6 +15,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/given"
+	"bankgraph/core/seal"
 	"bankgraph/db"
 )
 
@@ -61,7 +62,9 @@ func (d *Draft) check(adding bool) error {
 		c.Given(text.field, text.value, adding)
 		c.AtMost(text.field, text.value.Value, 255)
 	}
-	c.AccountNumber("accountNumber", d.AccountNumber.Value)
+	if adding || !seal.LooksMasked(d.AccountNumber.Value) { // fillTx looks at a mask
+		c.AccountNumber("accountNumber", d.AccountNumber.Value)
+	}
 	return c.Err()
 }
 
@@ -180,6 +183,13 @@ func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, t *Tier, draft Dra
 	narrow(c, "product", &t.Product, &fees, func(f *Fee) string { return f.Product })
 	narrow(c, "feeName", &t.FeeName, &fees, func(f *Fee) string { return f.FeeName })
 	narrow(c, "feeTier", &t.FeeTier, &fees, func(f *Fee) string { return f.FeeTier })
+	if seal.LooksMasked(draft.AccountNumber.Value) {
+		stored, err := s.accounts.ShownTx(ctx, tx, t.Tenant, t.Account)
+		if err != nil {
+			return err
+		}
+		draft.AccountNumber = stored.Kept(c, "accountNumber", draft.AccountNumber)
+	}
 	if draft.AccountNumber.Given {
 		t.Account = nil
 	}

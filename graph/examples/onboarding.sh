@@ -16,27 +16,32 @@ token=$(curl -sS --fail -u "${KEY:-demo-staff}:${SECRET:-demo-staff-secret}" -d 
 
 ask() { # ask DOCUMENT: prints the answer; an error in it ends the script
 	document=$(printf '%s' "$1" | tr '\n\t' '  ' | sed 's/\\/\\\\/g; s/"/\\"/g')
-	answer=$(curl -sS --fail-with-body "$bank/graphql" -H "Authorization: Bearer $token" -H 'Content-Type: application/json' -d "{\"query\": \"$document\"}")
+	answer=$(curl -sS "$bank/graphql" -H "Authorization: Bearer $token" -H 'Content-Type: application/json' -d "{\"query\": \"$document\"}")
 	printf '%s\n' "$answer"
-	case $answer in *'"errors"'*) exit 1 ;; esac
+	case $answer in *'"errors"'* | '') exit 1 ;; esac
 }
-field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; } # the value of a field of an answer
+made() { # made FIELD DOCUMENT: the value of a field of the answer; one that is refused is shown
+	answer=$(ask "$2") || { printf '%s
+' "$answer" >&2; exit 1; }
+	printf '%s
+' "$answer" | sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"
+}
 
-customer=$(ask "mutation { createCustomer(input: {
+customer=$(made uid "mutation { createCustomer(input: {
   legalName: \"Harvest Lane Bakery LLC\", shortName: \"HARVEST$run\", type: CORPORATE, taxId: \"470123457\", language: \"English\",
   emailAddress: \"office@harvestlane.example\", phoneNumber: \"+16145550181\",
   legalAddress: {line1: \"12 Oven St\", city: \"Columbus\", state: \"OH\", postalCode: \"43215\", countryCode: \"US\"}, mailAddressSameAsLegal: true,
   costCenter: \"CC300\", relationshipManager: \"maria.alvarez\", originatingOfficer: \"linda.chen\",
   limits: [{code: \"ACH_PAYMENT_LIMIT_PER_TRANSACTION\", value: \"25000.00\"}, {code: \"ACH_PAYMENT_LIMIT_PER_DAY\", value: \"100000.00\"}], idempotencyKey: \"$run customer\"
-}) { customer { uid status } replayed } }" | field uid)
+}) { customer { uid status } replayed } }")
 
 ask "mutation { changeLimits(input: {customer: \"$customer\", limits: [{code: \"ACH_PAYMENT_LIMIT_PER_DAY\", value: \"150000.00\"}],
   idempotencyKey: \"$run limits\"}) { customer { limits(rail: ACH) { code current } } } }"
 
-account=$(ask "mutation { openAccount(input: {
+account=$(made uid "mutation { openAccount(input: {
   customer: \"$customer\", name: \"Operating\", number: \"92$run\", type: DEPOSIT, subType: CHECKING, currency: \"USD\", countryCode: \"US\",
   systemOfRecord: INTERNAL_CORE, bankId: \"611090001\", masterGl: \"201000\", idempotencyKey: \"$run account\"
-}) { account { uid status balances { ledger } } } }" | field uid)
+}) { account { uid status balances { ledger } } } }")
 
 ask "mutation { addFeeTier(input: {customer: \"$customer\", application: \"Payments\", product: \"Outgoing Payment\", name: \"SPOT\", tier: \"Gold\",
   idempotencyKey: \"$run fee\"}) { feeTier { uid tier } } }"
@@ -51,8 +56,8 @@ ask "mutation { createRole(input: {customer: \"$customer\", name: \"Bookkeeper\"
   applications: [{name: \"Accounts\", entitlements: [\"View_Account\"]}, {name: \"Contacts\", entitlements: [\"Manage_Contacts\"]}],
   idempotencyKey: \"$run role\"}) { role { uid } } }"
 
-user=$(ask "mutation { createUser(input: {customer: \"$customer\", department: \"Finance\", loginId: \"rosa.$run\", firstName: \"Rosa\", lastName: \"Lind\",
-  email: \"rosa@harvestlane.example\", mobile: \"+1 614 555 0182\", roleNames: [\"Bookkeeper\"], idempotencyKey: \"$run user\"}) { user { uid status } } }" | field uid)
+user=$(made uid "mutation { createUser(input: {customer: \"$customer\", department: \"Finance\", loginId: \"rosa.$run\", firstName: \"Rosa\", lastName: \"Lind\",
+  email: \"rosa@harvestlane.example\", mobile: \"+1 614 555 0182\", roleNames: [\"Bookkeeper\"], idempotencyKey: \"$run user\"}) { user { uid status } } }")
 ask "mutation { activateUser(input: {uid: \"$user\", idempotencyKey: \"$run activate\"}) { user { status } } }"
 
 ask "mutation { addSignatory(input: {customer: \"$customer\", fullName: \"Rosa Lind\", emailAddress: \"rosa@harvestlane.example\",

@@ -24,43 +24,50 @@ call() { # call METHOD PATH [BODY]: prints the answer; anything but 2xx ends the
 		set -- "$@" -H 'Content-Type: application/json' -d "$body"
 	fi
 	printf '%s %s\n' "$method" "$path" >&2
-	curl "$@" "$bank$path"
+	curl "$@" "$bank$path" || { status=$?; echo; return $status; }
 	echo
 }
-field() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p" | head -n 1; } # the value of a field of an answer
+made() { # made FIELD METHOD PATH BODY: the value of a field of the answer; one that is refused is shown
+	name=$1
+	shift
+	answer=$(call "$@") || { printf '%s
+' "$answer" >&2; exit 1; }
+	printf '%s
+' "$answer" | sed -n "s/.*\"$name\":\"\{0,1\}\([^\",}]*\).*/\1/p" | head -n 1
+}
 
-customer=$(call POST /v2/customers "{
+customer=$(made customerUID POST /v2/customers "{
   \"legalName\": \"Willow Creek Roasters LLC\", \"shortName\": \"WILLOW$run\", \"customerType\": \"Corporate\",
   \"taxId\": \"470123456\", \"language\": \"English\", \"emailAddress\": \"office@willowcreek.example\", \"phoneNumber\": \"+16145550171\",
   \"legalAddress\": {\"addressLine1\": \"77 Mill Rd\", \"city\": \"Columbus\", \"state\": \"OH\", \"postalCode\": \"43215\", \"countryCode\": \"US\"},
   \"mailAddressSameAsLegal\": true, \"relationshipType\": \"thirdparty\", \"partnerOrgShortName\": \"${PARTNER:-QUAYSIDEPAY10}\",
-  \"costCenter\": \"CC200\", \"relationshipManager\": \"${MANAGER:-maria.alvarez}\", \"originatingOfficer\": \"${OFFICER:-linda.chen}\"}" | field customerUID)
+  \"costCenter\": \"CC200\", \"relationshipManager\": \"${MANAGER:-maria.alvarez}\", \"originatingOfficer\": \"${OFFICER:-linda.chen}\"}")
 
 call PUT "/v2/customers/$customer" '{"note": "taken on over REST", "limits": [{"appName": "Payments", "appLimits": [
   {"key": "ACH_PAYMENT_LIMIT_PER_TRANSACTION", "value": "25000.00"}, {"key": "ACH_PAYMENT_LIMIT_PER_DAY", "value": "100000.00"}]}]}'
 call PATCH "/v1/customers/$customer/limits" '[{"entityLimitId": "ACH_PAYMENT_LIMIT_PER_DAY", "entityLimitValue": "150000.00"}]'
 
-account=$(call POST "/v3/customers/$customer/accounts" "{
+account=$(made accountUID POST "/v3/customers/$customer/accounts" "{
   \"accountName\": \"Operating\", \"accountNumber\": \"91$run\", \"accountType\": \"Deposit\", \"accountSubType\": \"Checking\",
   \"currency\": \"USD\", \"countryCode\": \"US\", \"systemOfRecords\": \"Other Core\", \"routingNumber\": \"611090001\", \"masterGl\": \"201000\",
-  \"accountFeatures\": {\"fedWireFeature\": {\"enableWire\": true, \"enableDomesticWire\": true}}}" | field accountUID)
+  \"accountFeatures\": {\"fedWireFeature\": {\"enableWire\": true, \"enableDomesticWire\": true}}}")
 call PATCH "/v3/customers/$customer/accounts/$account" '{"costCenter": "CC201"}'
 
 call POST "/v1/customers/$customer/fees" '{"application": "Payments", "product": "Outgoing Payment", "feeName": "SPOT", "feeTier": "Gold"}'
 
-contact=$(call POST "/v1/customers/$customer/beneficiary" '{
+contact=$(made customerContactUID POST "/v1/customers/$customer/beneficiary" '{
   "templateName": "Beans", "name": "Highland Beans Inc", "email": "billing@highlandbeans.example",
   "address": {"addressLine1": "4 Ridge Way", "city": "Denver", "state": "CO", "postalCode": "80202", "countryCode": "US"},
   "contactBank": {"country": "United States", "accountNo": "5550012345", "accountCcy": "USD", "nationalCode": "611590103",
-    "accountType": "Deposit", "accountSubType": "Checking"}}' | field customerContactUID)
+    "accountType": "Deposit", "accountSubType": "Checking"}}')
 call PATCH "/v1/customers/$customer/beneficiary/$contact" '{"phoneNumber": "+13035550142"}'
 
 people="/api/user-management/v1/customers/$customer"
 call POST "$people/roles" '{"name": "Bookkeeper", "description": "Looks after accounts and contacts",
   "applications": [{"name": "Accounts", "entitlements": ["View_Account"]}, {"name": "Contacts", "entitlements": ["Manage_Contacts"]}]}'
-user=$(call POST "$people/users" "{
+user=$(made userId POST "$people/users" "{
   \"department\": \"Finance\", \"loginId\": \"ines.$run\", \"firstName\": \"Ines\", \"lastName\": \"Okafor\", \"email\": \"ines@willowcreek.example\",
-  \"mobile\": \"+1 614 555 0172\", \"roleNames\": [\"Bookkeeper\"]}" | field userId)
+  \"mobile\": \"+1 614 555 0172\", \"roleNames\": [\"Bookkeeper\"]}")
 call PUT "$people/users/$user/activate"
 
 call POST "/v1/customers/$customer/signatories" '{"fullName": "Ines Okafor", "emailAddress": "ines@willowcreek.example",
