@@ -115,7 +115,10 @@ var mutations = map[string]struct {
 }
 
 // staffOnly are the mutations that a partner may not make of its own customers either.
-var staffOnly = map[string]bool{"suspendCustomer": true, "activateCustomer": true}
+var staffOnly = map[string]bool{
+	"suspendCustomer": true, "activateCustomer": true, "changeLimits": true, // its own are those of the only active one here
+	"approveChange": true, "refuseChange": true, // the bank has asked
+}
 
 // allowed is who may make a mutation: a partner where it may, which is the narrower right.
 func (b *bank) allowed(mutation string) *access.Caller {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uptrace/bun"
+
 	"bankgraph/core/clients"
 )
 
@@ -72,6 +74,35 @@ func TestACallThatLacksAPermissionStandsInTheRecord(t *testing.T) {
 	}
 	if got := s.refused(); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%s", strings.Join(got, "\n"))
+	}
+}
+
+// A look at what a customer has that is there and not the caller's is recorded once a minute; at one that is absent it is not.
+func TestALookAtWhatAnothersCustomerHasStandsInTheRecord(t *testing.T) {
+	t.Parallel()
+	s := newService(t, serveCommand{})
+	var tenant int64
+	err := s.bank.DB.NewRaw(`SELECT id FROM tenants WHERE code = ?`, s.realm).Scan(t.Context(), &tenant)
+	if err == nil {
+		err = s.bank.DB.InTx(t.Context(), tenant, func(ctx context.Context, tx bun.Tx) error {
+			_, err := tx.NewRaw(`INSERT INTO customers (tenant, uid, owner, legal_name, short_name, type, status, relationship_type)
+				VALUES (?0, 7000001, 7000001, 'P', 'p', 'Downstream Partner', 'Active', 'Customer'), (?0, 7000002, 0, 'D', 'd', 'Corporate', 'Active', 'Customer')`, tenant).Exec(ctx)
+			return err
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, secret, err := s.bank.Clients.Add(s.operator, clients.Draft{Key: "clerk", Customer: 7_000_001, Permissions: []string{"vCust", "View_Contacts"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := "Bearer " + s.token("clerk", secret)
+	for i, path := range []string{"/customers/7000003/contacts?page=1&limit=1", "/customers/7000001/contacts?page=1&limit=1", "/customers/7000002/contacts?page=1&limit=1", "/v2/customers/7000002/contacts?page=1&limit=1"} {
+		s.do(http.MethodGet, path, "", "Authorization", token, "X-Request-Id", fmt.Sprint("r", i))
+	}
+	if got := s.refused(); len(got) != 1 || got[0] != "r2: read customer 7000002, it is not the caller's to see" {
+		t.Errorf("%q", got)
 	}
 }
 

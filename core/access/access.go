@@ -189,7 +189,7 @@ func Require(ctx context.Context, oneOf ...Permission) (Caller, error) {
 	return RequireTo(ctx, Attempt{}, oneOf...)
 }
 
-// Attempt is what a caller sets out to do; of reading nothing is said.
+// Attempt is what a caller sets out to do. Who lacks the permission to read is not asked what.
 type Attempt struct {
 	Action string // by its GraphQL name: addSignatory
 	Object string // the kind of thing: signatory
@@ -209,10 +209,20 @@ func RequireTo(ctx context.Context, what Attempt, oneOf ...Permission) (Caller, 
 	return c.Caller, nil
 }
 
-// Refusal is an attempt of a caller that lacks the permission.
+// Refusal is an attempt of a caller that lacks the permission, or to read what is not the caller's to see.
 type Refusal struct {
 	Attempt
 	Needs []Permission // any of which would have done
+}
+
+// Read is the action of a refusal to read a thing that is there, and not the caller's.
+const Read = "read"
+
+// RefuseRead remembers that the caller asked for a thing that is not its to see.
+func RefuseRead(ctx context.Context, object, uid string) {
+	if c, ok := ctx.Value(key{}).(*call); ok {
+		c.refuse(Refusal{Attempt: Attempt{Action: Read, Object: object, UID: uid}})
+	}
 }
 
 // mostRefusals is how many a request remembers: a document can ask for one thing a thousand times.

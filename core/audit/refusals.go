@@ -13,8 +13,8 @@ import (
 )
 
 // RecordRefusals writes down what the caller of a request was refused for want of a permission; whoever lets a caller
-// in asks for it when the request is over. Of reading there is one entry a minute for each caller and permission:
-// programs ask again and again for what they may not see. Attempts to change something are recorded one by one, up to
+// in asks for it when the request is over. Of reading there is one entry a minute for each caller and permission,
+// and one for customers that are not the caller's: programs ask again and again for what they may not see. Attempts to change something are recorded one by one, up to
 // mostRefused a minute for each caller, so that nobody floods the record.
 func (s *Service) RecordRefusals(ctx context.Context) error {
 	caller, err := access.Require(ctx)
@@ -29,9 +29,13 @@ func (s *Service) RecordRefusals(ctx context.Context) error {
 		}
 		entry := Entry{Action: r.Action, Object: r.Object, UID: r.UID, Decision: Refused, Reason: "the caller lacks " + strings.Join(needs, " or ")}
 		most, what := mostRefused, ""
-		if r.Action == "" {
-			entry.Action, entry.Object, entry.UID = "read", "permission", needs[0]
+		switch r.Action {
+		case "":
+			entry.Action, entry.Object, entry.UID = access.Read, "permission", needs[0]
 			most, what = 1, needs[0]
+		case access.Read:
+			entry.Reason = "it is not the caller's to see"
+			most, what = 1, r.Object
 		}
 		switch n := s.refused.count(caller, what, s.now()); {
 		case n > most:

@@ -125,13 +125,17 @@ func (s *Service) Scoped(ctx context.Context, b *db.Batch, uid UID) *Scope {
 	text := scoping.Get(shape{}, func() string {
 		return db.Select[Customer](identity.And(db.Want[Customer]("ShortName", "Status", "Type")), nil).Where("c.tenant = $1").Where("c.uid = $2").String()
 	})
-	return &Scope{caller: caller, rows: db.Queue(b, text, caller.Tenant, uid)}
+	return &Scope{
+		caller: caller, rows: db.Queue(b, text, caller.Tenant, uid),
+		foreign: func() { access.RefuseRead(ctx, "customer", uid.String()) },
+	}
 }
 
 // Scope is the answer of Scoped.
 type Scope struct {
-	caller access.Caller
-	rows   *db.Rows[Customer]
+	caller  access.Caller
+	rows    *db.Rows[Customer]
+	foreign func() // remembers a look at another's
 }
 
 // Check returns the customer's identity, short name, type and status: ErrNotFound where it is absent, ErrOutOfScope
@@ -144,6 +148,7 @@ func (s *Scope) Check() (*Customer, error) {
 	case customer == nil:
 		return nil, ErrNotFound
 	case !customer.seenBy(s.caller):
+		s.foreign()
 		return nil, ErrOutOfScope
 	}
 	return customer, nil

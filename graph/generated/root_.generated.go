@@ -767,14 +767,14 @@ type Approval implements Node {
   objectUid: String!
   "The thing was made and is Pending; otherwise it exists and is unchanged until the decision."
   creation: Boolean!
-  "What would change, field by field."
+  "What would change, field by field; nothing where the caller lacks the permission to see the thing."
   changes: [FieldChange!]!
-  "Why, in the words of who asked."
+  "Why, in the words of who asked. What the bank's people say, and who they are, is null for everybody else, here and in what follows."
   reason: String
   "Where the approval is in its life."
   status: ApprovalStatus!
   "The API key that asked."
-  makerClient: String!
+  makerClient: String
   "The login id of who asked, where a person is known."
   makerLogin: String
   "When it was asked."
