@@ -13,9 +13,9 @@ import (
 )
 
 // RecordRefusals writes down what the caller of a request was refused for want of a permission; whoever lets a caller
-// in asks for it when the request is over. Of reading there is one entry a minute for each caller and permission,
-// and one for customers that are not the caller's: programs ask again and again for what they may not see. Attempts to change something are recorded one by one, up to
-// mostRefused a minute for each caller, so that nobody floods the record.
+// in asks for it when the request is over. Of reading there is one entry a minute for each caller and permission, and one
+// for customers that are not the caller's: programs ask again and again for what they may not see. Attempts to change
+// something are recorded one by one, up to mostRefused a minute for each caller, so that nobody floods the record.
 func (s *Service) RecordRefusals(ctx context.Context) error {
 	caller, err := access.Require(ctx)
 	if err != nil {

@@ -5,18 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
-
-	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
 	"bankgraph/core/audit"
 	"bankgraph/core/events"
-	"bankgraph/core/page"
 	"bankgraph/core/seal"
-	"bankgraph/db"
 )
 
 // draftColumn is the place that drafts are sealed for.
@@ -206,140 +199,4 @@ func (s *Service) lockTx(ctx context.Context, tx *Tx, uid string) (*waiting, err
 		return nil, err
 	}
 	return w, nil
-}
-
-// Search is what a list of approvals is narrowed to.
-type Search struct {
-	Status   Status // '' for all
-	Customer int64  // 0 for all that the caller may see
-}
-
-var (
-	listing  db.Texts[Approval]
-	counting db.Texts[db.Count]
-	finding  db.Texts[Approval]
-)
-
-type shape struct {
-	want   db.Columns
-	reach  access.Reach
-	hidden string
-	where  string
-	order  string
-}
-
-// sees is the permission to see what an approval is about; of others who may see the customer may see it.
-var sees = map[string]access.Permission{
-	"account": access.ViewAccounts, "sweep": access.ViewAccounts, "contact": access.ViewContacts,
-	"signatory": access.ViewSignatories, "user": access.ViewUsers, "role": access.ViewUsers,
-}
-
-// reading is what the text of a read begins with: what would change is shown to who may see the thing, and who of the
-// bank said what about it to the bank alone.
-func reading(caller access.Caller, s shape) (shape, func() *bun.SelectQuery) {
-	var hidden []string
-	for _, object := range slices.Sorted(maps.Keys(sees)) {
-		if !caller.May(sees[object]) {
-			hidden = append(hidden, "'"+object+"'")
-		}
-	}
-	s.want, s.reach, s.hidden = db.Or[Approval](s.want).And(identity), caller.Reach, strings.Join(hidden, ", ")
-	return s, func() *bun.SelectQuery {
-		from := map[string]string{}
-		if s.hidden != "" {
-			for _, column := range []string{"before", "after"} {
-				from[column] = "CASE WHEN p.object IN (" + s.hidden + ") THEN '{}'::json ELSE p." + column + " END"
-			}
-		}
-		if s.reach != access.OfBank {
-			for column, whose := range map[string]string{
-				"reason": "maker", "maker_client": "maker", "maker_login": "maker",
-				"decision_reason": "checker", "checker_client": "checker", "checker_login": "checker",
-			} {
-				from[column] = "CASE WHEN p." + whose + "_reach = 'Bank' THEN '' ELSE p." + column + " END"
-			}
-		}
-		return db.Select[Approval](s.want, from).Where("p.tenant = $1")
-	}
-}
-
-// where are the conditions of a list, with who may see it. $1 is the tenant and $2 Caller.Within.
-func (by Search) where(caller access.Caller, p *db.Params) (all db.Conditions) {
-	all = audit.Within("p", caller.Reach)
-	if by.Status != "" {
-		all = append(all, "p.status = "+p.Add(string(by.Status)))
-	}
-	if by.Customer != 0 {
-		all = append(all, "p.customer = "+p.Add(by.Customer))
-	}
-	return all
-}
-
-var identity = db.Want[Approval]("UID", "Customer")
-
-// List reads a window of the approvals of customers that the caller may see, by number.
-func (s *Service) List(ctx context.Context, b *db.Batch, by Search, want db.Columns, w page.Window) *db.Rows[Approval] {
-	caller, err := access.Require(ctx, access.ViewCustomers)
-	if err != nil {
-		return db.RefuseRows[Approval](err)
-	}
-	p := db.Params{caller.Tenant, caller.Within(), w.Limit(), w.Offset}
-	where := by.where(caller, &p)
-	order, compare := "p.uid", " > "
-	if w.Backward {
-		order, compare = "p.uid DESC", " < "
-	}
-	if w.Cursor.UID != 0 {
-		where = append(where, "p.uid"+compare+p.Add(w.Cursor.UID))
-	}
-	shape, selecting := reading(caller, shape{want: want, where: where.Key(), order: order})
-	text := listing.Get(shape, func() string {
-		return where.On(selecting()).OrderExpr(order).String() + " LIMIT $3::bigint OFFSET $4::bigint"
-	})
-	return db.Queue(b, text, p...)
-}
-
-// Count reads how many approvals a search finds.
-func (s *Service) Count(ctx context.Context, b *db.Batch, by Search) *db.Rows[db.Count] {
-	caller, err := access.Require(ctx, access.ViewCustomers)
-	if err != nil {
-		return db.RefuseRows[db.Count](err)
-	}
-	p := db.Params{caller.Tenant, caller.Within()}
-	where := by.where(caller, &p)
-	text := counting.Get(shape{where: where.Key()}, func() string {
-		return where.On(db.Select0[Approval]("count(*) AS n").Where("p.tenant = $1")).String()
-	})
-	return db.Queue(b, text, p...)
-}
-
-// FindMany reads approvals by UID. Those of customers that the caller may not see are absent.
-func (s *Service) FindMany(ctx context.Context, b *db.Batch, uids []UID, want db.Columns) *db.Many[UID, Approval] {
-	caller, err := access.Require(ctx, access.ViewCustomers)
-	if err != nil {
-		return db.Refuse[UID, Approval](err)
-	}
-	p := db.Params{caller.Tenant, caller.Within(), uids}
-	where := append(Search{}.where(caller, &p), "p.uid = ANY($3)")
-	shape, selecting := reading(caller, shape{want: want, where: where.Key()})
-	text := finding.Get(shape, func() string {
-		return where.On(selecting()).String()
-	})
-	return db.QueueMany(b, text, func(a *Approval) UID { return a.UID }, p...)
-}
-
-// Find reads one approval.
-func (s *Service) Find(ctx context.Context, uid UID) (*Approval, error) {
-	b := s.db.Batch()
-	found := s.FindMany(ctx, b, []UID{uid}, db.Columns{})
-	if err := b.Send(ctx); err != nil {
-		return nil, err
-	}
-	if found.Err != nil {
-		return nil, found.Err
-	}
-	if len(found.Of[uid]) == 0 {
-		return nil, ErrNoApproval
-	}
-	return found.Of[uid][0], nil
 }

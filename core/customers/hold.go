@@ -43,12 +43,12 @@ func inBusiness(s Status) bool { return s == Active || s == StatusNew }
 // itself meanwhile. ErrNotFound is one that is absent, ErrOutOfScope one that is not the caller's, ErrInactive one of
 // which nothing may be changed now.
 func (s *Service) HoldTx(ctx context.Context, tx bun.IDB, caller access.Caller, uid UID) (*Held, error) {
-	return changeable(caller)(s.holdTx(ctx, tx, caller, uid, "SHARE"))
+	return s.changeableTx(ctx, tx, caller, uid, "SHARE")
 }
 
 // LockTx is HoldTx for a change that no other of the customer's may be made beside.
 func (s *Service) LockTx(ctx context.Context, tx bun.IDB, caller access.Caller, uid UID) (*Held, error) {
-	return changeable(caller)(s.holdTx(ctx, tx, caller, uid, "NO KEY UPDATE"))
+	return s.changeableTx(ctx, tx, caller, uid, "NO KEY UPDATE")
 }
 
 // HoldAnyTx is HoldTx for what is good for a customer that is not active too: taking access away.
@@ -61,16 +61,15 @@ func (s *Service) lockAnyTx(ctx context.Context, tx bun.IDB, caller access.Calle
 	return s.holdTx(ctx, tx, caller, uid, "NO KEY UPDATE")
 }
 
-func changeable(caller access.Caller) func(*Held, error) (*Held, error) {
-	return func(held *Held, err error) (*Held, error) {
-		if err == nil {
-			err = held.changeableBy(caller)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return held, nil
+func (s *Service) changeableTx(ctx context.Context, tx bun.IDB, caller access.Caller, uid UID, strength string) (*Held, error) {
+	held, err := s.holdTx(ctx, tx, caller, uid, strength)
+	if err == nil {
+		err = held.changeableBy(caller)
 	}
+	if err != nil {
+		return nil, err
+	}
+	return held, nil
 }
 
 // Hold is HoldTx, LockTx or HoldAnyTx.
