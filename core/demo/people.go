@@ -57,6 +57,7 @@ func (b *bank) roles() []*roles.Role {
 				b.limit("Daily_Payment_Approve_Limits", 500_000), b.limit("Per_Transaction_Payment_Approve_Limits", 100_000),
 			}},
 			{Name: "User_Admin", Entitlements: []string{"View_Roles_And_Users", "Manage_Users"}},
+			{Name: "Customers", Entitlements: []string{"vCust", "View_Signatories"}},
 		}},
 		{First, "Payments Clerk", "Enters payments", []roles.Grant{
 			{Name: "Contacts", Entitlements: []string{"Manage_Contacts", "View_Contacts"}},
