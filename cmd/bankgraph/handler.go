@@ -29,7 +29,7 @@ func (c *serveCommand) handler(b *bank, meters *meters, demo bool, stopping func
 	mountPages(mux, c.plays(demo), demo)
 	mux.HandleFunc("GET /{$}", index)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-	mux.Handle("GET /readyz", readiness(b.DB, stopping))
+	mux.Handle("GET /readyz", readiness(b.Core, stopping))
 
 	return identify(meters.observe(mux, c.cors(mux)))
 }

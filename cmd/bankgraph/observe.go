@@ -15,6 +15,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"bankgraph/core"
+	"bankgraph/core/access"
 	"bankgraph/db"
 	"bankgraph/rest"
 )
@@ -142,19 +144,22 @@ func (m *meters) record(r *http.Request, seen *recorder, route string, took time
 		slog.String("tenant", seen.tenant), slog.String("client", seen.client), slog.String("address", host))
 }
 
-// readiness answers 200 while this process should get requests: the schema is known, the pools answer and
-// no signal to stop has come. Its keys are loaded, or it would not have started.
-func readiness(pools *db.DB, stopping func() bool) http.Handler {
+// readiness answers 200 while this process should get requests: the schema is known, the pools answer, the audit chains
+// end as they were signed and no signal to stop has come. Its keys are loaded, or it would not have started.
+func readiness(c *core.Core, stopping func() bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 		defer cancel()
 		why := ""
 		if stopping() {
 			why = "stopping"
-		} else if err := pools.Ready(ctx); err != nil {
+		} else if err := c.DB.Ready(ctx); err != nil {
 			why = "the database does not answer"
-		} else if err := current(ctx, pools); err != nil {
+		} else if err := current(ctx, c.DB); err != nil {
 			why = "the schema is not up to date"
+		} else if err := c.Audit.Holds(access.Operator(ctx, 0, "", nil)); err != nil {
+			slog.ErrorContext(ctx, "not ready", "error", err)
+			why = "the audit record does not hold"
 		}
 		if why != "" {
 			http.Error(w, why, http.StatusServiceUnavailable)

@@ -59,6 +59,25 @@ type Signer func(ctx context.Context, as string, what []byte) (kid, signature st
 // ErrBroken is a chain that no longer says what it said when it was signed.
 var ErrBroken = errors.New("the audit chain was tampered with: run \"bankgraph audit verify\"")
 
+// Holds is ErrBroken where the chain of any bank no longer has what was signed last. It looks at that one place of each:
+// the whole chain is for Verify.
+func (s *Service) Holds(ctx context.Context) error {
+	if _, err := access.Require(ctx, access.ManageTenants); err != nil {
+		return err
+	}
+	var broken []access.Tenant
+	err := s.db.NewRaw(`SELECT t.id FROM tenants AS t
+		CROSS JOIN LATERAL (SELECT seq, hash FROM audit_checkpoints WHERE tenant = t.id ORDER BY seq DESC LIMIT 1) AS c
+		WHERE NOT EXISTS (SELECT FROM audit_seals AS s WHERE s.tenant = t.id AND s.seq = c.seq AND s.hash = c.hash) LIMIT 1`).Scan(ctx, &broken)
+	if err != nil {
+		return fmt.Errorf("look at the ends of the audit chains: %w", err)
+	}
+	if len(broken) > 0 {
+		return fmt.Errorf("bank %d: %w", broken[0], ErrBroken)
+	}
+	return nil
+}
+
 // Sign signs the end of the chain of the caller's bank, where it has grown since it was signed last. keep stores the
 // checkpoint outside the database, and comes first: where it fails, there is no checkpoint. A chain that no longer
 // holds what was signed before is ErrBroken; nothing further vouches for it.

@@ -335,6 +335,9 @@ func TestTamperedChainIsNotSignedAgain(t *testing.T) {
 	b.exec(`UPDATE audit_entries SET reason = 'none' WHERE tenant = ?`, b.Tenant)
 	b.write(1)
 	b.seal()
+	if err := b.Audit.Holds(b.operator); !errors.Is(err, audit.ErrBroken) {
+		t.Errorf("the ends hold: %v", err)
+	}
 	if err := b.sign(); !errors.Is(err, audit.ErrBroken) {
 		t.Errorf("error = %v", err)
 	}
@@ -382,6 +385,9 @@ func TestChainsHoldAfterTheSigningKeyIsRotated(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.Clock.Advance(24 * time.Hour)
+	}
+	if err := b.Audit.Holds(b.operator); err != nil {
+		t.Error(err)
 	}
 	if b.kept[0].KID == b.kept[3].KID {
 		t.Fatal("the key was not rotated")
