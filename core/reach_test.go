@@ -179,7 +179,7 @@ func TestSomebodyOfACustomerDoesNotChangeWhatIsArranged(t *testing.T) {
 	for field, draft := range map[string]customers.Draft{
 		"customerType": {Type: &corporate}, "relationshipType": {RelationshipType: &third}, "partnerOrgShortName": {PartnerOrgShortName: given.Of("")},
 		"parentEntityShortName": {ParentEntityShortName: given.Of("")}, "relationshipManager": {RelationshipManager: given.Of("x")},
-		"originatingOfficer": {OriginatingOfficer: given.Of("x")}, "costCenter": {CostCenter: given.Of("1")}, "customerId": {CustomerID: given.Of("1")},
+		"originatingOfficer": {OriginatingOfficer: given.Of("x")}, "costCenter": {CostCenter: given.Of("1")}, "legalName": {LegalName: given.Of("New Ltd")}, "taxId": {TaxID: given.Of("98-7654321")}, "lei": {LEI: given.Of("")}, "note": {Note: given.Of("x")}, "customerId": {CustomerID: given.Of("1")},
 		"achCompanyID": {ACHCompanyID: given.Of("1")}, "secCodes": {SECCodes: []string{"PPD"}},
 		"additionalProfileDetails": {Profile: customers.ProfileDraft{ACHNonPrefundLimit: given.Of("1")}},
 		"limits":                   {Limits: []customers.Ceiling{{Code: "LIMIT_DAILY_WIRE", Value: "1"}}},

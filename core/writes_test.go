@@ -73,7 +73,7 @@ var writes = []struct {
 		return createCustomer(b)
 	}},
 	{name: "changeCustomer", on: func(b *coretest.Bank) write {
-		return changeCustomer(b, b.Customer(), customers.Draft{LegalName: given.Of("Harbor Bakery LLC")})
+		return changeCustomer(b, b.Customer(), customers.Draft{Website: given.Of("https://bakery.example")})
 	}},
 	{name: "changeCustomer, which moves to a partner", on: func(b *coretest.Bank) write {
 		return changeCustomer(b, b.Customer(), customers.Draft{PartnerOrgShortName: given.Of(b.DownstreamPartner().ShortName)})

@@ -177,14 +177,15 @@ func refused(err error) error {
 	return fmt.Errorf("write a customer: %w", err)
 }
 
-// arranged is what the bank, or the partner, has arranged with a customer: its own people do not change it, and neither
-// does a partner of itself.
+// arranged is who a customer is, and what the bank or the partner has arranged with it: its own people do not change it,
+// and neither does a partner of itself.
 func (d *Draft) arranged() map[string]bool {
 	return map[string]bool{
 		"customerType": d.Type != nil, "relationshipType": d.RelationshipType != nil, "partnerOrgShortName": d.PartnerOrgShortName.Given,
 		"parentEntityShortName": d.ParentEntityShortName.Given, "relationshipManager": d.RelationshipManager.Given,
 		"originatingOfficer": d.OriginatingOfficer.Given, "costCenter": d.CostCenter.Given, "customerId": d.CustomerID.Given,
 		"achCompanyID": d.ACHCompanyID.Given, "secCodes": d.SECCodes != nil, "additionalProfileDetails": d.Profile != (ProfileDraft{}),
+		"legalName": d.LegalName.Given, "taxId": d.TaxID.Given, "lei": d.LEI.Given, "note": d.Note.Given,
 		"limits": d.Limits != nil, "additionalAttributes": d.AdditionalAttributes != nil,
 	}
 }
