@@ -193,7 +193,7 @@ func TestSomebodyOfACustomerDoesNotChangeWhatIsArranged(t *testing.T) {
 		t.Error(err)
 	}
 	a := b.Account(c)
-	name := accounts.Draft{Name: given.Of("Rent"), ExternalReferenceID: given.Of("R-1"), Note: given.Of("ours"), ExternalAccount: accounts.ExternalDraft{Provider: given.Of("Other Bank")}}
+	name := accounts.Draft{Name: given.Of("Rent"), ExternalReferenceID: given.Of("R-1"), Note: given.Of("ours")}
 	if _, err := b.Accounts.Change(me, 0, a.UID, name, with("")); err != nil {
 		t.Error(err)
 	}

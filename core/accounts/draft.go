@@ -101,7 +101,7 @@ func (d *Draft) arranged(caller access.Caller) error {
 		return nil
 	}
 	own := *d
-	own.Name, own.ExternalReferenceID, own.Note, own.ExternalAccount, own.Older = given.Text{}, given.Text{}, given.Text{}, ExternalDraft{}, false
+	own.Name, own.ExternalReferenceID, own.Note, own.Older = given.Text{}, given.Text{}, given.Text{}, false
 	if own.empty() {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (d *Draft) arranged(caller access.Caller) error {
 }
 
 // ErrArranged is what the bank has arranged of an account, which the customer's own people do not change.
-var ErrArranged = fault.New(fault.Denied, "account", "a customer's own people change the name, references and note of its accounts alone")
+var ErrArranged = fault.New(fault.Denied, "account", "a customer's own people change the name, reference and note of its accounts alone")
 
 // checkRequired demands what every account has. With a type goes its sub-type (contract, accounts 7).
 func (d *Draft) checkRequired(c *check.Fields, opening bool) {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/uptrace/bun"
+
 	"bankgraph/core/access"
 	"bankgraph/core/audit"
 	"bankgraph/core/events"
@@ -69,14 +71,27 @@ func (tx *Tx) Propose(ctx context.Context, p Proposal) error {
 	return tx.tell(ctx, "proposeChange", w)
 }
 
-// Quiet is ErrWaiting while a change of the object waits for a second person.
+// Quiet is ErrWaiting while a change of the object waits for a second person. A change of a customer may be one of its
+// limits too, so either waits for the other.
 func (tx *Tx) Quiet(ctx context.Context, object fmt.Stringer) error {
+	kinds := []string{tx.name.object}
+	if tx.name.object == "customer" || tx.name.object == "limits" {
+		kinds = []string{"customer", "limits"}
+	}
 	var open bool
-	err := tx.NewRaw(`SELECT EXISTS (SELECT FROM approvals WHERE tenant = ? AND object = ? AND object_uid = ? AND status = 'Open')`,
-		tx.Caller.Tenant, tx.name.object, object.String()).Scan(ctx, &open)
+	err := tx.NewRaw(`SELECT EXISTS (SELECT FROM approvals WHERE tenant = ? AND object IN ? AND object_uid = ? AND status = 'Open')`,
+		tx.Caller.Tenant, bun.Tuple(kinds), object.String()).Scan(ctx, &open)
 	if err == nil && open {
 		return ErrWaiting
 	}
+	return err
+}
+
+// Leave leaves what waits about a customer to the bank: its former partner's words are not for the next one, and neither
+// is the decision.
+func (tx *Tx) Leave(ctx context.Context, customer int64) error {
+	_, err := tx.NewRaw(`UPDATE approvals SET decides = ?, maker_reach = ? WHERE tenant = ? AND customer = ?`,
+		access.OfBank, access.OfBank, tx.Caller.Tenant, customer).Exec(ctx)
 	return err
 }
 

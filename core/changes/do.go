@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
@@ -111,6 +112,9 @@ func (o *Operation[D, R]) try(ctx context.Context, r request[D]) (said told[R], 
 			said, err = replay[R](earlier)
 			return err
 		}
+		if err := active(ctx, inner, r.caller); err != nil {
+			return err
+		}
 		tx := &Tx{
 			Tx: inner, Caller: r.caller, Now: o.service.now(), Terms: r.terms, service: o.service, name: o.operationName, at: r.at, draft: r.text,
 		}
@@ -122,6 +126,20 @@ func (o *Operation[D, R]) try(ctx context.Context, r request[D]) (said told[R], 
 		return r.once.keep(ctx, inner, answer[R]{Result: &result, Mark: tx.mark})
 	})
 	return said, err
+}
+
+// active is access.ErrDenied for a person who has been suspended since the token was looked at: that is remembered for
+// some seconds, in which a change could last for good.
+func active(ctx context.Context, tx bun.Tx, caller access.Caller) error {
+	if caller.User == uuid.Nil {
+		return nil
+	}
+	var is bool
+	err := tx.NewRaw(`SELECT EXISTS (SELECT FROM users WHERE tenant = ? AND uid = ? AND status = 'Active')`, caller.Tenant, caller.User.String()).Scan(ctx, &is)
+	if err == nil && !is {
+		return access.ErrDenied
+	}
+	return err
 }
 
 // refuse records a refusal of the work, whose own transaction is undone, and keeps it for the key. Where a copy of

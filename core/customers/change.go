@@ -72,6 +72,9 @@ func (s *Service) modifyTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if err := s.writeTx(ctx, tx, &was, c); err != nil || c.Owner == was.Owner {
 		return saved(c, false), err
 	}
+	if err := tx.Leave(ctx, at.Customer); err != nil {
+		return Saved{}, err
+	}
 	if err := countTx(ctx, tx, was.Owner, c.UID, -1); err != nil {
 		return Saved{}, err
 	}

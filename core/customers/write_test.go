@@ -14,6 +14,7 @@ import (
 	"bankgraph/core/fault"
 	"bankgraph/core/given"
 	"bankgraph/core/page"
+	"bankgraph/core/signatories"
 )
 
 // change changes a customer and returns it as it is then.
@@ -546,4 +547,60 @@ func TestTheMaskOfATaxIDLeavesIt(t *testing.T) {
 			t.Errorf("%s: %v", other, err)
 		}
 	}
+}
+
+// What waits about a customer and about its limits waits for each other, and a customer that moves to another partner
+// takes nothing along that its former partner said.
+func TestWhatWaitsAboutACustomer(t *testing.T) {
+	t.Parallel()
+	bank := staffed(t)
+	partner, next := bank.DownstreamPartner(), bank.DownstreamPartner()
+	c := bank.Customer(coretest.OwnedBy(partner), func(c *customers.Customer) { c.Access.CustomerDualApproval = true })
+	bank.Limit(c, "ACH_PAYMENT_LIMIT_PER_DAY", 100)
+	raise := []customers.Ceiling{{Code: "ACH_PAYMENT_LIMIT_PER_DAY", Value: "200"}}
+	out, err := bank.Customers.Change(bank.Partner(partner), c.UID, customers.Draft{Limits: raise}, changes.Terms{Reason: "between us"})
+	if err != nil || out.Approval == 0 {
+		t.Fatal(out, err)
+	}
+	if _, err := bank.Limits.Change(bank.Staff(), c.UID, raise, changes.Terms{}); !errors.Is(err, changes.ErrWaiting) {
+		t.Errorf("limits beside it: %v", err)
+	}
+	if _, err := bank.Changes.Refuse(bank.Staff(), changes.UID(out.Approval), changes.Terms{}); err != nil {
+		t.Fatal(err)
+	}
+	limited, err := bank.Limits.Change(bank.Partner(partner), c.UID, raise, changes.Terms{Reason: "between us"})
+	if err != nil || limited.Approval == 0 {
+		t.Fatal(limited, err)
+	}
+	if _, err := bank.Customers.Change(bank.Staff(), c.UID, customers.Draft{Website: given.Of("https://new.example")}, changes.Terms{}); !errors.Is(err, changes.ErrWaiting) {
+		t.Errorf("the customer beside it: %v", err)
+	}
+	if _, err := bank.Changes.Refuse(bank.Staff(), changes.UID(limited.Approval), changes.Terms{}); err != nil {
+		t.Fatal(err)
+	}
+	asked, err := bank.Signatories.Add(bank.Partner(partner), c.UID, signatories.Draft{FullName: given.Of("Ada Byron"), EmailAddress: given.Of("ada@mail.example"), PhoneNumber: given.Of("+16145550123")}, changes.Terms{Reason: "between us"})
+	if err != nil || asked.Approval == 0 {
+		t.Fatal(asked, err)
+	}
+	moved, err := bank.Customers.Change(bank.Staff(), c.UID, customers.Draft{PartnerOrgShortName: given.Of(next.ShortName)}, changes.Terms{})
+	if err == nil && moved.Approval != 0 {
+		_, err = bank.Changes.Approve(bank.Checker(), changes.UID(moved.Approval), changes.Terms{})
+	}
+	if err != nil || find(t, bank, c.UID).Owner != next.UID {
+		t.Fatal(err)
+	}
+	seen, err := bank.Changes.Find(bank.Partner(next), changes.UID(asked.Approval))
+	if err != nil || seen.Reason != "" || seen.MakerClient != "" {
+		t.Errorf("%+v %v", seen, err)
+	}
+	if _, err := bank.Changes.Approve(access.With(bank.Staff(), other(bank.Partner(next))), changes.UID(asked.Approval), changes.Terms{}); !errors.Is(err, changes.ErrNotYours) {
+		t.Errorf("the next partner decides: %v", err)
+	}
+}
+
+// other is another program of the same legal entity.
+func other(ctx context.Context) access.Caller {
+	caller, _ := access.Require(ctx)
+	caller.Client = "other"
+	return caller
 }

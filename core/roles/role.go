@@ -144,18 +144,32 @@ func (r *Role) Above(caller access.Caller) bool {
 	return false
 }
 
-// Frees tells whether a role bounded amounts that it bounds no more, or at more than the caller's own: whoever holds it
-// beside others could move more than before.
+// Frees tells whether a role bounded amounts that it bounds no more, or less, where the caller may not move as much: whoever
+// holds it beside others could move more than before.
 func (r *Role) Frees(caller access.Caller, was *Role) bool {
-	for _, a := range caller.Limits {
-		for _, most := range a.Limits {
-			now := r.Limit(a.Name, most.Name)
-			if Looser(now, was.Limit(a.Name, most.Name)) && Looser(now, &most) {
+	for _, a := range Applications {
+		for _, name := range a.Limits {
+			now := r.Limit(a.Name, name)
+			if !Looser(now, was.Limit(a.Name, name)) {
+				continue
+			}
+			if Looser(now, caller.Limit(a.Name, name)) || !caller.MayGrant(access.Entitlement{Application: a.Name, Name: bounded(a.Name, name)}) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// bounded is the entitlement that a limit of an application bounds.
+func bounded(application, limit string) string {
+	switch {
+	case application == "Foreign_Exchange":
+		return "Create_Instruct_Trades"
+	case strings.Contains(limit, "Approve"):
+		return "Approve_Payments"
+	}
+	return "Initiate_Payments"
 }
 
 // Looser tells whether a bound allows more than another; nil bounds nothing.

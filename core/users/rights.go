@@ -66,6 +66,11 @@ func (p *person) looser(caller access.Caller, was *person) bool {
 	return false
 }
 
+// beyond tells whether a person holds what the caller may not grant, or could move more.
+func (p *person) beyond(caller access.Caller) bool {
+	return p.looser(caller, new(person)) || slices.ContainsFunc(p.roles, func(r *roles.Role) bool { return r.Beyond(caller) })
+}
+
 // moves are the entitlements of an application that let a person do more than look.
 func (p *person) moves(application string) (all []string) {
 	for _, r := range p.roles {

@@ -753,3 +753,89 @@ func TestTheRecordTellsOfRolesToo(t *testing.T) {
 		t.Error(entry, err)
 	}
 }
+
+// Who has just been suspended has a token that is remembered for some seconds: it makes nothing that lasts.
+func TestASuspendedPersonGivesNobodyAccess(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer()
+	me, other := bank.User(customer, nil), bank.User(customer, nil, func(u *users.User) { u.Status = users.Suspended })
+	mine := bank.PersonOf(customer, me)
+	if _, err := bank.Users.Activate(mine, customer.UID, me.UID, changes.Terms{}); !errors.Is(err, users.ErrOwnAccess) {
+		t.Errorf("activates themself: %v", err)
+	}
+	if _, err := bank.Users.Suspend(bank.Staff(), customer.UID, me.UID, changes.Terms{}); err != nil {
+		t.Fatal(err)
+	}
+	for name, try := range map[string]func() error{
+		"themself": func() error { _, err := bank.Users.Activate(mine, customer.UID, me.UID, changes.Terms{}); return err },
+		"another": func() error {
+			_, err := bank.Users.Activate(mine, customer.UID, other.UID, changes.Terms{})
+			return err
+		},
+		"somebody new": func() error {
+			_, err := bank.Users.Create(mine, customer.UID, draft("twin", bank.Role(customer)), changes.Terms{})
+			return err
+		},
+	} {
+		if err := try(); !errors.Is(err, access.ErrDenied) {
+			t.Errorf("gives access to %s: %v", name, err)
+		}
+	}
+	if got := find(t, bank, customer, me.UID); got.Status != users.Suspended {
+		t.Errorf("%+v", got.User)
+	}
+}
+
+// The first activation gives what the roles grant, alone or as a second person.
+func TestNobodyActivatesWhatTheyMayNotGrant(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer(dual)
+	pays := bank.Role(customer, func(r *roles.Role) {
+		r.Applications = []roles.Grant{{Name: "Payments", Entitlements: []string{"Initiate_Payments"}}}
+	})
+	waits := bank.User(bank.Self, []*roles.Role{bank.Role(bank.Self, func(r *roles.Role) { r.Applications = pays.Applications })}, func(u *users.User) { u.Status = users.Pending })
+	lesser, _ := access.Require(bank.Person(bank.User(bank.Self, nil), access.All...))
+	lesser.Client = "portal"
+	by := access.With(bank.Staff(), lesser)
+	if _, err := bank.Users.Activate(by, bank.Self.UID, waits.UID, changes.Terms{}); !errors.Is(err, users.ErrBeyond) {
+		t.Errorf("alone: %v", err)
+	}
+	made, err := bank.Users.Create(bank.Staff(), customer.UID, draft("payer", pays), changes.Terms{})
+	if err != nil || made.Approval == 0 {
+		t.Fatal(made, err)
+	}
+	for range 2 {
+		if _, err := bank.Changes.Approve(by, changes.UID(made.Approval), changes.Terms{}); !errors.Is(err, users.ErrBeyond) {
+			t.Errorf("as the second person: %v", err)
+		}
+		if _, err := bank.Users.Suspend(bank.Checker(), customer.UID, made.Result.UID, changes.Terms{}); err != nil && !errors.Is(err, users.ErrSuspended) {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestNobodyFreesABoundOfWhatTheyDoNotHold(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer()
+	brake := bank.Role(customer, func(r *roles.Role) {
+		r.Owner = roles.OwnerCustomer
+		r.Applications = []roles.Grant{{Name: "Payments", Entitlements: []string{"View_Payments"}, Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 10_00, Currency: "USD"}}}}
+	})
+	for _, c := range []struct {
+		name string
+		by   context.Context
+		want error
+	}{
+		{"who only looks", clerk(bank, customer, 0, "View_Payments"), roles.ErrBeyond},
+		{"who approves", clerk(bank, customer, 0, "View_Payments", "Approve_Payments"), roles.ErrBeyond},
+		{"who pays", clerk(bank, customer, 0, "View_Payments", "Initiate_Payments"), nil}, // the last: then it is free
+	} {
+		_, err := bank.Roles.Change(c.by, customer.UID, brake.UID, roles.Draft{Applications: given.Of([]roles.GrantDraft{{Name: "Payments", Entitlements: []string{"View_Payments"}}})}, changes.Terms{})
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}

@@ -26,6 +26,8 @@ var (
 	ErrBeyond = fault.New(fault.Denied, "user", "nobody can grant what they do not have").On("roleNames")
 	// ErrOwnRights are the roles and limits of the person who wants to change them.
 	ErrOwnRights = fault.New(fault.Denied, "user", "nobody can change their own roles and limits")
+	// ErrOwnAccess is a person who wants to give themself access, which somebody may just have taken away.
+	ErrOwnAccess = fault.New(fault.Denied, "user", "nobody can activate themself")
 	// ErrSelf is a person who wants to suspend themself.
 	ErrSelf = fault.New(fault.Denied, "user", "nobody can suspend themself")
 )
@@ -166,10 +168,10 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 			return fmt.Errorf("take a user away: %w", err)
 		}
 		return tx.Record(ctx, changes.Done{UID: p.UID, Customer: at.Customer, Version: p.Version, Before: p})
+	case p.beyond(tx.Caller):
+		return ErrBeyond
 	case p.Status != Pending:
 		return nil
-	case p.looser(tx.Caller, new(person)) || slices.ContainsFunc(p.roles, func(r *roles.Role) bool { return r.Beyond(tx.Caller) }):
-		return ErrBeyond
 	}
 	was := *p
 	p.Status = Active
@@ -182,6 +184,12 @@ func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 
 func (s *Service) activateTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
 	return s.modifyTx(ctx, tx, at, true, func(p *person) (err error) {
+		switch {
+		case tx.Caller.User == p.UID.UUID:
+			return ErrOwnAccess
+		case p.Status == Pending && p.beyond(tx.Caller): // the first time gives what the roles grant
+			return ErrBeyond
+		}
 		p.Status, err = activating.from(p.Status)
 		return err
 	})
