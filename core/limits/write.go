@@ -12,6 +12,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/money"
+	"bankgraph/db"
 )
 
 // Draft is the ceiling that a limit is to have (contract, limits 3; in an update of a customer limits[].appLimits[]).
@@ -216,8 +217,8 @@ func (s *Service) WriteTx(ctx context.Context, tx *changes.Tx, p *Plan) error {
 	if len(p.limits) == 0 {
 		return nil
 	}
-	_, err := tx.NewInsert().Model(&p.limits).On("CONFLICT (tenant, customer, code) DO UPDATE").
-		Set("ceiling = EXCLUDED.ceiling").Set("version = EXCLUDED.version").Set("updated_at = EXCLUDED.updated_at").Exec(ctx)
+	err := db.Last(ctx, tx, tx.NewInsert().Model(&p.limits).On("CONFLICT (tenant, customer, code) DO UPDATE").
+		Set("ceiling = EXCLUDED.ceiling").Set("version = EXCLUDED.version").Set("updated_at = EXCLUDED.updated_at"))
 	if err != nil {
 		return fmt.Errorf("write the limits of customer %s: %w", p.customer, err)
 	}
