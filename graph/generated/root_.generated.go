@@ -2344,9 +2344,9 @@ type Query {
 
 "What changes the bank. Each change is made whole or not at all, with a record of who made it. A field that is refused is null and has an error; what other fields of the same document did stands."
 type Mutation {
-  "Carries out a change that waits for a second person. The caller needs the permission that the change needs, and must be somebody else than who asked for it."
+  "Carries out a change that waits for a second person. The caller needs the permission that the change needs, must be somebody else than who asked for it, and see at least as much of the bank; a new customer is for the bank itself."
   approveChange("Which change." input: ApproveChangeInput!): ApproveChangePayload
-  "Ends a change that waits without making it. Who asked for it may take it back this way."
+  "Ends a change that waits without making it, on the same terms. Who asked for it may take it back this way."
   refuseChange("Which change." input: RefuseChangeInput!): RefuseChangePayload
 }
 
