@@ -43,7 +43,7 @@ func (s *Service) SetSweep(ctx context.Context, of customers.UID, name SweepName
 		return changes.Outcome[SweepName]{}, err
 	}
 	if err := draft.check(name.Direction, true); err != nil {
-		return changes.Outcome[SweepName]{}, s.scopeFirst(ctx, of, err)
+		return changes.Outcome[SweepName]{}, s.customers.WithinFirst(ctx, of, err)
 	}
 	return s.setSweep.Do(ctx, caller, name.target(of), draft, terms)
 }
@@ -55,7 +55,7 @@ func (s *Service) ChangeSweep(ctx context.Context, of customers.UID, name SweepN
 		return changes.Outcome[SweepName]{}, err
 	}
 	if err := draft.check(name.Direction, false); err != nil {
-		return changes.Outcome[SweepName]{}, s.scopeFirst(ctx, of, err)
+		return changes.Outcome[SweepName]{}, s.customers.WithinFirst(ctx, of, err)
 	}
 	return s.changeSweep.Do(ctx, caller, name.target(of), draft, terms)
 }

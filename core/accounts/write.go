@@ -50,7 +50,7 @@ func (s *Service) Open(ctx context.Context, of customers.UID, draft Draft, terms
 		return changes.Outcome[Saved]{}, err
 	}
 	if err := draft.check(true); err != nil {
-		return changes.Outcome[Saved]{}, s.scopeFirst(ctx, of, err)
+		return changes.Outcome[Saved]{}, s.customers.WithinFirst(ctx, of, err)
 	}
 	return s.open.Do(ctx, caller, changes.Target{Customer: int64(of)}, draft, terms)
 }
@@ -62,7 +62,7 @@ func (s *Service) Change(ctx context.Context, of customers.UID, uid UID, draft D
 		return changes.Outcome[Saved]{}, err
 	}
 	if err := draft.check(false); err != nil {
-		return changes.Outcome[Saved]{}, s.scopeFirst(ctx, of, err)
+		return changes.Outcome[Saved]{}, s.customers.WithinFirst(ctx, of, err)
 	}
 	return s.change.Do(ctx, caller, target(of, uid), draft, terms)
 }
@@ -105,22 +105,6 @@ func (s *Service) Delete(ctx context.Context, of customers.UID, uid UID, terms c
 
 func target(of customers.UID, uid UID) changes.Target {
 	return changes.Target{Customer: int64(of), UID: uid.String()}
-}
-
-// scopeFirst is what is wrong with the customer, where something is, rather than with the draft.
-func (s *Service) scopeFirst(ctx context.Context, of customers.UID, wrong error) error {
-	if of == 0 {
-		return wrong
-	}
-	b := s.db.Batch()
-	scope := s.customers.Scoped(ctx, b, of)
-	if err := b.Send(ctx); err != nil {
-		return err
-	}
-	if _, err := scope.Check(); err != nil && !errors.Is(err, access.ErrDenied) { // who manages accounts need not see customers
-		return err
-	}
-	return wrong
 }
 
 func (s *Service) openTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
@@ -181,9 +165,6 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	}
 	a, err := s.lockTx(ctx, tx, at)
 	if err != nil {
-		return err
-	}
-	if err := arranges(tx.Caller); err != nil {
 		return err
 	}
 	was := *a

@@ -125,9 +125,6 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		return err
 	}
 	t, err := s.lockTx(ctx, tx, at)
-	if err == nil && tx.Caller.Is(at.Customer) {
-		err = access.ErrDenied
-	}
 	if err != nil {
 		return err
 	}

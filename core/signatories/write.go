@@ -43,10 +43,10 @@ func (s *Service) declare(all *changes.Service) {
 func (s *Service) Add(ctx context.Context, to customers.UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
 	caller, err := partnered(s.add.Require(ctx, ""))
 	if err == nil {
-		err = draft.check(true)
+		err = s.customers.WithinFirst(ctx, to, draft.check(true))
 	}
 	if err != nil {
-		return changes.Outcome[Saved]{}, s.scopeFirst(ctx, to, err)
+		return changes.Outcome[Saved]{}, err
 	}
 	return s.add.Do(ctx, caller, changes.Target{Customer: int64(to)}, draft, terms)
 }
@@ -55,10 +55,10 @@ func (s *Service) Add(ctx context.Context, to customers.UID, draft Draft, terms 
 func (s *Service) Change(ctx context.Context, of customers.UID, uid UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
 	caller, err := partnered(s.change.Require(ctx, uid.String()))
 	if err == nil {
-		err = draft.check(false)
+		err = s.customers.WithinFirst(ctx, of, draft.check(false))
 	}
 	if err != nil {
-		return changes.Outcome[Saved]{}, s.scopeFirst(ctx, of, err)
+		return changes.Outcome[Saved]{}, err
 	}
 	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, draft, terms)
 }
@@ -78,26 +78,6 @@ func partnered(caller access.Caller, err error) (access.Caller, error) {
 		err = ErrPartner
 	}
 	return caller, err
-}
-
-// scopeFirst is what is wrong with the customer, where something is, rather than with the draft: the contract checks
-// the customer first.
-func (s *Service) scopeFirst(ctx context.Context, of customers.UID, wrong error) error {
-	if f, ok := fault.Of(wrong); !ok || f.Kind != fault.Invalid || errors.Is(wrong, ErrPartner) {
-		return wrong
-	}
-	if of == 0 {
-		return wrong
-	}
-	b := s.db.Batch()
-	scope := s.customers.Scoped(ctx, b, of)
-	if err := b.Send(ctx); err != nil {
-		return err
-	}
-	if _, err := scope.Check(); err != nil {
-		return err
-	}
-	return wrong
 }
 
 func (s *Service) addTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
