@@ -8,14 +8,16 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"strings"
 	"time"
 
 	"bankgraph/core/audit"
 )
 
 type auditCommand struct {
-	Export auditExport `cmd:"" help:"Write a bank's audit entries to the standard output, with all that proves them."`
-	Verify auditVerify `cmd:"" help:"Prove that nobody has changed, dropped, put in or moved an audit entry."`
+	Export   auditExport   `cmd:"" help:"Write a bank's audit entries to the standard output, with all that proves them."`
+	Verify   auditVerify   `cmd:"" help:"Prove that nobody has changed, dropped, put in or moved an audit entry."`
+	Restored auditRestored `cmd:"" help:"Declare that a backup was restored into the database that it came from; any other restore is noticed."`
 }
 
 type auditExport struct {
@@ -31,10 +33,7 @@ func (c *auditExport) Run(ctx context.Context, s *settings, t *terminal) error {
 		return err
 	}
 	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
-		if _, err := b.Audit.Seal(ctx); err != nil {
-			return err
-		}
-		err := b.Audit.Sign(ctx, b.Clients.Sign, s.keeper(newLog(t.errs)))
+		err := b.finish(ctx, s.keeper(newLog(t.errs)))
 		if errors.Is(err, audit.ErrBroken) {
 			fmt.Fprintln(t.errs, "bankgraph:", err)
 		} else if err != nil {
@@ -45,6 +44,41 @@ func (c *auditExport) Run(ctx context.Context, s *settings, t *terminal) error {
 			return err
 		}
 		return audit.Write(t.out, chain)
+	})
+}
+
+// finish seals and signs what waits, and notes first where the database is another one.
+func (b *bank) finish(ctx context.Context, keep audit.Keeper) error {
+	if _, err := b.Audit.Resume(ctx, b.Clients.Sign, keep, ""); err != nil {
+		return err
+	}
+	if _, err := b.Audit.Seal(ctx); err != nil {
+		return err
+	}
+	return b.Audit.Sign(ctx, b.Clients.Sign, keep)
+}
+
+type auditRestored struct {
+	ofTenant
+	Reason string `required:"" help:"Why the record goes on behind an earlier entry, such as: restored the backup of 3 May after a disk failed."`
+}
+
+// Validate checks what can be checked before anything starts; kong calls it.
+func (c *auditRestored) Validate() error {
+	if strings.TrimSpace(c.Reason) == "" {
+		return errors.New("--reason must say why")
+	}
+	return nil
+}
+
+func (c *auditRestored) Run(ctx context.Context, s *settings, t *terminal) error {
+	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
+		restore, err := b.Audit.Resume(ctx, b.Clients.Sign, s.keeper(newLog(t.errs)), c.Reason)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(t.out, "noted and signed: the record goes on behind entry %d, epoch %d begins\n", restore.After, restore.Epoch)
+		return nil
 	})
 }
 
@@ -166,8 +200,22 @@ func tell(chain iter.Seq2[audit.Line, error], pins audit.Pins, t *terminal) erro
 		fmt.Fprintf(t.out, "bank %s: entries %d to %d hold; signed up to entry %d at %s\n", report.Code, report.First, report.Last,
 			report.Signed, report.SignedAt.UTC().Format(time.RFC3339))
 	}
+	for i := range report.Restores {
+		r := &report.Restores[i]
+		fmt.Fprintf(t.out, "the database was restored or moved at %s; the record went on behind entry %d%s\n", r.At.UTC().Format(time.RFC3339), r.After, because(r.Reason))
+		if r.Lost > 0 {
+			fmt.Fprintf(t.out, "  lost in it: entries %d to %d, which a checkpoint that was kept vouches for\n", r.After+1, r.Lost)
+		}
+	}
 	if report.Unsealed > 0 {
 		fmt.Fprintf(t.errs, "%d entries are not sealed yet, so nothing proves them: serve or work seals them within seconds\n", report.Unsealed)
 	}
 	return nil
+}
+
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ": " + reason
 }

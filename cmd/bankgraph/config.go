@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"bankgraph/db/cluster"
 )
@@ -34,22 +35,26 @@ type program struct {
 
 // settings are what several commands need to know.
 type settings struct {
-	Data        string `env:"BANKGRAPH_DATA" default:"${data}" placeholder:"FOLDER" help:"Folder of the private database and its keyset (${default})."`
-	DatabaseURL string `name:"database-url" env:"BANKGRAPH_DATABASE_URL" placeholder:"URL" help:"PostgreSQL 15 or newer to use instead of a private one."`
-	MigrateURL  string `name:"migrate-url" env:"BANKGRAPH_MIGRATE_URL" placeholder:"URL" help:"The same database as the role that owns its tables, past any pooler. The role of the database URL then owns nothing, and gets its rights from \"migrate\"."`
-	ReadURL     string `name:"read-url" env:"BANKGRAPH_READ_URL" placeholder:"URL" help:"A replica of the database that reads may go to; the database itself if not set."`
-	Unprepared  bool   `env:"BANKGRAPH_UNPREPARED" help:"Send reads unprepared: for a PgBouncer older than 1.21 in transaction mode."`
-	Postgres    string `env:"BANKGRAPH_POSTGRES" placeholder:"FOLDER" help:"Folder of the PostgreSQL programs for the private database; searched for if not set."`
-	Keys        string `name:"keyset" env:"BANKGRAPH_KEYSET" placeholder:"FILE" help:"Keyset that account numbers and secrets are sealed with. Needed with a database URL; the private database has its own under --data."`
-	Checkpoints string `name:"audit-checkpoints" env:"BANKGRAPH_AUDIT_CHECKPOINTS" placeholder:"FILE" help:"File that every signed checkpoint of the audit chain is appended to, best on another machine's disk; under --data for the private database, and the log with a database URL, if not set."`
-	Addr        string `env:"BANKGRAPH_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to serve on (${default})."`
-	PublicURL   string `name:"public-url" env:"BANKGRAPH_PUBLIC_URL" placeholder:"URL" help:"Address that callers know this service by; the issuer's name in tokens. http://ADDR if not set."`
+	Data        string        `env:"BANKGRAPH_DATA" default:"${data}" placeholder:"FOLDER" help:"Folder of the private database and its keyset (${default})."`
+	DatabaseURL string        `name:"database-url" env:"BANKGRAPH_DATABASE_URL" placeholder:"URL" help:"PostgreSQL 15 or newer to use instead of a private one."`
+	MigrateURL  string        `name:"migrate-url" env:"BANKGRAPH_MIGRATE_URL" placeholder:"URL" help:"The same database as the role that owns its tables, past any pooler. The role of the database URL then owns nothing, and gets its rights from \"migrate\"."`
+	ReadURL     string        `name:"read-url" env:"BANKGRAPH_READ_URL" placeholder:"URL" help:"A replica of the database that reads may go to; the database itself if not set."`
+	Unprepared  bool          `env:"BANKGRAPH_UNPREPARED" help:"Send reads unprepared: for a PgBouncer older than 1.21 in transaction mode."`
+	Postgres    string        `env:"BANKGRAPH_POSTGRES" placeholder:"FOLDER" help:"Folder of the PostgreSQL programs for the private database; searched for if not set."`
+	Keys        string        `name:"keyset" env:"BANKGRAPH_KEYSET" placeholder:"FILE" help:"Keyset that account numbers and secrets are sealed with. Needed with a database URL; the private database has its own under --data."`
+	Checkpoints string        `name:"audit-checkpoints" env:"BANKGRAPH_AUDIT_CHECKPOINTS" placeholder:"FILE" help:"File that every signed checkpoint of the audit chain is appended to, best on another machine's disk; under --data for the private database, and the log with a database URL, if not set."`
+	KeepEvents  time.Duration `name:"keep-events" env:"BANKGRAPH_KEEP_EVENTS" default:"2160h" placeholder:"TIME" help:"How long events stay in the feed (${default}, which is 90 days); what they tell of stays in the record."`
+	Addr        string        `env:"BANKGRAPH_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to serve on (${default})."`
+	PublicURL   string        `name:"public-url" env:"BANKGRAPH_PUBLIC_URL" placeholder:"URL" help:"Address that callers know this service by; the issuer's name in tokens. http://ADDR if not set."`
 }
 
 // Validate checks what can be checked before anything starts; kong calls it.
 func (s *settings) Validate() error {
 	if _, _, err := net.SplitHostPort(s.Addr); err != nil {
 		return fmt.Errorf("--addr (BANKGRAPH_ADDR): %w", err)
+	}
+	if s.KeepEvents < 24*time.Hour {
+		return errors.New("--keep-events (BANKGRAPH_KEEP_EVENTS) cannot be below a day: who follows the feed may be away for a while")
 	}
 	if s.DatabaseURL != "" && s.Keys == "" {
 		return errors.New("--keyset (BANKGRAPH_KEYSET) is needed with a database URL: values sealed under a lost keyset cannot be read again")

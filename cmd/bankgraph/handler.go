@@ -13,7 +13,7 @@ import (
 
 // handler is everything that is served on the one address, from the outside in: request id, log and
 // metrics, CORS, then by path; the two faces behind room, deadline and caller.
-func (c *serveCommand) handler(b *bank, meters *meters, demo bool, stopping func() bool) http.Handler {
+func (c *serveCommand) handler(b *bank, meters *meters, health *health, demo bool, stopping func() bool) http.Handler {
 	room := newRoom(c.InFlight)
 	meters.watch(room)
 	pace := newPace(c.Rate)
@@ -29,7 +29,7 @@ func (c *serveCommand) handler(b *bank, meters *meters, demo bool, stopping func
 	mountPages(mux, c.plays(demo), demo)
 	mux.HandleFunc("GET /{$}", index)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-	mux.Handle("GET /readyz", readiness(b.Core, stopping))
+	mux.Handle("GET /readyz", readiness(b.Core, health, stopping, false))
 
 	return identify(meters.observe(mux, c.cors(mux)))
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -15,8 +13,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"bankgraph/core"
-	"bankgraph/core/access"
 	"bankgraph/db"
 	"bankgraph/rest"
 )
@@ -96,10 +92,12 @@ func (m *meters) watch(room *room) {
 	m.gauge("bankgraph_requests_waiting", "Requests that wait for room.", nil, func() float64 { return float64(room.waiting.Load()) })
 }
 
-// handler serves /metrics, on an address of its own that only operators reach.
-func (m *meters) handler() http.Handler {
+// handler serves /metrics and, where the process serves, what keeps it from being ready, bank by bank, on an address of
+// its own that only operators reach.
+func (m *meters) handler(ready http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
+	mux.Handle("GET /readyz", ready)
 	return mux
 }
 
@@ -142,29 +140,4 @@ func (m *meters) record(r *http.Request, seen *recorder, route string, took time
 		slog.String("method", method), slog.String("route", route),
 		slog.Int("status", status), slog.Int64("bytes", seen.bytes), slog.Float64("ms", float64(took.Microseconds())/1000),
 		slog.String("tenant", seen.tenant), slog.String("client", seen.client), slog.String("address", host))
-}
-
-// readiness answers 200 while this process should get requests: the schema is known, the pools answer, the audit chains
-// end as they were signed and no signal to stop has come. Its keys are loaded, or it would not have started.
-func readiness(c *core.Core, stopping func() bool) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), time.Second)
-		defer cancel()
-		why := ""
-		if stopping() {
-			why = "stopping"
-		} else if err := c.DB.Ready(ctx); err != nil {
-			why = "the database does not answer"
-		} else if err := current(ctx, c.DB); err != nil {
-			why = "the schema is not up to date"
-		} else if err := c.Audit.Holds(access.Operator(ctx, 0, "", nil)); err != nil {
-			slog.ErrorContext(ctx, "not ready", "error", err)
-			why = "the audit record does not hold"
-		}
-		if why != "" {
-			http.Error(w, why, http.StatusServiceUnavailable)
-			return
-		}
-		_, _ = io.WriteString(w, "ready\n")
-	})
 }

@@ -92,15 +92,18 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 
 	var stopping atomic.Bool
 	meters := newMeters(b.DB)
-	server := newServer(c.handler(b, meters, demo, stopping.Load), log)
-	metrics := newServer(meters.handler(), log)
+	health := newHealth(meters)
+	server := newServer(c.handler(b, meters, health, demo, stopping.Load), log)
+	metrics := newServer(meters.handler(readiness(b.Core, health, stopping.Load, true)), log)
 	failed := make(chan error, 2)
 	go func() { failed <- server.Serve(listener) }()
 	go func() { failed <- metrics.Serve(metricsListener) }()
+	jobs := []job{health.job(b.Core)}
 	if !c.NoWork {
-		// Until the last request has ended; then, before the pools close, the last tick.
-		defer work(context.WithoutCancel(ctx), log, b.jobs(s, meters, log))()
+		jobs = append(jobs, b.jobs(s, log)...)
 	}
+	// Until the last request has ended; then, before the pools close, the last tick.
+	defer work(context.WithoutCancel(ctx), log, b.Tenants.List, jobs)()
 	log.Info("serving", "address", listener.Addr().String(), "metrics", metricsListener.Addr().String(), "demo", demo)
 	if !loopback(s.Addr) && s.PublicURL == "" {
 		log.Warn("BANKGRAPH_PUBLIC_URL is not set: tokens name " + public + " as their issuer")

@@ -6,15 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"bankgraph/core/access"
 	"bankgraph/core/audit"
+	"bankgraph/core/tenants"
 )
 
 // workCommand runs the workers alone. Any number of them may run, beside any number of serve.
@@ -45,10 +44,11 @@ func (c *workCommand) Run(ctx context.Context, s *settings, t *terminal) error {
 	}
 	defer b.stop()
 	meters := newMeters(b.DB)
-	metrics := newServer(meters.handler(), log)
+	health := newHealth(meters)
+	metrics := newServer(meters.handler(readiness(b.Core, health, func() bool { return ctx.Err() != nil }, true)), log)
 	failed := make(chan error, 1)
 	go func() { failed <- metrics.Serve(listener) }()
-	finish := work(ctx, log, b.jobs(s, meters, log))
+	finish := work(ctx, log, b.Tenants.List, append(b.jobs(s, log), health.job(b.Core)))
 	log.Info("working", "metrics", listener.Addr().String())
 	select {
 	case err = <-failed:
@@ -59,114 +59,193 @@ func (c *workCommand) Run(ctx context.Context, s *settings, t *terminal) error {
 	return errors.Join(err, metrics.Close())
 }
 
-// job is what workers do again and again. Each tick leaves what it could not do to the next one, of whatever worker.
+// job is what workers do for each bank again and again. Each tick leaves what it could not do to the next one, of whatever
+// worker.
 type job struct {
 	name  string
-	every time.Duration
-	tick  func(context.Context) error
+	every time.Duration // between ticks that found nothing to do
+	busy  time.Duration // between ticks that did
+	tick  func(context.Context) (busy bool, err error)
 }
 
 // longestTick bounds a tick: also how long a stop waits for one.
 const longestTick = 10 * time.Second
 
-// work starts the jobs beside each other; they end with the context. finish waits for the ticks that run.
-func work(ctx context.Context, log *slog.Logger, jobs []job) (finish func()) {
+const (
+	banksEvery  = time.Second // how often new banks are looked for
+	ticksAtOnce = 4           // of all banks together, so that requests find connections
+)
+
+// worker does jobs for every bank, each bank apart: one whose ticks fail or take long keeps no other waiting.
+type worker struct {
+	log     *slog.Logger
+	banks   func(context.Context) ([]*tenants.Tenant, error)
+	jobs    []job
+	running sync.WaitGroup
+	slots   chan struct{}
+	known   map[access.Tenant]bool
+}
+
+// work starts the jobs of every bank, also of those that are added later; they end with the context. finish waits for the
+// ticks that run.
+func work(ctx context.Context, log *slog.Logger, banks func(context.Context) ([]*tenants.Tenant, error), jobs []job) (finish func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	for _, j := range jobs {
-		running.Go(func() {
-			ticker := time.NewTicker(j.every)
-			defer ticker.Stop()
-			for {
-				j.once(ctx, log)
-				select {
-				case <-ctx.Done():
-					return
-				case <-ticker.C:
-				}
+	w := &worker{log: log, banks: banks, jobs: jobs, slots: make(chan struct{}, ticksAtOnce), known: map[access.Tenant]bool{}}
+	w.running.Go(func() { w.each(ctx) })
+	return func() { cancel(); w.running.Wait() }
+}
+
+// each starts the jobs of banks that are new.
+func (w *worker) each(ctx context.Context) {
+	for {
+		banks, err := w.banks(access.Operator(ctx, 0, "", nil))
+		if err != nil && ctx.Err() == nil {
+			w.log.Error("banks could not be listed", "error", err)
+		}
+		for _, bank := range banks {
+			if w.known[bank.ID] {
+				continue
 			}
-		})
+			w.known[bank.ID] = true
+			for _, j := range w.jobs {
+				w.running.Go(func() { w.repeat(ctx, bank, j) })
+			}
+		}
+		if !pause(ctx, banksEvery) {
+			return
+		}
 	}
-	return func() { cancel(); running.Wait() }
+}
+
+// repeat does a job of one bank until the context ends. It comes back soon while there is something to do, and ever
+// later while there is not.
+func (w *worker) repeat(ctx context.Context, bank *tenants.Tenant, j job) {
+	for wait := j.busy; ; {
+		select {
+		case w.slots <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		busy, err := w.once(ctx, bank, j)
+		<-w.slots
+		switch {
+		case err != nil:
+			wait = j.every
+		case busy:
+			wait = j.busy
+		default:
+			wait = min(2*wait, j.every)
+		}
+		if !pause(ctx, wait) {
+			return
+		}
+	}
 }
 
 // once is one tick, which may end what it began after a signal. A failure is logged; the next tick tries again.
-func (j job) once(ctx context.Context, log *slog.Logger) {
+func (w *worker) once(ctx context.Context, bank *tenants.Tenant, j job) (busy bool, err error) {
+	log := w.log.With("job", j.name, "tenant", bank.Code)
 	defer func() {
 		if panicked := recover(); panicked != nil {
-			log.Error("job failed", "job", j.name, "panic", panicked)
+			log.Error("job failed", "panic", panicked)
+			err = errors.New("panic")
 		}
 	}()
-	if ctx.Err() != nil {
-		return
-	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestTick)
 	defer cancel()
-	if err := j.tick(ctx); err != nil {
-		log.Error("job failed", "job", j.name, "error", err)
+	busy, err = j.tick(access.Operator(ctx, bank.ID, bank.Code, bank.Location()))
+	if err != nil {
+		log.Error("job failed", "error", err)
+	}
+	return busy, err
+}
+
+// pause waits, and reports whether the context goes on.
+func pause(ctx context.Context, wait time.Duration) bool {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
 	}
 }
 
 // jobs are all there are.
-func (b *bank) jobs(s *settings, meters *meters, log *slog.Logger) []job {
-	var waiting atomic.Uint64 // seconds, as bits of a float
-	meters.gauge("bankgraph_audit_waiting_seconds", "For how long the oldest audit entry has waited to be sealed.", nil,
-		func() float64 { return math.Float64frombits(waiting.Load()) })
+func (b *bank) jobs(s *settings, log *slog.Logger) []job {
 	keep := s.keeper(log)
 	return []job{
-		{"seal audit entries", time.Second, func(ctx context.Context) error { return b.sealAudit(ctx, keep, &waiting) }},
-		{"seal regulatory entries", 10 * time.Second, b.sealReporting},
+		{"seal audit entries", time.Second, 50 * time.Millisecond, func(ctx context.Context) (bool, error) { return b.sealAudit(ctx, keep) }},
+		{"find audit entries that nobody seals", 10 * time.Minute, time.Second, b.sweepAudit()},
+		{"seal regulatory entries", 10 * time.Second, 50 * time.Millisecond, b.sealReporting},
+		{"remove old events", time.Hour, time.Second, func(ctx context.Context) (bool, error) {
+			purged, err := b.Events.Purge(ctx, s.KeepEvents)
+			return purged > 0, err
+		}},
 	}
 }
 
-// sealAudit seals what every bank has written since the last tick, and signs what is due. What goes wrong at one bank
-// does not keep the others waiting.
-func (b *bank) sealAudit(ctx context.Context, keep func(audit.Checkpoint) error, waiting *atomic.Uint64) error {
-	tails, err := b.Audit.Tails(access.Operator(ctx, 0, "", nil))
+// sealAudit seals what the bank has written since the last tick, and signs what is due. A database that turns out to be
+// another one than was signed in last is noted first.
+func (b *bank) sealAudit(ctx context.Context, keep audit.Keeper) (busy bool, err error) {
+	tail, err := b.Audit.Tail(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
-	oldest, problems := 0.0, []error(nil)
-	for _, tail := range tails {
-		oldest = max(oldest, tail.Waiting)
-		operator := access.Operator(ctx, tail.Tenant, tail.Code, nil)
-		if _, err := b.Audit.Seal(operator); err != nil {
-			problems = append(problems, err)
-			continue
-		}
-		if tail.Unsaid {
-			problems = append(problems, b.Audit.Sign(operator, b.Clients.Sign, keep))
-		}
+	if tail.Unsealed > 0 {
+		_, err = b.Audit.Seal(ctx)
 	}
-	waiting.Store(math.Float64bits(oldest))
-	return errors.Join(problems...)
+	if err == nil && tail.Unsigned {
+		err = b.Audit.Sign(ctx, b.Clients.Sign, keep)
+	}
+	if errors.Is(err, audit.ErrMoved) {
+		_, err = b.Audit.Resume(ctx, b.Clients.Sign, keep, "")
+		return true, err
+	}
+	return tail.Unsealed > 0, err
 }
 
-// sealReporting seals what contacts have in the clear since the time before it was sealed. The next tick goes on where
-// half of one is not enough.
-func (b *bank) sealReporting(ctx context.Context) error {
-	until := time.Now().Add(longestTick / 2)
-	banks, err := b.Contacts.Unsealed(access.Operator(ctx, 0, "", nil))
-	problems := []error{err}
-	for _, tenant := range banks {
-		operator := access.Operator(ctx, tenant, "", nil)
-		for sealed := 1; sealed > 0 && time.Now().Before(until); {
-			sealed, err = b.Contacts.Seal(operator)
-			problems = append(problems, err)
+// sweepAudit looks for entries of the last day when it starts, and then for those of the last ticks.
+func (b *bank) sweepAudit() func(context.Context) (bool, error) {
+	var begun sync.Map
+	return func(ctx context.Context) (bool, error) {
+		caller, err := access.Require(ctx)
+		if err != nil {
+			return false, err
 		}
+		within := 30 * time.Minute
+		if _, again := begun.Load(caller.Tenant); !again {
+			within = 24 * time.Hour
+		}
+		found, err := b.Audit.Sweep(ctx, within)
+		if err == nil && found == 0 {
+			begun.Store(caller.Tenant, true)
+		}
+		return found > 0, err
 	}
-	return errors.Join(problems...)
 }
 
-// keeper keeps checkpoints outside the database: in a file, or else in the log.
-func (s *settings) keeper(log *slog.Logger) func(audit.Checkpoint) error {
+// sealReporting seals what contacts have in the clear since the time before it was sealed.
+func (b *bank) sealReporting(ctx context.Context) (bool, error) {
+	sealed, err := b.Contacts.Seal(ctx)
+	return sealed > 0, err
+}
+
+// keeper keeps what was signed of the audit chain outside the database: in a file, or else in the log.
+func (s *settings) keeper(log *slog.Logger) audit.Keeper {
 	path := s.checkpointsFile()
-	return func(c audit.Checkpoint) error {
+	return func(signed audit.Line) error {
+		if signed.Restore != nil {
+			log.Warn("the audit record goes on in another database", "restore", signed.Restore)
+		}
 		if path == "" {
-			log.Info("audit checkpoint", "checkpoint", c)
+			if signed.Checkpoint != nil {
+				log.Info("audit checkpoint", "checkpoint", signed.Checkpoint)
+			}
 			return nil
 		}
-		line, err := json.Marshal(c)
+		line, err := json.Marshal(signed)
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func New(d *db.DB, now func() time.Time) *Service {
 	return &Service{db: d, now: now, refused: newRefusedBefore()}
 }
 
-// WriteTx writes an entry with the change that it tells of.
+// WriteTx writes an entry with the change that it tells of. It has no number in the record until it is sealed.
 func WriteTx(ctx context.Context, tx bun.IDB, entry Entry) error {
 	if entry.Before == nil {
 		entry.Before = []byte("{}")
@@ -33,5 +33,11 @@ func WriteTx(ctx context.Context, tx bun.IDB, entry Entry) error {
 	if err := db.Last(ctx, tx, tx.NewInsert().Model(&entry).Returning("NULL")); err != nil {
 		return fmt.Errorf("write the audit entry of %s: %w", entry.Action, err)
 	}
+	if err := db.Last(ctx, tx, tx.NewRaw(unsealed, entry.Tenant)); err != nil {
+		return fmt.Errorf("leave the audit entry of %s to be sealed: %w", entry.Action, err)
+	}
 	return nil
 }
+
+// unsealed notes that the entry that the session wrote last is to be sealed.
+const unsealed = `INSERT INTO audit_unsealed (tenant, entry) VALUES (?, currval('audit_ids'))`

@@ -26,67 +26,72 @@ type Checkpoint struct {
 	Seq       int64         `bun:"seq,pk" json:"seq"`
 	Hash      Hash          `bun:"hash,type:bytea" json:"hash"`
 	At        time.Time     `bun:"at" json:"at"`
+	Epoch     int64         `bun:"epoch" json:"epoch,omitempty"`       // 0: signed before epochs were counted
+	Database  string        `bun:"database" json:"database,omitempty"` // that it was signed in
 	KID       string        `bun:"kid" json:"kid"`
 	Signature string        `bun:"signature" json:"signature"` // the compact JWS
 }
 
 // statement is what is signed.
 type statement struct {
-	Tenant access.Tenant `json:"tenant"`
-	Seq    int64         `json:"seq"`
-	Hash   Hash          `json:"hash"`
-	At     time.Time     `json:"at"`
+	Tenant   access.Tenant `json:"tenant"`
+	Seq      int64         `json:"seq"`
+	Hash     Hash          `json:"hash"`
+	At       time.Time     `json:"at"`
+	Epoch    int64         `json:"epoch,omitempty"`
+	Database string        `json:"database,omitempty"`
 }
 
 func (c *Checkpoint) statement() []byte {
-	text, _ := json.Marshal(statement{c.Tenant, c.Seq, c.Hash, c.At.UTC()}) // nothing in it can fail
+	text, _ := json.Marshal(statement{c.Tenant, c.Seq, c.Hash, c.At.UTC(), c.Epoch, c.Database}) // nothing in it can fail
 	return text
 }
 
-// signedBy tells whether the key's owner signed this checkpoint.
+// signedBy reports whether the key's owner signed this checkpoint.
 func (c *Checkpoint) signedBy(key *jose.JSONWebKey) bool {
-	signed, err := jose.ParseSignedCompact(c.Signature, []jose.SignatureAlgorithm{jose.ES256})
-	if err != nil || len(signed.Signatures) != 1 || signed.Signatures[0].Protected.ExtraHeaders[jose.HeaderType] != checkpointType {
+	return signedBy(key, checkpointType, c.Signature, c.statement())
+}
+
+// signedBy reports whether a compact JWS is of this key, this type and these words.
+func signedBy(key *jose.JSONWebKey, as, signature string, statement []byte) bool {
+	signed, err := jose.ParseSignedCompact(signature, []jose.SignatureAlgorithm{jose.ES256})
+	if err != nil || len(signed.Signatures) != 1 || signed.Signatures[0].Protected.ExtraHeaders[jose.HeaderType] != as {
 		return false
 	}
 	said, err := signed.Verify(key)
-	return err == nil && string(said) == string(c.statement())
+	return err == nil && string(said) == string(statement)
 }
 
 // Signer signs for the caller's bank: what, and as which type, into a compact JWS. It tells with which key.
 type Signer func(ctx context.Context, as string, what []byte) (kid, signature string, err error)
 
+// Keeper keeps what was signed outside the database: a line with a checkpoint or a restore.
+type Keeper func(Line) error
+
 // ErrBroken is a chain that no longer says what it said when it was signed.
 var ErrBroken = errors.New("the audit chain was tampered with: run \"bankgraph audit verify\"")
 
-// Holds is ErrBroken where the chain of any bank no longer has what was signed last. It looks at that one place of each:
+// Holds is ErrBroken where the chain of the caller's bank no longer has what was signed last. It looks at that one place:
 // the whole chain is for Verify.
 func (s *Service) Holds(ctx context.Context) error {
-	if _, err := access.Require(ctx, access.ManageTenants); err != nil {
-		return err
-	}
-	var broken []access.Tenant
-	err := s.db.NewRaw(`SELECT t.id FROM tenants AS t
-		CROSS JOIN LATERAL (SELECT seq, hash FROM audit_checkpoints WHERE tenant = t.id ORDER BY seq DESC LIMIT 1) AS c
-		WHERE NOT EXISTS (SELECT FROM audit_seals AS s WHERE s.tenant = t.id AND s.seq = c.seq AND s.hash = c.hash) LIMIT 1`).Scan(ctx, &broken)
-	if err != nil {
-		return fmt.Errorf("look at the ends of the audit chains: %w", err)
-	}
-	if len(broken) > 0 {
-		return fmt.Errorf("bank %d: %w", broken[0], ErrBroken)
-	}
-	return nil
-}
-
-// Sign signs the end of the chain of the caller's bank, where it has grown since it was signed last. keep stores the
-// checkpoint outside the database, and comes first: where it fails, there is no checkpoint. A chain that no longer
-// holds what was signed before is ErrBroken; nothing further vouches for it.
-func (s *Service) Sign(ctx context.Context, sign Signer, keep func(Checkpoint) error) error {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
 		return err
 	}
-	next, err := s.unsaid(ctx, caller.Tenant)
+	_, err = s.lastSigned(ctx, caller.Tenant)
+	return err
+}
+
+// Sign signs the end of the chain of the caller's bank, where it has grown since it was signed last. keep stores the
+// checkpoint outside the database, and comes first: where it fails, there is no checkpoint. A chain that no longer
+// holds what was signed before is ErrBroken; nothing further vouches for it. One in another database than it was signed in
+// last is ErrMoved.
+func (s *Service) Sign(ctx context.Context, sign Signer, keep Keeper) error {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return err
+	}
+	next, err := s.unsigned(ctx, caller.Tenant)
 	if err != nil || next == nil {
 		return err
 	}
@@ -106,7 +111,7 @@ func (s *Service) Sign(ctx context.Context, sign Signer, keep func(Checkpoint) e
 		if n, err := added.RowsAffected(); err != nil || n == 0 {
 			return err // another worker has signed the same end
 		}
-		return keep(*next)
+		return keep(Line{Checkpoint: next})
 	})
 	if err != nil {
 		return fmt.Errorf("keep a checkpoint of bank %d: %w", caller.Tenant, err)
@@ -114,29 +119,40 @@ func (s *Service) Sign(ctx context.Context, sign Signer, keep func(Checkpoint) e
 	return nil
 }
 
-// unsaid is the checkpoint that is to be signed; nil where the last one still says it all.
-func (s *Service) unsaid(ctx context.Context, tenant access.Tenant) (*Checkpoint, error) {
+// lastSigned is the last entry that was signed; 0 where there is none. It is ErrBroken where that is not what it was.
+func (s *Service) lastSigned(ctx context.Context, tenant access.Tenant) (seq int64, err error) {
 	var last struct {
 		Seq   int64 `bun:"seq"`
 		Holds bool  `bun:"holds"`
 	}
-	err := s.db.NewRaw(`SELECT c.seq, EXISTS (SELECT FROM audit_seals AS s WHERE s.tenant = c.tenant AND s.seq = c.seq AND s.hash = c.hash) AS holds
-		FROM audit_checkpoints AS c WHERE c.tenant = ? ORDER BY c.seq DESC LIMIT 1`, tenant).Scan(ctx, &last)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return nil, fmt.Errorf("read the last checkpoint of bank %d: %w", tenant, err)
-	}
-	if err == nil && !last.Holds {
-		return nil, fmt.Errorf("bank %d, entry %d: %w", tenant, last.Seq, ErrBroken)
-	}
-	next := &Checkpoint{Tenant: tenant}
-	err = s.db.NewRaw(`SELECT seq, hash, clock_timestamp() AS at FROM audit_seals WHERE tenant = ? AND seq > ? ORDER BY seq DESC LIMIT 1`,
-		tenant, last.Seq).Scan(ctx, &next.Seq, &next.Hash, &next.At)
+	err = s.db.NewRaw(`SELECT c.seq, EXISTS (SELECT FROM audit_seals AS s WHERE s.tenant = ?0 AND s.seq = c.seq AND s.hash = c.hash) AS holds
+		FROM audit_checkpoints AS c WHERE c.tenant = ?0 ORDER BY c.seq DESC LIMIT 1`, tenant).Scan(ctx, &last)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
+		return 0, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the end of the chain of bank %d: %w", tenant, err)
+		return 0, fmt.Errorf("read the last checkpoint of bank %d: %w", tenant, err)
 	}
-	next.At = next.At.UTC()
-	return next, nil
+	if !last.Holds {
+		return 0, fmt.Errorf("bank %d, entry %d: %w", tenant, last.Seq, ErrBroken)
+	}
+	return last.Seq, nil
+}
+
+// unsigned is the checkpoint that is to be signed; nil where the last one still says it all.
+func (s *Service) unsigned(ctx context.Context, tenant access.Tenant) (*Checkpoint, error) {
+	last, err := s.lastSigned(ctx, tenant)
+	if err != nil {
+		return nil, err
+	}
+	end, err := placeOf(ctx, s.db, tenant)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the end of the chain of bank %d: %w", tenant, err)
+	case end.moved():
+		return nil, fmt.Errorf("bank %d: %w", tenant, ErrMoved)
+	case end.Seq <= last:
+		return nil, nil
+	}
+	return &Checkpoint{Tenant: tenant, Seq: end.Seq, Hash: end.Hash, At: end.Now.UTC(), Epoch: end.Epoch, Database: end.Here}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -45,6 +46,7 @@ type reader struct {
 	checkpoints []*Checkpoint // read, and not yet passed on
 	asked       int64         // up to which entry checkpoints were read
 	signed      int64         // the last entry that one is about
+	restores    []*Restore    // not yet passed on
 }
 
 func (r *reader) pass(line Line) error {
@@ -61,10 +63,11 @@ func (r *reader) read(since time.Time, keys []jose.JSONWebKey) error {
 	vouched := db.Queue(b, lastSigned, r.tenant)
 	ends := db.Queue(b, lastSeal, r.tenant)
 	begins := db.Queue(b, beginning, r.tenant, since)
+	restores := db.Queue(b, restored, r.tenant)
 	if err := b.Send(r.ctx); err != nil {
 		return err
 	}
-	first, last := place{Tx: "0", Hash: make(Hash, 32)}, place{Tx: "0"}
+	first, last := link{Hash: make(Hash, 32)}, link{}
 	if end, _ := ends.One(); end != nil {
 		last = *end
 	}
@@ -74,6 +77,11 @@ func (r *reader) read(since time.Time, keys []jose.JSONWebKey) error {
 	if c, _ := vouched.One(); c != nil {
 		r.signed = c.Seq
 	}
+	for _, restore := range restores.Items {
+		if restore.After >= first.Seq && restore.After <= last.Seq {
+			r.restores = append(r.restores, restore)
+		}
+	}
 	err := r.pass(Line{Begin: &Begin{Form: form, Tenant: r.tenant, Code: r.code, Seq: first.Seq, Hash: first.Hash}})
 	for i := range keys {
 		if err == nil {
@@ -81,11 +89,14 @@ func (r *reader) read(since time.Time, keys []jose.JSONWebKey) error {
 		}
 	}
 	if err == nil {
-		err = r.sealed(first, last)
+		err = r.sealed(first.Seq, last.Seq)
+	}
+	if err == nil {
+		err = r.strays()
 	}
 	var unsealed int64
 	if err == nil {
-		unsealed, err = r.unsealed(last)
+		unsealed, err = r.unsealed()
 	}
 	if err != nil {
 		return err
@@ -93,26 +104,35 @@ func (r *reader) read(since time.Time, keys []jose.JSONWebKey) error {
 	return r.pass(Line{End: &End{Seq: last.Seq, Unsealed: unsealed}})
 }
 
-// place is where a seal stands in the order of commits.
-type place struct {
-	Seq   int64  `bun:"seq"`
-	Tx    string `bun:"tx"`
-	Entry int64  `bun:"entry"`
-	Hash  Hash   `bun:"hash,type:bytea"`
+// link is a seal of the chain.
+type link struct {
+	Seq  int64 `bun:"seq"`
+	Hash Hash  `bun:"hash,type:bytea"`
 }
 
 var (
-	lastSigned = db.NewText[place](`SELECT seq FROM audit_checkpoints WHERE tenant = $1 ORDER BY seq DESC LIMIT 1`)
-	lastSeal   = db.NewText[place](`SELECT seq, tx::text AS tx, entry, hash FROM audit_seals WHERE tenant = $1 ORDER BY seq DESC LIMIT 1`)
+	lastSigned = db.NewText[link](`SELECT seq FROM audit_checkpoints WHERE tenant = $1 ORDER BY seq DESC LIMIT 1`)
+	lastSeal   = db.NewText[link](`SELECT seq, hash FROM audit_seals WHERE tenant = $1 ORDER BY seq DESC LIMIT 1`)
 	// The last checkpoint before a time: an export that begins there begins with something signed.
-	beginning = db.NewText[place](`SELECT s.seq, s.tx::text AS tx, s.entry, c.hash FROM audit_checkpoints AS c JOIN audit_seals AS s ON s.tenant = c.tenant AND s.seq = c.seq
-		WHERE c.tenant = $1 AND c.at < $2 ORDER BY c.seq DESC LIMIT 1`)
-	// Entries, not seals, lead: so one without a seal shows. A seal without an entry leaves a gap in seq.
-	reading = db.NewText[row](`SELECT coalesce(s.seq, 0) AS seq, s.hash, ` + texts + ` FROM audit_entries AS e LEFT JOIN audit_seals AS s ON s.tenant = e.tenant AND s.entry = e.id
-		WHERE e.tenant = $1 AND (e.tx, e.id) > ($2::text::xid8, $3) AND (e.tx, e.id) <= ($4::text::xid8, $5) ORDER BY e.tx, e.id LIMIT $6`)
-	waiting = db.NewText[Text](`SELECT ` + texts + ` FROM audit_entries AS e
-		WHERE e.tenant = $1 AND (e.tx, e.id) > ($2::text::xid8, $3) ORDER BY e.tx, e.id LIMIT $4`)
-	signed = db.NewText[Checkpoint](`SELECT tenant, seq, hash, at, kid, signature FROM audit_checkpoints WHERE tenant = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT $4`)
+	beginning = db.NewText[link](`SELECT seq, hash FROM audit_checkpoints WHERE tenant = $1 AND at < $2 ORDER BY seq DESC LIMIT 1`)
+	// Seals lead. One that is gone, and one whose entry is gone, leaves a gap in seq.
+	reading = db.NewText[row](`SELECT s.seq, s.hash, ` + texts + ` FROM audit_seals AS s JOIN audit_entries AS e ON e.tenant = s.tenant AND e.id = s.entry
+		WHERE s.tenant = $1 AND e.tenant = $1 AND s.seq > $2 AND s.seq <= $3 ORDER BY s.seq LIMIT $4`)
+	// Entries that have no seal and wait for none, a span of ids at a time.
+	astray = db.NewText[Text](`SELECT ` + texts + ` FROM audit_entries AS e WHERE e.tenant = $1 AND e.id >= $2 AND e.id < $3
+		AND NOT EXISTS (SELECT FROM audit_seals AS s WHERE s.tenant = $1 AND s.entry = e.id)
+		AND NOT EXISTS (SELECT FROM audit_unsealed AS u WHERE u.tenant = $1 AND u.entry = e.id) ORDER BY e.id LIMIT 1`)
+	nextEntry = db.NewText[Text](`SELECT id FROM audit_entries AS e WHERE e.tenant = $1 AND e.id >= $2 ORDER BY e.id LIMIT 1`)
+	waiting   = db.NewText[Text](`SELECT ` + texts + ` FROM audit_unsealed AS u JOIN audit_entries AS e ON e.tenant = u.tenant AND e.id = u.entry
+		WHERE e.tenant = $1 AND u.tenant = $1 AND u.entry > $2 AND NOT EXISTS (SELECT FROM audit_seals AS s WHERE s.tenant = $1 AND s.entry = u.entry)
+		ORDER BY u.entry LIMIT $3`)
+	// Entries that wait and are gone: somebody took them out of the record.
+	gone = db.NewText[link](`SELECT u.entry AS seq FROM audit_unsealed AS u
+		WHERE u.tenant = $1 AND NOT EXISTS (SELECT FROM audit_entries AS e WHERE e.tenant = $1 AND e.id = u.entry) ORDER BY u.entry LIMIT 1`)
+	signed = db.NewText[Checkpoint](`SELECT tenant, seq, hash, at, epoch, database, kid, signature FROM audit_checkpoints
+		WHERE tenant = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT $4`)
+	restored = db.NewText[Restore](`SELECT tenant, epoch, after, hash, was, "is", reason, at, kid, signature FROM audit_restores
+		WHERE tenant = $1 ORDER BY epoch`)
 )
 
 type row struct {
@@ -121,15 +141,15 @@ type row struct {
 	Text `bun:",extend"`
 }
 
-// sealed passes on the entries after one place up to another, with the checkpoints between.
-func (r *reader) sealed(after, upTo place) error {
-	done, total := 0, int(upTo.Seq-after.Seq)
-	if err := r.passSigned(after.Seq); err != nil {
+// sealed passes on the entries after one number up to another, with the checkpoints and restores between.
+func (r *reader) sealed(after, upTo int64) error {
+	begin := after
+	if err := r.passSigned(after); err != nil {
 		return err
 	}
 	for {
 		b := r.service.db.Fresh()
-		rows := db.Queue(b, reading, r.tenant, after.Tx, after.Entry, upTo.Tx, upTo.Entry, window)
+		rows := db.Queue(b, reading, r.tenant, after, upTo, window)
 		if err := b.Send(r.ctx); err != nil {
 			return err
 		}
@@ -140,46 +160,100 @@ func (r *reader) sealed(after, upTo place) error {
 			if err := r.passSigned(row.Seq); err != nil {
 				return err
 			}
-			after.Tx, after.Entry = row.Tx, row.ID
+			after = row.Seq
 		}
-		done += len(rows.Items)
-		r.progress(min(done, total), total)
+		r.progress(int(after-begin), int(upTo-begin))
 		if len(rows.Items) < window {
-			return r.passSigned(r.signed)
+			return r.passSigned(max(r.signed, upTo))
 		}
 	}
 }
 
-// passSigned passes on the checkpoints of entries up to one.
+// passSigned passes on the checkpoints of entries up to one, and the restores behind them.
 func (r *reader) passSigned(upTo int64) error {
 	for {
-		if len(r.checkpoints) == 0 && r.asked < r.signed {
-			b := r.service.db.Fresh()
-			rows := db.Queue(b, signed, r.tenant, r.asked, r.signed, window)
-			if err := b.Send(r.ctx); err != nil {
+		if err := r.moreCheckpoints(); err != nil {
+			return err
+		}
+		checkpoint := len(r.checkpoints) > 0 && r.checkpoints[0].Seq <= upTo
+		restore := len(r.restores) > 0 && r.restores[0].After <= upTo
+		switch {
+		case checkpoint && (!restore || r.checkpoints[0].Seq <= r.restores[0].After):
+			c := r.checkpoints[0]
+			r.checkpoints, c.At = r.checkpoints[1:], c.At.UTC()
+			if err := r.pass(Line{Checkpoint: c}); err != nil {
 				return err
 			}
-			r.checkpoints, r.asked = rows.Items, r.signed
-			if n := len(rows.Items); n == window {
-				r.asked = rows.Items[n-1].Seq
+		case restore:
+			moved := r.restores[0]
+			r.restores, moved.At = r.restores[1:], moved.At.UTC()
+			if err := r.pass(Line{Restore: moved}); err != nil {
+				return err
 			}
-		}
-		if len(r.checkpoints) == 0 || r.checkpoints[0].Seq > upTo {
+		default:
 			return nil
-		}
-		c := r.checkpoints[0]
-		r.checkpoints, c.At = r.checkpoints[1:], c.At.UTC()
-		if err := r.pass(Line{Checkpoint: c}); err != nil {
-			return err
 		}
 	}
 }
 
-// unsealed passes on the entries behind the end of the chain.
-func (r *reader) unsealed(after place) (n int64, err error) {
-	for {
+// moreCheckpoints reads further ones where all that were read are passed on.
+func (r *reader) moreCheckpoints() error {
+	if len(r.checkpoints) > 0 || r.asked >= r.signed {
+		return nil
+	}
+	b := r.service.db.Fresh()
+	rows := db.Queue(b, signed, r.tenant, r.asked, r.signed, window)
+	if err := b.Send(r.ctx); err != nil {
+		return err
+	}
+	r.checkpoints, r.asked = rows.Items, r.signed
+	if n := len(rows.Items); n == window {
+		r.asked = rows.Items[n-1].Seq
+	}
+	return nil
+}
+
+// idsAtATime is how many ids one look for strays spans: it reads two indexes, and stays far below the time that a
+// statement has.
+const idsAtATime = 500_000
+
+// strays passes on the first entry that neither has a seal nor waits for one, as one that is not sealed.
+func (r *reader) strays() error {
+	for from := int64(math.MinInt64); ; {
 		b := r.service.db.Fresh()
-		rows := db.Queue(b, waiting, r.tenant, after.Tx, after.Entry, window)
+		next := db.Queue(b, nextEntry, r.tenant, from)
+		if err := b.Send(r.ctx); err != nil {
+			return err
+		}
+		first, _ := next.One()
+		if first == nil {
+			return nil
+		}
+		b = r.service.db.Fresh()
+		stray := db.Queue(b, astray, r.tenant, first.ID, first.ID+idsAtATime)
+		if err := b.Send(r.ctx); err != nil {
+			return err
+		}
+		if found, _ := stray.One(); found != nil {
+			return r.pass(Line{Sealed: &Sealed{Entry: *found}})
+		}
+		from = first.ID + idsAtATime
+	}
+}
+
+// unsealed passes on the entries behind the end of the chain. One that is gone has no text.
+func (r *reader) unsealed() (n int64, err error) {
+	b := r.service.db.Fresh()
+	missing := db.Queue(b, gone, r.tenant)
+	if err := b.Send(r.ctx); err != nil {
+		return 0, err
+	}
+	if first, _ := missing.One(); first != nil {
+		return 1, r.pass(Line{Unsealed: &Text{ID: first.Seq}})
+	}
+	for after := int64(math.MinInt64); ; {
+		b := r.service.db.Fresh()
+		rows := db.Queue(b, waiting, r.tenant, after, window)
 		if err := b.Send(r.ctx); err != nil {
 			return n, err
 		}
@@ -187,7 +261,7 @@ func (r *reader) unsealed(after place) (n int64, err error) {
 			if err := r.pass(Line{Unsealed: entry}); err != nil {
 				return n, err
 			}
-			after.Tx, after.Entry = entry.Tx, entry.ID
+			after = entry.ID
 			n++
 		}
 		if len(rows.Items) < window {

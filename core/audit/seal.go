@@ -16,54 +16,60 @@ import (
 // signEvery is how long the chain's end stays unsigned while it grows.
 const signEvery = time.Minute
 
-// Tail is what is to be done about the end of one bank's chain.
+// Tail is the end of a bank's chain and what waits behind it.
 type Tail struct {
-	Tenant  access.Tenant `bun:"tenant"`
-	Code    string        `bun:"code"`
-	Waiting float64       `bun:"waiting"` // for how many seconds the oldest entry has waited to be sealed; 0: none does
-	Unsaid  bool          `bun:"unsaid"`  // it is time for a checkpoint
+	Unsealed int64   `bun:"unsealed"` // entries that wait to be sealed; counted up to MostCounted
+	Waiting  float64 `bun:"waiting"`  // for how many seconds the oldest of them has waited; 0 where none waits
+	Unsigned bool    `bun:"unsigned"` // it is time for a checkpoint
 }
 
-// Tails are the banks where anything is to be done. Workers ask every second.
-func (s *Service) Tails(ctx context.Context) ([]Tail, error) {
-	if _, err := access.Require(ctx, access.ManageTenants); err != nil {
-		return nil, err
-	}
-	var tails []Tail
-	err := s.db.NewRaw(`SELECT t.id AS tenant, t.code, coalesce(u.waiting, 0) AS waiting, h.seq IS NOT NULL AND NOT c.enough AS unsaid
-		FROM tenants AS t
-		LEFT JOIN LATERAL (SELECT seq, tx, entry FROM audit_seals WHERE tenant = t.id ORDER BY seq DESC LIMIT 1) AS h ON true
-		LEFT JOIN LATERAL (
-			SELECT greatest(extract(epoch FROM clock_timestamp() - at), 0.001)::float8 AS waiting FROM audit_entries
-			WHERE tenant = t.id AND (tx, id) > (coalesce(h.tx, '0'), coalesce(h.entry, 0)) ORDER BY tx, id LIMIT 1) AS u ON true
-		CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM audit_checkpoints
-			WHERE tenant = t.id AND (seq >= h.seq OR at > clock_timestamp() - ?::interval)) AS enough) AS c
-		WHERE u.waiting > 0 OR h.seq IS NOT NULL AND NOT c.enough ORDER BY t.id`, signEvery.String()).Scan(ctx, &tails)
+// MostCounted bounds the count of entries that wait.
+const MostCounted = 100_000
+
+// Tail looks at the end of the chain of the caller's bank.
+func (s *Service) Tail(ctx context.Context) (Tail, error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
-		return nil, fmt.Errorf("look for audit entries that wait: %w", err)
+		return Tail{}, err
 	}
-	return tails, nil
+	var tail Tail
+	err = s.db.NewRaw(`SELECT
+		(SELECT count(*) FROM (SELECT FROM audit_unsealed WHERE tenant = ?0 LIMIT ?1) AS u) AS unsealed,
+		coalesce((SELECT greatest(extract(epoch FROM clock_timestamp() - e.at), 0.001)::float8
+			FROM audit_unsealed AS u JOIN audit_entries AS e ON e.tenant = u.tenant AND e.id = u.entry
+			WHERE u.tenant = ?0 AND e.tenant = ?0 ORDER BY u.entry LIMIT 1), 0) AS waiting,
+		h.seq IS NOT NULL AND NOT EXISTS (SELECT FROM audit_checkpoints
+			WHERE tenant = ?0 AND (seq >= h.seq OR at > clock_timestamp() - ?2::interval)) AS unsigned
+		FROM (SELECT max(seq) AS seq FROM audit_seals WHERE tenant = ?0) AS h`,
+		caller.Tenant, MostCounted, signEvery.String()).Scan(ctx, &tail)
+	if err != nil {
+		return Tail{}, fmt.Errorf("look at the end of the audit chain of bank %d: %w", caller.Tenant, err)
+	}
+	return tail, nil
 }
 
-// seal is a row of audit_seals.
+// seal is a row of audit_seals. Its number is the entry's place in the bank's record: chain, checkpoints and the feed
+// of events all count by it.
 type seal struct {
 	bun.BaseModel `bun:"table:audit_seals"`
 
 	Tenant access.Tenant `bun:"tenant"`
 	Seq    int64         `bun:"seq"`
 	Entry  int64         `bun:"entry"`
-	Tx     string        `bun:"tx"`
 	Hash   Hash          `bun:"hash,type:bytea"`
 }
 
 // batch is how many entries are sealed in one transaction.
 const batch = 1000
 
-// Seal seals what the caller's bank has written and committed, and returns how many entries that were. Where
-// another one is at it, that one does. Each batch is one transaction, so a kill leaves a shorter chain, never a wrong one.
+// Seal numbers and seals what the caller's bank has written and committed, and returns how many entries that were. Where
+// another one is at it, that one does. Each batch is one transaction, so a kill leaves a shorter chain, never a wrong
+// one. A record that goes on in another database is ErrMoved: Resume comes first.
 //
-// An entry is sealed once every transaction up to its own has ended: only then is its place known, because none can
-// come to stand before it (reliability 3.6).
+// Every entry that is committed and has no number gets the next one; one that is not visible yet gets a later one. So
+// nothing depends on the numbers of transactions, which a restore into a new cluster starts anew. What was done to one
+// object comes in the order in which it was done: who changes it holds its row, so the earlier entry is visible first, or
+// both are and the earlier one has the smaller id.
 func (s *Service) Seal(ctx context.Context) (sealed int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -80,44 +86,126 @@ func (s *Service) Seal(ctx context.Context) (sealed int, err error) {
 	}
 }
 
-func (s *Service) sealSome(ctx context.Context, tenant access.Tenant) (sealed int, err error) {
+// unsealedEntry is an entry that waits. It may have its seal already: a sealer of the previous release takes nothing away.
+type unsealedEntry struct {
+	Text   `bun:",extend"`
+	Sealed bool `bun:"sealed"`
+}
+
+func (s *Service) sealSome(ctx context.Context, tenant access.Tenant) (done int, err error) {
 	err = s.db.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
-		sealed = 0
+		done = 0
 		held, err := db.AuditChain.TryTx(ctx, tx, int64(tenant))
 		if err != nil || !held {
 			return err
 		}
-		head, err := headOf(ctx, tx, tenant)
-		if err != nil {
-			return err
-		}
-		var entries []Text
-		err = tx.NewRaw(`SELECT `+texts+` FROM audit_entries AS e
-			WHERE e.tenant = ?0 AND (e.tx, e.id) > (?1::xid8, ?2) AND e.tx < pg_snapshot_xmin(pg_current_snapshot())
-			ORDER BY e.tx, e.id LIMIT ?3`, tenant, head.Tx, head.Entry, batch).Scan(ctx, &entries)
+		var entries []unsealedEntry
+		err = tx.NewRaw(`SELECT `+texts+`, EXISTS (SELECT FROM audit_seals AS s WHERE s.tenant = ?0 AND s.entry = e.id) AS sealed
+			FROM audit_unsealed AS u JOIN audit_entries AS e ON e.tenant = u.tenant AND e.id = u.entry
+			WHERE u.tenant = ?0 AND e.tenant = ?0 ORDER BY u.entry LIMIT ?1`, tenant, batch).Scan(ctx, &entries)
 		if err != nil || len(entries) == 0 {
 			return err
 		}
-		seals := make([]seal, len(entries))
-		end := chain{seq: head.Seq, hash: [32]byte(head.Hash)}
-		for i := range entries {
-			end.add(&entries[i])
-			hash := end.hash
-			seals[i] = seal{Tenant: tenant, Seq: end.seq, Entry: entries[i].ID, Tx: entries[i].Tx, Hash: hash[:]}
+		place, err := placeOf(ctx, tx, tenant)
+		if err != nil {
+			return err
 		}
-		sealed = len(seals)
-		_, err = tx.NewInsert().Model(&seals).Returning("NULL").Exec(ctx)
-		return err
+		if place.moved() {
+			return ErrMoved
+		}
+		done = len(entries)
+		return sealTx(ctx, tx, tenant, place, entries)
 	})
-	return sealed, err
+	return done, err
 }
 
-// headOf is the last seal of a bank; before the first one, a place before everything.
-func headOf(ctx context.Context, tx bun.IDB, tenant access.Tenant) (seal, error) {
-	head := seal{Tx: "0", Hash: make(Hash, 32)}
-	err := tx.NewRaw(`SELECT seq, entry, tx::text AS tx, hash FROM audit_seals WHERE tenant = ? ORDER BY seq DESC LIMIT 1`, tenant).Scan(ctx, &head)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = nil
+// sealTx gives entries the next numbers.
+func sealTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, place place, entries []unsealedEntry) error {
+	seals, ids := make([]seal, 0, len(entries)), make([]int64, len(entries))
+	end := chain{seq: place.Seq, hash: [32]byte(place.Hash)}
+	for i := range entries {
+		ids[i] = entries[i].ID
+		if entries[i].Sealed {
+			continue
+		}
+		end.add(&entries[i].Text)
+		hash := end.hash
+		seals = append(seals, seal{Tenant: tenant, Seq: end.seq, Entry: entries[i].ID, Hash: hash[:]})
 	}
-	return head, err
+	if len(seals) > 0 {
+		if _, err := tx.NewInsert().Model(&seals).Returning("NULL").Exec(ctx); err != nil {
+			return err
+		}
+	}
+	_, err := tx.NewRaw(`DELETE FROM audit_unsealed WHERE tenant = ? AND entry IN ?`, tenant, bun.Tuple(ids)).Exec(ctx)
+	return err
 }
+
+// Sweep finds entries of the caller's bank, written within the time given, that neither have a seal nor wait for one, and
+// lets them wait; it returns how many that were. A program of the previous release writes such entries.
+func (s *Service) Sweep(ctx context.Context, within time.Duration) (found int, err error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return 0, err
+	}
+	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		var missed []struct {
+			bun.BaseModel `bun:"table:audit_unsealed"`
+			Tenant        access.Tenant `bun:"tenant"`
+			Entry         int64         `bun:"entry"`
+		}
+		err := tx.NewRaw(`SELECT e.tenant, e.id AS entry FROM audit_entries AS e
+			WHERE e.tenant = ?0 AND e.at > clock_timestamp() - ?1::interval
+			AND NOT EXISTS (SELECT FROM audit_seals AS s WHERE s.tenant = ?0 AND s.entry = e.id)
+			AND NOT EXISTS (SELECT FROM audit_unsealed AS u WHERE u.tenant = ?0 AND u.entry = e.id)
+			ORDER BY e.id LIMIT ?2`, caller.Tenant, within.String(), batch).Scan(ctx, &missed)
+		if found = len(missed); err != nil || found == 0 {
+			return err
+		}
+		_, err = tx.NewInsert().Model(&missed).On("CONFLICT DO NOTHING").Returning("NULL").Exec(ctx)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("look for audit entries of bank %d that nobody seals: %w", caller.Tenant, err)
+	}
+	return found, nil
+}
+
+// place is where a bank's record ends, and in which database.
+type place struct {
+	Seq   int64     `bun:"seq"`
+	Hash  Hash      `bun:"hash,type:bytea"`
+	Epoch int64     `bun:"epoch"`
+	Noted string    `bun:"noted"` // the database that the end was last signed in; empty where nothing says
+	Here  string    `bun:"here"`  // the database that this is
+	Now   time.Time `bun:"now"`   // by its clock
+}
+
+// moved reports whether the record was brought into another database since it was signed last.
+func (p place) moved() bool { return p.Noted != "" && p.Here != "" && p.Noted != p.Here }
+
+// placeOf reads the end of a bank's record. What names the database is signed with every checkpoint, so a copy of the
+// rows brings the name of the database that they come from.
+func placeOf(ctx context.Context, tx bun.IDB, tenant access.Tenant) (place, error) {
+	p := place{Epoch: 1, Hash: make(Hash, 32)}
+	err := tx.NewRaw(`SELECT seq, hash FROM audit_seals WHERE tenant = ? ORDER BY seq DESC LIMIT 1`, tenant).Scan(ctx, &p)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return p, err
+	}
+	err = tx.NewRaw(`SELECT coalesce(r.epoch, 1) AS epoch, `+here+` AS here, clock_timestamp() AS now,
+		CASE WHEN r.epoch > coalesce(c.epoch, 0) THEN r.is ELSE coalesce(c.database, '') END AS noted
+		FROM (SELECT) AS one
+		LEFT JOIN LATERAL (SELECT epoch, "is" FROM audit_restores WHERE tenant = ?0 ORDER BY epoch DESC LIMIT 1) AS r ON true
+		LEFT JOIN LATERAL (SELECT epoch, database FROM audit_checkpoints WHERE tenant = ?0 ORDER BY seq DESC LIMIT 1) AS c ON true`,
+		tenant).Scan(ctx, &p)
+	return p, err
+}
+
+// here names the database: the number of its cluster, the cluster's timeline, which a point-in-time recovery and the
+// promotion of a replica change, and the numbers of the database and of a table, which a dump gets anew where it is
+// restored. It is empty where the server does not say.
+const here = `coalesce(concat_ws('/',
+	(SELECT system_identifier::text FROM pg_control_system() WHERE has_function_privilege('pg_control_system()', 'EXECUTE')),
+	CASE WHEN NOT pg_is_in_recovery() THEN left(pg_walfile_name(pg_current_wal_lsn()), 8) END,
+	(SELECT oid::text FROM pg_database WHERE datname = current_database()),
+	'audit_seals'::regclass::oid::text), '')`

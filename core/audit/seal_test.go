@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -18,17 +19,17 @@ import (
 	"bankgraph/db"
 )
 
-// ordered are the entries of the seals by seq, and those of the entries in the order of commits.
-func (b *bank) ordered() (sealed, committed []int64) {
+// numbers are the entries of the seals by number, and all entries by id.
+func (b *bank) numbers() (sealed, written []int64) {
 	b.Helper()
 	err := b.DB.NewRaw(`SELECT entry FROM audit_seals WHERE tenant = ? ORDER BY seq`, b.Tenant).Scan(context.Background(), &sealed)
 	if err == nil {
-		err = b.DB.NewRaw(`SELECT id FROM audit_entries WHERE tenant = ? ORDER BY tx, id`, b.Tenant).Scan(context.Background(), &committed)
+		err = b.DB.NewRaw(`SELECT id FROM audit_entries WHERE tenant = ? ORDER BY id`, b.Tenant).Scan(context.Background(), &written)
 	}
 	if err != nil {
 		b.Fatal(err)
 	}
-	return sealed, committed
+	return sealed, written
 }
 
 // writers are twelve who write at once, in transactions that take their time and of which some are undone.
@@ -67,7 +68,7 @@ func (b *bank) writers(each int) {
 // Two sealers compete, and whatever they do is cut off at random: by the end of their context, and of their connection.
 func TestTwelveWritersAndKilledSealersLeaveOneWholeChain(t *testing.T) {
 	t.Parallel()
-	b := of(t, coretest.Alone(t))
+	b := of(t, coretest.Alone(t)) // connections are cut
 	done := make(chan struct{})
 	var sealers sync.WaitGroup
 	var cut, sealed atomic.Int64
@@ -108,86 +109,115 @@ func TestTwelveWritersAndKilledSealersLeaveOneWholeChain(t *testing.T) {
 		t.Errorf("%d were sealed beside the writers, %d times a sealer was cut off: the test shows nothing", sealed.Load(), cut.Load())
 	}
 	b.seal()
-	seals, entries := b.ordered()
-	if len(seals) != len(entries) || len(entries) < 300 {
-		t.Fatalf("%d seals of %d entries", len(seals), len(entries))
-	}
-	for i := range seals {
-		if seals[i] != entries[i] {
-			t.Fatalf("place %d holds entry %d, want %d", i+1, seals[i], entries[i])
-		}
+	seals, entries := b.numbers()
+	slices.Sort(seals)
+	if !slices.Equal(seals, entries) || len(entries) < 300 {
+		t.Fatalf("%d seals of %d entries, or not of the same", len(seals), len(entries))
 	}
 	if report := b.holds(); report.Last != int64(len(entries)) || report.Unsealed != 0 {
 		t.Errorf("report = %+v", report)
 	}
 }
 
-// An entry whose transaction runs keeps those after it waiting: their places are not known yet.
-func TestEntriesWaitForTransactionsBeforeThem(t *testing.T) {
+// An entry whose transaction runs keeps nobody waiting: it gets a later number.
+func TestEntriesThatCommitLateGetALaterNumber(t *testing.T) {
 	t.Parallel()
-	b := of(t, coretest.Alone(t))
+	b := newBank(t)
 	caller, _ := access.Require(b.Staff())
 	slow, err := b.Owner().BeginTx(context.Background(), &sql.TxOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer slow.Rollback()
+	if err := db.Act(t.Context(), slow, int64(b.Tenant)); err != nil {
+		t.Fatal(err)
+	}
 	if err := audit.WriteTx(context.Background(), slow, entry(0).By(caller)); err != nil {
 		t.Fatal(err)
 	}
 	b.write(3)
-	if n, err := b.Audit.Seal(b.operator); err != nil || n != 0 {
-		t.Errorf("%d were sealed before an earlier transaction had ended (%v)", n, err)
+	if n := b.seal(); n != 3 {
+		t.Errorf("%d of 3 were sealed beside a transaction that runs", n)
 	}
 	if err := slow.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	if n := b.seal(); n != 4 {
-		t.Errorf("%d of 4 were sealed", n)
+	if n := b.seal(); n != 1 {
+		t.Errorf("%d of 1 were sealed", n)
+	}
+	if seals, entries := b.numbers(); len(seals) != 4 || seals[3] != entries[0] {
+		t.Errorf("sealed %v of %v: the first one that was written should come last", seals, entries)
 	}
 	b.holds()
 }
 
 func TestManyEntriesAreSealedInBatches(t *testing.T) {
 	t.Parallel()
-	b := of(t, coretest.Alone(t))
-	b.exec(`INSERT INTO audit_entries (tenant, client, entity, action, decision, object, uid)
-		SELECT ?, 'staff', 1000000, 'addSignatory', 'done', 'signatory', n::text FROM generate_series(1, 2500) AS n`, b.Tenant)
+	b := newBank(t)
+	b.insert(2500)
 	if n := b.seal(); n != 2500 {
 		t.Errorf("sealed %d", n)
 	}
-	if n, err := b.Audit.Seal(b.operator); err != nil || n != 0 {
-		t.Errorf("sealed %d again (%v)", n, err)
+	if n := b.seal(); n != 0 {
+		t.Errorf("sealed %d again", n)
 	}
 	if report := b.holds(); report.First != 1 || report.Last != 2500 {
 		t.Errorf("report = %+v", report)
 	}
 }
 
-func TestTailsSayWhatIsToBeDone(t *testing.T) {
+// A program of the previous release writes entries that do not wait, and may seal one that does.
+func TestEntriesThatNobodySealsAreFound(t *testing.T) {
 	t.Parallel()
-	b := of(t, coretest.Alone(t))
-	tails := func() audit.Tail {
-		t.Helper()
-		all, err := b.Audit.Tails(b.operator)
-		if err != nil || len(all) > 1 {
-			t.Fatalf("%+v, %v", all, err)
-		}
-		if len(all) == 0 {
-			return audit.Tail{}
-		}
-		return all[0]
+	b := newBank(t)
+	b.write(2)
+	b.exec(`DELETE FROM audit_unsealed WHERE tenant = ?`, b.Tenant)
+	if n := b.seal(); n != 0 {
+		t.Errorf("sealed %d that do not wait", n)
 	}
-	if tail := tails(); tail != (audit.Tail{}) {
+	b.exec(`UPDATE audit_entries SET at = at - interval '2 hours' WHERE tenant = ? AND uid = '0'`, b.Tenant)
+	for _, one := range []struct {
+		within time.Duration
+		found  int
+	}{{time.Hour, 1}, {time.Hour, 0}, {3 * time.Hour, 1}, {3 * time.Hour, 0}} {
+		if found, err := b.Audit.Sweep(b.operator, one.within); err != nil || found != one.found {
+			t.Errorf("within %s: found %d, want %d (%v)", one.within, found, one.found, err)
+		}
+	}
+	if n := b.seal(); n != 2 {
+		t.Errorf("sealed %d", n)
+	}
+	b.exec(`INSERT INTO audit_unsealed (tenant, entry) SELECT tenant, entry FROM audit_seals WHERE tenant = ?`, b.Tenant)
+	b.write(1)
+	if n := b.seal(); n != 3 {
+		t.Errorf("took %d from the list", n)
+	}
+	if report := b.holds(); report.Last != 3 || report.Unsealed != 0 {
+		t.Errorf("report = %+v", report)
+	}
+}
+
+func TestTailSaysWhatIsToBeDone(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	tail := func() audit.Tail {
+		t.Helper()
+		tail, err := b.Audit.Tail(b.operator)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tail
+	}
+	if tail := tail(); tail != (audit.Tail{}) {
 		t.Errorf("a bank without entries: %+v", tail)
 	}
 	b.write(2)
 	b.exec(`UPDATE audit_entries SET at = at - interval '7 seconds' WHERE tenant = ?`, b.Tenant)
-	if tail := tails(); tail.Tenant != b.Tenant || tail.Code != b.Code || tail.Waiting < 7 || tail.Waiting > 60 || tail.Unsaid {
+	if tail := tail(); tail.Unsealed != 2 || tail.Waiting < 7 || tail.Waiting > 60 || tail.Unsigned {
 		t.Errorf("before sealing: %+v", tail)
 	}
 	b.seal()
-	if tail := tails(); tail.Waiting != 0 || !tail.Unsaid {
+	if tail := tail(); tail.Unsealed != 0 || tail.Waiting != 0 || !tail.Unsigned {
 		t.Errorf("before the first checkpoint: %+v", tail)
 	}
 	if err := b.sign(); err != nil {
@@ -195,18 +225,32 @@ func TestTailsSayWhatIsToBeDone(t *testing.T) {
 	}
 	b.write(1)
 	b.seal()
-	if tail := tails(); tail != (audit.Tail{}) {
+	if tail := tail(); tail != (audit.Tail{}) {
 		t.Errorf("a checkpoint within the minute: %+v", tail)
 	}
 	b.exec(`UPDATE audit_checkpoints SET at = at - interval '1 minute' WHERE tenant = ?`, b.Tenant)
-	if tail := tails(); !tail.Unsaid {
+	if tail := tail(); !tail.Unsigned {
 		t.Errorf("a minute later: %+v", tail)
+	}
+	other := newBank(t)
+	other.write(1)
+	if tail := tail(); tail.Unsealed != 0 {
+		t.Errorf("another bank's entries wait here: %+v", tail)
 	}
 }
 
 func TestSealingIsForOperators(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
+	if _, err := b.Audit.Sweep(b.Staff(), time.Hour); !errors.Is(err, access.ErrDenied) {
+		t.Errorf("sweep: %v", err)
+	}
+	if _, err := b.Audit.Tail(b.Staff()); !errors.Is(err, access.ErrDenied) {
+		t.Errorf("tail: %v", err)
+	}
+	if _, err := b.Audit.Resume(b.Staff(), b.Clients.Sign, b.keep, "why"); !errors.Is(err, access.ErrDenied) {
+		t.Errorf("resume: %v", err)
+	}
 	if _, err := b.Audit.Seal(b.Staff()); !errors.Is(err, access.ErrDenied) {
 		t.Errorf("seal: %v", err)
 	}

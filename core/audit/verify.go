@@ -14,13 +14,14 @@ import (
 )
 
 // Line is a line of an export; one of its fields is set. First comes Begin, then the bank's public keys, then each
-// entry in the order of the chain, with each checkpoint behind the last entry that it vouches for. Entries that were
-// not sealed yet follow, and End.
+// entry in the order of the chain, with each checkpoint behind the last entry that it vouches for and each restore behind
+// the last entry that was brought along. Entries that were not sealed yet follow, and End.
 type Line struct {
 	Begin      *Begin           `json:"begin,omitempty"`
 	Key        *jose.JSONWebKey `json:"key,omitempty"`
 	Sealed     *Sealed          `json:"sealed,omitempty"`
 	Checkpoint *Checkpoint      `json:"checkpoint,omitempty"`
+	Restore    *Restore         `json:"restore,omitempty"`
 	Unsealed   *Text            `json:"unsealed,omitempty"`
 	End        *End             `json:"end,omitempty"`
 }
@@ -66,6 +67,13 @@ type Report struct {
 	Signed   int64     // the last one that a checkpoint vouches for
 	SignedAt time.Time // when that was signed
 	Unsealed int64     // entries that were not sealed yet: nothing vouches for these
+	Restores []Restored
+}
+
+// Restored is a restore of the chain, with what is known to be lost in it.
+type Restored struct {
+	Restore
+	Lost int64 // the last entry that an earlier epoch had signed and that is not in the chain; 0 where none is known
 }
 
 // Broken is the first row of a chain that is not as it was.
@@ -98,8 +106,9 @@ type verifier struct {
 	pins   Pins
 	keys   map[string]*jose.JSONWebKey
 	kept   map[int64][]Checkpoint // the pinned ones of this bank
-	last   int64                  // the last entry that a pinned one is about
 	said   int64                  // the last entry that a checkpoint of the chain is about, whoever signed it
+	began  int64                  // the epoch of the place where the export begins
+	epoch  int64                  // that of the place that was reached
 	begun  bool
 	ended  bool
 	at     chain
@@ -125,7 +134,12 @@ func (v *verifier) line(line Line) error {
 		return v.sealed(line.Sealed)
 	case line.Checkpoint != nil:
 		return v.checkpoint(line.Checkpoint)
+	case line.Restore != nil:
+		return v.restore(line.Restore)
 	case line.Unsealed != nil:
+		if line.Unsealed.Tenant == "" {
+			return v.broken(v.at.seq+1, "or a later one (entry id %d) waited to be sealed and is gone", line.Unsealed.ID)
+		}
 		v.report.Unsealed++
 		return nil
 	case line.End != nil:
@@ -138,7 +152,7 @@ func (v *verifier) begin(b *Begin) error {
 	if b.Form != form || b.Seq < 0 || len(b.Hash) != len(v.at.hash) || b.Seq == 0 && !bytes.Equal(b.Hash, make([]byte, len(v.at.hash))) {
 		return v.broken(b.Seq+1, "cannot be the first: this is not the beginning of an export")
 	}
-	v.begun, v.at.seq, v.at.hash = true, b.Seq, [32]byte(b.Hash)
+	v.begun, v.began, v.epoch, v.at.seq, v.at.hash = true, 1, 1, b.Seq, [32]byte(b.Hash)
 	v.report.Tenant, v.report.Code = b.Tenant, b.Code
 	for i := range v.pins.Keys {
 		v.keys[v.pins.Keys[i].KeyID] = &v.pins.Keys[i]
@@ -146,10 +160,9 @@ func (v *verifier) begin(b *Begin) error {
 	for _, c := range v.pins.Checkpoints {
 		if c.Tenant == b.Tenant {
 			v.kept[c.Seq] = append(v.kept[c.Seq], c)
-			v.last = max(v.last, c.Seq)
 		}
 	}
-	return v.held()
+	return nil
 }
 
 // sealed goes on by one entry.
@@ -179,6 +192,9 @@ func (v *verifier) sealed(s *Sealed) error {
 func (v *verifier) held() error {
 	for i := range v.kept[v.at.seq] {
 		c := &v.kept[v.at.seq][i]
+		if v.former(c) {
+			continue
+		}
 		if key := v.keys[c.KID]; key != nil && !c.signedBy(key) {
 			return v.broken(c.Seq, "has a checkpoint in the file that was kept whose signature is wrong")
 		}
@@ -205,7 +221,60 @@ func (v *verifier) checkpoint(c *Checkpoint) error {
 	case key == nil:
 		return nil
 	}
-	return v.vouched(c)
+	if err := v.vouched(c); err != nil || v.report.Last > 0 {
+		return err
+	}
+	v.began = max(c.Epoch, 1) // it vouches for the place where the export begins, and says in which epoch that is
+	v.epoch = v.began
+	return v.held()
+}
+
+// restore begins an epoch. One of a key that is not known excuses nothing.
+func (v *verifier) restore(r *Restore) error {
+	key := v.keys[r.KID]
+	switch {
+	case r.Tenant != v.report.Tenant || r.After != v.at.seq:
+		return v.broken(v.at.seq+1, "has a restore before it that does not stand there")
+	case key == nil:
+		return nil
+	case !r.signedBy(key):
+		return v.broken(v.at.seq+1, "has a restore before it whose signature is wrong")
+	case r.Epoch != v.epoch+1:
+		return v.broken(v.at.seq+1, "begins epoch %d, and epoch %d should follow", r.Epoch, v.epoch+1)
+	case !bytes.Equal(r.Hash, v.at.hash[:]):
+		return v.broken(v.report.Signed+1, "or a later one, up to entry %d, is not what was restored", r.After)
+	}
+	v.epoch = r.Epoch
+	v.report.Restores = append(v.report.Restores, Restored{Restore: *r})
+	return nil
+}
+
+// former reports whether a checkpoint that was kept is of an epoch that ended before this place: what it vouches for was
+// lost in the restore that ended it.
+func (v *verifier) former(c *Checkpoint) bool {
+	of := max(c.Epoch, 1)
+	if key := v.keys[c.KID]; of >= v.epoch || key != nil && !c.signedBy(key) {
+		return false
+	}
+	for i := range v.report.Restores {
+		if r := &v.report.Restores[i]; r.Epoch > of && r.After < c.Seq {
+			r.Lost = max(r.Lost, c.Seq)
+			return true
+		}
+	}
+	return of < v.began
+}
+
+// beyond is the last entry that a checkpoint of this epoch that was kept vouches for.
+func (v *verifier) beyond() (last int64) {
+	for seq, kept := range v.kept {
+		for i := range kept {
+			if seq > v.at.seq && !v.former(&kept[i]) {
+				last = max(last, seq)
+			}
+		}
+	}
+	return last
 }
 
 // vouched takes a checkpoint of this place that counts.
@@ -219,12 +288,12 @@ func (v *verifier) vouched(c *Checkpoint) error {
 
 func (v *verifier) end(e *End) error {
 	v.ended = true
-	vouched := max(v.report.Signed, v.report.First-1)
+	vouched, beyond := max(v.report.Signed, v.report.First-1), v.beyond()
 	switch {
 	case e.Seq > v.at.seq:
 		return v.broken(v.at.seq+1, "and what follows up to entry %d are missing: they were sealed", e.Seq)
-	case v.last > v.at.seq:
-		return v.broken(v.at.seq+1, "and what follows up to entry %d are missing: a checkpoint that was kept vouches for them", v.last)
+	case beyond > 0:
+		return v.broken(v.at.seq+1, "and what follows up to entry %d are missing: a checkpoint that was kept vouches for them", beyond)
 	case e.Seq < v.at.seq:
 		return v.broken(e.Seq+1, "and what follows were put in: the export ends before them")
 	case e.Unsealed != v.report.Unsealed:

@@ -65,10 +65,7 @@ func (tx *Tx) Propose(ctx context.Context, p Proposal) error {
 		Action: tx.name.name, Decision: audit.Proposed, Object: tx.name.object, UID: w.ObjectUID, Customer: &p.Customer,
 		Before: before, After: after, Reason: tx.Terms.Reason,
 	}.By(tx.Caller)
-	if err := audit.WriteTx(ctx, tx.Tx, entry); err != nil {
-		return err
-	}
-	return tx.tell(ctx, "proposeChange", w)
+	return tx.tell(ctx, entry, "proposeChange", w)
 }
 
 // Quiet is ErrWaiting while a change of the object waits for a second person. A change of a customer may be one of its
@@ -95,8 +92,8 @@ func (tx *Tx) Leave(ctx context.Context, customer int64) error {
 	return err
 }
 
-func (tx *Tx) tell(ctx context.Context, kind string, w *waiting) error {
-	return events.EmitTx(ctx, tx.Tx, events.Event{Tenant: w.Tenant, Kind: kind, Object: "approval", UID: w.UID.String(), Customer: &w.Customer})
+func (tx *Tx) tell(ctx context.Context, entry audit.Entry, kind string, w *waiting) error {
+	return events.RecordTx(ctx, tx.Tx, entry, events.Event{Tenant: w.Tenant, Kind: kind, Object: "approval", UID: w.UID.String(), Customer: &w.Customer})
 }
 
 func (w *waiting) place() seal.Place {
@@ -165,10 +162,7 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 	entry := audit.Entry{
 		Action: w.Operation, Decision: said, Object: w.Object, UID: w.ObjectUID, Customer: &w.Customer, Reason: tx.Terms.Reason,
 	}.By(tx.Caller)
-	if err := audit.WriteTx(ctx, tx.Tx, entry); err != nil {
-		return 0, err
-	}
-	return w.UID, tx.tell(ctx, tx.name.name, w)
+	return w.UID, tx.tell(ctx, entry, tx.name.name, w)
 }
 
 // carryOutTx makes the change that was approved, or lets what was made become what a decision makes of it.

@@ -177,10 +177,7 @@ func (tx *Tx) Record(ctx context.Context, done Done) error {
 		Action: action, Decision: audit.Done, Object: object, UID: done.UID.String(), Customer: &done.Customer,
 		Before: before, After: after, Reason: tx.Terms.Reason,
 	}.By(tx.Caller)
-	if err := audit.WriteTx(ctx, tx.Tx, entry); err != nil {
-		return err
-	}
-	return events.EmitTx(ctx, tx.Tx, events.Event{
+	return events.RecordTx(ctx, tx.Tx, entry, events.Event{
 		Tenant: tx.Caller.Tenant, Kind: action, Object: object, UID: done.UID.String(), Customer: &done.Customer, Version: done.Version,
 	})
 }

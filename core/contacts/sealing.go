@@ -27,19 +27,6 @@ func (s *Service) report(k *Contact, drafts []ReportingDraft, kept []*Reporting)
 // who changes one. It is the condition of the index contacts_plain_reporting, which is empty once that is done.
 const inTheClear = `k.regulatory_reporting @@ 'exists($[*].value)'`
 
-// Unsealed are the banks that have contacts with regulatory entries in the clear. Workers ask again and again.
-func (s *Service) Unsealed(ctx context.Context) (banks []access.Tenant, err error) {
-	if _, err := access.Require(ctx, access.ManageTenants); err != nil {
-		return nil, err
-	}
-	err = s.db.NewRaw(`SELECT id FROM tenants AS t WHERE EXISTS (SELECT FROM contacts AS k WHERE k.tenant = t.id AND `+inTheClear+`)
-		ORDER BY id`).Scan(ctx, &banks)
-	if err != nil {
-		return nil, fmt.Errorf("look for regulatory entries in the clear: %w", err)
-	}
-	return banks, nil
-}
-
 // sealedAtOnce is how many contacts are sealed in one transaction.
 const sealedAtOnce = 200
 

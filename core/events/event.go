@@ -31,28 +31,36 @@ type Event struct {
 // Placed is an event with where it stands in the feed.
 type Placed struct {
 	Event  `bun:",extend"`
-	Cursor Cursor `bun:"embed:cursor_"`
+	Seq    int64  `bun:"seq"` // the number of its change in the bank's record
+	Cursor Cursor `bun:"-"`
 }
 
 // Cursor is a place in a bank's feed. The zero value is its beginning.
 type Cursor struct {
-	Tx uint64 `bun:"tx" json:"-"` // the number of a transaction
-	ID int64  `bun:"id" json:"-"` // of an event of it
+	Epoch int64 // of the record: the first one is 1; another begins where the bank's database was restored or moved
+	Seq   int64 // the number, in the bank's record, of the last change that was read
 }
 
-func (c Cursor) String() string { return fmt.Sprintf("%d.%d", c.Tx, c.ID) }
+func (c Cursor) String() string { return fmt.Sprintf("%d.%d", c.Epoch, c.Seq) }
 
 // ParseCursor reads what String wrote; the empty text is the beginning.
 func ParseCursor(text string) (c Cursor, err error) {
 	if text == "" {
 		return c, nil
 	}
-	tx, id, _ := strings.Cut(text, ".")
+	epoch, seq, _ := strings.Cut(text, ".")
 	var bad [2]error
-	c.Tx, bad[0] = strconv.ParseUint(tx, 10, 64)
-	c.ID, bad[1] = strconv.ParseInt(id, 10, 64)
-	if bad != [2]error{} || c.ID < 0 || c.String() != text {
+	c.Epoch, bad[0] = strconv.ParseInt(epoch, 10, 64)
+	c.Seq, bad[1] = strconv.ParseInt(seq, 10, 64)
+	if bad != [2]error{} || c.Epoch < 0 || c.Seq < 0 || c.String() != text {
 		return Cursor{}, fault.Field("feed", "cursor", fault.Malformed, "not a place in the feed of events")
 	}
 	return c, nil
 }
+
+var (
+	// ErrAhead is a cursor behind the end of the feed.
+	ErrAhead = fault.New(fault.Conflict, "cursor", "the feed ends before this place: the bank's database is older than the cursor")
+	// ErrPurged is a cursor before events that are gone.
+	ErrPurged = fault.New(fault.Conflict, "cursor", "events after this place were removed, as they were older than the bank keeps them")
+)

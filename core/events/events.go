@@ -2,11 +2,15 @@ package events
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
+	"math"
+	"time"
 
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/audit"
 	"bankgraph/core/fault"
 	"bankgraph/db"
 )
@@ -17,14 +21,14 @@ type Service struct{ db *db.DB }
 // New makes the service.
 func New(d *db.DB) *Service { return &Service{db: d} }
 
-// EmitTx writes an event with the change that it tells of.
-//
-// Who holds an object's row emits its events, so they happen one after the other. Numbers of transactions need not
-// come in that order: one that began to write earlier may have waited for the row. The event then takes the number of
-// the object's event before it. A number above its own transaction's is safe: nobody reads past it while that runs.
-func EmitTx(ctx context.Context, tx bun.IDB, event Event) error {
-	err := db.Last(ctx, tx, tx.NewRaw(`INSERT INTO events (tenant, tx, kind, object, uid, customer, version)
-		VALUES (?0, greatest(pg_current_xact_id(), (SELECT tx FROM events WHERE tenant = ?0 AND object = ?2 AND uid = ?3 ORDER BY id DESC LIMIT 1)), ?1, ?2, ?3, ?4, ?5)`,
+// RecordTx writes what was done to the record, and the event that tells of it: of the same thing, under the same number.
+// Who holds an object's row writes its events, so they happen one after the other.
+func RecordTx(ctx context.Context, tx bun.IDB, entry audit.Entry, event Event) error {
+	if err := audit.WriteTx(ctx, tx, entry); err != nil {
+		return err
+	}
+	// The event's column entry is the audit entry that the session wrote last.
+	err := db.Last(ctx, tx, tx.NewRaw(`INSERT INTO events (tenant, kind, object, uid, customer, version) VALUES (?, ?, ?, ?, ?, ?)`,
 		event.Tenant, event.Kind, event.Object, event.UID, event.Customer, event.Version))
 	if err != nil {
 		return fmt.Errorf("emit %s: %w", event.Kind, err)
@@ -35,12 +39,13 @@ func EmitTx(ctx context.Context, tx bun.IDB, event Event) error {
 // Most is how many events After returns at most.
 const Most = 1000
 
-// After returns the caller's bank's next events after a place, in the order in which they were committed, those of
-// one object in the order in which they happened. Each says where it stands, for the next call: who stores that place
-// with what it made of the event misses none. Workers read; who may hear of which event, they decide.
+// After returns the caller's bank's next events after a place, in the order of the bank's record, those of one object in
+// the order in which they happened. Each says where it stands, for the next call: who stores that place with what it
+// made of the event misses none. Workers read; who may hear of which event, they decide.
 //
-// An event is shown once every transaction up to its own has ended: none can then come to stand before it.
-func (s *Service) After(ctx context.Context, place Cursor, limit int) ([]Placed, error) {
+// An event is in the feed once its change has its number in the record, which a change that commits later cannot get.
+// A cursor outlives a restore: one of an earlier epoch goes on behind what that brought along.
+func (s *Service) After(ctx context.Context, cursor Cursor, limit int) ([]Placed, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
 		return nil, err
@@ -49,11 +54,88 @@ func (s *Service) After(ctx context.Context, place Cursor, limit int) ([]Placed,
 		return nil, fault.Field("list", "limit", fault.Malformed, fmt.Sprintf("must be 1 to %d", Most))
 	}
 	var events []Placed
-	err = s.db.NewRaw(`SELECT v.tenant, v.id, v.at, v.kind, v.object, v.uid, v.customer, v.version, v.tx::text AS cursor_tx, v.id AS cursor_id FROM events AS v
-		WHERE v.tenant = ?0 AND (v.tx, v.id) > (?1::text::xid8, ?2) AND v.tx < pg_snapshot_xmin(pg_current_snapshot())
-		ORDER BY v.tx, v.id LIMIT ?3`, caller.Tenant, fmt.Sprint(place.Tx), place.ID, limit).Scan(ctx, &events)
+	err = s.db.RunInTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}, func(ctx context.Context, tx bun.Tx) error {
+		at, err := resume(ctx, tx, caller.Tenant, cursor)
+		if err != nil {
+			return err
+		}
+		err = tx.NewRaw(`SELECT v.tenant, v.id, v.at, v.kind, v.object, v.uid, v.customer, v.version, s.seq
+			FROM audit_seals AS s JOIN events AS v ON v.tenant = s.tenant AND v.entry = s.entry
+			WHERE s.tenant = ?0 AND v.tenant = ?0 AND s.seq > ?1 ORDER BY s.seq LIMIT ?2`, caller.Tenant, at.Seq, limit).Scan(ctx, &events)
+		for i := range events {
+			events[i].Cursor = Cursor{Epoch: at.Epoch, Seq: events[i].Seq}
+		}
+		return err
+	})
 	if err != nil {
-		return nil, fmt.Errorf("read events after %s: %w", place, err)
+		return nil, fmt.Errorf("read events after %s: %w", cursor, err)
 	}
 	return events, nil
+}
+
+// resume is where the feed goes on after a cursor, in the epoch of today.
+func resume(ctx context.Context, tx bun.Tx, tenant access.Tenant, cursor Cursor) (Cursor, error) {
+	var now struct {
+		Epoch  int64 `bun:"epoch"`
+		Last   int64 `bun:"last"`   // the last number of the record
+		Kept   int64 `bun:"kept"`   // the last number that the restores since the cursor's epoch brought along
+		Purged int64 `bun:"purged"` // the last number whose event is gone
+	}
+	err := tx.NewRaw(`SELECT
+		coalesce((SELECT max(epoch) FROM audit_restores WHERE tenant = ?0), 1) AS epoch,
+		coalesce((SELECT max(seq) FROM audit_seals WHERE tenant = ?0), 0) AS last,
+		coalesce((SELECT min(after) FROM audit_restores WHERE tenant = ?0 AND epoch > ?1), ?2) AS kept,
+		coalesce((SELECT seq FROM events_purged WHERE tenant = ?0), 0) AS purged`,
+		tenant, max(cursor.Epoch, 1), int64(math.MaxInt64)).Scan(ctx, &now)
+	if err != nil {
+		return Cursor{}, err
+	}
+	seq := min(cursor.Seq, now.Kept)
+	switch {
+	case cursor.Epoch > now.Epoch || seq > now.Last:
+		return Cursor{}, ErrAhead
+	case cursor != (Cursor{}) && seq < now.Purged:
+		return Cursor{}, ErrPurged
+	}
+	return Cursor{Epoch: now.Epoch, Seq: seq}, nil
+}
+
+// purgedAtATime bounds the events that one call of Purge looks at.
+const purgedAtATime = 1000
+
+// Purge removes events of the caller's bank that are older than given, some at a time, and returns how many that were.
+// Their changes stay in the bank's record.
+func (s *Service) Purge(ctx context.Context, olderThan time.Duration) (purged int, err error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return 0, err
+	}
+	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		var old []struct {
+			ID  int64 `bun:"id"`
+			Seq int64 `bun:"seq"`
+		}
+		err := tx.NewRaw(`SELECT v.id, coalesce(s.seq, 0) AS seq
+			FROM (SELECT id, at, entry FROM events WHERE tenant = ?0 ORDER BY id LIMIT ?1) AS v
+			LEFT JOIN audit_seals AS s ON s.tenant = ?0 AND s.entry = v.entry
+			WHERE v.at < clock_timestamp() - ?2::interval AND (s.seq IS NOT NULL OR v.entry IS NULL)`,
+			caller.Tenant, purgedAtATime, olderThan.String()).Scan(ctx, &old)
+		if purged = len(old); err != nil || purged == 0 {
+			return err
+		}
+		ids, last := make([]int64, len(old)), int64(0)
+		for i := range old {
+			ids[i], last = old[i].ID, max(last, old[i].Seq)
+		}
+		if _, err := tx.NewRaw(`DELETE FROM events WHERE tenant = ? AND id IN ?`, caller.Tenant, bun.Tuple(ids)).Exec(ctx); err != nil {
+			return err
+		}
+		_, err = tx.NewRaw(`INSERT INTO events_purged (tenant, seq) VALUES (?, ?)
+			ON CONFLICT (tenant) DO UPDATE SET seq = greatest(events_purged.seq, excluded.seq)`, caller.Tenant, last).Exec(ctx)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("remove old events: %w", err)
+	}
+	return purged, nil
 }

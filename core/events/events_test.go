@@ -12,6 +12,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/audit"
 	"bankgraph/core/coretest"
 	"bankgraph/core/events"
 	"bankgraph/core/fault"
@@ -24,6 +25,12 @@ type consumer struct {
 	stored string
 	seen   map[int64]bool
 	last   map[string]int32 // by object: the version of its last event
+}
+
+// record writes an event with an audit entry of its own.
+func record(ctx context.Context, tx bun.IDB, event events.Event) error {
+	entry := audit.Entry{Tenant: event.Tenant, Client: "test", Entity: 1, Action: event.Kind, Decision: audit.Done, Object: event.Object, UID: event.UID}
+	return events.RecordTx(ctx, tx, entry, event)
 }
 
 func (c *consumer) read(dice *rand.Rand) (read int) {
@@ -81,7 +88,7 @@ func TestTwelveWritersNoEventMissedAndEachObjectInOrder(t *testing.T) {
 						return err
 					}
 					time.Sleep(time.Duration(dice.IntN(3)) * time.Millisecond)
-					return events.EmitTx(ctx, tx, events.Event{Tenant: bank.Tenant, Kind: "changeObject", Object: "object", UID: fmt.Sprint(uid), Version: version})
+					return record(ctx, tx, events.Event{Tenant: bank.Tenant, Kind: "changeObject", Object: "object", UID: fmt.Sprint(uid), Version: version})
 				})
 				if err != nil {
 					t.Error(err)
@@ -91,11 +98,14 @@ func TestTwelveWritersNoEventMissedAndEachObjectInOrder(t *testing.T) {
 	}
 	done := make(chan struct{})
 	go func() { all.Wait(); close(done) }()
+	operator := access.Operator(context.Background(), bank.Tenant, bank.Code, nil)
 	dice := rand.New(rand.NewPCG(4, 4))
 	c := &consumer{TB: t, bank: bank, seen: map[int64]bool{}, last: map[string]int32{}}
 	for deadline := time.Now().Add(60 * time.Second); len(c.seen) < writers*each && time.Now().Before(deadline) && !t.Failed(); {
 		if c.read(dice) == 0 {
-			time.Sleep(time.Millisecond)
+			if _, err := bank.Audit.Seal(operator); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	<-done
@@ -111,19 +121,22 @@ func TestEventsOfAnotherBankAreNotInTheFeed(t *testing.T) {
 	for _, b := range []*coretest.Bank{bank, other} {
 		err := b.DB.InTx(t.Context(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
 			customer := int64(b.Self.UID)
-			return events.EmitTx(ctx, tx, events.Event{Tenant: b.Tenant, Kind: "addSignatory", Object: "signatory", UID: "7", Customer: &customer, Version: 3})
+			return record(ctx, tx, events.Event{Tenant: b.Tenant, Kind: "addSignatory", Object: "signatory", UID: "7", Customer: &customer, Version: 3})
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	operator := access.Operator(t.Context(), bank.Tenant, bank.Code, nil)
-	var found []events.Placed
-	for deadline := time.Now().Add(20 * time.Second); len(found) == 0 && time.Now().Before(deadline); { // transactions of other tests may run
-		var err error
-		if found, err = bank.Events.After(operator, events.Cursor{}, 10); err != nil {
-			t.Fatal(err)
-		}
+	if found, err := bank.Events.After(operator, events.Cursor{}, 10); err != nil || len(found) != 0 {
+		t.Errorf("an event without a number is in the feed: %+v, %v", found, err)
+	}
+	if _, err := bank.Audit.Seal(operator); err != nil {
+		t.Fatal(err)
+	}
+	found, err := bank.Events.After(operator, events.Cursor{}, 10)
+	if err != nil {
+		t.Fatal(err)
 	}
 	if len(found) != 1 || found[0].Tenant != bank.Tenant || found[0].Kind != "addSignatory" || found[0].UID != "7" || *found[0].Customer != int64(bank.Self.UID) || found[0].Version != 3 || found[0].At.IsZero() {
 		t.Fatalf("feed = %+v", found)
@@ -148,7 +161,7 @@ func invalid(err error) bool {
 
 func TestCursorsHaveOneForm(t *testing.T) {
 	t.Parallel()
-	for _, good := range []string{"0.0", "12.7", "18446744073709551615.9223372036854775807"} {
+	for _, good := range []string{"0.0", "12.7", "9223372036854775807.9223372036854775807"} {
 		if c, err := events.ParseCursor(good); err != nil || c.String() != good {
 			t.Errorf("%s: %v, %v", good, c, err)
 		}
@@ -156,7 +169,7 @@ func TestCursorsHaveOneForm(t *testing.T) {
 	if c, err := events.ParseCursor(""); err != nil || c != (events.Cursor{}) {
 		t.Errorf("the beginning: %v, %v", c, err)
 	}
-	for _, bad := range []string{"1", "1.", ".1", "01.1", "1.-1", "1.1.1", "a.b", " 1.1", "18446744073709551616.1"} {
+	for _, bad := range []string{"1", "1.", ".1", "01.1", "1.-1", "1.1.1", "a.b", " 1.1", "9223372036854775808.1"} {
 		if c, err := events.ParseCursor(bad); err == nil {
 			t.Errorf("%q is %v", bad, c)
 		}

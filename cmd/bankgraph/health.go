@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"bankgraph/core"
+	"bankgraph/core/access"
+	"bankgraph/core/audit"
+)
+
+// health is what is known of each bank's record. Every process looks for itself, bank by bank.
+type health struct {
+	unsealed, waiting, holds *prometheus.GaugeVec
+
+	mu    sync.Mutex
+	banks map[string]bankState // by code
+}
+
+// bankState is how a bank's record stands.
+type bankState struct {
+	tail   audit.Tail
+	broken error // nil while the chain ends as it was signed
+}
+
+// longestUnsealed is how long an entry may wait for its number before operators hear of it.
+const longestUnsealed = time.Minute
+
+func newHealth(m *meters) *health {
+	gauge := func(name, help string) *prometheus.GaugeVec {
+		vec := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"tenant"})
+		m.registry.MustRegister(vec)
+		return vec
+	}
+	return &health{
+		unsealed: gauge("bankgraph_audit_unsealed", fmt.Sprintf("Audit entries that wait to be sealed, counted up to %d.", audit.MostCounted)),
+		waiting:  gauge("bankgraph_audit_waiting_seconds", "For how long the oldest audit entry has waited to be sealed."),
+		holds:    gauge("bankgraph_audit_holds", "1 while the end of the audit chain is what was signed, 0 where it is not."),
+		banks:    map[string]bankState{},
+	}
+}
+
+// job looks at one bank's record. A bank that cannot be looked at keeps what was known of it.
+func (h *health) job(c *core.Core) job {
+	return job{"look at the audit record", 2 * time.Second, time.Second, func(ctx context.Context) (bool, error) {
+		caller, err := access.Require(ctx)
+		if err != nil {
+			return false, err
+		}
+		tail, err := c.Audit.Tail(ctx)
+		if err != nil {
+			return false, err
+		}
+		broken := c.Audit.Holds(ctx)
+		if broken != nil && !errors.Is(broken, audit.ErrBroken) {
+			return false, broken
+		}
+		h.set(ctx, caller.TenantCode, bankState{tail, broken})
+		return false, nil
+	}}
+}
+
+func (h *health) set(ctx context.Context, code string, now bankState) {
+	h.mu.Lock()
+	before := h.banks[code]
+	h.banks[code] = now
+	h.mu.Unlock()
+	h.unsealed.WithLabelValues(code).Set(float64(now.tail.Unsealed))
+	h.waiting.WithLabelValues(code).Set(now.tail.Waiting)
+	holds := 1.0
+	if now.broken != nil {
+		holds = 0
+	}
+	h.holds.WithLabelValues(code).Set(holds)
+	if (before.broken == nil) != (now.broken == nil) {
+		slog.ErrorContext(ctx, "the audit record", "tenant", code, "holds", now.broken == nil, "error", now.broken)
+	}
+	if late := longestUnsealed.Seconds(); (before.tail.Waiting > late) != (now.tail.Waiting > late) {
+		slog.WarnContext(ctx, "audit entries wait to be sealed", "tenant", code, "entries", now.tail.Unsealed, "seconds", now.tail.Waiting)
+	}
+}
+
+// trouble is a line for each bank whose record is not as it should be; none reports whether that is every bank.
+func (h *health) trouble() (lines []string, all bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	broken := 0
+	for code, bank := range h.banks {
+		if bank.broken != nil {
+			broken++
+			lines = append(lines, fmt.Sprintf("bank %s: %v", code, bank.broken))
+		}
+		if bank.tail.Waiting > longestUnsealed.Seconds() {
+			lines = append(lines, fmt.Sprintf("bank %s: %d audit entries are not sealed, the oldest for %.0f s: does any worker run?",
+				code, bank.tail.Unsealed, bank.tail.Waiting))
+		}
+	}
+	slices.Sort(lines)
+	return lines, broken > 0 && broken == len(h.banks)
+}
+
+// readiness answers 200 while this process should get requests: the schema is known, the database answers, and no signal
+// to stop has come. Its keys are loaded, or it would not have started. The trouble of one bank is that bank's: only
+// where no bank's audit chain ends as it was signed, the process is not ready. detailed, for operators, names the banks.
+func readiness(c *core.Core, h *health, stopping func() bool, detailed bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), time.Second)
+		defer cancel()
+		lines, all := h.trouble()
+		why := ""
+		if stopping() {
+			why = "stopping"
+		} else if err := c.DB.Ready(ctx); err != nil {
+			why = "the database does not answer"
+		} else if err := current(ctx, c.DB); err != nil {
+			why = "the schema is not up to date"
+		} else if all {
+			why = "the audit record does not hold"
+		}
+		if !detailed {
+			lines = nil
+		}
+		if why != "" {
+			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = io.WriteString(w, why+"\n")
+		} else {
+			_, _ = io.WriteString(w, "ready\n")
+		}
+		for _, line := range lines {
+			_, _ = io.WriteString(w, line+"\n")
+		}
+	})
+}

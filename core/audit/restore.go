@@ -1,0 +1,148 @@
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/db"
+)
+
+// restoreType marks restores among what a bank signs.
+const restoreType = "audit-restore+jws"
+
+// Restore says that a bank's record went on in another database: it was restored from a backup, moved, or a replica took
+// over. A new epoch begins behind the last entry that was brought along. What an earlier epoch had signed behind it was
+// lost; without this statement that would be tampering.
+type Restore struct {
+	bun.BaseModel `bun:"table:audit_restores" json:"-"`
+
+	Tenant    access.Tenant `bun:"tenant,pk" json:"tenant"`
+	Epoch     int64         `bun:"epoch,pk" json:"epoch"` // that begins: 2, 3 …
+	After     int64         `bun:"after" json:"after"`    // the last entry that was brought along
+	Hash      Hash          `bun:"hash,type:bytea" json:"hash"`
+	Was       string        `bun:"was" json:"was"`       // the database that was signed in before
+	Is        string        `bun:"is" json:"is"`         // the one that the record goes on in
+	Reason    string        `bun:"reason" json:"reason"` // in the operator's words, where one declared it
+	At        time.Time     `bun:"at" json:"at"`
+	KID       string        `bun:"kid" json:"kid"`
+	Signature string        `bun:"signature" json:"signature"` // the compact JWS
+}
+
+// statement is what is signed.
+func (r *Restore) statement() []byte {
+	text, _ := json.Marshal(struct { // nothing in it can fail
+		Tenant access.Tenant `json:"tenant"`
+		Epoch  int64         `json:"epoch"`
+		After  int64         `json:"after"`
+		Hash   Hash          `json:"hash"`
+		Was    string        `json:"was"`
+		Is     string        `json:"is"`
+		Reason string        `json:"reason"`
+		At     time.Time     `json:"at"`
+	}{r.Tenant, r.Epoch, r.After, r.Hash, r.Was, r.Is, r.Reason, r.At.UTC()})
+	return text
+}
+
+func (r *Restore) signedBy(key *jose.JSONWebKey) bool {
+	return signedBy(key, restoreType, r.Signature, r.statement())
+}
+
+// ErrMoved is returned while the record of a bank stands in another database than the one that it was signed in last, and
+// nothing says so yet.
+var ErrMoved = errors.New("the database is another one than the audit chain was signed in: it was restored or moved")
+
+// Resume notes that the record of the caller's bank goes on in another database, signed, in the record itself and
+// outside, and begins a new epoch; nil where it does not. An operator who restored a backup into the database that it
+// came from declares that by a reason: nothing in the database shows it.
+func (s *Service) Resume(ctx context.Context, sign Signer, keep Keeper, reason string) (*Restore, error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return nil, err
+	}
+	for try := 1; ; try++ {
+		r, err := s.resume(ctx, caller, sign, keep, reason)
+		if !errors.Is(err, errElsewhere) || try == mostTries {
+			return r, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// mostTries is how often Resume tries beside a worker that goes on with the chain.
+const mostTries = 40
+
+func (s *Service) resume(ctx context.Context, caller access.Caller, sign Signer, keep Keeper, reason string) (*Restore, error) {
+	at, err := placeOf(ctx, s.db, caller.Tenant)
+	if err != nil {
+		return nil, fmt.Errorf("read the end of the chain of bank %d: %w", caller.Tenant, err)
+	}
+	if !at.moved() && reason == "" {
+		return nil, nil
+	}
+	r := &Restore{
+		Tenant: caller.Tenant, Epoch: at.Epoch + 1, After: at.Seq, Hash: at.Hash, Was: at.Noted, Is: at.Here, Reason: reason,
+		At: at.Now.UTC(),
+	}
+	// Outside of the transaction: the bank's first key may have to be made.
+	if r.KID, r.Signature, err = sign(ctx, restoreType, r.statement()); err != nil {
+		return nil, fmt.Errorf("sign the restore of bank %d: %w", caller.Tenant, err)
+	}
+	if err := s.resumeTx(ctx, caller, r, keep); err != nil {
+		return nil, fmt.Errorf("note the restore of bank %d: %w", caller.Tenant, err)
+	}
+	return r, nil
+}
+
+// errElsewhere is a chain that another worker has gone on with since it was looked at.
+var errElsewhere = errors.New("another worker goes on with the chain: try again")
+
+func (s *Service) resumeTx(ctx context.Context, caller access.Caller, r *Restore, keep Keeper) error {
+	return s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		held, err := db.AuditChain.TryTx(ctx, tx, int64(caller.Tenant))
+		if err != nil {
+			return err
+		}
+		at, err := placeOf(ctx, tx, caller.Tenant)
+		if err != nil {
+			return err
+		}
+		if !held || at.Seq != r.After || at.Epoch != r.Epoch-1 {
+			return errElsewhere
+		}
+		if _, err := tx.NewInsert().Model(r).Returning("NULL").Exec(ctx); err != nil {
+			return err
+		}
+		entry := Entry{Action: "restoreDatabase", Decision: Done, Object: "database", UID: r.Is, Reason: r.Reason}.By(caller)
+		entry.Before, entry.After = object(map[string]any{"database": r.Was}), object(map[string]any{"database": r.Is, "epoch": r.Epoch, "lastEntry": r.After})
+		if err := WriteTx(ctx, tx, entry); err != nil {
+			return err
+		}
+		return keep(Line{Restore: r})
+	})
+}
+
+// Restores are the restores of a bank, the first one first.
+func (s *Service) Restores(ctx context.Context) ([]*Restore, error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return nil, err
+	}
+	var all []*Restore
+	err = s.db.NewRaw(`SELECT tenant, epoch, after, hash, was, "is", reason, at, kid, signature FROM audit_restores
+		WHERE tenant = ? ORDER BY epoch`, caller.Tenant).Scan(ctx, &all)
+	if err != nil {
+		return nil, fmt.Errorf("read the restores of bank %d: %w", caller.Tenant, err)
+	}
+	return all, nil
+}
