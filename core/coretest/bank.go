@@ -80,6 +80,18 @@ func (b *Bank) Owner() *db.DB {
 	return owner
 }
 
+// Restored is the bank as it is now, in another database, as a backup of this one is restored.
+func (b *Bank) Restored() *Bank {
+	b.t.Helper()
+	url := dbtest.Copy(b.t, b.opened.url)
+	d, err := db.Open(url, db.Options{})
+	b.must(err)
+	b.t.Cleanup(func() { _ = d.Close() })
+	restored := &Bank{t: b.t, opened: &opened{DB: d, url: url}, Clock: b.Clock, Code: b.Code, Tenant: b.Tenant, Self: b.Self}
+	restored.Core = core.New(core.Options{DB: d, Keys: b.Keys, Now: b.Clock.Now})
+	return restored
+}
+
 // opened is a database with its address.
 type opened struct {
 	*db.DB

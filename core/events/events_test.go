@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -173,5 +174,111 @@ func TestCursorsHaveOneForm(t *testing.T) {
 		if c, err := events.ParseCursor(bad); err == nil {
 			t.Errorf("%q is %v", bad, c)
 		}
+	}
+}
+
+// Who follows the feed keeps its cursor when the bank is restored: it hears what happens from then on, and nothing twice
+// that both databases have.
+func TestCursorsOutliveARestore(t *testing.T) {
+	t.Parallel()
+	lost := coretest.Alone(t)
+	happen := func(bank *coretest.Bank, kind string, times int) {
+		t.Helper()
+		operator := access.Operator(t.Context(), bank.Tenant, bank.Code, nil)
+		for range times {
+			err := bank.DB.InTx(t.Context(), int64(bank.Tenant), func(ctx context.Context, tx bun.Tx) error {
+				return record(ctx, tx, events.Event{Tenant: bank.Tenant, Kind: kind, Object: "object", UID: "1"})
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := bank.Audit.Seal(operator); err != nil {
+			t.Fatal(err)
+		}
+		if err := bank.Audit.Sign(operator, bank.Clients.Sign, func(audit.Line) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(bank *coretest.Bank, from events.Cursor) (kinds []string, to events.Cursor) {
+		t.Helper()
+		found, err := bank.Events.After(access.Operator(t.Context(), bank.Tenant, bank.Code, nil), from, events.Most)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, event := range found {
+			kinds, from = append(kinds, event.Kind), event.Cursor
+		}
+		return kinds, from
+	}
+	happen(lost, "before", 3)
+	_, early := read(lost, events.Cursor{})
+	restored := lost.Restored()
+	happen(lost, "lost", 4)
+	_, late := read(lost, early)
+	operator := access.Operator(t.Context(), restored.Tenant, restored.Code, nil)
+	if _, err := restored.Events.After(operator, late, 10); !errors.Is(err, events.ErrAhead) {
+		t.Errorf("before the restore is noted: %v", err)
+	}
+	if _, err := restored.Audit.Resume(operator, restored.Clients.Sign, func(audit.Line) error { return nil }, ""); err != nil {
+		t.Fatal(err)
+	}
+	happen(restored, "after", 9) // as many as there were lost, and more
+	for name, cursor := range map[string]events.Cursor{"behind what was lost": late, "at the backup": early} {
+		if kinds, _ := read(restored, cursor); len(kinds) != 9 || slices.Contains(kinds, "before") {
+			t.Errorf("%s: %v", name, kinds)
+		}
+	}
+	_, end := read(restored, late)
+	happen(restored, "next", 1)
+	if kinds, _ := read(restored, end); len(kinds) != 1 || kinds[0] != "next" {
+		t.Errorf("with a cursor of the restored bank: %v", kinds)
+	}
+	if _, err := lost.Events.After(access.Operator(t.Context(), lost.Tenant, lost.Code, nil), end, 10); !errors.Is(err, events.ErrAhead) {
+		t.Errorf("a cursor of a later epoch: %v", err)
+	}
+}
+
+func TestOldEventsAreRemovedAndTheFeedSaysSo(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	operator := access.Operator(t.Context(), bank.Tenant, bank.Code, nil)
+	for range 5 {
+		err := bank.DB.InTx(t.Context(), int64(bank.Tenant), func(ctx context.Context, tx bun.Tx) error {
+			return record(ctx, tx, events.Event{Tenant: bank.Tenant, Kind: "changeObject", Object: "object", UID: "1"})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := func(ids int) {
+		bank.Exec(`UPDATE events SET at = at - interval '100 days' WHERE tenant = ? AND id IN (SELECT id FROM events WHERE tenant = ? ORDER BY id LIMIT ?)`, bank.Tenant, bank.Tenant, ids)
+	}
+	old(2)
+	if n, err := bank.Events.Purge(operator, 90*24*time.Hour); err != nil || n != 0 {
+		t.Errorf("%d were removed that nobody can have read (%v)", n, err)
+	}
+	if _, err := bank.Audit.Seal(operator); err != nil {
+		t.Fatal(err)
+	}
+	all, err := bank.Events.After(operator, events.Cursor{}, 10)
+	if err != nil || len(all) != 5 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	for _, want := range []int{2, 0} {
+		if n, err := bank.Events.Purge(operator, 90*24*time.Hour); err != nil || n != want {
+			t.Errorf("%d were removed, want %d (%v)", n, want, err)
+		}
+	}
+	if _, err := bank.Events.After(operator, all[0].Cursor, 10); !errors.Is(err, events.ErrPurged) {
+		t.Errorf("a cursor before what was removed: %v", err)
+	}
+	for _, cursor := range []events.Cursor{{}, all[1].Cursor} {
+		if left, err := bank.Events.After(operator, cursor, 10); err != nil || len(left) != 3 {
+			t.Errorf("after %s: %+v, %v", cursor, left, err)
+		}
+	}
+	if _, err := bank.Events.Purge(bank.Staff(), time.Hour); !errors.Is(err, access.ErrDenied) {
+		t.Errorf("asked by staff: %v", err)
 	}
 }

@@ -48,6 +48,34 @@ func URL(t testing.TB) string {
 	return in(t, admin, name)
 }
 
+// Copy is the address of a database with all that stands in another one, as a restored backup has it; dropped when the
+// test ends. Whoever is connected to the other one is cut off for it.
+func Copy(t testing.TB, url string) string {
+	t.Helper()
+	admin := server(t)
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := fmt.Sprintf("%s_%d_%d", template, os.Getpid(), count.Add(1))
+	conn := connect(t, admin)
+	defer conn.Close(context.Background())
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		_, err := conn.Exec(context.Background(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", config.Database)
+		if err == nil {
+			_, err = conn.Exec(context.Background(), "CREATE DATABASE "+name+" TEMPLATE "+config.Database+" STRATEGY file_copy")
+		}
+		if err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { execute(t, admin, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
+	return in(t, admin, name)
+}
+
 var count atomic.Int64
 
 // Shared is the address of one migrated database for the whole test binary: for tests that each bring
