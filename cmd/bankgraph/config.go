@@ -27,6 +27,7 @@ type program struct {
 	Reporting   reportingCommand   `cmd:"" help:"Keys of what contacts report to regulators."`
 	Issuer      issuerCommand      `cmd:"" help:"Identity providers whose access tokens a bank accepts."`
 	Audit       auditCommand       `cmd:"" help:"The record of who did what: take it out, and prove it."`
+	Proof       proofCommand       `cmd:"" help:"Prove the books: every journal balances, every balance is what its postings say. Exit status 1 where one is not."`
 	Attribute   attributeCommand   `cmd:"" help:"Custom attributes of a bank's customers and accounts."`
 	Permissions permissionsCommand `cmd:"" help:"Report who may do what, for each operation and field, as CSV."`
 	Token       tokenCommand       `cmd:"" help:"Print an access token of an API key, for use in curl."`

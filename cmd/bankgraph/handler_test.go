@@ -33,6 +33,7 @@ type service struct {
 	operator context.Context
 	realm    string
 	handler  http.Handler
+	health   *health
 	stopping atomic.Bool
 	now      atomic.Int64 // seconds that the clock is ahead
 }
@@ -61,7 +62,9 @@ func newServiceWith(t *testing.T, command serveCommand, options core.Options) *s
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.handler = command.handler(s.bank, newMeters(pools), false, s.stopping.Load)
+	meters := newMeters(pools)
+	s.health = newHealth(meters)
+	s.handler = command.handler(s.bank, meters, s.health, false, s.stopping.Load)
 	return s
 }
 
@@ -373,7 +376,7 @@ func TestPlaygroundIsServedWhereItIsWanted(t *testing.T) {
 		want int
 	}{{nil, true, 200}, {nil, false, 404}, {&yes, false, 200}, {&no, true, 404}} {
 		s := newService(t, serveCommand{Playground: c.set})
-		handler := (&serveCommand{Playground: c.set}).handler(s.bank, newMeters(s.bank.DB), c.demo, s.stopping.Load)
+		handler := (&serveCommand{Playground: c.set}).handler(s.bank, newMeters(s.bank.DB), newHealth(newMeters(s.bank.DB)), c.demo, s.stopping.Load)
 		answer := httptest.NewRecorder()
 		handler.ServeHTTP(answer, httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/playground", http.NoBody))
 		if answer.Code != c.want {

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"bankgraph/core/access"
+	"bankgraph/core/audit"
+)
+
+// One bank's broken record is that bank's: the others are served, and operators hear which one it is.
+func TestReadinessIsolatesBanks(t *testing.T) {
+	t.Parallel()
+	s := newService(t, serveCommand{})
+	well, waits := bankState{}, bankState{tail: audit.Tail{Unsealed: 512, Waiting: 73}}
+	broken := bankState{broken: errors.New("bank 7: tampered with")}
+	for _, one := range []struct {
+		banks  map[string]bankState
+		status int
+		says   string
+	}{
+		{nil, 200, "ready\n"},
+		{map[string]bankState{"ONE": well, "TWO": well}, 200, "ready\n"},
+		{map[string]bankState{"ONE": well, "TWO": waits}, 200, "ready\nbank TWO: 512 audit entries are not sealed, the oldest for 73 s: does any worker run?\n"},
+		{map[string]bankState{"ONE": well, "TWO": broken}, 200, "ready\nbank TWO: bank 7: tampered with\n"},
+		{map[string]bankState{"TWO": broken}, 503, "the audit record does not hold\nbank TWO: bank 7: tampered with\n"},
+	} {
+		h := newHealth(newMeters(s.bank.DB))
+		for code, state := range one.banks {
+			h.set(context.Background(), code, state)
+		}
+		for detailed, want := range map[bool]string{true: one.says, false: strings.SplitAfter(one.says, "\n")[0]} {
+			answer := httptest.NewRecorder()
+			readiness(s.bank.Core, h, s.stopping.Load, detailed).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", http.NoBody))
+			if answer.Code != one.status || answer.Body.String() != want {
+				t.Errorf("%+v: %d %q", one.banks, answer.Code, answer.Body)
+			}
+		}
+	}
+}
+
+// A tick looks at its own bank, and sees what waits and what is broken.
+func TestHealthLooksAtEachBank(t *testing.T) {
+	t.Parallel()
+	s := newService(t, serveCommand{})
+	other := s.addBank()
+	look := s.health.job(s.bank.Core).tick
+	if _, err := look(s.operator); err != nil {
+		t.Fatal(err)
+	}
+	if state := s.health.banks[s.realm]; state.tail.Unsealed == 0 || state.broken != nil {
+		t.Errorf("a bank whose first entry waits: %+v", state)
+	}
+	if _, looked := s.health.banks[other]; looked {
+		t.Error("another bank was looked at too")
+	}
+	if _, err := s.bank.Audit.Seal(s.operator); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.bank.Audit.Sign(s.operator, s.bank.Clients.Sign, func(audit.Line) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := look(s.operator); err != nil || s.health.banks[s.realm] != (bankState{}) {
+		t.Errorf("sealed and signed: %+v, %v", s.health.banks[s.realm], err)
+	}
+	if _, err := look(access.With(context.Background(), access.Caller{})); !errors.Is(err, access.ErrDenied) {
+		t.Errorf("asked by nobody: %v", err)
+	}
+}

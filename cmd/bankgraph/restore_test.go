@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"bankgraph/core/events"
+	"bankgraph/core/seal"
+	"bankgraph/db"
+	"bankgraph/db/cluster"
+
+	"bankgraph/core"
+)
+
+// house is a private PostgreSQL of a test's own.
+type house struct {
+	*testing.T
+	*cluster.Cluster
+}
+
+func newHouse(t *testing.T) house {
+	t.Helper()
+	c, err := cluster.Start(context.Background(), cluster.Options{Data: folder(t), Binaries: os.Getenv("BANKGRAPH_POSTGRES"), Fast: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Stop(context.Background()) })
+	return house{t, c}
+}
+
+// postgres runs one of PostgreSQL's own programs.
+func (h house) postgres(name string, in io.Reader, args ...string) []byte {
+	h.Helper()
+	var out, errs bytes.Buffer
+	command := exec.Command(filepath.Join(h.Binaries(), name), args...)
+	command.Stdin, command.Stdout, command.Stderr = in, &out, &errs
+	if err := command.Run(); err != nil {
+		h.Fatalf("%s %v: %v\n%s", name, args, err, errs.String())
+	}
+	return out.Bytes()
+}
+
+// program is bankgraph on this server, with the keys and the checkpoints of its bank.
+func (h house) program(keyset, kept string) testProgram {
+	return testProgram{h.T, []string{
+		"BANKGRAPH_DATABASE_URL=" + cluster.ServiceURL(h.URL()), "BANKGRAPH_MIGRATE_URL=" + h.URL(),
+		"BANKGRAPH_KEYSET=" + keyset, "BANKGRAPH_AUDIT_CHECKPOINTS=" + kept,
+	}}
+}
+
+// change makes a customer over REST.
+func (s *testServer) change(token, name string) {
+	s.Helper()
+	body := fmt.Sprintf(`{"legalName":%q,"type":"Business"}`, name)
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.url+"/v2/customers", strings.NewReader(body))
+	if err != nil {
+		s.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if text, _ := io.ReadAll(answer.Body); answer.StatusCode >= 300 {
+		s.Fatalf("%d %s", answer.StatusCode, text)
+	}
+}
+
+// feed follows the events of the bank from a cursor until no more come.
+func (h house) feed(keyset string, from events.Cursor) (kinds []string, to events.Cursor) {
+	h.Helper()
+	keys, err := seal.Load(keyset, false)
+	if err != nil {
+		h.Fatal(err)
+	}
+	d, err := db.Open(cluster.ServiceURL(h.URL()), db.Options{Connections: 2})
+	if err != nil {
+		h.Fatal(err)
+	}
+	defer d.Close()
+	b := &bank{Core: core.New(core.Options{DB: d, Keys: keys})}
+	operator, _, err := b.operator(context.Background(), "FIRST")
+	if err != nil {
+		h.Fatal(err)
+	}
+	found, err := b.Events.After(operator, from, events.Most)
+	if err != nil {
+		h.Fatal(err)
+	}
+	for _, event := range found {
+		kinds, from = append(kinds, event.Kind), event.Cursor
+	}
+	return kinds, from
+}
+
+// The drill of the README's section on backups: dump, restore into a new cluster, prove, verify, write, and follow the
+// feed, which goes on where it was.
+func TestRestoreDrill(t *testing.T) {
+	t.Parallel()
+	keyset, kept := filepath.Join(folder(t), "keyset.json"), filepath.Join(t.TempDir(), "kept.jsonl")
+	testProgram{t, nil}.ok("keyset", keyset)
+	old := newHouse(t)
+	p := old.program(keyset, kept)
+	p.ok("migrate")
+	p.ok("tenant", "add", "FIRST", "--name", "First Bank", "--zone", "UTC", "--currency", "USD", "--admin", "jo")
+	secret := strings.Fields(p.ok("client", "add", "portal", "--permissions", "all"))[3]
+	s := p.serve()
+	for n := range 5 {
+		s.change(s.token("FIRST", "portal", secret), fmt.Sprintf("Before %d", n))
+	}
+	p.ok("audit", "export") // seals and signs
+	before, cursor := old.feed(keyset, events.Cursor{})
+	began := time.Now()
+	dump := old.postgres("pg_dump", nil, "--format=custom", "--enable-row-security", "--dbname="+old.URL())
+	for n := range 3 {
+		s.change(s.token("FIRST", "portal", secret), fmt.Sprintf("Lost %d", n))
+	}
+	p.ok("audit", "export")
+	_, late := old.feed(keyset, cursor)
+	s.signal(os.Kill)
+	_ = s.end()
+
+	next := newHouse(t)
+	next.postgres("pg_restore", bytes.NewReader(dump), "--no-owner", "--enable-row-security", "--exit-on-error", "--dbname="+next.URL())
+	p = next.program(keyset, kept)
+	p.ok("migrate")
+	if out := p.ok("proof"); !strings.Contains(out, "the books hold") {
+		t.Errorf("proof: %s", out)
+	}
+	s = p.serve()
+	s.change(s.token("FIRST", "portal", secret), "After")
+	p.ok("audit", "export")
+	out := p.ok("audit", "verify")
+	t.Logf("the drill took %s\n%s", time.Since(began), out)
+	if !strings.Contains(out, "hold; signed up to entry") || !strings.Contains(out, "the database was restored or moved at") ||
+		!strings.Contains(out, "lost in it: entries ") {
+		t.Errorf("verify: %s", out)
+	}
+	if kinds, _ := next.feed(keyset, events.Cursor{}); len(kinds) != len(before)+1 {
+		t.Errorf("the whole feed: %v, before the restore %v", kinds, before)
+	}
+	for name, from := range map[string]events.Cursor{"before the backup": cursor, "behind what was lost": late} {
+		if kinds, _ := next.feed(keyset, from); len(kinds) != 1 || kinds[0] != "createCustomer" {
+			t.Errorf("a cursor from %s: %v", name, kinds)
+		}
+	}
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		_, metrics := s.get(s.metrics, "")
+		if strings.Contains(metrics, `bankgraph_audit_holds{tenant="FIRST"} 1`) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("metrics:\n%s", metrics)
+		}
+	}
+}
