@@ -60,7 +60,10 @@ func (h house) program(keyset, kept string) testProgram {
 // change makes a customer over REST.
 func (s *testServer) change(token, name string) {
 	s.Helper()
-	body := fmt.Sprintf(`{"legalName":%q,"type":"Business"}`, name)
+	body := fmt.Sprintf(`{
+		"legalName": %[1]q, "shortName": %[1]q, "customerType": "Corporate", "taxId": "470123456", "language": "English",
+		"legalAddress": {"addressLine1": "77 Mill Rd", "city": "Columbus", "state": "OH", "postalCode": "43215", "countryCode": "US"},
+		"mailAddressSameAsLegal": true, "costCenter": "CC200", "relationshipManager": "jo", "originatingOfficer": "jo"}`, name)
 	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.url+"/v2/customers", strings.NewReader(body))
 	if err != nil {
 		s.Fatal(err)
@@ -117,14 +120,14 @@ func TestRestoreDrill(t *testing.T) {
 	secret := strings.Fields(p.ok("client", "add", "portal", "--permissions", "all"))[3]
 	s := p.serve()
 	for n := range 5 {
-		s.change(s.token("FIRST", "portal", secret), fmt.Sprintf("Before %d", n))
+		s.change(s.token("FIRST", "portal", secret), fmt.Sprintf("BEFORE%d", n))
 	}
 	p.ok("audit", "export") // seals and signs
 	before, cursor := old.feed(keyset, events.Cursor{})
 	began := time.Now()
 	dump := old.postgres("pg_dump", nil, "--format=custom", "--enable-row-security", "--dbname="+old.URL())
 	for n := range 3 {
-		s.change(s.token("FIRST", "portal", secret), fmt.Sprintf("Lost %d", n))
+		s.change(s.token("FIRST", "portal", secret), fmt.Sprintf("LOST%d", n))
 	}
 	p.ok("audit", "export")
 	_, late := old.feed(keyset, cursor)
@@ -139,7 +142,7 @@ func TestRestoreDrill(t *testing.T) {
 		t.Errorf("proof: %s", out)
 	}
 	s = p.serve()
-	s.change(s.token("FIRST", "portal", secret), "After")
+	s.change(s.token("FIRST", "portal", secret), "AFTER")
 	p.ok("audit", "export")
 	out := p.ok("audit", "verify")
 	t.Logf("the drill took %s\n%s", time.Since(began), out)
