@@ -78,7 +78,7 @@ SELECT jsonb_build_object(
   'entries', (SELECT jsonb_agg(to_jsonb(e) - '{id,at,tx,uid,customer,after,request}'::text[] || jsonb_build_object(
       'after', e.after::jsonb - '{uid,shortName}'::text[], 'its', e.customer = c.uid, 'request', length(e.request)))
     FROM audit_entries AS e WHERE e.tenant = c.tenant AND e.object IN ('customer', 'limits') AND e.uid = c.uid::text),
-  'events', (SELECT jsonb_agg(to_jsonb(v) - '{id,at,tx,uid,customer}'::text[] || jsonb_build_object('its', v.customer = c.uid))
+  'events', (SELECT jsonb_agg(to_jsonb(v) - '{id,at,tx,entry,uid,customer}'::text[] || jsonb_build_object('its', v.customer = c.uid))
     FROM events AS v WHERE v.tenant = c.tenant AND v.object IN ('customer', 'limits') AND v.uid = c.uid::text),
   'limits', (SELECT jsonb_agg(to_jsonb(l) - '{customer,updated_at}'::text[] ORDER BY l.code) FROM limits AS l WHERE l.tenant = c.tenant AND l.customer = c.uid),
   'uncounted', (SELECT count(*) FROM customers WHERE tenant = c.tenant) - (SELECT sum(customers) FROM customer_counts WHERE tenant = c.tenant)

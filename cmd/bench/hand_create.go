@@ -31,6 +31,7 @@ import (
 //	WITH people AS (…) SELECT nextval('customer_uids'), …
 //	INSERT INTO customers …
 //	INSERT INTO audit_entries …
+//	INSERT INTO audit_unsealed …
 //	INSERT INTO events …
 //	INSERT INTO customer_counts … ON CONFLICT … DO UPDATE
 //	[WITH old AS (DELETE FROM idempotency_keys …) UPDATE idempotency_keys SET outcome …]
@@ -44,6 +45,7 @@ import (
 //	SELECT currency FROM tenants
 //	INSERT INTO limits … ON CONFLICT … DO UPDATE
 //	INSERT INTO audit_entries …
+//	INSERT INTO audit_unsealed …
 //	INSERT INTO events …
 //
 // The second half needs what the first one finds, so there are two round trips.
@@ -81,9 +83,10 @@ INSERT INTO audit_entries (tenant, client, login_id, entity, action, decision, o
 VALUES ($1, $2, $3, $4, 'createCustomer', 'done', 'customer', $5, $6, '{}', $7, '', $8)`
 
 	insertEvent = `
-INSERT INTO events (tenant, tx, kind, object, uid, customer, version)
-VALUES ($1, greatest(pg_current_xact_id(), (SELECT tx FROM events WHERE tenant = $1 AND object = 'customer' AND uid = $2 ORDER BY id DESC LIMIT 1)),
-  'createCustomer', 'customer', $2, $3, 1)`
+INSERT INTO events (tenant, kind, object, uid, customer, version)
+VALUES ($1, 'createCustomer', 'customer', $2, $3, 1)`
+
+	insertUnsealed = `INSERT INTO audit_unsealed (tenant, entry) VALUES ($1, currval('audit_ids'))`
 
 	selectCurrency = `SELECT currency FROM tenants WHERE id = $1`
 	selectLimits   = `SELECT code, ceiling, version FROM limits WHERE tenant = $1 AND customer = $2`
@@ -97,9 +100,8 @@ INSERT INTO audit_entries (tenant, client, login_id, entity, action, decision, o
 VALUES ($1, $2, $3, $4, 'changeLimits', 'done', 'limits', $5, $6, '{"limits":{}}', $7, '', $8)`
 
 	insertLimitsEvent = `
-INSERT INTO events (tenant, tx, kind, object, uid, customer, version)
-VALUES ($1, greatest(pg_current_xact_id(), (SELECT tx FROM events WHERE tenant = $1 AND object = 'limits' AND uid = $2 ORDER BY id DESC LIMIT 1)),
-  'changeLimits', 'limits', $2, $3, $4)`
+INSERT INTO events (tenant, kind, object, uid, customer, version)
+VALUES ($1, 'changeLimits', 'limits', $2, $3, $4)`
 
 	countCustomer = `
 INSERT INTO customer_counts AS n (tenant, owner, shard, customers) VALUES ($1, $2, $3, 1)
@@ -326,6 +328,7 @@ func (h hand) writeCustomer(ctx context.Context, conn *pgxpool.Conn, c *newCusto
 		return err
 	}
 	batch.Queue(insertEntry, caller.Tenant, caller.Client, caller.LoginID, caller.Entity, uid, saved.UID, text, caller.Request)
+	batch.Queue(insertUnsealed, caller.Tenant)
 	batch.Queue(insertEvent, caller.Tenant, uid, saved.UID)
 	batch.Queue(countCustomer, caller.Tenant, c.owner, saved.UID%4)
 	if once.key != "" {
@@ -360,6 +363,7 @@ func (c *newCustomer) limitsTo(batch *pgx.Batch, caller access.Caller, uid int64
 	}
 	number := strconv.FormatInt(uid, 10)
 	batch.Queue(insertLimitsEntry, caller.Tenant, caller.Client, caller.LoginID, caller.Entity, number, uid, text, caller.Request)
+	batch.Queue(insertUnsealed, caller.Tenant)
 	batch.Queue(insertLimitsEvent, caller.Tenant, number, uid, len(c.Limits))
 	return nil
 }
