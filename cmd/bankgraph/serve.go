@@ -97,6 +97,7 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	failed := make(chan error, 2)
 	go func() { failed <- server.Serve(listener) }()
 	go func() { failed <- metrics.Serve(metricsListener) }()
+	defer foldRefusals(ctx, log, b)()
 	if !c.NoWork {
 		// Until the last request has ended; then, before the pools close, the last tick.
 		defer work(context.WithoutCancel(ctx), log, b.jobs(s, meters, log))()

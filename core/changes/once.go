@@ -21,8 +21,8 @@ import (
 // The faults of idempotency keys.
 var (
 	ErrKey       = fault.Field("request", "Idempotency-Key", fault.Malformed, "an idempotency key is 1 to 255 printable characters")
-	ErrKeyReused = fault.New(fault.Conflict, "idempotency", "the idempotency key was used for another request")
-	ErrInFlight  = fault.New(fault.Conflict, "idempotency", "the request with this idempotency key is still being worked on: repeat it in a moment")
+	ErrKeyReused = fault.New(fault.Conflict, "idempotency.key_reused", "the idempotency key was used for another request")
+	ErrInFlight  = fault.New(fault.Conflict, "idempotency.in_flight", "the request with this idempotency key is still being worked on: repeat it in a moment")
 )
 
 // check looks at what the faces pass on as they got it.

@@ -34,9 +34,9 @@ const Fewest = 50
 const batch = 1000
 
 var (
-	ErrNoBank   = fault.New(fault.NotFound, "tenant", "there is no such bank to fill")
-	ErrFilled   = fault.New(fault.Conflict, "tenant", "the bank has customers already: a demo bank fills an empty one")
-	ErrNumbered = fault.New(fault.Conflict, "tenant", "the bank's own customer has another number than the demo bank's: use a database of its own")
+	ErrNoBank   = fault.New(fault.NotFound, "tenant.no_demo_bank", "there is no such bank to fill")
+	ErrFilled   = fault.New(fault.Conflict, "tenant.filled", "the bank has customers already: a demo bank fills an empty one")
+	ErrNumbered = fault.New(fault.Conflict, "tenant.numbered_otherwise", "the bank's own customer has another number than the demo bank's: use a database of its own")
 	ErrFewest   = fault.Field("demo", "customers", fault.Min, fmt.Sprintf("a demo bank has at least %d customers", Fewest))
 )
 

@@ -25,8 +25,8 @@ type Saved struct {
 
 // The faults of a change of limits.
 var (
-	ErrProcessingOrg = fault.New(fault.State, "customer", "the limits of a processing organization are not changed")
-	ErrNone          = fault.New(fault.State, "limit", "the customer has no limits configured")
+	ErrProcessingOrg = fault.New(fault.State, "customer.processing_org", "the limits of a processing organization are not changed")
+	ErrNone          = fault.New(fault.State, "limit.none_configured", "the customer has no limits configured")
 )
 
 // Change gives limits that a customer has other ceilings, all of them or none. Where the customer's settings ask for
