@@ -107,7 +107,7 @@ func (o *Operation[D, R]) Require(ctx context.Context, of string) (access.Caller
 }
 
 // Settle says, for an operation that makes something, what becomes of it when a second person has decided: the
-// work itself is done by then.
+// work itself is done by then. Approved is what the second person saw: settle compares the version (Tx.Fresh).
 func (o *Operation[D, R]) Settle(settle func(ctx context.Context, tx *Tx, at Target, approved bool) error) *Operation[D, R] {
 	o.service.known[o.name] = making[D, R]{changing[D, R]{o}, settle}
 	return o

@@ -153,6 +153,9 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		return err
 	}
 	was := held.Customer
+	if err := tx.Fresh(was.Version); err != nil {
+		return err
+	}
 	held.Status = Suspended
 	if approved {
 		held.Status = Active

@@ -242,7 +242,7 @@ func listed[T any](from, to int64, rows func(n int64) []*T) iter.Seq[*T] {
 
 // finish writes what is known at the end only.
 func finish(ctx context.Context, tx bun.Tx, b *bank, books *books, counts map[customers.UID]int64) error {
-	if _, err := tx.NewUpdate().Model(&books.house).Column("ledger", "version").Bulk().Exec(ctx); err != nil {
+	if _, err := tx.NewUpdate().Model(&books.house).Column("ledger", "version").Bulk().Where("b.tenant = ?", b.tenant).Exec(ctx); err != nil {
 		return fmt.Errorf("write the house's balances: %w", err)
 	}
 	for owner, count := range counts {

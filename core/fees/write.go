@@ -128,6 +128,9 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if err != nil {
 		return err
 	}
+	if err := tx.Fresh(t.Version); err != nil {
+		return err
+	}
 	was := *t
 	t.Status = Refused
 	if approved {

@@ -171,7 +171,7 @@ func (s *Service) ownTx(ctx context.Context, tx *changes.Tx, of customers.UID) (
 		Bank  money.Currency `bun:"bank"`
 	}
 	err = tx.NewRaw(`SELECT t.currency AS bank, l.tenant, l.customer, l.code, l.application, l.ceiling, l.currency, l.version
-		FROM tenants AS t LEFT JOIN limits AS l ON l.tenant = t.id AND l.customer = ?1 WHERE t.id = ?0`, tx.Caller.Tenant, of).Scan(ctx, &all)
+		FROM tenants AS t LEFT JOIN limits AS l ON l.tenant = ?0 AND l.customer = ?1 WHERE t.id = ?0`, tx.Caller.Tenant, of).Scan(ctx, &all)
 	own = map[string]*Limit{}
 	for _, l := range all {
 		if bank = l.Bank; l.Code != "" {

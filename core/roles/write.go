@@ -125,6 +125,9 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if err != nil {
 		return err
 	}
+	if err := tx.Fresh(r.Version); err != nil {
+		return err
+	}
 	if approved {
 		if err := r.grantable(tx.Caller); err != nil {
 			return err

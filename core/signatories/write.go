@@ -120,6 +120,9 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if err != nil {
 		return err
 	}
+	if err := tx.Fresh(g.Version); err != nil {
+		return err
+	}
 	was := *g
 	g.Status = Deleted
 	if approved {

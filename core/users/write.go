@@ -173,6 +173,9 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	case p.Status != Pending:
 		return nil
 	}
+	if err := tx.Fresh(p.Version); err != nil {
+		return err
+	}
 	was := *p
 	p.Status = Active
 	return s.writeTx(ctx, tx, &was, p)
