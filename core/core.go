@@ -66,7 +66,7 @@ func New(o Options) *Core {
 	c := &Core{DB: o.DB, Keys: o.Keys, Now: o.Now}
 	c.Audit = audit.New(o.DB, o.Now)
 	c.Events = events.New(o.DB)
-	c.Changes = changes.New(o.DB, o.Keys, o.Now)
+	c.Changes = changes.New(o.DB, o.Keys, c.Audit, o.Now)
 	c.Customers = customers.New(o.DB, o.Keys, c.Changes, o.Now)
 	c.Roles = roles.New(o.DB, c.Customers, c.Changes)
 	c.Users = users.New(o.DB, c.Customers, c.Roles, c.Changes, o.Granted)

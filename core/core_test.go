@@ -35,7 +35,7 @@ import (
 
 func open(t *testing.T) *core.Core {
 	t.Helper()
-	pools, err := db.Open(dbtest.Shared(t), db.Options{Connections: 4})
+	pools, err := db.Open(dbtest.Shared(t), db.Options{Connections: 4, Tracer: dbtest.Watch(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

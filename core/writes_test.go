@@ -171,8 +171,8 @@ var writes = []struct {
 	{name: "refuseChange, of a new role", as: checker, on: func(b *coretest.Bank) write { return refuse(b, createRole(b, b.Customer(dual))) }},
 }
 
-// nameTaken is the fault of customers by its words.
-var nameTaken = fault.Kept{Kind: fault.Conflict, Subject: "customer", Message: "another customer has this short name"}.Again()
+// nameTaken is the fault of customers by its code.
+var nameTaken = fault.Kept{Code: "customer.short_name_taken"}.Again()
 
 func TestEveryOperationIsAmongTheWrites(t *testing.T) {
 	t.Parallel()

@@ -34,6 +34,7 @@ type Options struct {
 
 	// Connector stands between the write pool and the driver, for tests that make things go wrong (db/dbtest/faults).
 	Connector func(driver.Connector) driver.Connector
+	Tracer    pgx.QueryTracer // hears every statement, for tests (db/dbtest)
 }
 
 // Every statement has a bound: a lock is waited for 2 s, a statement runs 5 s (a batch of reads is given
@@ -62,6 +63,7 @@ func Open(url string, options Options) (*DB, error) {
 	}
 	write.DefaultQueryExecMode = pgx.QueryExecModeExec
 	bind(write)
+	write.Tracer = options.Tracer
 	connector := stdlib.GetConnector(*write)
 	if options.Connector != nil {
 		connector = options.Connector(connector)
@@ -71,13 +73,13 @@ func Open(url string, options Options) (*DB, error) {
 	pool.SetMaxIdleConns(size)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
 
-	fresh, err := openReads(url, size, options.Unprepared)
+	fresh, err := openReads(url, size, options)
 	if err != nil {
 		return nil, err
 	}
 	reads := fresh
 	if options.ReadURL != "" {
-		if reads, err = openReads(options.ReadURL, size, options.Unprepared); err != nil {
+		if reads, err = openReads(options.ReadURL, size, options); err != nil {
 			fresh.Close()
 			return nil, err
 		}
@@ -86,7 +88,7 @@ func Open(url string, options Options) (*DB, error) {
 }
 
 // openReads opens a pool for batches.
-func openReads(url string, size int, unprepared bool) (*pgxpool.Pool, error) {
+func openReads(url string, size int, options Options) (*pgxpool.Pool, error) {
 	read, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("read the database URL: %w", err)
@@ -94,11 +96,12 @@ func openReads(url string, size int, unprepared bool) (*pgxpool.Pool, error) {
 	read.MaxConns = int32(size)
 	read.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
 	read.ConnConfig.StatementCacheCapacity, read.ConnConfig.DescriptionCacheCapacity = 1024, 1024
-	if unprepared {
+	if options.Unprepared {
 		// The driver learns each text's types once; then text and values go together, nothing stays prepared.
 		read.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 	}
 	bind(read.ConnConfig)
+	read.ConnConfig.Tracer = options.Tracer
 	// Batches bound their own time (Send): a timer of the server's for each of their statements would cost
 	// PostgreSQL a sixth of all that a customer with its lists costs it.
 	delete(read.ConnConfig.RuntimeParams, "statement_timeout")

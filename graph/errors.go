@@ -113,7 +113,7 @@ var words = map[string]map[string]string{
 	},
 }
 
-var errTooMuch = fault.New(fault.Invalid, "operation", "the operation asks the database too many questions; send it in parts")
+var errTooMuch = fault.New(fault.Invalid, "operation.too_much", "the operation asks the database too many questions; send it in parts")
 
 // present turns an error into what the caller may see of it: a fault with its kind, code and field, the
 // errors of the GraphQL language itself, and for everything else nothing but the request's id.

@@ -133,6 +133,7 @@ func ownBank(t testing.TB, o db.Options) *bank {
 
 func bankOn(t testing.TB, url string, o db.Options) *bank {
 	t.Helper()
+	o.Tracer = dbtest.Watch(t)
 	d, err := db.Open(url, o)
 	if err != nil {
 		t.Fatal(err)

@@ -20,8 +20,8 @@ const (
 )
 
 var (
-	errMediaType = fault.New(fault.Invalid, "request", "the content type must be application/json")
-	errTooLarge  = fault.New(fault.Invalid, "request", "the body must not be larger than 64 KiB")
+	errMediaType = fault.New(fault.Invalid, "request.media_type", "the content type must be application/json")
+	errTooLarge  = fault.New(fault.Invalid, "request.too_large", "the body must not be larger than 64 KiB")
 )
 
 func malformed(message string) error {

@@ -26,7 +26,7 @@ import (
 // demoBank is the bank that documentation quotes, called by its staff.
 func demoBank(t *testing.T) *bank {
 	t.Helper()
-	d, err := db.Open(dbtest.URL(t), db.Options{Connections: 4})
+	d, err := db.Open(dbtest.URL(t), db.Options{Connections: 4, Tracer: dbtest.Watch(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

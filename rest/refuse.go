@@ -26,7 +26,7 @@ func refused(ctx context.Context) error {
 	return err
 }
 
-var errTooMany = fault.New(fault.TooMany, "caller", "too many requests of this kind with this API key, try again in a minute")
+var errTooMany = fault.New(fault.TooMany, "caller.too_many", "too many requests of this kind with this API key, try again in a minute")
 
 // sparingly holds each API key, and each person, to so many requests in a minute of an operation that could be used to go
 // through account numbers. The operation itself answers the surplus.

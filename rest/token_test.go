@@ -32,7 +32,7 @@ type realm struct {
 
 func newRealm(t *testing.T, limits rest.TokenLimits) *realm {
 	t.Helper()
-	pools, err := db.Open(dbtest.Shared(t), db.Options{Connections: 4})
+	pools, err := db.Open(dbtest.Shared(t), db.Options{Connections: 4, Tracer: dbtest.Watch(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

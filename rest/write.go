@@ -91,8 +91,8 @@ func (a *api) ask(r *http.Request, h handler) (said answer, err error) {
 }
 
 var (
-	errDefect = fault.New(fault.Internal, "server", "server failure, try again later")
-	errSlow   = fault.New(fault.Unavailable, "server", "the bank cannot answer now, try again later")
+	errDefect = fault.New(fault.Internal, "server.defect", "server failure, try again later")
+	errSlow   = fault.New(fault.Unavailable, "server.slow", "the bank cannot answer now, try again later")
 )
 
 // shown are the faults that a caller may see of an error, one at least. The rest is for the log.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"bankgraph/core/changes"
 	"bankgraph/db/cluster"
 )
 
@@ -45,6 +46,7 @@ type settings struct {
 	Keys        string        `name:"keyset" env:"BANKGRAPH_KEYSET" placeholder:"FILE" help:"Keyset that account numbers and secrets are sealed with. Needed with a database URL; the private database has its own under --data."`
 	Checkpoints string        `name:"audit-checkpoints" env:"BANKGRAPH_AUDIT_CHECKPOINTS" placeholder:"FILE" help:"File that every signed checkpoint of the audit chain is appended to, best on another machine's disk; under --data for the private database, and the log with a database URL, if not set."`
 	KeepEvents  time.Duration `name:"keep-events" env:"BANKGRAPH_KEEP_EVENTS" default:"2160h" placeholder:"TIME" help:"How long events stay in the feed (${default}, which is 90 days); what they tell of stays in the record."`
+	KeepKeys    time.Duration `name:"keep-keys" env:"BANKGRAPH_KEEP_KEYS" default:"168h" placeholder:"TIME" help:"How long idempotency keys stay in the database (${default}); they count for seven days."`
 	Addr        string        `env:"BANKGRAPH_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to serve on (${default})."`
 	PublicURL   string        `name:"public-url" env:"BANKGRAPH_PUBLIC_URL" placeholder:"URL" help:"Address that callers know this service by; the issuer's name in tokens. http://ADDR if not set."`
 }
@@ -56,6 +58,9 @@ func (s *settings) Validate() error {
 	}
 	if s.KeepEvents < 24*time.Hour {
 		return errors.New("--keep-events (BANKGRAPH_KEEP_EVENTS) cannot be below a day: who follows the feed may be away for a while")
+	}
+	if s.KeepKeys < changes.KeyLife {
+		return errors.New("--keep-keys (BANKGRAPH_KEEP_KEYS) cannot be below 168h: for seven days a key has one answer")
 	}
 	if s.DatabaseURL != "" && s.Keys == "" {
 		return errors.New("--keyset (BANKGRAPH_KEYSET) is needed with a database URL: values sealed under a lost keyset cannot be read again")

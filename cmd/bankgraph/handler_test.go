@@ -48,7 +48,7 @@ func newService(t *testing.T, command serveCommand) *service {
 // newServiceWith is newService with what else its core needs from outside.
 func newServiceWith(t *testing.T, command serveCommand, options core.Options) *service {
 	t.Helper()
-	pools, err := db.Open(dbtest.Shared(t), db.Options{Connections: 4})
+	pools, err := db.Open(dbtest.Shared(t), db.Options{Connections: 4, Tracer: dbtest.Watch(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

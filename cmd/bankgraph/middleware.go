@@ -27,8 +27,8 @@ import (
 type refusal func(w http.ResponseWriter, r *http.Request, err error)
 
 var (
-	errBusy    = fault.New(fault.Unavailable, "bank", "the bank is busy, try again in a moment")
-	errTooFast = fault.New(fault.TooMany, "caller", "too many requests with this API key, try again in a moment")
+	errBusy    = fault.New(fault.Unavailable, "bank.busy", "the bank is busy, try again in a moment")
+	errTooFast = fault.New(fault.TooMany, "caller.too_fast", "too many requests with this API key, try again in a moment")
 )
 
 const requestID = "X-Request-Id"

@@ -106,7 +106,7 @@ func TestALookAtWhatAnothersCustomerHasStandsInTheRecord(t *testing.T) {
 	}
 }
 
-// Nobody floods the record: it says that there was more.
+// Nobody floods the record: it says how many more there were.
 func TestTheRecordIsNotFloodedByRefusals(t *testing.T) {
 	t.Parallel()
 	s := newService(t, serveCommand{})
@@ -115,16 +115,35 @@ func TestTheRecordIsNotFloodedByRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	token := "Bearer " + s.token("clerk", secret)
-	for range 80 {
+	again := func() {
 		s.do(http.MethodPost, "/api/user-management/v1/customers/1/users", `{}`, "Authorization", token, "Content-Type", "application/json")
 	}
-	all := s.refused()
-	if len(all) != 60 || !strings.HasSuffix(all[59], "further attempts within the minute are not recorded") || strings.Contains(all[58], "further") {
-		t.Errorf("%d: %v", len(all), all[len(all)-1])
+	folded := func(stopping bool) {
+		t.Helper()
+		if err := s.bank.Audit.RecordFolded(s.operator, stopping); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 80 {
+		again()
+	}
+	folded(false)
+	if n := len(s.refused()); n != 59 {
+		t.Errorf("within the minute: %d", n)
 	}
 	s.now.Add(60)
-	s.do(http.MethodPost, "/api/user-management/v1/customers/1/users", `{}`, "Authorization", token, "Content-Type", "application/json")
-	if n := len(s.refused()); n != 61 {
-		t.Errorf("a minute later: %d", n)
+	folded(false)
+	folded(false)
+	all := s.refused()
+	if len(all) != 60 || !strings.HasSuffix(all[59], "and 21 further refusals within the minute") {
+		t.Errorf("%d: %v", len(all), all[len(all)-1])
+	}
+	for range 61 {
+		again()
+	}
+	folded(true)
+	all = s.refused()
+	if len(all) != 120 || !strings.HasSuffix(all[119], "and 2 further refusals within the minute") {
+		t.Errorf("the process stops: %d: %v", len(all), all[len(all)-1])
 	}
 }

@@ -99,6 +99,7 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	go func() { failed <- server.Serve(listener) }()
 	go func() { failed <- metrics.Serve(metricsListener) }()
 	jobs := []job{health.job(b.Core)}
+	defer foldRefusals(ctx, log, b)()
 	if !c.NoWork {
 		jobs = append(jobs, b.jobs(s, log)...)
 	}

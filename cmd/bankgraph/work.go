@@ -183,6 +183,10 @@ func (b *bank) jobs(s *settings, log *slog.Logger) []job {
 			purged, err := b.Events.Purge(ctx, s.KeepEvents)
 			return purged > 0, err
 		}},
+		{"remove old idempotency keys", 10 * time.Minute, time.Second, func(ctx context.Context) (bool, error) {
+			purged, err := b.Changes.PurgeKeys(ctx, s.KeepKeys)
+			return purged > 0, err
+		}},
 	}
 }
 

@@ -156,8 +156,8 @@ func (c Caller) May(want Permission) bool {
 }
 
 var (
-	ErrUnauthenticated = fault.New(fault.Unauthenticated, "caller", "not authorized: a valid access token is needed")
-	ErrDenied          = fault.New(fault.Denied, "caller", "the caller may not do this")
+	ErrUnauthenticated = fault.New(fault.Unauthenticated, "caller.unauthenticated", "not authorized: a valid access token is needed")
+	ErrDenied          = fault.New(fault.Denied, "caller.denied", "the caller may not do this")
 )
 
 type key struct{}

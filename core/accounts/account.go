@@ -313,4 +313,4 @@ func (a *Account) ExternalAccount() *ExternalAccount {
 }
 
 // ErrNotFound is an account that does not exist, or that is not of this customer.
-var ErrNotFound = fault.New(fault.NotFound, "account", "no such account of this customer")
+var ErrNotFound = fault.New(fault.NotFound, "account.not_found", "no such account of this customer")

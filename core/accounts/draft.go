@@ -109,7 +109,7 @@ func (d *Draft) arranged(caller access.Caller) error {
 }
 
 // ErrArranged is what the bank has arranged of an account, which the customer's own people do not change.
-var ErrArranged = fault.New(fault.Denied, "account", "a customer's own people change the name, reference and note of its accounts alone")
+var ErrArranged = fault.New(fault.Denied, "account.arranged", "a customer's own people change the name, reference and note of its accounts alone")
 
 // checkRequired demands what every account has. With a type goes its sub-type (contract, accounts 7).
 func (d *Draft) checkRequired(c *check.Fields, opening bool) {

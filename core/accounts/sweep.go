@@ -157,11 +157,11 @@ func inMonth(year int, month time.Month, day int) time.Time {
 
 var (
 	// ErrNoSweep is a direction in which no sweep is set up.
-	ErrNoSweep = fault.New(fault.NotFound, "sweep", "no sweep is set up for the account in this direction").On("direction")
+	ErrNoSweep = fault.New(fault.NotFound, "sweep.not_found", "no sweep is set up for the account in this direction").On("direction")
 	// ErrSweepExists is a second sweep in one direction.
-	ErrSweepExists = fault.New(fault.Conflict, "sweep", "a sweep is set up for the account in this direction already").On("direction")
+	ErrSweepExists = fault.New(fault.Conflict, "sweep.exists", "a sweep is set up for the account in this direction already").On("direction")
 	// ErrSweepBeside is a sweep in both directions beside one in a single direction.
-	ErrSweepBeside = fault.New(fault.Conflict, "sweep", "a sweep in both directions stands alone: remove the other one first").On("direction")
+	ErrSweepBeside = fault.New(fault.Conflict, "sweep.beside", "a sweep in both directions stands alone: remove the other one first").On("direction")
 	// ErrNotActive is an account that may not be swept.
-	ErrNotActive = fault.New(fault.State, "sweep", "only an active account can be swept").On("accountUID")
+	ErrNotActive = fault.New(fault.State, "sweep.not_active", "only an active account can be swept").On("accountUID")
 )

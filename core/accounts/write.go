@@ -167,6 +167,9 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if err != nil {
 		return err
 	}
+	if err := tx.Fresh(a.Version); err != nil {
+		return err
+	}
 	was := *a
 	if approved {
 		a.Status = Active

@@ -53,7 +53,7 @@ func Within(alias string, reach access.Reach) db.Conditions {
 	case access.OfBank:
 		return db.Conditions{"$2 = 0::bigint"}
 	case access.OfPartner:
-		return db.Conditions{"EXISTS (SELECT FROM customers AS c WHERE c.tenant = " + alias + ".tenant AND c.uid = " + alias + ".customer AND c.owner = $2::bigint)"}
+		return db.Conditions{"EXISTS (SELECT FROM customers AS c WHERE c.tenant = $1 AND c.uid = " + alias + ".customer AND c.owner = $2::bigint)"}
 	}
 	return db.Conditions{alias + ".customer = $2::bigint"}
 }

@@ -2,6 +2,8 @@ package audit
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -15,7 +17,7 @@ import (
 // RecordRefusals writes down what the caller of a request was refused for want of a permission; whoever lets a caller
 // in asks for it when the request is over. Of reading there is one entry a minute for each caller and permission, and one
 // for customers that are not the caller's: programs ask again and again for what they may not see. Attempts to change
-// something are recorded one by one, up to mostRefused a minute for each caller, so that nobody floods the record.
+// something are recorded one by one, as far as Refuse lets them.
 func (s *Service) RecordRefusals(ctx context.Context) error {
 	caller, err := access.Require(ctx)
 	if err != nil {
@@ -28,27 +30,28 @@ func (s *Service) RecordRefusals(ctx context.Context) error {
 			needs[i] = string(permission)
 		}
 		entry := Entry{Action: r.Action, Object: r.Object, UID: r.UID, Decision: Refused, Reason: "the caller lacks " + strings.Join(needs, " or ")}
-		most, what := mostRefused, ""
+		read := ""
 		switch r.Action {
 		case "":
 			entry.Action, entry.Object, entry.UID = access.Read, "permission", needs[0]
-			most, what = 1, needs[0]
+			read = needs[0]
 		case access.Read:
 			entry.Reason = "it is not the caller's to see"
-			most, what = 1, r.Object
+			read = r.Object
 		}
-		switch n := s.refused.count(caller, what, s.now()); {
-		case n > most:
+		if read != "" && !s.refused.first(caller, read, s.now()) || !s.Refuse(caller).Record {
 			continue
-		case n == mostRefused:
-			entry.Reason += "; further attempts within the minute are not recorded"
 		}
 		entries = append(entries, entry.By(caller))
 	}
-	if entries == nil {
+	return s.write(ctx, caller.Tenant, entries)
+}
+
+func (s *Service) write(ctx context.Context, tenant access.Tenant, entries []Entry) error {
+	if len(entries) == 0 {
 		return nil
 	}
-	return s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+	return s.db.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
 		for _, entry := range entries {
 			if err := WriteTx(ctx, tx, entry); err != nil {
 				return err
@@ -58,46 +61,203 @@ func (s *Service) RecordRefusals(ctx context.Context) error {
 	})
 }
 
-// mostRefused is how many refused changes of one caller are recorded in a minute.
-const mostRefused = 60
+// What refusals leave within a minute. The last entry of a caller, and of the bank, is the one that tells of the rest.
+const (
+	mostRefused = 60  // entries of one caller, so that nobody floods the record
+	mostOfBank  = 600 // entries of one bank
+	mostKept    = 600 // refusals of one caller that its idempotency keys remember
+)
+
+// Refusal is what is to be done about a refusal.
+type Refusal struct {
+	Record bool // it stands in the record by itself; otherwise it has been counted, and an entry will tell of it
+	Keep   bool // the idempotency key may remember it
+}
+
+// Refuse counts a refusal of the caller, of work or for want of a permission. Those that are not recorded one by one
+// are told of by one entry when the minute is over: see RecordFolded.
+func (s *Service) Refuse(caller access.Caller) Refusal { return s.refused.refuse(caller, s.now()) }
+
+// RecordFolded writes down how many refusals were only counted in minutes that are over, and in the present one too
+// where the process is about to stop. They are counted in memory, so each process that serves asks for this every few
+// seconds. What goes wrong at one bank is tried again the next time, and does not keep the others waiting.
+func (s *Service) RecordFolded(ctx context.Context, stopping bool) error {
+	if _, err := access.Require(ctx, access.ManageTenants); err != nil {
+		return err
+	}
+	var problems []error
+	for tenant, folded := range s.refused.take(s.now(), stopping) {
+		var entries []Entry
+		for _, f := range folded {
+			entries = append(entries, f.entry())
+		}
+		if err := s.write(ctx, tenant, entries); err != nil {
+			s.refused.giveBack(folded)
+			problems = append(problems, fmt.Errorf("record folded refusals of bank %d: %w", tenant, err))
+		}
+	}
+	return errors.Join(problems...)
+}
 
 // refusedBefore counts what was refused within a minute.
 type refusedBefore struct {
-	mu    sync.Mutex
-	known *lru.Cache[refusedTo, minute]
+	mu      sync.Mutex
+	reads   *lru.Cache[readBefore, time.Time]
+	minutes map[refusedOf]*minute
+	folded  map[refusedOf]folded // of minutes that are over
 }
 
-// refusedTo is a caller, and the permission that it lacks to read something; changes are counted together, under none.
-type refusedTo struct {
-	tenant            access.Tenant
-	party, permission string
+// refusedOf is a caller; without a party it is all callers of a bank together.
+type refusedOf struct {
+	tenant access.Tenant
+	party  string
+}
+
+// readBefore is a caller and what it lacks to read something.
+type readBefore struct {
+	refusedOf
+	permission string
 }
 
 type minute struct {
-	since time.Time
-	times int
+	total int // all that was refused
+	alone int // what stands in the record by itself
+	folded
 }
 
+// folded is what was refused and only counted.
+type folded struct {
+	caller access.Caller // nobody where it was several
+	since  time.Time
+	times  int
+}
+
+// mostRemembered bounds the callers whose minutes are remembered. The refusals of any more are counted as their bank's.
 const mostRemembered = 10_000
 
 func newRefusedBefore() *refusedBefore {
-	known, err := lru.New[refusedTo, minute](mostRemembered)
+	reads, err := lru.New[readBefore, time.Time](mostRemembered)
 	if err != nil {
 		panic(err) // the size is above zero
 	}
-	return &refusedBefore{known: known}
+	return &refusedBefore{reads: reads, minutes: map[refusedOf]*minute{}, folded: map[refusedOf]folded{}}
 }
 
-// count is the how manieth time within a minute it is.
-func (r *refusedBefore) count(caller access.Caller, permission string, now time.Time) int {
+// first reports whether the caller is refused to read this for the first time within a minute.
+func (r *refusedBefore) first(caller access.Caller, permission string, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	to := refusedTo{caller.Tenant, caller.Party(), permission}
-	m, _ := r.known.Get(to)
-	if now.Before(m.since) || !now.Before(m.since.Add(time.Minute)) {
-		m = minute{since: now}
+	what := readBefore{refusedOf{caller.Tenant, caller.Party()}, permission}
+	if since, known := r.reads.Get(what); known && !over(since, now) {
+		return false
 	}
-	m.times++
-	r.known.Add(to, m)
-	return m.times
+	r.reads.Add(what, now)
+	return true
+}
+
+func (r *refusedBefore) refuse(caller access.Caller, now time.Time) Refusal {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	bank := r.minute(access.Caller{Tenant: caller.Tenant}, now)
+	own := bank
+	if caller.Party() != "" {
+		own = r.minute(caller, now)
+	}
+	own.total++
+	switch said := (Refusal{Keep: own.total <= mostKept}); {
+	case own != bank && own.alone >= mostRefused-1:
+		own.times++
+		return said
+	case bank.alone >= mostOfBank-1:
+		bank.times++
+		return said
+	default:
+		bank.alone++
+		if own != bank {
+			own.alone++
+		}
+		said.Record = true
+		return said
+	}
+}
+
+// minute is the present one of a caller. The minute of the bank stands in for it where too many are remembered.
+func (r *refusedBefore) minute(caller access.Caller, now time.Time) *minute {
+	of := refusedOf{caller.Tenant, caller.Party()}
+	m, known := r.minutes[of]
+	if known && !over(m.since, now) {
+		return m
+	}
+	if !known && len(r.minutes) >= mostRemembered {
+		r.end(now, false)
+	}
+	if known {
+		r.fold(of, m)
+	} else if of.party != "" && len(r.minutes) >= mostRemembered {
+		return r.minute(access.Caller{Tenant: caller.Tenant}, now)
+	}
+	caller.Request = "" // there were several
+	m = &minute{folded: folded{caller: caller, since: now}}
+	r.minutes[of] = m
+	return m
+}
+
+// end puts what was counted in minutes that are over where take finds it.
+func (r *refusedBefore) end(now time.Time, all bool) {
+	for of, m := range r.minutes {
+		if all || over(m.since, now) {
+			r.fold(of, m)
+			delete(r.minutes, of)
+		}
+	}
+}
+
+func (r *refusedBefore) fold(of refusedOf, m *minute) {
+	if m.times == 0 {
+		return
+	}
+	sum, known := r.folded[of]
+	if !known || m.since.Before(sum.since) {
+		sum.caller, sum.since = m.caller, m.since
+	}
+	sum.times += m.times
+	r.folded[of] = sum
+}
+
+// take gives out, by bank, what is to be recorded.
+func (r *refusedBefore) take(now time.Time, all bool) map[access.Tenant][]folded {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.end(now, all)
+	taken := map[access.Tenant][]folded{}
+	for of, f := range r.folded {
+		taken[of.tenant] = append(taken[of.tenant], f)
+	}
+	clear(r.folded)
+	return taken
+}
+
+// giveBack keeps what could not be recorded for the next time.
+func (r *refusedBefore) giveBack(all []folded) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, f := range all {
+		r.fold(refusedOf{f.caller.Tenant, f.caller.Party()}, &minute{folded: f})
+	}
+}
+
+// over reports whether a minute has passed, or the clock was turned back.
+func over(since, now time.Time) bool { return now.Before(since) || !now.Before(since.Add(time.Minute)) }
+
+// entry tells of what was only counted.
+func (f folded) entry() Entry {
+	whose := ""
+	if f.caller.Party() == "" {
+		whose = " of several callers"
+	}
+	return Entry{
+		Action: "refuse", Object: "refusals", Decision: Refused,
+		Reason: fmt.Sprintf("and %d further refusals%s within the minute", f.times, whose),
+		After:  fmt.Appendf(nil, `{"refusals":%d,"since":%q}`, f.times, f.since.UTC().Format(time.RFC3339)),
+	}.By(f.caller)
 }

@@ -74,9 +74,9 @@ type waiting struct {
 }
 
 var (
-	ErrNoApproval = fault.New(fault.NotFound, "approval", "no such approval")
-	ErrDecided    = fault.New(fault.State, "approval", "the change has been decided on already")
-	ErrOwn        = fault.New(fault.State, "approval", "who asked for a change cannot approve it: another person must")
-	ErrNotYours   = fault.New(fault.Denied, "approval", "it is for others to decide: whoever asked for it sees more of the bank, or the bank asks to decide itself")
-	ErrWaiting    = fault.New(fault.State, "approval", "a change of it waits for approval: decide on that first")
+	ErrNoApproval = fault.New(fault.NotFound, "approval.not_found", "no such approval")
+	ErrDecided    = fault.New(fault.State, "approval.decided", "the change has been decided on already")
+	ErrOwn        = fault.New(fault.State, "approval.own", "who asked for a change cannot approve it: another person must")
+	ErrNotYours   = fault.New(fault.Denied, "approval.not_yours", "it is for others to decide: whoever asked for it sees more of the bank, or the bank asks to decide itself")
+	ErrWaiting    = fault.New(fault.State, "approval.waiting", "a change of it waits for approval: decide on that first")
 )

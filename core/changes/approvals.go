@@ -172,6 +172,9 @@ func (s *Service) carryOutTx(ctx context.Context, tx *Tx, w *waiting, op operati
 		Tx: tx.Tx, Caller: tx.Caller, Now: tx.Now, Terms: Terms{Reason: tx.Terms.Reason}, service: s, name: name,
 		at: Target{Customer: w.Customer, UID: w.ObjectUID}, approved: true,
 	}
+	if approve { // what was agreed to is what there was when it was asked; to refuse it will always do
+		inner.Terms.Version = w.Version
+	}
 	if w.Creation {
 		return op.settled(ctx, inner, inner.at, approve)
 	}
@@ -182,7 +185,7 @@ func (s *Service) carryOutTx(ctx context.Context, tx *Tx, w *waiting, op operati
 	if err != nil {
 		return fmt.Errorf("open the draft of approval %s: %w", w.UID, err)
 	}
-	inner.draft, inner.Terms.Version = []byte(clear), w.Version
+	inner.draft = []byte(clear)
 	return op.again(ctx, inner, inner.at, inner.draft)
 }
 
@@ -197,7 +200,7 @@ func (s *Service) lockTx(ctx context.Context, tx *Tx, uid string) (*waiting, err
 	switch tx.Caller.Reach {
 	case access.OfBank:
 	case access.OfPartner:
-		q = q.Where("EXISTS (SELECT FROM customers AS c WHERE c.tenant = p.tenant AND c.uid = p.customer AND c.owner = ?)", tx.Caller.Entity)
+		q = q.Where("EXISTS (SELECT FROM customers AS c WHERE c.tenant = ? AND c.uid = p.customer AND c.owner = ?)", tx.Caller.Tenant, tx.Caller.Entity)
 	default:
 		q = q.Where("p.customer = ?", tx.Caller.Entity)
 	}

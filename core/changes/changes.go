@@ -24,6 +24,7 @@ import (
 type Service struct {
 	db    *db.DB
 	keys  *seal.Keys
+	audit *audit.Service
 	now   func() time.Time
 	known map[string]operation // by name
 	gate  gate
@@ -32,8 +33,8 @@ type Service struct {
 }
 
 // New makes the service.
-func New(d *db.DB, keys *seal.Keys, now func() time.Time) *Service {
-	s := &Service{db: d, keys: keys, now: now, known: map[string]operation{}}
+func New(d *db.DB, keys *seal.Keys, record *audit.Service, now func() time.Time) *Service {
+	s := &Service{db: d, keys: keys, audit: record, now: now, known: map[string]operation{}}
 	s.declare()
 	return s
 }
@@ -106,7 +107,7 @@ func (o *Operation[D, R]) Require(ctx context.Context, of string) (access.Caller
 }
 
 // Settle says, for an operation that makes something, what becomes of it when a second person has decided: the
-// work itself is done by then.
+// work itself is done by then. Approved is what the second person saw: settle compares the version (Tx.Fresh).
 func (o *Operation[D, R]) Settle(settle func(ctx context.Context, tx *Tx, at Target, approved bool) error) *Operation[D, R] {
 	o.service.known[o.name] = making[D, R]{changing[D, R]{o}, settle}
 	return o
@@ -193,9 +194,11 @@ func (tx *Tx) Fresh(version int32) error {
 
 var (
 	// ErrStale is an object that somebody else has changed since the caller saw it.
-	ErrStale = fault.New(fault.Conflict, "version", "somebody else has changed it in the meantime: read it again")
+	ErrStale = fault.New(fault.Conflict, "version.stale", "somebody else has changed it in the meantime: read it again")
 	// ErrUnknown is a change of which nobody knows whether it was made.
-	ErrUnknown = fault.New(fault.Unavailable, "change", "the connection was lost while the change was made: look whether it was; with an idempotency key it could be repeated safely")
+	ErrUnknown = fault.New(fault.Unavailable, "change.unknown_outcome", "the connection was lost while the change was made: look whether it was; with an idempotency key it could be repeated safely")
+	// ErrRefusals is a refusal too many: nothing was done, and the key does not remember it.
+	ErrRefusals = fault.New(fault.TooMany, "change.refusals", "too many changes of this API key were refused: repeat it in a minute")
 	// ErrRepeat is such a change that has an idempotency key.
-	ErrRepeat = fault.New(fault.Unavailable, "change", "the connection was lost while the change was made: repeat it with the same idempotency key to learn whether it was")
+	ErrRepeat = fault.New(fault.Unavailable, "change.repeat", "the connection was lost while the change was made: repeat it with the same idempotency key to learn whether it was")
 )

@@ -140,7 +140,10 @@ func as(ctx context.Context, client, login string, permissions ...access.Permiss
 	return access.With(ctx, caller)
 }
 
-var errFull = fault.New(fault.State, "note", "the notebook is full")
+var (
+	errFull   = fault.New(fault.State, "note.full", "the notebook is full")
+	errNoNote = fault.New(fault.NotFound, "note.not_found", "no such note")
+)
 
 // wait fails the test where something does not come in time.
 func wait[T any](t *testing.T, what string, from <-chan T) (got T) {

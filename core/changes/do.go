@@ -143,11 +143,19 @@ func active(ctx context.Context, tx bun.Tx, caller access.Caller) error {
 }
 
 // refuse records a refusal of the work, whose own transaction is undone, and keeps it for the key. Where a copy of
-// the request was quicker, its answer is the one that counts.
+// the request was quicker, its answer is the one that counts. One that would flood the record is only counted, see
+// audit.Service.Refuse; one that would flood the keys as well is ErrRefusals.
 func (o *Operation[D, R]) refuse(ctx context.Context, r request[D], kind fault.Kind, refusal error) (said told[R], err error) {
+	counted, keep := o.service.audit.Refuse(r.caller), lasting[kind] && r.once.key != ""
+	switch {
+	case keep && !counted.Keep:
+		return told[R]{refusal: ErrRefusals}, nil
+	case !keep && !counted.Record:
+		return told[R]{refusal: refusal}, nil
+	}
 	err = o.service.db.InTx(ctx, int64(r.caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		said = told[R]{refusal: refusal}
-		if lasting[kind] {
+		if keep {
 			earlier, err := r.once.claim(ctx, tx)
 			if err != nil {
 				return err
@@ -157,20 +165,27 @@ func (o *Operation[D, R]) refuse(ctx context.Context, r request[D], kind fault.K
 				return err
 			}
 		}
-		entry := audit.Entry{Action: o.name, Decision: audit.Refused, Object: o.object, UID: r.at.UID, Reason: refusal.Error()}.By(r.caller)
-		if r.at.Customer != 0 {
-			entry.Customer = &r.at.Customer
-			if kind == fault.Denied { // whose it is must not learn who else tried; the bank does
-				entry.Customer, entry.After = nil, fmt.Appendf(nil, `{"customer":"%d"}`, r.at.Customer)
+		if counted.Record {
+			if err := audit.WriteTx(ctx, tx, o.refusal(r, kind, refusal)); err != nil {
+				return err
 			}
 		}
-		if err := audit.WriteTx(ctx, tx, entry); err != nil {
-			return err
-		}
-		if !lasting[kind] {
+		if !keep {
 			return nil
 		}
 		return r.once.keep(ctx, tx, answer[R]{Refusal: words(refusal)})
 	})
 	return said, err
+}
+
+// refusal is the entry that tells of one.
+func (o *Operation[D, R]) refusal(r request[D], kind fault.Kind, why error) audit.Entry {
+	entry := audit.Entry{Action: o.name, Decision: audit.Refused, Object: o.object, UID: r.at.UID, Reason: why.Error()}.By(r.caller)
+	if r.at.Customer != 0 {
+		entry.Customer = &r.at.Customer
+		if kind == fault.Denied { // whose it is must not learn who else tried; the bank does
+			entry.Customer, entry.After = nil, fmt.Appendf(nil, `{"customer":"%d"}`, r.at.Customer)
+		}
+	}
+	return entry
 }

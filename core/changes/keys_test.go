@@ -130,29 +130,35 @@ func TestTwoServersRenewAnOldKeyOnce(t *testing.T) {
 	d.wrote(2, 0)
 }
 
-func TestOldKeysAreClearedAway(t *testing.T) {
+func TestOldKeysArePurgedBankByBank(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	other := deskAt(t, d.Other())
-	for _, key := range strings.Split("1234567", "") {
-		_, err := d.ask(key)
-		d.must(err)
-		_, err = other.ask(key)
-		d.must(err)
-	}
 	for _, at := range []*desk{d, other} {
-		at.byHand(`UPDATE idempotency_keys SET created_at = clock_timestamp() - interval '8 days' WHERE tenant = ?`, at.Tenant)
-	}
-	for i, left := range []int{3, 2, 3} { // five are cleared at a time, and one is new
-		_, err := d.ask(string(rune('a' + i)))
-		d.must(err)
-		if n := d.keys(); n != left {
-			t.Errorf("after %d more requests there are %d keys, want %d", i+1, n, left)
+		at.byHand(`INSERT INTO idempotency_keys (tenant, client, operation, key, request, created_at)
+			SELECT ?, 'staff', 'takeNote', n::text, '', clock_timestamp() - interval '7 days 1 hour' FROM generate_series(1, 1005) AS n`, at.Tenant)
+		_, err := at.ask("k")
+		at.must(err)
+		if n := at.keys(); n != 1006 { // a write leaves them alone
+			t.Errorf("%d keys", n)
 		}
 	}
-	if n := other.keys(); n != 7 {
+	if n, err := d.Changes.PurgeKeys(d.operator(), 8*24*time.Hour); err != nil || n != 0 {
+		t.Errorf("none is that old: %d %v", n, err)
+	}
+	if n, err := d.Changes.PurgeKeys(d.operator(), time.Hour); err != nil || n != 1005 { // never before their time
+		t.Errorf("purged %d %v", n, err)
+	}
+	if n := d.keys(); n != 1 {
+		t.Errorf("%d keys are left", n)
+	}
+	if n := other.keys(); n != 1006 {
 		t.Errorf("another bank has %d keys left", n)
 	}
+	_, err := d.Changes.PurgeKeys(d.Staff(), time.Hour)
+	is(t, "staff", err, access.ErrDenied)
+	out, err := d.ask("k")
+	d.replayed("the key that lives", out, err)
 }
 
 func TestMalformedTermsAreRefused(t *testing.T) {

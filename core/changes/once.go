@@ -21,8 +21,8 @@ import (
 // The faults of idempotency keys.
 var (
 	ErrKey       = fault.Field("request", "Idempotency-Key", fault.Malformed, "an idempotency key is 1 to 255 printable characters")
-	ErrKeyReused = fault.New(fault.Conflict, "idempotency", "the idempotency key was used for another request")
-	ErrInFlight  = fault.New(fault.Conflict, "idempotency", "the request with this idempotency key is still being worked on: repeat it in a moment")
+	ErrKeyReused = fault.New(fault.Conflict, "idempotency.key_reused", "the idempotency key was used for another request")
+	ErrInFlight  = fault.New(fault.Conflict, "idempotency.in_flight", "the request with this idempotency key is still being worked on: repeat it in a moment")
 )
 
 // check looks at what the faces pass on as they got it.
@@ -119,8 +119,7 @@ func (o once) mine(taken sql.Result, err error) (bool, error) {
 	return n > 0, err
 }
 
-// keep stores the answer in the transaction of the work, and clears away a few keys that nobody will repeat any more. Those
-// are found on the index of their age because now() stands still: compared with clock_timestamp(), every key is looked at.
+// keep stores the answer in the transaction of the work.
 func (o once) keep(ctx context.Context, tx bun.Tx, answer any) error {
 	if o.key == "" {
 		return nil
@@ -129,11 +128,8 @@ func (o once) keep(ctx context.Context, tx bun.Tx, answer any) error {
 	if err != nil {
 		return err
 	}
-	return db.Last(ctx, tx, tx.NewRaw(`WITH old AS (DELETE FROM idempotency_keys WHERE (tenant, client, operation, key) IN (
-			SELECT tenant, client, operation, key FROM idempotency_keys WHERE tenant = ? AND created_at < now() - interval '7 days'
-			ORDER BY created_at LIMIT 5 FOR UPDATE SKIP LOCKED))
-		UPDATE idempotency_keys SET outcome = ? WHERE tenant = ? AND client = ? AND operation = ? AND key = ?`,
-		o.tenant, string(text), o.tenant, o.client, o.operation, o.key))
+	return db.Last(ctx, tx, tx.NewRaw(`UPDATE idempotency_keys SET outcome = ? WHERE tenant = ? AND client = ? AND operation = ? AND key = ?`,
+		string(text), o.tenant, o.client, o.operation, o.key))
 }
 
 // answer is what is kept for a key: a result, or the refusal.

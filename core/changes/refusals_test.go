@@ -25,7 +25,7 @@ func (d *desk) refuses(with error) {
 func TestARefusalUndoesAllAndStaysTheAnswerOfItsKey(t *testing.T) {
 	t.Parallel()
 	for name, refusal := range map[string]*fault.Fault{
-		"state": errFull, "absent": fault.New(fault.NotFound, "note", "no such note"), "conflict": changes.ErrStale,
+		"state": errFull, "absent": errNoNote, "conflict": changes.ErrStale,
 		"a field": errFull.On("text"), "malformed": fault.Field("note", "text", fault.Max, "is too long"),
 	} {
 		t.Run(name, func(t *testing.T) {

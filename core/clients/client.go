@@ -64,19 +64,19 @@ const (
 )
 
 var (
-	ErrNotFound   = fault.New(fault.NotFound, "client", "the bank has no such API key")
-	ErrExists     = fault.New(fault.Conflict, "client", "an API key with this name exists")
-	ErrDisabled   = fault.New(fault.State, "client", "the API key is disabled")
-	ErrNoPartner  = fault.New(fault.NotFound, "client", "the bank has no partner with this number")
-	ErrOverlap    = fault.New(fault.Invalid, "client", "a former secret counts for at most 30 days")
-	ErrOwnSecret  = fault.New(fault.Denied, "client", "only a sandbox may choose its secrets")
-	ErrWrongRealm = fault.New(fault.NotFound, "realm", "no such realm")
+	ErrNotFound   = fault.New(fault.NotFound, "client.not_found", "the bank has no such API key")
+	ErrExists     = fault.New(fault.Conflict, "client.exists", "an API key with this name exists")
+	ErrDisabled   = fault.New(fault.State, "client.disabled", "the API key is disabled")
+	ErrNoPartner  = fault.New(fault.NotFound, "client.no_partner", "the bank has no partner with this number")
+	ErrOverlap    = fault.New(fault.Invalid, "client.overlap", "a former secret counts for at most 30 days")
+	ErrOwnSecret  = fault.New(fault.Denied, "client.own_secret", "only a sandbox may choose its secrets")
+	ErrWrongRealm = fault.New(fault.NotFound, "realm.not_found", "no such realm")
 
-	ErrUnavailable = fault.New(fault.Unavailable, "bank", "the bank cannot answer now, try again later")
+	ErrUnavailable = fault.New(fault.Unavailable, "bank.unavailable", "the bank cannot answer now, try again later")
 
 	// The refusals of the token endpoint. Each says the same whatever the reason.
-	ErrClient = fault.New(fault.Unauthenticated, "client", "the API key or its secret is wrong")
-	ErrGrant  = fault.New(fault.Invalid, "grant", "the refresh token is unknown, expired or used")
+	ErrClient = fault.New(fault.Unauthenticated, "client.wrong_secret", "the API key or its secret is wrong")
+	ErrGrant  = fault.New(fault.Invalid, "grant.refused", "the refresh token is unknown, expired or used")
 )
 
 var keys = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)

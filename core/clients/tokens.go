@@ -56,9 +56,7 @@ func (s *Service) Issue(ctx context.Context, realm, key, secret string) (*Tokens
 	if err != nil {
 		return nil, err
 	}
-	return s.grant(ctx, client, func(ctx context.Context, tx bun.Tx) (uuid.UUID, error) {
-		return uuid.New(), s.sweepTx(ctx, tx, client.Tenant)
-	})
+	return s.grant(ctx, client, func(context.Context, bun.Tx) (uuid.UUID, error) { return uuid.New(), nil })
 }
 
 // Refresh exchanges a refresh token for new tokens. Each is used once: a second use means that somebody
@@ -127,8 +125,12 @@ func (s *Service) authenticate(ctx context.Context, realm, key, secret string) (
 	if !tenants.ValidCode(realm) || !keys.MatchString(key) {
 		return nil, ErrClient
 	}
+	tenant, err := s.realm(ctx, realm)
+	if err != nil && !errors.Is(err, ErrWrongRealm) { // an unknown one has no keys
+		return nil, err
+	}
 	found := new(credential)
-	err := s.speaking(found).Where("t.code = ?", realm).Where("c.key = ?", key).Scan(ctx)
+	err = s.speaking(found).Where("c.tenant = ?", tenant).Where("c.key = ?", key).Scan(ctx)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, unanswered(fmt.Errorf("find API key: %w", err))
 	}
@@ -175,7 +177,10 @@ func (s *Service) grant(ctx context.Context, client *credential, begin func(cont
 		}
 		_, err = tx.ExecContext(ctx, `INSERT INTO refresh_tokens (tenant, token, client, family, issued_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)`,
 			client.Tenant, s.refreshHash(client.Tenant, refresh), client.Key, family.String(), now, now.Add(RefreshLifetime))
-		return err
+		if err != nil {
+			return err
+		}
+		return s.sweepTx(ctx, tx, client.Tenant)
 	})
 	if err != nil {
 		return nil, unanswered(fmt.Errorf("issue tokens for API key %s: %w", client.Key, err))

@@ -95,7 +95,7 @@ type IntermediaryBank struct {
 const NumberColumn = "contacts.bank_account_number"
 
 // ErrNotFound is a contact that does not exist, or that is not tied to this customer.
-var ErrNotFound = fault.New(fault.NotFound, "contact", "the contact is not associated with the customer")
+var ErrNotFound = fault.New(fault.NotFound, "contact.not_found", "the contact is not associated with the customer")
 
 // ErrTaken is a nickname that another contact of the customer has.
-var ErrTaken = fault.New(fault.Conflict, "contact", "another contact of the customer has this name").On("templateName")
+var ErrTaken = fault.New(fault.Conflict, "contact.taken", "another contact of the customer has this name").On("templateName")

@@ -95,6 +95,9 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if err != nil {
 		return err
 	}
+	if err := tx.Fresh(k.Version); err != nil {
+		return err
+	}
 	was := *k
 	k.Status = Refused
 	if approved {

@@ -117,7 +117,7 @@ func Ahead(d *db.DB) error {
 // open opens a database whose sequences begin far behind the makers' numbers.
 func open(t testing.TB, url string) *opened {
 	t.Helper()
-	d, err := db.Open(url, db.Options{})
+	d, err := db.Open(url, db.Options{Tracer: dbtest.Watch(t)})
 	if err == nil {
 		err = Ahead(d)
 	}
@@ -129,6 +129,7 @@ func open(t testing.TB, url string) *opened {
 
 func found(t testing.TB, d *opened, keys *seal.Keys) *Bank {
 	t.Helper()
+	dbtest.Watch(t)
 	b := &Bank{t: t, opened: d, Clock: &Clock{at: Start}, Code: "bank-" + rand.Text()}
 	b.Core = core.New(core.Options{DB: d.DB, Keys: keys, Now: b.Clock.Now})
 	b.must(b.DB.InTx(context.Background(), 0, func(ctx context.Context, tx bun.Tx) error {
@@ -250,7 +251,7 @@ func NewLine(t testing.TB) *Line {
 	t.Helper()
 	l := &Line{t: t}
 	url := dbtest.Shared(t)
-	d, err := db.Open(url, db.Options{Connections: 1, Connector: l.Connector})
+	d, err := db.Open(url, db.Options{Connections: 1, Connector: l.Connector, Tracer: dbtest.Watch(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

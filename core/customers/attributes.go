@@ -45,8 +45,8 @@ type Configured struct {
 
 // The faults of configuring attributes.
 var (
-	ErrConfigured    = fault.New(fault.Conflict, "attribute", "an attribute of this name is configured already")
-	ErrNotConfigured = fault.New(fault.NotFound, "attribute", "no attribute of this name is configured")
+	ErrConfigured    = fault.New(fault.Conflict, "attribute.configured", "an attribute of this name is configured already")
+	ErrNotConfigured = fault.New(fault.NotFound, "attribute.not_configured", "no attribute of this name is configured")
 )
 
 // mostAttributes is how many one customer or account may have.

@@ -11,9 +11,9 @@ import (
 
 var (
 	// ErrOwns is a partner that must stay one while it has customers.
-	ErrOwns = fault.New(fault.State, "customer", "the partner has customers: give them another partner first").On("customerType")
+	ErrOwns = fault.New(fault.State, "customer.owns_customers", "the partner has customers: give them another partner first").On("customerType")
 	// ErrParent is a customer that cannot change its owner alone.
-	ErrParent = fault.New(fault.State, "customer", "customers that it is the parent of belong to the same owner: change those first")
+	ErrParent = fault.New(fault.State, "customer.parent_of_others", "customers that it is the parent of belong to the same owner: change those first")
 )
 
 // Change changes what the draft gives; the short name it ignores. A customer that is suspended only the bank itself may

@@ -16,13 +16,13 @@ import (
 
 // The faults of what only one customer of a bank may have, by the constraint that refuses a second.
 var taken = map[string]*fault.Fault{
-	"customers_short_name":  fault.New(fault.Conflict, "customer", "another customer has this short name").On("shortName"),
-	"customers_customer_id": fault.New(fault.Conflict, "customer", "another customer has this customer id").On("customerId"),
-	"customers_lei":         fault.New(fault.Conflict, "customer", "another customer has this legal entity identifier").On("lei"),
+	"customers_short_name":  fault.New(fault.Conflict, "customer.short_name_taken", "another customer has this short name").On("shortName"),
+	"customers_customer_id": fault.New(fault.Conflict, "customer.customer_id_taken", "another customer has this customer id").On("customerId"),
+	"customers_lei":         fault.New(fault.Conflict, "customer.lei_taken", "another customer has this legal entity identifier").On("lei"),
 }
 
 // ErrNoPartner is a caller that is neither the bank nor a partner: it can have no customers.
-var ErrNoPartner = fault.New(fault.Denied, "customer", "the caller's legal entity is no Downstream Partner")
+var ErrNoPartner = fault.New(fault.Denied, "customer.no_partner", "the caller's legal entity is no Downstream Partner")
 
 // Saved is what a change of a customer answers.
 type Saved struct {
@@ -153,6 +153,9 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		return err
 	}
 	was := held.Customer
+	if err := tx.Fresh(was.Version); err != nil {
+		return err
+	}
 	held.Status = Suspended
 	if approved {
 		held.Status = Active

@@ -248,8 +248,8 @@ type Attribute struct {
 // ErrNotFound is a customer that does not exist for this caller: absent, or another bank's.
 // ErrOutOfScope exists in the caller's bank but is not the caller's to see. Most operations answer both alike.
 var (
-	ErrNotFound   = fault.New(fault.NotFound, "customer", "no such customer")
-	ErrOutOfScope = fault.New(fault.Denied, "customer", "the customer is not the caller's")
+	ErrNotFound   = fault.New(fault.NotFound, "customer.not_found", "no such customer")
+	ErrOutOfScope = fault.New(fault.Denied, "customer.out_of_scope", "the customer is not the caller's")
 )
 
 // wordRune tells whether a letter or digit belongs to a word of a search.

@@ -26,7 +26,7 @@ func (h *Held) Asks(setting func(AccessSettings) bool) bool {
 
 // ErrInactive is a customer that only the bank itself may change, with all that it has: a suspended one, one that waits
 // for a second person, or one of a partner that is not active.
-var ErrInactive = fault.New(fault.State, "customer", "the customer is not active")
+var ErrInactive = fault.New(fault.State, "customer.inactive", "the customer is not active")
 
 // changeableBy tells whether the caller may change the customer, or what it has.
 func (h *Held) changeableBy(caller access.Caller) error {

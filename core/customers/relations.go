@@ -47,7 +47,7 @@ func (s *Service) relatedTx(ctx context.Context, tx *changes.Tx, by names, makin
 	}
 	err = tx.NewRaw(`WITH people AS (
 			SELECT u.login_id FROM users AS u WHERE u.tenant = ?0 AND lower(u.login_id) IN (lower(?2), lower(?3)) AND u.status = 'Active' AND
-			  (?1 = 0 OR EXISTS (SELECT FROM customers AS c WHERE c.tenant = u.tenant AND c.uid = u.customer AND (?1 IN (c.owner, c.uid) OR c.relationship_type = 'Self')))
+			  (?1 = 0 OR EXISTS (SELECT FROM customers AS c WHERE c.tenant = ?0 AND c.uid = u.customer AND (?1 IN (c.owner, c.uid) OR c.relationship_type = 'Self')))
 		)
 		SELECT CASE WHEN ?4 THEN nextval('customer_uids') ELSE 0 END AS next,
 		  coalesce(self.short_name, '') AS bank, coalesce(self.access_customer_dual_approval, false) AS dual,

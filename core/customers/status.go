@@ -17,9 +17,9 @@ var next = map[Status][]Status{
 
 var (
 	// ErrStatus is a customer whose status has no way to the one that is wanted.
-	ErrStatus = fault.New(fault.State, "customer", "the customer's status does not allow this")
+	ErrStatus = fault.New(fault.State, "customer.status", "the customer's status does not allow this")
 	// ErrSelf is the bank itself, which cannot be suspended.
-	ErrSelf = fault.New(fault.State, "customer", "the bank itself is always active")
+	ErrSelf = fault.New(fault.State, "customer.bank_itself", "the bank itself is always active")
 )
 
 // Suspend stops a customer at once: it never waits for a second person, whatever else does. It is for the bank's staff.

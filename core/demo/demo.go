@@ -34,9 +34,9 @@ const Fewest = 50
 const batch = 1000
 
 var (
-	ErrNoBank   = fault.New(fault.NotFound, "tenant", "there is no such bank to fill")
-	ErrFilled   = fault.New(fault.Conflict, "tenant", "the bank has customers already: a demo bank fills an empty one")
-	ErrNumbered = fault.New(fault.Conflict, "tenant", "the bank's own customer has another number than the demo bank's: use a database of its own")
+	ErrNoBank   = fault.New(fault.NotFound, "tenant.no_demo_bank", "there is no such bank to fill")
+	ErrFilled   = fault.New(fault.Conflict, "tenant.filled", "the bank has customers already: a demo bank fills an empty one")
+	ErrNumbered = fault.New(fault.Conflict, "tenant.numbered_otherwise", "the bank's own customer has another number than the demo bank's: use a database of its own")
 	ErrFewest   = fault.Field("demo", "customers", fault.Min, fmt.Sprintf("a demo bank has at least %d customers", Fewest))
 )
 
@@ -242,7 +242,7 @@ func listed[T any](from, to int64, rows func(n int64) []*T) iter.Seq[*T] {
 
 // finish writes what is known at the end only.
 func finish(ctx context.Context, tx bun.Tx, b *bank, books *books, counts map[customers.UID]int64) error {
-	if _, err := tx.NewUpdate().Model(&books.house).Column("ledger", "version").Bulk().Exec(ctx); err != nil {
+	if _, err := tx.NewUpdate().Model(&books.house).Column("ledger", "version").Bulk().Where("b.tenant = ?", b.tenant).Exec(ctx); err != nil {
 		return fmt.Errorf("write the house's balances: %w", err)
 	}
 	for owner, count := range counts {

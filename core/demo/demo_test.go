@@ -36,7 +36,7 @@ var start = time.Date(2026, 11, 18, 15, 0, 0, 0, time.UTC)
 // sandbox is an empty bank in a database of its own.
 func sandbox(t testing.TB) (*core.Core, access.Tenant) {
 	t.Helper()
-	d, err := db.Open(dbtest.URL(t), db.Options{Connections: 4})
+	d, err := db.Open(dbtest.URL(t), db.Options{Connections: 4, Tracer: dbtest.Watch(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

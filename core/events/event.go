@@ -60,7 +60,7 @@ func ParseCursor(text string) (c Cursor, err error) {
 
 var (
 	// ErrAhead is a cursor behind the end of the feed.
-	ErrAhead = fault.New(fault.Conflict, "cursor", "the feed ends before this place: the bank's database is older than the cursor")
+	ErrAhead = fault.New(fault.Conflict, "cursor.ahead", "the feed ends before this place: the bank's database is older than the cursor")
 	// ErrPurged is a cursor before events that are gone.
-	ErrPurged = fault.New(fault.Conflict, "cursor", "events after this place were removed, as they were older than the bank keeps them")
+	ErrPurged = fault.New(fault.Conflict, "cursor.purged", "events after this place were removed, as they were older than the bank keeps them")
 )

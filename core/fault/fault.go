@@ -4,6 +4,7 @@ package fault
 
 import (
 	"errors"
+	"strings"
 	"sync"
 )
 
@@ -46,27 +47,34 @@ type Fault struct {
 	Problem Problem // what is wrong with the field
 	Message string
 
+	code   string // of a declared one
 	origin *Fault // the declared fault that this one specialises
 }
 
-// New declares a fault of a domain.
-func New(kind Kind, subject, message string) *Fault {
+// New declares a fault of a domain by its code, account.closed: what it is about, and what is wrong. The code is its
+// identity, which idempotency keys keep it by; it stays when the message is put in better words, and callers never see
+// it. Two faults of one code are a defect of the program, which does not start. A subject without more is a fault that is
+// not declared: one of a kind, made on the spot.
+func New(kind Kind, code, message string) *Fault {
+	subject, _, declared := strings.Cut(code, ".")
 	f := &Fault{Kind: kind, Subject: subject, Message: message}
-	declarations.LoadOrStore(declaration{kind, subject, message}, f)
+	if !declared {
+		return f
+	}
+	f.code = code
+	if _, taken := byCode.LoadOrStore(code, f); taken {
+		panic("fault: two have the code " + code)
+	}
 	return f
 }
 
-// declarations finds declared faults again by what they say: a refusal that was kept for an idempotency key is
-// the same fault when it is told once more.
-var declarations sync.Map
+// byCode finds declared faults again: a refusal that was kept for an idempotency key is the same fault when it is told
+// once more.
+var byCode sync.Map
 
-type declaration struct {
-	kind             Kind
-	subject, message string
-}
-
-// Kept is a fault as it is written down.
+// Kept is a fault as it is written down: with its words, so that it reads the same when it is told again.
 type Kept struct {
+	Code    string  `json:"code,omitempty"` // of a declared one
 	Kind    Kind    `json:"kind"`
 	Subject string  `json:"subject"`
 	Field   string  `json:"field,omitempty"`
@@ -76,13 +84,17 @@ type Kept struct {
 
 // Keep writes a fault down.
 func (f *Fault) Keep() Kept {
-	return Kept{Kind: f.Kind, Subject: f.Subject, Field: f.Field, Problem: f.Problem, Message: f.Message}
+	return Kept{Code: f.declared().code, Kind: f.Kind, Subject: f.Subject, Field: f.Field, Problem: f.Problem, Message: f.Message}
 }
 
 // Again is the fault that was written down; errors.Is finds the declared one behind it.
 func (k Kept) Again() *Fault {
 	f := &Fault{Kind: k.Kind, Subject: k.Subject, Field: k.Field, Problem: k.Problem, Message: k.Message}
-	if origin, ok := declarations.Load(declaration{k.Kind, k.Subject, k.Message}); ok {
+	code := k.Code
+	if code == "" {
+		code = sentences[k.Subject+": "+k.Message]
+	}
+	if origin, ok := byCode.Load(code); ok {
 		f.origin = origin.(*Fault)
 	}
 	return f

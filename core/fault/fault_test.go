@@ -1,6 +1,7 @@
 package fault_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
@@ -8,7 +9,7 @@ import (
 	"bankgraph/core/fault"
 )
 
-var errClosed = fault.New(fault.State, "account", "the account is closed")
+var errClosed = fault.New(fault.State, "till.closed", "the till is closed")
 
 func TestAFaultIsFoundBehindWhatWasBeingDone(t *testing.T) {
 	t.Parallel()
@@ -34,10 +35,10 @@ func TestABlamedFieldKeepsTheDeclaredFault(t *testing.T) {
 	if errClosed.Field != "" || on.Field != "accountUID" || twice.Field != "receiver" || on.Kind != fault.State {
 		t.Errorf("%+v %+v %+v", errClosed, on, twice)
 	}
-	if errors.Is(on, fault.New(fault.State, "account", "the account is closed")) {
+	if errors.Is(on, fault.New(fault.State, "till", "the till is closed")) {
 		t.Error("another fault with the same words is the same")
 	}
-	if got := on.Error(); got != "accountUID: the account is closed" {
+	if got := on.Error(); got != "accountUID: the till is closed" {
 		t.Error(got)
 	}
 }
@@ -57,4 +58,36 @@ func TestSeveralFaultsShowTheFirst(t *testing.T) {
 	if _, ok := fault.Of(fault.Faults{}); ok {
 		t.Error("none is one")
 	}
+}
+
+func TestAFaultThatWasKeptIsTheSameByItsCodeWhateverItsWords(t *testing.T) {
+	t.Parallel()
+	kept := errClosed.On("till").Keep()
+	kept.Message = "the till was closed, as we said in those days"
+	text, err := json.Marshal(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read fault.Kept
+	if err := json.Unmarshal(text, &read); err != nil {
+		t.Fatal(err)
+	}
+	again := read.Again()
+	if !errors.Is(again, errClosed) || again.Error() != "till: the till was closed, as we said in those days" || again.Keep() != kept {
+		t.Errorf("%+v", again)
+	}
+	kept.Code = "till.burnt"
+	if again := kept.Again(); errors.Is(again, errClosed) || again.Message != kept.Message {
+		t.Errorf("a fault that this program does not have: %+v", again)
+	}
+}
+
+func TestTwoFaultsOfOneCodeAreADefect(t *testing.T) {
+	t.Parallel()
+	defer func() {
+		if recover() == nil {
+			t.Error("a second fault was declared by the code of the first")
+		}
+	}()
+	fault.New(fault.Conflict, "till.closed", "something else")
 }

@@ -35,7 +35,7 @@ func (f *Fee) String() string {
 }
 
 // ErrNotConfigured is a fee that the catalogue does not have.
-var ErrNotConfigured = fault.New(fault.NotFound, "fee", "the catalogue has no such fee")
+var ErrNotConfigured = fault.New(fault.NotFound, "fee.not_configured", "the catalogue has no such fee")
 
 // Catalogue reads the fees that the caller's bank is configured for, in their order.
 func (s *Service) Catalogue(ctx context.Context) ([]*Fee, error) {

@@ -36,9 +36,9 @@ type Saved struct {
 
 var (
 	// ErrNotFound is a fee tier that does not exist, or that is not of this customer.
-	ErrNotFound = fault.New(fault.NotFound, "feeTier", "no such fee tier of this customer")
+	ErrNotFound = fault.New(fault.NotFound, "feeTier.not_found", "no such fee tier of this customer")
 	// ErrTaken is a fee of which the customer has a tier, for the same account.
-	ErrTaken = fault.New(fault.Conflict, "feeTier", "the customer has a tier of this fee for the account already").On("feeTier")
+	ErrTaken = fault.New(fault.Conflict, "feeTier.taken", "the customer has a tier of this fee for the account already").On("feeTier")
 )
 
 // ParseID reads digits.
@@ -126,6 +126,9 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	}
 	t, err := s.lockTx(ctx, tx, at)
 	if err != nil {
+		return err
+	}
+	if err := tx.Fresh(t.Version); err != nil {
 		return err
 	}
 	was := *t

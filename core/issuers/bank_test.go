@@ -58,7 +58,7 @@ type bank struct {
 
 func newBank(t *testing.T) *bank {
 	t.Helper()
-	pools, err := db.Open(dbtest.Shared(t), db.Options{Connections: 4})
+	pools, err := db.Open(dbtest.Shared(t), db.Options{Connections: 4, Tracer: dbtest.Watch(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,13 +57,13 @@ var asymmetric = []jose.SignatureAlgorithm{
 const Scope = "roles"
 
 var (
-	ErrNotFound = fault.New(fault.NotFound, "issuer", "the bank has no such issuer")
-	ErrExists   = fault.New(fault.Conflict, "issuer", "the bank accepts this issuer with this audience already")
-	ErrTaken    = fault.New(fault.Conflict, "issuer", "another bank accepts this issuer with this audience: its tokens would not say which bank they are for")
-	ErrDisabled = fault.New(fault.State, "issuer", "the issuer is disabled")
+	ErrNotFound = fault.New(fault.NotFound, "issuer.not_found", "the bank has no such issuer")
+	ErrExists   = fault.New(fault.Conflict, "issuer.exists", "the bank accepts this issuer with this audience already")
+	ErrTaken    = fault.New(fault.Conflict, "issuer.taken", "another bank accepts this issuer with this audience: its tokens would not say which bank they are for")
+	ErrDisabled = fault.New(fault.State, "issuer.disabled", "the issuer is disabled")
 
 	// ErrUnavailable is for this issuer's tokens only.
-	ErrUnavailable = fault.New(fault.Unavailable, "issuer", "the issuer of this token does not show its keys now, try again later")
+	ErrUnavailable = fault.New(fault.Unavailable, "issuer.unavailable", "the issuer of this token does not show its keys now, try again later")
 )
 
 const (

@@ -61,7 +61,7 @@ var (
 )
 
 // ErrUncovered is a posting that would leave less on an account than its holds and its overdraft allow.
-var ErrUncovered = fault.New(fault.State, "account", "the account has insufficient funds")
+var ErrUncovered = fault.New(fault.State, "account.uncovered", "the account has insufficient funds")
 
 // NewJournal makes a journal whose entries sum to zero in each currency. on is any moment of the value
 // date, in the bank's zone.

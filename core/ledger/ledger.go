@@ -112,7 +112,7 @@ func (s *Service) PostTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, j
 	if _, err = tx.NewInsert().Model(&postings).Exec(ctx); err != nil {
 		return fmt.Errorf("post journal %d: %w", journal.ID, err)
 	}
-	_, err = tx.NewUpdate().Model(&balances).Column("ledger", "version").Bulk().Exec(ctx)
+	_, err = tx.NewUpdate().Model(&balances).Column("ledger", "version").Bulk().Where("b.tenant = ?", tenant).Exec(ctx)
 	if constraint, refused := db.CheckViolation(err); refused && constraint == "balances_covered" {
 		return ErrUncovered
 	}

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 
+	"github.com/uptrace/bun"
+
 	"bankgraph/core/access"
 	"bankgraph/db"
 )
@@ -21,58 +23,59 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s: bank %d: %s: %s", v.Invariant, v.Tenant, v.Subject, v.What)
 }
 
-// invariants are what the books must satisfy at every commit, each as a query for the rows that break it.
+// invariants are what the books must satisfy at every commit, each as a query for the rows of one bank, ?0,
+// that break it.
 // Sums are numeric: a check must not overflow on the row that it should find.
 var invariants = []struct{ name, says, query string }{
 	{"I1", "the postings of a journal sum to zero in each currency", `
 		SELECT tenant, 'journal ' || journal AS subject, 'sums to ' || sum(amount) || ' ' || currency AS what
-		FROM postings GROUP BY tenant, journal, currency HAVING sum(amount) <> 0
+		FROM postings WHERE tenant = ?0 GROUP BY tenant, journal, currency HAVING sum(amount) <> 0
 		UNION ALL
 		SELECT tenant, 'journal ' || id, 'has no postings' FROM journals AS j
-		WHERE NOT EXISTS (SELECT FROM postings AS p WHERE p.tenant = j.tenant AND p.journal = j.id)`},
+		WHERE j.tenant = ?0 AND NOT EXISTS (SELECT FROM postings AS p WHERE p.tenant = ?0 AND p.journal = j.id)`},
 	{"I2", "over a whole bank each currency sums to zero", `
 		SELECT tenant, currency AS subject, 'balances sum to ' || sum(ledger) AS what
-		FROM balances GROUP BY tenant, currency HAVING sum(ledger) <> 0`},
+		FROM balances WHERE tenant = ?0 GROUP BY tenant, currency HAVING sum(ledger) <> 0`},
 	{"I3", "an account's postings are numbered without a gap, each goes on from the one before, and the balance is that of the last", `
 		SELECT tenant, 'account ' || account AS subject, 'posting ' || version || ' leaves ' || balance_after ||
 		  ', as number ' || place || ' after ' || before || ' and with ' || amount AS what
 		FROM (SELECT *, row_number() OVER each AS place, lag(balance_after, 1, 0::bigint) OVER each AS before
-		      FROM postings WINDOW each AS (PARTITION BY tenant, account ORDER BY version)) AS p
+		      FROM postings WHERE tenant = ?0 WINDOW each AS (PARTITION BY tenant, account ORDER BY version)) AS p
 		WHERE version <> place OR before::numeric + amount <> balance_after
 		UNION ALL
 		SELECT b.tenant, 'account ' || b.account, 'has ' || b.ledger || ' at version ' || b.version ||
 		  ', its last posting ' || coalesce(p.balance_after, 0) || ' at ' || coalesce(p.version, 0)
 		FROM balances AS b LEFT JOIN LATERAL (
-		  SELECT version, balance_after FROM postings WHERE tenant = b.tenant AND account = b.account ORDER BY version DESC LIMIT 1
+		  SELECT version, balance_after FROM postings WHERE tenant = ?0 AND account = b.account ORDER BY version DESC LIMIT 1
 		) AS p ON true
-		WHERE (b.ledger, b.version) <> (coalesce(p.balance_after, 0), coalesce(p.version, 0))`},
+		WHERE b.tenant = ?0 AND (b.ledger, b.version) <> (coalesce(p.balance_after, 0), coalesce(p.version, 0))`},
 	{"I5", "what is available can be told: every account kept here is in the books, and the books have no other", `
 		SELECT a.tenant, 'account ' || a.uid AS subject, 'is kept here and not in the books' AS what
 		FROM accounts AS a LEFT JOIN balances AS b ON b.tenant = a.tenant AND b.account = a.uid
-		WHERE a.system_of_record = 'Internal Core' AND (b.account IS NULL OR b.house <> '')
+		WHERE a.tenant = ?0 AND a.system_of_record = 'Internal Core' AND (b.account IS NULL OR b.house <> '')
 		UNION ALL
 		SELECT b.tenant, 'account ' || b.account, 'is in the books and nobody''s'
 		FROM balances AS b LEFT JOIN accounts AS a ON a.tenant = b.tenant AND a.uid = b.account
-		WHERE b.house = '' AND a.uid IS NULL`},
+		WHERE b.tenant = ?0 AND b.house = '' AND a.uid IS NULL`},
 	{"I6", "what is available is not below the overdraft, unless a return forced it", `
 		SELECT tenant, 'account ' || account AS subject, 'has ' || ledger || ', ' || held || ' held, overdraft ' || overdraft AS what
-		FROM balances WHERE house = '' AND NOT forced AND ledger::numeric - held < 0 - overdraft::numeric`},
+		FROM balances WHERE tenant = ?0 AND house = '' AND NOT forced AND ledger::numeric - held < 0 - overdraft::numeric`},
 	{"I8", "a posting has its account's currency", `
 		SELECT p.tenant, 'account ' || p.account AS subject, 'posting ' || p.version || ' is in ' || p.currency || ', the books are in ' || b.currency AS what
-		FROM postings AS p JOIN balances AS b ON b.tenant = p.tenant AND b.account = p.account WHERE p.currency <> b.currency
+		FROM postings AS p JOIN balances AS b ON b.tenant = p.tenant AND b.account = p.account WHERE p.tenant = ?0 AND p.currency <> b.currency
 		UNION ALL
 		SELECT b.tenant, 'account ' || b.account, 'is in ' || a.currency || ', the books are in ' || b.currency
-		FROM balances AS b JOIN accounts AS a ON a.tenant = b.tenant AND a.uid = b.account WHERE a.currency <> b.currency`},
+		FROM balances AS b JOIN accounts AS a ON a.tenant = b.tenant AND a.uid = b.account WHERE b.tenant = ?0 AND a.currency <> b.currency`},
 	{"I10", "along an account's postings the booking time never decreases", `
 		SELECT tenant, 'account ' || account AS subject, 'posting ' || version || ' was booked before the one ahead of it' AS what
 		FROM (SELECT p.tenant, p.account, p.version, j.booked_at,
 		        lag(j.booked_at) OVER (PARTITION BY p.tenant, p.account ORDER BY p.version) AS before
 		      FROM postings AS p JOIN journals AS j ON j.tenant = p.tenant AND j.id = p.journal
-		      WHERE EXISTS (SELECT FROM balances AS b WHERE b.tenant = p.tenant AND b.account = p.account AND b.version > 1)) AS p
+		      WHERE p.tenant = ?0 AND EXISTS (SELECT FROM balances AS b WHERE b.tenant = ?0 AND b.account = p.account AND b.version > 1)) AS p
 		WHERE booked_at < before`},
 }
 
-// most is how many rows that break one invariant are named; more would not help anybody.
+// most is how many rows of a bank that break one invariant are named; more would not help anybody.
 const most = 100
 
 // Prove checks the books of every bank, all at one moment, and names what is wrong: nothing, if all is well.
@@ -88,10 +91,26 @@ func Prove(ctx context.Context, d *db.DB) ([]Violation, error) {
 			return nil, fmt.Errorf("prove the books: %w", err)
 		}
 	}
+	var banks []access.Tenant
+	if err := tx.NewRaw(`SELECT id FROM tenants ORDER BY id`).Scan(ctx, &banks); err != nil {
+		return nil, fmt.Errorf("prove the books: %w", err)
+	}
 	var all []Violation
+	for _, tenant := range banks {
+		found, err := prove(ctx, tx, tenant)
+		if err != nil {
+			return nil, fmt.Errorf("bank %d: %w", tenant, err)
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// prove checks the books of one bank.
+func prove(ctx context.Context, tx bun.IDB, tenant access.Tenant) (all []Violation, err error) {
 	for _, invariant := range invariants {
 		var found []Violation
-		err := tx.NewRaw(invariant.query+" LIMIT ?", most).Scan(ctx, &found)
+		err := tx.NewRaw(invariant.query+" LIMIT ?1", tenant, most).Scan(ctx, &found)
 		if err != nil {
 			return nil, fmt.Errorf("prove that %s (%s): %w", invariant.says, invariant.name, err)
 		}

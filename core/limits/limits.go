@@ -87,11 +87,11 @@ func (a *Asked) valid() error {
 	if a.Amount == "" {
 		return nil
 	}
-	amount, err := money.Parse(a.Amount, "USD")
+	amount, err := money.Parse(a.Amount, money.Finest) // Of knows the currency
 	switch {
 	case err != nil || amount.Minor < 0:
-		return fault.Field("limit", "paymentAmount", fault.Malformed, "must be an amount that is not negative, with at most two decimals")
-	case amount.Minor > MostAmount*100:
+		return fault.Field("limit", "paymentAmount", fault.Malformed, "must be an amount that is not negative, with no more decimals than its currency has")
+	case amount.Minor > MostAmount*10_000:
 		return fault.Field("limit", "paymentAmount", fault.Max, "must not be above 10000000")
 	}
 	return nil

@@ -25,8 +25,8 @@ type Saved struct {
 
 // The faults of a change of limits.
 var (
-	ErrProcessingOrg = fault.New(fault.State, "customer", "the limits of a processing organization are not changed")
-	ErrNone          = fault.New(fault.State, "limit", "the customer has no limits configured")
+	ErrProcessingOrg = fault.New(fault.State, "customer.processing_org", "the limits of a processing organization are not changed")
+	ErrNone          = fault.New(fault.State, "limit.none_configured", "the customer has no limits configured")
 )
 
 // Change gives limits that a customer has other ceilings, all of them or none. Where the customer's settings ask for
@@ -171,7 +171,7 @@ func (s *Service) ownTx(ctx context.Context, tx *changes.Tx, of customers.UID) (
 		Bank  money.Currency `bun:"bank"`
 	}
 	err = tx.NewRaw(`SELECT t.currency AS bank, l.tenant, l.customer, l.code, l.application, l.ceiling, l.currency, l.version
-		FROM tenants AS t LEFT JOIN limits AS l ON l.tenant = t.id AND l.customer = ?1 WHERE t.id = ?0`, tx.Caller.Tenant, of).Scan(ctx, &all)
+		FROM tenants AS t LEFT JOIN limits AS l ON l.tenant = ?0 AND l.customer = ?1 WHERE t.id = ?0`, tx.Caller.Tenant, of).Scan(ctx, &all)
 	own = map[string]*Limit{}
 	for _, l := range all {
 		if bank = l.Bank; l.Code != "" {

@@ -112,24 +112,18 @@ func CheckLimits(c *check.Fields, applicationName string, limits []LimitDraft) {
 		seen[known] = true
 		l.Name = known
 		in.NotNegative("value", l.Value)
-		in.Decimal("value", l.Value, 12, 2)
+		in.Decimal("value", l.Value, 12, money.FinestDigits)
 	}
 }
 
-// Stored are the limits as they are kept: those without a value bound nothing.
-func Stored(limits []LimitDraft, in money.Currency) ([]access.Limit, error) {
-	var all []access.Limit
-	for _, l := range limits {
-		if l.Value == "" {
-			continue
+// Stored are the limits of an application as they are kept: those without a value bound nothing.
+func Stored(c *check.Fields, limits []LimitDraft, in money.Currency) (all []access.Limit) {
+	for i, l := range limits {
+		if amount := c.Item("limits", i).Amount("value", l.Value, in); amount != nil {
+			all = append(all, access.Limit{Name: l.Name, Minor: amount.Minor, Currency: in})
 		}
-		amount, err := money.Parse(l.Value, in)
-		if err != nil {
-			return nil, fault.Field("limit", l.Name, fault.Malformed, "must be an amount in the bank's currency")
-		}
-		all = append(all, access.Limit{Name: l.Name, Minor: amount.Minor, Currency: in})
 	}
-	return all, nil
+	return all
 }
 
 // to writes what is given into a role.
@@ -141,12 +135,9 @@ func (d *Draft) to(r *Role, in money.Currency) error {
 		return nil
 	}
 	r.Applications = nil
-	for _, g := range d.Applications.Value {
-		limits, err := Stored(g.Limits, in)
-		if err != nil {
-			return err
-		}
-		r.Applications = append(r.Applications, Grant{g.Name, g.Entitlements, limits})
+	c := check.Of("role")
+	for i, g := range d.Applications.Value {
+		r.Applications = append(r.Applications, Grant{g.Name, g.Entitlements, Stored(c.Item("applications", i), g.Limits, in)})
 	}
-	return nil
+	return c.Err()
 }

@@ -84,7 +84,7 @@ func TestWhatIsWrongWithARoleIsNamed(t *testing.T) {
 		"applications[1].name: is there twice":               draft("Clerk", grant("Contacts", "View_Contacts"), grant("contacts", "Manage_Contacts")),
 		"applications[0].limits[0].name: is not a limit":     draft("Clerk", limited("Daily_Limit", "1")),
 		"applications[0].limits[0].value: must be":           draft("Clerk", limited("Daily_Payment_Limits", "-1")),
-		"applications[0].limits[0].value: must be a number":  draft("Clerk", limited("Daily_Payment_Limits", "1.005")),
+		"applications[0].limits[0].value: must be an amount": draft("Clerk", limited("Daily_Payment_Limits", "1.005")),
 		"applications[0].name: is for the bank's own people": draft("Clerk", grant("Bank_Administration", "Explore_GraphQL")),
 	} {
 		_, err := bank.Roles.Create(bank.Staff(), customer.UID, d, changes.Terms{})

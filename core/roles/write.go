@@ -22,15 +22,15 @@ import (
 
 var (
 	// ErrNotFound is a role that does not exist, or that is not of this customer.
-	ErrNotFound = fault.New(fault.NotFound, "role", "no such role of this customer")
+	ErrNotFound = fault.New(fault.NotFound, "role.not_found", "no such role of this customer")
 	// ErrTaken is a name that another role of the customer has.
-	ErrTaken = fault.New(fault.Conflict, "role", "another role of the customer has this name").On("name")
+	ErrTaken = fault.New(fault.Conflict, "role.taken", "another role of the customer has this name").On("name")
 	// ErrBeyond is a role that grants more than who makes or changes it may.
-	ErrBeyond = fault.New(fault.Denied, "role", "nobody can grant what they do not have").On("applications")
+	ErrBeyond = fault.New(fault.Denied, "role.beyond", "nobody can grant what they do not have").On("applications")
 	// ErrBanks is a role that the bank made for a customer: the customer's side cannot change it.
-	ErrBanks = fault.New(fault.Denied, "role", "the bank made this role: only the bank can change it")
+	ErrBanks = fault.New(fault.Denied, "role.banks", "the bank made this role: only the bank can change it")
 	// ErrOwn is a role of the person who wants to change it.
-	ErrOwn = fault.New(fault.Denied, "role", "nobody can change a role that they have themselves")
+	ErrOwn = fault.New(fault.Denied, "role.own", "nobody can change a role that they have themselves")
 )
 
 // Saved is what a change of a role answers.
@@ -123,6 +123,9 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	}
 	r, err := s.lockTx(ctx, tx, at)
 	if err != nil {
+		return err
+	}
+	if err := tx.Fresh(r.Version); err != nil {
 		return err
 	}
 	if approved {

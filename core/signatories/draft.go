@@ -30,7 +30,7 @@ func (d *Draft) check(adding bool) error {
 	c.Email("emailAddress", d.EmailAddress.Value)
 	d.PhoneNumber.Value = c.Phone("phoneNumber", d.PhoneNumber.Value, "US")
 	c.NotNegative("approvalLimit", d.ApprovalLimit.Value)
-	c.Decimal("approvalLimit", d.ApprovalLimit.Value, 12, 2)
+	c.Decimal("approvalLimit", d.ApprovalLimit.Value, 12, money.FinestDigits)
 	return c.Err()
 }
 

@@ -15,9 +15,9 @@ import (
 
 var (
 	// ErrNotFound is a signatory that does not exist, or that is not of this customer.
-	ErrNotFound = fault.New(fault.NotFound, "signatory", "no such signatory of this customer")
+	ErrNotFound = fault.New(fault.NotFound, "signatory.not_found", "no such signatory of this customer")
 	// ErrTaken is an e-mail address that another signatory of the customer has.
-	ErrTaken = fault.New(fault.Conflict, "signatory", "another signatory of the customer has this e-mail address").On("emailAddress")
+	ErrTaken = fault.New(fault.Conflict, "signatory.taken", "another signatory of the customer has this e-mail address").On("emailAddress")
 )
 
 // Saved is what a change of a signatory answers.
@@ -118,6 +118,9 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	}
 	g, err := s.lockTx(ctx, tx, at)
 	if err != nil {
+		return err
+	}
+	if err := tx.Fresh(g.Version); err != nil {
 		return err
 	}
 	was := *g

@@ -48,8 +48,8 @@ type Draft struct {
 }
 
 var (
-	ErrNotFound = fault.New(fault.NotFound, "tenant", "no bank has this code")
-	ErrExists   = fault.New(fault.Conflict, "tenant", "a bank with this code exists")
+	ErrNotFound = fault.New(fault.NotFound, "tenant.not_found", "no bank has this code")
+	ErrExists   = fault.New(fault.Conflict, "tenant.exists", "a bank with this code exists")
 )
 
 var codes = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$`)

@@ -26,7 +26,7 @@ type Actor struct {
 }
 
 // ErrNoActor is returned for a login or number that no active user has. It does not tell which of the two.
-var ErrNoActor = fault.New(fault.NotFound, "user", "the bank has no active user with this login id")
+var ErrNoActor = fault.New(fault.NotFound, "user.no_actor", "the bank has no active user with this login id")
 
 // acting reads an active user with what its customer says of its reach. The bank's own customer is there
 // once, by an index of its own.

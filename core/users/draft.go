@@ -132,21 +132,17 @@ func (d *Draft) to(u *User, in money.Currency) error {
 	d.Mobile.To(&u.Mobile)
 	d.Department.To(&u.Department)
 	d.ExternalReferenceID.To(&u.ExternalReferenceID)
-	for _, l := range d.Limits.Value {
-		if err := l.to(u, in); err != nil {
-			return err
-		}
+	c := check.Of("user")
+	for i, l := range d.Limits.Value {
+		l.to(c.Item("applicationLimits", i), u, in)
 	}
-	return nil
+	return c.Err()
 }
 
 // to replaces the values of the limits that are named: one without a value bounds nothing any more, and an
 // application without limits has none (contract, users and roles 3.1).
-func (l LimitsDraft) to(u *User, in money.Currency) error {
-	stored, err := roles.Stored(l.Limits, in)
-	if err != nil {
-		return err
-	}
+func (l LimitsDraft) to(c *check.Fields, u *User, in money.Currency) {
+	stored := roles.Stored(c, l.Limits, in)
 	var others []access.ApplicationLimits
 	for _, a := range u.Limits {
 		if a.Name != l.Name {
@@ -164,5 +160,4 @@ func (l LimitsDraft) to(u *User, in money.Currency) error {
 	if len(stored) > 0 {
 		u.Limits = append(u.Limits, access.ApplicationLimits{Name: l.Name, Limits: stored})
 	}
-	return nil
 }

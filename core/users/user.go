@@ -79,9 +79,9 @@ func (m move) from(now Status) (Status, error) {
 }
 
 var (
-	ErrSuspended = fault.New(fault.State, "user", "the user is suspended already")
-	ErrLocked    = fault.New(fault.State, "user", "the user is locked, which cannot be suspended")
-	ErrActive    = fault.New(fault.State, "user", "the user is active already")
+	ErrSuspended = fault.New(fault.State, "user.suspended", "the user is suspended already")
+	ErrLocked    = fault.New(fault.State, "user.locked", "the user is locked, which cannot be suspended")
+	ErrActive    = fault.New(fault.State, "user.active", "the user is active already")
 )
 
 // User is one person with a login (contract, users and roles 3.2).

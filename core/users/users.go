@@ -85,7 +85,7 @@ func (by Search) where(p *db.Params) (all db.Conditions) {
 	equal("u.phone_number", dialled(by.PhoneNumber))
 	equal("u.status", string(by.Status))
 	if by.ShortName != "" {
-		all = append(all, "EXISTS (SELECT FROM customers AS c WHERE c.tenant = u.tenant AND c.uid = u.customer AND lower(c.short_name) = lower("+p.Add(by.ShortName)+"))")
+		all = append(all, "EXISTS (SELECT FROM customers AS c WHERE c.tenant = $1 AND c.uid = u.customer AND lower(c.short_name) = lower("+p.Add(by.ShortName)+"))")
 	}
 	return all
 }

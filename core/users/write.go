@@ -19,17 +19,17 @@ import (
 
 var (
 	// ErrNotFound is a user that does not exist, or that is not of this customer.
-	ErrNotFound = fault.New(fault.NotFound, "user", "no such user of this customer")
+	ErrNotFound = fault.New(fault.NotFound, "user.not_found", "no such user of this customer")
 	// ErrTaken is a login id that somebody of the bank or of any of its customers has.
-	ErrTaken = fault.New(fault.Conflict, "user", "somebody else has this login id").On("loginId")
+	ErrTaken = fault.New(fault.Conflict, "user.taken", "somebody else has this login id").On("loginId")
 	// ErrBeyond are roles that grant more than who gives them may.
-	ErrBeyond = fault.New(fault.Denied, "user", "nobody can grant what they do not have").On("roleNames")
+	ErrBeyond = fault.New(fault.Denied, "user.beyond", "nobody can grant what they do not have").On("roleNames")
 	// ErrOwnRights are the roles and limits of the person who wants to change them.
-	ErrOwnRights = fault.New(fault.Denied, "user", "nobody can change their own roles and limits")
+	ErrOwnRights = fault.New(fault.Denied, "user.own_rights", "nobody can change their own roles and limits")
 	// ErrOwnAccess is a person who wants to give themself access, which somebody may just have taken away.
-	ErrOwnAccess = fault.New(fault.Denied, "user", "nobody can activate themself")
+	ErrOwnAccess = fault.New(fault.Denied, "user.activates_self", "nobody can activate themself")
 	// ErrSelf is a person who wants to suspend themself.
-	ErrSelf = fault.New(fault.Denied, "user", "nobody can suspend themself")
+	ErrSelf = fault.New(fault.Denied, "user.suspends_self", "nobody can suspend themself")
 )
 
 // Saved is what a change of a user answers.
@@ -172,6 +172,9 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		return ErrBeyond
 	case p.Status != Pending:
 		return nil
+	}
+	if err := tx.Fresh(p.Version); err != nil {
+		return err
 	}
 	was := *p
 	p.Status = Active

@@ -1,0 +1,127 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"bankgraph/core/changes"
+	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
+)
+
+// made are the operations that make something new: it does not wait for anything, but what is changed of it does.
+var made = map[string]bool{
+	"createCustomer": true, "createUser": true, "createRole": true, "openAccount": true, "addSignatory": true, "addContact": true, "addFeeTier": true,
+}
+
+// prompt are those that wait for nobody: suspensions, and decisions themselves.
+var prompt = map[string]bool{"suspendCustomer": true, "suspendUser": true, "approveChange": true, "refuseChange": true}
+
+// asking lets every customer of a bank, and the bank, ask for a second person everywhere, or nowhere.
+func asking(b *coretest.Bank, second bool) {
+	b.Exec(`UPDATE customers SET access_customer_dual_approval = ?0, access_bene_dual_approval = ?0, access_user_dual_approval = ?0,
+		access_fee_tier_for_approval = ?0 WHERE tenant = ?1`, second, b.Tenant)
+}
+
+// waitingFor carries every operation out that can wait, on a bank where it does.
+func waitingFor(t *testing.T, test func(t *testing.T, operation string, b *coretest.Bank, do write, approval changes.UID)) {
+	t.Helper()
+	on := map[string]func(*coretest.Bank) write{}
+	for _, w := range writes {
+		if _, variant, _ := strings.Cut(w.name, ","); variant == "" {
+			on[w.name] = w.on
+		}
+	}
+	for _, operation := range open(t).Changes.Operations() {
+		if prompt[operation] {
+			continue
+		}
+		t.Run(operation, func(t *testing.T) {
+			t.Parallel()
+			if on[operation] == nil {
+				t.Fatal("it is not among the writes")
+			}
+			b := coretest.New(t)
+			do := on[operation](b)
+			asking(b, true)
+			out, err := do(b.Staff(), "")
+			if err != nil || out.Approval == 0 {
+				t.Fatalf("it does not wait: %+v %v", out, err)
+			}
+			test(t, operation, b, do, changes.UID(out.Approval))
+		})
+	}
+}
+
+// While a change of a thing waits for a second person, nothing else changes that thing: not by somebody who would need
+// nobody by now, and not by a second proposal.
+func TestNothingOvertakesAChangeThatWaits(t *testing.T) {
+	t.Parallel()
+	waitingFor(t, func(t *testing.T, operation string, b *coretest.Bank, do write, approval changes.UID) {
+		t.Helper()
+		if made[operation] {
+			return
+		}
+		if _, err := do(b.Checker(), ""); !errors.Is(err, changes.ErrWaiting) {
+			t.Errorf("a second proposal: %v", err)
+		}
+		asking(b, false)
+		if _, err := do(b.Checker(), ""); !errors.Is(err, changes.ErrWaiting) {
+			t.Errorf("a change that needs nobody: %v", err)
+		}
+		if _, err := b.Changes.Refuse(b.Checker(), approval, with("")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := do(b.Checker(), ""); err != nil {
+			t.Errorf("nothing waits any more: %v", err)
+		}
+	})
+}
+
+// Who approves agrees to what there was when it was asked. Once it has changed, the request can only be refused.
+func TestNobodyApprovesWhatHasChangedSince(t *testing.T) {
+	t.Parallel()
+	waitingFor(t, func(t *testing.T, operation string, b *coretest.Bank, _ write, approval changes.UID) {
+		t.Helper()
+		if operation == "setSweep" { // there was nothing yet that could have changed
+			return
+		}
+		b.Exec(`UPDATE approvals SET version = 99 WHERE tenant = ?`, b.Tenant)
+		if _, err := b.Changes.Approve(b.Checker(), approval, with("")); !errors.Is(err, changes.ErrStale) {
+			t.Errorf("approved: %v", err)
+		}
+		if a, err := b.Changes.Find(b.Staff(), approval); err != nil || a.Status != changes.Open {
+			t.Errorf("afterwards: %+v %v", a, err)
+		}
+		if _, err := b.Changes.Refuse(b.Checker(), approval, with("")); err != nil {
+			t.Errorf("refused: %v", err)
+		}
+	})
+}
+
+// A new customer is there to be suspended once a second person has decided.
+func TestANewCustomerThatWaitsIsNotSuspended(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	do := createCustomer(b)
+	asking(b, true)
+	out, err := do(b.Staff(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	suspend := func(ctx context.Context) error {
+		_, err := b.Customers.Suspend(ctx, out.Result.(customers.Saved).UID, with(""))
+		return err
+	}
+	if err := suspend(b.Checker()); !errors.Is(err, changes.ErrWaiting) {
+		t.Errorf("it waits: %v", err)
+	}
+	if _, err := b.Changes.Approve(b.Checker(), changes.UID(out.Approval), with("")); err != nil {
+		t.Fatal(err)
+	}
+	if err := suspend(b.Staff()); err != nil {
+		t.Errorf("it does not wait any more: %v", err)
+	}
+}
