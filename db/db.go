@@ -8,6 +8,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -17,13 +18,15 @@ import (
 	"github.com/uptrace/bun/dialect/pgdialect"
 )
 
-// DB is the bank's database. The embedded Bun handle writes and does every read that is not hot;
-// it sends each text with its values inside (exec mode), so it needs no prepared statements.
+// DB is the bank's database. The embedded Bun handle writes and does every read that is not hot; it sends each text
+// with its values beside it (exec mode; see binding), so it needs no prepared statements.
 // Batch reads what a request asked for in one round trip, on a pool of its own, prepared.
 type DB struct {
 	*bun.DB
 	reads *pgxpool.Pool
 	fresh *pgxpool.Pool // reads of the database itself; the same pool where reads go to no replica
+
+	bounds string // sets those of a transaction, as a pooler may have kept the connection from having them
 }
 
 // Options set the size and the manners of the pools. The zero value is right for one server.
@@ -62,7 +65,7 @@ func Open(url string, options Options) (*DB, error) {
 	}
 	write.DefaultQueryExecMode = pgx.QueryExecModeExec
 	bind(write)
-	connector := stdlib.GetConnector(*write)
+	var connector driver.Connector = binder{stdlib.GetConnector(*write)}
 	if options.Connector != nil {
 		connector = options.Connector(connector)
 	}
@@ -82,7 +85,17 @@ func Open(url string, options Options) (*DB, error) {
 			return nil, err
 		}
 	}
-	return &DB{DB: bun.NewDB(pool, dialect).WithQueryHook(meterHook{}), reads: reads, fresh: fresh}, nil
+	return &DB{DB: bun.NewDB(pool, newBinding()).WithQueryHook(meterHook{}), reads: reads, fresh: fresh,
+		bounds: boundsOf(write)}, nil
+}
+
+// boundsOf is the SQL that gives a transaction the bounds of its connection.
+func boundsOf(config *pgx.ConnConfig) string {
+	text := ""
+	for _, name := range []string{"lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout"} {
+		text += "SET LOCAL " + name + " = '" + strings.ReplaceAll(config.RuntimeParams[name], "'", "''") + "'; "
+	}
+	return text
 }
 
 // openReads opens a pool for batches.
