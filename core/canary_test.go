@@ -88,13 +88,13 @@ func TestABrokenRuleLeavesNothingOfTheRowInTheServersLog(t *testing.T) {
 	b.User(c, nil)
 	b.Account(c)
 	for _, broken := range []string{
-		`UPDATE customers SET legal_name = ?0, uid = NULL WHERE tenant = ?1`,                    // a row that lacks something
-		`UPDATE accounts SET name = ?0, version = NULL WHERE tenant = ?1`,                       //
-		`UPDATE accounts SET name = ?0, customer = 4711 WHERE tenant = ?1`,                      // one that belongs to nobody
-		`UPDATE signatories SET email_address = ?0 WHERE tenant = ?1`,                           // one that is there already
-		`UPDATE users SET login_id = ?0 WHERE tenant = ?1`,                                      //
-		`UPDATE customers SET legal_name = ?0, tenant = 4711 WHERE tenant = ?1`,                 // one of another bank
-		`UPDATE customers SET legal_name = ?0 WHERE tenant = ?1 AND 1 / (uid - uid) = 1`,        // what cannot be reckoned
+		`UPDATE customers SET legal_name = ?0, uid = NULL WHERE tenant = ?1`,                        // a row that lacks something
+		`UPDATE accounts SET name = ?0, version = NULL WHERE tenant = ?1`,                           //
+		`UPDATE accounts SET name = ?0, customer = 4711 WHERE tenant = ?1`,                          // one that belongs to nobody
+		`UPDATE signatories SET email_address = ?0 WHERE tenant = ?1`,                               // one that is there already
+		`UPDATE users SET login_id = ?0 WHERE tenant = ?1`,                                          //
+		`UPDATE customers SET legal_name = ?0, tenant = 4711 WHERE tenant = ?1`,                     // one of another bank
+		`UPDATE customers SET legal_name = ?0 WHERE tenant = ?1 AND 1 / (uid - uid) = 1`,            // what cannot be reckoned
 		`UPDATE customers SET legal_name = ?0 WHERE tenant = ?1 AND legal_name = pg_sleep(9)::text`, // what takes too long
 	} {
 		err := b.DB.InTx(t.Context(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {

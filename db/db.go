@@ -8,7 +8,6 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -32,23 +31,11 @@ type DB struct {
 // Options set the size and the manners of the pools. The zero value is right for one server.
 type Options struct {
 	Connections int    // of each pool; 0 means four for each processor, at least eight
-	Unprepared  bool   // for a PgBouncer older than 1.21 in transaction mode: hot reads are sent unprepared
+	Unprepared  *bool  // hot reads are sent unprepared; nil: where they go through a pooler, as one in transaction mode may need
 	ReadURL     string // where batches read, such as a replica that may lag a little; empty: the database itself
 
 	// Connector stands between the write pool and the driver, for tests that make things go wrong (db/dbtest/faults).
 	Connector func(driver.Connector) driver.Connector
-}
-
-// Every statement has a bound: a lock is waited for 2 s, a statement runs 5 s (a batch of reads is given
-// 5 s by Send), and an open transaction may idle for 10 s. The request's own deadline is longer than all of them.
-var bounds = map[string]string{
-	"lock_timeout":                        "2s",
-	"statement_timeout":                   "5s",
-	"idle_in_transaction_session_timeout": "10s",
-	"standard_conforming_strings":         "on",
-	"application_name":                    "bankgraph",
-	"default_transaction_read_only":       "on",  // InTx and Load write, and nothing else
-	"timezone":                            "GMT", // the one zone that needs no tzdata package on the server
 }
 
 var dialect = pgdialect.New()
@@ -65,7 +52,8 @@ func Open(url string, options Options) (*DB, error) {
 	}
 	write.DefaultQueryExecMode = pgx.QueryExecModeExec
 	bind(write)
-	var connector driver.Connector = binder{stdlib.GetConnector(*write)}
+	primary := &way{unprepared: options.Unprepared}
+	var connector driver.Connector = binder{stdlib.GetConnector(*write, stdlib.OptionBeforeConnect(primary.prepare))}
 	if options.Connector != nil {
 		connector = options.Connector(connector)
 	}
@@ -74,13 +62,13 @@ func Open(url string, options Options) (*DB, error) {
 	pool.SetMaxIdleConns(size)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
 
-	fresh, err := openReads(url, size, options.Unprepared)
+	fresh, err := openReads(url, size, primary)
 	if err != nil {
 		return nil, err
 	}
 	reads := fresh
 	if options.ReadURL != "" {
-		if reads, err = openReads(options.ReadURL, size, options.Unprepared); err != nil {
+		if reads, err = openReads(options.ReadURL, size, &way{unprepared: options.Unprepared}); err != nil {
 			fresh.Close()
 			return nil, err
 		}
@@ -89,17 +77,8 @@ func Open(url string, options Options) (*DB, error) {
 		bounds: boundsOf(write)}, nil
 }
 
-// boundsOf is the SQL that gives a transaction the bounds of its connection.
-func boundsOf(config *pgx.ConnConfig) string {
-	text := ""
-	for _, name := range []string{"lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout"} {
-		text += "SET LOCAL " + name + " = '" + strings.ReplaceAll(config.RuntimeParams[name], "'", "''") + "'; "
-	}
-	return text
-}
-
 // openReads opens a pool for batches.
-func openReads(url string, size int, unprepared bool) (*pgxpool.Pool, error) {
+func openReads(url string, size int, to *way) (*pgxpool.Pool, error) {
 	read, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("read the database URL: %w", err)
@@ -107,14 +86,11 @@ func openReads(url string, size int, unprepared bool) (*pgxpool.Pool, error) {
 	read.MaxConns = int32(size)
 	read.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
 	read.ConnConfig.StatementCacheCapacity, read.ConnConfig.DescriptionCacheCapacity = 1024, 1024
-	if unprepared {
-		// The driver learns each text's types once; then text and values go together, nothing stays prepared.
-		read.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
-	}
+	read.BeforeConnect = to.prepare
 	bind(read.ConnConfig)
 	// Batches bound their own time (Send): a timer of the server's for each of their statements would cost
 	// PostgreSQL a sixth of all that a customer with its lists costs it.
-	delete(read.ConnConfig.RuntimeParams, "statement_timeout")
+	read.ConnConfig.RuntimeParams["statement_timeout"] = "0"
 	// One plan serves all values: the texts are written so that the generic plan is the good one.
 	read.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	read.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on" // whatever the URL says
@@ -123,14 +99,6 @@ func openReads(url string, size int, unprepared bool) (*pgxpool.Pool, error) {
 		return nil, fmt.Errorf("open the read pool: %w", err)
 	}
 	return pool, nil
-}
-
-func bind(config *pgx.ConnConfig) {
-	for name, value := range bounds {
-		if _, given := config.RuntimeParams[name]; !given {
-			config.RuntimeParams[name] = value
-		}
-	}
 }
 
 // Ready asks both pools for an answer.

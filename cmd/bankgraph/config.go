@@ -38,7 +38,7 @@ type settings struct {
 	DatabaseURL string `name:"database-url" env:"BANKGRAPH_DATABASE_URL" placeholder:"URL" help:"PostgreSQL 15 or newer to use instead of a private one."`
 	MigrateURL  string `name:"migrate-url" env:"BANKGRAPH_MIGRATE_URL" placeholder:"URL" help:"The same database as the role that owns its tables, past any pooler. The role of the database URL then owns nothing, and gets its rights from \"migrate\"."`
 	ReadURL     string `name:"read-url" env:"BANKGRAPH_READ_URL" placeholder:"URL" help:"A replica of the database that reads may go to; the database itself if not set."`
-	Unprepared  bool   `env:"BANKGRAPH_UNPREPARED" help:"Send reads unprepared: for a PgBouncer older than 1.21 in transaction mode."`
+	Unprepared  *bool  `env:"BANKGRAPH_UNPREPARED" negatable:"" help:"Send reads unprepared; on through a pooler, off elsewhere. A PgBouncer since 1.21 with max_prepared_statements can do without."`
 	Postgres    string `env:"BANKGRAPH_POSTGRES" placeholder:"FOLDER" help:"Folder of the PostgreSQL programs for the private database; searched for if not set."`
 	Keys        string `name:"keyset" env:"BANKGRAPH_KEYSET" placeholder:"FILE" help:"Keyset that account numbers and secrets are sealed with. Needed with a database URL; the private database has its own under --data."`
 	Checkpoints string `name:"audit-checkpoints" env:"BANKGRAPH_AUDIT_CHECKPOINTS" placeholder:"FILE" help:"File that every signed checkpoint of the audit chain is appended to, best on another machine's disk; under --data for the private database, and the log with a database URL, if not set."`

@@ -30,7 +30,7 @@ func (c *Cluster) Replica(ctx context.Context, options Options) (*Cluster, error
 
 // copyTo makes a copy of the data that streams from here.
 func (c *Cluster) copyTo(ctx context.Context, to place) error {
-	copied := c.Command(ctx, filepath.Join(c.binaries.folder, "pg_basebackup"), "--pgdata", to.pgdata(), "--dbname", c.url,
+	copied := c.Command(ctx, c.binaries.libraries, filepath.Join(c.binaries.folder, "pg_basebackup"), "--pgdata", to.pgdata(), "--dbname", c.url,
 		"--write-recovery-conf", "--wal-method=stream", "--checkpoint=fast", "--no-sync")
 	if output, err := copied.CombinedOutput(); err != nil {
 		return fmt.Errorf("pg_basebackup: %w: %s", err, output)
@@ -38,13 +38,13 @@ func (c *Cluster) copyTo(ctx context.Context, to place) error {
 	return nil
 }
 
-// Command prepares a program to run as the server's user, who alone can reach the server's socket, with the
-// libraries of packages that fetch.sh unpacked. It ends with this program.
-func (c *Cluster) Command(ctx context.Context, path string, arguments ...string) *exec.Cmd {
+// Command prepares a program to run as the server's user, who alone can reach the server's socket, with these
+// shared libraries beside the system's. It ends with this program.
+func (c *Cluster) Command(ctx context.Context, libraries, program string, arguments ...string) *exec.Cmd {
 	command := c.binaries.command(ctx, "postgres", arguments...)
-	command.Path, command.Args[0] = path, path
-	if fetched := librariesOf(filepath.Join(CacheDir(), "usr/lib/postgresql/0/bin")); fetched != "" {
-		command.Env = append(command.Env, "LD_LIBRARY_PATH="+fetched)
+	command.Path, command.Args[0] = program, program
+	if libraries != "" {
+		command.Env = append(command.Env, "LD_LIBRARY_PATH="+libraries)
 	}
 	command.SysProcAttr = c.place.user.attributes(syscall.SIGKILL)
 	return command

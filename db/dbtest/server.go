@@ -45,6 +45,9 @@ func OwnServer(t testing.TB, settings map[string]string) *Server {
 	if err := db.Grant(t.Context(), s.Owner, s.Service); err != nil {
 		t.Fatal(err)
 	}
+	if err := db.Bind(t.Context(), s.Owner, s.Service); err != nil {
+		t.Fatal(err)
+	}
 	return s
 }
 
