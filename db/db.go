@@ -22,8 +22,8 @@ import (
 // Batch reads what a request asked for in one round trip, on a pool of its own, prepared.
 type DB struct {
 	*bun.DB
-	reads *pgxpool.Pool
-	fresh *pgxpool.Pool // reads of the database itself; the same pool where reads go to no replica
+	fresh   *pgxpool.Pool // reads of the database itself
+	replica *replica      // nil: there is none
 
 	bounds string // sets those of a transaction, as a pooler may have kept the connection from having them
 }
@@ -32,7 +32,11 @@ type DB struct {
 type Options struct {
 	Connections int    // of each pool; 0 means four for each processor, at least eight
 	Unprepared  *bool  // hot reads are sent unprepared; nil: where they go through a pooler, as one in transaction mode may need
-	ReadURL     string // where batches read, such as a replica that may lag a little; empty: the database itself
+	ReadURL     string // a streaming replica that batches of known callers read from; empty: the database itself
+
+	// What goes with ReadURL, the same for every process that serves the bank: see replica.
+	ReadLag time.Duration                                                // how far the replica may be behind; 0 means five seconds
+	Caller  func(context.Context) (tenant int64, caller string, ok bool) // who reads and writes
 
 	// Connector stands between the write pool and the driver, for tests that make things go wrong (db/dbtest/faults).
 	Connector func(driver.Connector) driver.Connector
@@ -66,15 +70,16 @@ func Open(url string, options Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	reads := fresh
+	d := &DB{DB: bun.NewDB(pool, newBinding()).WithQueryHook(meterHook{}), fresh: fresh, bounds: boundsOf(write)}
 	if options.ReadURL != "" {
-		if reads, err = openReads(options.ReadURL, size, &way{unprepared: options.Unprepared}); err != nil {
+		reads, err := openReads(options.ReadURL, size, &way{unprepared: options.Unprepared, patience: 2 * longestProbe})
+		if err != nil {
 			fresh.Close()
 			return nil, err
 		}
+		d.replica = follow(reads, fresh, options, size)
 	}
-	return &DB{DB: bun.NewDB(pool, newBinding()).WithQueryHook(meterHook{}), reads: reads, fresh: fresh,
-		bounds: boundsOf(write)}, nil
+	return d, nil
 }
 
 // openReads opens a pool for batches.
@@ -101,25 +106,27 @@ func openReads(url string, size int, to *way) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
-// Ready asks both pools for an answer.
+// Ready asks both pools for an answer. A replica is not asked: the database answers in its place.
 func (d *DB) Ready(ctx context.Context) error {
 	if err := d.PingContext(ctx); err != nil {
 		return fmt.Errorf("database does not answer: %w", err)
 	}
-	if err := d.reads.Ping(ctx); err != nil {
+	if err := d.fresh.Ping(ctx); err != nil {
 		return fmt.Errorf("database does not answer reads: %w", err)
 	}
 	return nil
 }
 
-// Close waits for running statements and closes both pools.
+// Close waits for running statements and closes the pools.
 func (d *DB) Close() error {
-	d.reads.Close()
+	if d.replica != nil {
+		d.replica.close()
+	}
 	d.fresh.Close()
 	return d.DB.Close()
 }
 
 // Pools tells how busy the pools are, for the metrics.
 func (d *DB) Pools() (writes sql.DBStats, reads *pgxpool.Stat) {
-	return d.Stats(), d.reads.Stat()
+	return d.Stats(), d.fresh.Stat()
 }

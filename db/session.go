@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -56,7 +57,8 @@ func bind(config *pgx.ConnConfig) {
 // way is how an address leads to its server: straight, or through a pooler that lends each transaction
 // another connection. The first connection finds out.
 type way struct {
-	unprepared *bool // nil: what suits
+	unprepared *bool         // nil: what suits
+	patience   time.Duration // for a connection, where the URL does not say; 0: no end
 
 	mu     sync.Mutex
 	known  bool
@@ -65,6 +67,9 @@ type way struct {
 
 // prepare fits what a new connection asks for, and how it sends batches, to the way.
 func (w *way) prepare(ctx context.Context, config *pgx.ConnConfig) error {
+	if config.ConnectTimeout == 0 || config.ConnectTimeout > time.Minute { // the driver's default is two minutes
+		config.ConnectTimeout = w.patience
+	}
 	pooled, err := w.found(ctx, config)
 	if err != nil {
 		return err

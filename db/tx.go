@@ -90,6 +90,7 @@ func (d *DB) once(ctx context.Context, tenant int64, fn func(ctx context.Context
 	ends := new(last)
 	ctx = context.WithValue(ctx, lastKey{}, ends)
 	if err = fn(ctx, tx); err == nil {
+		ends.texts = append(ends.texts, d.mark(ctx, tenant)...)
 		err = ends.send(ctx, tx)
 	}
 	if err == nil {

@@ -98,7 +98,7 @@ func openAt(at addresses, s *settings, public string, stop func()) (*bank, error
 		stop()
 		return nil, err
 	}
-	pools, err := db.Open(at.service, db.Options{Unprepared: s.Unprepared, ReadURL: s.ReadURL})
+	pools, err := db.Open(at.service, db.Options{Unprepared: s.Unprepared, ReadURL: s.ReadURL, ReadLag: s.ReadLag, Caller: access.Writer})
 	if err != nil {
 		stop()
 		return nil, err
