@@ -47,21 +47,24 @@ func newService(t *testing.T, command serveCommand) *service {
 // newServiceWith is newService with what else its core needs from outside.
 func newServiceWith(t *testing.T, command serveCommand, options core.Options) *service {
 	t.Helper()
-	pools, err := db.Open(dbtest.Shared(t), db.Options{Connections: 4})
-	if err != nil {
-		t.Fatal(err)
+	if options.DB == nil {
+		pools, err := db.Open(dbtest.Shared(t), db.Options{Connections: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = pools.Close() })
+		options.DB = pools
 	}
-	t.Cleanup(func() { _ = pools.Close() })
-	s := &service{T: t}
+	s, err := &service{T: t}, error(nil)
 	now := func() time.Time { return time.Now().Add(time.Duration(s.now.Load()) * time.Second) }
-	options.DB, options.Keys, options.Now, options.PublicURL = pools, seal.New(), now, public
+	options.Keys, options.Now, options.PublicURL = seal.New(), now, public
 	s.bank = &bank{Core: core.New(options)}
 	s.realm = s.addBank()
 	s.operator, _, err = s.bank.operator(context.Background(), s.realm)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.handler = command.handler(s.bank, newMeters(pools), false, s.stopping.Load)
+	s.handler = command.handler(s.bank, newMeters(options.DB), false, s.stopping.Load)
 	return s
 }
 
