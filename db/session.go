@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -58,7 +59,7 @@ func bind(config *pgx.ConnConfig) {
 // another connection. The first connection finds out.
 type way struct {
 	unprepared *bool         // nil: what suits
-	patience   time.Duration // for a connection, where the URL does not say; 0: no end
+	patience   time.Duration // for a connection, where the URL does not say; 0: the driver's
 
 	mu     sync.Mutex
 	known  bool
@@ -67,7 +68,7 @@ type way struct {
 
 // prepare fits what a new connection asks for, and how it sends batches, to the way.
 func (w *way) prepare(ctx context.Context, config *pgx.ConnConfig) error {
-	if config.ConnectTimeout == 0 || config.ConnectTimeout > time.Minute { // the driver's default is two minutes
+	if w.patience > 0 && config.ConnectTimeout > time.Minute { // the driver's default is two minutes
 		config.ConnectTimeout = w.patience
 	}
 	pooled, err := w.found(ctx, config)
@@ -75,6 +76,7 @@ func (w *way) prepare(ctx context.Context, config *pgx.ConnConfig) error {
 		return err
 	}
 	if pooled {
+		config.RuntimeParams = maps.Clone(config.RuntimeParams) // which other connections share
 		for name := range config.RuntimeParams {
 			if _, ours := bounds[name]; name == "plan_cache_mode" || ours && !kept[name] {
 				delete(config.RuntimeParams, name)

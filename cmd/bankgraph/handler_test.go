@@ -55,7 +55,8 @@ func newServiceWith(t *testing.T, command serveCommand, options core.Options) *s
 		t.Cleanup(func() { _ = pools.Close() })
 		options.DB = pools
 	}
-	s, err := &service{T: t}, error(nil)
+	s := &service{T: t}
+	var err error
 	now := func() time.Time { return time.Now().Add(time.Duration(s.now.Load()) * time.Second) }
 	options.Keys, options.Now, options.PublicURL = seal.New(), now, public
 	s.bank = &bank{Core: core.New(options)}
