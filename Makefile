@@ -14,11 +14,11 @@ run: postgresql .cache/bin/bankgraph ## build and start the bank with its own Po
 	@exec .cache/bin/bankgraph serve
 
 .PHONY: test
-test: postgresql ## run all tests (flags through T, e.g. T='-run Close ./core/accounts')
+test: postgresql pooler ## run all tests (flags through T, e.g. T='-run Close ./core/accounts')
 	go test $(or $(T),./...)
 
 .PHONY: race
-race: postgresql ## run the tests with the race detector (needs a C compiler)
+race: postgresql pooler ## run the tests with the race detector (needs a C compiler)
 	go test -race $(or $(T),./core/... ./db/...)
 
 .PHONY: check
@@ -59,3 +59,8 @@ playground: ## build the playground's committed bundle anew (needs Node)
 .PHONY: postgresql
 postgresql:
 	@db/cluster/fetch.sh >/dev/null
+
+# Finds PgBouncer, which some tests go through, or fetches Debian's in the same way.
+.PHONY: pooler
+pooler:
+	@db/cluster/fetch.sh pgbouncer >/dev/null

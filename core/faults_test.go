@@ -187,7 +187,7 @@ func judge(statement string, f faults.Fault, err error, done bool) string {
 		if !done {
 			return "the key tells what became of a lost COMMIT"
 		}
-	case (statement == "BEGIN" || strings.Contains(statement, "set_config")) && (lost || f.State == "53300"):
+	case (statement == "BEGIN" || strings.HasPrefix(statement, "SET TRANSACTION")) && (lost || f.State == "53300"):
 		if !done {
 			return "nothing was done yet: another connection would do"
 		}

@@ -80,14 +80,20 @@ func changeContact(b *coretest.Bank, uid contacts.UID) write {
 
 func createCustomer(b *coretest.Bank) write {
 	officer(b)
-	kind := customers.Corporate
-	d := customers.Draft{
-		LegalName: given.Of("Lakeside Bakery LLC"), ShortName: given.Of("LAKESIDE"), Type: &kind, TaxID: given.Of("12-3456789"), Language: given.Of("english"),
-		LegalAddress:           given.Address{Line1: given.Of("1 Lake Rd"), City: given.Of("Erie"), PostalCode: given.Of("16501"), CountryCode: given.Of("usa")},
-		MailAddressSameAsLegal: given.Of(true), CostCenter: given.Of("CC1"), RelationshipManager: given.Of("mjones"), OriginatingOfficer: given.Of("mjones"),
-	}
+	d := newcomer("Lakeside Bakery LLC")
+	d.ShortName = given.Of("LAKESIDE")
 	return func(ctx context.Context, key string) (said, error) {
 		return heard(b.Customers.Create(ctx, d, with(key)))
+	}
+}
+
+// newcomer is a new customer of this name; a bank with an officer takes it.
+func newcomer(name string) customers.Draft {
+	kind := customers.Corporate
+	return customers.Draft{
+		LegalName: given.Of(name), ShortName: given.Of(name), Type: &kind, TaxID: given.Of("12-3456789"), Language: given.Of("english"),
+		LegalAddress:           given.Address{Line1: given.Of("1 Lake Rd"), City: given.Of("Erie"), PostalCode: given.Of("16501"), CountryCode: given.Of("usa")},
+		MailAddressSameAsLegal: given.Of(true), CostCenter: given.Of("CC1"), RelationshipManager: given.Of("mjones"), OriginatingOfficer: given.Of("mjones"),
 	}
 }
 

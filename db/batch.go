@@ -20,12 +20,14 @@ import (
 // A batch is used by one goroutine and sent once.
 type Batch struct {
 	pool     *pgxpool.Pool
+	replica  *replica // nil: it is read from the pool
 	queue    pgx.Batch
 	unfilled []func(error)
+	clear    []func() // what a replica filled that then failed
 }
 
 // Batch starts an empty one.
-func (d *DB) Batch() *Batch { return &Batch{pool: d.reads} }
+func (d *DB) Batch() *Batch { return &Batch{pool: d.fresh, replica: d.replica} }
 
 // Fresh is Batch for what was just written: it never reads from a replica, which may lag.
 func (d *DB) Fresh() *Batch { return &Batch{pool: d.fresh} }
@@ -46,7 +48,7 @@ func (b *Batch) Send(ctx context.Context) error {
 	defer cancel()
 	err := meterOf(ctx).spend(b.queue.Len(), 1)
 	if err == nil {
-		err = b.pool.SendBatch(ctx, &b.queue).Close()
+		err = b.read(ctx)
 	}
 	if err != nil {
 		err = fmt.Errorf("read from the database: %w", err)
@@ -55,6 +57,13 @@ func (b *Batch) Send(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+func (b *Batch) read(ctx context.Context) error {
+	if b.replica != nil {
+		return b.replica.send(ctx, b)
+	}
+	return b.pool.SendBatch(ctx, &b.queue).Close()
 }
 
 // Text is the SQL of one shape of a read, with $1, $2 … for its values.
@@ -222,6 +231,7 @@ func (r *Rows[T]) One() (*T, error) {
 func Queue[T any](b *Batch, text *Text[T], values ...any) *Rows[T] {
 	rows := &Rows[T]{Err: errNotSent}
 	queue(b, text, func(item *T) { rows.Items = append(rows.Items, item) }, func(err error) { rows.Err = err }, values)
+	b.whenUndone(func() { rows.Items = nil })
 	return rows
 }
 
@@ -235,6 +245,7 @@ type Many[K comparable, T any] struct {
 func QueueMany[K comparable, T any](b *Batch, text *Text[T], key func(*T) K, values ...any) *Many[K, T] {
 	many := &Many[K, T]{Of: map[K][]*T{}, Err: errNotSent}
 	queue(b, text, func(item *T) { k := key(item); many.Of[k] = append(many.Of[k], item) }, func(err error) { many.Err = err }, values)
+	b.whenUndone(func() { clear(many.Of) })
 	return many
 }
 
@@ -243,6 +254,13 @@ func Refuse[K comparable, T any](err error) *Many[K, T] { return &Many[K, T]{Err
 
 // RefuseRows is Refuse for a read of rows.
 func RefuseRows[T any](err error) *Rows[T] { return &Rows[T]{Err: err} }
+
+// whenUndone says how to forget what one read was filled with.
+func (b *Batch) whenUndone(clear func()) {
+	if b.replica != nil {
+		b.clear = append(b.clear, clear)
+	}
+}
 
 var errNotSent = fmt.Errorf("db: the batch of this read was not sent")
 

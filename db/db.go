@@ -17,36 +17,30 @@ import (
 	"github.com/uptrace/bun/dialect/pgdialect"
 )
 
-// DB is the bank's database. The embedded Bun handle writes and does every read that is not hot;
-// it sends each text with its values inside (exec mode), so it needs no prepared statements.
+// DB is the bank's database. The embedded Bun handle writes and does every read that is not hot; it sends each text
+// with its values beside it (exec mode; see binding), so it needs no prepared statements.
 // Batch reads what a request asked for in one round trip, on a pool of its own, prepared.
 type DB struct {
 	*bun.DB
-	reads *pgxpool.Pool
-	fresh *pgxpool.Pool // reads of the database itself; the same pool where reads go to no replica
+	fresh   *pgxpool.Pool // reads of the database itself
+	replica *replica      // nil: there is none
+
+	bounds string // sets those of a transaction, as a pooler may have kept the connection from having them
 }
 
 // Options set the size and the manners of the pools. The zero value is right for one server.
 type Options struct {
 	Connections int    // of each pool; 0 means four for each processor, at least eight
-	Unprepared  bool   // for a PgBouncer older than 1.21 in transaction mode: hot reads are sent unprepared
-	ReadURL     string // where batches read, such as a replica that may lag a little; empty: the database itself
+	Unprepared  *bool  // hot reads are sent unprepared; nil: where they go through a pooler, as one in transaction mode may need
+	ReadURL     string // a streaming replica that batches of known callers read from; empty: the database itself
+
+	// What goes with ReadURL, the same for every process that serves the bank: see replica.
+	ReadLag time.Duration                                                // how far the replica may be behind; 0 means five seconds
+	Caller  func(context.Context) (tenant int64, caller string, ok bool) // who reads and writes
 
 	// Connector stands between the write pool and the driver, for tests that make things go wrong (db/dbtest/faults).
 	Connector func(driver.Connector) driver.Connector
 	Tracer    pgx.QueryTracer // hears every statement, for tests (db/dbtest)
-}
-
-// Every statement has a bound: a lock is waited for 2 s, a statement runs 5 s (a batch of reads is given
-// 5 s by Send), and an open transaction may idle for 10 s. The request's own deadline is longer than all of them.
-var bounds = map[string]string{
-	"lock_timeout":                        "2s",
-	"statement_timeout":                   "5s",
-	"idle_in_transaction_session_timeout": "10s",
-	"standard_conforming_strings":         "on",
-	"application_name":                    "bankgraph",
-	"default_transaction_read_only":       "on",  // InTx and Load write, and nothing else
-	"timezone":                            "GMT", // the one zone that needs no tzdata package on the server
 }
 
 var dialect = pgdialect.New()
@@ -64,7 +58,8 @@ func Open(url string, options Options) (*DB, error) {
 	write.DefaultQueryExecMode = pgx.QueryExecModeExec
 	bind(write)
 	write.Tracer = options.Tracer
-	connector := stdlib.GetConnector(*write)
+	primary := &way{unprepared: options.Unprepared}
+	var connector driver.Connector = binder{stdlib.GetConnector(*write, stdlib.OptionBeforeConnect(primary.prepare))}
 	if options.Connector != nil {
 		connector = options.Connector(connector)
 	}
@@ -73,22 +68,24 @@ func Open(url string, options Options) (*DB, error) {
 	pool.SetMaxIdleConns(size)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
 
-	fresh, err := openReads(url, size, options)
+	fresh, err := openReads(url, size, primary, options.Tracer)
 	if err != nil {
 		return nil, err
 	}
-	reads := fresh
+	d := &DB{DB: bun.NewDB(pool, newBinding()).WithQueryHook(meterHook{}), fresh: fresh, bounds: boundsOf(write)}
 	if options.ReadURL != "" {
-		if reads, err = openReads(options.ReadURL, size, options); err != nil {
+		reads, err := openReads(options.ReadURL, size, &way{unprepared: options.Unprepared, patience: 2 * longestProbe}, options.Tracer)
+		if err != nil {
 			fresh.Close()
 			return nil, err
 		}
+		d.replica = follow(reads, fresh, options, size)
 	}
-	return &DB{DB: bun.NewDB(pool, dialect).WithQueryHook(meterHook{}), reads: reads, fresh: fresh}, nil
+	return d, nil
 }
 
 // openReads opens a pool for batches.
-func openReads(url string, size int, options Options) (*pgxpool.Pool, error) {
+func openReads(url string, size int, to *way, tracer pgx.QueryTracer) (*pgxpool.Pool, error) {
 	read, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("read the database URL: %w", err)
@@ -96,15 +93,12 @@ func openReads(url string, size int, options Options) (*pgxpool.Pool, error) {
 	read.MaxConns = int32(size)
 	read.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
 	read.ConnConfig.StatementCacheCapacity, read.ConnConfig.DescriptionCacheCapacity = 1024, 1024
-	if options.Unprepared {
-		// The driver learns each text's types once; then text and values go together, nothing stays prepared.
-		read.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
-	}
+	read.BeforeConnect = to.prepare
 	bind(read.ConnConfig)
-	read.ConnConfig.Tracer = options.Tracer
+	read.ConnConfig.Tracer = tracer
 	// Batches bound their own time (Send): a timer of the server's for each of their statements would cost
 	// PostgreSQL a sixth of all that a customer with its lists costs it.
-	delete(read.ConnConfig.RuntimeParams, "statement_timeout")
+	read.ConnConfig.RuntimeParams["statement_timeout"] = "0"
 	// One plan serves all values: the texts are written so that the generic plan is the good one.
 	read.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	read.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on" // whatever the URL says
@@ -115,33 +109,27 @@ func openReads(url string, size int, options Options) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
-func bind(config *pgx.ConnConfig) {
-	for name, value := range bounds {
-		if _, given := config.RuntimeParams[name]; !given {
-			config.RuntimeParams[name] = value
-		}
-	}
-}
-
-// Ready asks both pools for an answer.
+// Ready asks both pools for an answer. A replica is not asked: the database answers in its place.
 func (d *DB) Ready(ctx context.Context) error {
 	if err := d.PingContext(ctx); err != nil {
 		return fmt.Errorf("database does not answer: %w", err)
 	}
-	if err := d.reads.Ping(ctx); err != nil {
+	if err := d.fresh.Ping(ctx); err != nil {
 		return fmt.Errorf("database does not answer reads: %w", err)
 	}
 	return nil
 }
 
-// Close waits for running statements and closes both pools.
+// Close waits for running statements and closes the pools.
 func (d *DB) Close() error {
-	d.reads.Close()
+	if d.replica != nil {
+		d.replica.close()
+	}
 	d.fresh.Close()
 	return d.DB.Close()
 }
 
 // Pools tells how busy the pools are, for the metrics.
 func (d *DB) Pools() (writes sql.DBStats, reads *pgxpool.Stat) {
-	return d.Stats(), d.reads.Stat()
+	return d.Stats(), d.fresh.Stat()
 }

@@ -8,8 +8,8 @@ import (
 	bunschema "github.com/uptrace/bun/schema"
 )
 
-// generator writes values into texts as Bun does.
-var generator = bunschema.NewQueryGen(dialect)
+// generator writes texts with marked values, as the connections send them.
+var generator = bunschema.NewQueryGen(newBinding())
 
 // last are the statements that a transaction is to end with.
 type last struct{ texts []string }
@@ -40,6 +40,6 @@ func (l *last) send(ctx context.Context, tx bun.Tx) error {
 	if err := meterOf(ctx).spend(len(l.texts), 1); err != nil {
 		return err
 	}
-	_, err := tx.Tx.ExecContext(ctx, strings.Join(l.texts, ";\n"))
+	_, err := tx.Tx.ExecContext(ctx, strings.Join(l.texts, separator))
 	return err
 }

@@ -10,7 +10,6 @@ import (
 	"unsafe"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
 	bunschema "github.com/uptrace/bun/schema"
 )
@@ -35,7 +34,7 @@ func (d *DB) Load(ctx context.Context, tenant int64, fn func(ctx context.Context
 		return err
 	}
 	defer tx.Rollback() // after a commit it does nothing
-	if err := write(ctx, tx, tenant); err != nil {
+	if err := d.write(ctx, tx, tenant); err != nil {
 		return err
 	}
 	for _, bound := range []string{"statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"} {
@@ -80,7 +79,7 @@ func CopyTo[T any](ctx context.Context, load *Load, models iter.Seq[*T]) (copied
 		return row, true, nil
 	}}
 	err = load.conn.Raw(func(driver any) error {
-		conn := driver.(*stdlib.Conn).Conn()
+		conn := driver.(*Conn).Conn()
 		if _, err := conn.CopyFrom(ctx, pgx.Identifier{staging}, columns, source); err != nil {
 			return err
 		}

@@ -12,6 +12,9 @@ import (
 // migrationLock is what migrating programs queue on.
 const migrationLock = 0x62616e6b_67726170 // "bankgrap"
 
+// roleLock is what programs queue on that change the settings of the service's role.
+const roleLock = migrationLock + 1
+
 // Lock is one that each bank has its own of. It ends with the transaction that holds it.
 type Lock int64
 

@@ -158,6 +158,9 @@ func LatestVersion() string {
 	return sorted[len(sorted)-1].Name
 }
 
+// ErrPooled refuses to migrate through a pooler, which would lend the lock and the settings of migrations to others.
+var ErrPooled = errors.New("this address of the database leads through a pooler: name the server itself for migrations, in BANKGRAPH_MIGRATE_URL")
+
 // migrations are those of one database, which nobody else migrates meanwhile.
 type migrations struct {
 	known    *migrate.Migrations
@@ -205,6 +208,10 @@ func lockMigrations(ctx context.Context, url string) (holder *pgx.Conn, config *
 	holder, err = pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, nil, err
+	}
+	if through, found := pooled(ctx, holder); found != nil || through {
+		_ = holder.Close(context.WithoutCancel(ctx))
+		return nil, nil, cmp.Or(found, ErrPooled)
 	}
 	// The wait may be as long as another program's migration.
 	if _, err = holder.Exec(ctx, "SET lock_timeout = 0; SET statement_timeout = 0"); err == nil {

@@ -39,7 +39,7 @@ func TestAReadThatIsGivenUpStopsOnTheServer(t *testing.T) {
 func TestNothingStaysPreparedForAnOldPooler(t *testing.T) {
 	t.Parallel()
 	for _, unprepared := range []bool{true, false} {
-		d, err := db.Open(dbtest.URL(t), db.Options{Connections: 1, Unprepared: unprepared})
+		d, err := db.Open(dbtest.URL(t), db.Options{Connections: 1, Unprepared: &unprepared})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -84,12 +84,13 @@ func (d *DB) once(ctx context.Context, tenant int64, fn func(ctx context.Context
 			_ = tx.Rollback()
 		}
 	}()
-	if err = write(ctx, tx, tenant); err != nil {
+	if err = d.write(ctx, tx, tenant); err != nil {
 		return false, err
 	}
 	ends := new(last)
 	ctx = context.WithValue(ctx, lastKey{}, ends)
 	if err = fn(ctx, tx); err == nil {
+		ends.texts = append(ends.texts, d.mark(ctx, tenant)...)
 		err = ends.send(ctx, tx)
 	}
 	if err == nil {
@@ -120,16 +121,18 @@ func committed(err error) error {
 }
 
 // act is read by the policies of row security. It ends with the transaction.
-const act = `SELECT set_config('bankgraph.tenant', ?, true)`
+func act(tenant int64) string {
+	return "SET LOCAL bankgraph.tenant = '" + strconv.FormatInt(tenant, 10) + "'"
+}
 
 // Act says for which bank a transaction writes from here on.
 func Act(ctx context.Context, tx bun.IDB, tenant int64) error {
-	_, err := tx.ExecContext(ctx, act, strconv.FormatInt(tenant, 10))
+	_, err := tx.ExecContext(ctx, act(tenant))
 	return err
 }
 
-// write makes a new transaction one that writes, for one bank, in one round trip.
-func write(ctx context.Context, tx bun.IDB, tenant int64) error {
-	_, err := tx.ExecContext(ctx, "SET TRANSACTION READ WRITE; "+act, strconv.FormatInt(tenant, 10))
+// write makes a new transaction one that writes, for one bank, within the bounds of writing, in one round trip.
+func (d *DB) write(ctx context.Context, tx bun.IDB, tenant int64) error {
+	_, err := tx.ExecContext(ctx, "SET TRANSACTION READ WRITE; "+d.bounds+act(tenant))
 	return err
 }

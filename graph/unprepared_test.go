@@ -27,7 +27,7 @@ func TestReadsAnswerAlikeUnprepared(t *testing.T) {
 	bank.Usage(customer, "ACH", "2026-11-18", 100_00)
 	bank.Fee(customer)
 
-	unprepared, err := db.Open(dbtest.Shared(t), db.Options{Connections: 2, Unprepared: true})
+	unprepared, err := db.Open(dbtest.Shared(t), db.Options{Connections: 2, Unprepared: new(true)})
 	if err != nil {
 		t.Fatal(err)
 	}

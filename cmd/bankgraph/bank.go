@@ -31,7 +31,13 @@ func (a addresses) migrate(ctx context.Context) error {
 	if err := db.Migrate(ctx, a.owner); err != nil {
 		return err
 	}
-	return db.Grant(ctx, a.owner, a.service)
+	if err := db.Grant(ctx, a.owner, a.service); err != nil {
+		return err
+	}
+	if err := db.Bind(ctx, a.owner, a.service); err != nil {
+		slog.Warn("a pooler would lose the bounds of statements", "error", err, "see", "README, poolers")
+	}
+	return nil
 }
 
 // open opens the bank for a command: on the private database through its socket while serve runs, and
@@ -92,7 +98,7 @@ func openAt(at addresses, s *settings, public string, stop func()) (*bank, error
 		stop()
 		return nil, err
 	}
-	pools, err := db.Open(at.service, db.Options{Unprepared: s.Unprepared, ReadURL: s.ReadURL})
+	pools, err := db.Open(at.service, db.Options{Unprepared: s.Unprepared, ReadURL: s.ReadURL, ReadLag: s.ReadLag, Caller: access.Writer})
 	if err != nil {
 		stop()
 		return nil, err

@@ -48,21 +48,25 @@ func newService(t *testing.T, command serveCommand) *service {
 // newServiceWith is newService with what else its core needs from outside.
 func newServiceWith(t *testing.T, command serveCommand, options core.Options) *service {
 	t.Helper()
-	pools, err := db.Open(dbtest.Shared(t), db.Options{Connections: 4, Tracer: dbtest.Watch(t)})
-	if err != nil {
-		t.Fatal(err)
+	if options.DB == nil {
+		pools, err := db.Open(dbtest.Shared(t), db.Options{Connections: 4, Tracer: dbtest.Watch(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = pools.Close() })
+		options.DB = pools
 	}
-	t.Cleanup(func() { _ = pools.Close() })
 	s := &service{T: t}
+	var err error
 	now := func() time.Time { return time.Now().Add(time.Duration(s.now.Load()) * time.Second) }
-	options.DB, options.Keys, options.Now, options.PublicURL = pools, seal.New(), now, public
+	options.Keys, options.Now, options.PublicURL = seal.New(), now, public
 	s.bank = &bank{Core: core.New(options)}
 	s.realm = s.addBank()
 	s.operator, _, err = s.bank.operator(context.Background(), s.realm)
 	if err != nil {
 		t.Fatal(err)
 	}
-	meters := newMeters(pools)
+	meters := newMeters(options.DB)
 	s.health = newHealth(meters)
 	s.handler = command.handler(s.bank, meters, s.health, false, s.stopping.Load)
 	return s

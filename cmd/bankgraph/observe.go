@@ -79,7 +79,36 @@ func newMeters(pools *db.DB) *meters {
 		_, reads := pools.Pools()
 		return float64(reads.AcquiredConns())
 	})
+	m.replica(pools)
 	return m
+}
+
+// replica shows how the replica does, where there is one.
+func (m *meters) replica(pools *db.DB) {
+	if _, there := pools.Replica(); !there {
+		return
+	}
+	of := func(value func(db.ReplicaState) float64) func() float64 {
+		return func() float64 {
+			state, _ := pools.Replica()
+			return value(state)
+		}
+	}
+	m.gauge("bankgraph_replica_used", "1 while reads go to the replica.", nil, of(func(s db.ReplicaState) float64 {
+		if s.Used {
+			return 1
+		}
+		return 0
+	}))
+	m.gauge("bankgraph_replica_behind_seconds", "How far the replica is behind, at most.", nil,
+		of(func(s db.ReplicaState) float64 { return s.Behind.Seconds() }))
+	m.registry.MustRegister(
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "bankgraph_replica_reads_total", Help: "Batches of reads that the replica answered.",
+		}, of(func(s db.ReplicaState) float64 { return float64(s.Reads) })),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "bankgraph_replica_fallbacks_total", Help: "Batches of reads that the database answered in the replica's place.",
+		}, of(func(s db.ReplicaState) float64 { return float64(s.Fallbacks) })))
 }
 
 func (m *meters) gauge(name, help string, labels prometheus.Labels, value func() float64) {

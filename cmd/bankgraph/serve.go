@@ -162,6 +162,13 @@ func (b *bank) ready(ctx context.Context, log *slog.Logger) error {
 	for _, way := range ways {
 		log.Warn("the second wall between banks is weak: "+way, "see", "README, two roles")
 	}
+	if err != nil {
+		return err
+	}
+	ways, err = b.DB.Loose(ctx)
+	for _, way := range ways {
+		log.Warn("behind a pooler, bounds are settings of the service's role, which \"bankgraph migrate\" makes: "+way, "see", "README, poolers")
+	}
 	return err
 }
 

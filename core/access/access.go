@@ -184,6 +184,16 @@ func Operator(ctx context.Context, tenant Tenant, code string, zone *time.Locati
 	})
 }
 
+// Writer tells apart who writes, for reads that must see what their caller wrote: not operators and background work,
+// who may stand for anybody.
+func Writer(ctx context.Context) (tenant int64, party string, ok bool) {
+	c, ok := ctx.Value(key{}).(*call)
+	if !ok || c.Tenant == 0 || c.May(ManageTenants) {
+		return 0, "", false
+	}
+	return int64(c.Tenant), c.Party(), true
+}
+
 // Require returns the caller when it has one of the permissions; with none named, anyone known will do.
 func Require(ctx context.Context, oneOf ...Permission) (Caller, error) {
 	return RequireTo(ctx, Attempt{}, oneOf...)

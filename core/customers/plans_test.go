@@ -37,7 +37,7 @@ func TestNewCustomerLooksAtNoOtherByItsNameOrKeyByItsAge(t *testing.T) {
 	}
 	var seen []string
 	for _, sent := range line.Statements() { // some go together
-		seen = append(seen, strings.Split(sent, ";\n")...)
+		seen = append(seen, strings.Split(sent, "\x00;")...)
 	}
 	for _, one := range []struct{ statement, found, indexed, filtered string }{
 		{"the names", `WITH partner`, `Index Cond: .*lower\(short_name\)`, `Filter: .*lower\(short_name\)`},

@@ -7,18 +7,22 @@
 #   BANKGRAPH_FETCH=1   fetch although the machine has one (for trying this script)
 #
 # Prints the folder of the binaries. cluster.findBinaries looks in the same places.
+#
+# fetch.sh pgbouncer does the same for the pooler that the tests go through; cluster.FindPooler looks where it puts it.
 set -eu
 
 oldest=15
 say() { echo "$*" >&2; }
 
 if [ "$(id -u)" = 0 ]; then
-	cache=/var/cache/bankgraph/postgresql # the server runs as another user, who cannot enter root's home
+	cache=/var/cache/bankgraph # the server runs as another user, who cannot enter root's home
 elif [ "$(uname)" = Darwin ]; then
-	cache=$HOME/Library/Caches/bankgraph/postgresql
+	cache=$HOME/Library/Caches/bankgraph
 else
-	cache=${XDG_CACHE_HOME:-$HOME/.cache}/bankgraph/postgresql
+	cache=${XDG_CACHE_HOME:-$HOME/.cache}/bankgraph
 fi
+want=${1:-postgresql}
+cache=$cache/$want
 
 # The libraries beside unpacked packages, as cluster.librariesOf finds them.
 libraries() {
@@ -39,12 +43,25 @@ fits() {
 	echo "$1"
 }
 
-if [ -n "${BANKGRAPH_POSTGRES:-}" ]; then
+# fits_pooler PROGRAM [LD_LIBRARY_PATH]
+fits_pooler() { [ -x "$1" ] && LD_LIBRARY_PATH=${2:-} "$1" --version >/dev/null 2>&1 && dirname "$1"; }
+if [ "$want" = pgbouncer ]; then
+	if [ -z "${BANKGRAPH_FETCH:-}" ]; then
+		for program in "$(command -v pgbouncer || true)" /usr/sbin/pgbouncer; do
+			fits_pooler "$program" && exit
+		done
+	fi
+	fits_pooler "$cache/usr/sbin/pgbouncer" "$(libraries "$cache")" && exit
+	if ! command -v apt-get >/dev/null || ! command -v dpkg-deb >/dev/null; then
+		say "No PgBouncer found: the tests that go through one are left out. Install it to run them."
+		exit
+	fi
+elif [ -n "${BANKGRAPH_POSTGRES:-}" ]; then
 	fits "$BANKGRAPH_POSTGRES" && exit
 	say "BANKGRAPH_POSTGRES=$BANKGRAPH_POSTGRES has no PostgreSQL $oldest or newer that runs"
 	exit 1
 fi
-if [ -z "${BANKGRAPH_FETCH:-}" ]; then
+if [ "$want" = postgresql ] && [ -z "${BANKGRAPH_FETCH:-}" ]; then
 	on_path=$(command -v postgres || true)
 	for folder in ${on_path:+"$(dirname "$(readlink -f "$on_path")")"} /usr/lib/postgresql/*/bin /usr/pgsql-*/bin \
 		/opt/homebrew/opt/postgresql*/bin /usr/local/opt/postgresql*/bin \
@@ -62,7 +79,11 @@ if ! command -v apt-get >/dev/null || ! command -v dpkg-deb >/dev/null; then
 	exit 1
 fi
 
-say "No PostgreSQL $oldest or newer here: fetching the distribution's packages into $cache (nothing is installed)"
+if [ "$want" = pgbouncer ]; then
+	say "No PgBouncer here, which tests go through: fetching the distribution's into $cache (nothing is installed)"
+else
+	say "No PostgreSQL $oldest or newer here: fetching the distribution's packages into $cache (nothing is installed)"
+fi
 mkdir -p "$cache"
 work=$(mktemp -d "$cache/fetching.XXXXXX") # beside the goal, so that the rename at the end is one step
 trap 'rm -rf "$work"' EXIT
@@ -78,35 +99,54 @@ apt() {
 }
 not_fetched() {
 	cat "$work/log" >&2
-	say "The packages could not be fetched. See to the network, or install PostgreSQL $oldest or newer (apt-get install postgresql)."
+	say "The packages could not be fetched. See to the network, or install them (apt-get install $want)."
 	exit 1
 }
 apt apt-get update >"$work/log" 2>&1 || not_fetched
-major=$(apt apt-cache pkgnames postgresql- | sed -n 's/^postgresql-\([0-9]*\)$/\1/p' | sort -n | tail -n 1)
-if [ "${major:-0}" -lt "$oldest" ]; then
-	# Without a network apt only warns, and goes on with the lists that it has.
-	! grep -q '^[WE]: ' "$work/log" || not_fetched
-	say "This distribution's newest PostgreSQL is ${major:-none}; $oldest or newer is needed. Its makers' own package source has it."
-	exit 1
+# Without a network apt only warns, and goes on with the lists that it has.
+listed() { ! grep -q '^[WE]: ' "$work/log" || not_fetched; }
+# What an installation would add: the libraries that are lacking, and what else is named.
+missing_for() {
+	apt apt-get -s --no-install-recommends install "$1" | sed -n 's/^Inst \([^ ]*\) .*/\1/p' | grep -E "^($2|lib.*)$" |
+		grep -v -E -- '-perl$|^libperl|^libllvm|^libz3|^libc6$|^libgcc' || true
+}
+if [ "$want" = pgbouncer ]; then
+	packages=$(missing_for pgbouncer pgbouncer)
+	case " $(echo $packages) " in
+	*" pgbouncer "*) ;;
+	*) listed && packages=pgbouncer ;;
+	esac
+else
+	major=$(apt apt-cache pkgnames postgresql- | sed -n 's/^postgresql-\([0-9]*\)$/\1/p' | sort -n | tail -n 1)
+	if [ "${major:-0}" -lt "$oldest" ]; then
+		listed
+		say "This distribution's newest PostgreSQL is ${major:-none}; $oldest or newer is needed. Its makers' own package source has it."
+		exit 1
+	fi
+	# Less what only maintains or speeds up (jit is off) a system's cluster.
+	packages=$(missing_for "postgresql-$major" "postgresql-$major|postgresql-client-$major|tzdata")
+	case " $(echo $packages) " in
+	*" postgresql-$major "*) ;;
+	*) packages="$packages postgresql-$major postgresql-client-$major libpq5" ;; # installed, yet it does not run
+	esac
 fi
-# What an installation would add, less what only maintains or speeds up (jit is off) a system's cluster.
-packages=$(apt apt-get -s --no-install-recommends install "postgresql-$major" |
-	sed -n 's/^Inst \([^ ]*\) .*/\1/p' |
-	grep -E "^(postgresql-$major|postgresql-client-$major|lib.*|tzdata)$" |
-	grep -v -E -- '-perl$|^libperl|^libllvm|^libz3|^libc6$|^libgcc' || true)
-case " $(echo $packages) " in
-*" postgresql-$major "*) ;;
-*) packages="$packages postgresql-$major postgresql-client-$major libpq5" ;; # installed, yet it does not run
-esac
 # shellcheck disable=SC2086 # one word per package
 (cd "$work/packages" && apt apt-get download $packages >>"$work/log" 2>&1) || not_fetched
 for package in "$work"/packages/*.deb; do
 	dpkg-deb -x "$package" "$work/root"
 done
 
-fits "$work/root/usr/lib/postgresql/$major/bin" "$(libraries "$work/root")" >/dev/null || {
-	say "The fetched PostgreSQL $major does not run:"
-	LD_LIBRARY_PATH=$(libraries "$work/root") ldd "$work/root/usr/lib/postgresql/$major/bin/postgres" | grep 'not found' >&2
+runs() {
+	if [ "$want" = pgbouncer ]; then
+		fits_pooler "$1/usr/sbin/pgbouncer" "$(libraries "$1")"
+	else
+		fits "$1/usr/lib/postgresql/$major/bin" "$(libraries "$1")"
+	fi
+}
+runs "$work/root" >/dev/null || {
+	say "The fetched $want does not run:"
+	LD_LIBRARY_PATH=$(libraries "$work/root") ldd "$work"/root/usr/sbin/pgbouncer "$work"/root/usr/lib/postgresql/*/bin/postgres 2>/dev/null |
+		grep 'not found' >&2
 	exit 1
 }
 # Documentation, translations, jit: not needed to run.
@@ -117,5 +157,5 @@ for part in "$work"/root/*; do
 done
 # Root's server runs as another user: all may read and enter.
 chmod 755 "$cache" && [ "$(id -u)" != 0 ] || chmod 755 "$(dirname "$cache")"
-say "Fetched PostgreSQL $major"
-fits "$cache/usr/lib/postgresql/$major/bin" "$(libraries "$cache")"
+say "Fetched $want"
+runs "$cache"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 
-	"github.com/jackc/pgx/v5/stdlib"
+	"bankgraph/db"
 )
 
 type connector struct {
@@ -17,12 +17,12 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{Conn: inner.(*stdlib.Conn), line: c.line}, nil
+	return &conn{Conn: inner.(*db.Conn), line: c.line}, nil
 }
 
 // conn is the driver's connection with the line in front of it.
 type conn struct {
-	*stdlib.Conn
+	*db.Conn
 	line *Line
 	rows driver.Rows // of the last query
 }

@@ -1,0 +1,170 @@
+package core_test
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/coretest"
+	"bankgraph/db"
+	"bankgraph/db/dbtest"
+	"bankgraph/db/dbtest/faults"
+)
+
+// canaries are what the writes are given of customers and people.
+var canaries = []string{
+	"Lakeside Bakery", "1 Lake Rd", "12-3456789", "123456789", "Petty Cash", "4000700001", "Lumen Optics", "12 Main St", "7740012345678",
+	"Ada", "Byron", "ada.byron", "ada@mail.example", "16145550123", "bakery.example",
+}
+
+// defaults are what PostgreSQL logs of a statement that fails where nobody has set anything.
+var defaults = map[string]string{
+	"log_min_error_statement": "error", "log_error_verbosity": "default", "log_min_messages": "warning",
+	"log_parameter_max_length_on_error": "0",
+}
+
+var written = regexp.MustCompile(`(?:INSERT INTO|UPDATE|DELETE FROM) "?([a-z_]+)`)
+
+// Every write of every domain fails at each of its tables in turn, and the server's log has nothing of its values.
+func TestAFailedWriteLeavesNothingOfAnybodyInTheServersLog(t *testing.T) {
+	t.Parallel()
+	server := dbtest.OwnServer(t, defaults)
+	failing := failures(t, server.Owner)
+	line := &faults.Line{}
+	b := coretest.On(t, server.Service, db.Options{Connector: line.Connector})
+	failed := 0
+	for _, w := range writes {
+		if w.as == nil {
+			w.as = (*coretest.Bank).Staff
+		}
+		tables := map[string]bool{}
+		trial := b.Another()
+		do := w.on(trial)
+		line.Break(0, faults.Fault{})
+		_, _ = do(w.as(trial), "key")
+		for _, statement := range line.Statements() {
+			for _, found := range written.FindAllStringSubmatch(statement, -1) {
+				tables[found[1]] = true
+			}
+		}
+		trial = b.Another()
+		do = w.on(trial)
+		for _, table := range slices.Sorted(maps.Keys(tables)) {
+			failing(table)
+			if _, err := do(w.as(trial), "key"); err != nil {
+				failed++
+			}
+		}
+		failing("")
+	}
+	if failed < 2*len(writes) {
+		t.Fatalf("only %d writes failed", failed)
+	}
+	log := logOf(t, server)
+	if got := bytes.Count(log, []byte("STATEMENT:")); got < failed/2 {
+		t.Errorf("%d writes failed, and the log tells of %d: it is not as servers are set up", failed, got)
+	}
+	clean(t, log)
+}
+
+// A rule of the database that is broken is told with the row or the key that breaks it, but not where row security
+// binds the role. The service's is.
+func TestABrokenRuleLeavesNothingOfTheRowInTheServersLog(t *testing.T) {
+	t.Parallel()
+	server := dbtest.OwnServer(t, defaults)
+	b := coretest.On(t, server.Service, db.Options{})
+	c := b.Customer()
+	b.Signatory(c)
+	b.Signatory(c)
+	b.User(c, nil)
+	b.User(c, nil)
+	b.Account(c)
+	for _, broken := range []string{
+		`UPDATE customers SET legal_name = ?0, uid = NULL WHERE tenant = ?1`,                        // a row that lacks something
+		`UPDATE accounts SET name = ?0, version = NULL WHERE tenant = ?1`,                           //
+		`UPDATE accounts SET name = ?0, customer = 4711 WHERE tenant = ?1`,                          // one that belongs to nobody
+		`UPDATE signatories SET email_address = ?0 WHERE tenant = ?1`,                               // one that is there already
+		`UPDATE users SET login_id = ?0 WHERE tenant = ?1`,                                          //
+		`UPDATE customers SET legal_name = ?0, tenant = 4711 WHERE tenant = ?1`,                     // one of another bank
+		`UPDATE customers SET legal_name = ?0 WHERE tenant = ?1 AND 1 / (uid - uid) = 1`,            // what cannot be reckoned
+		`UPDATE customers SET legal_name = ?0 WHERE tenant = ?1 AND legal_name = pg_sleep(9)::text`, // what takes too long
+	} {
+		err := b.DB.InTx(t.Context(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
+			if _, err := tx.ExecContext(ctx, `SET LOCAL statement_timeout = '100ms'`); err != nil {
+				return err
+			}
+			_, err := tx.ExecContext(ctx, broken, "ada@mail.example", int64(b.Tenant))
+			return err
+		})
+		if err == nil {
+			t.Errorf("nothing is broken by %s", broken)
+		} else {
+			t.Log(err)
+		}
+	}
+	clean(t, logOf(t, server))
+}
+
+// failures lets the tables of the database fail, one at a time.
+func failures(t *testing.T, owner string) (fail func(table string)) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	_, err = conn.Exec(t.Context(), `
+		CREATE TABLE failing (name text);
+		GRANT SELECT ON failing TO PUBLIC;
+		CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+		BEGIN
+			IF EXISTS (SELECT FROM failing WHERE name = TG_TABLE_NAME) THEN RAISE EXCEPTION 'a test wants this'; END IF;
+			RETURN NULL;
+		END $$;
+		DO $$ DECLARE name regclass; BEGIN
+			FOR name IN SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relrowsecurity LOOP
+				EXECUTE format('CREATE TRIGGER fail AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH STATEMENT EXECUTE FUNCTION fail()', name);
+			END LOOP;
+		END $$`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(table string) {
+		t.Helper()
+		var batch pgx.Batch
+		batch.Queue(`DELETE FROM failing`)
+		batch.Queue(`INSERT INTO failing VALUES ($1)`, table)
+		if err := conn.SendBatch(t.Context(), &batch).Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func logOf(t *testing.T, server *dbtest.Server) []byte {
+	t.Helper()
+	log, err := os.ReadFile(server.Log())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return log
+}
+
+// clean looks for what the log must not have.
+func clean(t *testing.T, log []byte) {
+	t.Helper()
+	for _, line := range strings.Split(string(log), "\n") {
+		for _, canary := range canaries {
+			if strings.Contains(line, canary) {
+				t.Errorf("the log has %q: %.300s", canary, line)
+			}
+		}
+	}
+}

@@ -1,0 +1,28 @@
+package coretest
+
+import (
+	"testing"
+
+	"bankgraph/core/seal"
+	"bankgraph/db"
+)
+
+// On is a bank in the database at this address, opened in this way.
+func On(t testing.TB, url string, options db.Options) *Bank {
+	t.Helper()
+	d, err := db.Open(url, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	if err := Ahead(d); err != nil {
+		t.Fatal(err)
+	}
+	return found(t, &opened{DB: d, url: url}, seal.New())
+}
+
+// Another is one more bank in the same database, with nothing made in it.
+func (b *Bank) Another() *Bank {
+	b.t.Helper()
+	return found(b.t, b.opened, b.Keys)
+}

@@ -1,0 +1,186 @@
+package db
+
+import (
+	"bytes"
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/uptrace/bun/dialect/pgdialect"
+	bunschema "github.com/uptrace/bun/schema"
+)
+
+// Bun writes values into its texts, and PostgreSQL logs the text of each statement that fails: names, streets and
+// e-mail addresses would stand in the server's log. So this dialect marks what Bun writes, and the connection takes
+// each marked value out again, puts $1, $2 … in its place, and sends text and values apart. Numbers and
+// truth values stay in the text.
+//
+// A mark is NUL, the value's length, a colon and the value as PostgreSQL reads it. No text has a NUL of its own, and
+// nothing is escaped: what a value holds cannot end it.
+type binding struct {
+	*pgdialect.Dialect
+	tables *bunschema.Tables
+}
+
+func newBinding() *binding {
+	d := &binding{Dialect: pgdialect.New()}
+	d.tables = bunschema.NewTables(d)
+	return d
+}
+
+func marked(b []byte, value string) []byte {
+	b = append(b, 0)
+	b = strconv.AppendInt(b, int64(len(value)), 10)
+	b = append(b, ':')
+	return append(b, value...)
+}
+
+// Tables are this dialect's own, so that it sees each of them.
+func (d *binding) Tables() *bunschema.Tables { return d.tables }
+
+// OnTable lets arrays be marked too, which Bun writes past the dialect.
+func (d *binding) OnTable(table *bunschema.Table) {
+	d.Dialect.OnTable(table)
+	for _, field := range table.FieldMap {
+		if write := field.Append; write != nil && field.Tag.HasOption("array") {
+			field.Append = func(gen bunschema.QueryGen, b []byte, v reflect.Value) []byte {
+				return unquoted(b, write(gen, nil, v))
+			}
+		}
+	}
+}
+
+func (d *binding) AppendString(b []byte, s string) []byte {
+	if strings.IndexByte(s, 0) >= 0 {
+		return d.Dialect.AppendString(b, s) // Bun's own error
+	}
+	return marked(b, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+func (d *binding) AppendTime(b []byte, t time.Time) []byte {
+	return marked(b, t.UTC().Format("2006-01-02 15:04:05.999999-07:00"))
+}
+
+func (d *binding) AppendBytes(b, value []byte) []byte {
+	return unquoted(b, d.Dialect.AppendBytes(nil, value))
+}
+
+func (d *binding) AppendJSON(b, value []byte) []byte {
+	return unquoted(b, d.Dialect.AppendJSON(nil, value))
+}
+
+// unquoted marks what Bun wrote as a literal. What is none, such as NULL, stays as it is.
+func unquoted(b, literal []byte) []byte {
+	last := len(literal) - 1
+	if last < 1 || literal[0] != '\'' || literal[last] != '\'' {
+		return append(b, literal...)
+	}
+	return marked(b, string(bytes.ReplaceAll(literal[1:last], []byte("''"), []byte("'"))))
+}
+
+// separator stands between statements that go to the server together. Unlike a mark it has no length.
+const separator = "\x00;"
+
+// bound is a statement apart from its values.
+type bound struct {
+	text   string
+	values []any
+}
+
+// apart takes the values out of a text, which may be several statements.
+func apart(text string) ([]bound, error) {
+	if strings.IndexByte(text, 0) < 0 {
+		return []bound{{text: text}}, nil
+	}
+	var all []bound
+	var plain strings.Builder
+	var values []any
+	finish := func() {
+		all = append(all, bound{plain.String(), values})
+		plain, values = strings.Builder{}, nil
+	}
+	for {
+		before, after, found := strings.Cut(text, "\x00")
+		plain.WriteString(before)
+		if !found {
+			finish()
+			return all, nil
+		}
+		if rest, ends := strings.CutPrefix(after, ";"); ends {
+			finish()
+			text = rest
+			continue
+		}
+		digits, rest, _ := strings.Cut(after, ":")
+		length, err := strconv.Atoi(digits)
+		if err != nil || length < 0 || length > len(rest) {
+			return nil, fmt.Errorf("db: a statement has a NUL that marks no value")
+		}
+		values = append(values, rest[:length])
+		plain.WriteString(" $" + strconv.Itoa(len(values)) + " ")
+		text = rest[length:]
+	}
+}
+
+type driverConn = stdlib.Conn
+
+// Conn is the driver's connection, for texts with marked values.
+type Conn struct{ *driverConn }
+
+// binder makes the driver's connections such.
+type binder struct{ driver.Connector }
+
+func (b binder) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := b.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Conn{conn.(*stdlib.Conn)}, nil
+}
+
+// ExecContext sends one statement with its values, or several in one round trip.
+func (c *Conn) ExecContext(ctx context.Context, text string, given []driver.NamedValue) (driver.Result, error) {
+	statements, err := apart(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(statements) == 1 {
+		return c.driverConn.ExecContext(ctx, statements[0].text, statements[0].named(given))
+	}
+	var batch pgx.Batch
+	for _, s := range statements {
+		batch.Queue(s.text, s.values...)
+	}
+	err = c.Conn().SendBatch(ctx, &batch).Close()
+	return driver.ResultNoRows, err
+}
+
+// QueryContext sends one statement with its values.
+func (c *Conn) QueryContext(ctx context.Context, text string, given []driver.NamedValue) (driver.Rows, error) {
+	statements, err := apart(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(statements) != 1 {
+		return nil, fmt.Errorf("db: a query of %d statements", len(statements))
+	}
+	return c.driverConn.QueryContext(ctx, statements[0].text, statements[0].named(given))
+}
+
+// named are the values for database/sql, or else the ones that were given beside the text.
+func (b bound) named(given []driver.NamedValue) []driver.NamedValue {
+	if len(b.values) == 0 {
+		return given
+	}
+	named := make([]driver.NamedValue, len(b.values))
+	for i, value := range b.values {
+		named[i] = driver.NamedValue{Ordinal: i + 1, Value: value}
+	}
+	return named
+}

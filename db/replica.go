@@ -1,0 +1,320 @@
+package db
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Reads of a known caller go to the replica, where there is one (Options.ReadURL), and this is what holds:
+//
+//   - Callers see what they have written, whichever process they wrote through. Each transaction of a caller leaves a
+//     mark in last_writes. Before a batch is read from the replica, the database itself is asked for the marks
+//     of its caller; the replica must have the same ones, or the database answers.
+//   - What others wrote is seen after at most Options.ReadLag. A replica further behind, one that does not answer, and
+//     a server that is no replica of this database are not read from, until they are well again.
+//   - Meanwhile the database answers for it, by no more than half of the connections that batches have.
+type replica struct {
+	pool, primary *pgxpool.Pool
+	caller        func(context.Context) (tenant int64, caller string, ok bool)
+	most          time.Duration // how far behind it may be
+	share         chan struct{} // places of the primary for what the replica does not answer
+
+	mu      sync.Mutex
+	up      context.Context // ends when the replica is not to be read from; nil while it is not
+	down    context.CancelFunc
+	current time.Time // what was committed until then, the replica has
+	behind  []position
+
+	reads, fallbacks atomic.Int64
+	stop             context.CancelFunc
+	stopped          chan struct{}
+}
+
+// position is where the database stood at a time.
+type position struct {
+	at  time.Time
+	lsn int64
+}
+
+// ReplicaState tells how the replica does, for the metrics.
+type ReplicaState struct {
+	Used      bool          // batches are read from it
+	Behind    time.Duration // at most so far, as was seen last
+	Reads     int64         // batches that it answered
+	Fallbacks int64         // batches that the database answered in its place
+}
+
+// Replica tells how the replica does; ok is false where there is none.
+func (d *DB) Replica() (state ReplicaState, ok bool) {
+	r := d.replica
+	if r == nil {
+		return state, false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return ReplicaState{r.up != nil, time.Since(r.current), r.reads.Load(), r.fallbacks.Load()}, true
+}
+
+const (
+	longestProbe = time.Second
+	mostBehind   = 1000            // positions that are kept to tell how far behind the replica is
+	defaultLag   = 5 * time.Second // Options.ReadLag
+)
+
+// follow starts watching a replica, which is not read from before it has shown that it is one.
+func follow(pool, primary *pgxpool.Pool, options Options, size int) *replica {
+	ctx, stop := context.WithCancel(context.Background())
+	r := &replica{
+		pool: pool, primary: primary, caller: options.Caller, most: options.ReadLag, share: make(chan struct{}, max(1, size/2)),
+		current: time.Now(), stop: stop, stopped: make(chan struct{}),
+	}
+	if r.most == 0 {
+		r.most = defaultLag
+	}
+	if r.caller == nil {
+		r.caller = func(context.Context) (int64, string, bool) { return 0, "", false }
+	}
+	go r.watch(ctx)
+	return r
+}
+
+func (r *replica) close() {
+	r.stop()
+	<-r.stopped
+	r.pool.Close()
+}
+
+// watch looks at the replica several times within the lag that it may have.
+func (r *replica) watch(ctx context.Context) {
+	defer close(r.stopped)
+	ticker := time.NewTicker(min(r.most/5, 500*time.Millisecond))
+	defer ticker.Stop()
+	told := false
+	for {
+		err := r.look(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil {
+			told = false
+			if r.open() {
+				slog.Info("the replica is read from")
+			}
+		} else if r.shut() || !told {
+			told = true
+			slog.Warn("the replica is not read from: the database answers for it", "why", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// look finds out until when the replica has what was committed. The error says why it is not to be read from.
+func (r *replica) look(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, longestProbe)
+	defer cancel()
+	now := position{at: time.Now()}
+	var cluster, copied, replayed int64
+	err := r.primary.QueryRow(ctx, `SELECT (pg_current_wal_flush_lsn() - '0/0')::bigint, system_identifier FROM pg_control_system()`).Scan(&now.lsn, &cluster)
+	if err != nil {
+		return fmt.Errorf("ask the database where it stands: %w", err)
+	}
+	var follows bool
+	err = r.pool.QueryRow(ctx, `SELECT pg_is_in_recovery(), coalesce(pg_last_wal_replay_lsn() - '0/0', 0)::bigint, system_identifier FROM pg_control_system()`).
+		Scan(&follows, &replayed, &copied)
+	switch {
+	case err != nil:
+		return fmt.Errorf("ask the replica where it stands: %w", err)
+	case !follows || copied != cluster:
+		return errors.New("the address to read from is not that of a replica of the database")
+	}
+	if behind := r.replayed(now, replayed); behind > r.most {
+		return fmt.Errorf("it is more than %s behind", r.most)
+	}
+	return nil
+}
+
+// replayed notes a position of the database, and how far the replica is by now.
+func (r *replica) replayed(now position, lsn int64) (behind time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.behind = append(r.behind, now)
+	for len(r.behind) > 0 && r.behind[0].lsn <= lsn {
+		r.current = r.behind[0].at
+		r.behind = r.behind[1:]
+	}
+	if len(r.behind) > mostBehind {
+		r.behind = append([]position(nil), r.behind[mostBehind/2:]...) // it is lost anyway, until it has caught up with these
+	}
+	return time.Since(r.current)
+}
+
+// open lets batches be read from the replica. It reports whether they were not so far.
+func (r *replica) open() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.up != nil {
+		return false
+	}
+	r.up, r.down = context.WithCancel(context.Background())
+	return true
+}
+
+// shut keeps batches from the replica, and those that wait for it too. It reports whether they were not so far.
+func (r *replica) shut() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.up == nil {
+		return false
+	}
+	r.down()
+	r.up, r.down = nil, nil
+	return true
+}
+
+// used is the time in which the replica may be read from, nil now.
+func (r *replica) used() context.Context {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if time.Since(r.current) > r.most {
+		return nil
+	}
+	return r.up
+}
+
+var errStale = errors.New("the replica lacks what the caller wrote")
+
+// send reads a batch from the replica, or else from the database. Whom nobody knows is answered by the
+// database: there is no telling what they wrote.
+func (r *replica) send(ctx context.Context, b *Batch) error {
+	tenant, caller, known := r.caller(ctx)
+	if !known {
+		return r.primary.SendBatch(ctx, &b.queue).Close()
+	}
+	if up := r.used(); up != nil {
+		wrote, err := r.marks(ctx, tenant, caller)
+		if err != nil {
+			return err
+		}
+		err = r.try(ctx, up, b, wrote, tenant, caller)
+		if err == nil {
+			r.reads.Add(1)
+			return nil
+		}
+		if ctx.Err() != nil {
+			return err
+		}
+		if IsUnavailable(err) && r.shut() {
+			slog.Warn("the replica is not read from: the database answers for it", "why", err)
+		}
+		for _, clear := range b.clear {
+			clear()
+		}
+	}
+	return r.fallBack(ctx, b)
+}
+
+// fallBack reads from the database, by its share for such batches.
+func (r *replica) fallBack(ctx context.Context, b *Batch) error {
+	r.fallbacks.Add(1)
+	waiting := time.NewTimer(patience)
+	defer waiting.Stop()
+	select {
+	case r.share <- struct{}{}:
+	case <-waiting.C:
+		return ErrBusy
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-r.share }()
+	return r.primary.SendBatch(ctx, &b.queue).Close()
+}
+
+const marksOf = `SELECT connection, (extract(epoch FROM at) * 1000000)::bigint FROM last_writes WHERE tenant = $1 AND caller = $2`
+
+// marks are when the caller last wrote, by connection.
+func (r *replica) marks(ctx context.Context, tenant int64, caller string) (map[int32]int64, error) {
+	rows, err := r.primary.Query(ctx, marksOf, tenant, callerHash(caller))
+	if err != nil {
+		return nil, err
+	}
+	return marksIn(rows)
+}
+
+func marksIn(rows pgx.Rows) (map[int32]int64, error) {
+	var marks map[int32]int64
+	var connection int32
+	var at int64
+	_, err := pgx.ForEachRow(rows, []any{&connection, &at}, func() error {
+		if marks == nil {
+			marks = map[int32]int64{}
+		}
+		marks[connection] = at
+		return nil
+	})
+	return marks, err
+}
+
+// try reads the batch from the replica. With what the caller wrote, the replica's marks go ahead of the batch in
+// the same round trip: what follows them sees no less.
+func (r *replica) try(ctx, up context.Context, b *Batch, wrote map[int32]int64, tenant int64, caller string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(up, cancel)()
+	var queue pgx.Batch
+	if len(wrote) > 0 {
+		queue.Queue(marksOf, tenant, callerHash(caller)).Query(func(rows pgx.Rows) error {
+			has, err := marksIn(rows)
+			for connection, at := range wrote {
+				if err == nil && has[connection] != at {
+					err = errStale
+				}
+			}
+			return err
+		})
+	}
+	for _, q := range b.queue.QueuedQueries { // copies: the driver notes what its connection knows of each
+		queue.QueuedQueries = append(queue.QueuedQueries, &pgx.QueuedQuery{SQL: q.SQL, Arguments: q.Arguments, Fn: q.Fn})
+	}
+	return r.pool.SendBatch(ctx, &queue).Close()
+}
+
+// callerHash names a caller in last_writes: nobody's login id stands there.
+func callerHash(caller string) []byte {
+	sum := sha256.Sum256([]byte(caller))
+	return sum[:16]
+}
+
+// mark is what a transaction of a caller ends with, now and then with the removal of the caller's oldest marks,
+// which every replica that is read from has long had.
+func (d *DB) mark(ctx context.Context, bank int64) []string {
+	if d.replica == nil {
+		return nil
+	}
+	tenant, caller, known := d.replica.caller(ctx)
+	if !known || tenant != bank {
+		return nil
+	}
+	const mark = `INSERT INTO last_writes (tenant, caller, connection, at) VALUES (%d, '\x%x', pg_backend_pid(), clock_timestamp())
+		ON CONFLICT (tenant, caller, connection) DO UPDATE SET at = excluded.at`
+	texts := []string{fmt.Sprintf(mark, tenant, callerHash(caller))}
+	if rand.N(200) == 0 {
+		const sweep = `DELETE FROM last_writes WHERE tenant = %[1]d AND caller = '\x%[2]x' AND connection IN (SELECT connection FROM last_writes
+			WHERE tenant = %[1]d AND caller = '\x%[2]x' AND at < clock_timestamp() - interval '1 hour' FOR UPDATE SKIP LOCKED)`
+		texts = append(texts, fmt.Sprintf(sweep, tenant, callerHash(caller)))
+	}
+	return texts
+}
