@@ -213,7 +213,7 @@ func newServer(handler http.Handler, log *slog.Logger) *http.Server {
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: mostStreams, SendPingTimeout: idleTimeout / 4, PingTimeout: headerTimeout},
 
 		DisableGeneralOptionsHandler: true, // OPTIONS * is answered like all else
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 }
 

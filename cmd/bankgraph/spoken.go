@@ -93,7 +93,7 @@ func pathOf(began []byte) string {
 		return ""
 	}
 	path, _, _ := strings.Cut(words[1], "?")
-	if at, err := url.Parse(path); err == nil {
+	if at, err := url.ParseRequestURI(path); err == nil {
 		return at.Path
 	}
 	return path
