@@ -28,7 +28,7 @@ type TokenLimits struct {
 
 const (
 	slowLane       = 2  // how many requests that are slowed down are worked on at a time
-	slowQueue      = 64 // how many of them may wait for that
+	slowQueue      = 16 // how many of them may wait for that
 	longestInQueue = time.Second
 	mostProven     = 10_000
 )

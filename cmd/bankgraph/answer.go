@@ -121,11 +121,12 @@ type unsent struct {
 
 func newUnsent(bytes int64, m *meters) *unsent { return &unsent{bytes: newShares(bytes), meters: m} }
 
-// full is why a party may not ask for more before it has read; nil when it may.
+// full is why a party may not ask for more before it has read; nil when the largest answer would still be let in.
+// So nothing is worked out that is then refused, but for what was begun at the same time.
 func (u *unsent) full(of party) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.over(of, 1)
+	return u.over(of, largestAnswer)
 }
 
 func (u *unsent) over(of party, n int64) error {

@@ -85,7 +85,7 @@ func TestATooLargeAnswerIsRefusedWithItsCode(t *testing.T) {
 
 func TestUnreadAnswersAreBoundedByCallerByBankAndInAll(t *testing.T) {
 	t.Parallel()
-	u := newUnsent(64, newMeters(nil))
+	u := newUnsent(64<<20, newMeters(nil))
 	a, b, c := party{"A", "1"}, party{"A", "2"}, party{"A", "3"}
 	steps := []struct {
 		of   party
@@ -103,14 +103,14 @@ func TestUnreadAnswersAreBoundedByCallerByBankAndInAll(t *testing.T) {
 		{a, 4, true, nil}, // what was changed is told
 	}
 	for i, step := range steps {
-		if err := u.take(step.of, step.n, step.must); !errors.Is(err, step.want) {
+		if err := u.take(step.of, step.n<<20, step.must); !errors.Is(err, step.want) {
 			t.Errorf("step %d: %v, want %v", i, err, step.want)
 		}
 	}
 	if err := u.full(a); !errors.Is(err, errUnread) {
 		t.Errorf("who has not read may ask: %v", err)
 	}
-	u.give(a, 20)
+	u.give(a, 20<<20)
 	if err := u.full(a); err != nil {
 		t.Errorf("who has read may not ask: %v", err)
 	}

@@ -30,6 +30,10 @@ type doors struct {
 	at   map[net.Conn]*list.Element
 }
 
+// kernelBuffer is how much of an answer the kernel takes, beyond what the caller's side does. By itself it would take
+// megabytes for a caller who reads nothing, and nobody would count them.
+const kernelBuffer = 256 << 10
+
 type accepted struct {
 	conn net.Conn
 	err  error
@@ -143,6 +147,9 @@ func (d *doors) enter(conn net.Conn) net.Conn {
 				bound = d.most
 			}
 		}
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetWriteBuffer(kernelBuffer)
 	}
 	if d.full() {
 		d.makeRoom()

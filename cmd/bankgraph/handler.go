@@ -21,14 +21,14 @@ func (c *serveCommand) handler(b *bank, meters *meters, demo bool, stopping func
 	pace := newPace(c.Rate, c.TenantRate, meters)
 	face := func(refuse refusal, mayChange func(*http.Request) bool, handler http.Handler) http.Handler {
 		handler = authenticate(b.Core, refuse, pace.keep(refuse, room.known(refuse, handler)))
-		return unsent.deliver(refuse, mayChange, guard(refuse, room.admit(refuse, handler)))
+		return unsent.deliver(refuse, mayChange, guard(refuse, room.admit(refuse, "", handler)))
 	}
 
 	partners, tokens := restFace(b), rest.Tokens(b.Core, rest.TokenLimits{})
 	site := &site{
 		partners: face(partners.Refuse, writes, partners),
 		graph:    face(graph.Refuse, never, graphFace(b)), // it tells of changes itself
-		tokens:   unsent.deliver(rest.RefuseToken, writes, guard(rest.RefuseToken, room.admit(rest.RefuseToken, tokens))),
+		tokens:   unsent.deliver(rest.RefuseToken, writes, guard(rest.RefuseToken, room.admit(rest.RefuseToken, signingIn, tokens))),
 		pages:    pages(c.plays(demo), demo),
 	}
 	site.pages["/"] = http.HandlerFunc(index)

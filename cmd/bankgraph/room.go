@@ -48,7 +48,7 @@ const longestWait = time.Second
 
 func newRoom(places int, u *unsent, m *meters) *room {
 	if places == 0 {
-		places = 32 * runtime.GOMAXPROCS(0)
+		places = 8 * runtime.GOMAXPROCS(0)
 	}
 	return &room{queue: 4 * places, unsent: u, meters: m, places: newShares(int64(places)), waits: map[party]int{}}
 }
@@ -187,10 +187,14 @@ func (m *room) rename(ctx context.Context, from, to party) error {
 	return m.enter(ctx, to)
 }
 
-// admit gives a request a place for its time, at first in the name of the network that it comes from.
-func (m *room) admit(refuse refusal, next http.Handler) http.Handler {
+// signingIn stands in the bank's place for those who ask for a token: so junk there does not crowd those who have one.
+const signingIn = "/auth"
+
+// admit gives a request a place for its time, at first in the name of the network that it comes from, and of the
+// crowd that it belongs to: "" or signingIn.
+func (m *room) admit(refuse refusal, crowd string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		of := party{caller: rest.Network(r)}
+		of := party{bank: crowd, caller: rest.Network(r)}
 		if err := m.enter(r.Context(), of); err != nil {
 			m.refuse(w, r, refuse, err)
 			return

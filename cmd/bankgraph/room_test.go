@@ -25,7 +25,7 @@ func TestSurplusOfRequestsIsToldToComeBack(t *testing.T) {
 	t.Parallel()
 	room := newRoomOf(1)
 	inside, leave := make(chan struct{}), make(chan struct{})
-	handler := room.admit(graph.Refuse, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+	handler := room.admit(graph.Refuse, "", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		inside <- struct{}{}
 		<-leave
 	}))
@@ -158,7 +158,7 @@ func TestRoomKeepsCountOfEverybody(t *testing.T) {
 func TestWhoSendsABodySlowlyHoldsUpNobodyElse(t *testing.T) {
 	t.Parallel()
 	room := newRoomOf(1)
-	handler := room.admit(graph.Refuse, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	handler := room.admit(graph.Refuse, "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, err := io.ReadAll(r.Body)
 		if running, _ := room.full(); running != 1 {
 			t.Errorf("%d requests are worked on in a room for one", running)
@@ -194,7 +194,7 @@ func TestTheDeadlineEndsTheWaitForABodysWayBackIn(t *testing.T) {
 	room := newRoomOf(1)
 	ctx, cancel := context.WithCancel(context.Background())
 	body, caller := io.Pipe()
-	handler := room.admit(graph.Refuse, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	handler := room.admit(graph.Refuse, "", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		go func() {
 			_ = room.enter(context.Background(), party{"B", "somebody"}) // takes the place that this request gave up
 			cancel()
@@ -214,7 +214,7 @@ func TestTheDeadlineEndsTheWaitForABodysWayBackIn(t *testing.T) {
 func TestAPlaceIsTheCallersOnceItIsKnown(t *testing.T) {
 	t.Parallel()
 	room := newRoomOf(8)
-	handler := room.admit(graph.Refuse, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	handler := room.admit(graph.Refuse, "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := access.With(r.Context(), access.Caller{TenantCode: "A", Client: "portal"})
 		room.known(graph.Refuse, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 			if room.places.callers[party{"A", "portal"}] != 1 || room.places.taken != 1 {

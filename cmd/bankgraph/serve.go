@@ -41,7 +41,7 @@ type serveCommand struct {
 	Customers    int           `env:"BANKGRAPH_DEMO_CUSTOMERS" default:"250" help:"Customers of a new demo bank (${default})."`
 	Rate         int           `env:"BANKGRAPH_RATE" default:"250" help:"Requests that one API key, or one person, may send in a second; the surplus is answered 429; 0: as many as they like (${default})."`
 	NoWork       bool          `env:"BANKGRAPH_NO_WORK" help:"Leave the background work to bankgraph work."`
-	InFlight     int           `env:"BANKGRAPH_IN_FLIGHT" default:"0" help:"Requests that are worked on at a time; 0: 32 for each processor. One caller has a quarter of them, and one bank half, while others want some."`
+	InFlight     int           `env:"BANKGRAPH_IN_FLIGHT" default:"0" help:"Requests that are worked on at a time; 0: 8 for each processor. One caller has a quarter of them, and one bank half, while others want some."`
 	Drain        time.Duration `env:"BANKGRAPH_DRAIN" default:"0s" help:"How long to stay open but not ready after a signal, for the balancer to notice."`
 
 	exposure
