@@ -22,7 +22,8 @@ import (
 	"bankgraph/db"
 )
 
-// attack is what one caller does to keep the bank from others. Each of its connections sends the request again and again.
+// attack is what one caller does to keep the bank from others. Each of its connections sends the request again and
+// again; who does not read sends it once, and comes back when it must have been cut.
 type attack struct {
 	name        string
 	connections int
@@ -81,6 +82,8 @@ func asHTTP(method, path, media, token, body string) []byte {
 	}
 	return fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: bench\r\n%sContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", method, path, authorization, media, len(body), body)
 }
+
+const unreadFor = 8 * time.Second
 
 // A bystander holds out when its p99 is at most twice that of the idle bank and a little, and nothing is refused.
 const (
@@ -197,7 +200,11 @@ func (a attack) keepOn(ctx context.Context, address, token string, i int, answer
 				break
 			}
 			if !a.reads {
-				continue
+				select { // until it was cut, then once more
+				case <-ctx.Done():
+				case <-time.After(unreadFor):
+				}
+				break
 			}
 			answer, err := http.ReadResponse(in, nil)
 			if err != nil {
