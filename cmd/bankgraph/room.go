@@ -220,11 +220,11 @@ func (m *room) known(refuse refusal, next http.Handler) http.Handler {
 			return
 		}
 		of := partyOf(caller)
-		if err := m.unsent.full(of); err != nil {
-			m.refuse(w, r, refuse, err)
-			return
+		err = mine.rename(of)
+		if err == nil {
+			err = m.unsent.full(of) // by now, not by when it came
 		}
-		if err := mine.rename(of); err != nil {
+		if err != nil {
 			m.refuse(w, r, refuse, err)
 			return
 		}
