@@ -139,9 +139,15 @@ func TestLargeAnswersArePackedForWhoAsksForIt(t *testing.T) {
 		accept string
 		packed bool
 	}{
-		{leastPacked, "gzip", true}, {leastPacked, "br;q=1, GZIP ;q=0.5", true}, {leastPacked, "*", true}, {3 << 20, "gzip", true},
-		{leastPacked - 1, "gzip", false}, {leastPacked, "", false}, {leastPacked, "br", false},
-		{leastPacked, "gzip;q=0", false}, {leastPacked, "gzip; q=0.0, *", false},
+		{leastPacked, "gzip", true},
+		{leastPacked, "br;q=1, GZIP ;q=0.5", true},
+		{leastPacked, "*", true},
+		{3 << 20, "gzip", true},
+		{leastPacked - 1, "gzip", false},
+		{leastPacked, "", false},
+		{leastPacked, "br", false},
+		{leastPacked, "gzip;q=0", false},
+		{leastPacked, "gzip; q=0.0, *", false},
 	} {
 		got := httptest.NewRecorder()
 		a := &answer{to: got, header: http.Header{"Etag": {`"7"`}}, most: largestAnswer}

@@ -126,9 +126,14 @@ var refusals = []struct {
 	why       error
 	whose, of string
 }{
-	{errBusy, "house", "room"}, {errCrowd, "caller", "room"}, {errBankCrowd, "bank", "room"},
-	{errUnread, "caller", "unsent"}, {errBankUnread, "bank", "unsent"},
-	{errTooFast, "caller", "rate"}, {errBankTooFast, "bank", "rate"}, {errNoDoor, "network", "connections"},
+	{errBusy, "house", "room"},
+	{errCrowd, "caller", "room"},
+	{errBankCrowd, "bank", "room"},
+	{errUnread, "caller", "unsent"},
+	{errBankUnread, "bank", "unsent"},
+	{errTooFast, "caller", "rate"},
+	{errBankTooFast, "bank", "rate"},
+	{errNoDoor, "network", "connections"},
 }
 
 // handler serves /metrics, on an address of its own that only operators reach.
