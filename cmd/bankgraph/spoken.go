@@ -93,6 +93,9 @@ func pathOf(began []byte) string {
 		return ""
 	}
 	path, _, _ := strings.Cut(words[1], "?")
+	if words[0] == http.MethodConnect && !strings.HasPrefix(path, "/") {
+		path = "http://" + path // as net/http reads it: what stands before the path is a host
+	}
 	if at, err := url.ParseRequestURI(path); err == nil {
 		return at.Path
 	}
