@@ -22,7 +22,7 @@ import (
 // codes are the published codes of faults, by what they are about and their kind. A kind without a line
 // for its subject has the line of "".
 var codes = map[fault.Kind]map[string]string{
-	fault.Invalid:         {"": "VALIDATION_ERROR", "operation": "STATEMENT_LIMIT"},
+	fault.Invalid:         {"": "VALIDATION_ERROR", "operation": "STATEMENT_LIMIT", "answer": "ANSWER_TOO_LARGE", "request": "INVALID_REQUEST"},
 	fault.Unauthenticated: {"": "API901"},
 	fault.Denied:          {"": "API901", "customer": "CUST001"},
 	fault.NotFound:        {"": "CUST001", "account": "ACC002", "contact": "CUST002", "signatory": "SIG_SIGNATORYNOTFOUND", "user": "USER001", "role": "ROLE001"},

@@ -22,6 +22,8 @@ func Refuse(w http.ResponseWriter, _ *http.Request, err error) {
 	case fault.Denied:
 		status = http.StatusForbidden
 		w.Header().Set("WWW-Authenticate", `Bearer realm="bankgraph", error="insufficient_scope", scope="roles"`)
+	case fault.Invalid:
+		status = http.StatusBadRequest
 	case fault.TooMany:
 		status = http.StatusTooManyRequests
 	case fault.Unavailable:

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"strconv"
 	"time"
@@ -49,11 +50,22 @@ func RefuseToken(w http.ResponseWriter, _ *http.Request, err error) {
 	switch {
 	case why != nil && why.Kind == fault.TooMany:
 		refuseToken(w, http.StatusTooManyRequests, "temporarily_unavailable", why.Message)
+	case why != nil && why.Kind == fault.Invalid:
+		refuseToken(w, http.StatusBadRequest, "invalid_request", why.Message)
 	case why != nil && why.Kind == fault.Unavailable:
 		refuseToken(w, http.StatusServiceUnavailable, "temporarily_unavailable", why.Message)
 	default:
 		refuseToken(w, http.StatusInternalServerError, "server_error", "the request failed, try again later")
 	}
+}
+
+// RefuseUnread answers a request that could not be read, and so has no operation whose envelope it would get.
+func RefuseUnread(w http.ResponseWriter, why *fault.Fault) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusBadRequest)
+	_ = json.NewEncoder(w).Encode(failureC1("", []told{{code: "invalidRequest", message: why.Message}}))
 }
 
 // challenge tells a caller without a good token, or without the right, how to do better (RFC 6750).

@@ -6,17 +6,14 @@ import (
 	"io"
 	"log/slog"
 	"mime"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/go-chi/chi/v5"
-	"github.com/go-chi/httprate"
 
 	"bankgraph/core"
 	"bankgraph/core/clients"
@@ -31,37 +28,19 @@ const (
 	discoveryPath = "/.well-known/openid-configuration"
 )
 
-// TokenLimits are how many token requests are answered in a minute. Access tokens last four hours, so
-// these are far above what a caller needs.
-type TokenLimits struct {
-	Credential int // from one address with one API key; 60 when 0
-	Address    int // from one address; 600 when 0
-}
-
 // largestForm is how many bytes a token request may have.
 const largestForm = 16 << 10
 
 // tokens is the token service of every realm: OAuth 2.0 with the grants client_credentials and refresh_token.
 type tokens struct {
-	core       *core.Core
-	credential *httprate.RateLimiter
-	address    *httprate.RateLimiter
+	core   *core.Core
+	limits *tokenLimits
 }
 
 // Tokens serves what needs no token: the token requests themselves, the keys that tokens can be checked
 // with, and where both are found. It is mounted at /auth/.
 func Tokens(c *core.Core, limits TokenLimits) http.Handler {
-	if limits.Credential == 0 {
-		limits.Credential = 60
-	}
-	if limits.Address == 0 {
-		limits.Address = 600
-	}
-	t := &tokens{
-		core:       c,
-		credential: httprate.NewRateLimiter(limits.Credential, time.Minute),
-		address:    httprate.NewRateLimiter(limits.Address, time.Minute),
-	}
+	t := &tokens{core: c, limits: limits.build()}
 	r := chi.NewRouter()
 	r.Route(realmPath, func(r chi.Router) {
 		r.Post(tokenPath, t.issue)
@@ -86,31 +65,35 @@ type tokenRequest struct {
 
 // issue answers a token request: 200, 400 for a bad request or grant, 401 for a bad client.
 func (t *tokens) issue(w http.ResponseWriter, r *http.Request) {
-	if t.address.OnLimit(w, r, address(r)) {
-		refuseToken(w, http.StatusTooManyRequests, "temporarily_unavailable", "too many token requests from this address")
-		return
-	}
 	request, ok := readTokenRequest(w, r)
 	if !ok {
 		return
 	}
-	if t.credential.OnLimit(w, r, request.realm+" "+request.key+" "+address(r)) {
-		refuseToken(w, http.StatusTooManyRequests, "temporarily_unavailable", "too many token requests with this API key; a token is good for four hours")
+	attempt, err := t.limits.begin(r, request)
+	if err != nil {
+		w.Header().Set("Retry-After", "1")
+		RefuseToken(w, r, err)
 		return
 	}
-	var granted *clients.Tokens
-	var err error
-	switch request.form.Get("grant_type") {
-	case "client_credentials":
-		granted, err = t.core.Clients.Issue(r.Context(), request.realm, request.key, request.secret)
-	case "refresh_token":
-		granted, err = t.core.Clients.Refresh(r.Context(), request.realm, request.key, request.secret, request.form.Get("refresh_token"))
+	defer attempt.leave()
+	granted, err := t.grant(r, request)
+	if attempt.end(err) {
+		w.Header().Set("Retry-After", "60")
+		RefuseToken(w, r, errWrongSecrets)
+		return
 	}
 	if err != nil {
 		failToken(w, r, err)
 		return
 	}
 	writeToken(w, http.StatusOK, granted)
+}
+
+func (t *tokens) grant(r *http.Request, request tokenRequest) (*clients.Tokens, error) {
+	if request.form.Get("grant_type") == "refresh_token" {
+		return t.core.Clients.Refresh(r.Context(), request.realm, request.key, request.secret, request.form.Get("refresh_token"))
+	}
+	return t.core.Clients.Issue(r.Context(), request.realm, request.key, request.secret)
 }
 
 // readTokenRequest reads the form and who asks, and answers itself when something is wrong with them.
@@ -247,13 +230,4 @@ func writePublic(w http.ResponseWriter, body any) {
 	w.Header().Set("Cache-Control", "public, max-age="+strconv.Itoa(int(clients.JWKSAge.Seconds())))
 	w.Header().Set("Content-Type", "application/json;charset=UTF-8")
 	_ = json.NewEncoder(w).Encode(body)
-}
-
-// address is who sent the request, without the port.
-func address(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
 }

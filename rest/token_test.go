@@ -5,11 +5,14 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"bankgraph/core"
 	"bankgraph/core/access"
@@ -198,24 +201,93 @@ func TestUnknownRealmReadsLikeAWrongSecret(t *testing.T) {
 	}
 }
 
-func TestTokenRequestsAreCountedByKeyAndByAddress(t *testing.T) {
+// wrong sends so many wrong secrets for a key, and tells how many were slowed down.
+func (r *realm) wrong(key string, times int) (slowed int) {
+	r.Helper()
+	for range times {
+		answer := r.post("grant_type=client_credentials&client_id=" + key + "&client_secret=wrong")
+		switch {
+		case answer.Code == http.StatusTooManyRequests && answer.Header().Get("Retry-After") != "":
+			slowed++
+		case answer.Code != http.StatusUnauthorized:
+			r.Errorf("%s: %d %s", key, answer.Code, answer.Body)
+		}
+	}
+	return slowed
+}
+
+func TestWrongSecretsAreCountedByKeyAndByNetworkAndRightOnesPass(t *testing.T) {
 	t.Parallel()
-	r := newRealm(t, rest.TokenLimits{Credential: 2, Address: 5})
+	r := newRealm(t, rest.TokenLimits{Key: 2, Network: 5})
 	name, value := r.basic()
-	for i, want := range []int{200, 200, 429} {
-		answer := r.post("grant_type=client_credentials", name, value)
-		if answer.Code != want {
+	right := func(when string) {
+		t.Helper()
+		if answer := r.post("grant_type=client_credentials", name, value); answer.Code != http.StatusOK {
+			t.Errorf("the right secret %s: %d %s", when, answer.Code, answer.Body)
+		}
+	}
+	if slowed := r.wrong("portal", 5); slowed != 3 {
+		t.Errorf("of five wrong secrets for one key %d were slowed down", slowed)
+	}
+	right("after too many wrong ones for its key")
+	if slowed := r.wrong("other", 1); slowed != 1 {
+		t.Error("the network was not counted")
+	}
+	right("after too many wrong ones from its network")
+	right("once more")
+}
+
+func TestManyJunkKeysSlowDownNoNamedKey(t *testing.T) {
+	t.Parallel()
+	r := newRealm(t, rest.TokenLimits{Key: 1, Network: 1000})
+	for i := range 30 {
+		if slowed := r.wrong(fmt.Sprint("junk", i), 1); slowed != 0 {
+			t.Errorf("key %d was slowed down by others", i)
+		}
+	}
+	if slowed := r.wrong("portal", 1); slowed != 0 {
+		t.Error("the named key was slowed down")
+	}
+}
+
+func TestTokensOfOneKeyAreBounded(t *testing.T) {
+	t.Parallel()
+	r := newRealm(t, rest.TokenLimits{Issued: 3})
+	name, value := r.basic()
+	for i, want := range []int{200, 200, 200, 429} {
+		if answer := r.post("grant_type=client_credentials", name, value); answer.Code != want {
 			t.Errorf("request %d: %d %s", i+1, answer.Code, answer.Body)
 		}
-		if want == http.StatusTooManyRequests && answer.Header().Get("Retry-After") == "" {
-			t.Error("no Retry-After")
+	}
+	if slowed := r.wrong("portal", 3); slowed != 0 {
+		t.Error("wrong secrets count as tokens")
+	}
+}
+
+func TestAFloodOfWrongSecretsDoesNotKeepRightOnesOut(t *testing.T) {
+	t.Parallel()
+	r := newRealm(t, rest.TokenLimits{Key: 1, Network: 1})
+	name, value := r.basic()
+	if answer := r.post("grant_type=client_credentials", name, value); answer.Code != http.StatusOK { // it has been right before
+		t.Fatal(answer.Code)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var flood sync.WaitGroup
+	for i := range 100 {
+		flood.Go(func() {
+			for ctx.Err() == nil {
+				r.post(fmt.Sprint("grant_type=client_credentials&client_secret=wrong&client_id=", []string{"portal", fmt.Sprint("junk", i)}[i%2]))
+				time.Sleep(20 * time.Millisecond) // others test beside this
+			}
+		})
+	}
+	for range 20 {
+		if answer := r.post("grant_type=client_credentials", name, value); answer.Code != http.StatusOK {
+			t.Errorf("%d %s", answer.Code, answer.Body)
 		}
 	}
-	for i, want := range []int{401, 401, 429} {
-		if answer := r.post("grant_type=client_credentials&client_id=key" + string(rune('a'+i))); answer.Code != want {
-			t.Errorf("other key %d: %d %s", i+1, answer.Code, answer.Body)
-		}
-	}
+	stop()
+	flood.Wait()
 }
 
 func TestDiscoveryLeadsToTheKeysThatCheckTokens(t *testing.T) {

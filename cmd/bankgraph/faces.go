@@ -29,18 +29,15 @@ func graphFace(b *bank) http.Handler {
 	})
 }
 
-// mountPages serves the playground, where it is wanted, and the reference. Both hold no data: what they
-// show, they ask for with the caller's own token.
-func mountPages(mux *http.ServeMux, plays, demo bool) {
-	pages := http.NotFoundHandler()
-	if plays {
-		pages = playground.Handler(playground.Options{Demo: demo})
-	}
-	mux.Handle("GET "+playground.Path, pages)
-	mux.Handle("GET "+playground.Path+"/", pages)
-
+// pages are the playground, where it is wanted, and the reference. Both hold no data: what they show, they ask for
+// with the caller's own token.
+func pages(plays, demo bool) map[string]http.Handler {
 	reference := docs.Handler(rest.Spec)
-	for _, at := range []string{"/docs", "/docs/", "/openapi.yaml"} {
-		mux.Handle("GET "+at, reference)
+	all := map[string]http.Handler{"/docs": reference, "/docs/": reference, "/openapi.yaml": reference}
+	play := http.NotFoundHandler()
+	if plays {
+		play = playground.Handler(playground.Options{Demo: demo})
 	}
+	all[playground.Path], all[playground.Path+"/"] = play, play
+	return all
 }

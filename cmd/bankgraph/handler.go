@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/go-chi/cors"
@@ -14,25 +15,33 @@ import (
 // handler is everything that is served on the one address, from the outside in: request id, log and
 // metrics, CORS, then by path; the two faces behind room, deadline and caller.
 func (c *serveCommand) handler(b *bank, meters *meters, health *health, demo bool, stopping func() bool) http.Handler {
-	room := newRoom(c.InFlight)
+	unsent := newUnsent(int64(c.Unsent)<<20, meters)
+	room := newRoom(c.InFlight, unsent, meters)
 	meters.watch(room)
-	pace := newPace(c.Rate)
-	face := func(refuse refusal, handler http.Handler) http.Handler {
-		return guard(refuse, room.admit(refuse, authenticate(b.Core, refuse, pace.keep(refuse, handler))))
+	pace := newPace(c.Rate, c.TenantRate, meters)
+	face := func(refuse refusal, mayChange func(*http.Request) bool, handler http.Handler) http.Handler {
+		handler = authenticate(b.Core, refuse, pace.keep(refuse, room.known(refuse, handler)))
+		return unsent.deliver(refuse, mayChange, guard(refuse, room.admit(refuse, "", handler)))
 	}
 
-	mux := http.NewServeMux()
-	partners := restFace(b)
-	mux.Handle("/", face(partners.Refuse, partners))
-	mux.Handle("/auth/", guard(rest.RefuseToken, room.admit(rest.RefuseToken, rest.Tokens(b.Core, rest.TokenLimits{}))))
-	mux.Handle("/graphql", face(graph.Refuse, graphFace(b)))
-	mountPages(mux, c.plays(demo), demo)
-	mux.HandleFunc("GET /{$}", index)
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-	mux.Handle("GET /readyz", readiness(b.Core, health, stopping, false))
+	partners, tokens := restFace(b), rest.Tokens(b.Core, rest.TokenLimits{})
+	site := &site{
+		partners: face(partners.Refuse, writes, partners),
+		graph:    face(graph.Refuse, never, graphFace(b)), // it tells of changes itself
+		tokens:   unsent.deliver(rest.RefuseToken, writes, guard(rest.RefuseToken, room.admit(rest.RefuseToken, signingIn, tokens))),
+		pages:    pages(c.plays(demo), demo),
+	}
+	site.pages["/"] = http.HandlerFunc(index)
+	site.pages["/healthz"] = http.HandlerFunc(alive)
+	site.pages["/readyz"] = readiness(b.Core, health, stopping, false)
 
-	return identify(meters.observe(mux, c.cors(mux)))
+	return identify(rest.Addressed(c.TrustedProxies, meters.observe(site, c.cors(demo, site))))
 }
+
+// writes reports whether a request is of a method that changes something.
+func writes(r *http.Request) bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }
+
+func never(*http.Request) bool { return false }
 
 // plays tells whether the playground is served.
 func (c *serveCommand) plays(demo bool) bool {
@@ -43,13 +52,19 @@ func (c *serveCommand) plays(demo bool) bool {
 }
 
 // cors lets the portals of the settings call from browsers. Callers prove themselves by a header, never
-// by a cookie, so no credentials are allowed.
-func (c *serveCommand) cors(next http.Handler) http.Handler {
-	if len(c.Origins) == 0 {
+// by a cookie, so no credentials are allowed. Into the demo bank, pages that this machine serves may call too.
+func (c *serveCommand) cors(demo bool, next http.Handler) http.Handler {
+	if len(c.Origins) == 0 && !demo {
 		return next
 	}
+	origins := slices.Clone(c.Origins)
+	if demo {
+		for _, host := range []string{"localhost", "127.0.0.1", "[::1]"} {
+			origins = append(origins, "http://"+host, "http://"+host+":*")
+		}
+	}
 	return cors.Handler(cors.Options{
-		AllowedOrigins: c.Origins,
+		AllowedOrigins: origins,
 		AllowedMethods: []string{"GET", "POST", "PUT", "PATCH", "DELETE"},
 		AllowedHeaders: []string{"Authorization", "Content-Type", "Accept", requestID, "Idempotency-Key", "Idempotent-Key", "If-Match", "GraphQL-Client-Name", "GraphQL-Client-Version"},
 		ExposedHeaders: []string{requestID, "Retry-After", "ETag", "Idempotency-Replayed", "Approval-Request", "Deprecation", "Sunset", "Link"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -11,7 +12,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -66,6 +66,7 @@ func newServiceWith(t *testing.T, command serveCommand, options core.Options) *s
 	if err != nil {
 		t.Fatal(err)
 	}
+	command.Unsent = cmp.Or(command.Unsent, 64)
 	meters := newMeters(options.DB)
 	s.health = newHealth(meters)
 	s.handler = command.handler(s.bank, meters, s.health, false, s.stopping.Load)
@@ -213,94 +214,6 @@ func TestAPIKeyThatAsksTooOftenIsHeldBackAlone(t *testing.T) {
 	}
 }
 
-func TestSurplusOfRequestsIsToldToComeBack(t *testing.T) {
-	t.Parallel()
-	room := newRoom(1)
-	inside, leave := make(chan struct{}), make(chan struct{})
-	handler := room.admit(graph.Refuse, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		inside <- struct{}{}
-		<-leave
-	}))
-	send := func(ctx context.Context) *httptest.ResponseRecorder {
-		answer := httptest.NewRecorder()
-		handler.ServeHTTP(answer, httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody))
-		return answer
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var all sync.WaitGroup
-	all.Go(func() { send(context.Background()) })
-	<-inside
-	room.waiting.Store(room.queue) // as many wait as may
-	if answer := send(ctx); answer.Code != http.StatusServiceUnavailable || answer.Header().Get("Retry-After") != "1" {
-		t.Errorf("surplus: %d %v", answer.Code, answer.Header())
-	}
-	room.waiting.Store(0)
-	cancel()
-	if answer := send(ctx); answer.Code != http.StatusServiceUnavailable {
-		t.Errorf("who gave up waiting: %d", answer.Code)
-	}
-	close(leave)
-	all.Wait()
-	if len(room.places) != 0 || room.waiting.Load() != 0 {
-		t.Errorf("%d places are taken, %d wait", len(room.places), room.waiting.Load())
-	}
-}
-
-func TestWhoSendsABodySlowlyHoldsUpNobodyElse(t *testing.T) {
-	t.Parallel()
-	room := newRoom(1)
-	handler := room.admit(graph.Refuse, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		text, err := io.ReadAll(r.Body)
-		if len(room.places) != 1 {
-			t.Errorf("%d requests are worked on in a room for one", len(room.places))
-		}
-		if err != nil {
-			w.WriteHeader(http.StatusBadRequest)
-		}
-		_, _ = w.Write(text)
-	}))
-	send := func(ctx context.Context, body io.Reader) *httptest.ResponseRecorder {
-		answer := httptest.NewRecorder()
-		handler.ServeHTTP(answer, httptest.NewRequestWithContext(ctx, http.MethodPost, "/", body))
-		return answer
-	}
-	body, caller := io.Pipe()
-	var all sync.WaitGroup
-	all.Go(func() {
-		if answer := send(context.Background(), body); answer.Body.String() != "slow" {
-			t.Errorf("slow caller: %d %s", answer.Code, answer.Body)
-		}
-	})
-	_, _ = caller.Write([]byte("sl")) // returns once it is read: the slow one has been let in
-	if answer := send(context.Background(), strings.NewReader("quick")); answer.Body.String() != "quick" {
-		t.Errorf("quick caller: %d %s", answer.Code, answer.Body)
-	}
-	_, _ = caller.Write([]byte("ow"))
-	_ = caller.Close()
-	all.Wait()
-}
-
-func TestTheDeadlineEndsTheWaitForABodysWayBackIn(t *testing.T) {
-	t.Parallel()
-	room := newRoom(1)
-	ctx, cancel := context.WithCancel(context.Background())
-	body, caller := io.Pipe()
-	handler := room.admit(graph.Refuse, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		go func() {
-			room.places <- struct{}{} // somebody takes the place that this request gave up
-			cancel()
-			_ = caller.Close()
-		}()
-		if _, err := io.ReadAll(r.Body); !errors.Is(err, context.Canceled) {
-			t.Errorf("error = %v", err)
-		}
-	}))
-	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodPost, "/", body))
-	if len(room.places) != 1 {
-		t.Errorf("%d places are taken, and one was somebody else's", len(room.places))
-	}
-}
-
 func TestPanicIsAnsweredAndLogged(t *testing.T) {
 	t.Parallel()
 	handler := guard(graph.Refuse, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("a secret of ours") }))
@@ -311,18 +224,18 @@ func TestPanicIsAnsweredAndLogged(t *testing.T) {
 	}
 }
 
-func TestPanicInTheMiddleOfAnAnswerCutsIt(t *testing.T) {
+func TestPanicInTheMiddleOfAnAnswerLeavesNothingOfIt(t *testing.T) {
 	t.Parallel()
-	handler := guard(graph.Refuse, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	handler := newRoomOf(1).unsent.deliver(graph.Refuse, never, guard(graph.Refuse, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "4")
 		_, _ = w.Write([]byte("half"))
 		panic("late")
-	}))
-	defer func() {
-		if trouble, _ := recover().(error); !errors.Is(trouble, http.ErrAbortHandler) {
-			t.Errorf("panic = %v", trouble)
-		}
-	}()
-	handler.ServeHTTP(&recorder{ResponseWriter: httptest.NewRecorder()}, httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/", http.NoBody))
+	})))
+	answer := httptest.NewRecorder()
+	handler.ServeHTTP(answer, httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/", http.NoBody))
+	if answer.Code != http.StatusInternalServerError || strings.Contains(answer.Body.String(), "half") || answer.Header().Get("Content-Length") == "4" {
+		t.Errorf("answer: %d %s %v", answer.Code, answer.Body, answer.Header())
+	}
 }
 
 func TestRequestHasADeadlineAndABoundedBody(t *testing.T) {
@@ -338,6 +251,23 @@ func TestRequestHasADeadlineAndABoundedBody(t *testing.T) {
 	}))
 	body := bytes.NewReader(make([]byte, largestBody+1))
 	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/", body))
+}
+
+func TestPagesOfThisMachineMayCallTheDemoBank(t *testing.T) {
+	t.Parallel()
+	s := newService(t, serveCommand{})
+	for origin, want := range map[string]bool{"http://localhost:5173": true, "http://127.0.0.1": true, "http://[::1]:80": true, "https://evil.example": false, "http://localhost.evil.example": false} {
+		for _, demo := range []bool{true, false} {
+			handler := (&serveCommand{exposure: exposure{Unsent: 64}}).handler(s.bank, newMeters(s.bank.DB), demo, s.stopping.Load)
+			request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/graphql", http.NoBody)
+			request.Header.Set("Origin", origin)
+			answer := httptest.NewRecorder()
+			handler.ServeHTTP(answer, request)
+			if may := answer.Header().Get("Access-Control-Allow-Origin") == origin; may != (want && demo) {
+				t.Errorf("%s, demo %v: %v", origin, demo, answer.Header())
+			}
+		}
+	}
 }
 
 func TestOnlyNamedOriginsMayCallFromBrowsers(t *testing.T) {
@@ -380,7 +310,7 @@ func TestPlaygroundIsServedWhereItIsWanted(t *testing.T) {
 		want int
 	}{{nil, true, 200}, {nil, false, 404}, {&yes, false, 200}, {&no, true, 404}} {
 		s := newService(t, serveCommand{Playground: c.set})
-		handler := (&serveCommand{Playground: c.set}).handler(s.bank, newMeters(s.bank.DB), newHealth(newMeters(s.bank.DB)), c.demo, s.stopping.Load)
+		handler := (&serveCommand{Playground: c.set, exposure: exposure{Unsent: 64}}).handler(s.bank, newMeters(s.bank.DB), newHealth(newMeters(s.bank.DB)), c.demo, s.stopping.Load)
 		answer := httptest.NewRecorder()
 		handler.ServeHTTP(answer, httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/playground", http.NoBody))
 		if answer.Code != c.want {

@@ -291,7 +291,7 @@ func TestPublicNameThatLeadsInsideIsRefusedAtDial(t *testing.T) {
 
 func TestPeopleOfOneIssuerAreHeldBackOneByOne(t *testing.T) {
 	t.Parallel()
-	pace := newPace(1)
+	pace := newPace(1, 0, newMeters(nil))
 	seen := map[string]int{}
 	handler := pace.keep(func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusTooManyRequests) },
 		http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -5,15 +5,12 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"regexp"
-	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-chi/httprate"
@@ -27,8 +24,8 @@ import (
 type refusal func(w http.ResponseWriter, r *http.Request, err error)
 
 var (
-	errBusy    = fault.New(fault.Unavailable, "bank.busy", "the bank is busy, try again in a moment")
-	errTooFast = fault.New(fault.TooMany, "caller.too_fast", "too many requests with this API key, try again in a moment")
+	errTooFast     = fault.New(fault.TooMany, "caller.too_fast", "too many requests with this API key, try again in a moment")
+	errBankTooFast = fault.New(fault.TooMany, "bank.too_fast", "too many requests of this bank, try again in a moment")
 )
 
 const requestID = "X-Request-Id"
@@ -71,8 +68,8 @@ func guard(refuse refusal, next http.Handler) http.Handler {
 				panic(trouble)
 			}
 			slog.ErrorContext(r.Context(), "panic", "panic", trouble, "stack", string(debug.Stack()))
-			if seen := recorderOf(w); seen != nil && seen.status != 0 {
-				panic(http.ErrAbortHandler)
+			if a := answerOf(w); a != nil {
+				a.reset() // nothing of it was sent
 			}
 			refuse(w, r, errors.New("panic"))
 		}()
@@ -134,116 +131,41 @@ func bearer(r *http.Request) string {
 	return strings.TrimSpace(token)
 }
 
-// pace holds each API key, and each person, to so many requests in a second.
-type pace struct{ limiter *httprate.RateLimiter }
+// pace holds each API key and each person, and each bank, to so many requests in a second.
+type pace struct {
+	caller, bank *httprate.RateLimiter
+	meters       *meters
+}
 
-func newPace(rate int) pace {
-	if rate == 0 {
-		return pace{}
+func newPace(caller, bank int, m *meters) pace {
+	limiter := func(rate int) *httprate.RateLimiter {
+		if rate == 0 {
+			return nil
+		}
+		return httprate.NewRateLimiter(rate, time.Second, httprate.WithResponseHeaders(httprate.ResponseHeaders{RetryAfter: "Retry-After"}))
 	}
-	return pace{limiter: httprate.NewRateLimiter(rate, time.Second,
-		httprate.WithResponseHeaders(httprate.ResponseHeaders{RetryAfter: "Retry-After"}))}
+	return pace{caller: limiter(caller), bank: limiter(bank), meters: m}
 }
 
 func (p pace) keep(refuse refusal, next http.Handler) http.Handler {
-	if p.limiter == nil {
-		return next
-	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, err := access.Require(r.Context())
 		if err != nil {
 			refuse(w, r, err)
 			return
 		}
-		if p.limiter.OnLimit(w, r, strconv.FormatInt(int64(caller.Tenant), 10)+"/"+caller.Party()) {
-			refuse(w, r, errTooFast)
+		bank := strconv.FormatInt(int64(caller.Tenant), 10)
+		switch {
+		case p.caller != nil && p.caller.OnLimit(w, r, bank+"/"+caller.Party()):
+			err = errTooFast
+		case p.bank != nil && p.bank.OnLimit(w, r, bank):
+			err = errBankTooFast
+		}
+		if err != nil {
+			p.meters.refuse(err)
+			refuse(w, r, err)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// room is how many requests are worked on at a time. A bounded number of further ones waits a bounded
-// time; the surplus is told at once to come back, instead of hanging until its deadline.
-type room struct {
-	places  chan struct{}
-	waiting atomic.Int64
-	queue   int64
-}
-
-const longestWait = time.Second
-
-func newRoom(places int) *room {
-	if places == 0 {
-		places = 32 * runtime.GOMAXPROCS(0)
-	}
-	return &room{places: make(chan struct{}, places), queue: int64(4 * places)}
-}
-
-func (m *room) admit(refuse refusal, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !m.enter(r.Context()) {
-			w.Header().Set("Retry-After", "1")
-			refuse(w, r, errBusy)
-			return
-		}
-		mine := &place{ReadCloser: r.Body, room: m, ctx: r.Context(), held: true}
-		defer mine.leave()
-		if r.ContentLength != 0 {
-			r.Body = mine
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// place is one in the room. It is given up while the request's body is on its way: callers who send slowly
-// would otherwise fill the room with waiting, and shut everybody else out.
-type place struct {
-	io.ReadCloser // the body
-	room          *room
-	ctx           context.Context
-	held          bool
-}
-
-func (p *place) Read(into []byte) (int, error) {
-	p.leave()
-	read, err := p.ReadCloser.Read(into)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return read, err // too slow, too large or gone: all that is left to do is to say so
-	}
-	select { // who was in already does not queue up behind newcomers' bound: only the deadline ends the wait
-	case p.room.places <- struct{}{}:
-		p.held = true
-	case <-p.ctx.Done():
-		return read, p.ctx.Err()
-	}
-	return read, err
-}
-
-func (p *place) leave() {
-	if p.held {
-		p.held = false
-		<-p.room.places
-	}
-}
-
-func (m *room) enter(ctx context.Context) bool {
-	select {
-	case m.places <- struct{}{}:
-		return true
-	default:
-	}
-	defer m.waiting.Add(-1)
-	if m.waiting.Add(1) > m.queue {
-		return false
-	}
-	patience := time.NewTimer(longestWait)
-	defer patience.Stop()
-	select {
-	case m.places <- struct{}{}:
-		return true
-	case <-patience.C:
-	case <-ctx.Done():
-	}
-	return false
 }

@@ -1,12 +1,11 @@
 package main
 
 import (
+	"errors"
 	"log/slog"
-	"net"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,10 +19,11 @@ import (
 // recorder sees what a request was answered with, and who asked.
 type recorder struct {
 	http.ResponseWriter
-	status int
-	bytes  int64
-	tenant string
-	client string
+	status   int
+	bytes    int64
+	tenant   string
+	client   string
+	answered time.Time // when all of the answer was there, and sending it began
 }
 
 func (r *recorder) WriteHeader(status int) {
@@ -42,11 +42,13 @@ func (r *recorder) Write(body []byte) (int, error) {
 	return written, err
 }
 
-// Flush and Unwrap keep streams working.
-func (r *recorder) Flush()                      { _ = http.NewResponseController(r.ResponseWriter).Flush() }
+// Unwrap lets deadlines be set.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 func recorderOf(w http.ResponseWriter) *recorder {
+	if a := answerOf(w); a != nil {
+		w = a.to
+	}
 	seen, _ := w.(*recorder)
 	return seen
 }
@@ -56,6 +58,8 @@ type meters struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
+	refused  *prometheus.CounterVec
+	cut      prometheus.Counter
 }
 
 func newMeters(pools *db.DB) *meters {
@@ -68,8 +72,14 @@ func newMeters(pools *db.DB) *meters {
 			Name: "bankgraph_request_seconds", Help: "Time to answer a request.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"route"}),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "bankgraph_refused_total", Help: "Requests turned away: a caller's or a bank's surplus, or the house was full.",
+		}, []string{"whose", "of"}),
+		cut: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "bankgraph_answers_cut_total", Help: "Answers whose callers read too slowly, or went away.",
+		}),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, collectors.NewGoCollector(),
+	m.registry.MustRegister(m.requests, m.seconds, m.refused, m.cut, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.gauge("bankgraph_pool_connections", "Connections to the database that are in use.", prometheus.Labels{"pool": "writes"}, func() float64 {
 		writes, _ := pools.Pools()
@@ -117,8 +127,38 @@ func (m *meters) gauge(name, help string, labels prometheus.Labels, value func()
 
 // watch shows how full the room is.
 func (m *meters) watch(room *room) {
-	m.gauge("bankgraph_requests_running", "Requests that are worked on.", nil, func() float64 { return float64(len(room.places)) })
-	m.gauge("bankgraph_requests_waiting", "Requests that wait for room.", nil, func() float64 { return float64(room.waiting.Load()) })
+	m.gauge("bankgraph_requests_running", "Requests that are worked on.", nil, func() float64 {
+		running, _ := room.full()
+		return float64(running)
+	})
+	m.gauge("bankgraph_requests_waiting", "Requests that wait for room.", nil, func() float64 {
+		_, waiting := room.full()
+		return float64(waiting)
+	})
+	m.gauge("bankgraph_unsent_bytes", "Memory of answers that wait to be read.", nil, func() float64 { return float64(room.unsent.held()) })
+}
+
+// refuse counts a request that was turned away: whose surplus it was, and of what.
+func (m *meters) refuse(why error) {
+	for _, one := range refusals {
+		if errors.Is(why, one.why) {
+			m.refused.WithLabelValues(one.whose, one.of).Inc()
+		}
+	}
+}
+
+var refusals = []struct {
+	why       error
+	whose, of string
+}{
+	{errBusy, "house", "room"},
+	{errCrowd, "caller", "room"},
+	{errBankCrowd, "bank", "room"},
+	{errUnread, "caller", "unsent"},
+	{errBankUnread, "bank", "unsent"},
+	{errTooFast, "caller", "rate"},
+	{errBankTooFast, "bank", "rate"},
+	{errNoDoor, "network", "connections"},
 }
 
 // handler serves /metrics and, where the process serves, what keeps it from being ready, bank by bank, on an address of
@@ -131,8 +171,8 @@ func (m *meters) handler(ready http.Handler) http.Handler {
 }
 
 // observe counts and logs every request, by its route: paths hold ids and query strings hold account numbers.
-// mux tells the route of what rest does not serve.
-func (m *meters) observe(mux *http.ServeMux, next http.Handler) http.Handler {
+// The site tells the route of what rest does not serve.
+func (m *meters) observe(site *site, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		started := time.Now()
 		seen := &recorder{ResponseWriter: w}
@@ -140,10 +180,12 @@ func (m *meters) observe(mux *http.ServeMux, next http.Handler) http.Handler {
 		defer func() {
 			route := pattern()
 			if route == "" {
-				_, route = mux.Handler(r)
-				route = strings.TrimPrefix(route, "GET ")
+				route, _ = site.find(r)
 			}
-			m.record(r, seen, route, time.Since(started))
+			if seen.answered.IsZero() {
+				seen.answered = time.Now()
+			}
+			m.record(r, seen, route, seen.answered.Sub(started))
 		}()
 		next.ServeHTTP(seen, routed)
 	})
@@ -161,12 +203,8 @@ func (m *meters) record(r *http.Request, seen *recorder, route string, took time
 	}
 	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Inc()
 	m.seconds.WithLabelValues(route).Observe(took.Seconds())
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		host = r.RemoteAddr
-	}
 	slog.LogAttrs(r.Context(), slog.LevelInfo, "request",
 		slog.String("method", method), slog.String("route", route),
 		slog.Int("status", status), slog.Int64("bytes", seen.bytes), slog.Float64("ms", float64(took.Microseconds())/1000),
-		slog.String("tenant", seen.tenant), slog.String("client", seen.client), slog.String("address", host))
+		slog.String("tenant", seen.tenant), slog.String("client", seen.client), slog.String("address", rest.Address(r)))
 }

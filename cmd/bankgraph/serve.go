@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -25,6 +26,7 @@ const (
 	writeTimeout  = 75 * time.Second // above the longest deadline, an upload's 60 s
 	idleTimeout   = 120 * time.Second
 	largestHeader = 16 << 10
+	mostStreams   = 100 // of an HTTP/2 connection
 	largestBody   = 1 << 20
 	finishTimeout = 15 * time.Second // what running requests may still take after a signal
 	startPatience = 20 * time.Second // a predecessor may still be stopping
@@ -37,10 +39,12 @@ type serveCommand struct {
 	Playground   *bool         `env:"BANKGRAPH_PLAYGROUND" negatable:"" help:"Serve the GraphQL playground; on with the demo bank, off elsewhere."`
 	DemoAnywhere bool          `env:"BANKGRAPH_DEMO_ANYWHERE" help:"Serve the demo bank, whose keys everyone knows, on an address that is not loopback."`
 	Customers    int           `env:"BANKGRAPH_DEMO_CUSTOMERS" default:"250" help:"Customers of a new demo bank (${default})."`
-	Rate         int           `env:"BANKGRAPH_RATE" default:"10000" help:"Requests that one API key may send in a second; 0: as many as it likes (${default})."`
+	Rate         int           `env:"BANKGRAPH_RATE" default:"250" help:"Requests that one API key, or one person, may send in a second; the surplus is answered 429; 0: as many as they like (${default})."`
 	NoWork       bool          `env:"BANKGRAPH_NO_WORK" help:"Leave the background work to bankgraph work."`
-	InFlight     int           `env:"BANKGRAPH_IN_FLIGHT" default:"0" help:"Requests that are worked on at a time; 0: 32 for each processor."`
+	InFlight     int           `env:"BANKGRAPH_IN_FLIGHT" default:"0" help:"Requests that are worked on at a time; 0: 8 for each processor. One caller has a quarter of them, and one bank half, while others want some."`
 	Drain        time.Duration `env:"BANKGRAPH_DRAIN" default:"0s" help:"How long to stay open but not ready after a signal, for the balancer to notice."`
+
+	exposure
 }
 
 // Validate checks what can be checked before anything starts; kong calls it.
@@ -57,7 +61,7 @@ func (c *serveCommand) Validate() error {
 	if c.Rate < 0 || c.InFlight < 0 || c.Drain < 0 || c.Customers < 0 {
 		return errors.New("--rate, --in-flight, --drain and --customers cannot be below zero")
 	}
-	return nil
+	return c.exposure.check()
 }
 
 // Run serves until a signal comes, then stops gracefully. Nothing depends on the graceful path: after a
@@ -66,6 +70,14 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	log := newLog(t.errs)
 	slog.SetDefault(log)
 	useMemory(log)
+
+	if err := c.permits(s.Addr); err != nil {
+		return err
+	}
+	secure, err := c.config(log)
+	if err != nil {
+		return err
+	}
 
 	// The ports first: who finds them taken learns it before a database is started.
 	listener, err := listen(s.Addr)
@@ -80,6 +92,9 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	defer metricsListener.Close()
 
 	public := s.public(listener.Addr().String())
+	if secure != nil && s.PublicURL == "" {
+		public = strings.Replace(public, "http:", "https:", 1)
+	}
 	b, err := c.open(ctx, s, public, log)
 	if err != nil {
 		return err
@@ -94,9 +109,11 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	meters := newMeters(b.DB)
 	health := newHealth(meters)
 	server := newServer(c.handler(b, meters, health, demo, stopping.Load), log)
+	doors := openDoors(listener, c, secure, meters)
+	server.TLSConfig, server.ConnState = secure, doors.state
 	metrics := newServer(meters.handler(readiness(b.Core, health, stopping.Load, true)), log)
 	failed := make(chan error, 2)
-	go func() { failed <- server.Serve(listener) }()
+	go func() { failed <- server.Serve(doors) }()
 	go func() { failed <- metrics.Serve(metricsListener) }()
 	jobs := []job{health.job(b.Core)}
 	defer foldRefusals(ctx, log, b)()
@@ -204,7 +221,10 @@ func newServer(handler http.Handler, log *slog.Logger) *http.Server {
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    largestHeader,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: mostStreams, SendPingTimeout: idleTimeout / 4, PingTimeout: headerTimeout},
+
+		DisableGeneralOptionsHandler: true, // OPTIONS * is answered like all else
+		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 }
 

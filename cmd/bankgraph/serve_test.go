@@ -89,7 +89,7 @@ func TestSecondSignalEndsServeAtOnce(t *testing.T) {
 
 func TestDemoBankIsNotServedToOtherMachines(t *testing.T) {
 	t.Parallel()
-	_, errs, status := onData(t).run("serve", "--addr", "0.0.0.0:0")
+	_, errs, status := onData(t).run("serve", "--addr", "0.0.0.0:0", "--behind-proxy")
 	if status != 1 || !strings.Contains(errs, "--demo-anywhere") {
 		t.Errorf("status %d, %s", status, errs)
 	}

@@ -8,6 +8,10 @@
 //
 //	go run ./cmd/bench -customers 250 -keys 1000 -copies 50
 //
+// With -attack it has one key do its worst, and tells what callers of the same bank and of another one notice:
+//
+//	go run ./cmd/bench -customers 1000 -attack slow-readers
+//
 // It starts a PostgreSQL of its own (fsync on), fills a demo bank, and runs each server in a process of
 // its own: "bankgraph serve" as it is in the working tree, and plain net/http with pgx, structs and encoding/json
 // that answers the same bytes (hand.go). Rounds of both alternate, so that what else happens on the machine falls
@@ -40,6 +44,7 @@ type options struct {
 	seed        uint64
 	keys        int
 	copies      int
+	attack      string
 }
 
 func main() {
@@ -64,6 +69,7 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "of the choice of customers")
 	flag.IntVar(&o.keys, "keys", 0, "instead of measuring: change something with so many idempotency keys, over each face")
 	flag.IntVar(&o.copies, "copies", 50, "how many times each of the keys is sent at once")
+	flag.StringVar(&o.attack, "attack", "", "instead of measuring: attack with one key, and tell what bystanders notice; all, or one of "+attackNames())
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -87,6 +93,9 @@ func run(ctx context.Context, o options) (err error) {
 	defer func() { err = errors.Join(err, b.close()) }()
 	if o.keys > 0 {
 		return keepPromise(ctx, o, b)
+	}
+	if o.attack != "" {
+		return withstand(ctx, o, b)
 	}
 	chosen, err := choose(ctx, b, o.only)
 	if err != nil {

@@ -30,7 +30,7 @@ type servers struct{ ours, hand, inside *child }
 
 func startServers(b *bank, program string) (s servers, err error) {
 	s.ours, err = serve(program, b.work, "BANKGRAPH_DATABASE_URL="+b.url, "BANKGRAPH_KEYSET="+b.keyset,
-		"BANKGRAPH_PUBLIC_URL="+publicURL, "BANKGRAPH_RATE=1000000") // one key asks for all
+		"BANKGRAPH_PUBLIC_URL="+publicURL, "BANKGRAPH_RATE=0", "BANKGRAPH_TENANT_RATE=0") // one key asks for all
 	if err == nil {
 		s.hand, err = startChild(b, "hand")
 	}

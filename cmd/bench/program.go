@@ -150,13 +150,17 @@ func post(ctx context.Context, address, media, token, body string, answer any) e
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
-	got, err := http.DefaultClient.Do(request)
+	return answerOf(http.DefaultClient, request, answer)
+}
+
+func answerOf(client *http.Client, request *http.Request, answer any) error {
+	got, err := client.Do(request)
 	if err != nil {
 		return err
 	}
 	defer got.Body.Close()
 	if got.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", address, got.Status)
+		return fmt.Errorf("%s answers %s", request.URL, got.Status)
 	}
 	return json.NewDecoder(got.Body).Decode(answer)
 }

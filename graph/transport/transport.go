@@ -96,6 +96,9 @@ func (h HTTP) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecu
 		refuse(w, ctx, exec, refused)
 		return
 	}
+	if kept, ok := w.(interface{ Keep() }); ok && operation.Operation.Operation == ast.Mutation {
+		kept.Keep() // whoever writes the answer must not replace it by a request to come back
+	}
 	next, ctx := exec.DispatchOperation(ctx, operation)
 	response := next(ctx)
 	if response == nil { // gqlgen's way to say that the context ended first

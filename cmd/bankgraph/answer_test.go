@@ -1,0 +1,281 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/graph"
+)
+
+// answered is a request of a handler behind deliver, by a caller that is known.
+func answered(t *testing.T, room *room, request *http.Request, handler http.HandlerFunc) *httptest.ResponseRecorder {
+	t.Helper()
+	got := httptest.NewRecorder()
+	room.unsent.deliver(graph.Refuse, never, handler).ServeHTTP(got, request)
+	return got
+}
+
+func get(t *testing.T, headers ...string) *http.Request {
+	t.Helper()
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/graphql", http.NoBody)
+	for i := 0; i < len(headers); i += 2 {
+		request.Header.Add(headers[i], headers[i+1])
+	}
+	return request
+}
+
+func writing(bytes int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		for bytes > 0 {
+			n := min(bytes, 10_000)
+			_, _ = w.Write([]byte(strings.Repeat("x", n)))
+			bytes -= n
+		}
+	}
+}
+
+func TestAnAnswerArrivesAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	room := newRoomOf(1)
+	for _, size := range []int{0, 1, pieceSize - 1, pieceSize, pieceSize + 1, 10*pieceSize + 7} {
+		want := bytes.Repeat([]byte("0123456789"), size/10+1)[:size]
+		got := answered(t, room, get(t), func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusAccepted)
+			_, _ = w.Write(want[:size/3])
+			_, _ = w.Write(want[size/3:])
+		})
+		if got.Code != http.StatusAccepted || !bytes.Equal(got.Body.Bytes(), want) || got.Header().Get("Content-Length") != fmt.Sprint(size) {
+			t.Errorf("%d bytes: %d, %d bytes, %v", size, got.Code, got.Body.Len(), got.Header())
+		}
+	}
+	if held := room.unsent.held(); held != 0 {
+		t.Errorf("%d bytes are still counted", held)
+	}
+}
+
+func TestATooLargeAnswerIsRefusedWithItsCode(t *testing.T) {
+	t.Parallel()
+	room := newRoomOf(1)
+	if got := answered(t, room, get(t), writing(largestAnswer)); got.Code != http.StatusOK || got.Body.Len() != largestAnswer {
+		t.Errorf("the largest: %d", got.Code)
+	}
+	got := answered(t, room, get(t), writing(largestAnswer+1))
+	if got.Code != http.StatusBadRequest || !strings.Contains(got.Body.String(), `"code":"ANSWER_TOO_LARGE"`) {
+		t.Errorf("one more byte: %d %.200s", got.Code, got.Body)
+	}
+	if got := answered(t, room, get(t), func(w http.ResponseWriter, r *http.Request) {
+		w.(*answer).Keep()
+		writing(largestAnswer+1)(w, r)
+	}); !strings.Contains(got.Body.String(), "was carried out") {
+		t.Errorf("a change: %d %.200s", got.Code, got.Body)
+	}
+}
+
+func TestUnreadAnswersAreBoundedByCallerByBankAndInAll(t *testing.T) {
+	t.Parallel()
+	u := newUnsent(64<<20, newMeters(nil))
+	a, b, c := party{"A", "1"}, party{"A", "2"}, party{"A", "3"}
+	steps := []struct {
+		of   party
+		n    int64
+		must bool
+		want error
+	}{
+		{a, 16, false, nil},
+		{a, 1, false, errUnread},
+		{b, 16, false, nil},
+		{c, 1, false, errBankUnread},
+		{party{"B", "1"}, 16, false, nil},
+		{party{"C", "1"}, 16, false, nil},
+		{party{"D", "1"}, 1, false, errBusy},
+		{a, 4, true, nil}, // what was changed is told
+	}
+	for i, step := range steps {
+		if err := u.take(step.of, step.n<<20, step.must); !errors.Is(err, step.want) {
+			t.Errorf("step %d: %v, want %v", i, err, step.want)
+		}
+	}
+	if err := u.full(a); !errors.Is(err, errUnread) {
+		t.Errorf("who has not read may ask: %v", err)
+	}
+	u.give(a, 20<<20)
+	if err := u.full(a); err != nil {
+		t.Errorf("who has read may not ask: %v", err)
+	}
+}
+
+func TestASurplusOfAnswersIsToldToComeBackUnlessItTellsOfAChange(t *testing.T) {
+	t.Parallel()
+	room := newRoomOf(1)
+	network := party{caller: "192.0.2.1"}
+	_ = room.unsent.take(network, room.unsent.bytes.caller(), true)
+	if got := answered(t, room, get(t), writing(100)); got.Code != http.StatusTooManyRequests || got.Header().Get("Retry-After") == "" {
+		t.Errorf("a read: %d %v", got.Code, got.Header())
+	}
+	if got := answered(t, room, get(t), func(w http.ResponseWriter, r *http.Request) {
+		w.(*answer).Keep()
+		writing(100)(w, r)
+	}); got.Code != http.StatusOK || got.Body.Len() != 100 {
+		t.Errorf("a change: %d", got.Code)
+	}
+}
+
+func TestLargeAnswersArePackedForWhoAsksForIt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		size   int
+		accept string
+		packed bool
+	}{
+		{leastPacked, "gzip", true},
+		{leastPacked, "br;q=1, GZIP ;q=0.5", true},
+		{leastPacked, "*", true},
+		{3 << 20, "gzip", true},
+		{leastPacked - 1, "gzip", false},
+		{leastPacked, "", false},
+		{leastPacked, "br", false},
+		{leastPacked, "gzip;q=0", false},
+		{leastPacked, "gzip; q=0.0, *", false},
+	} {
+		got := httptest.NewRecorder()
+		a := &answer{to: got, header: http.Header{"Etag": {`"7"`}}, most: largestAnswer}
+		request := get(t, "Accept-Encoding", c.accept)
+		writing(c.size)(a, request)
+		a.pack(request)
+		u := newUnsent(64<<20, newMeters(nil))
+		_ = u.take(a.of, a.held(), true)
+		u.send(a, request)
+		body := io.Reader(got.Body)
+		packed := got.Header().Get("Content-Encoding") == "gzip"
+		if packed {
+			var err error
+			if body, err = gzip.NewReader(body); err != nil {
+				t.Fatal(err)
+			}
+		}
+		text, err := io.ReadAll(body)
+		if packed != c.packed || err != nil || len(text) != c.size || got.Header().Get("Etag") != `"7"` {
+			t.Errorf("%+v: packed %v, %d bytes, %v, %v", c, packed, len(text), got.Header(), err)
+		}
+		if c.size >= leastPacked && got.Header().Get("Vary") != "Accept-Encoding" {
+			t.Errorf("%+v: %v", c, got.Header())
+		}
+	}
+}
+
+// overNetwork serves on a port of loopback.
+func (s *service) overNetwork(c *serveCommand) (address string) {
+	s.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		s.Fatal(err)
+	}
+	server := newServer(s.handler, newLog(io.Discard))
+	doors := openDoors(listener, c, nil, newMeters(s.bank.DB))
+	server.ConnState = doors.state
+	go func() { _ = server.Serve(doors) }()
+	s.Cleanup(func() { _ = server.Close() })
+	return listener.Addr().String()
+}
+
+// Callers who ask for much and read nothing cost themselves their share; nobody else waits for them or is refused.
+func TestASlowReaderCostsOnlyItself(t *testing.T) {
+	t.Parallel()
+	c := serveCommand{InFlight: 8, exposure: exposure{Unsent: 32, Connections: 400}}
+	s := newService(t, c)
+	attacker := s.token("attacker", s.client("attacker"))
+	bystander := s.token("bystander", s.client("bystander"))
+	address := s.overNetwork(&c)
+	large := `{"query":"{`
+	for i := range 60 { // an answer of about a megabyte, from a small document
+		large += fmt.Sprint(strings.Repeat("a", 400), i, ":__typename ")
+	}
+	large = strings.TrimSpace(large) + `}"}`
+	for range 40 {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		for range 20 { // one after the other, without reading
+			fmt.Fprintf(conn, "POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", attacker, len(large), large)
+		}
+	}
+	client := &http.Client{Timeout: 5 * time.Second}
+	for range 50 {
+		request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://"+address+"/graphql", strings.NewReader(`{"query":"{__typename}"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Authorization", "Bearer "+bystander)
+		request.Header.Set("Content-Type", "application/json")
+		got, err := client.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = got.Body.Close()
+		if got.StatusCode != http.StatusOK {
+			t.Errorf("the bystander is answered %s", got.Status)
+		}
+	}
+}
+
+// A caller that reads nothing is cut, and its memory given back.
+func TestWhoReadsNothingIsCut(t *testing.T) {
+	t.Parallel()
+	room := newRoomOf(4)
+	server := httptest.NewServer(room.unsent.deliver(graph.Refuse, never, writing(largestAnswer)))
+	defer server.Close()
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.(*net.TCPConn).SetReadBuffer(4 << 10)
+	began := time.Now()
+	fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	for room.unsent.held() == 0 && time.Since(began) < time.Second {
+		time.Sleep(time.Millisecond)
+	}
+	for room.unsent.held() > 0 {
+		if time.Since(began) > 3*slowestPiece {
+			t.Fatalf("%d bytes still wait for who reads nothing", room.unsent.held())
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if took := time.Since(began); took < slowestPiece/2 {
+		t.Errorf("cut after %s already", took)
+	}
+}
+
+func TestMutationsTellTheirAnswerThatItMustBeKept(t *testing.T) {
+	t.Parallel()
+	s := newService(t, serveCommand{})
+	bearer := "Bearer " + s.token("portal", s.client("portal"))
+	for query, want := range map[string]bool{"{__typename}": false, "mutation {suspendUser(input:{uid:\\\"00000000-0000-4000-8000-000000000001\\\"}){user{id}}}": true} {
+		a := &answer{header: http.Header{}, most: largestAnswer}
+		ctx := context.Background()
+		caller, err := s.bank.Clients.Verify(ctx, strings.TrimPrefix(bearer, "Bearer "))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request := httptest.NewRequestWithContext(access.With(ctx, caller), http.MethodPost, "/graphql", strings.NewReader(`{"query":"`+query+`"}`))
+		request.Header.Set("Content-Type", "application/json")
+		graphFace(s.bank).ServeHTTP(a, request)
+		if a.kept != want {
+			t.Errorf("%s: kept %v", query, a.kept)
+		}
+	}
+}

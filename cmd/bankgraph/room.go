@@ -1,0 +1,284 @@
+package main
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"runtime"
+	"sync"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/core/fault"
+	"bankgraph/rest"
+)
+
+var (
+	errBusy       = fault.New(fault.Unavailable, "bank.busy", "the bank is busy, try again in a moment")
+	errCrowd      = fault.New(fault.TooMany, "caller.crowd", "too many requests of this caller at a time, try again in a moment")
+	errBankCrowd  = fault.New(fault.TooMany, "bank.crowd", "too many requests of this bank at a time, try again in a moment")
+	errNoDoor     = fault.New(fault.TooMany, "connection.too_many", "too many connections")
+	errUnread     = fault.New(fault.TooMany, "caller.unread", "too many answers to this caller wait to be read, read them first")
+	errBankUnread = fault.New(fault.TooMany, "bank.unread", "too many answers to callers of this bank wait to be read, try again in a moment")
+)
+
+// room is how many requests are worked on at a time, in fair shares: no caller and no bank can fill it while others
+// want in. A bounded number of further ones waits a bounded time; the surplus is told at once to come back,
+// instead of hanging until its deadline.
+type room struct {
+	queue  int // how many may wait
+	unsent *unsent
+	meters *meters
+
+	mu     sync.Mutex
+	places shares
+	wait   list.List // of *waiter, who came first in front
+	waits  map[party]int
+}
+
+// waiter waits for a place. No waiter's turn has come unless it was told: that changes only when a place is given up.
+type waiter struct {
+	of   party
+	turn chan struct{} // closed when the place is taken for it
+}
+
+const longestWait = time.Second
+
+func newRoom(places int, u *unsent, m *meters) *room {
+	if places == 0 {
+		places = 8 * runtime.GOMAXPROCS(0)
+	}
+	return &room{queue: 4 * places, unsent: u, meters: m, places: newShares(int64(places)), waits: map[party]int{}}
+}
+
+// fits reports whether a party may take a place now. Up to its share it takes any that is free. Beyond it, half of the
+// room stays free for other callers, and beyond its bank's share a quarter for other banks and for those who sign in.
+func (m *room) fits(of party) bool {
+	free := m.places.all - m.places.taken
+	switch {
+	case m.places.callers[of] >= m.places.caller():
+		return free > m.places.all/2
+	case m.places.banks[of.bank] >= m.places.bank():
+		return free > m.places.all/4
+	}
+	return free > 0
+}
+
+// surplus is why a party waits, or is turned away: for what it holds itself, for what its bank does, or for all.
+func (m *room) surplus(of party) *fault.Fault {
+	switch {
+	case m.places.callers[of] >= m.places.caller() || m.waits[of] >= m.queue/4:
+		return errCrowd
+	case m.places.banks[of.bank] >= m.places.bank():
+		return errBankCrowd
+	}
+	return errBusy
+}
+
+// enter takes a place for a newcomer, who is turned away when too many wait, or when it takes too long.
+func (m *room) enter(ctx context.Context, of party) error {
+	m.mu.Lock()
+	if m.fits(of) {
+		m.places.add(of, 1)
+		m.mu.Unlock()
+		return nil
+	}
+	if m.wait.Len() >= m.queue || m.waits[of] >= max(1, m.queue/4) {
+		defer m.mu.Unlock()
+		return m.surplus(of)
+	}
+	mine := m.queueUp(of, false)
+	m.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, longestWait)
+	defer cancel()
+	return m.await(ctx, mine)
+}
+
+// enterAgain takes a place for who had one before, in front of all newcomers: only the context ends the wait.
+func (m *room) enterAgain(ctx context.Context, of party) error {
+	m.mu.Lock()
+	if m.fits(of) {
+		m.places.add(of, 1)
+		m.mu.Unlock()
+		return nil
+	}
+	mine := m.queueUp(of, true)
+	m.mu.Unlock()
+	if m.await(ctx, mine) != nil {
+		return ctx.Err()
+	}
+	return nil
+}
+
+func (m *room) queueUp(of party, first bool) *list.Element {
+	m.waits[of]++
+	if first {
+		return m.wait.PushFront(&waiter{of: of, turn: make(chan struct{})})
+	}
+	return m.wait.PushBack(&waiter{of: of, turn: make(chan struct{})})
+}
+
+func (m *room) await(ctx context.Context, at *list.Element) error {
+	mine := at.Value.(*waiter)
+	select {
+	case <-mine.turn:
+		return nil
+	case <-ctx.Done():
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	select {
+	case <-mine.turn: // it came just now
+		return nil
+	default:
+	}
+	m.leaveQueue(at)
+	return m.surplus(mine.of)
+}
+
+func (m *room) leaveQueue(at *list.Element) {
+	of := m.wait.Remove(at).(*waiter).of
+	if m.waits[of]--; m.waits[of] == 0 {
+		delete(m.waits, of)
+	}
+}
+
+// full is how many requests are worked on, and how many wait.
+func (m *room) full() (running, waiting int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return int(m.places.taken), m.wait.Len()
+}
+
+// leave gives a place up, and lets in who has waited longest of those who fit.
+func (m *room) leave(of party) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.places.add(of, -1)
+	m.letIn()
+}
+
+func (m *room) letIn() {
+	for at := m.wait.Front(); at != nil && m.places.taken < m.places.all; {
+		next := at.Next()
+		if w := at.Value.(*waiter); m.fits(w.of) {
+			m.places.add(w.of, 1)
+			m.leaveQueue(at)
+			close(w.turn)
+		}
+		at = next
+	}
+}
+
+// rename makes a place that a stranger holds one of a known caller, or takes one anew.
+func (m *room) rename(ctx context.Context, from, to party) error {
+	m.mu.Lock()
+	m.places.add(from, -1)
+	if m.fits(to) {
+		m.places.add(to, 1)
+		m.letIn()
+		m.mu.Unlock()
+		return nil
+	}
+	m.letIn()
+	m.mu.Unlock()
+	return m.enter(ctx, to)
+}
+
+// signingIn stands in the bank's place for those who ask for a token: so junk there does not crowd those who have one.
+const signingIn = "/auth"
+
+// admit gives a request a place for its time, at first in the name of the network that it comes from, and of the
+// crowd that it belongs to: "" or signingIn.
+func (m *room) admit(refuse refusal, crowd string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		of := party{bank: crowd, caller: rest.Network(r)}
+		if err := m.enter(r.Context(), of); err != nil {
+			m.refuse(w, r, refuse, err)
+			return
+		}
+		mine := &place{ReadCloser: r.Body, room: m, of: of, ctx: r.Context(), held: true}
+		defer mine.leave()
+		if r.ContentLength != 0 {
+			r.Body = mine
+		}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), placeKey{}, mine)))
+	})
+}
+
+type placeKey struct{}
+
+// known makes the place one of the caller's, who is known by now.
+func (m *room) known(refuse refusal, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		caller, err := access.Require(r.Context())
+		mine, ok := r.Context().Value(placeKey{}).(*place)
+		if err != nil || !ok {
+			refuse(w, r, err)
+			return
+		}
+		of := partyOf(caller)
+		err = mine.rename(of)
+		if err == nil {
+			err = m.unsent.full(of) // by now, not by when it came
+		}
+		if err != nil {
+			m.refuse(w, r, refuse, err)
+			return
+		}
+		a := answerOf(w)
+		if a != nil {
+			a.of = of
+		}
+		next.ServeHTTP(w, r)
+		if a != nil {
+			a.pack(r) // it is work, so it is done in the room
+		}
+	})
+}
+
+func (m *room) refuse(w http.ResponseWriter, r *http.Request, refuse refusal, why error) {
+	m.meters.refuse(why)
+	w.Header().Set("Retry-After", "1")
+	refuse(w, r, why)
+}
+
+// place is one in the room. It is given up while the request's body is on its way: callers who send slowly
+// would otherwise fill the room with waiting, and shut everybody else out.
+type place struct {
+	io.ReadCloser // the body
+	room          *room
+	of            party
+	ctx           context.Context
+	held          bool
+}
+
+func (p *place) Read(into []byte) (int, error) {
+	p.leave()
+	read, err := p.ReadCloser.Read(into)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return read, err // too slow, too large or gone: all that is left to do is to say so
+	}
+	if err := p.room.enterAgain(p.ctx, p.of); err != nil {
+		return read, err
+	}
+	p.held = true
+	return read, err
+}
+
+func (p *place) rename(to party) error {
+	from := p.of
+	p.of, p.held = to, false
+	err := p.room.rename(p.ctx, from, to)
+	p.held = err == nil
+	return err
+}
+
+func (p *place) leave() {
+	if p.held {
+		p.held = false
+		p.room.leave(p.of)
+	}
+}

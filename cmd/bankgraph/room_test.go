@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/graph"
+)
+
+func newRoomOf(places int) *room {
+	m := newMeters(nil)
+	return newRoom(places, newUnsent(64<<20, m), m)
+}
+
+func TestSurplusOfRequestsIsToldToComeBack(t *testing.T) {
+	t.Parallel()
+	room := newRoomOf(1)
+	inside, leave := make(chan struct{}), make(chan struct{})
+	handler := room.admit(graph.Refuse, "", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		inside <- struct{}{}
+		<-leave
+	}))
+	send := func(ctx context.Context, from string) *httptest.ResponseRecorder {
+		answer := httptest.NewRecorder()
+		request := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody)
+		request.RemoteAddr = from
+		handler.ServeHTTP(answer, request)
+		return answer
+	}
+	var all sync.WaitGroup
+	all.Go(func() { send(context.Background(), "192.0.2.1:1") })
+	<-inside
+	if answer := send(context.Background(), "192.0.2.1:2"); answer.Code != http.StatusTooManyRequests || answer.Header().Get("Retry-After") != "1" {
+		t.Errorf("surplus of one caller: %d %v", answer.Code, answer.Header())
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	room.places.banks[""] = 0 // as if the first were of a bank
+	if answer := send(ctx, "192.0.2.2:1"); answer.Code != http.StatusServiceUnavailable || answer.Header().Get("Retry-After") != "1" {
+		t.Errorf("who gave up waiting: %d %v", answer.Code, answer.Header())
+	}
+	room.places.banks[""] = 1
+	close(leave)
+	all.Wait()
+	if running, waiting := room.full(); running != 0 || waiting != 0 || len(room.places.callers)+len(room.places.banks)+len(room.waits) != 0 {
+		t.Errorf("%d places are taken, %d wait, %+v", running, waiting, room.places)
+	}
+}
+
+// fill takes as many places as a party gets, and returns how many.
+func fill(room *room, of party) (taken int) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for taken < 1000 && room.enter(ctx, of) == nil {
+		taken++
+	}
+	return taken
+}
+
+func TestNoCallerAndNoBankTakesTheWholeRoom(t *testing.T) {
+	t.Parallel()
+	room := newRoomOf(16)
+	a := party{"A", "first"}
+	if n := fill(room, a); n != 8 {
+		t.Errorf("a caller alone takes %d of 16 places, want half", n)
+	}
+	if n := fill(room, party{"A", "second"}); n != 4 {
+		t.Errorf("a second one of the same bank takes %d, want what is left but for a quarter", n)
+	}
+	if n := fill(room, party{"A", "third"}); n != 0 {
+		t.Errorf("a third one of the same bank takes %d, want none: the last quarter is for others", n)
+	}
+	if n := fill(room, party{"B", "other"}); n != 4 {
+		t.Errorf("another bank takes %d, want the last quarter", n)
+	}
+	if why := room.surplus(a); !errors.Is(why, errCrowd) {
+		t.Errorf("the first is told %v", why)
+	}
+	if why := room.surplus(party{"A", "third"}); !errors.Is(why, errBankCrowd) {
+		t.Errorf("the third is told %v", why)
+	}
+	if why := room.surplus(party{"C", "new"}); !errors.Is(why, errBusy) {
+		t.Errorf("a newcomer is told %v", why)
+	}
+}
+
+func TestAPlaceGoesToWhoHoldsLessThoughOthersCameFirst(t *testing.T) {
+	t.Parallel()
+	room := newRoomOf(4)
+	greedy, modest := party{"A", "greedy"}, party{"B", "modest"}
+	fill(room, greedy) // two places
+	fill(room, party{"C", "else"})
+	fill(room, party{"D", "else"})
+	came := make(chan party, 2)
+	var all sync.WaitGroup
+	wait := func(of party, waiting int) {
+		all.Go(func() {
+			if room.enter(context.Background(), of) == nil {
+				came <- of
+			}
+		})
+		for _, n := room.full(); n < waiting; _, n = room.full() {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	wait(greedy, 1)
+	wait(modest, 2)
+	room.leave(greedy)
+	if first := <-came; first != modest {
+		t.Errorf("the place went to %v", first)
+	}
+	room.leave(modest)
+	room.leave(greedy)
+	if second := <-came; second != greedy {
+		t.Errorf("then it went to %v", second)
+	}
+	all.Wait()
+}
+
+// Whatever callers do, no more are in than there are places, all are let in in the end, and the counts end where they began.
+func TestRoomKeepsCountOfEverybody(t *testing.T) {
+	t.Parallel()
+	room := newRoomOf(4)
+	var all sync.WaitGroup
+	for i := range 16 {
+		all.Go(func() {
+			for n := range 200 {
+				ctx, cancel := context.WithTimeout(context.Background(), time.Duration(n%3)*time.Millisecond)
+				from, to := party{caller: fmt.Sprint(i % 5)}, party{fmt.Sprint(i % 2), fmt.Sprint(i % 3)}
+				mine := &place{room: room, ctx: ctx, of: from}
+				if room.enter(ctx, from) == nil {
+					mine.held = true
+					if running, _ := room.full(); running > 4 {
+						t.Errorf("%d in a room for 4", running)
+					}
+					_ = mine.rename(to)
+					mine.leave()
+				}
+				cancel()
+			}
+		})
+	}
+	all.Wait()
+	if running, waiting := room.full(); running != 0 || waiting != 0 || len(room.places.callers)+len(room.places.banks)+len(room.waits) != 0 {
+		t.Errorf("%d places are taken, %d wait, %+v, %v", running, waiting, room.places, room.waits)
+	}
+}
+
+func TestWhoSendsABodySlowlyHoldsUpNobodyElse(t *testing.T) {
+	t.Parallel()
+	room := newRoomOf(1)
+	handler := room.admit(graph.Refuse, "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, err := io.ReadAll(r.Body)
+		if running, _ := room.full(); running != 1 {
+			t.Errorf("%d requests are worked on in a room for one", running)
+		}
+		if err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+		_, _ = w.Write(text)
+	}))
+	send := func(ctx context.Context, body io.Reader) *httptest.ResponseRecorder {
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, httptest.NewRequestWithContext(ctx, http.MethodPost, "/", body))
+		return answer
+	}
+	body, caller := io.Pipe()
+	var all sync.WaitGroup
+	all.Go(func() {
+		if answer := send(context.Background(), body); answer.Body.String() != "slow" {
+			t.Errorf("slow caller: %d %s", answer.Code, answer.Body)
+		}
+	})
+	_, _ = caller.Write([]byte("sl")) // returns once it is read: the slow one has been let in
+	if answer := send(context.Background(), strings.NewReader("quick")); answer.Body.String() != "quick" {
+		t.Errorf("quick caller: %d %s", answer.Code, answer.Body)
+	}
+	_, _ = caller.Write([]byte("ow"))
+	_ = caller.Close()
+	all.Wait()
+}
+
+func TestTheDeadlineEndsTheWaitForABodysWayBackIn(t *testing.T) {
+	t.Parallel()
+	room := newRoomOf(1)
+	ctx, cancel := context.WithCancel(context.Background())
+	body, caller := io.Pipe()
+	handler := room.admit(graph.Refuse, "", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		go func() {
+			_ = room.enter(context.Background(), party{"B", "somebody"}) // takes the place that this request gave up
+			cancel()
+			_ = caller.Close()
+		}()
+		if _, err := io.ReadAll(r.Body); !errors.Is(err, context.Canceled) {
+			t.Errorf("error = %v", err)
+		}
+	}))
+	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodPost, "/", body))
+	if running, waiting := room.full(); running != 1 || waiting != 0 {
+		t.Errorf("%d places are taken, and one was somebody else's; %d wait", running, waiting)
+	}
+}
+
+// The caller's name is on its place: otherwise all callers behind one proxy would share one's share.
+func TestAPlaceIsTheCallersOnceItIsKnown(t *testing.T) {
+	t.Parallel()
+	room := newRoomOf(8)
+	handler := room.admit(graph.Refuse, "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx := access.With(r.Context(), access.Caller{TenantCode: "A", Client: "portal"})
+		room.known(graph.Refuse, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			if room.places.callers[party{"A", "portal"}] != 1 || room.places.taken != 1 {
+				t.Errorf("%+v", room.places)
+			}
+		})).ServeHTTP(w, r.WithContext(ctx))
+	}))
+	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody))
+	if room.places.taken != 0 || len(room.places.callers) != 0 {
+		t.Errorf("afterwards %+v", room.places)
+	}
+}

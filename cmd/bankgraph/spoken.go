@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+
+	"bankgraph/core/fault"
+	"bankgraph/graph"
+	"bankgraph/rest"
+)
+
+// spoken is a connection on which callers hear the envelope of the face that they meant also where net/http cannot
+// read their request, and so answers by itself, in plain text.
+type spoken struct {
+	net.Conn
+
+	mu    sync.Mutex
+	began []byte // what the caller sent since the last answer, the beginning of it
+}
+
+// begin is as much of a request as is kept to know its path.
+const begin = 256
+
+// byItself is how an answer of net/http itself goes on after the status line; a handler's has a date. Only that to an
+// expectation that nobody knows looks like a handler's, and none of ours answers so.
+const byItself = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
+
+// CloseWrite lets an answer arrive although the caller is still sending.
+func (c *spoken) CloseWrite() error { return closeWrite(c.Conn) }
+
+func (c *spoken) Read(into []byte) (int, error) {
+	read, err := c.Conn.Read(into)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if room := begin - len(c.began); room > 0 {
+		c.began = append(c.began, into[:min(read, room)]...)
+	}
+	return read, err
+}
+
+func (c *spoken) Write(text []byte) (int, error) {
+	c.mu.Lock()
+	path := pathOf(c.began)
+	c.began = c.began[:0]
+	c.mu.Unlock()
+	status := ownStatus(text)
+	if status == 0 {
+		return c.Conn.Write(text)
+	}
+	if _, err := c.Conn.Write(unread(status, path)); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// ownStatus is the status of an answer that net/http gives by itself, and 0 for what handlers answer.
+func ownStatus(text []byte) int {
+	const code = len("HTTP/1.1 ")
+	if len(text) < code+3 || !bytes.HasPrefix(text, []byte("HTTP/1.")) {
+		return 0
+	}
+	status, _ := strconv.Atoi(string(text[code : code+3]))
+	line := bytes.Index(text, []byte("\r\n"))
+	if status != http.StatusExpectationFailed && (line < 0 || !bytes.HasPrefix(text[line:], []byte(byItself))) {
+		return 0
+	}
+	if unreadable[status] == nil {
+		return http.StatusBadRequest
+	}
+	return status
+}
+
+// unreadable are the reasons for which net/http answers by itself.
+var unreadable = map[int]*fault.Fault{
+	http.StatusBadRequest:                  fault.New(fault.Invalid, "request.not_http", "the request is not well-formed HTTP"),
+	http.StatusExpectationFailed:           fault.New(fault.Invalid, "request.expectation", "of Expect only 100-continue is known"),
+	http.StatusRequestHeaderFieldsTooLarge: fault.New(fault.Invalid, "request.header_too_large", "the header is too large"),
+	http.StatusNotImplemented:              fault.New(fault.Invalid, "request.encoding", "the transfer encoding is not known"),
+	http.StatusHTTPVersionNotSupported:     fault.New(fault.Invalid, "request.version", "the version of HTTP is not supported"),
+}
+
+// pathOf is the path in the beginning of a request, as far as it can be read.
+func pathOf(began []byte) string {
+	line, _, _ := bytes.Cut(began, []byte("\n"))
+	words := strings.Fields(string(line))
+	if len(words) < 2 {
+		return ""
+	}
+	path, _, _ := strings.Cut(words[1], "?")
+	if words[0] == http.MethodConnect && !strings.HasPrefix(path, "/") {
+		path = "http://" + path // as net/http reads it: what stands before the path is a host
+	}
+	if at, err := url.ParseRequestURI(path); err == nil {
+		return at.Path
+	}
+	return path
+}
+
+// unread is an answer to a request that could not be read, after which the connection ends.
+func unread(status int, path string) []byte {
+	a := &answer{header: http.Header{}}
+	why := unreadable[status]
+	switch {
+	case path == "/graphql":
+		graph.Refuse(a, nil, why)
+	case path == "/auth" || strings.HasPrefix(path, "/auth/"):
+		rest.RefuseToken(a, nil, why)
+	default:
+		rest.RefuseUnread(a, why)
+	}
+	var body, text bytes.Buffer
+	_ = a.eachPiece(func(piece []byte) error { _, err := body.Write(piece); return err })
+	said := http.Response{
+		ProtoMajor: 1, ProtoMinor: 1, StatusCode: status, Header: a.header, Close: true,
+		ContentLength: int64(body.Len()), Body: io.NopCloser(&body),
+	}
+	_ = said.Write(&text) // into memory
+	return text.Bytes()
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"os"
+	"sync"
+	"time"
+)
+
+// exposure is how the service is reached from outside, and how much of it one caller, one bank and one network have.
+type exposure struct {
+	TLSCert        string         `name:"tls-cert" env:"BANKGRAPH_TLS_CERT" placeholder:"FILE" help:"Certificate, with its chain, to serve TLS with; renewed files are picked up within seconds."`
+	TLSKey         string         `name:"tls-key" env:"BANKGRAPH_TLS_KEY" placeholder:"FILE" help:"The key of that certificate."`
+	BehindProxy    bool           `env:"BANKGRAPH_BEHIND_PROXY" help:"Serve without TLS on an address that is not loopback, because a proxy in front speaks TLS, and nobody else reaches this address."`
+	TrustedProxies []netip.Prefix `env:"BANKGRAPH_TRUSTED_PROXIES" placeholder:"NETWORK" help:"Networks of the proxies in front, such as 10.0.0.0/8: where a request comes from, for limits and the log, is what they say in X-Forwarded-For."`
+	TenantRate     int            `env:"BANKGRAPH_TENANT_RATE" default:"1000" help:"Requests that all callers of one bank together may send in a second; 0: as many as they like (${default})."`
+	Unsent         int            `env:"BANKGRAPH_UNSENT" default:"64" placeholder:"MIB" help:"Memory for answers that their callers have not read yet; one caller has a quarter of it, and one bank half (${default})."`
+	Connections    int            `env:"BANKGRAPH_CONNECTIONS" default:"4096" help:"Connections that are open at a time; one network address has a quarter of them, a trusted proxy all (${default})."`
+}
+
+func (e exposure) check() error {
+	if (e.TLSCert == "") != (e.TLSKey == "") {
+		return errors.New("--tls-cert (BANKGRAPH_TLS_CERT) and --tls-key (BANKGRAPH_TLS_KEY) go together")
+	}
+	if e.TenantRate < 0 || e.Connections < 1 {
+		return errors.New("--tenant-rate cannot be below zero, and --connections not below one")
+	}
+	if e.Unsent<<20 < 4*largestAnswer {
+		return errors.New("--unsent (BANKGRAPH_UNSENT) cannot be below 32: a quarter of it must hold the largest answer")
+	}
+	return nil
+}
+
+// permits refuses to send secrets and account numbers in the clear to other machines.
+func (e exposure) permits(addr string) error {
+	if loopback(addr) || e.TLSCert != "" || e.BehindProxy {
+		return nil
+	}
+	return fmt.Errorf("%s is reached from other machines, and secrets would travel in the clear: name a certificate (--tls-cert, --tls-key), "+
+		"or say --behind-proxy where a proxy in front speaks TLS and nobody else reaches this address", addr)
+}
+
+// config serves TLS by the two files; nil without them.
+func (e exposure) config(log *slog.Logger) (*tls.Config, error) {
+	if e.TLSCert == "" {
+		return nil, nil
+	}
+	p := &pair{certFile: e.TLSCert, keyFile: e.TLSKey, log: log}
+	if err := p.read(); err != nil {
+		return nil, fmt.Errorf("--tls-cert, --tls-key: %w", err)
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, GetCertificate: p.get}, nil
+}
+
+// pair is a certificate with its key, as they stand in two files.
+type pair struct {
+	certFile, keyFile string
+	log               *slog.Logger
+
+	mu      sync.Mutex
+	current *tls.Certificate
+	state   string    // of the files when they were read
+	looked  time.Time // when somebody last asked for that
+}
+
+// pairLook is how often the files are looked at, at most.
+const pairLook = time.Second
+
+// get returns the certificate, a renewed one when there is one. One that cannot be used leaves the old one in place:
+// half a renewal is a usual sight.
+func (p *pair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if time.Since(p.looked) < pairLook {
+		return p.current, nil
+	}
+	p.looked = time.Now()
+	if p.onDisk() != p.state {
+		if err := p.read(); err != nil {
+			p.log.LogAttrs(context.Background(), slog.LevelError, "the renewed certificate cannot be used, the old one stays", slog.Any("error", err))
+		} else {
+			p.log.Info("a renewed certificate is used", "not_after", p.current.Leaf.NotAfter)
+		}
+	}
+	return p.current, nil
+}
+
+// read takes the pair from its files. What was read is not tried again before a file changes.
+func (p *pair) read() error {
+	p.state = p.onDisk()
+	read, err := tls.LoadX509KeyPair(p.certFile, p.keyFile)
+	if err != nil {
+		return err
+	}
+	p.current = &read
+	return nil
+}
+
+// onDisk tells one state of the files from another.
+func (p *pair) onDisk() string {
+	state := ""
+	for _, name := range []string{p.certFile, p.keyFile} {
+		if file, err := os.Stat(name); err == nil { // through links, which is how many renew
+			state += fmt.Sprint(file.ModTime().UnixNano(), " ", file.Size(), " ")
+		}
+	}
+	return state
+}
