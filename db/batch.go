@@ -20,15 +20,16 @@ import (
 // A batch is used by one goroutine and sent once.
 type Batch struct {
 	pool     *pgxpool.Pool
+	readers  *places
 	queue    pgx.Batch
 	unfilled []func(error)
 }
 
 // Batch starts an empty one.
-func (d *DB) Batch() *Batch { return &Batch{pool: d.reads} }
+func (d *DB) Batch() *Batch { return &Batch{pool: d.reads, readers: d.readers} }
 
 // Fresh is Batch for what was just written: it never reads from a replica, which may lag.
-func (d *DB) Fresh() *Batch { return &Batch{pool: d.fresh} }
+func (d *DB) Fresh() *Batch { return &Batch{pool: d.fresh, readers: d.readers} }
 
 // Len is how many statements wait to be sent.
 func (b *Batch) Len() int { return b.queue.Len() }
@@ -46,7 +47,7 @@ func (b *Batch) Send(ctx context.Context) error {
 	defer cancel()
 	err := meterOf(ctx).spend(b.queue.Len(), 1)
 	if err == nil {
-		err = b.pool.SendBatch(ctx, &b.queue).Close()
+		err = b.readers.read(ctx, func() error { return b.pool.SendBatch(ctx, &b.queue).Close() })
 	}
 	if err != nil {
 		err = fmt.Errorf("read from the database: %w", err)

@@ -24,6 +24,8 @@ type DB struct {
 	*bun.DB
 	reads *pgxpool.Pool
 	fresh *pgxpool.Pool // reads of the database itself; the same pool where reads go to no replica
+
+	readers, writers *places // of batches and of transactions: share.go
 }
 
 // Options set the size and the manners of the pools. The zero value is right for one server.
@@ -82,7 +84,10 @@ func Open(url string, options Options) (*DB, error) {
 			return nil, err
 		}
 	}
-	return &DB{DB: bun.NewDB(pool, dialect).WithQueryHook(meterHook{}), reads: reads, fresh: fresh}, nil
+	return &DB{
+		DB: bun.NewDB(pool, dialect).WithQueryHook(meterHook{}), reads: reads, fresh: fresh,
+		readers: newPlaces(size), writers: newPlaces(max(1, size-1)), // one is left for what is no transaction
+	}, nil
 }
 
 // openReads opens a pool for batches.
