@@ -136,7 +136,7 @@ func inRows(ctx context.Context, k *kind, selection ast.SelectionSet) (s selecte
 					rows(edge.Selections)
 				}
 			}
-		case "totalCount":
+		case "totalCount", "totalCountIsExact":
 			s.count = true
 		}
 	}

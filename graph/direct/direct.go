@@ -74,6 +74,16 @@ func (s *Schema) Document(op *graphql.OperationContext) *Document {
 	return d
 }
 
+// Remembered is how many selections of documents something is remembered of.
+func (s *Schema) Remembered() (n int) {
+	for _, d := range s.known.Values() {
+		if d != nil {
+			d.memo.Range(func(any, any) bool { n++; return true })
+		}
+	}
+	return n
+}
+
 // conditional tells whether a document skips or includes anything.
 func conditional(doc *ast.QueryDocument) bool {
 	var in func(ast.SelectionSet) bool
@@ -94,21 +104,33 @@ func conditional(doc *ast.QueryDocument) bool {
 		slices.ContainsFunc(doc.Fragments, func(f *ast.FragmentDefinition) bool { return in(f.SelectionSet) })
 }
 
-// place is a selection on an object type, as a key of what is remembered.
+// place is a selection on an object type, as a key of what is remembered: by what stands in the document, since
+// collecting its fields makes a new list of the same selections each time. Lists that are put together of several may
+// begin alike: again tells those apart.
 type place struct {
-	first *ast.Selection
+	first ast.Selection
 	n     int
 	as    string
+	again int
+}
+
+// worked is what was worked out for a selection.
+type worked struct {
+	of     ast.SelectionSet
+	result any
 }
 
 // Remember returns what was worked out for a selection, once for each purpose.
 func Remember[T any](d *Document, purpose string, set ast.SelectionSet, work func() T) T {
-	key := place{first: &set[0], n: len(set), as: purpose}
-	if known, ok := d.memo.Load(key); ok {
-		return known.(T)
+	for key := (place{first: set[0], n: len(set), as: purpose}); ; key.again++ {
+		known, ok := d.memo.Load(key)
+		if !ok {
+			known, _ = d.memo.LoadOrStore(key, worked{set, work()})
+		}
+		if w := known.(worked); slices.Equal(w.of, set) {
+			return w.result.(T)
+		}
 	}
-	known, _ := d.memo.LoadOrStore(key, work())
-	return known.(T)
 }
 
 // Covers tells whether every root field of a query is one that can be written directly.

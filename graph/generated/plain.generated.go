@@ -304,6 +304,15 @@ var Plain = map[string]map[string]direct.Field{
 				return scalar.AppendInt(b, v), nil
 			},
 		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[accounts.Account]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
+			},
+		},
 	},
 	"AccountEdge": {
 		"cursor": {
@@ -806,6 +815,15 @@ var Plain = map[string]map[string]direct.Field{
 				return scalar.AppendInt(b, v), nil
 			},
 		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[changes.Approval]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
+			},
+		},
 	},
 	"ApprovalEdge": {
 		"cursor": {
@@ -955,6 +973,15 @@ var Plain = map[string]map[string]direct.Field{
 					return b, err
 				}
 				return scalar.AppendInt(b, v), nil
+			},
+		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[audit.Entry]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
 			},
 		},
 	},
@@ -1399,6 +1426,15 @@ var Plain = map[string]map[string]direct.Field{
 				return scalar.AppendInt(b, v), nil
 			},
 		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[contacts.Contact]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
+			},
+		},
 	},
 	"ContactEdge": {
 		"cursor": {
@@ -1721,6 +1757,15 @@ var Plain = map[string]map[string]direct.Field{
 					return b, err
 				}
 				return scalar.AppendInt(b, v), nil
+			},
+		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[customers.Customer]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
 			},
 		},
 	},

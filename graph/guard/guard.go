@@ -78,6 +78,13 @@ type Options struct {
 	// has the size that its first or last says.
 	ListSizes       map[string]int
 	DefaultListSize int
+	// ListArguments name the argument, by "Type.field", that gives a plain list
+	// its items: it has as many as were given.
+	ListArguments map[string]string
+	// Prices are what a field costs on top of its objects, by "Type.field", and
+	// what a field of an input object does where it is given, by "Input.field":
+	// work of the database that shows in no object.
+	Prices map[string]int64
 	// MaxPage (200 when 0) is the largest page that the resolvers serve. They
 	// refuse others by name of the argument, so the price need not.
 	MaxPage int
@@ -175,10 +182,28 @@ func (g *Guard) ExtensionName() string { return "Guard" }
 func (g *Guard) Validate(schema graphql.ExecutableSchema) error {
 	g.schema = schema.Schema()
 	for name := range g.options.ListSizes {
-		typ, field, _ := strings.Cut(name, ".")
-		if def := g.schema.Types[typ]; def == nil || def.Fields.ForName(field) == nil {
+		if g.field(name) == nil {
 			return errors.New("guard: no field " + name + " to assume a size of")
 		}
+	}
+	for name := range g.options.Prices {
+		if g.field(name) == nil {
+			return errors.New("guard: no field " + name + " to ask a price for")
+		}
+	}
+	for name, argument := range g.options.ListArguments {
+		if field := g.field(name); field == nil || field.Arguments.ForName(argument) == nil {
+			return errors.New("guard: no argument " + argument + " of a field " + name)
+		}
+	}
+	return nil
+}
+
+// field is the one called Type.field; nil where there is none.
+func (g *Guard) field(name string) *ast.FieldDefinition {
+	typ, field, _ := strings.Cut(name, ".")
+	if def := g.schema.Types[typ]; def != nil {
+		return def.Fields.ForName(field)
 	}
 	return nil
 }
