@@ -79,8 +79,9 @@ func serving(c *core.Core, options Options, queries *direct.Schema) *handler.Ser
 		ctx, cancel := context.WithTimeout(ctx, options.Deadline)
 		defer cancel()
 		response := next(db.WithMeter(ctx, db.MeterUnder(ctx, mostStatements)))
-		if response != nil && len(response.Errors) > mostErrors {
-			response.Errors = response.Errors[:mostErrors] // what is denied in one row is denied in all
+		if response != nil && len(response.Errors) > 0 {
+			errs := unfold(response.Errors)
+			response.Errors = errs[:min(len(errs), mostErrors)] // what is denied in one row is denied in all
 		}
 		return response
 	})

@@ -26,6 +26,7 @@ func (c *serveCommand) handler(b *bank, meters *meters, demo bool, stopping func
 	mux.Handle("/", face(partners.Refuse, partners))
 	mux.Handle("/auth/", guard(rest.RefuseToken, room.admit(rest.RefuseToken, rest.Tokens(b.Core, rest.TokenLimits{}))))
 	mux.Handle("/graphql", face(graph.Refuse, graphFace(b)))
+	mux.Handle("GET /graphql/schema", face(graph.Refuse, graph.SDL()))
 	mountPages(mux, c.plays(demo), demo)
 	mux.HandleFunc("GET /{$}", index)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })

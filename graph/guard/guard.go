@@ -37,6 +37,7 @@ const (
 	InvalidText                = "INVALID_TEXT"
 	PersistedQueryNotSupported = "PERSISTED_QUERY_NOT_SUPPORTED"
 	PersistedDocumentNotFound  = "PERSISTED_DOCUMENT_NOT_FOUND"
+	SubscriptionsNotSupported  = "SUBSCRIPTIONS_NOT_SUPPORTED"
 )
 
 // Limits are what one document may ask. A zero takes its value from
@@ -222,6 +223,9 @@ func (g *Guard) MutateOperationParameters(ctx context.Context, params *graphql.R
 	}
 	operation := graphql.GetOperationContext(ctx)
 	operation.Doc = doc.parsed
+	if errs := g.checkVariables(doc.parsed.Operations.ForName(params.OperationName), params.Variables); len(errs) > 1 {
+		return fold(errs)
+	}
 	operation.Stats.SetExtension(statsKey, &stats{document: doc})
 	return nil
 }
@@ -295,6 +299,12 @@ func (g *Guard) document(query string) (*document, gqlerror.List) {
 	if len(parsed.Operations) == 0 {
 		return nil, gqlerror.List{refused(errcode.ValidationFailed, "no operation provided")}
 	}
+	for _, operation := range parsed.Operations {
+		if operation.Operation == ast.Subscription && g.schema.Subscription == nil {
+			return nil, gqlerror.List{refused(SubscriptionsNotSupported,
+				"there are no subscriptions: ask a query again; the version of an object tells whether it has changed")}
+		}
+	}
 	if err := checkShape(parsed, g.limits); err != nil {
 		return nil, gqlerror.List{err}
 	}
@@ -346,13 +356,15 @@ func fold(errs gqlerror.List) *gqlerror.Error {
 }
 
 // missingDocument answers those who sent only a hash or an id. The message of
-// the first is what Apollo's client waits for to send the text as well.
+// the second is what clients wait for, word by word, to send the text as well.
 func missingDocument(extensions map[string]any) *gqlerror.Error {
 	switch {
 	case extensions["documentId"] != nil:
-		return refused(PersistedDocumentNotFound, "no document has this id")
+		return refused(PersistedDocumentNotFound, "no document has this id: send its text as query")
 	case extensions["persistedQuery"] != nil:
-		return refused(PersistedQueryNotSupported, "PersistedQueryNotSupported")
+		err := refused(PersistedQueryNotSupported, "PersistedQueryNotSupported")
+		err.Extensions["hint"] = "documents are not kept by their hash: send the text as query, each time; in Apollo, leave the persisted query link out"
+		return err
 	}
 	return nil
 }
