@@ -5,8 +5,11 @@ package graph
 // listSizes are those of plain lists; what is not here counts as ten. Limits per rail are at most these many, and a
 // customer's fee tiers are few.
 var listSizes = map[string]int{
-	"Customer.limits": 15, "Customer.fees": 10, "Viewer.permissions": 20, "Viewer.limits": 2, "User.roles": 3, "User.limits": 2, "User.applicationLimits": 2,
-	"ApplicationLimits.limits": 3, "Role.applications": 5, "RoleApplication.limits": 3,
+	"Customer.limits": 15, "Customer.fees": 10, "Query.feeCatalogue": 40,
+	"Viewer.permissions": 20, "Viewer.limits": 2,
+	"User.roles": 3, "User.limits": 2, "User.applicationLimits": 2, "ApplicationLimits.limits": 3,
+	"Role.applications": 5, "RoleApplication.limits": 3,
+	"AuditEntry.changes": 20, "Approval.changes": 20,
 }
 
 // The work of the database, in objects: about 50 are read in a millisecond.
@@ -15,7 +18,7 @@ const (
 	countMany = 20  // up to model.MostCounted rows
 	history   = 5   // a look into the bank's longest table
 	sorted    = 20  // an index finds the rows, but not in the order of the list
-	search    = 250 // every word of every name that begins so
+	search    = 450 // every word of every name that begins so
 	scan      = 500 // no index: the list is walked until a page is full
 )
 

@@ -231,6 +231,7 @@ type field struct {
 	typ    *ast.Type
 	plain  Field
 	isLeaf bool
+	within atomic.Pointer[selection] // of the object type that was written here last: mostly there is one
 }
 
 // selection collects what is asked of an object type at a place of the document.
@@ -248,6 +249,16 @@ func (w *writer) selection(object string, set ast.SelectionSet) *selection {
 		}
 		return s
 	})
+}
+
+// within is what a field asks of an object type.
+func (w *writer) within(f *field, object string) *selection {
+	if last := f.within.Load(); last != nil && last.object == object {
+		return last
+	}
+	s := w.selection(object, f.Selections)
+	f.within.Store(s)
+	return s
 }
 
 // object writes the fields of a selection; false where a field that must not be null is.
@@ -283,7 +294,7 @@ func (w *writer) one(ctx context.Context, f *field, o any) bool {
 	if object == "" {
 		panic(fmt.Sprintf("direct: %T is no type of the schema", o))
 	}
-	return w.object(ctx, w.selection(object, f.Selections), func(_ int, f *field) bool {
+	return w.object(ctx, w.within(f, object), func(_ int, f *field) bool {
 		switch {
 		case f.Name == "__typename":
 			return w.typename(object)
