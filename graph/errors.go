@@ -195,7 +195,8 @@ func (h handlerOptions) faults(ctx context.Context, path ast.Path, faults []*fau
 // unfold gives each fault its own error in the response.
 func unfold(errs gqlerror.List) (all gqlerror.List) {
 	for _, err := range errs {
-		if several, ok := err.Err.(gqlerror.List); ok {
+		var several gqlerror.List
+		if errors.As(err.Err, &several) {
 			all = append(all, several...)
 			continue
 		}

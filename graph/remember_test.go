@@ -32,11 +32,15 @@ func TestWhatIsRememberedDoesNotGrowWithRequests(t *testing.T) {
 			request{`query($uid: UID!, $n: Int) { customer(by: {uid: $uid}) { uid accounts(first: $n) { totalCount nodes { uid customer { uid parent { uid } } } } } }`, first},
 			request{`query($uid: UID!) { a: customer(by: {uid: $uid}) { ...one ...two } b: customer(by: {uid: $uid}) { ...two ...one legalName } }` + fragments, variables{"uid": uid}},
 			request{`query($uid: UID!, $yes: Boolean!) { customer(by: {uid: $uid}) { uid legalName @include(if: $yes) signatories { nodes { uid } } } }`, first},
-			request{`query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Customer { ...one } ... on Signatory { fullName customer { ...one ...two } } } }` + fragments,
-				variables{"ids": []string{"cus_" + uid, "sig_" + signatory.UID.String()}}},
+			request{
+				`query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Customer { ...one } ... on Signatory { fullName customer { ...one ...two } } } }` + fragments,
+				variables{"ids": []string{"cus_" + uid, "sig_" + signatory.UID.String()}},
+			},
 			request{`query($n: Int) { customers(first: $n) { nodes { ...one } edges { node { ...two } } } customers(first: $n) { totalCount } }` + fragments, variables{"n": n + 1}},
-			request{`mutation($in: ChangeSignatoryInput!) { changeSignatory(input: $in) { replayed signatory { uid title customer { ...one } } again: signatory { fullName customer { ...two } } } }` + fragments,
-				variables{"in": variables{"uid": signatory.UID.String(), "title": fmt.Sprint("Director ", n), "idempotencyKey": fmt.Sprint("key ", n)}}},
+			request{
+				`mutation($in: ChangeSignatoryInput!) { changeSignatory(input: $in) { replayed signatory { uid title customer { ...one } } again: signatory { fullName customer { ...two } } } }` + fragments,
+				variables{"in": variables{"uid": signatory.UID.String(), "title": fmt.Sprint("Director ", n), "idempotencyKey": fmt.Sprint("key ", n)}},
+			},
 			request{`{ __type(name: "Customer") { name } customer(by: {uid: "` + uid + `"}) { ...two } }` + fragments, nil},
 		)
 	}
