@@ -67,17 +67,18 @@ func (s *share) hold(ctx context.Context) (leave func(), err error) {
 // has waited longest since its last turn; within the bank likewise to a caller, and to a caller's work as it came.
 //
 // A caller alone may fill three quarters of the pool, a bank seven eighths: whoever comes next finds a place, and does
-// not wait for the longest statement of somebody else.
+// not wait for the longest statement of somebody else. The program's own work is not bounded so.
 type places struct {
-	mu                       sync.Mutex
-	free, perBank, perCaller int
-	turn                     uint64
-	banks                    map[int64]*bankLine
+	mu         sync.Mutex
+	free, size int
+	turn       uint64
+	banks      map[int64]*bankLine
 }
 
 // line is what decides whose turn it is.
 type line struct {
 	held    int
+	most    int // that it may hold
 	waiting int
 	turn    uint64 // of the last place it was given, or when it came
 }
@@ -93,7 +94,7 @@ type callerLine struct {
 }
 
 func newPlaces(size int) *places {
-	return &places{free: size, perBank: size - size/8, perCaller: size - size/4, banks: map[int64]*bankLine{}}
+	return &places{free: size, size: size, banks: map[int64]*bankLine{}}
 }
 
 // enter waits for a place, which leave gives back.
@@ -101,7 +102,7 @@ func (p *places) enter(ctx context.Context, s *share) (leave func(), err error) 
 	p.mu.Lock()
 	bank, caller := p.linesOf(s)
 	leave = func() { p.leave(s, bank, caller) }
-	if p.free > 0 && bank.held < p.perBank && caller.held < p.perCaller { // who waits waits for its own
+	if p.free > 0 && bank.held < bank.most && caller.held < caller.most { // who waits waits for its own
 		p.give(bank, caller)
 		p.mu.Unlock()
 		return leave, nil
@@ -134,21 +135,26 @@ func (p *places) enter(ctx context.Context, s *share) (leave func(), err error) 
 func (p *places) linesOf(s *share) (*bankLine, *callerLine) {
 	bank, known := p.banks[s.tenant]
 	if !known {
-		bank = &bankLine{line: p.newLine(), callers: map[string]*callerLine{}}
+		bank = &bankLine{line: p.newLine(s.tenant == 0, 8), callers: map[string]*callerLine{}}
 		p.banks[s.tenant] = bank
 	}
 	caller, known := bank.callers[s.caller]
 	if !known {
-		caller = &callerLine{line: p.newLine()}
+		caller = &callerLine{line: p.newLine(s.caller == "", 4)}
 		bank.callers[s.caller] = caller
 	}
 	return bank, caller
 }
 
-// newLine is a line whose turn comes after those of all who are waiting already.
-func (p *places) newLine() line {
+// newLine is a line whose turn comes after those of all who are waiting already, and that leaves a part of the places to
+// others, but for the program's own.
+func (p *places) newLine(own bool, part int) line {
 	p.turn++
-	return line{turn: p.turn}
+	l := line{turn: p.turn, most: p.size}
+	if !own {
+		l.most -= p.size / part
+	}
+	return l
 }
 
 func (p *places) give(bank *bankLine, caller *callerLine) {
@@ -183,26 +189,26 @@ func (p *places) leave(s *share, bank *bankLine, caller *callerLine) {
 // next is whose turn it is among those who wait and may have a further place; nil when there is nobody.
 func (p *places) next() (bank *bankLine, caller *callerLine) {
 	for _, b := range p.banks {
-		if !b.mayHave(p.perBank) || bank != nil && !b.before(bank.line) {
+		if !b.mayHave() || bank != nil && !b.before(bank.line) {
 			continue
 		}
-		if c := b.next(p.perCaller); c != nil {
+		if c := b.next(); c != nil {
 			bank, caller = b, c
 		}
 	}
 	return bank, caller
 }
 
-func (b *bankLine) next(most int) (caller *callerLine) {
+func (b *bankLine) next() (caller *callerLine) {
 	for _, c := range b.callers {
-		if c.mayHave(most) && (caller == nil || c.before(caller.line)) {
+		if c.mayHave() && (caller == nil || c.before(caller.line)) {
 			caller = c
 		}
 	}
 	return caller
 }
 
-func (l line) mayHave(most int) bool { return l.waiting > 0 && l.held < most }
+func (l line) mayHave() bool { return l.waiting > 0 && l.held < l.most }
 
 func (l line) before(other line) bool {
 	if l.held != other.held {

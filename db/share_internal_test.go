@@ -156,7 +156,7 @@ func TestNoPlaceIsLost(t *testing.T) {
 					q.mu.Lock()
 					for _, bank := range q.banks {
 						for _, caller := range bank.callers {
-							if bank.held > q.perBank || caller.held > q.perCaller || q.free < 0 {
+							if bank.held > bank.most || caller.held > caller.most || q.free < 0 {
 								t.Errorf("%d free, a bank has %d, a caller %d of %d", q.free, bank.held, caller.held, size)
 							}
 						}
