@@ -21,16 +21,17 @@ import (
 type Batch struct {
 	pool     *pgxpool.Pool
 	replica  *replica // nil: it is read from the pool
+	readers  *places
 	queue    pgx.Batch
 	unfilled []func(error)
 	clear    []func() // what a replica filled that then failed
 }
 
 // Batch starts an empty one.
-func (d *DB) Batch() *Batch { return &Batch{pool: d.fresh, replica: d.replica} }
+func (d *DB) Batch() *Batch { return &Batch{pool: d.fresh, replica: d.replica, readers: d.readers} }
 
 // Fresh is Batch for what was just written: it never reads from a replica, which may lag.
-func (d *DB) Fresh() *Batch { return &Batch{pool: d.fresh} }
+func (d *DB) Fresh() *Batch { return &Batch{pool: d.fresh, readers: d.readers} }
 
 // Len is how many statements wait to be sent.
 func (b *Batch) Len() int { return b.queue.Len() }
@@ -48,7 +49,7 @@ func (b *Batch) Send(ctx context.Context) error {
 	defer cancel()
 	err := meterOf(ctx).spend(b.queue.Len(), 1)
 	if err == nil {
-		err = b.read(ctx)
+		err = b.readers.read(ctx, func() error { return b.read(ctx) })
 	}
 	if err != nil {
 		err = fmt.Errorf("read from the database: %w", err)

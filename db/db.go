@@ -25,6 +25,8 @@ type DB struct {
 	fresh   *pgxpool.Pool // reads of the database itself
 	replica *replica      // nil: there is none
 
+	readers, writers *places // of batches and of transactions: share.go
+
 	bounds string // sets those of a transaction, as a pooler may have kept the connection from having them
 }
 
@@ -72,7 +74,10 @@ func Open(url string, options Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &DB{DB: bun.NewDB(pool, newBinding()).WithQueryHook(meterHook{}), fresh: fresh, bounds: boundsOf(write)}
+	d := &DB{
+		DB: bun.NewDB(pool, newBinding()).WithQueryHook(meterHook{}), fresh: fresh, bounds: boundsOf(write),
+		readers: newPlaces(size), writers: newPlaces(max(1, size-1)), // one is left for what is no transaction
+	}
 	if options.ReadURL != "" {
 		reads, err := openReads(options.ReadURL, size, &way{unprepared: options.Unprepared, patience: 2 * longestProbe}, options.Tracer)
 		if err != nil {

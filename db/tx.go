@@ -68,6 +68,11 @@ func (d *DB) once(ctx context.Context, tenant int64, fn func(ctx context.Context
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	waiting := time.AfterFunc(patience, func() { end(ErrBusy) })
+	leave, err := d.writers.enter(ctx, shareOf(ctx, tenant))
+	if err != nil {
+		return false, err
+	}
+	defer leave()
 	tx, err := d.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if !waiting.Stop() && err == nil {
 		_ = tx.Rollback()

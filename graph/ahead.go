@@ -45,7 +45,7 @@ func operationOf(ctx context.Context) *operation {
 }
 
 // begin gives the operation of this context its empty state.
-func begin(ctx context.Context, c *core.Core) {
+func begin(ctx context.Context, c *core.Core, queries *direct.Schema) {
 	op := graphql.GetOperationContext(ctx)
 	op.Stats.SetExtension(operationKey, &operation{core: c, fresh: op.Operation.Operation == ast.Mutation, document: queries.Document(op), families: map[any]*siblings{}})
 }

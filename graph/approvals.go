@@ -28,7 +28,7 @@ func (o *operation) approvals(ctx context.Context, f graphql.CollectedField) (*m
 	rows := o.core.Changes.List(ctx, b, by, asked.want, w)
 	var count *db.Rows[db.Count]
 	if asked.count {
-		count = o.core.Changes.Count(ctx, b, by)
+		count = o.core.Changes.CountUpTo(ctx, b, by, model.MostCounted+1)
 	}
 	err = o.read(ctx, b, []step{func(ctx context.Context, next *db.Batch) []step {
 		shown := page.Cut(rows.Items, w).Items

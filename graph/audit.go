@@ -42,7 +42,7 @@ func historyOf[O any, P interface {
 			return audit.OfObjects(ctx, b, object, of, want, w)
 		},
 		count: func(ctx context.Context, _ *operation, b *db.Batch, of []P, _ struct{}) *db.Many[P, db.Count] {
-			return audit.CountOfObjects(ctx, b, object, of)
+			return audit.CountOfObjects(ctx, b, object, of, model.MostCounted+1)
 		},
 		key: auditID, kind: func() *kind { return auditKind },
 	})
@@ -65,7 +65,7 @@ func (o *operation) audit(ctx context.Context, f graphql.CollectedField) (*model
 	rows := o.core.Audit.List(ctx, b, by, asked.want, w)
 	var count *db.Rows[db.Count]
 	if asked.count {
-		count = o.core.Audit.Count(ctx, b, by)
+		count = o.core.Audit.CountUpTo(ctx, b, by, model.MostCounted+1)
 	}
 	err = o.read(ctx, b, []step{func(ctx context.Context, next *db.Batch) []step {
 		if len(asked.further) == 0 {

@@ -94,7 +94,11 @@ func (r reply) errors() string {
 
 func ask(ctx context.Context, h http.Handler, document string) (r reply) {
 	body, _ := json.Marshal(map[string]string{"query": document})
-	request := httptest.NewRequest(http.MethodPost, "/graphql", bytes.NewReader(body)).WithContext(ctx)
+	return post(ctx, h, string(body))
+}
+
+func post(ctx context.Context, h http.Handler, body string) (r reply) {
+	request := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(body)).WithContext(ctx)
 	request.Header.Set("Content-Type", "application/json")
 	recorder := httptest.NewRecorder()
 	h.ServeHTTP(recorder, request)
@@ -184,6 +188,8 @@ func (w *documents) arguments(field *ast.FieldDefinition) {
 	var written []string
 	for _, argument := range field.Arguments {
 		switch {
+		case argument.Name == "ids" && w.values["[ID]"] != nil:
+			written = append(written, "ids: "+w.value("[ID]"))
 		case argument.Name == "ids":
 			written = append(written, "ids: ["+w.value("ID")+", "+w.value("ID")+"]")
 		case argument.Name == "after" || argument.Name == "before" || argument.Name == "last" && w.random.IntN(4) > 0:

@@ -123,15 +123,13 @@ func (h handlerOptions) present(ctx context.Context, err error) *gqlerror.Error 
 	if errors.As(err, &language) && language.Path != nil {
 		path = language.Path
 	}
-	if f, ok := fault.Of(err); ok {
-		if customers.ErrOutOfScope.Is(f) { // nobody can tell a foreign customer from an absent one
-			f = customers.ErrNotFound
+	if own := graphql.GetPath(ctx); len(own) > 0 && len(path) > len(own) {
+		if f, ok := fault.Of(err); ok && f.Kind == fault.Invalid && f.Field == "" {
+			err, path = malformedArgument(ctx, path[len(own):], err), own // gqlgen says by the path which argument it could not read
 		}
-		f, _ = fault.Of(fault.Called(f, words[f.Subject]))
-		if own := graphql.GetPath(ctx); f.Kind == fault.Invalid && f.Field == "" && len(own) > 0 && len(path) > len(own) {
-			f, path = f.On(path[len(own):].String()), own // gqlgen says by the path which argument it could not read
-		}
-		return h.error(ctx, path, f)
+	}
+	if faults := faultsOf(err); len(faults) > 0 {
+		return h.faults(ctx, path, faults)
 	}
 	if errors.Is(err, db.ErrTooManyStatements) {
 		return h.error(ctx, path, errTooMuch)
@@ -142,6 +140,9 @@ func (h handlerOptions) present(ctx context.Context, err error) *gqlerror.Error 
 		if len(path) > 1 && path[0] == ast.PathName("variable") && shown.Extensions["code"] == errcode.ValidationFailed {
 			// gqlparser's place of a wrong variable; a path in an answer is one of its data (specification, 7.1.2).
 			shown.Message, shown.Path = "$"+path[1:].String()+" "+shown.Message, nil
+			if field := variableField(ctx, path[1:]); field != "" {
+				shown.Extensions = map[string]any{"code": errcode.ValidationFailed, "field": field}
+			}
 		}
 		return h.tagged(ctx, &shown, nil)
 	}
@@ -156,10 +157,68 @@ func (h handlerOptions) present(ctx context.Context, err error) *gqlerror.Error 
 	return h.error(ctx, path, fault.New(fault.Internal, "", "internal error"))
 }
 
+// faultsOf are the faults of an error, in the words of the schema: all that is wrong with an input, or one.
+func faultsOf(err error) (all []*fault.Fault) {
+	var several fault.Faults
+	if !errors.As(err, &several) {
+		f, ok := fault.Of(err)
+		if !ok {
+			return nil
+		}
+		several = fault.Faults{f}
+	}
+	for _, f := range several {
+		if customers.ErrOutOfScope.Is(f) { // nobody can tell a foreign customer from an absent one
+			f = customers.ErrNotFound
+		}
+		f, _ = fault.Of(fault.Called(f, words[f.Subject]))
+		all = append(all, f)
+	}
+	return all
+}
+
+// faults is the error of several faults. gqlgen takes one from a presenter: the others ride behind it, and unfold
+// takes them out of the response.
+func (h handlerOptions) faults(ctx context.Context, path ast.Path, faults []*fault.Fault) *gqlerror.Error {
+	list := make(gqlerror.List, len(faults))
+	for i, f := range faults {
+		list[i] = h.error(ctx, path, f)
+	}
+	if len(list) == 1 {
+		return list[0]
+	}
+	first := *list[0]
+	first.Err = list
+	return &first
+}
+
+// unfold gives each fault its own error in the response.
+func unfold(errs gqlerror.List) (all gqlerror.List) {
+	for _, err := range errs {
+		var several gqlerror.List
+		if errors.As(err.Err, &several) {
+			all = append(all, several...)
+			continue
+		}
+		all = append(all, err)
+	}
+	return all
+}
+
 func (h handlerOptions) error(ctx context.Context, path ast.Path, f *fault.Fault) *gqlerror.Error {
-	shown := &gqlerror.Error{Message: f.Message, Path: path, Extensions: map[string]any{"kind": f.Kind, "code": codeOf(f)}}
+	shown := &gqlerror.Error{Message: f.Error(), Path: path, Extensions: map[string]any{"kind": f.Kind, "code": codeOf(f)}}
 	if f.Field != "" {
 		shown.Extensions["field"] = f.Field
+	}
+	switch {
+	case f.Detail == "":
+	case f.Kind == fault.Denied:
+		needs := strings.Split(f.Detail, "|")
+		shown.Message += ": it needs " + strings.Join(needs, " or ")
+		shown.Extensions["permissions"] = needs
+	case f.Kind == fault.State:
+		shown.Message += ": it is " + f.Detail
+		shown.Extensions["state"] = f.Detail
 	}
 	return h.tagged(ctx, shown, f)
 }

@@ -40,3 +40,9 @@ func (o *operation) forget() {
 		s.mu.Unlock()
 	}
 }
+
+// Remembering makes a handler that says how much it remembers of documents.
+func Remembering(c *core.Core, options Options) (handler http.Handler, remembered func() int) {
+	own := direct.New(*queries)
+	return serving(c, options, own), own.Remembered
+}

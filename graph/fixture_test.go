@@ -410,6 +410,8 @@ type shown struct {
 	Extensions struct {
 		Kind, Code, Field, RequestID string
 		Limit, Requested             int64
+		State                        string
+		Permissions                  []string
 	}
 }
 

@@ -43,12 +43,6 @@ const mostStatements = 60
 // mostErrors is how many errors one answer tells.
 const mostErrors = 100
 
-// limits per rail are at most these many, and a customer's fee tiers are few: the price check counts them so.
-var listSizes = map[string]int{
-	"Customer.limits": 15, "Customer.fees": 10, "Viewer.permissions": 20, "Viewer.limits": 2, "User.roles": 3, "User.limits": 2, "User.applicationLimits": 2,
-	"ApplicationLimits.limits": 3, "Role.applications": 5, "RoleApplication.limits": 3,
-}
-
 // New makes the handler of /graphql. Callers are known before it runs: the context carries them.
 func New(c *core.Core, options Options) http.Handler { return serving(c, options, queries) }
 
@@ -74,18 +68,20 @@ func serving(c *core.Core, options Options, queries *direct.Schema) *handler.Ser
 			_, err := access.Require(ctx, access.ExploreGraphQL)
 			return err == nil
 		},
-		ListSizes: listSizes, DefaultListSize: 10, MaxPage: page.Most, Documents: 500,
+		ListSizes: listSizes, DefaultListSize: 10, ListArguments: map[string]string{"Query.nodes": "ids"}, Prices: prices,
+		MaxPage: page.Most, Documents: 500,
 	})
 	server.AroundOperations(func(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
-		begin(ctx, c)
+		begin(ctx, c, queries)
 		return next(ctx)
 	})
 	server.AroundResponses(func(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
 		ctx, cancel := context.WithTimeout(ctx, options.Deadline)
 		defer cancel()
 		response := next(db.WithMeter(ctx, db.MeterUnder(ctx, mostStatements)))
-		if response != nil && len(response.Errors) > mostErrors {
-			response.Errors = response.Errors[:mostErrors] // what is denied in one row is denied in all
+		if response != nil && len(response.Errors) > 0 {
+			errs := unfold(response.Errors)
+			response.Errors = errs[:min(len(errs), mostErrors)] // what is denied in one row is denied in all
 		}
 		return response
 	})

@@ -17,6 +17,7 @@ import (
 	"bankgraph/core/signatories"
 	"bankgraph/db"
 	"bankgraph/graph/generated"
+	"bankgraph/graph/model"
 	"bankgraph/graph/scalar"
 )
 
@@ -59,7 +60,7 @@ var (
 			return o.core.Accounts.OfCustomers(ctx, b, of, by, want, w)
 		},
 		count: func(ctx context.Context, o *operation, b *db.Batch, of []customers.UID, by accounts.Search) *db.Many[customers.UID, db.Count] {
-			return o.core.Accounts.CountOfCustomers(ctx, b, of, by)
+			return o.core.Accounts.CountUpTo(ctx, b, of, by, model.MostCounted+1)
 		},
 		key: accountUID, kind: func() *kind { return accountKind },
 	})
@@ -68,7 +69,7 @@ var (
 			return o.core.Contacts.OfCustomers(ctx, b, of, by, want, w)
 		},
 		count: func(ctx context.Context, o *operation, b *db.Batch, of []customers.UID, by contacts.Search) *db.Many[customers.UID, db.Count] {
-			return o.core.Contacts.CountOfCustomers(ctx, b, of, by)
+			return o.core.Contacts.CountUpTo(ctx, b, of, by, model.MostCounted+1)
 		},
 		key: contactUID, kind: func() *kind { return contactKind },
 	})

@@ -3,12 +3,10 @@ package graph
 import (
 	"context"
 	"errors"
-	"fmt"
 	"reflect"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
-	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"bankgraph/core/fault"
 	"bankgraph/core/page"
@@ -35,16 +33,10 @@ func decode[T any](ctx context.Context, a arguments, name string) (value T, err 
 	if a[name] == nil {
 		return value, nil
 	}
-	read, err := generated.Inputs[reflect.TypeFor[T]()](ctx, a[name])
-	var at *gqlerror.Error
-	if errors.As(err, &at) {
-		for _, step := range at.Path[len(graphql.GetPath(ctx)):] {
-			name = fmt.Sprint(name, ".", step)
-		}
-		return value, fault.Field("argument", name, fault.Malformed, at.Message)
-	}
+	reader := generated.Inputs[reflect.TypeFor[T]()]
+	read, err := reader(ctx, a[name])
 	if err != nil {
-		return value, fault.Field("argument", name, fault.Malformed, err.Error())
+		return value, malformed(ctx, name, a[name], reader, fault.Field("argument", name, fault.Malformed, err.Error()))
 	}
 	return read.(T), nil
 }
@@ -136,7 +128,7 @@ func inRows(ctx context.Context, k *kind, selection ast.SelectionSet) (s selecte
 					rows(edge.Selections)
 				}
 			}
-		case "totalCount":
+		case "totalCount", "totalCountIsExact":
 			s.count = true
 		}
 	}

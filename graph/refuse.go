@@ -3,6 +3,7 @@ package graph
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 
 	"bankgraph/core/fault"
 )
@@ -41,5 +42,9 @@ func Refuse(w http.ResponseWriter, _ *http.Request, err error) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string][]problem{"errors": {{why.Message, extensions{why.Kind, codeOf(why)}}}})
+	message := why.Message
+	if why.Kind == fault.Denied && why.Detail != "" {
+		message += ": it needs " + strings.ReplaceAll(why.Detail, "|", " or ")
+	}
+	_ = json.NewEncoder(w).Encode(map[string][]problem{"errors": {{message, extensions{why.Kind, codeOf(why)}}}})
 }

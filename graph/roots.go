@@ -164,7 +164,7 @@ func (o *operation) customers(ctx context.Context, f graphql.CollectedField) (*m
 	rows := o.core.Customers.List(ctx, b, by, asked.want, w)
 	var count *db.Rows[db.Count]
 	if asked.count {
-		count = o.core.Customers.Count(ctx, b, by)
+		count = o.core.Customers.CountUpTo(ctx, b, by, model.MostCounted+1)
 	}
 	if err := o.read(ctx, b, []step{o.customersArrive(rows, w, asked.further)}); err != nil {
 		return nil, err

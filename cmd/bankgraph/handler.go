@@ -33,6 +33,7 @@ func (c *serveCommand) handler(b *bank, meters *meters, health *health, demo boo
 	}
 	site.pages["/"] = http.HandlerFunc(index)
 	site.pages["/healthz"] = http.HandlerFunc(alive)
+	site.pages["/graphql/schema"] = face(graph.Refuse, never, graph.SDL())
 	site.pages["/readyz"] = readiness(b.Core, health, stopping, false)
 
 	return identify(rest.Addressed(c.TrustedProxies, meters.observe(site, c.cors(demo, site))))

@@ -258,7 +258,7 @@ func TestPagesOfThisMachineMayCallTheDemoBank(t *testing.T) {
 	s := newService(t, serveCommand{})
 	for origin, want := range map[string]bool{"http://localhost:5173": true, "http://127.0.0.1": true, "http://[::1]:80": true, "https://evil.example": false, "http://localhost.evil.example": false} {
 		for _, demo := range []bool{true, false} {
-			handler := (&serveCommand{exposure: exposure{Unsent: 64}}).handler(s.bank, newMeters(s.bank.DB), demo, s.stopping.Load)
+			handler := (&serveCommand{exposure: exposure{Unsent: 64}}).handler(s.bank, newMeters(s.bank.DB), newHealth(newMeters(s.bank.DB)), demo, s.stopping.Load)
 			request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/graphql", http.NoBody)
 			request.Header.Set("Origin", origin)
 			answer := httptest.NewRecorder()

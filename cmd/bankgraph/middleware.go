@@ -18,6 +18,7 @@ import (
 	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/fault"
+	"bankgraph/db"
 )
 
 // refusal answers a request that is turned away, in the manner of the face that it was meant for.
@@ -97,7 +98,7 @@ func authenticate(c *core.Core, refuse refusal, next http.Handler) http.Handler 
 			seen.tenant, seen.client = caller.TenantCode, caller.Client
 		}
 		caller.Request = idOf(r.Context())
-		ctx := access.With(r.Context(), caller)
+		ctx := db.WithShare(access.With(r.Context(), caller), int64(caller.Tenant), caller.Party())
 		defer recordRefusals(ctx, c)
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})

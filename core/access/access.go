@@ -214,9 +214,17 @@ func RequireTo(ctx context.Context, what Attempt, oneOf ...Permission) (Caller, 
 	}
 	if len(oneOf) > 0 && !slices.ContainsFunc(oneOf, c.May) {
 		c.refuse(Refusal{what, oneOf})
-		return Caller{}, ErrDenied
+		return Caller{}, ErrDenied.With(listed(oneOf))
 	}
 	return c.Caller, nil
+}
+
+func listed(oneOf []Permission) string {
+	names := make([]string, len(oneOf))
+	for i, p := range oneOf {
+		names[i] = string(p)
+	}
+	return strings.Join(names, "|")
 }
 
 // Refusal is an attempt of a caller that lacks the permission, or to read what is not the caller's to see.

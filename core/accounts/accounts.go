@@ -160,15 +160,21 @@ var countOf db.Texts[db.Count]
 
 // CountOfCustomers counts the accounts of each customer.
 func (s *Service) CountOfCustomers(ctx context.Context, b *db.Batch, of []customers.UID, by Search) *db.Many[customers.UID, db.Count] {
+	return s.CountUpTo(ctx, b, of, by, 0)
+}
+
+// CountUpTo is CountOfCustomers that stops at most accounts of each, where most is not 0.
+func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, of []customers.UID, by Search, most int64) *db.Many[customers.UID, db.Count] {
 	caller, err := access.Require(ctx, access.ViewAccounts)
 	if err != nil {
 		return db.Refuse[customers.UID, db.Count](err)
 	}
 	p := db.Params{caller.Tenant, of}
 	where := by.where(s, caller.Tenant, &p)
-	text := countOf.Get(where.Key(), func() string {
-		q := db.Select0[Account]("a.customer AS of, count(*) AS n").Where("a.tenant = $1").Where("a.customer = ANY($2)").Where("a.deleted_at IS NULL")
-		return where.On(q).GroupExpr("a.customer").String()
+	limit := p.Up(most)
+	text := countOf.Get(where.Key()+limit, func() string {
+		q := db.Select0[Account]("1").Where("a.tenant = $1").Where("a.customer = p.parent").Where("a.deleted_at IS NULL")
+		return db.CountEachText("unnest($2::bigint[]) AS p(parent)", "p.parent", where.On(q), limit)
 	})
 	return db.QueueMany(b, text, func(c *db.Count) customers.UID { return customers.UID(c.Of) }, p...)
 }

@@ -124,7 +124,7 @@ func (s *Service) removeSweepTx(ctx context.Context, tx *changes.Tx, at changes.
 // have yet to agree to them, or have refused.
 func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, a *Account, w *Sweep, draft SweepDraft) error {
 	if a.Status != Active {
-		return ErrNotActive
+		return ErrNotActive.With(string(a.Status))
 	}
 	if err := draft.to(w); err != nil {
 		return err

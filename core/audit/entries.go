@@ -99,16 +99,17 @@ func newestFirst(w page.Window, p *db.Params, where *db.Conditions) (order strin
 	return order
 }
 
-// Count reads how many entries a search finds.
-func (s *Service) Count(ctx context.Context, b *db.Batch, by Search) *db.Rows[db.Count] {
+// CountUpTo reads how many entries a search finds, and stops at most: the record is the longest list of the bank.
+func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, by Search, most int64) *db.Rows[db.Count] {
 	caller, err := access.Require(ctx, access.ViewAudit)
 	if err != nil {
 		return db.RefuseRows[db.Count](err)
 	}
 	p := db.Params{caller.Tenant, caller.Within()}
 	where := append(Within("e", caller.Reach), by.where(&p)...)
-	text := counting.Get(shape{where: where.Key()}, func() string {
-		return where.On(db.Select0[Entry]("count(*) AS n").Where("e.tenant = $1")).String()
+	limit := p.Up(most)
+	text := counting.Get(shape{where: where.Key(), order: limit}, func() string {
+		return db.CountText(where.On(db.Select0[Entry]("1").Where("e.tenant = $1")), limit)
 	})
 	return db.Queue(b, text, p...)
 }
@@ -138,19 +139,20 @@ func OfObjects[K key](ctx context.Context, b *db.Batch, kind string, of []K, wan
 	return db.QueueMany(b, text, func(e *Entry) K { return byUID[e.UID] }, p...)
 }
 
-// CountOfObjects counts the history of each object of a kind.
-func CountOfObjects[K key](ctx context.Context, b *db.Batch, kind string, of []K) *db.Many[K, db.Count] {
+// CountOfObjects counts the history of each object of a kind, and stops at most.
+func CountOfObjects[K key](ctx context.Context, b *db.Batch, kind string, of []K, most int64) *db.Many[K, db.Count] {
 	caller, err := access.Require(ctx, access.ViewAudit)
 	if err != nil {
 		return db.Refuse[K, db.Count](err)
 	}
 	uids, _ := texted(of)
-	where := append(Within("e", caller.Reach), "e.object = $3")
-	text := countingOf.Get(shape{where: where.Key()}, func() string {
-		return where.On(db.Select0[Entry]("p.place AS of, count(*) AS n").Join("JOIN unnest($4::text[]) WITH ORDINALITY AS p(uid, place) ON p.uid = e.uid").
-			Where("e.tenant = $1")).GroupExpr("p.place").String()
+	p := db.Params{caller.Tenant, caller.Within(), kind, uids}
+	limit := p.Up(most)
+	where := append(Within("e", caller.Reach), "e.object = $3", "e.uid = p.uid")
+	text := countingOf.Get(shape{where: where.Key(), order: limit}, func() string {
+		return db.CountEachText("unnest($4::text[]) WITH ORDINALITY AS p(uid, place)", "p.place", where.On(db.Select0[Entry]("1").Where("e.tenant = $1")), limit)
 	})
-	return db.QueueMany(b, text, func(c *db.Count) K { return of[c.Of-1] }, caller.Tenant, caller.Within(), kind, uids)
+	return db.QueueMany(b, text, func(c *db.Count) K { return of[c.Of-1] }, p...)
 }
 
 // texted are the numbers of objects as the record has them.

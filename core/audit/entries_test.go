@@ -75,7 +75,7 @@ func (h *history) list(ctx context.Context, by audit.Search) (found []string, co
 		}
 		found = append(found, strings.Join(words, " "))
 	}
-	counted, err := coretest.Rows(h.Bank, ctx, func(b *db.Batch) *db.Rows[db.Count] { return h.Audit.Count(ctx, b, by) })
+	counted, err := coretest.Rows(h.Bank, ctx, func(b *db.Batch) *db.Rows[db.Count] { return h.Audit.CountUpTo(ctx, b, by, 0) })
 	if err != nil || len(counted) != 1 {
 		h.Fatalf("%v, %v", counted, err)
 	}
@@ -178,16 +178,16 @@ func TestEachObjectHasItsOwnHistory(t *testing.T) {
 		t.Errorf("before %d: %v of %v", whole[3], got, whole)
 	}
 	counts, err := coretest.Many(h.Bank, h.Partner(h.partner), func(b *db.Batch) *db.Many[signatories.UID, db.Count] {
-		return audit.CountOfObjects(h.Partner(h.partner), b, "signatory", of)
+		return audit.CountOfObjects(h.Partner(h.partner), b, "signatory", of, 0)
 	})
-	if err != nil || counts[of[0]][0].N != 5 || counts[of[1]] != nil {
+	if err != nil || counts[of[0]][0].N != 5 || counts[of[1]][0].N != 0 {
 		t.Errorf("counts = %v, %v", counts, err)
 	}
 	denied := h.As(access.ViewCustomers)
 	if many := audit.OfObjects(denied, h.Batch(), "signatory", of, db.Columns{}, page.First(1)); !errors.Is(many.Err, access.ErrDenied) {
 		t.Errorf("without the permission: %v", many.Err)
 	}
-	if many := audit.CountOfObjects(denied, h.Batch(), "signatory", of); !errors.Is(many.Err, access.ErrDenied) {
+	if many := audit.CountOfObjects(denied, h.Batch(), "signatory", of, 0); !errors.Is(many.Err, access.ErrDenied) {
 		t.Errorf("without the permission: %v", many.Err)
 	}
 }

@@ -139,9 +139,9 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 	case !known:
 		return 0, fmt.Errorf("approval %s is of operation %q, which this program does not have", w.UID, w.Operation)
 	case !tx.Caller.May(op.named().needs):
-		return 0, access.ErrDenied
+		return 0, access.ErrDenied.With(string(op.named().needs))
 	case w.Status != Open:
-		return 0, ErrDecided
+		return 0, ErrDecided.With(string(w.Status))
 	case d.Approve && tx.Caller.Same(w.MakerClient, w.MakerLogin):
 		return 0, ErrOwn
 	case !tx.Caller.Reach.AtLeast(w.Decides) && !tx.Caller.Same(w.MakerClient, w.MakerLogin):

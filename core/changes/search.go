@@ -105,16 +105,17 @@ func (s *Service) List(ctx context.Context, b *db.Batch, by Search, want db.Colu
 	return db.Queue(b, text, p...)
 }
 
-// Count reads how many approvals a search finds.
-func (s *Service) Count(ctx context.Context, b *db.Batch, by Search) *db.Rows[db.Count] {
+// CountUpTo reads how many approvals a search finds, and stops at most.
+func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, by Search, most int64) *db.Rows[db.Count] {
 	caller, err := access.Require(ctx, access.ViewCustomers)
 	if err != nil {
 		return db.RefuseRows[db.Count](err)
 	}
 	p := db.Params{caller.Tenant, caller.Within()}
 	where := by.where(caller, &p)
-	text := counting.Get(shape{where: where.Key()}, func() string {
-		return where.On(db.Select0[Approval]("count(*) AS n").Where("p.tenant = $1")).String()
+	limit := p.Up(most)
+	text := counting.Get(shape{where: where.Key(), order: limit}, func() string {
+		return db.CountText(where.On(db.Select0[Approval]("1").Where("p.tenant = $1")), limit)
 	})
 	return db.Queue(b, text, p...)
 }

@@ -113,7 +113,7 @@ func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, draft *Draft, r *r
 	case r.Partner == 0:
 		return ErrNoPartner
 	case !inBusiness(r.PartnerIs):
-		return ErrInactive
+		return ErrInactive.With(string(r.PartnerIs))
 	}
 	switch {
 	case draft.RelationshipType != nil:

@@ -33,7 +33,10 @@ func (h *Held) changeableBy(caller access.Caller) error {
 	if caller.Reach == access.OfBank || inBusiness(h.Status) && (h.Partner == "" || inBusiness(h.Partner)) {
 		return nil
 	}
-	return ErrInactive
+	if !inBusiness(h.Status) {
+		return ErrInactive.With(string(h.Status))
+	}
+	return ErrInactive.With(string(h.Partner)) // its partner's
 }
 
 // inBusiness tells whether a status lets a customer change what it has.

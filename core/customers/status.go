@@ -74,7 +74,7 @@ func (c *Customer) become(caller access.Caller, to Status) error {
 	case c.RelationshipType == RelationSelf:
 		return ErrSelf
 	case !slices.Contains(next[c.Status], to):
-		return ErrStatus
+		return ErrStatus.With(string(c.Status))
 	}
 	c.Status = to
 	return nil

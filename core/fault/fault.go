@@ -46,6 +46,7 @@ type Fault struct {
 	Field   string  // the field as the caller wrote it, when one field is to blame
 	Problem Problem // what is wrong with the field
 	Message string
+	Detail  string // of Denied the permissions that would do, with | between them; of State the state that is in the way
 
 	code   string // of a declared one
 	origin *Fault // the declared fault that this one specialises
@@ -80,16 +81,17 @@ type Kept struct {
 	Field   string  `json:"field,omitempty"`
 	Problem Problem `json:"problem,omitempty"`
 	Message string  `json:"message"`
+	Detail  string  `json:"detail,omitempty"`
 }
 
 // Keep writes a fault down.
 func (f *Fault) Keep() Kept {
-	return Kept{Code: f.declared().code, Kind: f.Kind, Subject: f.Subject, Field: f.Field, Problem: f.Problem, Message: f.Message}
+	return Kept{Code: f.declared().code, Kind: f.Kind, Subject: f.Subject, Field: f.Field, Problem: f.Problem, Message: f.Message, Detail: f.Detail}
 }
 
 // Again is the fault that was written down; errors.Is finds the declared one behind it.
 func (k Kept) Again() *Fault {
-	f := &Fault{Kind: k.Kind, Subject: k.Subject, Field: k.Field, Problem: k.Problem, Message: k.Message}
+	f := &Fault{Kind: k.Kind, Subject: k.Subject, Field: k.Field, Problem: k.Problem, Message: k.Message, Detail: k.Detail}
 	code := k.Code
 	if code == "" {
 		code = sentences[k.Subject+": "+k.Message]
@@ -117,6 +119,13 @@ func (f *Fault) On(field string) *Fault {
 	on := *f
 	on.Field, on.origin = field, f.declared()
 	return &on
+}
+
+// With returns the same fault with its detail; errors.Is still finds the declared one.
+func (f *Fault) With(detail string) *Fault {
+	with := *f
+	with.Detail, with.origin = detail, f.declared()
+	return &with
 }
 
 // Is lets errors.Is find a declared fault behind those made from it by On.

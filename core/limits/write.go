@@ -63,7 +63,7 @@ func (s *Service) customerFirst(ctx context.Context, of customers.UID, wrong err
 func changeable(c *customers.Customer) error {
 	switch {
 	case c.Status != customers.Active:
-		return customers.ErrInactive
+		return customers.ErrInactive.With(string(c.Status))
 	case c.Type == customers.ProcessingOrg:
 		return ErrProcessingOrg
 	}

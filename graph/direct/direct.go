@@ -74,6 +74,16 @@ func (s *Schema) Document(op *graphql.OperationContext) *Document {
 	return d
 }
 
+// Remembered is how many selections of documents something is remembered of.
+func (s *Schema) Remembered() (n int) {
+	for _, d := range s.known.Values() {
+		if d != nil {
+			d.memo.Range(func(any, any) bool { n++; return true })
+		}
+	}
+	return n
+}
+
 // conditional tells whether a document skips or includes anything.
 func conditional(doc *ast.QueryDocument) bool {
 	var in func(ast.SelectionSet) bool
@@ -94,21 +104,33 @@ func conditional(doc *ast.QueryDocument) bool {
 		slices.ContainsFunc(doc.Fragments, func(f *ast.FragmentDefinition) bool { return in(f.SelectionSet) })
 }
 
-// place is a selection on an object type, as a key of what is remembered.
+// place is a selection on an object type, as a key of what is remembered: by what stands in the document, since
+// collecting its fields makes a new list of the same selections each time. Lists that are put together of several may
+// begin alike: again tells those apart.
 type place struct {
-	first *ast.Selection
+	first ast.Selection
 	n     int
 	as    string
+	again int
+}
+
+// worked is what was worked out for a selection.
+type worked struct {
+	of     ast.SelectionSet
+	result any
 }
 
 // Remember returns what was worked out for a selection, once for each purpose.
 func Remember[T any](d *Document, purpose string, set ast.SelectionSet, work func() T) T {
-	key := place{first: &set[0], n: len(set), as: purpose}
-	if known, ok := d.memo.Load(key); ok {
-		return known.(T)
+	for key := (place{first: set[0], n: len(set), as: purpose}); ; key.again++ {
+		known, ok := d.memo.Load(key)
+		if !ok {
+			known, _ = d.memo.LoadOrStore(key, worked{set, work()})
+		}
+		if w := known.(worked); slices.Equal(w.of, set) {
+			return w.result.(T)
+		}
 	}
-	known, _ := d.memo.LoadOrStore(key, work())
-	return known.(T)
 }
 
 // Covers tells whether every root field of a query is one that can be written directly.
@@ -209,6 +231,7 @@ type field struct {
 	typ    *ast.Type
 	plain  Field
 	isLeaf bool
+	within atomic.Pointer[selection] // of the object type that was written here last: mostly there is one
 }
 
 // selection collects what is asked of an object type at a place of the document.
@@ -226,6 +249,16 @@ func (w *writer) selection(object string, set ast.SelectionSet) *selection {
 		}
 		return s
 	})
+}
+
+// within is what a field asks of an object type.
+func (w *writer) within(f *field, object string) *selection {
+	if last := f.within.Load(); last != nil && last.object == object {
+		return last
+	}
+	s := w.selection(object, f.Selections)
+	f.within.Store(s)
+	return s
 }
 
 // object writes the fields of a selection; false where a field that must not be null is.
@@ -261,7 +294,7 @@ func (w *writer) one(ctx context.Context, f *field, o any) bool {
 	if object == "" {
 		panic(fmt.Sprintf("direct: %T is no type of the schema", o))
 	}
-	return w.object(ctx, w.selection(object, f.Selections), func(_ int, f *field) bool {
+	return w.object(ctx, w.within(f, object), func(_ int, f *field) bool {
 		switch {
 		case f.Name == "__typename":
 			return w.typename(object)

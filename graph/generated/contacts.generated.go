@@ -1098,6 +1098,29 @@ func fieldContext_ContactConnection_totalCount(_ context.Context, ec *executionC
 	return graphql.NewScalarFieldContext("ContactConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
+func _ContactConnection_totalCountIsExact(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Connection[contacts.Contact]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ContactConnection_totalCountIsExact(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCountIsExact(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_ContactConnection_totalCountIsExact(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ContactConnection", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func _ContactEdge_cursor(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Edge[contacts.Contact]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2267,6 +2290,44 @@ func _ContactConnection(ctx context.Context, ec *executionContext, sel ast.Selec
 					}
 				}()
 				res = _ContactConnection_totalCount(ctx, ec, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "totalCountIsExact":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _ContactConnection_totalCountIsExact(ctx, ec, field, obj)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}

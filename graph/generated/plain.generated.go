@@ -304,6 +304,15 @@ var Plain = map[string]map[string]direct.Field{
 				return scalar.AppendInt(b, v), nil
 			},
 		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[accounts.Account]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
+			},
+		},
 	},
 	"AccountEdge": {
 		"cursor": {
@@ -806,6 +815,15 @@ var Plain = map[string]map[string]direct.Field{
 				return scalar.AppendInt(b, v), nil
 			},
 		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[changes.Approval]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
+			},
+		},
 	},
 	"ApprovalEdge": {
 		"cursor": {
@@ -955,6 +973,15 @@ var Plain = map[string]map[string]direct.Field{
 					return b, err
 				}
 				return scalar.AppendInt(b, v), nil
+			},
+		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[audit.Entry]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
 			},
 		},
 	},
@@ -1399,6 +1426,15 @@ var Plain = map[string]map[string]direct.Field{
 				return scalar.AppendInt(b, v), nil
 			},
 		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[contacts.Contact]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
+			},
+		},
 	},
 	"ContactEdge": {
 		"cursor": {
@@ -1721,6 +1757,15 @@ var Plain = map[string]map[string]direct.Field{
 					return b, err
 				}
 				return scalar.AppendInt(b, v), nil
+			},
+		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[customers.Customer]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
 			},
 		},
 	},
@@ -2921,4 +2966,62 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.CustomerDraft]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendCustomerInput(ctx, nil, v) },
 	reflect.TypeFor[model.UserDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendUserInput(ctx, nil, v) },
 	reflect.TypeFor[users.Search]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputUserFilter(ctx, nil, v) },
+}
+
+// InputsByName is Inputs by the name of the input object: several of them may be read into one Go type.
+var InputsByName = map[string]func(context.Context, any) (any, error){
+	"AccessSettingsInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputAccessSettingsInput(ctx, nil, v) },
+	"AccountBy":             func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountBy(ctx, nil, v) },
+	"AccountFeaturesInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountFeaturesInput(ctx, nil, v) },
+	"AccountFilter":         func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountFilter(ctx, nil, v) },
+	"ActivateAccountInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateAccountInput(ctx, nil, v) },
+	"ActivateCustomerInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateCustomerInput(ctx, nil, v) },
+	"ActivateUserInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateUserInput(ctx, nil, v) },
+	"AddContactInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputAddContactInput(ctx, nil, v) },
+	"AddFeeTierInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputAddFeeTierInput(ctx, nil, v) },
+	"AddSignatoryInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputAddSignatoryInput(ctx, nil, v) },
+	"AddressInput":          func(ctx context.Context, v any) (any, error) { return unmarshalInputAddressInput(ctx, nil, v) },
+	"AmountLimitInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputAmountLimitInput(ctx, nil, v) },
+	"ApplicationLimitsInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputApplicationLimitsInput(ctx, nil, v)
+	},
+	"ApprovalFilter":        func(ctx context.Context, v any) (any, error) { return unmarshalInputApprovalFilter(ctx, nil, v) },
+	"ApproveChangeInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputApproveChangeInput(ctx, nil, v) },
+	"AttributeInput":        func(ctx context.Context, v any) (any, error) { return unmarshalInputAttributeInput(ctx, nil, v) },
+	"AuditFilter":           func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
+	"CeilingInput":          func(ctx context.Context, v any) (any, error) { return unmarshalInputCeilingInput(ctx, nil, v) },
+	"ChangeAccountInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeAccountInput(ctx, nil, v) },
+	"ChangeContactInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeContactInput(ctx, nil, v) },
+	"ChangeCustomerInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeCustomerInput(ctx, nil, v) },
+	"ChangeFeeTierInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeFeeTierInput(ctx, nil, v) },
+	"ChangeLimitsInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeLimitsInput(ctx, nil, v) },
+	"ChangeRoleInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeRoleInput(ctx, nil, v) },
+	"ChangeSignatoryInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSignatoryInput(ctx, nil, v) },
+	"ChangeSweepInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSweepInput(ctx, nil, v) },
+	"ChangeUserInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeUserInput(ctx, nil, v) },
+	"CloseAccountInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputCloseAccountInput(ctx, nil, v) },
+	"ContactBankInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputContactBankInput(ctx, nil, v) },
+	"ContactFilter":         func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },
+	"CreateCustomerInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateCustomerInput(ctx, nil, v) },
+	"CreateRoleInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateRoleInput(ctx, nil, v) },
+	"CreateUserInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateUserInput(ctx, nil, v) },
+	"CustomerBy":            func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerBy(ctx, nil, v) },
+	"CustomerFilter":        func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerFilter(ctx, nil, v) },
+	"DeleteAccountInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputDeleteAccountInput(ctx, nil, v) },
+	"ExternalAccountInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputExternalAccountInput(ctx, nil, v) },
+	"IntermediaryBankInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputIntermediaryBankInput(ctx, nil, v) },
+	"OpenAccountInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputOpenAccountInput(ctx, nil, v) },
+	"ProfileInput":          func(ctx context.Context, v any) (any, error) { return unmarshalInputProfileInput(ctx, nil, v) },
+	"RefuseChangeInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
+	"RegulatoryReportingInput": func(ctx context.Context, v any) (any, error) {
+		return unmarshalInputRegulatoryReportingInput(ctx, nil, v)
+	},
+	"RemoveSignatoryInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSignatoryInput(ctx, nil, v) },
+	"RemoveSweepInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSweepInput(ctx, nil, v) },
+	"RoleApplicationInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleApplicationInput(ctx, nil, v) },
+	"RoleFilter":           func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleFilter(ctx, nil, v) },
+	"SetSweepInput":        func(ctx context.Context, v any) (any, error) { return unmarshalInputSetSweepInput(ctx, nil, v) },
+	"SuspendCustomerInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendCustomerInput(ctx, nil, v) },
+	"SuspendUserInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendUserInput(ctx, nil, v) },
+	"UserFilter":           func(ctx context.Context, v any) (any, error) { return unmarshalInputUserFilter(ctx, nil, v) },
 }

@@ -452,8 +452,10 @@ type AccountConnection {
   nodes: [Account!]!
   "Where the page stands in the list."
   pageInfo: PageInfo!
-  "How many rows the whole list has."
+  "How many rows the whole list has; of a list longer than 10000, at least so many."
   totalCount: Int!
+  "The whole list has just so many rows as totalCount says."
+  totalCountIsExact: Boolean!
 }
 
 "An account in a list."
@@ -809,8 +811,10 @@ type ApprovalConnection {
   nodes: [Approval!]!
   "Where the page stands in the list."
   pageInfo: PageInfo!
-  "How many rows the whole list has."
+  "How many rows the whole list has; of a list longer than 10000, at least so many."
   totalCount: Int!
+  "The whole list has just so many rows as totalCount says."
+  totalCountIsExact: Boolean!
 }
 
 "An approval in a list."
@@ -1033,8 +1037,10 @@ type AuditEntryConnection {
   nodes: [AuditEntry!]!
   "Where the page stands in the list."
   pageInfo: PageInfo!
-  "How many rows the whole list has."
+  "How many rows the whole list has; of a list longer than 10000, at least so many."
   totalCount: Int!
+  "The whole list has just so many rows as totalCount says."
+  totalCountIsExact: Boolean!
 }
 
 "An entry in a list."
@@ -1175,8 +1181,10 @@ type ContactConnection {
   nodes: [Contact!]!
   "Where the page stands in the list."
   pageInfo: PageInfo!
-  "How many rows the whole list has."
+  "How many rows the whole list has; of a list longer than 10000, at least so many."
   totalCount: Int!
+  "The whole list has just so many rows as totalCount says."
+  totalCountIsExact: Boolean!
 }
 
 "A contact in a list."
@@ -1588,8 +1596,10 @@ type CustomerConnection {
   nodes: [Customer!]!
   "Where the page stands in the list."
   pageInfo: PageInfo!
-  "How many rows the whole list has."
+  "How many rows the whole list has; of a list longer than 10000, at least so many."
   totalCount: Int!
+  "The whole list has just so many rows as totalCount says."
+  totalCountIsExact: Boolean!
 }
 
 "A customer in a list."
@@ -3255,6 +3265,8 @@ func childFields_AccountConnection(ctx context.Context, ec *executionContext, fi
 		return fieldContext_AccountConnection_pageInfo(ctx, ec, field)
 	case "totalCount":
 		return fieldContext_AccountConnection_totalCount(ctx, ec, field)
+	case "totalCountIsExact":
+		return fieldContext_AccountConnection_totalCountIsExact(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AccountConnection", field.Name)
 }
@@ -3493,6 +3505,8 @@ func childFields_ApprovalConnection(ctx context.Context, ec *executionContext, f
 		return fieldContext_ApprovalConnection_pageInfo(ctx, ec, field)
 	case "totalCount":
 		return fieldContext_ApprovalConnection_totalCount(ctx, ec, field)
+	case "totalCountIsExact":
+		return fieldContext_ApprovalConnection_totalCountIsExact(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ApprovalConnection", field.Name)
 }
@@ -3571,6 +3585,8 @@ func childFields_AuditEntryConnection(ctx context.Context, ec *executionContext,
 		return fieldContext_AuditEntryConnection_pageInfo(ctx, ec, field)
 	case "totalCount":
 		return fieldContext_AuditEntryConnection_totalCount(ctx, ec, field)
+	case "totalCountIsExact":
+		return fieldContext_AuditEntryConnection_totalCountIsExact(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AuditEntryConnection", field.Name)
 }
@@ -3797,6 +3813,8 @@ func childFields_ContactConnection(ctx context.Context, ec *executionContext, fi
 		return fieldContext_ContactConnection_pageInfo(ctx, ec, field)
 	case "totalCount":
 		return fieldContext_ContactConnection_totalCount(ctx, ec, field)
+	case "totalCountIsExact":
+		return fieldContext_ContactConnection_totalCountIsExact(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ContactConnection", field.Name)
 }
@@ -3957,6 +3975,8 @@ func childFields_CustomerConnection(ctx context.Context, ec *executionContext, f
 		return fieldContext_CustomerConnection_pageInfo(ctx, ec, field)
 	case "totalCount":
 		return fieldContext_CustomerConnection_totalCount(ctx, ec, field)
+	case "totalCountIsExact":
+		return fieldContext_CustomerConnection_totalCountIsExact(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CustomerConnection", field.Name)
 }

@@ -37,6 +37,7 @@ const (
 	InvalidText                = "INVALID_TEXT"
 	PersistedQueryNotSupported = "PERSISTED_QUERY_NOT_SUPPORTED"
 	PersistedDocumentNotFound  = "PERSISTED_DOCUMENT_NOT_FOUND"
+	SubscriptionsNotSupported  = "SUBSCRIPTIONS_NOT_SUPPORTED"
 )
 
 // Limits are what one document may ask. A zero takes its value from
@@ -78,6 +79,13 @@ type Options struct {
 	// has the size that its first or last says.
 	ListSizes       map[string]int
 	DefaultListSize int
+	// ListArguments name the argument, by "Type.field", that gives a plain list
+	// its items: it has as many as were given.
+	ListArguments map[string]string
+	// Prices are what a field costs on top of its objects, by "Type.field", and
+	// what a field of an input object does where it is given, by "Input.field":
+	// work of the database that shows in no object.
+	Prices map[string]int64
 	// MaxPage (200 when 0) is the largest page that the resolvers serve. They
 	// refuse others by name of the argument, so the price need not.
 	MaxPage int
@@ -175,10 +183,28 @@ func (g *Guard) ExtensionName() string { return "Guard" }
 func (g *Guard) Validate(schema graphql.ExecutableSchema) error {
 	g.schema = schema.Schema()
 	for name := range g.options.ListSizes {
-		typ, field, _ := strings.Cut(name, ".")
-		if def := g.schema.Types[typ]; def == nil || def.Fields.ForName(field) == nil {
+		if g.field(name) == nil {
 			return errors.New("guard: no field " + name + " to assume a size of")
 		}
+	}
+	for name := range g.options.Prices {
+		if g.field(name) == nil {
+			return errors.New("guard: no field " + name + " to ask a price for")
+		}
+	}
+	for name, argument := range g.options.ListArguments {
+		if field := g.field(name); field == nil || field.Arguments.ForName(argument) == nil {
+			return errors.New("guard: no argument " + argument + " of a field " + name)
+		}
+	}
+	return nil
+}
+
+// field is the one called Type.field; nil where there is none.
+func (g *Guard) field(name string) *ast.FieldDefinition {
+	typ, field, _ := strings.Cut(name, ".")
+	if def := g.schema.Types[typ]; def != nil {
+		return def.Fields.ForName(field)
 	}
 	return nil
 }
@@ -197,6 +223,9 @@ func (g *Guard) MutateOperationParameters(ctx context.Context, params *graphql.R
 	}
 	operation := graphql.GetOperationContext(ctx)
 	operation.Doc = doc.parsed
+	if errs := g.checkVariables(doc.parsed.Operations.ForName(params.OperationName), params.Variables); len(errs) > 1 {
+		return fold(errs)
+	}
 	operation.Stats.SetExtension(statsKey, &stats{document: doc})
 	return nil
 }
@@ -270,6 +299,12 @@ func (g *Guard) document(query string) (*document, gqlerror.List) {
 	if len(parsed.Operations) == 0 {
 		return nil, gqlerror.List{refused(errcode.ValidationFailed, "no operation provided")}
 	}
+	for _, operation := range parsed.Operations {
+		if operation.Operation == ast.Subscription && g.schema.Subscription == nil {
+			return nil, gqlerror.List{refused(SubscriptionsNotSupported,
+				"there are no subscriptions: ask a query again; the version of an object tells whether it has changed")}
+		}
+	}
 	if err := checkShape(parsed, g.limits); err != nil {
 		return nil, gqlerror.List{err}
 	}
@@ -321,13 +356,15 @@ func fold(errs gqlerror.List) *gqlerror.Error {
 }
 
 // missingDocument answers those who sent only a hash or an id. The message of
-// the first is what Apollo's client waits for to send the text as well.
+// the second is what clients wait for, word by word, to send the text as well.
 func missingDocument(extensions map[string]any) *gqlerror.Error {
 	switch {
 	case extensions["documentId"] != nil:
-		return refused(PersistedDocumentNotFound, "no document has this id")
+		return refused(PersistedDocumentNotFound, "no document has this id: send its text as query")
 	case extensions["persistedQuery"] != nil:
-		return refused(PersistedQueryNotSupported, "PersistedQueryNotSupported")
+		err := refused(PersistedQueryNotSupported, "PersistedQueryNotSupported")
+		err.Extensions["hint"] = "documents are not kept by their hash: send the text as query, each time; in Apollo, leave the persisted query link out"
+		return err
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ func TestPrices(t *testing.T) {
 		{"{ a: customer { uid } b: customer { uid } }", 2},
 		{"{ customer { profile { key } } }", 1 + 10},
 		{"{ customer { limits { code } profile { key } } }", 1 + 7 + 10},
-		{"{ customers { totalCount } }", 1},
+		{"{ customers { totalCount } }", 1 + 7},
 		{"{ customers { nodes { uid } } }", 1 + 20},
 		{"{ customers { nodes { uid } edges { node { uid } } pageInfo { hasNextPage } } }", 1 + 20*(1+2) + 1},
 		{"{ customers(first: 3) { nodes { uid } } }", 1 + 3},
@@ -98,13 +98,29 @@ func TestPrices(t *testing.T) {
 		{"{ customers(first: 10) { nodes { accounts(first: 5) { nodes { balances { held } } } } } }", 1 + 10*(1+1+5*2)},
 		{"{ customer { ...a ...a } } fragment a on Customer { parent { uid } }", 1 + 2},
 		{"{ node(id: 1) { ... on Customer { parent { uid } } ... on Account { customer { uid } } } }", 3},
-		{"{ nodes(ids: [1, 2]) { id } }", 10},
+		{"{ nodes(ids: [1, 2]) { id } }", 2},
+		{"{ nodes(ids: []) { id } }", 0},
+		{"{ nodes(ids: 7) { id } }", 1},
+		{`{ nodes(ids: ["a", "b", "c"]) { ... on Customer { a: accounts { nodes { uid } } b: accounts(first: 5) { nodes { uid } } } } }`, 3 * (1 + 21 + 6)},
+		{`query($ids: [ID!]! = ["a", "b", "c"]) { nodes(ids: $ids) { ... on Customer { accounts { nodes { uid } } } } }`, 3 * (1 + 21)},
+		{`query($a: ID = "a") { nodes(ids: [$a, $a]) { id } }`, 2},
+		{"{ accounts: customer { accounts(first: 3) { totalCount nodes { id } } } }", 1 + 1 + 3},
+		{`{ customers(filter: {status: ACTIVE}) { totalCount } }`, 1 + 7},
+		{`{ customers(filter: {name: "x", status: null}) { totalCount } }`, 1 + 300 + 7},
+		{`{ customers(filter: {name: "x"}, first: 2) { nodes { uid } } }`, 1 + 300 + 2},
+		{`query($f: Filter = {name: "x"}) { customers(filter: $f) { totalCount } }`, 1 + 300 + 7},
+		{`query($n: String) { customers(filter: {name: $n}) { totalCount } }`, 1 + 7},
+		{`query($n: String = "x") { customers(filter: {name: $n}) { totalCount } }`, 1 + 300 + 7},
+		{`query($n: String = "x") { customers { nodes { parent { a: parent { uid } } } } x: customers(filter: {name: $n}) { totalCount } }`, 1 + 20*3 + 1 + 300 + 7},
 		{"mutation { pay { payment { id } } }", 10 + 2},
 		{"mutation { a: pay { payment { id } } b: pay { payment { id } } }", 2 * (10 + 2)},
 		{"{ __schema { types { fields { name } } } }", 50},
 		{"{ __type(name: \"Query\") { name } __schema { queryType { name } } }", 100},
 	} {
-		b := open(t, guard.Options{MayIntrospect: everybody, ListSizes: map[string]int{"Customer.limits": 7}})
+		b := open(t, guard.Options{
+			MayIntrospect: everybody, ListSizes: map[string]int{"Customer.limits": 7}, ListArguments: map[string]string{"Query.nodes": "ids"},
+			Prices: map[string]int64{"CustomerConnection.totalCount": 7, "Filter.name": 300},
+		})
 		if got := b.ask(t, row.query); got.errors != nil || b.cost.Requested != row.want {
 			t.Errorf("%s: %d, want %d; %s", row.query, b.cost.Requested, row.want, got.text)
 		}

@@ -24,7 +24,7 @@ func planAll(doc *ast.QueryDocument, g *Guard) (map[*ast.OperationDefinition]*pl
 		if err := measured.check(operation.Operation, g.limits); err != nil {
 			return nil, err
 		}
-		plans[operation] = &plan{measured.introspects, pricer{g.options}.operation(operation)}
+		plans[operation] = &plan{measured.introspects, pricer{g.options, g.schema}.operation(operation)}
 	}
 	return plans, nil
 }

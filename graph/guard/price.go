@@ -7,20 +7,22 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// The price list. A scalar is free, an object costs 1; both are multiplied by
-// the sizes of the lists they stand in.
+// The price list. A scalar is free, an object costs 1; what the database works
+// for has a price of its own (Options.Prices). All are multiplied by the sizes
+// of the lists they stand in.
 const (
 	objectPrice        = 1
 	mutationPrice      = 10 // on top of the object
 	introspectionPrice = 50 // each __schema or __type, whatever it selects
 )
 
-// price is a sum in which only the sizes of some pages may be open, because
-// variables say them. All the rest is worked out when the document is first
-// seen, so that pricing it again costs a few multiplications.
+// price is a sum in which only the sizes of some pages and what some inputs hold
+// may be open, because variables say them. All the rest is worked out when the
+// document is first seen, so that pricing it again costs a few multiplications.
 type price struct {
 	fixed int64
 	pages []page
+	given []given
 }
 
 // page adds, times over, its size multiplied by the price of one item.
@@ -37,26 +39,37 @@ func (p price) of(variables map[string]any) int64 {
 		items := times(one.times, one.size.of(variables))
 		total = add(total, times(items, one.item.of(variables)))
 	}
+	for _, one := range p.given {
+		total = add(total, times(one.times, one.of(variables)))
+	}
 	return total
 }
 
 func (p *price) add(q price) {
 	p.fixed = add(p.fixed, q.fixed)
 	p.pages = append(p.pages, q.pages...)
+	p.given = append(p.given, q.given...)
 }
 
 func (p price) times(n int64) price {
-	product := price{fixed: times(p.fixed, n), pages: make([]page, len(p.pages))}
+	product := price{fixed: times(p.fixed, n), pages: make([]page, len(p.pages)), given: make([]given, len(p.given))}
 	for i, one := range p.pages {
 		one.times = times(one.times, n)
 		product.pages[i] = one
+	}
+	for i, one := range p.given {
+		one.times = times(one.times, n)
+		product.given[i] = one
 	}
 	return product
 }
 
 // pricer prices operations whose expanded fields are within their limit; that
 // bounds its walk, which therefore may follow each spread anew.
-type pricer struct{ options Options }
+type pricer struct {
+	options Options
+	schema  *ast.Schema
+}
 
 func (p pricer) operation(operation *ast.OperationDefinition) price {
 	var total price
@@ -87,9 +100,15 @@ func (p pricer) field(field *ast.Field) price {
 	if introspection(field) {
 		return price{fixed: introspectionPrice}
 	}
+	asked := p.asked(field)
 	if field.SelectionSet == nil {
-		return price{}
+		return asked
 	}
+	asked.add(p.objects(field))
+	return asked
+}
+
+func (p pricer) objects(field *ast.Field) price {
 	if size, ok := p.pageSize(field); ok {
 		return p.paged(field, size)
 	}
@@ -134,16 +153,24 @@ func (p pricer) paged(field *ast.Field, size pageSize) price {
 func isList(def *ast.FieldDefinition) bool { return def.Type.Elem != nil }
 
 func (p pricer) listSize(field *ast.Field) int {
-	if field.ObjectDefinition != nil {
-		if size, ok := p.options.ListSizes[field.ObjectDefinition.Name+"."+field.Name]; ok {
-			return size
-		}
+	if size, ok := p.options.ListSizes[nameOf(field)]; ok {
+		return size
 	}
 	return p.options.DefaultListSize
 }
 
-// pageSize is what the arguments first and last say of a field, if it has one.
+// nameOf is the field as the options call it.
+func nameOf(field *ast.Field) string {
+	if field.ObjectDefinition == nil {
+		return ""
+	}
+	return field.ObjectDefinition.Name + "." + field.Name
+}
+
+// pageSize is what the arguments first and last say of a field, if it has one,
+// or the argument that gives the list its items.
 type pageSize struct {
+	items    *ast.Value    // the list that is as long
 	given    [2]*ast.Value // nil where it is not in the document
 	fallback int64
 	most     int64
@@ -152,6 +179,10 @@ type pageSize struct {
 
 func (p pricer) pageSize(field *ast.Field) (pageSize, bool) {
 	size := pageSize{most: int64(p.options.MaxPage)}
+	if argument := field.Arguments.ForName(p.options.ListArguments[nameOf(field)]); argument != nil {
+		size.items, size.open = argument.Value, argument.Value.Kind == ast.Variable
+		return size, true
+	}
 	paged := false
 	for i, name := range [...]string{"first", "last"} {
 		def := field.Definition.Arguments.ForName(name)
@@ -179,6 +210,9 @@ func (p pricer) pageSize(field *ast.Field) (pageSize, bool) {
 // serve counts as the nearest size that one would: the resolver refuses it, and
 // can name the argument.
 func (s pageSize) of(variables map[string]any) int64 {
+	if s.items != nil {
+		return min(items(s.items, variables), s.most)
+	}
 	var size int64
 	known := false
 	for _, value := range s.given {

@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -48,4 +50,109 @@ func (g *Guard) foreignEnum(typ *ast.Type, value any, place string) string {
 		}
 	}
 	return ""
+}
+
+// mostProblems is how many problems of variables are told.
+const mostProblems = 100
+
+// checkVariables lists what is wrong with the variables of an operation: gqlparser stops at the first, and who fills in
+// a form wants to hear of all. Paths are as gqlparser has them. A single problem is left to it.
+func (g *Guard) checkVariables(operation *ast.OperationDefinition, given map[string]any) (all gqlerror.List) {
+	if operation == nil {
+		return nil
+	}
+	p := problems{schema: g.schema}
+	for _, variable := range operation.VariableDefinitions {
+		value, there := given[variable.Variable]
+		at := ast.Path{ast.PathName("variable"), ast.PathName(variable.Variable)}
+		if there || variable.DefaultValue == nil {
+			p.value(variable.Type, value, at)
+		}
+	}
+	return p.found
+}
+
+type problems struct {
+	schema *ast.Schema
+	found  gqlerror.List
+}
+
+func (p *problems) add(at ast.Path, message string) {
+	if len(p.found) < mostProblems {
+		p.found = append(p.found, &gqlerror.Error{Message: message, Path: slices.Clone(at), Extensions: map[string]any{"code": errcode.ValidationFailed}})
+	}
+}
+
+func (p *problems) value(typ *ast.Type, value any, at ast.Path) {
+	switch list, isList := value.([]any); {
+	case value == nil && typ.NonNull:
+		p.add(at, "must be defined")
+	case value == nil:
+	case typ.Elem != nil && isList:
+		for i, item := range list {
+			p.value(typ.Elem, item, append(at[:len(at):len(at)], ast.PathIndex(i)))
+		}
+	case typ.Elem != nil:
+		p.value(typ.Elem, value, at)
+	default:
+		p.named(p.schema.Types[typ.Name()], value, at)
+	}
+}
+
+func (p *problems) named(def *ast.Definition, value any, at ast.Path) {
+	switch def.Kind {
+	case ast.InputObject:
+		fields, ok := value.(map[string]any)
+		if !ok {
+			p.add(at, "must be a "+def.Name)
+			return
+		}
+		p.object(def, fields, at)
+	case ast.Enum:
+		if text, ok := value.(string); !ok || def.EnumValues.ForName(text) == nil {
+			p.add(at, "has a value that its enum does not have")
+		}
+	case ast.Scalar:
+		if !fits(def.Name, value) {
+			p.add(at, "cannot be used as "+def.Name)
+		}
+	}
+}
+
+func (p *problems) object(def *ast.Definition, fields map[string]any, at ast.Path) {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if def.Fields.ForName(name) == nil {
+			p.add(append(at[:len(at):len(at)], ast.PathName(name)), "unknown field")
+		}
+	}
+	for _, field := range def.Fields {
+		value, there := fields[field.Name]
+		if there || field.Type.NonNull && field.DefaultValue == nil {
+			p.value(field.Type, value, append(at[:len(at):len(at)], ast.PathName(field.Name)))
+		}
+	}
+}
+
+// fits reports whether a value may be one of a scalar. What it must look like beyond its kind, scalars know themselves.
+func fits(scalar string, value any) bool {
+	text, flag := false, false
+	switch value.(type) {
+	case string:
+		text = true
+	case bool:
+		flag = true
+	case map[string]any, []any:
+		return scalar != "String" && scalar != "Boolean" && scalar != "Int" && scalar != "ID"
+	}
+	switch scalar {
+	case "String":
+		return text
+	case "Boolean":
+		return flag
+	case "Int":
+		return !text && !flag
+	case "ID":
+		return !flag
+	}
+	return true
 }

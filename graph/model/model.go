@@ -83,10 +83,22 @@ func (c *Connection[T]) Edges() []*Edge[T] {
 	return edges
 }
 
-// TotalCount is how many rows the whole list has.
+// MostCounted is how far a list is counted, but for what the bank keeps counters of: counting reads all that it counts.
+const MostCounted = 10_000
+
+// TotalCount is how many rows the whole list has, or at least has.
 func (c *Connection[T]) TotalCount(ctx context.Context) (int32, error) {
 	n, err := c.Count(ctx)
+	if n == MostCounted+1 {
+		n = MostCounted
+	}
 	return int32(n), err
+}
+
+// TotalCountIsExact tells whether the whole list has no more rows than TotalCount says.
+func (c *Connection[T]) TotalCountIsExact(ctx context.Context) (bool, error) {
+	n, err := c.Count(ctx)
+	return n != MostCounted+1, err
 }
 
 // PageInfo is where a page stands in its list.

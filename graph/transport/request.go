@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -27,6 +28,9 @@ func (h HTTP) read(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, 
 		}
 	}
 	media, ok := negotiate(r.Header.Values("Accept"))
+	if !ok && streams(r.Header) || strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+		return nil, media, &refusal{http.StatusNotAcceptable, SubscriptionsNotSupported, noSubscriptions, nil}
+	}
 	if !ok {
 		return nil, media, &refusal{
 			http.StatusNotAcceptable, NotAcceptable,
@@ -41,6 +45,12 @@ func (h HTTP) read(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, 
 		params, refused = h.readBody(w, r)
 	}
 	return params, media, refused
+}
+
+// streams reports whether the caller would take the answer as a stream, as clients ask for subscriptions.
+func streams(header http.Header) bool {
+	accept := strings.ToLower(strings.Join(header.Values("Accept"), ","))
+	return strings.Contains(accept, "text/event-stream") || strings.Contains(accept, "multipart/mixed")
 }
 
 func (h HTTP) readBody(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, *refusal) {
@@ -69,6 +79,9 @@ func (h HTTP) readBody(w http.ResponseWriter, r *http.Request) (*graphql.RawPara
 		return nil, &refusal{http.StatusBadRequest, fault.code, "the body " + fault.message, nil}
 	}
 	fields, ok := value.(map[string]any)
+	if _, batch := value.([]any); batch {
+		return nil, &refusal{http.StatusBadRequest, BatchingNotSupported, noBatches, nil}
+	}
 	if !ok {
 		return nil, &refusal{http.StatusBadRequest, InvalidJSON, "the body must be one JSON object", nil}
 	}

@@ -37,15 +37,25 @@ const (
 // The codes of the errors that arise here. Errors of the document and of its
 // fields carry the codes of those who found them.
 const (
-	MethodNotAllowed        = "METHOD_NOT_ALLOWED"
-	NotAcceptable           = "NOT_ACCEPTABLE"
-	UnsupportedMediaType    = "UNSUPPORTED_MEDIA_TYPE"
-	BodyTooLarge            = "BODY_TOO_LARGE"
-	InvalidJSON             = "INVALID_JSON"
-	InvalidRequest          = "INVALID_REQUEST"
-	InvalidText             = "INVALID_TEXT"
-	SubscriptionNeedsStream = "SUBSCRIPTION_NEEDS_STREAM"
-	TimedOut                = "TIMED_OUT"
+	MethodNotAllowed     = "METHOD_NOT_ALLOWED"
+	NotAcceptable        = "NOT_ACCEPTABLE"
+	UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE"
+	BodyTooLarge         = "BODY_TOO_LARGE"
+	InvalidJSON          = "INVALID_JSON"
+	InvalidRequest       = "INVALID_REQUEST"
+	InvalidText          = "INVALID_TEXT"
+	TimedOut             = "TIMED_OUT"
+
+	BatchingNotSupported      = "BATCHING_NOT_SUPPORTED"
+	SubscriptionsNotSupported = "SUBSCRIPTIONS_NOT_SUPPORTED"
+)
+
+// What other servers have and this one does not: what to do instead.
+const (
+	noBatches = "batches are not taken: send each operation as a request of its own (in Apollo, HttpLink for BatchHttpLink), " +
+		"or ask for several root fields in one operation"
+	noSubscriptions = "there are no subscriptions: ask a query again, with Accept: application/json; " +
+		"the version of an object tells whether it has changed"
 )
 
 // HTTP is the transport. Mount it last: it takes every request that no other
@@ -131,8 +141,7 @@ func refusedOperation(method string, operation ast.Operation) *refusal {
 	switch {
 	case operation == ast.Subscription:
 		return &refusal{
-			http.StatusBadRequest, SubscriptionNeedsStream,
-			"a subscription needs a stream: send Accept: text/event-stream, or connect by WebSocket with graphql-transport-ws", nil,
+			http.StatusBadRequest, SubscriptionsNotSupported, noSubscriptions, nil,
 		}
 	case operation == ast.Mutation && method == http.MethodGet:
 		return &refusal{

@@ -116,7 +116,11 @@ func TestAcceptIsNegotiatedByQuality(t *testing.T) {
 		w := send(t, h, sent{accept: accept, body: document("{ __typename }")})
 		answer(t, w)
 		if want == "" {
-			if w.Code != http.StatusNotAcceptable || code(t, w) != transport.NotAcceptable {
+			refused := transport.NotAcceptable
+			if strings.Contains(accept, "event-stream") {
+				refused = transport.SubscriptionsNotSupported
+			}
+			if w.Code != http.StatusNotAcceptable || code(t, w) != refused {
 				t.Errorf("Accept %q: %d %s", accept, w.Code, w.Body)
 			}
 			continue
@@ -412,7 +416,7 @@ func TestASubscriptionIsToldHowToConnect(t *testing.T) {
 		{method: "GET", url: "?query=subscription+%7B+paid+%7D", accept: gqlJSON},
 	} {
 		w := send(t, h, s)
-		if w.Code != 400 || code(t, w) != transport.SubscriptionNeedsStream || !strings.Contains(w.Body.String(), "text/event-stream") {
+		if w.Code != 400 || code(t, w) != transport.SubscriptionsNotSupported || !strings.Contains(w.Body.String(), "ask a query again") {
 			t.Errorf("%d %s", w.Code, w.Body)
 		}
 	}
@@ -568,5 +572,25 @@ func BenchmarkTransport(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		send(b, h, sent{accept: "application/graphql-response+json, application/json", body: body})
+	}
+}
+
+// What other servers have is refused with what to do instead.
+func TestWhatIsNotHereSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	h, _ := server(t, transport.HTTP{})
+	for _, one := range []struct {
+		sent       sent
+		code, says string
+	}{
+		{sent{body: "[" + document("{ __typename }") + "," + document("{ __typename }") + "]"}, transport.BatchingNotSupported, "send each operation as a request of its own"},
+		{sent{accept: "text/event-stream", body: document("subscription { paid }")}, transport.SubscriptionsNotSupported, "ask a query again"},
+		{sent{accept: `multipart/mixed;boundary="graphql";subscriptionSpec=1.0`, body: document("subscription { paid }")}, transport.SubscriptionsNotSupported, "ask a query again"},
+		{sent{body: document("subscription { paid }")}, transport.SubscriptionsNotSupported, "ask a query again"},
+	} {
+		w := send(t, h, one.sent)
+		if w.Code < 400 || w.Code > 499 || code(t, w) != one.code || !strings.Contains(w.Body.String(), one.says) {
+			t.Errorf("%+v: %d %s", one.sent, w.Code, w.Body)
+		}
 	}
 }

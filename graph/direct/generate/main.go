@@ -4,9 +4,13 @@ package main
 
 import (
 	_ "embed"
+	"errors"
+	"fmt"
 	"go/types"
 	"log"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/99designs/gqlgen/api"
@@ -22,11 +26,35 @@ var text string
 func main() {
 	cfg, err := config.LoadConfigFromDefaultLocations()
 	if err == nil {
-		err = api.Generate(cfg, api.AddPlugin(plain{}))
+		err = generate(cfg)
 	}
 	if err != nil {
 		log.Fatal(err)
 	}
+}
+
+func generate(cfg *config.Config) error {
+	if err := cfg.LoadSchema(); err != nil {
+		return err
+	}
+	if err := refuseDirectives(cfg); err != nil {
+		return err
+	}
+	return api.Generate(cfg, api.AddPlugin(plain{}))
+}
+
+// refuseDirectives fails for every directive that would have to be carried out while a request is answered: what package
+// direct writes, and the inputs that it reads, come straight from the rows, past gqlgen's middleware. One that only says
+// something, such as @deprecated, is skipped at run time by gqlgen too.
+func refuseDirectives(cfg *config.Config) error {
+	var refused []error
+	for _, name := range slices.Sorted(maps.Keys(cfg.Schema.Directives)) {
+		if d := cfg.Schema.Directives[name]; !d.Position.Src.BuiltIn && !cfg.Directives[name].SkipRuntime {
+			refused = append(refused, fmt.Errorf("%s:%d: directive @%s: nothing would carry it out where queries are written directly; "+
+				"do what it is for in core, or give it skip_runtime in gqlgen.yml if it only says something", d.Position.Src.Name, d.Position.Line, name))
+		}
+	}
+	return errors.Join(refused...)
 }
 
 // plain is the plugin that writes the table.

@@ -1,0 +1,30 @@
+package graph
+
+import (
+	_ "embed"
+	"net/http"
+	"strconv"
+
+	"bankgraph/core/access"
+)
+
+// sdl is the schema as one file, for the tools of clients. A test writes it.
+//
+//go:embed schema.public.graphqls
+var sdl []byte
+
+// SDL serves the schema as text to those who may introspect. Callers are known before it runs.
+func SDL() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := access.Require(r.Context(), access.ExploreGraphQL); err != nil {
+			Refuse(w, r, err)
+			return
+		}
+		header := w.Header()
+		header.Set("Content-Type", "text/plain; charset=utf-8")
+		header.Set("X-Content-Type-Options", "nosniff")
+		header.Set("Cache-Control", "no-store")
+		header.Set("Content-Length", strconv.Itoa(len(sdl)))
+		_, _ = w.Write(sdl)
+	})
+}
