@@ -116,6 +116,7 @@ func (b *bank) jobs(s *settings, meters *meters, log *slog.Logger) []job {
 	return []job{
 		{"seal audit entries", time.Second, func(ctx context.Context) error { return b.sealAudit(ctx, keep, &waiting) }},
 		{"seal regulatory entries", 10 * time.Second, b.sealReporting},
+		{"move to new keys", time.Second, b.moveKeys(meters, log)},
 	}
 }
 
