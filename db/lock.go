@@ -19,7 +19,7 @@ type Lock int64
 
 const (
 	AuditChain Lock = 1 + iota // who seals a bank's audit entries, and signs its chain
-	KeysetMove                  // who brings a bank's values under other keys
+	KeysetMove                 // who brings a bank's values under other keys
 )
 
 // Class is a kind of locks on values that are told apart by a keyed hash. They are PostgreSQL's locks of two numbers, which

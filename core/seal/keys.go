@@ -29,8 +29,8 @@ type Keys struct {
 // ring is a keyset ready for use. It does not change.
 type ring struct {
 	sealing   tink.AEAD
-	mark      []byte // what values that are sealed now begin with
-	marked    bool   // by Tink itself; the first format had versions of our own
+	mark      []byte      // what values that are sealed now begin with
+	marked    bool        // by Tink itself; the first format had versions of our own
 	searching []searching // the primary first
 	secrets   prf.PRF
 	info      Info
