@@ -106,7 +106,7 @@ func (c *keysetPromote) Run(s *settings, t *terminal) error {
 type keysetRetire struct{}
 
 func (c *keysetRetire) Run(ctx context.Context, s *settings, t *terminal) error {
-	info, err := proven(ctx, s, t, seal.File.Retire)
+	info, err := proven(ctx, s, t, lingers, seal.File.Retire)
 	if err != nil {
 		return err
 	}
@@ -127,15 +127,18 @@ func (c *keysetRestore) Run(s *settings, t *terminal) error {
 type keysetDestroy struct{}
 
 func (c *keysetDestroy) Run(ctx context.Context, s *settings, t *terminal) error {
-	info, err := proven(ctx, s, t, seal.File.Destroy)
+	info, err := proven(ctx, s, t, 0, seal.File.Destroy)
 	if err != nil {
 		return err
 	}
 	return showKeys(t.out, info, "The retired keys are gone. What older backups of the database hold opens with older copies of the file only.")
 }
 
+// lingers is for how long processes may have what they read before it was moved: signing keys.
+const lingers = 15 * time.Second
+
 // proven takes a step that needs a proof first: no bank has a value under any key but the primary ones.
-func proven(ctx context.Context, s *settings, t *terminal, step func(seal.File, time.Time, func() error) (seal.Info, error)) (seal.Info, error) {
+func proven(ctx context.Context, s *settings, t *terminal, pause time.Duration, step func(seal.File, time.Time, func() error) (seal.Info, error)) (seal.Info, error) {
 	b, err := open(ctx, s)
 	if err != nil {
 		return seal.Info{}, err
@@ -157,7 +160,15 @@ func proven(ctx context.Context, s *settings, t *terminal, step func(seal.File, 
 				fmt.Fprintf(t.out, "bank %s: none of %d rows is under other keys\n", bank.Code, looked)
 			}
 		}
-		return errors.Join(problems...)
+		if err := errors.Join(problems...); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+			return nil
+		}
 	})
 }
 

@@ -272,7 +272,7 @@ func (t *table) writeTx(ctx context.Context, tx bun.Tx, bank access.Tenant, rows
 		}
 	}
 	// The bounds keep any plan of the join from looking at more of the bank than these rows span.
-	text := fmt.Sprintf("UPDATE %s AS t SET %s FROM unnest(%s) AS v(%s) WHERE t.tenant = $1 AND t.%s = %s AND t.%[5]s BETWEEN %s AND %s",
+	text := fmt.Sprintf("UPDATE %s AS t SET %s FROM unnest(%s) AS v(%s) WHERE t.tenant = $1 AND t.%s = %s AND t.%[5]s BETWEEN %[7]s AND %[8]s",
 		t.name, strings.Join(sets, ", "), strings.Join(arrays, ", "), strings.Join(names, ", "), t.key, t.cast("v.key"), t.cast("$2"), t.cast("$3"))
 	done, err := tx.Tx.ExecContext(ctx, text, parameters...)
 	if err != nil {
