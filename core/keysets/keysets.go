@@ -28,7 +28,7 @@ func New(d *db.DB, keys *seal.Keys, now func() time.Time) *Service {
 	return &Service{db: d, keys: keys, now: now}
 }
 
-// batch is how many rows one transaction looks at, and locks at most.
+// batch is how many rows one transaction looks at, and locks at most, in the first pass over a table.
 const batch = 250
 
 // Batch is what one transaction did.
@@ -147,7 +147,11 @@ func (s *Service) moveTx(ctx context.Context, tx bun.Tx, caller access.Caller, i
 	if p.After == "" {
 		p.LeftOver = 0
 	}
-	rows, last, err := window(ctx, tx, t, caller.Tenant, p.After, batch)
+	size := batch
+	if p.Pass > 1 { // little is left to lock
+		size = scanned
+	}
+	rows, last, err := window(ctx, tx, t, caller.Tenant, p.After, size)
 	if err != nil {
 		return err
 	}
@@ -159,7 +163,7 @@ func (s *Service) moveTx(ctx context.Context, tx bun.Tx, caller access.Caller, i
 	}
 	did.Moved = moved
 	p.Found, p.LeftOver, p.Moved = p.Found+int64(len(stale)), p.LeftOver+int64(len(stale)-moved), p.Moved+int64(moved)
-	if p.UpdatedAt = s.now(); len(rows) < batch {
+	if p.UpdatedAt = s.now(); len(rows) < size {
 		p.pass(p.UpdatedAt)
 	}
 	if _, err := tx.NewInsert().Model(p).On("CONFLICT (tenant, of) DO UPDATE").Returning("NULL").Exec(ctx); err != nil {
