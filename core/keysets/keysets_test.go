@@ -199,7 +199,6 @@ func TestARotationMovesEverythingAndChangesNothing(t *testing.T) {
 		h.finds(h.Core, s, when)
 		h.finds(h.late, s, when+", the other process")
 	}
-	before := h.said()
 	twice("before")
 	h.step(h.add)
 	h.reload(h.Core)
@@ -210,7 +209,7 @@ func TestARotationMovesEverythingAndChangesNothing(t *testing.T) {
 	if moved := h.Customer(); moved == nil || len(h.left()) == 0 {
 		t.Fatal("nothing is under the old keys")
 	}
-	before = h.said() // with the customer above
+	before := h.said()
 	twice("promoted in one process")
 	h.reload(h.late)
 	twice("promoted")
