@@ -13,6 +13,7 @@ import (
 	"bankgraph/core/events"
 	"bankgraph/core/fees"
 	"bankgraph/core/issuers"
+	"bankgraph/core/keysets"
 	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
 	"bankgraph/core/roles"
@@ -52,6 +53,7 @@ type Core struct {
 	Clients     *clients.Service
 	Contacts    *contacts.Service
 	Accounts    *accounts.Service
+	Keysets     *keysets.Service
 	Signatories *signatories.Service
 	Fees        *fees.Service
 	Limits      *limits.Service
@@ -76,6 +78,7 @@ func New(o Options) *Core {
 	c.Contacts = contacts.New(o.DB, o.Keys, c.Customers, c.Changes, o.Now)
 	c.Ledger = ledger.New(o.DB)
 	c.Accounts = accounts.New(o.DB, o.Keys, c.Customers, c.Changes, c.Ledger.KeepTx, o.Now)
+	c.Keysets = keysets.New(o.DB, o.Keys, o.Now)
 	c.Signatories = signatories.New(o.DB, c.Customers, c.Changes)
 	c.Fees = fees.New(o.DB, c.Customers, c.Accounts, c.Changes)
 	c.Limits = limits.New(o.DB, c.Customers, c.Changes, o.Now)

@@ -2,7 +2,9 @@ package db
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/uptrace/bun"
 )
@@ -20,7 +22,33 @@ type Lock int64
 
 const (
 	AuditChain Lock = 1 + iota // who seals a bank's audit entries, and signs its chain
+	KeysetMove                 // who brings a bank's values under other keys
 )
+
+// Class is a kind of locks on values that are told apart by a keyed hash. They are PostgreSQL's locks of two numbers, which
+// never meet those of one.
+type Class int32
+
+const (
+	AccountNumbers Class = 1 + iota // who writes an account's number, while its search hash is under several keys
+)
+
+// WaitTx takes the locks of several hashes that stand for one value, in an order of their own, and waits for who holds one of
+// them. They end with the transaction.
+func WaitTx(ctx context.Context, tx bun.IDB, c Class, hashes [][]byte) error {
+	locks := make([]int32, len(hashes))
+	for i, hash := range hashes {
+		tail := hash[len(hash)-4:] // what a hash begins with may be the same for all
+		locks[i] = int32(binary.BigEndian.Uint32(tail))
+	}
+	slices.Sort(locks)
+	for _, lock := range locks {
+		if _, err := tx.NewRaw(`SELECT pg_advisory_xact_lock(?, ?)`, c, lock).Exec(ctx); err != nil {
+			return fmt.Errorf("wait for a value: %w", err)
+		}
+	}
+	return nil
+}
 
 // TryTx takes the bank's lock, unless another transaction holds it. Take it before any row.
 func (l Lock) TryTx(ctx context.Context, tx bun.IDB, tenant int64) (held bool, err error) {

@@ -9,7 +9,6 @@ import (
 
 	"bankgraph/core"
 	"bankgraph/core/access"
-	"bankgraph/core/seal"
 	"bankgraph/core/tenants"
 	"bankgraph/db"
 	"bankgraph/db/cluster"
@@ -93,7 +92,7 @@ func stopping(end func(context.Context) error, log *slog.Logger) func() {
 
 // openAt opens keyset and pools on the database. It stops the database when it cannot.
 func openAt(at addresses, s *settings, public string, stop func()) (*bank, error) {
-	keys, err := seal.Load(s.keysetFile())
+	keys, err := s.keyset().Load()
 	if err != nil {
 		stop()
 		return nil, err
@@ -103,10 +102,11 @@ func openAt(at addresses, s *settings, public string, stop func()) (*bank, error
 		stop()
 		return nil, err
 	}
+	unfollow := keys.Follow(time.Second, func(err error) { slog.Error("the keyset has changed and cannot be read", "error", err) })
 	return &bank{
 		Core: core.New(core.Options{DB: pools, Keys: keys, PublicURL: public, Fetch: newFetch()}),
 		at:   at,
-		stop: func() { _ = pools.Close(); stop() },
+		stop: func() { unfollow(); _ = pools.Close(); stop() },
 	}, nil
 }
 

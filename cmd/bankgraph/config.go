@@ -32,11 +32,13 @@ type program struct {
 	Attribute   attributeCommand   `cmd:"" help:"Custom attributes of a bank's customers and accounts."`
 	Permissions permissionsCommand `cmd:"" help:"Report who may do what, for each operation and field, as CSV."`
 	Token       tokenCommand       `cmd:"" help:"Print an access token of an API key, for use in curl."`
-	Keyset      keysetCommand      `cmd:"" help:"Make a keyset for a bank on a database of its own."`
+	Keyset      keysetCommand      `cmd:"" help:"The keys that values are sealed under: make them, rotate them, wrap them."`
 }
 
 // settings are what several commands need to know.
 type settings struct {
+	keysetOpening
+
 	Data        string        `env:"BANKGRAPH_DATA" default:"${data}" placeholder:"FOLDER" help:"Folder of the private database and its keyset (${default})."`
 	DatabaseURL string        `name:"database-url" env:"BANKGRAPH_DATABASE_URL" placeholder:"URL" help:"PostgreSQL 15 or newer to use instead of a private one."`
 	MigrateURL  string        `name:"migrate-url" env:"BANKGRAPH_MIGRATE_URL" placeholder:"URL" help:"The same database as the role that owns its tables, past any pooler. The role of the database URL then owns nothing, and gets its rights from \"migrate\"."`

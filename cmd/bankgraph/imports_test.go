@@ -29,7 +29,7 @@ const bun = "github.com/uptrace/bun"
 var domains = []string{
 	"fault", "money", "page", "postal", "given", "check", "access", "seal", "rails",
 	"audit", "events", "changes", "customers", "roles", "users", "tenants", "issuers", "clients", "banks",
-	"contacts", "accounts", "signatories", "positivepay",
+	"contacts", "accounts", "keysets", "signatories", "positivepay",
 	"fees", "limits", "ledger", "fx", "payments", "files", "webhooks",
 }
 

@@ -118,7 +118,7 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	jobs := []job{health.job(b.Core)}
 	defer foldRefusals(ctx, log, b)()
 	if !c.NoWork {
-		jobs = append(jobs, b.jobs(s, log)...)
+		jobs = append(jobs, b.jobs(s, meters, log)...)
 	}
 	// Until the last request has ended; then, before the pools close, the last tick.
 	defer work(context.WithoutCancel(ctx), log, b.Tenants.List, jobs)()

@@ -48,7 +48,7 @@ func (c *workCommand) Run(ctx context.Context, s *settings, t *terminal) error {
 	metrics := newServer(meters.handler(readiness(b.Core, health, func() bool { return ctx.Err() != nil }, true)), log)
 	failed := make(chan error, 1)
 	go func() { failed <- metrics.Serve(listener) }()
-	finish := work(ctx, log, b.Tenants.List, append(b.jobs(s, log), health.job(b.Core)))
+	finish := work(ctx, log, b.Tenants.List, append(b.jobs(s, meters, log), health.job(b.Core)))
 	log.Info("working", "metrics", listener.Addr().String())
 	select {
 	case err = <-failed:
@@ -117,8 +117,8 @@ func (w *worker) each(ctx context.Context) {
 	}
 }
 
-// repeat does a job of one bank until the context ends. It comes back soon while there is something to do, and ever
-// later while there is not.
+// repeat does a job of one bank until the context ends. It comes back soon while there is something to do, though not
+// before it has paused for as long as it worked, and ever later while there is not.
 func (w *worker) repeat(ctx context.Context, bank *tenants.Tenant, j job) {
 	for wait := j.busy; ; {
 		select {
@@ -126,13 +126,14 @@ func (w *worker) repeat(ctx context.Context, bank *tenants.Tenant, j job) {
 		case <-ctx.Done():
 			return
 		}
+		began := time.Now()
 		busy, err := w.once(ctx, bank, j)
 		<-w.slots
 		switch {
 		case err != nil:
 			wait = j.every
 		case busy:
-			wait = j.busy
+			wait = max(j.busy, time.Since(began))
 		default:
 			wait = min(2*wait, j.every)
 		}
@@ -173,12 +174,13 @@ func pause(ctx context.Context, wait time.Duration) bool {
 }
 
 // jobs are all there are.
-func (b *bank) jobs(s *settings, log *slog.Logger) []job {
+func (b *bank) jobs(s *settings, meters *meters, log *slog.Logger) []job {
 	keep := s.keeper(log)
 	return []job{
 		{"seal audit entries", time.Second, 50 * time.Millisecond, func(ctx context.Context) (bool, error) { return b.sealAudit(ctx, keep) }},
 		{"find audit entries that nobody seals", 10 * time.Minute, time.Second, b.sweepAudit()},
 		{"seal regulatory entries", 10 * time.Second, 50 * time.Millisecond, b.sealReporting},
+		{"move to new keys", time.Second, 10 * time.Millisecond, b.moveKeys(meters, log)},
 		{"remove old events", time.Hour, time.Second, func(ctx context.Context) (bool, error) {
 			purged, err := b.Events.Purge(ctx, s.KeepEvents)
 			return purged > 0, err

@@ -98,7 +98,7 @@ type Search struct {
 // where are the conditions that narrow a query; p collects the values.
 func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.Conditions) {
 	if by.Number != "" {
-		all = append(all, "a.number_hash = "+p.Add(s.keys.Hash(int64(tenant), NumberColumn, by.Number)))
+		all = append(all, "a.number_hash = ANY("+p.Add(s.keys.Hashes(int64(tenant), NumberColumn, by.Number))+")")
 	}
 	for _, exact := range []struct{ column, value string }{
 		{"type", string(by.Type)},
@@ -230,7 +230,7 @@ func (s *Service) FindWith(ctx context.Context, b *db.Batch, by By, want, ofCust
 	}
 	key, value := "a.uid = $3", any(by.UID)
 	if by.UID == 0 {
-		key, value = "a.number_hash = $3", s.keys.Hash(int64(caller.Tenant), NumberColumn, by.Number)
+		key, value = "a.number_hash = ANY($3)", s.keys.Hashes(int64(caller.Tenant), NumberColumn, by.Number)
 	}
 	shape := foundShape{account: wanted(want), customer: ofCustomer, reach: caller.Reach, joined: ofCustomer != (db.Columns{}), uid: by.UID != 0}
 	text := findingWith.Get(shape, func() string {

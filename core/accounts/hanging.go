@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/uptrace/bun"
+
 	"bankgraph/core/changes"
 	"bankgraph/core/check"
 	"bankgraph/core/customers"
@@ -26,6 +28,11 @@ func (s *Service) applyTx(ctx context.Context, tx *changes.Tx, was, a *Account, 
 		return err
 	}
 	s.seal(a, draft)
+	if draft.Number.Given && (was == nil || !bytes.Equal(was.Number.Hash, a.Number.Hash)) {
+		if err := s.freeTx(ctx, tx, a, draft.Number.Value); err != nil {
+			return err
+		}
+	}
 	if draft.AdditionalAttributes != nil {
 		stored, err := s.customers.AttributesTx(ctx, tx, a.Tenant, customers.ForAccounts, "additionalAttributes", draft.AdditionalAttributes)
 		if err != nil {
@@ -77,10 +84,11 @@ func (s *Service) behindTx(ctx context.Context, tx *changes.Tx, was, a *Account,
 		return nil
 	}
 	behind := new(Account)
-	hash := s.keys.Hash(int64(a.Tenant), NumberColumn, draft.FBONumber.Value)
+	at := seal.Place{Tenant: int64(a.Tenant), Column: NumberColumn}
+	hashes := s.keys.Hashes(at.Tenant, at.Column, draft.FBONumber.Value)
 	err := tx.NewSelect().Model(behind).Column("uid", "sub_type", "status").Where("a.tenant = ?", a.Tenant).Where("a.customer = ?", a.Customer).
-		Where("a.number_hash = ?", hash).Where("a.deleted_at IS NULL").Scan(ctx)
-	if errors.Is(err, sql.ErrNoRows) && !bytes.Equal(a.Number.Hash, hash) {
+		Where("a.number_hash IN ?", bun.Tuple(hashes)).Where("a.deleted_at IS NULL").Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) && !s.keys.Same(a.Number, draft.FBONumber.Value, at) {
 		return fault.Field("account", "fboAccountNumber", fault.Unknown, "must be the number of an account of the same customer")
 	}
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -98,9 +106,9 @@ func (s *Service) inFrontTx(ctx context.Context, tx *changes.Tx, a *Account) err
 	if err != nil {
 		return fmt.Errorf("open the number of account %s: %w", a.UID, err)
 	}
-	return s.refusedTx(ctx, tx, ErrInFront, `SELECT EXISTS (SELECT FROM accounts WHERE tenant = ? AND customer = ? AND uid <> ? AND fbo_number_hash = ?
+	return s.refusedTx(ctx, tx, ErrInFront, `SELECT EXISTS (SELECT FROM accounts WHERE tenant = ? AND customer = ? AND uid <> ? AND fbo_number_hash IN ?
 		AND deleted_at IS NULL AND status <> 'Closed')`,
-		a.Tenant, a.Customer, a.UID, s.keys.Hash(int64(a.Tenant), FBONumberColumn, clear))
+		a.Tenant, a.Customer, a.UID, bun.Tuple(s.keys.Hashes(int64(a.Tenant), FBONumberColumn, clear)))
 }
 
 // endTx looks whether an account may be closed or deleted.

@@ -22,10 +22,10 @@ var (
 	lookingUp db.Texts[Account]
 	swept     = db.NewText[Sweep](db.Select[Sweep](db.Columns{}, map[string]string{"today": "$3::date"}).
 			Join("JOIN accounts AS a ON a.tenant = w.tenant AND a.uid = w.account AND a.deleted_at IS NULL").
-			Where("w.tenant = $1").Where("a.number_hash = $2").String())
+			Where("w.tenant = $1").Where("a.number_hash = ANY($2)").String())
 	sweptWith = db.NewText[contacts.Contact](db.Select[contacts.Contact](db.Want[contacts.Contact]("UID", "Bank.AccountNumber"), nil).
 			Where("k.tenant = $1").Where(`k.uid IN (SELECT unnest(ARRAY[w.from_contact, w.to_contact]) FROM sweeps AS w
-			JOIN accounts AS a ON a.tenant = w.tenant AND a.uid = w.account AND a.deleted_at IS NULL WHERE w.tenant = $1 AND a.number_hash = $2)`).String())
+			JOIN accounts AS a ON a.tenant = w.tenant AND a.uid = w.account AND a.deleted_at IS NULL WHERE w.tenant = $1 AND a.number_hash = ANY($2))`).String())
 	holder db.Texts[customers.Customer]
 	bank   = db.NewText[customers.Customer](`SELECT uid FROM customers WHERE tenant = $1 AND relationship_type = 'Self'`)
 )
@@ -39,17 +39,17 @@ func (s *Service) Lookup(ctx context.Context, number string, of Type) (*Profile,
 		return nil, err
 	}
 	want, b := WithoutBalances(), s.db.Batch()
-	hash := s.keys.Hash(int64(caller.Tenant), NumberColumn, number)
+	hashes := s.keys.Hashes(int64(caller.Tenant), NumberColumn, number)
 	account := db.Queue(b, lookingUp.Get(shape{want: want, reach: caller.Reach}, func() string {
-		return customers.Within(selecting(want), "a", caller.Reach).Where("a.number_hash = $3").Where("($4 = '' OR a.type = $4)").String()
-	}), caller.Tenant, caller.Within(), hash, string(of))
+		return customers.Within(selecting(want), "a", caller.Reach).Where("a.number_hash = ANY($3)").Where("($4 = '' OR a.type = $4)").String()
+	}), caller.Tenant, caller.Within(), hashes, string(of))
 	customer := db.Queue(b, holder.Get(shape{}, func() string {
 		return db.Select[customers.Customer](db.Columns{}, nil).
 			Join("JOIN accounts AS a ON a.tenant = c.tenant AND a.customer = c.uid AND a.deleted_at IS NULL").
-			Where("c.tenant = $1").Where("a.number_hash = $2").String()
-	}), caller.Tenant, hash)
+			Where("c.tenant = $1").Where("a.number_hash = ANY($2)").String()
+	}), caller.Tenant, hashes)
 	institution := db.Queue(b, bank, caller.Tenant)
-	sweeps, payees := db.Queue(b, swept, caller.Tenant, hash, s.today(caller)), db.Queue(b, sweptWith, caller.Tenant, hash)
+	sweeps, payees := db.Queue(b, swept, caller.Tenant, hashes, s.today(caller)), db.Queue(b, sweptWith, caller.Tenant, hashes)
 	if err := b.Send(ctx); err != nil {
 		return nil, err
 	}

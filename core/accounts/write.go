@@ -314,11 +314,8 @@ func (s *Service) seal(a *Account, draft Draft) {
 		if !number.given {
 			continue
 		}
-		*number.stored = seal.Text{}
-		if number.clear != "" {
-			at.Column = number.column
-			*number.stored = s.keys.Seal(number.clear, at)
-		}
+		at.Column = number.column
+		*number.stored = s.keys.Replace(*number.stored, number.clear, at)
 	}
 }
 

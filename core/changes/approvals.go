@@ -14,8 +14,8 @@ import (
 	"bankgraph/core/seal"
 )
 
-// draftColumn is the place that drafts are sealed for.
-const draftColumn = "approvals.draft"
+// DraftColumn is the place that drafts are sealed for.
+const DraftColumn = "approvals.draft"
 
 // Dual tells whether a change must wait for a second person: where the settings of the customer, or those of the
 // bank itself, ask for one and nobody has approved it yet.
@@ -97,7 +97,7 @@ func (tx *Tx) tell(ctx context.Context, entry audit.Entry, kind string, w *waiti
 }
 
 func (w *waiting) place() seal.Place {
-	return seal.Place{Tenant: int64(w.Tenant), Column: draftColumn, Row: int64(w.UID)}
+	return seal.Place{Tenant: int64(w.Tenant), Column: DraftColumn, Row: int64(w.UID)}
 }
 
 // decision is what a second person says.

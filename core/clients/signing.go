@@ -264,8 +264,11 @@ func (s *Service) signer(key *signingKey, as jose.ContentType) (jose.Signer, err
 		(&jose.SignerOptions{}).WithType(as))
 }
 
-func privatePlace(key *signingKey) seal.Place {
-	return seal.Place{Tenant: int64(key.Tenant), Column: "signing_keys.private/" + key.KID}
+func privatePlace(key *signingKey) seal.Place { return PrivatePlace(key.Tenant, key.KID) }
+
+// PrivatePlace is the place that the private half of a signing key is sealed for.
+func PrivatePlace(tenant access.Tenant, kid string) seal.Place {
+	return seal.Place{Tenant: int64(tenant), Column: "signing_keys.private/" + kid}
 }
 
 // A key's id begins with its bank's number, so that it is found by its primary key before anything in

@@ -44,7 +44,7 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 		all = append(all, "starts_with(lower(k.name), lower("+p.Add(by.Name)+"::text))")
 	}
 	if by.AccountNumber != "" {
-		all = append(all, "k.bank_account_number_hash = "+p.Add(s.keys.Hash(int64(tenant), NumberColumn, strings.ReplaceAll(by.AccountNumber, " ", ""))))
+		all = append(all, "k.bank_account_number_hash = ANY("+p.Add(s.keys.Hashes(int64(tenant), NumberColumn, strings.ReplaceAll(by.AccountNumber, " ", "")))+")")
 	}
 	return all
 }

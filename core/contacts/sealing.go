@@ -3,6 +3,7 @@ package contacts
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/uptrace/bun"
 
@@ -18,9 +19,20 @@ func (s *Service) report(k *Contact, drafts []ReportingDraft, kept []*Reporting)
 			report[i] = Reporting{Key: d.Key, Value: kept[i].Value}
 			continue
 		}
-		report[i] = k.Reported(s.keys, d.Key, d.Value)
+		report[i] = k.reported(s.keys, d)
 	}
 	return report
+}
+
+// reported is the entry of a draft. One that the contact has already keeps its hash, so that it reads as no change.
+func (k *Contact) reported(keys *seal.Keys, d ReportingDraft) Reporting {
+	at := k.ReportingPlace(d.Key)
+	for _, e := range k.RegulatoryReporting {
+		if strings.EqualFold(e.Key, d.Key) && keys.Same(e.Value, d.Value, at) {
+			return Reporting{Key: d.Key, Value: keys.Replace(e.Value, d.Value, at)}
+		}
+	}
+	return k.Reported(keys, d.Key, d.Value)
 }
 
 // inTheClear finds contacts that were written when regulatory entries were not sealed yet. Workers seal them, and so does

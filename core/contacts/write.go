@@ -1,7 +1,6 @@
 package contacts
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -154,9 +153,9 @@ func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, k *Contact, draft 
 		k.RegulatoryReporting = s.report(k, draft.RegulatoryReporting, kept)
 	}
 	if draft.Bank.AccountNumber.Given {
-		sealed := s.keys.Seal(draft.Bank.AccountNumber.Value, seal.Place{Tenant: int64(k.Tenant), Column: NumberColumn, Row: int64(k.UID)})
-		if !bytes.Equal(sealed.Hash, k.Bank.AccountNumber.Hash) {
-			k.Bank.AccountNumber = sealed
+		at := seal.Place{Tenant: int64(k.Tenant), Column: NumberColumn, Row: int64(k.UID)}
+		if !s.keys.Same(k.Bank.AccountNumber, draft.Bank.AccountNumber.Value, at) {
+			k.Bank.AccountNumber = s.keys.Seal(draft.Bank.AccountNumber.Value, at)
 		}
 	}
 	return nil

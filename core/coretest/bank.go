@@ -62,6 +62,13 @@ func New(t testing.TB) *Bank {
 	return found(t, shared, sharedKeys)
 }
 
+// Under is New under other keys.
+func Under(t testing.TB, keys *seal.Keys) *Bank {
+	t.Helper()
+	bank := New(t)
+	return found(t, bank.opened, keys)
+}
+
 // Alone is a bank in a database of its own, for tests that break rows by hand or count all there are.
 func Alone(t testing.TB) *Bank {
 	t.Helper()

@@ -92,7 +92,7 @@ func (s *Service) redraftTx(ctx context.Context, tx *changes.Tx, draft *Draft, w
 		return f.Err()
 	}
 	if draft.TaxID.Given {
-		c.TaxID = s.keys.Seal(draft.TaxID.Value, taxIDPlace(c))
+		c.TaxID = s.keys.Replace(was.TaxID, draft.TaxID.Value, taxIDPlace(c))
 	}
 	if err := draft.addressesTo(c); err != nil {
 		return err

@@ -197,7 +197,7 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 		all = append(all, "c.customer_id = "+p.Add(by.CustomerID), "c.customer_id <> ''")
 	}
 	if by.TaxID != "" {
-		all = append(all, "c.tax_id_hash = "+p.Add(s.keys.Hash(int64(tenant), TaxIDColumn, by.TaxID)))
+		all = append(all, "c.tax_id_hash = ANY("+p.Add(s.keys.Hashes(int64(tenant), TaxIDColumn, by.TaxID))+")")
 	}
 	if by.LEI != "" {
 		all = append(all, "c.lei = "+p.Add(strings.ToUpper(by.LEI)), "c.lei <> ''")

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/hashicorp/vault/api"
+	"github.com/tink-crypto/tink-go-hcvault/v2/integration/hcvault"
+	"github.com/tink-crypto/tink-go/v2/tink"
+)
+
+// kms are the key management services that a keyset can be wrapped by, by the scheme of a key's URI. Another one is a
+// function here.
+var kms = map[string]func(*url.URL) (tink.AEAD, error){"hcvault": vault}
+
+func keyOfKMS(uri string) (tink.AEAD, error) {
+	key, err := url.Parse(uri)
+	if err != nil {
+		return nil, fmt.Errorf("the URI of the key: %w", err)
+	}
+	open := kms[key.Scheme]
+	if open == nil {
+		return nil, fmt.Errorf("the URI of a key is hcvault://HOST:PORT/transit/keys/NAME, or hcvault:///transit/keys/NAME with VAULT_ADDR: not %q", uri)
+	}
+	return open(key)
+}
+
+// vault is a key of HashiCorp Vault's transit engine (or OpenBao's). Token, namespace and certificates come from Vault's own
+// variables: VAULT_TOKEN, VAULT_NAMESPACE, VAULT_CACERT, ….
+func vault(uri *url.URL) (tink.AEAD, error) {
+	config := api.DefaultConfig()
+	if config.Error != nil {
+		return nil, fmt.Errorf("settings of Vault: %w", config.Error)
+	}
+	if uri.Host != "" {
+		config.Address = "https://" + uri.Host
+	}
+	config.Timeout = 10 * time.Second
+	client, err := api.NewClient(config)
+	if err != nil {
+		return nil, fmt.Errorf("Vault: %w", err)
+	}
+	return hcvault.NewAEAD(uri.EscapedPath(), client.Logical())
+}

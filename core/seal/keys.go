@@ -1,0 +1,233 @@
+package seal
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tink-crypto/tink-go/v2/aead"
+	"github.com/tink-crypto/tink-go/v2/keyset"
+	"github.com/tink-crypto/tink-go/v2/prf"
+	"github.com/tink-crypto/tink-go/v2/tink"
+)
+
+// Keys are the bank's keyset. The zero value is not usable: Load, or New for tests. Those of a file follow its changes:
+// see Reload.
+type Keys struct {
+	ring atomic.Pointer[ring]
+
+	mu   sync.Mutex // held to read the file
+	file File
+	seen stamp
+}
+
+// ring is a keyset ready for use. It does not change.
+type ring struct {
+	sealing   tink.AEAD
+	mark      []byte      // what values that are sealed now begin with
+	marked    bool        // by Tink itself; the first format had versions of our own
+	searching []searching // the primary first
+	secrets   prf.PRF
+	info      Info
+}
+
+// searching is a live key of search hashes.
+type searching struct {
+	id   uint32
+	prf  prf.PRF
+	mark []byte // what its hashes begin with; empty for the first format's
+}
+
+// The lengths of what stands in a column.
+const (
+	markSize = 5  // of Tink: the byte 1 and the key's id
+	hashSize = 16 // of a search hash without its mark
+	versions = 4  // bytes of a version of the first format
+)
+
+// markOf is what Tink begins a value with.
+func markOf(id uint32) []byte { return binary.BigEndian.AppendUint32([]byte{1}, id) }
+
+func newRing(c *contents) (*ring, error) {
+	r := &ring{info: c.info()}
+	primary, err := c.sealing.Primary()
+	if err != nil {
+		return nil, err
+	}
+	if r.sealing, err = aead.New(c.sealing); err != nil {
+		return nil, err
+	}
+	if r.mark, r.marked = markOf(primary.KeyID()), true; unmarked(c.sealing, primary.KeyID()) {
+		r.mark, r.marked = binary.BigEndian.AppendUint32(nil, c.version), false
+	}
+	hashes, err := prf.NewPRFSet(c.searching)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range live(c.searching, hashes.PrimaryID) {
+		s := searching{id: key, prf: hashes.PRFs[key]}
+		if key != c.unmarked {
+			s.mark = markOf(key)
+		}
+		r.searching = append(r.searching, s)
+	}
+	secrets, err := prf.NewPRFSet(c.secrets)
+	if err != nil {
+		return nil, err
+	}
+	r.secrets = secrets.PRFs[secrets.PrimaryID]
+	return r, nil
+}
+
+// live are the keys of a keyset that are in use, the primary first.
+func live(h *keyset.Handle, primary uint32) []uint32 {
+	ids := []uint32{primary}
+	for i := range h.Len() {
+		if entry, err := h.Entry(i); err == nil && entry.KeyStatus() == keyset.Enabled && entry.KeyID() != primary {
+			ids = append(ids, entry.KeyID())
+		}
+	}
+	return ids
+}
+
+// Seal hides a value. The empty value stays empty.
+func (k *Keys) Seal(clear string, at Place) Text {
+	if clear == "" {
+		return Text{}
+	}
+	r := k.ring.Load()
+	sealed, err := r.sealing.Encrypt([]byte(clear), at.bytes())
+	if err != nil {
+		panic(fmt.Errorf("seal: %w", err)) // a value of more than 64 GB
+	}
+	if !r.marked {
+		sealed = append(bytes.Clone(r.mark), sealed...)
+	}
+	return Text{Sealed: sealed, Hash: r.searching[0].hash(at.Tenant, at.Column, clear), Last4: last(clear)}
+}
+
+// Replace seals a value in place of the one that is stored. Where both are the same to a search, so is the hash: a key that
+// was rotated meanwhile makes no change of it.
+func (k *Keys) Replace(stored Text, clear string, at Place) Text {
+	sealed := k.Seal(clear, at)
+	if k.Same(stored, clear, at) {
+		sealed.Hash = stored.Hash
+	}
+	return sealed
+}
+
+// Same reports whether a search for the value finds the stored one, under whatever key that is.
+func (k *Keys) Same(stored Text, clear string, at Place) bool {
+	if len(stored.Hash) == 0 {
+		return false
+	}
+	for _, hash := range k.Hashes(at.Tenant, at.Column, clear) {
+		if bytes.Equal(hash, stored.Hash) {
+			return true
+		}
+	}
+	return false
+}
+
+// ErrSealed is returned for a value that these keys do not open at this place.
+var ErrSealed = errors.New("sealed value does not open")
+
+// Open reads a sealed value. Only a service method that asked for the permission and a purpose,
+// and that leaves an audit entry, calls it.
+func (k *Keys) Open(t Text, at Place) (string, error) {
+	if len(t.Sealed) == 0 {
+		return "", nil
+	}
+	clear, err := k.ring.Load().open(t.Sealed, at)
+	if err != nil { // another process may have rotated the keys just now
+		if changed, failed := k.Reload(); changed && failed == nil {
+			clear, err = k.ring.Load().open(t.Sealed, at)
+		}
+	}
+	return clear, err
+}
+
+func (r *ring) open(sealed []byte, at Place) (string, error) {
+	if sealed[0] == 0 {
+		if len(sealed) <= versions {
+			return "", ErrSealed
+		}
+		sealed = sealed[versions:]
+	}
+	clear, err := r.sealing.Decrypt(sealed, at.bytes())
+	if err != nil {
+		return "", ErrSealed
+	}
+	return string(clear), nil
+}
+
+// Hash is the keyed hash that a value of this column is stored with. Letter case and spaces at the ends do not count.
+func (k *Keys) Hash(tenant int64, column, clear string) []byte {
+	return k.ring.Load().searching[0].hash(tenant, column, clear)
+}
+
+// Hashes are the keyed hashes under which a value of this column is found, that of Hash first: while search hashes are
+// rotated there are several.
+func (k *Keys) Hashes(tenant int64, column, clear string) [][]byte {
+	r := k.ring.Load()
+	hashes := make([][]byte, len(r.searching))
+	for i, key := range r.searching {
+		hashes[i] = key.hash(tenant, column, clear)
+	}
+	return hashes
+}
+
+func (s *searching) hash(tenant int64, column, clear string) []byte {
+	text := fmt.Appendf(nil, "%d/%s/%s", tenant, column, strings.ToUpper(strings.TrimSpace(clear)))
+	hash, err := s.prf.ComputePRF(text, hashSize)
+	if err != nil {
+		panic(fmt.Errorf("hash: %w", err)) // of no more than SHA-256 gives
+	}
+	return append(bytes.Clone(s.mark), hash...)
+}
+
+// Secret is the keyed hash of a random secret of 256 bits, which is all that is kept of it.
+func (k *Keys) Secret(purpose, secret string) []byte {
+	hash, err := k.ring.Load().secrets.ComputePRF(fmt.Appendf(nil, "secret/%s/%s", purpose, secret), sha256.Size)
+	if err != nil {
+		panic(fmt.Errorf("hash a secret: %w", err))
+	}
+	return hash
+}
+
+// Current reports whether a sealed value and a search hash stand under the primary keys; what is empty does.
+func (k *Keys) Current(sealed, hash []byte) bool {
+	r := k.ring.Load()
+	return (len(sealed) == 0 || bytes.HasPrefix(sealed, r.mark)) && (len(hash) == 0 || r.searching[0].made(hash))
+}
+
+// made reports whether a hash is one of this key.
+func (s *searching) made(hash []byte) bool {
+	if len(s.mark) == 0 {
+		return len(hash) == hashSize
+	}
+	return len(hash) == markSize+hashSize && bytes.HasPrefix(hash, s.mark)
+}
+
+// Renew brings a stored value under the primary keys: sealed anew where its key is another, hashed anew likewise. A value
+// that does not open stays as it is: ErrSealed.
+func (k *Keys) Renew(t Text, at Place) (Text, error) {
+	r := k.ring.Load()
+	clear, err := k.Open(t, at)
+	if err != nil || clear == "" {
+		return t, err
+	}
+	fresh := k.Seal(clear, at)
+	if !bytes.HasPrefix(t.Sealed, r.mark) {
+		t.Sealed = fresh.Sealed
+	}
+	if len(t.Hash) > 0 && !r.searching[0].made(t.Hash) {
+		t.Hash = fresh.Hash
+	}
+	return t, nil
+}
