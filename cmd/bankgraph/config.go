@@ -24,6 +24,7 @@ type program struct {
 	Client      clientCommand      `cmd:"" help:"API keys of a bank."`
 	Fee         feeCommand         `cmd:"" help:"Fees that a bank is configured for, with their prices."`
 	Reporting   reportingCommand   `cmd:"" help:"Keys of what contacts report to regulators."`
+	User        userCommand        `cmd:"" help:"Who the people of a bank are at its identity providers."`
 	Issuer      issuerCommand      `cmd:"" help:"Identity providers whose access tokens a bank accepts."`
 	Audit       auditCommand       `cmd:"" help:"The record of who did what: take it out, and prove it."`
 	Attribute   attributeCommand   `cmd:"" help:"Custom attributes of a bank's customers and accounts."`
@@ -43,6 +44,7 @@ type settings struct {
 	Keys        string `name:"keyset" env:"BANKGRAPH_KEYSET" placeholder:"FILE" help:"Keyset that account numbers and secrets are sealed with. Needed with a database URL; the private database has its own under --data."`
 	Checkpoints string `name:"audit-checkpoints" env:"BANKGRAPH_AUDIT_CHECKPOINTS" placeholder:"FILE" help:"File that every signed checkpoint of the audit chain is appended to, best on another machine's disk; under --data for the private database, and the log with a database URL, if not set."`
 	Addr        string `env:"BANKGRAPH_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to serve on (${default})."`
+	As          string `name:"as" env:"BANKGRAPH_AS" placeholder:"NAME" help:"Who works at the command line, for the record; the login of this machine if not set."`
 	PublicURL   string `name:"public-url" env:"BANKGRAPH_PUBLIC_URL" placeholder:"URL" help:"Address that callers know this service by; the issuer's name in tokens. http://ADDR if not set."`
 }
 
@@ -56,6 +58,9 @@ func (s *settings) Validate() error {
 	}
 	if (s.MigrateURL != "" || s.ReadURL != "") && s.DatabaseURL == "" {
 		return errors.New("--migrate-url (BANKGRAPH_MIGRATE_URL) and --read-url (BANKGRAPH_READ_URL) go with --database-url (BANKGRAPH_DATABASE_URL)")
+	}
+	if err := s.checkAs(); err != nil {
+		return err
 	}
 	if s.PublicURL != "" {
 		public, err := url.Parse(s.PublicURL)

@@ -10,12 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
 	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/customers"
 	"bankgraph/core/ledger"
+	"bankgraph/core/roles"
 	"bankgraph/core/seal"
 	"bankgraph/core/users"
 	"bankgraph/db"
@@ -179,10 +181,30 @@ func (b *Bank) As(permissions ...access.Permission) context.Context {
 	})
 }
 
-// Checker is another member of the bank's staff who may do everything: the second person of two.
+// Checker is a person of the bank's staff who may do everything: the second of two.
 func (b *Bank) Checker() context.Context {
-	caller, _ := access.Require(b.Staff())
-	caller.Client, caller.ClientName = "checker", "Checker"
+	b.t.Helper()
+	return b.Someone("checker")
+}
+
+// Someone is the person of the bank's staff with this login id, who may do everything. Two names are two people.
+func (b *Bank) Someone(login string) context.Context {
+	b.t.Helper()
+	person := &users.User{
+		Tenant: b.Tenant, UID: users.UID{UUID: uuid.NewSHA1(uuid.NameSpaceDNS, []byte(b.Code+login))}, Customer: b.Self.UID, LoginID: login,
+		FirstName: "Ida", LastName: "Frost", Status: users.Active, Limits: []access.ApplicationLimits{}, CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
+	}
+	b.must(b.DB.InTx(context.Background(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewInsert().Model(person).Value("number", "DEFAULT").On("CONFLICT DO NOTHING").Exec(ctx)
+		return err
+	}))
+	caller, _ := access.Require(b.Person(person, access.All...))
+	caller.Client, caller.ClientName = "portal", "Portal"
+	for _, grant := range roles.Everything(roles.Bank) {
+		for _, name := range grant.Entitlements {
+			caller.Holds = append(caller.Holds, access.Entitlement{Application: grant.Name, Name: name})
+		}
+	}
 	return access.With(b.t.Context(), caller)
 }
 
