@@ -158,10 +158,10 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 		return 0, ErrDecided
 	case d.Approve && caller.Same(maker):
 		return 0, ErrOwn
-	case program && !takesBack:
-		return 0, ErrPerson
 	case !tx.Caller.Reach.AtLeast(w.Decides) && !takesBack:
 		return 0, ErrNotYours
+	case program && !takesBack:
+		return 0, ErrPerson
 	}
 	status, said := Refused, audit.Refused
 	if d.Approve {
