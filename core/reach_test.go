@@ -65,6 +65,7 @@ var theBanks = map[string]error{
 	"changeLimits": access.ErrDenied, "addFeeTier": access.ErrDenied, "changeFeeTier": access.ErrDenied,
 	"openAccount": access.ErrDenied, "closeAccount": access.ErrDenied, "activateAccount": access.ErrDenied, "deleteAccount": access.ErrDenied,
 	"changeAccount": accounts.ErrArranged, // of its number
+	"linkSubject":   users.ErrBankLinks, "unlinkSubject": users.ErrBankLinks,
 }
 
 func TestSomebodyOfACustomerChangesWhatThatCustomerHas(t *testing.T) {
@@ -121,6 +122,8 @@ func TestNothingOfACustomerChangesWhileItIsNotActive(t *testing.T) {
 					want = nil
 				case operation == "suspendCustomer", operation == "activateCustomer":
 					want = access.ErrDenied
+				case operation == "linkSubject", operation == "unlinkSubject":
+					want = users.ErrBankLinks
 				}
 				if _, err := p.do(p.Partner(p.partner), ""); !errors.Is(err, want) {
 					t.Errorf("%s is %s: its partner: %v, want %v", of, status, err, want)
