@@ -49,9 +49,9 @@ type SubjectDraft struct {
 
 var (
 	// ErrNoIssuer is an issuer that the bank does not accept, or knows people of by their login ids.
-	ErrNoIssuer = fault.Field("user", "issuer", fault.Unknown, "is not an issuer of the bank that names people by a subject claim")
+	ErrNoIssuer = fault.New(fault.NotFound, "user", "the bank has no issuer of this address that names people by a subject claim").On("issuer")
 	// ErrAudience is an issuer that is accepted with several audiences.
-	ErrAudience = fault.Field("user", "audience", fault.Required, "is required: the bank accepts the issuer with several")
+	ErrAudience = fault.New(fault.State, "user", "the bank accepts the issuer with several audiences: name one").On("audience")
 	// ErrLinked is a subject that is somebody else, or a user that is linked to another.
 	ErrLinked = fault.New(fault.Conflict, "user", "the subject is linked to somebody else, or the user to another subject: end that link first").On("subject")
 	// ErrNotLinked is a user without a link.
