@@ -32,7 +32,7 @@ func ready(t *testing.T, on func(*coretest.Bank) write) *partnered {
 	p.sibling = b.Customer(coretest.OwnedBy(p.partner))
 	b.Exec(`UPDATE customers SET owner = ? WHERE tenant = ? AND owner = 0 AND relationship_type <> 'Self'`, p.partner.UID, b.Tenant)
 	b.Exec(`UPDATE roles SET owner = 'Customer' WHERE tenant = ?`, b.Tenant)
-	b.Exec(`INSERT INTO tenant_settings (tenant, people_decide) VALUES (?, false)`, b.Tenant) // the partner is a program here
+	b.Exec(`INSERT INTO tenant_settings (tenant, people_decide) VALUES (?, false)`, b.Tenant)                // the partner is a program here
 	b.Exec(`UPDATE approvals SET decides = 'Customer', maker_reach = 'Customer' WHERE tenant = ?`, b.Tenant) // as one of its own had asked
 	err := b.DB.NewSelect().Model(p.own).Where("c.tenant = ?", b.Tenant).Where("c.owner = ?", p.partner.UID).
 		Where("c.uid NOT IN (?, ?)", p.partner.UID, p.sibling.UID).OrderExpr("c.uid").Limit(1).Scan(t.Context())

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
@@ -343,8 +344,14 @@ func TestTwoPeopleMakeAChange(t *testing.T) {
 	if own := b.ask(t, b.staff(), approve); own.one(t).Extensions.Kind != "STATE" {
 		t.Errorf("the maker approves: %s", own.body)
 	}
+	if program := b.ask(t, &access.Caller{
+		Tenant: b.tenant, Client: "another", Entity: int64(lone), Reach: access.OfBank, Permissions: access.All,
+	}, approve); program.one(t).Extensions.Kind != "DENIED" {
+		t.Errorf("a program approves: %s", program.body)
+	}
 	second := *b.staff()
-	second.Client = "second"
+	second.Client, second.User, second.LoginID = "second", uuid.New(), "ida.frost"
+	b.exec(t, `INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, ?, ?, ?, 'Active')`, b.tenant, second.User.String(), theBank, second.LoginID)
 	done := b.ask(t, &second, approve).fine(t)
 	if done.at("approveChange", "approval", "status") != "APPROVED" || !strings.Contains(done.body, `{"field":"title","before":"Alpha Title`) {
 		t.Errorf("%s", done.body)
