@@ -46,7 +46,7 @@ func open(t *testing.T) *core.Core {
 // open to everyone: these issue and check what proves a caller, so there is no caller yet.
 var beforeCallers = map[string]bool{
 	"Tenants.Find": true, "Clients.Issue": true, "Clients.Refresh": true, "Clients.Verify": true, "Clients.PublicKeys": true, "Clients.Issuer": true,
-	"Issuers.Verify": true, "Users.Actor": true, "Users.ActorNamed": true,
+	"Issuers.Verify": true, "Users.Actor": true, "Users.ActorLinked": true, "Users.ActorNamed": true,
 	"Roles.ActiveOf": true, "Users.Granted": true,
 }
 

@@ -99,6 +99,7 @@ func (tr *trial) ready() (*coretest.Bank, func(key string) (said, error)) {
 		w.as = (*coretest.Bank).Staff
 	}
 	do := w.on(b)
+	w.as(b) // is there before anything goes wrong
 	return b, func(key string) (said, error) {
 		ctx, cancel := context.WithTimeout(w.as(b), 20*time.Second)
 		defer cancel()

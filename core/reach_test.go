@@ -32,6 +32,7 @@ func ready(t *testing.T, on func(*coretest.Bank) write) *partnered {
 	p.sibling = b.Customer(coretest.OwnedBy(p.partner))
 	b.Exec(`UPDATE customers SET owner = ? WHERE tenant = ? AND owner = 0 AND relationship_type <> 'Self'`, p.partner.UID, b.Tenant)
 	b.Exec(`UPDATE roles SET owner = 'Customer' WHERE tenant = ?`, b.Tenant)
+	b.Exec(`INSERT INTO tenant_settings (tenant, people_decide) VALUES (?, false)`, b.Tenant)                // the partner is a program here
 	b.Exec(`UPDATE approvals SET decides = 'Customer', maker_reach = 'Customer' WHERE tenant = ?`, b.Tenant) // as one of its own had asked
 	err := b.DB.NewSelect().Model(p.own).Where("c.tenant = ?", b.Tenant).Where("c.owner = ?", p.partner.UID).
 		Where("c.uid NOT IN (?, ?)", p.partner.UID, p.sibling.UID).OrderExpr("c.uid").Limit(1).Scan(t.Context())
@@ -65,6 +66,7 @@ var theBanks = map[string]error{
 	"changeLimits": access.ErrDenied, "addFeeTier": access.ErrDenied, "changeFeeTier": access.ErrDenied,
 	"openAccount": access.ErrDenied, "closeAccount": access.ErrDenied, "activateAccount": access.ErrDenied, "deleteAccount": access.ErrDenied,
 	"changeAccount": accounts.ErrArranged, // of its number
+	"linkSubject":   users.ErrBankLinks, "unlinkSubject": users.ErrBankLinks,
 }
 
 func TestSomebodyOfACustomerChangesWhatThatCustomerHas(t *testing.T) {
@@ -121,6 +123,8 @@ func TestNothingOfACustomerChangesWhileItIsNotActive(t *testing.T) {
 					want = nil
 				case operation == "suspendCustomer", operation == "activateCustomer":
 					want = access.ErrDenied
+				case operation == "linkSubject", operation == "unlinkSubject":
+					want = users.ErrBankLinks
 				}
 				if _, err := p.do(p.Partner(p.partner), ""); !errors.Is(err, want) {
 					t.Errorf("%s is %s: its partner: %v, want %v", of, status, err, want)

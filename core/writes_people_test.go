@@ -59,3 +59,24 @@ func changeRole(b *coretest.Bank, of *customers.Customer) write {
 		return heard(b.Roles.Change(ctx, 0, uid, roles.Draft{Name: given.Of("Clerk")}, with(key)))
 	}
 }
+
+const provider = "https://login.example"
+
+// linkSubject and unlinkSubject say who a user is at an issuer.
+func linkSubject(b *coretest.Bank, of *customers.Customer) write {
+	uid := b.User(of, nil).UID
+	b.Exec(`INSERT INTO issuers (tenant, url, audience, user_claims, subject_claim, algorithms) VALUES (?, ?, 'api', '{sub}', 'sub', '{ES256}')`, b.Tenant, provider)
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Users.Link(ctx, uid, users.SubjectDraft{Issuer: provider, Subject: "7f1c"}, with(key)))
+	}
+}
+
+func unlinkSubject(b *coretest.Bank, of *customers.Customer) write {
+	linkSubject(b, of)
+	uid := b.User(of, nil).UID
+	b.Exec(`INSERT INTO subjects (tenant, url, audience, claim, subject, customer, user_uid) VALUES (?, ?, 'api', 'sub', '7f1c', ?, ?)`,
+		b.Tenant, provider, of.UID, uid.String())
+	return func(ctx context.Context, key string) (said, error) {
+		return heard(b.Users.Unlink(ctx, uid, users.SubjectDraft{Issuer: provider}, with(key)))
+	}
+}

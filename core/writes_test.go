@@ -158,6 +158,14 @@ var writes = []struct {
 	{name: "activateUser, who is", refused: users.ErrActive, on: func(b *coretest.Bank) write { return activateUser(b, b.Customer(), users.Active) }},
 	{name: "approveChange, of a new user", as: checker, on: func(b *coretest.Bank) write { return approve(b, createUser(b, b.Customer(dual))) }},
 	{name: "refuseChange, of a new user", as: checker, on: func(b *coretest.Bank) write { return refuse(b, createUser(b, b.Customer(dual))) }},
+	{name: "linkSubject", on: func(b *coretest.Bank) write { return linkSubject(b, b.Customer()) }},
+	{name: "linkSubject, to be approved", on: func(b *coretest.Bank) write { return linkSubject(b, b.Customer(dual)) }},
+	{name: "linkSubject, whose issuer is absent", refused: users.ErrNoIssuer, on: func(b *coretest.Bank) write {
+		do := linkSubject(b, b.Customer())
+		b.Exec(`UPDATE issuers SET disabled_at = now() WHERE tenant = ?`, b.Tenant)
+		return do
+	}},
+	{name: "unlinkSubject", on: func(b *coretest.Bank) write { return unlinkSubject(b, b.Customer(dual)) }},
 	{name: "createRole", on: func(b *coretest.Bank) write { return createRole(b, b.Customer()) }},
 	{name: "createRole, to be approved", on: func(b *coretest.Bank) write { return createRole(b, b.Customer(dual)) }},
 	{name: "createRole, whose name is taken", refused: roles.ErrTaken, on: func(b *coretest.Bank) write {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
@@ -89,6 +90,12 @@ var mutations = map[string]struct {
 	}, `user { uid department phoneNumber name version } approval { uid }`},
 	"suspendUser":  {access.SuspendUsers, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, userOf(c, 1)) }, `user { status version } approval { uid }`},
 	"activateUser": {access.ActivateUsers, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, userOf(c, 2)) }, `user { status version } approval { uid }`},
+	"linkSubject": {access.ManageUsers, func(c customers.UID) string {
+		return fmt.Sprintf(`uid: "%s", issuer: "https://login.example", subject: "7f1c"`, userOf(c, 0))
+	}, `user { uid version } approval { uid }`},
+	"unlinkSubject": {access.ManageUsers, func(c customers.UID) string {
+		return fmt.Sprintf(`uid: "%s", issuer: "https://login.example"`, userOf(c, 1))
+	}, `user { uid version } approval { uid }`},
 	"createRole": {access.ManageRoles, func(c customers.UID) string {
 		return fmt.Sprintf(`customer: "%s", name: "Clerk", description: "Pays", applications: [{name: "Payments", entitlements: ["Initiate_Payments"], limits: [{name: "Daily_Payment_Limits", value: "12.50"}]}]`, c)
 	}, `role { id name type owner status version applications { name entitlements limits { name value } } customer { uid } } approval { uid }`},
@@ -118,6 +125,7 @@ var mutations = map[string]struct {
 var staffOnly = map[string]bool{
 	"suspendCustomer": true, "activateCustomer": true, "changeLimits": true, // its own are those of the only active one here
 	"approveChange": true, "refuseChange": true, // the bank has asked
+	"linkSubject": true, "unlinkSubject": true,
 }
 
 // allowed is who may make a mutation: a partner where it may, which is the narrower right.
@@ -147,8 +155,8 @@ func openApproval(c customers.UID) string {
 // openApprovals asks for a removal of each customer's last signatory, which a second person is to decide on.
 func (b *bank) openApprovals(t testing.TB) {
 	t.Helper()
-	b.exec(t, `INSERT INTO approvals (tenant, uid, customer, operation, object, object_uid, creation, draft, version, maker_client)
-		SELECT tenant, uid - 999499, uid, 'addSignatory', 'signatory', ((uid - 1000000) * 100 + 3)::text, true, '', 1, 'somebody' FROM customers WHERE tenant = ?`, b.tenant)
+	b.exec(t, `INSERT INTO approvals (tenant, uid, customer, operation, object, object_uid, creation, draft, version, maker_client, maker_entity)
+		SELECT tenant, uid - 999499, uid, 'addSignatory', 'signatory', ((uid - 1000000) * 100 + 3)::text, true, '', 1, 'somebody', 7 FROM customers WHERE tenant = ?`, b.tenant)
 }
 
 // settled is a bank whose settings ask nobody for a second person, with the approvals open.
@@ -164,6 +172,10 @@ func settled(t testing.TB) *bank {
 	b.exec(t, `INSERT INTO fee_catalogue (tenant, application, product, fee_name, fee_tier, price, currency)
 		SELECT tenant, application, product, fee_name, fee_tier, 100, 'USD' FROM fee_tiers WHERE tenant = ?0 UNION SELECT ?0, 'Payments', 'Wires', 'Flat', 'Gold', 250, 'USD'`, b.tenant)
 	b.exec(t, `INSERT INTO attributes (tenant, level, name, type) VALUES (?0, 'customer', 'Region', 'Text'), (?0, 'account', 'Desk', 'Text')`, b.tenant)
+	b.exec(t, `INSERT INTO issuers (tenant, url, audience, user_claims, subject_claim, algorithms) VALUES (?, 'https://login.example', 'api', '{sub}', 'sub', '{ES256}')`, b.tenant)
+	b.exec(t, `INSERT INTO subjects (tenant, url, audience, claim, subject, customer, user_uid)
+		SELECT tenant, 'https://login.example', 'api', 'sub', uid::text, customer, uid FROM users WHERE tenant = ? AND number % 100 = 2`, b.tenant)
+	b.exec(t, `INSERT INTO tenant_settings (tenant, people_decide) VALUES (?, false)`, b.tenant) // callers here are programs
 	b.openApprovals(t)
 	// Of each customer's accounts the second can be closed and the third activated.
 	for _, statement := range []string{
@@ -332,8 +344,14 @@ func TestTwoPeopleMakeAChange(t *testing.T) {
 	if own := b.ask(t, b.staff(), approve); own.one(t).Extensions.Kind != "STATE" {
 		t.Errorf("the maker approves: %s", own.body)
 	}
+	if program := b.ask(t, &access.Caller{
+		Tenant: b.tenant, Client: "another", Entity: int64(lone), Reach: access.OfBank, Permissions: access.All,
+	}, approve); program.one(t).Extensions.Kind != "DENIED" {
+		t.Errorf("a program approves: %s", program.body)
+	}
 	second := *b.staff()
-	second.Client = "second"
+	second.Client, second.User, second.LoginID = "second", uuid.New(), "ida.frost"
+	b.exec(t, `INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, ?, ?, ?, 'Active')`, b.tenant, second.User.String(), theBank, second.LoginID)
 	done := b.ask(t, &second, approve).fine(t)
 	if done.at("approveChange", "approval", "status") != "APPROVED" || !strings.Contains(done.body, `{"field":"title","before":"Alpha Title`) {
 		t.Errorf("%s", done.body)

@@ -63,6 +63,28 @@ func (r *mutationResolver) ActivateUser(ctx context.Context, input model.UserDra
 	}, nil
 }
 
+func (r *mutationResolver) LinkSubject(ctx context.Context, input model.SubjectDraft) (*model.LinkSubjectPayload, error) {
+	done, err := r.core.Users.Link(ctx, input.UID, input.SubjectDraft, input.Terms)
+	if err != nil {
+		return nil, err
+	}
+	return &model.LinkSubjectPayload{
+		User:     changed(ctx, userKind, "user", done.Result.UID, r.core.Users.FindMany),
+		Approval: r.waiting(ctx, done.Mark), Replayed: done.Replayed,
+	}, nil
+}
+
+func (r *mutationResolver) UnlinkSubject(ctx context.Context, input model.SubjectDraft) (*model.UnlinkSubjectPayload, error) {
+	done, err := r.core.Users.Unlink(ctx, input.UID, input.SubjectDraft, input.Terms)
+	if err != nil {
+		return nil, err
+	}
+	return &model.UnlinkSubjectPayload{
+		User:     changed(ctx, userKind, "user", done.Result.UID, r.core.Users.FindMany),
+		Approval: r.waiting(ctx, done.Mark), Replayed: done.Replayed,
+	}, nil
+}
+
 func (r *userResolver) Limits(ctx context.Context, obj *users.User) ([]*access.ApplicationLimits, error) {
 	return load(ctx, obj, userLimits)
 }

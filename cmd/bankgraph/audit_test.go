@@ -109,7 +109,7 @@ func TestExportIsVerifiedFromAPipeAgainstThePublishedKeys(t *testing.T) {
 	}
 	command := testProgram{t, nil}.command("audit", "verify", "-", "--jwks", file)
 	command.Stdin = strings.NewReader(p.ok("audit", "export", "--since", "2020-01-01"))
-	if out, err := command.CombinedOutput(); err != nil || !strings.Contains(string(out), "entries 1 to 4 hold; signed up to entry 4") {
+	if out, err := command.CombinedOutput(); err != nil || !strings.Contains(string(out), "entries 1 to 6 hold; signed up to entry 6") {
 		t.Errorf("%s, %v", out, err)
 	}
 	if _, errs, status := p.run("audit", "export", "--since", "yesterday"); status != 1 || !strings.Contains(errs, "--since") {
@@ -181,14 +181,14 @@ func TestFailingTicksAreTriedAgain(t *testing.T) {
 	sealed(t, d, 2)
 }
 
-// The record of the demo bank begins with the bank and its three keys.
+// The record of the demo bank begins with the bank and its five keys.
 func TestCheckpointsOfThePrivateDatabaseAreKeptBesideIt(t *testing.T) {
 	t.Parallel()
 	p := onData(t)
 	s := p.serve()
 	kept := filepath.Join(strings.TrimPrefix(p.settings[0], "BANKGRAPH_DATA="), "audit-checkpoints.jsonl")
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		if text, _ := os.ReadFile(kept); strings.Contains(string(text), `"seq":4`) {
+		if text, _ := os.ReadFile(kept); strings.Contains(string(text), `"seq":6`) {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -197,7 +197,7 @@ func TestCheckpointsOfThePrivateDatabaseAreKeptBesideIt(t *testing.T) {
 	}
 	s.signal(syscall.SIGKILL)
 	_ = s.end()
-	if out := p.ok("audit", "verify"); !strings.Contains(out, "bank sandbox: entries 1 to 4 hold; signed up to entry 4") {
+	if out := p.ok("audit", "verify"); !strings.Contains(out, "bank sandbox: entries 1 to 6 hold; signed up to entry 6") {
 		t.Errorf("after a kill: %s", out)
 	}
 }

@@ -18,6 +18,7 @@ import (
 type bank struct {
 	*core.Core
 	at   addresses
+	as   string // who works at the command line
 	stop func() // closes the pools, then the private database where this program started it
 }
 
@@ -106,6 +107,7 @@ func openAt(at addresses, s *settings, public string, stop func()) (*bank, error
 	return &bank{
 		Core: core.New(core.Options{DB: pools, Keys: keys, PublicURL: public, Fetch: newFetch()}),
 		at:   at,
+		as:   s.operatorName(),
 		stop: func() { unfollow(); _ = pools.Close(); stop() },
 	}, nil
 }
@@ -125,7 +127,7 @@ func current(ctx context.Context, pools *db.DB) error {
 
 // operator is the context for work on one bank: the named one, or the only one there is.
 func (b *bank) operator(ctx context.Context, code string) (context.Context, *tenants.Tenant, error) {
-	ctx = access.Operator(ctx, 0, "", nil)
+	ctx = b.anywhere(ctx)
 	if code == "" {
 		all, err := b.Tenants.List(ctx)
 		if err != nil {
@@ -146,5 +148,5 @@ func (b *bank) operator(ctx context.Context, code string) (context.Context, *ten
 	if err != nil {
 		return nil, nil, err
 	}
-	return access.Operator(ctx, tenant.ID, tenant.Code, tenant.Location()), tenant, nil
+	return access.OperatorAs(ctx, b.as, tenant.ID, tenant.Code, tenant.Location()), tenant, nil
 }

@@ -15,6 +15,8 @@ type clientCommand struct {
 	Add     clientAdd     `cmd:"" help:"Add an API key. Its secret is shown once."`
 	List    clientList    `cmd:"" help:"List the API keys of a bank."`
 	Rotate  clientRotate  `cmd:"" help:"Give an API key a new secret, shown once. The old one counts for a while."`
+	Revoke  clientRevoke  `cmd:"" name:"revoke-tokens" help:"End all tokens of an API key, within ten seconds. Its secret stays."`
+	Answers clientAnswers `cmd:"" name:"responsible" help:"Name the person who answers for what an API key does."`
 	Disable clientDisable `cmd:"" help:"End an API key for good. Its tokens die within ten seconds."`
 }
 
@@ -43,13 +45,15 @@ type clientAdd struct {
 	Name        string   `help:"Name for people; the key itself if not set."`
 	Customer    int64    `placeholder:"UID" help:"The partner that the key belongs to; the bank itself, or the customer of --user, if not set."`
 	User        string   `placeholder:"LOGIN" help:"The user whom the key speaks for: it can do no more than that user, and dies with the user's suspension."`
+	Responsible string   `placeholder:"LOGIN" help:"The person who answers for what the key does, where it speaks for nobody: they and their keys are one maker or checker of a change."`
 	Permissions []string `required:"" placeholder:"NAME" help:"Names of permissions between commas; or all, readers, partners."`
 }
 
 func (c *clientAdd) Run(ctx context.Context, s *settings, t *terminal) error {
 	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
 		client, secret, err := b.Clients.Add(ctx, clients.Draft{
-			Key: c.Key, Name: c.Name, Customer: c.Customer, User: c.User, Permissions: permissions(c.Permissions),
+			Key: c.Key, Name: c.Name, Customer: c.Customer, User: c.User,
+			Responsible: c.Responsible, Permissions: permissions(c.Permissions),
 		})
 		if err != nil {
 			return err
@@ -68,11 +72,13 @@ func permissions(words []string) (names []string) {
 		if !ok {
 			names = append(names, word)
 		}
-		for _, permission := range set {
-			names = append(names, string(permission))
-		}
+		names = append(names, permissionNames(set)...)
 	}
 	return names
+}
+
+func permissionNames(set []access.Permission) []string {
+	return access.Caller{Permissions: set}.Rights()
 }
 
 type clientList struct{ ofTenant }
@@ -84,13 +90,10 @@ func (c *clientList) Run(ctx context.Context, s *settings, t *terminal) error {
 			return err
 		}
 		table := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "KEY\tNAME\tLEGAL ENTITY\tUSER\tSTATE\tPERMISSIONS")
+		fmt.Fprintln(table, "KEY\tNAME\tLEGAL ENTITY\tUSER\tRESPONSIBLE\tSTATE\tPERMISSIONS")
 		for _, client := range all {
-			names := make([]string, len(client.Permissions))
-			for i, permission := range client.Permissions {
-				names[i] = string(permission)
-			}
-			fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\t%s\n", client.Key, client.Name, client.Entity, orDash(client.UserLogin), state(client), strings.Join(names, ","))
+			fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", client.Key, client.Name, client.Entity, orDash(client.UserLogin),
+				orDash(client.Answers), state(client), strings.Join(permissionNames(client.Permissions), ","))
 		}
 		return table.Flush()
 	})
@@ -109,7 +112,7 @@ func state(client *clients.Client) string {
 type clientRotate struct {
 	ofTenant
 	Key     string        `arg:"" help:"The API key."`
-	Overlap time.Duration `default:"24h" help:"How long the old secret still counts, at most 720h (${default})."`
+	Overlap time.Duration `default:"24h" help:"How long the old secret and its tokens still count, at most 720h (${default}); 0s ends them at once."`
 }
 
 func (c *clientRotate) Run(ctx context.Context, s *settings, t *terminal) error {
@@ -120,6 +123,37 @@ func (c *clientRotate) Run(ctx context.Context, s *settings, t *terminal) error 
 		}
 		fmt.Fprintf(t.errs, "The old secret counts until %s. The new one is shown this once.\n", time.Now().Add(c.Overlap).UTC().Format("2006-01-02 15:04 MST"))
 		fmt.Fprintf(t.out, "key     %s\nsecret  %s\n", c.Key, secret)
+		return nil
+	})
+}
+
+type clientRevoke struct {
+	ofTenant
+	Key string `arg:"" help:"The API key."`
+}
+
+func (c *clientRevoke) Run(ctx context.Context, s *settings, t *terminal) error {
+	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
+		if err := b.Clients.RevokeTokens(ctx, c.Key); err != nil {
+			return err
+		}
+		fmt.Fprintln(t.out, "the tokens of", c.Key, "end within ten seconds")
+		return nil
+	})
+}
+
+type clientAnswers struct {
+	ofTenant
+	Key   string `arg:"" help:"The API key."`
+	Login string `arg:"" optional:"" help:"The login id of an active user; nobody if not set."`
+}
+
+func (c *clientAnswers) Run(ctx context.Context, s *settings, t *terminal) error {
+	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
+		if err := b.Clients.SetResponsible(ctx, c.Key, c.Login); err != nil {
+			return err
+		}
+		fmt.Fprintf(t.out, "responsible for %s: %s\n", c.Key, orDash(c.Login))
 		return nil
 	})
 }

@@ -26,6 +26,7 @@ type program struct {
 	Client      clientCommand      `cmd:"" help:"API keys of a bank."`
 	Fee         feeCommand         `cmd:"" help:"Fees that a bank is configured for, with their prices."`
 	Reporting   reportingCommand   `cmd:"" help:"Keys of what contacts report to regulators."`
+	User        userCommand        `cmd:"" help:"Who the people of a bank are at its identity providers."`
 	Issuer      issuerCommand      `cmd:"" help:"Identity providers whose access tokens a bank accepts."`
 	Audit       auditCommand       `cmd:"" help:"The record of who did what: take it out, and prove it."`
 	Proof       proofCommand       `cmd:"" help:"Prove the books: every journal balances, every balance is what its postings say. Exit status 1 where one is not."`
@@ -51,6 +52,7 @@ type settings struct {
 	KeepEvents  time.Duration `name:"keep-events" env:"BANKGRAPH_KEEP_EVENTS" default:"2160h" placeholder:"TIME" help:"How long events stay in the feed (${default}, which is 90 days); what they tell of stays in the record."`
 	KeepKeys    time.Duration `name:"keep-keys" env:"BANKGRAPH_KEEP_KEYS" default:"168h" placeholder:"TIME" help:"How long idempotency keys stay in the database (${default}); they count for seven days."`
 	Addr        string        `env:"BANKGRAPH_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to serve on (${default})."`
+	As          string        `name:"as" env:"BANKGRAPH_AS" placeholder:"NAME" help:"Who works at the command line, for the record; the login of this machine if not set."`
 	PublicURL   string        `name:"public-url" env:"BANKGRAPH_PUBLIC_URL" placeholder:"URL" help:"Address that callers know this service by; the issuer's name in tokens. http://ADDR if not set."`
 }
 
@@ -73,6 +75,9 @@ func (s *settings) Validate() error {
 	}
 	if s.ReadLag < 100*time.Millisecond || s.ReadLag > 10*time.Minute {
 		return errors.New("--read-lag (BANKGRAPH_READ_LAG) must be between 100ms and 10m")
+	}
+	if err := s.checkAs(); err != nil {
+		return err
 	}
 	if s.PublicURL != "" {
 		public, err := url.Parse(s.PublicURL)

@@ -27,6 +27,13 @@ var demoKeys = []struct {
 	{"demo-staff", "Bank staff: everything", false, access.All},
 }
 
+// demoPeople are the API keys that speak for people of the demo bank: only a person decides on what waits for a second one.
+// Their secrets are made like the others.
+var demoPeople = []struct{ key, login string }{
+	{"demo-linda", "linda.chen"},
+	{"demo-maria", "maria.alvarez"},
+}
+
 // demoCommand makes the demo bank, as large as wanted.
 type demoCommand struct {
 	Customers int `default:"250" help:"How many customers the demo bank shall have (${default})."`
@@ -57,7 +64,7 @@ func (c *serveCommand) demo(ctx context.Context, s *settings, b *bank, t *termin
 	if !s.private() {
 		return false, nil
 	}
-	all, err := b.Tenants.List(access.Operator(ctx, 0, "", nil))
+	all, err := b.Tenants.List(b.anywhere(ctx))
 	if err != nil {
 		return false, err
 	}
@@ -86,7 +93,7 @@ func (b *bank) openDemo(ctx context.Context, s *settings, customers int, t *term
 
 // demoTenant finds or adds the tenant, and returns its operator.
 func (b *bank) demoTenant(ctx context.Context) (operator context.Context, err error) {
-	_, err = b.Tenants.Add(access.Operator(ctx, 0, "", nil), tenants.Draft{
+	_, err = b.Tenants.Add(b.anywhere(ctx), tenants.Draft{
 		Code: sandbox, Name: "Sandbox Bank", Zone: "America/New_York", Currency: "USD", Admin: "demo.admin",
 		Sandbox: true, Customer: int64(demo.Institution),
 	})
@@ -116,14 +123,19 @@ func (b *bank) demoClients(operator context.Context, s *settings) error {
 	if !s.private() {
 		return nil
 	}
+	var drafts []clients.Draft
 	for _, known := range demoKeys {
-		draft := clients.Draft{Key: known.key, Name: known.name, Secret: known.key + "-secret"}
-		for _, permission := range known.may {
-			draft.Permissions = append(draft.Permissions, string(permission))
-		}
+		draft := clients.Draft{Key: known.key, Name: known.name, Permissions: permissionNames(known.may)}
 		if known.partner {
 			draft.Customer = int64(demo.Partner)
 		}
+		drafts = append(drafts, draft)
+	}
+	for _, person := range demoPeople {
+		drafts = append(drafts, clients.Draft{Key: person.key, Name: "Speaks for " + person.login, User: person.login, Permissions: permissionNames(access.All)})
+	}
+	for _, draft := range drafts {
+		draft.Secret = draft.Key + "-secret"
 		if _, _, err := b.Clients.Add(operator, draft); err != nil && !errors.Is(err, clients.ErrExists) {
 			return err
 		}

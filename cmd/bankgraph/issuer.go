@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"bankgraph/core/issuers"
 )
@@ -17,12 +18,16 @@ type issuerCommand struct {
 
 type issuerAdd struct {
 	ofTenant
-	URL          string   `arg:"" help:"Its address, exactly as its tokens name it in iss."`
-	Audience     string   `required:"" placeholder:"TEXT" help:"What its tokens for this service name in aud."`
-	UserClaim    []string `placeholder:"NAME" help:"The claim that holds the user's login id; the first of several that is there. preferred_username,sub if not set."`
-	PartnerClaim string   `placeholder:"NAME" help:"The claim that holds the partner id; the owner of the user's customer if not set."`
-	EntityClaim  string   `placeholder:"NAME" help:"A claim that must name the user's customer; not looked at if not set."`
-	Algorithms   []string `placeholder:"NAME" help:"What its tokens may be signed with; ES256,RS256,PS256,EdDSA if not set."`
+	URL          string        `arg:"" help:"Its address, exactly as its tokens name it in iss."`
+	Audience     string        `required:"" placeholder:"TEXT" help:"What its tokens for this service name in aud."`
+	UserClaim    []string      `placeholder:"NAME" help:"The claim that holds the user's login id; the first of several that is there. preferred_username,sub if not set."`
+	PartnerClaim string        `placeholder:"NAME" help:"The claim that holds the partner id; the owner of the user's customer if not set."`
+	EntityClaim  string        `placeholder:"NAME" help:"A claim that must name the user's customer; not looked at if not set."`
+	SubjectClaim string        `placeholder:"NAME" help:"The claim that names somebody for good, such as sub or oid: staff link its value to a user once (user link), and login ids do not count. Best set."`
+	Scope        string        `default:"roles" placeholder:"WORD" help:"What the scope of its tokens must hold (${default}); '' for nothing, where the audience is for this service alone."`
+	IDTokens     bool          `name:"id-tokens" help:"Its access tokens are made like id tokens, without a type, as Dex does: then every token for the audience counts."`
+	LongestLife  time.Duration `default:"24h" help:"Tokens that live longer from iat to exp are refused (${default})."`
+	Algorithms   []string      `placeholder:"NAME" help:"What its tokens may be signed with; ES256,RS256,PS256,EdDSA if not set."`
 }
 
 func (c *issuerAdd) Run(ctx context.Context, s *settings, t *terminal) error {
@@ -30,6 +35,7 @@ func (c *issuerAdd) Run(ctx context.Context, s *settings, t *terminal) error {
 		added, err := b.Issuers.Add(ctx, issuers.Draft{
 			URL: c.URL, Audience: c.Audience, UserClaims: c.UserClaim,
 			PartnerClaim: c.PartnerClaim, EntityClaim: c.EntityClaim, Algorithms: c.Algorithms,
+			SubjectClaim: c.SubjectClaim, Scope: &c.Scope, IDTokens: c.IDTokens, LongestLife: c.LongestLife,
 		})
 		if err != nil {
 			return err
@@ -54,19 +60,26 @@ func (c *issuerList) Run(ctx context.Context, s *settings, t *terminal) error {
 			return err
 		}
 		table := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "ISSUER\tAUDIENCE\tSTATE\tUSER\tPARTNER\tLEGAL ENTITY\tALGORITHMS")
+		fmt.Fprintln(table, "ISSUER\tAUDIENCE\tSTATE\tSUBJECT\tUSER\tPARTNER\tLEGAL ENTITY\tSCOPE\tLONGEST LIFE\tTOKENS\tALGORITHMS")
 		for _, one := range all {
 			names := make([]string, len(one.Algorithms))
 			for i, algorithm := range one.Algorithms {
 				names[i] = string(algorithm)
 			}
-			state := "active"
+			state, users, tokens := "active", strings.Join(one.UserClaims, ","), "access"
+			if one.SubjectClaim != "" {
+				users = "-"
+			}
+			if one.IDTokens {
+				tokens = "id"
+			}
 			if one.DisabledAt != nil {
 				state = "disabled"
 			}
 			fmt.Fprintln(table, strings.Join([]string{
-				one.URL, one.Audience, state, strings.Join(one.UserClaims, ","),
-				orDash(one.PartnerClaim), orDash(one.EntityClaim), strings.Join(names, ","),
+				one.URL, one.Audience, state, orDash(one.SubjectClaim), users,
+				orDash(one.PartnerClaim), orDash(one.EntityClaim), orDash(one.Scope),
+				(time.Duration(one.LongestLife) * time.Second).String(), tokens, strings.Join(names, ","),
 			}, "\t"))
 		}
 		return table.Flush()

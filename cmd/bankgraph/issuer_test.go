@@ -315,7 +315,7 @@ func TestIssuersAreKeptOnTheCommandLine(t *testing.T) {
 	if status != 0 || !strings.Contains(out, "is accepted within ten seconds") || !strings.Contains(errs, "warning") {
 		t.Errorf("add: %d %s %s", status, out, errs)
 	}
-	if list := p.ok("issuer", "list"); !strings.Contains(list, "http://127.0.0.1:1  bank      active  email,sub  partner  -             ES256,RS256,PS256,EdDSA") {
+	if list := p.ok("issuer", "list"); !strings.Contains(list, "http://127.0.0.1:1  bank      active  -        email,sub  partner  -             roles  24h0m0s       access  ES256,RS256,PS256,EdDSA") {
 		t.Errorf("list:\n%s", list)
 	}
 	p.ok("issuer", "disable", "http://127.0.0.1:1")

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"text/tabwriter"
 
-	"bankgraph/core/access"
 	"bankgraph/core/tenants"
 )
 
 type tenantCommand struct {
 	Add   tenantAdd   `cmd:"" help:"Add a bank: the tenant, its own customer, its first user."`
 	List  tenantList  `cmd:"" help:"List the banks."`
+	Set   tenantSet   `cmd:"" help:"Show the settings of a bank, or change them."`
 	Rekey tenantRekey `cmd:"" help:"Rotate the key that signs a bank's access tokens. Tokens stay valid."`
 }
 
@@ -29,7 +29,7 @@ func (c *tenantAdd) Run(ctx context.Context, s *settings, t *terminal) error {
 		return err
 	}
 	defer b.stop()
-	tenant, err := b.Tenants.Add(access.Operator(ctx, 0, "", nil), tenants.Draft{
+	tenant, err := b.Tenants.Add(b.anywhere(ctx), tenants.Draft{
 		Code: c.Code, Name: c.Name, Zone: c.Zone, Currency: c.Currency, Admin: c.Admin,
 	})
 	if err != nil {
@@ -47,7 +47,7 @@ func (c *tenantList) Run(ctx context.Context, s *settings, t *terminal) error {
 		return err
 	}
 	defer b.stop()
-	all, err := b.Tenants.List(access.Operator(ctx, 0, "", nil))
+	all, err := b.Tenants.List(b.anywhere(ctx))
 	if err != nil {
 		return err
 	}
@@ -57,6 +57,33 @@ func (c *tenantList) Run(ctx context.Context, s *settings, t *terminal) error {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%t\n", tenant.Code, tenant.Name, tenant.Zone, tenant.Currency, tenant.Sandbox)
 	}
 	return table.Flush()
+}
+
+type tenantSet struct {
+	Code         string `arg:"" help:"The bank's code."`
+	PeopleDecide *bool  `negatable:"" help:"Only people approve or refuse changes that wait for a second person; --no-people-decide lets programs too."`
+}
+
+func (c *tenantSet) Run(ctx context.Context, s *settings, t *terminal) error {
+	b, err := open(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer b.stop()
+	ctx, _, err = b.operator(ctx, c.Code)
+	if err != nil {
+		return err
+	}
+	is, err := b.Tenants.Set(ctx, func(settings *tenants.Settings) {
+		if c.PeopleDecide != nil {
+			settings.PeopleDecide = *c.PeopleDecide
+		}
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(t.out, "people-decide  %t\n", is.PeopleDecide)
+	return nil
 }
 
 type tenantRekey struct {

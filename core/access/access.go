@@ -96,10 +96,12 @@ type Caller struct {
 	Permissions []Permission
 
 	User    uuid.UUID           // the person, where the token speaks for one of the bank's users; uuid.Nil for a program
-	LoginID string              // the person's login id
+	LoginID string              // the person's login id; of an operator, who works at the command line
 	Limits  []ApplicationLimits // what bounds the person's amounts; none of a program
 	Holds   []Entitlement       // what the person's roles hold; none of a program
 	Request string              // the id of the request, for the record
+
+	Responsible uuid.UUID // of a program, the person who answers for what its API key does; uuid.Nil where nobody is named
 }
 
 // Party is who chose an idempotency key: the API key, and the person where one is known.
@@ -108,15 +110,6 @@ func (c Caller) Party() string {
 		return c.Client
 	}
 	return c.Client + "/" + c.LoginID
-}
-
-// Same tells whether two callers may be one and the same. People are told apart by their login; programs, and a
-// person from a program, by their API key.
-func (c Caller) Same(client, login string) bool {
-	if c.LoginID != "" && login != "" {
-		return strings.EqualFold(c.LoginID, login)
-	}
-	return c.Client == client
 }
 
 // Location is the bank's time zone.
@@ -175,11 +168,19 @@ func With(ctx context.Context, caller Caller) context.Context {
 	return context.WithValue(ctx, key{}, &call{Caller: caller})
 }
 
-// Operator returns the context of somebody at the command line, who has the database in hand: everything in
-// the one bank, and the right to find and add banks. Tenant 0 stands for no bank yet. Only cmd calls it.
+// OperatorClient stands in the record where an API key would, for who has the database in hand. No API key is called so.
+const OperatorClient = "operator"
+
+// Operator returns the context of the program's own background work: everything in the one bank, and the right to find
+// and add banks. Tenant 0 stands for no bank yet. Only cmd calls it.
 func Operator(ctx context.Context, tenant Tenant, code string, zone *time.Location) context.Context {
+	return OperatorAs(ctx, "", tenant, code, zone)
+}
+
+// OperatorAs is Operator for somebody at the command line, whose name the record shows.
+func OperatorAs(ctx context.Context, name string, tenant Tenant, code string, zone *time.Location) context.Context {
 	return With(ctx, Caller{
-		Tenant: tenant, TenantCode: code, Zone: zone, Client: "operator", ClientName: "Operator", Reach: OfBank,
+		Tenant: tenant, TenantCode: code, Zone: zone, Client: OperatorClient, ClientName: "Operator", LoginID: name, Reach: OfBank,
 		Permissions: append(slices.Clone(All), ManageTenants),
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
@@ -60,7 +61,18 @@ type Approval struct {
 	DecisionReason string          `bun:"decision_reason" json:"decisionReason"`
 	Decides        access.Reach    `bun:"decides" json:"-"` // whose the second person is at least
 	MakerReach     access.Reach    `bun:"maker_reach" json:"-"`
+	MakerPerson    *uuid.UUID      `bun:"maker_person,type:uuid" json:"-"` // who asked, or answers for the API key that did
+	MakerEntity    int64           `bun:"maker_entity" json:"-"`           // the legal entity of who asked; 0 where it was not kept
 	CheckerReach   access.Reach    `bun:"checker_reach" json:"-"`
+}
+
+// maker is who asked, as far as it was kept.
+func (a *Approval) maker() access.Accountable {
+	made := access.Accountable{Client: a.MakerClient, Login: a.MakerLogin, Entity: a.MakerEntity}
+	if a.MakerPerson != nil {
+		made.Person = *a.MakerPerson
+	}
+	return made
 }
 
 // Changes are the fields that would change.
@@ -76,7 +88,8 @@ type waiting struct {
 var (
 	ErrNoApproval = fault.New(fault.NotFound, "approval.not_found", "no such approval")
 	ErrDecided    = fault.New(fault.State, "approval.decided", "the change has been decided on already")
-	ErrOwn        = fault.New(fault.State, "approval.own", "who asked for a change cannot approve it: another person must")
+	ErrOwn        = fault.New(fault.State, "approval.own", "who asked for a change cannot approve it, nor can who answers for the same API keys: another person must")
+	ErrPerson     = fault.New(fault.Denied, "approval.person", "a person decides: the bank lets no program approve or refuse a change")
 	ErrNotYours   = fault.New(fault.Denied, "approval.not_yours", "it is for others to decide: whoever asked for it sees more of the bank, or the bank asks to decide itself")
 	ErrWaiting    = fault.New(fault.State, "approval.waiting", "a change of it waits for approval: decide on that first")
 )

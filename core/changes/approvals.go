@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
@@ -50,6 +51,10 @@ func (tx *Tx) Propose(ctx context.Context, p Proposal) error {
 		Creation: p.Before == nil, Before: before, After: after, Reason: tx.Terms.Reason, Status: Open,
 		MakerClient: tx.Caller.Client, MakerLogin: tx.Caller.LoginID, MakerReach: tx.Caller.Reach, Decides: tx.Caller.Reach,
 	}}
+	maker := tx.Caller.Accountable()
+	if w.MakerEntity = maker.Entity; maker.Person != uuid.Nil {
+		w.MakerPerson = &maker.Person
+	}
 	if p.By.AtLeast(w.Decides) {
 		w.Decides = p.By
 	}
@@ -110,8 +115,9 @@ func (s *Service) declare() {
 	s.refusing = Declare(s, "refuseChange", "approval", "", s.decideTx)
 }
 
-// Approve carries out a change that waits. The caller needs the permission that the change itself needs and must be
-// somebody else than who asked for it: ErrOwn. A change of something that has changed since is ErrStale.
+// Approve carries out a change that waits. The caller needs the permission that the change itself needs, must answer for
+// other API keys than who asked for it (ErrOwn), and be a person unless the bank lets programs decide (ErrPerson). A
+// change of something that has changed since is ErrStale.
 func (s *Service) Approve(ctx context.Context, uid UID, terms Terms) (Outcome[UID], error) {
 	return s.decide(ctx, uid, terms, s.approving, decision{Approve: true})
 }
@@ -135,17 +141,24 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 		return 0, err
 	}
 	op, known := s.known[w.Operation]
+	caller, maker := tx.Caller.Accountable(), w.maker()
+	takesBack := !d.Approve && caller.Is(maker)
+	program, err := s.programTx(ctx, tx)
 	switch {
+	case err != nil:
+		return 0, err
 	case !known:
 		return 0, fmt.Errorf("approval %s is of operation %q, which this program does not have", w.UID, w.Operation)
 	case !tx.Caller.May(op.named().needs):
 		return 0, access.ErrDenied.With(string(op.named().needs))
 	case w.Status != Open:
 		return 0, ErrDecided.With(string(w.Status))
-	case d.Approve && tx.Caller.Same(w.MakerClient, w.MakerLogin):
+	case d.Approve && caller.Same(maker):
 		return 0, ErrOwn
-	case !tx.Caller.Reach.AtLeast(w.Decides) && !tx.Caller.Same(w.MakerClient, w.MakerLogin):
+	case !tx.Caller.Reach.AtLeast(w.Decides) && !takesBack:
 		return 0, ErrNotYours
+	case program && !takesBack:
+		return 0, ErrPerson
 	}
 	status, said := Refused, audit.Refused
 	if d.Approve {
@@ -163,6 +176,15 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 		Action: w.Operation, Decision: said, Object: w.Object, UID: w.ObjectUID, Customer: &w.Customer, Reason: tx.Terms.Reason,
 	}.By(tx.Caller)
 	return w.UID, tx.tell(ctx, entry, tx.name.name, w)
+}
+
+// programTx reports whether the caller is a program of a bank that lets only people decide.
+func (s *Service) programTx(ctx context.Context, tx *Tx) (is bool, err error) {
+	if tx.Caller.User != uuid.Nil {
+		return false, nil
+	}
+	err = tx.NewRaw(`SELECT coalesce((SELECT people_decide FROM tenant_settings WHERE tenant = ?), true)`, tx.Caller.Tenant).Scan(ctx, &is)
+	return is, err
 }
 
 // carryOutTx makes the change that was approved, or lets what was made become what a decision makes of it.

@@ -15,6 +15,7 @@ import (
 	"bankgraph/core/given"
 	"bankgraph/core/page"
 	"bankgraph/core/signatories"
+	"bankgraph/core/tenants"
 	"bankgraph/db"
 )
 
@@ -143,40 +144,117 @@ func TestSomethingNewIsPendingUntilASecondPersonDecides(t *testing.T) {
 	}
 }
 
+// hand is who asks or decides: a person by an API key, or a program with the person who answers for it.
+type hand struct{ client, login, answers string }
+
+func (o *office) of(h hand) context.Context {
+	if h.login != "" {
+		return changed(o.Someone(h.login), func(c *access.Caller) { c.Client = h.client })
+	}
+	return changed(o.Staff(), func(c *access.Caller) {
+		if c.Client = h.client; h.answers != "" {
+			person, _ := access.Require(o.Someone(h.answers))
+			c.Responsible = person.User
+		}
+	})
+}
+
+// undo lets the person be as before, for the next change.
+func (o *office) undo() {
+	o.byHand(`UPDATE signatories SET title = 'Treasurer', version = 1 WHERE tenant = ? AND uid = ?`, o.Tenant, o.person.UID)
+}
+
+// Who may approve what whom asked for: where people decide, and where the bank lets programs decide too.
 func TestNobodyApprovesTheirOwnChange(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	own, person := changes.ErrOwn, changes.ErrPerson
 	for name, c := range map[string]struct {
-		maker, checker [2]string // API key and login
-		own            bool
+		maker, checker  hand
+		people, anybody error // what an approval answers while only people decide, and while programs do too
 	}{
-		"the same program":                           {[2]string{"a", ""}, [2]string{"a", ""}, true},
-		"another program":                            {[2]string{"a", ""}, [2]string{"b", ""}, false},
-		"the same person":                            {[2]string{"a", "ada"}, [2]string{"a", "ada"}, true},
-		"the same person with another API key":       {[2]string{"a", "ada"}, [2]string{"b", "ada"}, true},
-		"the same person, written otherwise":         {[2]string{"a", "ada"}, [2]string{"b", "ADA"}, true},
-		"another person with the same API key":       {[2]string{"a", "ada"}, [2]string{"a", "grace"}, false},
-		"a person's own program":                     {[2]string{"a", "ada"}, [2]string{"a", ""}, true},
-		"the person behind the program":              {[2]string{"a", ""}, [2]string{"a", "ada"}, true},
-		"a program of somebody else, after a person": {[2]string{"a", "ada"}, [2]string{"b", ""}, false},
-		"a person with another key, after a program": {[2]string{"a", ""}, [2]string{"b", "ada"}, false},
+		"the same program":                     {hand{"a", "", ""}, hand{"a", "", ""}, own, own},
+		"another program of the same entity":   {hand{"a", "", ""}, hand{"b", "", ""}, own, own},
+		"programs of one responsible person":   {hand{"a", "", "ada"}, hand{"b", "", "ada"}, own, own},
+		"of two":                               {hand{"a", "", "ada"}, hand{"b", "", "grace"}, person, nil},
+		"of one, and of nobody":                {hand{"a", "", "ada"}, hand{"b", "", ""}, own, own},
+		"the same person":                      {hand{"a", "ada", ""}, hand{"a", "ada", ""}, own, own},
+		"the same person with another API key": {hand{"a", "ada", ""}, hand{"b", "ada", ""}, own, own},
+		"another person with the same API key": {hand{"a", "ada", ""}, hand{"a", "grace", ""}, nil, nil},
+		"another person with another":          {hand{"a", "ada", ""}, hand{"b", "grace", ""}, nil, nil},
+		"the program a person answers for":     {hand{"a", "ada", ""}, hand{"b", "", "ada"}, own, own},
+		"who answers for the program":          {hand{"a", "", "ada"}, hand{"b", "ada", ""}, own, own},
+		"a person, of another's program":       {hand{"a", "", "ada"}, hand{"b", "grace", ""}, nil, nil},
+		"a person, of nobody's program":        {hand{"a", "", ""}, hand{"b", "ada", ""}, nil, nil},
+		"a program, of a person":               {hand{"a", "ada", ""}, hand{"b", "", ""}, person, nil},
+		"another's program, of a person":       {hand{"a", "ada", ""}, hand{"b", "", "grace"}, person, nil},
+		"a program with the person's API key":  {hand{"a", "ada", ""}, hand{"a", "", ""}, own, own},
+		"a person with the program's API key":  {hand{"a", "", ""}, hand{"a", "ada", ""}, own, own},
 	} {
-		maker, checker := as(o.Staff(), c.maker[0], c.maker[1]), as(o.Staff(), c.checker[0], c.checker[1])
-		uid := o.asked(maker)
-		was := o.now().Version
-		err := o.approve(checker, uid)
-		if c.own {
-			is(t, name, err, changes.ErrOwn)
-			if now := o.now().Version; now != was {
-				t.Errorf("%s: it was made all the same", name)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOffice(t)
+			for _, decide := range []struct {
+				people bool
+				want   error
+			}{{true, c.people}, {false, c.anybody}} {
+				o.letDecide(decide.people)
+				maker, checker := o.of(c.maker), o.of(c.checker)
+				uid := o.asked(maker)
+				is(t, "approve", o.approve(checker, uid), decide.want)
+				if made := o.now().Version == 2; made != (decide.want == nil) {
+					t.Errorf("people %v: made %v", decide.people, made)
+				}
+				if decide.want != nil {
+					o.must(o.refuse(maker, uid)) // who asked may take it back
+				}
+				o.undo()
 			}
-			o.must(o.refuse(checker, uid)) // who asked may take it back
-			continue
-		}
-		if err != nil || o.now().Version != was+1 {
-			t.Errorf("%s: %v", name, err)
-		}
-		o.byHand(`UPDATE signatories SET title = 'Treasurer', version = 1 WHERE tenant = ? AND uid = ?`, o.Tenant, o.person.UID)
+		})
+	}
+}
+
+// letDecide sets whether only people decide.
+func (o *office) letDecide(people bool) {
+	o.t.Helper()
+	operator := access.OperatorAs(o.t.Context(), "jo", o.Tenant, o.Code, nil)
+	is, err := o.Tenants.Set(operator, func(s *tenants.Settings) { s.PeopleDecide = people })
+	o.must(err)
+	if is.PeopleDecide != people {
+		o.t.Fatalf("settings: %+v", is)
+	}
+}
+
+// A program decides nothing of others either way, not even by the word of the same entity.
+func TestAProgramRefusesOnlyWhatItAsked(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	uid := o.asked(o.of(hand{"a", "", ""}))
+	is(t, "another program", o.refuse(o.of(hand{"b", "", ""}), uid), changes.ErrPerson)
+	is(t, "a program of a person's", o.refuse(o.of(hand{"b", "", "ada"}), uid), changes.ErrPerson)
+	o.must(o.refuse(o.of(hand{"a", "", ""}), uid))
+	uid = o.asked(o.of(hand{"a", "", ""}))
+	o.must(o.refuse(o.Someone("grace"), uid))
+	o.stands("Treasurer", 1, uid, changes.Refused)
+}
+
+func TestWhetherPeopleDecideIsOnTheRecord(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.letDecide(true) // as it is without a word: nothing happens
+	if n := o.entries("done"); n != 0 {
+		t.Errorf("%d entries of nothing", n)
+	}
+	o.letDecide(false)
+	var login, before, after string
+	o.must(o.DB.NewRaw(`SELECT login_id, before::text, after::text FROM audit_entries WHERE tenant = ? AND action = 'changeSettings'`, o.Tenant).Scan(t.Context(), &login, &before, &after))
+	if login != "jo" || before != `{"peopleDecide":true}` || after != "{}" {
+		t.Errorf("%s %s %s", login, before, after)
+	}
+	if _, err := o.Tenants.Set(o.Staff(), func(*tenants.Settings) {}); !errors.Is(err, access.ErrDenied) {
+		t.Errorf("staff: %v", err)
+	}
+	if was, err := o.Other().Tenants.Settings(access.Operator(t.Context(), o.Other().Tenant, "", nil)); err != nil || !was.PeopleDecide {
+		t.Errorf("another bank: %+v %v", was, err)
 	}
 }
 
@@ -193,14 +271,14 @@ func TestADecisionNeedsThePermissionOfTheChange(t *testing.T) {
 	if n := o.entries("refused"); n != 4 {
 		t.Errorf("%d attempts are on the record", n)
 	}
-	o.must(o.approve(as(o.Staff(), "manager", "", access.ManageCustomers), uid))
+	o.must(o.approve(as(o.Checker(), "portal", "checker", access.ManageCustomers), uid))
 	o.stands("CFO", 2, uid, changes.Approved)
 }
 
 func TestADecisionIsTheBanksAndThePartnersOwn(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	stranger := o.DownstreamPartner()
+	stranger, theirs := o.DownstreamPartner(), o.personOf(o.partner)
 	uid := o.asked(o.Partner(o.partner))
 	for name, ctx := range map[string]context.Context{"another bank": o.Other().Checker(), "another partner": o.Partner(stranger)} {
 		is(t, name+" approves", o.approve(ctx, uid), changes.ErrNoApproval)
@@ -208,7 +286,7 @@ func TestADecisionIsTheBanksAndThePartnersOwn(t *testing.T) {
 		is(t, name+" about nothing", o.approve(ctx, 4711), changes.ErrNoApproval)
 	}
 	o.stands("Treasurer", 1, uid, changes.Open)
-	o.must(o.approve(as(o.Partner(o.partner), "another of the partner", ""), uid))
+	o.must(o.approve(theirs, uid))
 	o.stands("CFO", 2, uid, changes.Approved)
 }
 
@@ -225,8 +303,13 @@ func TestWhoSeesLessThanTheMakerDecidesNothing(t *testing.T) {
 	o.must(o.refuse(o.Staff(), uid))
 	uid = o.asked(o.Partner(o.partner))
 	is(t, "somebody of the customer, of the partner's", o.approve(somebody, uid), changes.ErrNotYours)
-	o.must(o.approve(o.Staff(), uid))
+	o.must(o.approve(o.Checker(), uid))
 	o.stands("CFO", 2, uid, changes.Approved)
+}
+
+// personOf is a person of a partner, who sees what the partner does.
+func (o *office) personOf(of *customers.Customer) context.Context {
+	return changed(o.PersonOf(of, o.User(of, nil)), func(c *access.Caller) { c.Reach = access.OfPartner })
 }
 
 // What the bank's people say about a change, and who they are, is theirs; and so is what would change for whom may not
@@ -280,7 +363,8 @@ func TestOnlyOneOfTwoDecisionsCounts(t *testing.T) {
 		errs := make([]error, 2)
 		var both sync.WaitGroup
 		for i, client := range []string{"first", "second"} {
-			both.Go(func() { errs[i] = decide[i](as(o.Staff(), client, ""), uid) })
+			ctx := o.Someone(client)
+			both.Go(func() { errs[i] = decide[i](ctx, uid) })
 		}
 		both.Wait()
 		won := 0

@@ -132,11 +132,17 @@ func (d *desk) replayed(what string, out changes.Outcome[string], err error) {
 
 // as is a member of the staff with another API key, login and permissions.
 func as(ctx context.Context, client, login string, permissions ...access.Permission) context.Context {
+	return changed(ctx, func(c *access.Caller) {
+		if c.Client, c.LoginID = client, login; permissions != nil {
+			c.Permissions = permissions
+		}
+	})
+}
+
+// changed is a caller with something else about it.
+func changed(ctx context.Context, by func(*access.Caller)) context.Context {
 	caller, _ := access.Require(ctx)
-	caller.Client, caller.LoginID = client, login
-	if permissions != nil {
-		caller.Permissions = permissions
-	}
+	by(&caller)
 	return access.With(ctx, caller)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/nyaruka/phonenumbers"
 
 	"bankgraph/core/fault"
+	"bankgraph/core/ident"
 )
 
 var name = regexp.MustCompile(`^\p{L}\p{M}*(?:[ '’-]?\p{L}\p{M}*)*$`)
@@ -19,11 +20,11 @@ func (c *Fields) Name(field, value string) {
 	c.demand(name.MatchString(value), field, value, fault.Malformed, "must be made of letters")
 }
 
-// LoginID demands letters, digits and special characters of ASCII, without spaces (contract, users 3.1).
+// LoginID demands letters, digits and special characters of ASCII, without spaces (contract, users 3.1), at most 200.
 // Other alphabets have letters that look like these and are not.
 func (c *Fields) LoginID(field, value string) {
-	odd := strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' })
-	c.demand(!odd, field, value, fault.Malformed, "must be made of letters, digits and special characters, without spaces")
+	c.demand(ident.Printable(value), field, value, fault.Malformed, "must be made of letters, digits and special characters, without spaces")
+	c.AtMost(field, value, ident.LongestLogin)
 }
 
 // Email demands one plain address, such as jane.doe@bank.example: of ASCII, at most 254 characters, 64 of

@@ -14,6 +14,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/fault"
+	"bankgraph/core/ident"
 )
 
 // Client is an API key.
@@ -23,10 +24,13 @@ type Client struct {
 	Tenant      access.Tenant       `bun:"tenant,pk" json:"-"`
 	Key         string              `bun:"key,pk" json:"key"`
 	Name        string              `bun:"name" json:"name"`
-	Entity      int64               `bun:"entity" json:"legalEntityId"`            // the customer that the key belongs to; its partner id too, but for a user's key
-	Institution bool                `bun:"institution" json:"institution"`         // the entity is the bank itself
-	User        *uuid.UUID          `bun:"user_uid,type:uuid" json:"userId"`       // whom the key speaks for: it can do no more, and dies with the user's suspension
-	UserLogin   string              `bun:"user_login,scanonly" json:"userLoginId"` // read by List only
+	Entity      int64               `bun:"entity" json:"legalEntityId"`                // the customer that the key belongs to; its partner id too, but for a user's key
+	Institution bool                `bun:"institution" json:"institution"`             // the entity is the bank itself
+	User        *uuid.UUID          `bun:"user_uid,type:uuid" json:"userId"`           // whom the key speaks for: it can do no more, and dies with the user's suspension
+	UserLogin   string              `bun:"user_login,scanonly" json:"userLoginId"`     // read by List only
+	Responsible *uuid.UUID          `bun:"responsible,type:uuid" json:"responsible"`   // of a program's key, the person who answers for what it does
+	Answers     string              `bun:"answers,scanonly" json:"responsibleLoginId"` // that person's login id; read by List only
+	Generation  int32               `bun:"generation,nullzero" json:"generation"`      // of the tokens that count
 	Permissions []access.Permission `bun:"permissions,array" json:"permissions"`
 	CreatedAt   time.Time           `bun:"created_at" json:"createdAt"`
 	DisabledAt  *time.Time          `bun:"disabled_at" json:"disabledAt"`
@@ -47,6 +51,7 @@ type Draft struct {
 	Name        string   // for people; the key itself when empty
 	Customer    int64    // the partner that the key belongs to; 0 for the bank itself, or for the customer of User
 	User        string   // login id of the user whom the key speaks for; none when empty
+	Responsible string   // login id of the person who answers for what a program's key does; none when empty
 	Permissions []string // names of access.All
 	Secret      string   // only a sandbox may choose its secret; otherwise one is drawn
 }
@@ -67,6 +72,8 @@ var (
 	ErrNotFound   = fault.New(fault.NotFound, "client.not_found", "the bank has no such API key")
 	ErrExists     = fault.New(fault.Conflict, "client.exists", "an API key with this name exists")
 	ErrDisabled   = fault.New(fault.State, "client.disabled", "the API key is disabled")
+	ErrSpeaks     = fault.New(fault.Invalid, "client.speaks", "a key that speaks for a user has that user answer for it").On("responsible")
+	ErrUnserved   = fault.New(fault.State, "client.unserved", "the customer that the API key belongs to is not active")
 	ErrNoPartner  = fault.New(fault.NotFound, "client.no_partner", "the bank has no partner with this number")
 	ErrOverlap    = fault.New(fault.Invalid, "client.overlap", "a former secret counts for at most 30 days")
 	ErrOwnSecret  = fault.New(fault.Denied, "client.own_secret", "only a sandbox may choose its secrets")
@@ -85,8 +92,11 @@ var keys = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 func (d Draft) check() (Client, error) {
 	var wrong fault.Faults
 	client := Client{Key: d.Key, Name: strings.TrimSpace(d.Name), Entity: d.Customer}
-	if !keys.MatchString(d.Key) {
-		wrong = append(wrong, fault.Field("client", "key", fault.Malformed, "letters, digits, dots, hyphens and underscores, at most 100, starting with a letter or digit"))
+	if !keys.MatchString(d.Key) || ident.Same(d.Key, access.OperatorClient) {
+		wrong = append(wrong, fault.Field("client", "key", fault.Malformed, "letters, digits, dots, hyphens and underscores, at most 100, starting with a letter or digit; not operator"))
+	}
+	if d.User != "" && d.Responsible != "" {
+		wrong = append(wrong, ErrSpeaks)
 	}
 	if client.Name == "" {
 		client.Name = d.Key

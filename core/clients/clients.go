@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
@@ -56,7 +57,11 @@ func (s *Service) Add(ctx context.Context, draft Draft) (client *Client, secret 
 		secret = newSecret()
 	}
 	added.Tenant, added.CreatedAt = caller.Tenant, s.now()
-	if err := s.bind(ctx, &added, draft.User); err != nil {
+	err = s.bind(ctx, &added, draft.User)
+	if err == nil {
+		added.Responsible, err = s.answering(ctx, caller.Tenant, draft.Responsible)
+	}
+	if err != nil {
 		return nil, "", fmt.Errorf("add API key %s: %w", draft.Key, err)
 	}
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
@@ -101,7 +106,7 @@ func (s *Service) bind(ctx context.Context, client *Client, login string) error 
 		return nil
 	}
 	user, err := s.users.ActorNamed(ctx, client.Tenant, login)
-	if errors.Is(err, users.ErrNoActor) {
+	if users.IsNoActor(err) {
 		return users.ErrNoActor.On("user")
 	}
 	if err != nil {
@@ -139,15 +144,16 @@ func (s *Service) List(ctx context.Context) ([]*Client, error) {
 		return nil, err
 	}
 	var all []*Client
-	if err := s.db.NewSelect().Model(&all).ColumnExpr("?TableColumns, u.login_id AS user_login").
-		Join("LEFT JOIN users AS u ON u.tenant = c.tenant AND u.uid = c.user_uid").Where("c.tenant = ?", caller.Tenant).Order("c.key").Scan(ctx); err != nil {
+	if err := s.db.NewSelect().Model(&all).ColumnExpr("?TableColumns, u.login_id AS user_login, r.login_id AS answers").
+		Join("LEFT JOIN users AS u ON u.tenant = c.tenant AND u.uid = c.user_uid").
+		Join("LEFT JOIN users AS r ON r.tenant = c.tenant AND r.uid = c.responsible").Where("c.tenant = ?", caller.Tenant).Order("c.key").Scan(ctx); err != nil {
 		return nil, fmt.Errorf("list API keys: %w", err)
 	}
 	return all, nil
 }
 
-// Rotate gives the key a new secret, shown once. The secret before it counts for the overlap; one from
-// an earlier rotation ends at once.
+// Rotate gives the key a new secret, shown once. The secret before it counts for the overlap, and so do the tokens that
+// were issued until then or are issued for it; those of an earlier rotation end at once.
 func (s *Service) Rotate(ctx context.Context, key string, overlap time.Duration) (secret string, err error) {
 	caller, err := access.Require(ctx, access.ManageClients)
 	if err != nil {
@@ -161,10 +167,15 @@ func (s *Service) Rotate(ctx context.Context, key string, overlap time.Duration)
 		if err := s.enabledTx(ctx, tx, caller.Tenant, key); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE clients SET former = secret, former_until = ?, secret = ? WHERE tenant = ? AND key = ?`,
+		_, err := tx.ExecContext(ctx, `UPDATE clients SET former = secret, former_until = ?, secret = ?, generation = generation + 1 WHERE tenant = ? AND key = ?`,
 			s.now().Add(overlap), s.secretHash(caller.Tenant, key, secret), caller.Tenant, key)
 		if err != nil {
 			return err
+		}
+		if overlap == 0 {
+			if err := dropRefreshTx(ctx, tx, caller.Tenant, key); err != nil {
+				return err
+			}
 		}
 		return recordTx(ctx, tx, caller, "rotateClient", "client", key, nil)
 	})
@@ -175,7 +186,7 @@ func (s *Service) Rotate(ctx context.Context, key string, overlap time.Duration)
 	return secret, nil
 }
 
-// Disable ends an API key for good: no new tokens at once, and its old ones die within the time that a
+// Disable ends an API key for good: it gets no more tokens at once, and its old ones die within the time that a
 // verified token is remembered.
 func (s *Service) Disable(ctx context.Context, key string) error {
 	caller, err := access.Require(ctx, access.ManageClients)
@@ -186,7 +197,7 @@ func (s *Service) Disable(ctx context.Context, key string) error {
 		if err := s.enabledTx(ctx, tx, caller.Tenant, key); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM refresh_tokens WHERE tenant = ? AND client = ?`, caller.Tenant, key); err != nil {
+		if err := dropRefreshTx(ctx, tx, caller.Tenant, key); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, `UPDATE clients SET disabled_at = ? WHERE tenant = ? AND key = ?`, s.now(), caller.Tenant, key); err != nil {
@@ -199,6 +210,90 @@ func (s *Service) Disable(ctx context.Context, key string) error {
 	}
 	s.verified.forget(caller.Tenant, key)
 	return nil
+}
+
+// RevokeTokens ends all tokens of an API key: the refresh tokens at once, the access tokens within the time that a verified
+// one is remembered. Its secrets stay as they are.
+func (s *Service) RevokeTokens(ctx context.Context, key string) error {
+	caller, err := access.Require(ctx, access.ManageClients)
+	if err != nil {
+		return err
+	}
+	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		if err := s.enabledTx(ctx, tx, caller.Tenant, key); err != nil {
+			return err
+		}
+		// By two: while a former secret counts, so does the generation before.
+		if _, err := tx.ExecContext(ctx, `UPDATE clients SET generation = generation + 2 WHERE tenant = ? AND key = ?`, caller.Tenant, key); err != nil {
+			return err
+		}
+		if err := dropRefreshTx(ctx, tx, caller.Tenant, key); err != nil {
+			return err
+		}
+		return recordTx(ctx, tx, caller, "revokeTokens", "client", key, nil)
+	})
+	if err != nil {
+		return fmt.Errorf("revoke the tokens of API key %s: %w", key, err)
+	}
+	s.verified.forget(caller.Tenant, key)
+	return nil
+}
+
+func dropRefreshTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, key string) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM refresh_tokens WHERE tenant = ? AND client = ?`, tenant, key)
+	return err
+}
+
+// SetResponsible names the person who answers for what a program's key does; nobody when the login id is empty.
+func (s *Service) SetResponsible(ctx context.Context, key, login string) error {
+	caller, err := access.Require(ctx, access.ManageClients)
+	if err != nil {
+		return err
+	}
+	person, err := s.answering(ctx, caller.Tenant, login)
+	if err != nil {
+		return fmt.Errorf("name who answers for API key %s: %w", key, err)
+	}
+	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		if err := s.enabledTx(ctx, tx, caller.Tenant, key); err != nil {
+			return err
+		}
+		was := &Client{Tenant: caller.Tenant, Key: key}
+		if err := tx.NewSelect().Model(was).WherePK().Scan(ctx); err != nil {
+			return err
+		}
+		if was.User != nil {
+			return ErrSpeaks
+		}
+		is := *was
+		is.Responsible = person
+		if _, err := tx.NewUpdate().Model(&is).Column("responsible").WherePK().Exec(ctx); err != nil {
+			return err
+		}
+		entry := audit.Entry{Action: "setResponsible", Decision: audit.Done, Object: "client", UID: key}.By(caller)
+		entry.Before, entry.After = audit.Diff(was, &is)
+		return audit.WriteTx(ctx, tx, entry)
+	})
+	if err != nil {
+		return fmt.Errorf("name who answers for API key %s: %w", key, err)
+	}
+	s.verified.forget(caller.Tenant, key)
+	return nil
+}
+
+// answering finds the active user who is to answer for a key; nil where none is named.
+func (s *Service) answering(ctx context.Context, tenant access.Tenant, login string) (*uuid.UUID, error) {
+	if login == "" {
+		return nil, nil
+	}
+	person, err := s.users.ActorNamed(ctx, tenant, login)
+	if users.IsNoActor(err) {
+		return nil, users.ErrNoActor.On("responsible")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &person.UID, nil
 }
 
 // recordTx writes down what was done to a key; after is the row of one that was made.

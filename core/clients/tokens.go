@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/fault"
 	"bankgraph/core/issuers"
 	"bankgraph/core/seal"
 	"bankgraph/core/tenants"
@@ -47,6 +49,7 @@ type claims struct {
 	LegalEntity     int64               `json:"legal_entity"` // the customer that the key belongs to
 	PartnerID       int64               `json:"partner_id"`
 	Permissions     []access.Permission `json:"permissions"`
+	Generation      int32               `json:"gen,omitempty"` // of the key: what ends the key's tokens raises it
 }
 
 // Issue exchanges an API key and its secret for tokens (grant client_credentials). ErrClient covers an
@@ -88,7 +91,9 @@ func (s *Service) IssueUnasked(ctx context.Context, key string) (*Tokens, error)
 	if err != nil {
 		return nil, err
 	}
-	return s.grant(ctx, client, func(context.Context, bun.Tx) (uuid.UUID, error) { return uuid.New(), nil })
+	return s.grant(ctx, client, func(ctx context.Context, tx bun.Tx) (uuid.UUID, error) {
+		return uuid.New(), recordTx(ctx, tx, caller, "issueToken", "client", key, nil)
+	})
 }
 
 // credential is an API key with what proves it.
@@ -97,14 +102,19 @@ type credential struct {
 	Secret []byte `bun:"secret,type:bytea"`
 	Former []byte `bun:"former,type:bytea"`
 	Realm  string `bun:"realm,scanonly"`
+	Served bool   `bun:"served,scanonly"`
 
 	user *users.Actor // whom the key speaks for; nil for nobody
 }
 
 // speaking is what finds a credential. It names the columns: an older program runs on newer tables for a while.
 func (s *Service) speaking(found *credential) *bun.SelectQuery {
-	return s.db.NewSelect().Model(found).ColumnExpr("?TableColumns, t.code AS realm").Join("JOIN tenants AS t ON t.id = c.tenant")
+	return s.db.NewSelect().Model(found).ColumnExpr("?TableColumns, t.code AS realm, " + served).Join("JOIN tenants AS t ON t.id = c.tenant")
 }
+
+// served tells whether the bank serves the legal entity of a key: itself, and customers that are active.
+const served = `EXISTS (SELECT FROM customers AS e WHERE e.tenant = c.tenant AND e.uid = c.entity
+	AND (e.status = 'Active' OR e.relationship_type = 'Self')) AS served`
 
 // actor is the user whom a key speaks for, nil for nobody; users.ErrNoActor when that user is not active
 // or has moved to another customer.
@@ -137,10 +147,15 @@ func (s *Service) authenticate(ctx context.Context, realm, key, secret string) (
 	hash := s.secretHash(found.Tenant, found.Key, secret)
 	known := seal.SameSecret(hash, found.Secret)
 	former := seal.SameSecret(hash, found.Former) && found.FormerUntil != nil && s.now().Before(*found.FormerUntil)
-	if !known && !former || found.DisabledAt != nil {
+	if !known && !former {
 		return nil, ErrClient
 	}
-	if found.user, err = s.actor(ctx, &found.Client); errors.Is(err, users.ErrNoActor) {
+	if !known {
+		found.Generation-- // what the former secret gets ends with it
+	}
+	err = s.usable(ctx, found)
+	if why, is := fault.Of(err); is {
+		slog.InfoContext(ctx, "API key refused", "client", key, "realm", realm, "why", why.Message)
 		return nil, ErrClient
 	}
 	return found, unanswered(err)
@@ -154,11 +169,20 @@ func (s *Service) find(ctx context.Context, tenant access.Tenant, key string) (*
 		return nil, ErrNotFound
 	case err != nil:
 		return nil, fmt.Errorf("find API key: %w", err)
-	case found.DisabledAt != nil:
-		return nil, ErrDisabled
+	}
+	return found, s.usable(ctx, found)
+}
+
+// usable reads whom a key speaks for. A fault says why it gets no tokens.
+func (s *Service) usable(ctx context.Context, found *credential) (err error) {
+	if found.DisabledAt != nil {
+		return ErrDisabled
+	}
+	if !found.Served {
+		return ErrUnserved
 	}
 	found.user, err = s.actor(ctx, &found.Client)
-	return found, err
+	return err
 }
 
 // grant signs an access token and stores a refresh token of the family that begin names. Where begin
@@ -207,7 +231,7 @@ func (s *Service) sign(ctx context.Context, client *credential, now time.Time) (
 	}
 	ours := claims{
 		AuthorizedParty: client.Key, Type: "Bearer", Scope: Scope, Tenant: client.Realm,
-		LegalEntity: client.Entity, PartnerID: client.Entity, Permissions: client.Permissions,
+		LegalEntity: client.Entity, PartnerID: client.Entity, Permissions: client.Permissions, Generation: client.Generation,
 	}
 	if user := client.user; user != nil {
 		ours.PartnerID, ours.Permissions = user.Partner, both(client.Permissions, user.Permissions)

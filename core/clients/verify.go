@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -33,9 +34,11 @@ const (
 // the scope is ErrScope; any other error means that the check could not be made. A token of another issuer
 // is checked as core/issuers has it.
 //
+// The log says why a token is refused, and shows neither the token nor its signature.
+//
 // A verified token is remembered by its hash for ten seconds, or until its API key is changed by this process.
 func (s *Service) Verify(ctx context.Context, token string) (access.Caller, error) {
-	if token == "" || len(token) > longestToken {
+	if token == "" {
 		return access.Caller{}, access.ErrUnauthenticated
 	}
 	hash, now := sha256.Sum256([]byte(token)), s.now()
@@ -43,6 +46,10 @@ func (s *Service) Verify(ctx context.Context, token string) (access.Caller, erro
 		return caller, nil
 	}
 	caller, expires, err := s.check(ctx, token, now)
+	if refused, is := errors.AsType[access.TokenRefusal](err); is {
+		slog.InfoContext(ctx, "access token refused", "issuer", shortened(issuerOf(token)), "why", refused.Why)
+		err = refused.Of
+	}
 	if err != nil {
 		return access.Caller{}, unanswered(err)
 	}
@@ -53,9 +60,12 @@ func (s *Service) Verify(ctx context.Context, token string) (access.Caller, erro
 // check finds who made the token. It reads nothing else out of it before its signature holds, but for the
 // id of the key.
 func (s *Service) check(ctx context.Context, token string, now time.Time) (access.Caller, time.Time, error) {
+	if len(token) > longestToken {
+		return access.Caller{}, now, access.RefuseToken("it is longer than any access token")
+	}
 	issuer := issuerOf(token)
 	if issuer == "" {
-		return access.Caller{}, now, access.ErrUnauthenticated
+		return access.Caller{}, now, access.RefuseToken("it is no JWT, or names no issuer")
 	}
 	if !strings.HasPrefix(issuer, s.issuer("")) {
 		return s.issuers.Verify(ctx, token, issuer)
@@ -82,15 +92,26 @@ func issuerOf(token string) string {
 	return named.Issuer
 }
 
+// shortened is a text of a stranger's as the log may show it.
+func shortened(text string) string {
+	const most = 200
+	if len(text) > most {
+		return text[:most] + "…"
+	}
+	return text
+}
+
 func (s *Service) checkOurs(ctx context.Context, token string, now time.Time) (access.Caller, time.Time, error) {
-	no := access.ErrUnauthenticated
+	no := func(why string) (access.Caller, time.Time, error) {
+		return access.Caller{}, now, access.RefuseToken(why)
+	}
 	parsed, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil || len(parsed.Headers) != 1 || !plain(parsed.Headers[0]) {
-		return access.Caller{}, now, no
+		return no("it is not signed with ES256, or its header is not that of an access token of ours")
 	}
 	tenant, ok := tenantOf(parsed.Headers[0].KeyID)
 	if !ok {
-		return access.Caller{}, now, no
+		return no("its key id is none of ours")
 	}
 	ring, err := s.ring(ctx, tenant)
 	if err != nil {
@@ -98,21 +119,21 @@ func (s *Service) checkOurs(ctx context.Context, token string, now time.Time) (a
 	}
 	key := ring.key(parsed.Headers[0].KeyID, now)
 	if key == nil {
-		return access.Caller{}, now, no
+		return no("it is signed with a key that the bank does not have, or has no more")
 	}
 	var standard jwt.Claims
 	var ours claims
 	if err := parsed.Claims(key.jwk.Key, &standard, &ours); err != nil { // refuses claims that are there twice
-		return access.Caller{}, now, no
+		return no("its signature is wrong, or its claims cannot be read")
 	}
-	if !s.holds(standard, ours, ring.realm, now) {
-		return access.Caller{}, now, no
+	if why := s.holds(standard, ours, ring.realm, now); why != "" {
+		return no(why)
 	}
-	caller, err := s.caller(ctx, ring, ours)
+	caller, until, err := s.caller(ctx, ring, ours, standard.Expiry.Time())
 	if err == nil && !hasScope(ours.Scope) {
-		err = ErrScope
+		err = access.TokenRefusal{Why: "its scope lacks " + Scope, Of: ErrScope}
 	}
-	return caller, standard.Expiry.Time(), err
+	return caller, until, err
 }
 
 // plain tells whether the header is of an access token and brings no key or address of a key along.
@@ -128,40 +149,83 @@ func plain(header jose.Header) bool {
 	return true
 }
 
-// holds compares what the token says with the time, and with the realm that its key belongs to.
-func (s *Service) holds(standard jwt.Claims, ours claims, realm string, now time.Time) bool {
-	if standard.Expiry == nil || standard.NotBefore == nil || standard.IssuedAt == nil || !now.Before(standard.Expiry.Time()) {
-		return false
+// holds compares what the token says with the time, and with the realm that its key belongs to. It returns what is wrong.
+func (s *Service) holds(standard jwt.Claims, ours claims, realm string, now time.Time) string {
+	if standard.Expiry == nil || standard.NotBefore == nil || standard.IssuedAt == nil {
+		return "it does not say from when to when it counts"
+	}
+	if !now.Before(standard.Expiry.Time()) {
+		return "it has expired"
 	}
 	latest := now.Add(skew) // servers' clocks differ a little
 	if standard.NotBefore.Time().After(latest) || standard.IssuedAt.Time().After(latest) {
-		return false
+		return "it is of the future"
 	}
-	return standard.Issuer == s.issuer(realm) && standard.Audience.Contains(Audience) &&
-		ours.Tenant == realm && ours.Type == "Bearer" && ours.AuthorizedParty != "" && standard.Subject == ours.AuthorizedParty
+	if standard.Issuer != s.issuer(realm) || ours.Tenant != realm {
+		return "it names another realm than its key is of"
+	}
+	if !standard.Audience.Contains(Audience) || ours.Type != "Bearer" || ours.AuthorizedParty == "" || standard.Subject != ours.AuthorizedParty {
+		return "it is no access token of an API key"
+	}
+	return ""
 }
 
-// caller asks whether the API key still lives, and its user is active. A permission counts if the token
+// bearer is the API key of a token.
+type bearer struct {
+	Client `bun:",extend"`
+	Served bool `bun:"served,scanonly"`
+}
+
+// until is when a token of this generation, which expires then, counts no more. It says why one that does not count now
+// does not.
+func (b *bearer) until(ours claims, expires, now time.Time) (time.Time, error) {
+	generation := max(ours.Generation, 1) // a token of before there were generations is of the first
+	switch {
+	case b.DisabledAt != nil:
+		return now, access.RefuseToken("its API key " + b.Key + " is disabled")
+	case b.Entity != ours.LegalEntity:
+		return now, access.RefuseToken("its API key " + b.Key + " is of another legal entity")
+	case !b.Served:
+		return now, access.RefuseToken("the customer that its API key " + b.Key + " belongs to is not active")
+	case generation == b.Generation:
+		return expires, nil
+	case generation == b.Generation-1 && b.FormerUntil != nil && now.Before(*b.FormerUntil):
+		if b.FormerUntil.Before(expires) {
+			expires = *b.FormerUntil
+		}
+		return expires, nil
+	}
+	return now, access.RefuseToken("the tokens of its API key " + b.Key + " were ended after it was issued")
+}
+
+// caller asks whether the API key still lives and is served, and its user is active. A permission counts if the token
 // names it, the key still has it, and its user has it.
-func (s *Service) caller(ctx context.Context, of *ring, ours claims) (access.Caller, error) {
-	client := new(Client)
-	err := s.db.NewSelect().Model(client).Where("c.tenant = ?", of.tenant).Where("c.key = ?", ours.AuthorizedParty).Scan(ctx)
+func (s *Service) caller(ctx context.Context, of *ring, ours claims, expires time.Time) (access.Caller, time.Time, error) {
+	none, client := access.Caller{}, new(bearer)
+	err := s.db.NewSelect().Model(client).ColumnExpr("?TableColumns, "+served).
+		Where("c.tenant = ?", of.tenant).Where("c.key = ?", ours.AuthorizedParty).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return access.Caller{}, access.ErrUnauthenticated
+		return none, expires, access.RefuseToken("the bank has no API key of its name")
 	}
 	if err != nil {
-		return access.Caller{}, fmt.Errorf("find the API key of a token: %w", err)
+		return none, expires, fmt.Errorf("find the API key of a token: %w", err)
 	}
-	if client.DisabledAt != nil || client.Entity != ours.LegalEntity {
-		return access.Caller{}, access.ErrUnauthenticated
+	if expires, err = client.until(ours, expires, s.now()); err != nil {
+		return none, expires, err
 	}
-	user, err := s.actor(ctx, client)
-	if errors.Is(err, users.ErrNoActor) {
-		return access.Caller{}, access.ErrUnauthenticated
+	user, err := s.actor(ctx, &client.Client)
+	if users.IsNoActor(err) {
+		return none, expires, access.RefuseToken("its API key " + client.Key + " speaks for nobody now: " + err.Error())
 	}
 	if err != nil {
-		return access.Caller{}, err
+		return none, expires, err
 	}
+	return client.caller(of, ours, user), expires, nil
+}
+
+// caller is whom a token of this key speaks for.
+func (b *bearer) caller(of *ring, ours claims, user *users.Actor) access.Caller {
+	client := &b.Client
 	named := access.Caller{
 		Tenant: of.tenant, TenantCode: of.realm, Zone: of.zone, Client: client.Key, ClientName: client.Name,
 		Entity: ours.LegalEntity, Partner: ours.PartnerID, Reach: client.reach(),
@@ -169,12 +233,15 @@ func (s *Service) caller(ctx context.Context, of *ring, ours claims) (access.Cal
 	if user != nil {
 		named.User, named.LoginID, named.Partner, named.Reach, named.Limits, named.Holds = user.UID, user.LoginID, user.Partner, user.Reach, user.Limits, user.Holds
 		named.Permissions = both(both(ours.Permissions, client.Permissions), user.Permissions)
-		return named, nil
+		return named
+	}
+	if client.Responsible != nil {
+		named.Responsible = *client.Responsible
 	}
 	named.Permissions = slices.DeleteFunc(ours.Permissions, func(named access.Permission) bool {
 		return !slices.Contains(client.Permissions, named)
 	})
-	return named, nil
+	return named
 }
 
 // both are the permissions that two lists have in common, with what theirs imply.

@@ -7,6 +7,7 @@ import (
 
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
+	"bankgraph/core/ident"
 	"bankgraph/core/postal"
 )
 
@@ -57,7 +58,7 @@ func reachable(c *check.Fields, country, nationalCode, swiftCode, name string, a
 // writes them as the bank does.
 func configured(c *check.Fields, entries []ReportingDraft, keys []string) {
 	for i := range entries {
-		known := slices.IndexFunc(keys, func(key string) bool { return strings.EqualFold(key, entries[i].Key) })
+		known := slices.IndexFunc(keys, func(key string) bool { return ident.Same(key, entries[i].Key) })
 		if known < 0 {
 			c.Item("regulartoryReporting", i).Fail("key", fault.Unknown, "must be one of "+strings.Join(keys, ", "))
 			continue

@@ -9,6 +9,7 @@ import (
 
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
+	"bankgraph/core/ident"
 	"bankgraph/core/seal"
 )
 
@@ -147,5 +148,5 @@ func (r Report) kept(c *check.Fields, drafts []ReportingDraft) []*Reporting {
 
 // shows tells whether an entry reads like this to who sees it masked.
 func (d *ReportingDraft) shows(entry Reporting) bool {
-	return strings.EqualFold(entry.Key, d.Key) && entry.Value.Masked() == d.Value
+	return ident.Same(entry.Key, d.Key) && entry.Value.Masked() == d.Value
 }

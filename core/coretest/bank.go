@@ -10,12 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
 	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/customers"
 	"bankgraph/core/ledger"
+	"bankgraph/core/roles"
 	"bankgraph/core/seal"
 	"bankgraph/core/users"
 	"bankgraph/db"
@@ -49,6 +51,11 @@ type Bank struct {
 	made    []func(*Bank) // what the makers made, for Other to make again
 	numbers numbers
 	other   *Bank
+
+	someones struct {
+		sync.Mutex
+		there map[string]bool // by login id
+	}
 }
 
 // New is a bank of the test's own in a database that the tests of the binary share: it costs less
@@ -138,6 +145,7 @@ func found(t testing.TB, d *opened, keys *seal.Keys) *Bank {
 	t.Helper()
 	dbtest.Watch(t)
 	b := &Bank{t: t, opened: d, Clock: &Clock{at: Start}, Code: "bank-" + rand.Text()}
+	b.someones.there = map[string]bool{}
 	b.Core = core.New(core.Options{DB: d.DB, Keys: keys, Now: b.Clock.Now})
 	b.must(b.DB.InTx(context.Background(), 0, func(ctx context.Context, tx bun.Tx) error {
 		return tx.NewRaw(`INSERT INTO tenants (code, name, zone, currency, sandbox) VALUES (?, 'Test Bank', ?, 'USD', true) RETURNING id`,
@@ -199,10 +207,35 @@ func (b *Bank) As(permissions ...access.Permission) context.Context {
 	})
 }
 
-// Checker is another member of the bank's staff who may do everything: the second person of two.
+// Checker is a person of the bank's staff who may do everything: the second of two.
 func (b *Bank) Checker() context.Context {
-	caller, _ := access.Require(b.Staff())
-	caller.Client, caller.ClientName = "checker", "Checker"
+	b.t.Helper()
+	return b.Someone("checker")
+}
+
+// Someone is the person of the bank's staff with this login id, who may do everything. Two names are two people.
+func (b *Bank) Someone(login string) context.Context {
+	b.t.Helper()
+	person := &users.User{
+		Tenant: b.Tenant, UID: users.UID{UUID: uuid.NewSHA1(uuid.NameSpaceDNS, []byte(b.Code+login))}, Customer: b.Self.UID, LoginID: login,
+		FirstName: "Ida", LastName: "Frost", Status: users.Active, Limits: []access.ApplicationLimits{}, CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
+	}
+	b.someones.Lock()
+	defer b.someones.Unlock()
+	if !b.someones.there[login] {
+		b.must(b.DB.InTx(context.Background(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
+			_, err := tx.NewInsert().Model(person).Value("number", "DEFAULT").Exec(ctx)
+			return err
+		}))
+		b.someones.there[login] = true
+	}
+	caller, _ := access.Require(b.Person(person, access.All...))
+	caller.Client, caller.ClientName = "portal", "Portal"
+	for _, grant := range roles.Everything(roles.Bank) {
+		for _, name := range grant.Entitlements {
+			caller.Holds = append(caller.Holds, access.Entitlement{Application: grant.Name, Name: name})
+		}
+	}
 	return access.With(b.t.Context(), caller)
 }
 

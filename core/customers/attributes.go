@@ -12,6 +12,7 @@ import (
 	"bankgraph/core/audit"
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
+	"bankgraph/core/ident"
 	"bankgraph/db"
 )
 
@@ -65,7 +66,7 @@ func CheckAttributes(c *check.Fields, field string, given []Attribute) {
 		item.Required("value", a.Value)
 		item.AtMost("attributeName", a.Name, 255)
 		item.AtMost("value", a.Value, 255)
-		if name := strings.ToLower(a.Name); named[name] {
+		if name := ident.Fold(a.Name); named[name] {
 			item.Fail("attributeName", fault.NoMatch, "must be given once")
 		} else {
 			named[name] = true
@@ -81,16 +82,16 @@ func (s *Service) AttributesTx(ctx context.Context, tx bun.IDB, tenant access.Te
 	}
 	names := make([]string, len(given))
 	for i, a := range given {
-		names[i] = strings.ToLower(a.Name)
+		names[i] = ident.Fold(a.Name)
 	}
 	var known []Configured
-	err := tx.NewSelect().Model(&known).Where("d.tenant = ?", tenant).Where("d.level = ?", level).Where("lower(d.name) IN (?)", bun.List(names)).Scan(ctx)
+	err := tx.NewSelect().Model(&known).Where("d.tenant = ?", tenant).Where("d.level = ?", level).Where(`lower(d.name COLLATE "C") IN (?)`, bun.List(names)).Scan(ctx)
 	if err != nil {
 		return nil, err
 	}
 	byName := map[string]Configured{}
 	for _, k := range known {
-		byName[strings.ToLower(k.Name)] = k
+		byName[ident.Fold(k.Name)] = k
 	}
 	c, stored := check.Of(string(level)), make([]Attribute, len(given))
 	for i, a := range given {
@@ -152,7 +153,7 @@ func (s *Service) Unconfigure(ctx context.Context, level Level, name string) err
 	return s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		var gone []*Configured
 		_, err := tx.NewDelete().Model(&gone).Where("tenant = ?", caller.Tenant).Where("level = ?", level).
-			Where("lower(name) = lower(?)", name).Returning("*").Exec(ctx)
+			Where(`lower(name COLLATE "C") = ?`, ident.Fold(name)).Returning("*").Exec(ctx)
 		if err != nil {
 			return err
 		}

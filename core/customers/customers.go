@@ -8,6 +8,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
+	"bankgraph/core/ident"
 	"bankgraph/core/page"
 	"bankgraph/core/seal"
 	"bankgraph/db"
@@ -191,7 +192,8 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 		all = append(all, name+" >= lower("+from+"::text) COLLATE \"C\"", name+" < lower("+from+"::text) COLLATE \"C\" || chr(1114111)")
 	}
 	if by.ShortName != "" {
-		all = append(all, "lower(c.short_name) = lower("+p.Add(by.ShortName)+")")
+		// The first condition finds it by its index, the second decides: letters beyond ASCII have no case there.
+		all = append(all, "lower(c.short_name) = lower("+p.Add(by.ShortName)+")", `lower(c.short_name COLLATE "C") = `+p.Add(ident.Fold(by.ShortName)))
 	}
 	if by.CustomerID != "" {
 		all = append(all, "c.customer_id = "+p.Add(by.CustomerID), "c.customer_id <> ''")

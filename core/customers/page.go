@@ -7,6 +7,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/ident"
 	"bankgraph/core/page"
 	"bankgraph/db"
 )
@@ -42,7 +43,7 @@ type Officer struct {
 var officers = db.NewText[Officer](`
 SELECT c.uid AS customer, u.login_id, u.first_name, u.last_name
 FROM customers AS c
-JOIN users AS u ON u.tenant = c.tenant AND lower(u.login_id) IN (lower(c.relationship_manager), lower(c.originating_officer))
+JOIN users AS u ON u.tenant = c.tenant AND lower(u.login_id COLLATE "C") IN (lower(c.relationship_manager COLLATE "C"), lower(c.originating_officer COLLATE "C"))
 WHERE c.tenant = $1 AND c.uid = ANY($2)`)
 
 // OfficersOf reads the people behind the login ids that each customer carries, beside the customer itself:
@@ -59,7 +60,7 @@ func (s *Service) OfficersOf(ctx context.Context, b *db.Batch, of []UID) *db.Man
 // NameOf is the name of the officer with a login id: empty where the login id names nobody.
 func NameOf(officers []*Officer, login string) string {
 	for _, o := range officers {
-		if strings.EqualFold(o.LoginID, login) {
+		if ident.Same(o.LoginID, login) {
 			return strings.TrimSpace(o.FirstName + " " + o.LastName)
 		}
 	}

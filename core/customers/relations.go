@@ -2,12 +2,12 @@ package customers
 
 import (
 	"context"
-	"strings"
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
+	"bankgraph/core/ident"
 	"bankgraph/db"
 )
 
@@ -46,33 +46,36 @@ func (s *Service) relatedTx(ctx context.Context, tx *changes.Tx, by names, makin
 		}
 	}
 	err = tx.NewRaw(`WITH people AS (
-			SELECT u.login_id FROM users AS u WHERE u.tenant = ?0 AND lower(u.login_id) IN (lower(?2), lower(?3)) AND u.status = 'Active' AND
+			SELECT u.login_id FROM users AS u WHERE u.tenant = ?0 AND lower(u.login_id COLLATE "C") IN (?2, ?3) AND u.status = 'Active' AND
 			  (?1 = 0 OR EXISTS (SELECT FROM customers AS c WHERE c.tenant = ?0 AND c.uid = u.customer AND (?1 IN (c.owner, c.uid) OR c.relationship_type = 'Self')))
 		)
 		SELECT CASE WHEN ?4 THEN nextval('customer_uids') ELSE 0 END AS next,
 		  coalesce(self.short_name, '') AS bank, coalesce(self.access_customer_dual_approval, false) AS dual,
-		  coalesce((SELECT login_id FROM people WHERE lower(login_id) = lower(?2)), '') AS manager,
-		  coalesce((SELECT login_id FROM people WHERE lower(login_id) = lower(?3)), '') AS officer
+		  coalesce((SELECT login_id FROM people WHERE lower(login_id COLLATE "C") = ?2), '') AS manager,
+		  coalesce((SELECT login_id FROM people WHERE lower(login_id COLLATE "C") = ?3), '') AS officer
 		FROM (VALUES (1)) AS one LEFT JOIN customers AS self ON self.tenant = ?0 AND self.relationship_type = 'Self'`,
-		tx.Caller.Tenant, tx.Caller.Within(), by.manager, by.officer, making).
+		tx.Caller.Tenant, tx.Caller.Within(), login(by.manager), login(by.officer), making).
 		Scan(ctx, &r.Next, &r.Bank, &r.Dual, &r.Manager, &r.Officer)
 	return r, err
 }
 
 // kinTx reads partner and parent, which stay as they are until the transaction ends: they are found by name first and
-// locked by UID, because a lock that looks for a name reads every customer of the bank (db.InTx).
+// locked by UID, because a lock that looks for a name reads every customer of the bank (db.InTx). Of those that lower() finds by
+// the index, the one counts whose name is the same but for the case of A to Z.
 func (s *Service) kinTx(ctx context.Context, tx *changes.Tx, by names, making bool) (k kin, err error) {
 	err = tx.NewRaw(`WITH partner AS (
 			SELECT uid, short_name, status FROM customers WHERE tenant = ?0 AND type = ?2 AND uid = (SELECT uid FROM customers WHERE tenant = ?0 AND
-			  CASE WHEN ?3 = 0 THEN lower(short_name) = lower(?1) ELSE uid = ?3 AND (?5 AND ?1 = '' OR lower(short_name) = lower(?1)) END) FOR SHARE
+			  CASE WHEN ?3 = 0 THEN lower(short_name) = lower(?1) ELSE uid = ?3 AND (?5 AND ?1 = '' OR lower(short_name) = lower(?1)) END
+			  AND (?1 = '' OR lower(short_name COLLATE "C") = ?6)) FOR SHARE
 		), parent AS (
 			SELECT uid, short_name, owner FROM customers WHERE tenant = ?0 AND (?3 = 0 OR owner = ?3)
-			  AND uid = (SELECT uid FROM customers WHERE tenant = ?0 AND lower(short_name) = lower(?4)) FOR SHARE
+			  AND uid = (SELECT uid FROM customers WHERE tenant = ?0 AND lower(short_name) = lower(?4) AND lower(short_name COLLATE "C") = ?7) FOR SHARE
 		)
 		SELECT coalesce(partner.uid, 0) AS partner, coalesce(partner.short_name, '') AS partner_name, coalesce(partner.status, '') AS partner_is,
 		  coalesce(parent.uid, 0) AS parent, coalesce(parent.short_name, '') AS parent_name, coalesce(parent.owner, 0) AS parent_owner
 		FROM (VALUES (1)) AS one LEFT JOIN partner ON true LEFT JOIN parent ON true`,
-		tx.Caller.Tenant, by.partner, DownstreamPartner, tx.Caller.Within(), by.parent, making).Scan(ctx, &k)
+		tx.Caller.Tenant, by.partner, DownstreamPartner, tx.Caller.Within(), by.parent, making,
+		ident.Fold(by.partner), ident.Fold(by.parent)).Scan(ctx, &k)
 	return k, err
 }
 
@@ -130,5 +133,11 @@ func countTx(ctx context.Context, tx *changes.Tx, owner, uid UID, by int) error 
 		ON CONFLICT (tenant, owner, shard) DO UPDATE SET customers = n.customers + ?3`, tx.Caller.Tenant, owner, uid%4, by))
 }
 
+// login is a login id as it is compared; of what can be none it is ”, which nobody has.
+func login(text string) string {
+	folded, _ := ident.Login(text)
+	return folded
+}
+
 // same tells whether two short names are one.
-func same(a, b string) bool { return strings.EqualFold(a, b) }
+func same(a, b string) bool { return ident.Same(a, b) }

@@ -565,7 +565,7 @@ func TestWhatWaitsAboutACustomer(t *testing.T) {
 	if _, err := bank.Limits.Change(bank.Staff(), c.UID, raise, changes.Terms{}); !errors.Is(err, changes.ErrWaiting) {
 		t.Errorf("limits beside it: %v", err)
 	}
-	if _, err := bank.Changes.Refuse(bank.Staff(), changes.UID(out.Approval), changes.Terms{}); err != nil {
+	if _, err := bank.Changes.Refuse(bank.Checker(), changes.UID(out.Approval), changes.Terms{}); err != nil {
 		t.Fatal(err)
 	}
 	limited, err := bank.Limits.Change(bank.Partner(partner), c.UID, raise, changes.Terms{Reason: "between us"})
@@ -575,7 +575,7 @@ func TestWhatWaitsAboutACustomer(t *testing.T) {
 	if _, err := bank.Customers.Change(bank.Staff(), c.UID, customers.Draft{Website: given.Of("https://new.example")}, changes.Terms{}); !errors.Is(err, changes.ErrWaiting) {
 		t.Errorf("the customer beside it: %v", err)
 	}
-	if _, err := bank.Changes.Refuse(bank.Staff(), changes.UID(limited.Approval), changes.Terms{}); err != nil {
+	if _, err := bank.Changes.Refuse(bank.Checker(), changes.UID(limited.Approval), changes.Terms{}); err != nil {
 		t.Fatal(err)
 	}
 	asked, err := bank.Signatories.Add(bank.Partner(partner), c.UID, signatories.Draft{FullName: given.Of("Ada Byron"), EmailAddress: given.Of("ada@mail.example"), PhoneNumber: given.Of("+16145550123")}, changes.Terms{Reason: "between us"})

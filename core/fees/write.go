@@ -15,6 +15,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/given"
+	"bankgraph/core/ident"
 	"bankgraph/core/seal"
 	"bankgraph/db"
 )
@@ -213,7 +214,7 @@ func narrow(c *check.Fields, field string, word *string, fees *[]*Fee, of func(*
 	}
 	var left []*Fee
 	for _, f := range *fees {
-		if strings.EqualFold(of(f), *word) {
+		if ident.Same(of(f), *word) {
 			left = append(left, f)
 		}
 	}

@@ -34,7 +34,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	slog.SetDefault(slog.New(slog.DiscardHandler)) // each refusal is logged with its reason
+	slog.SetDefault(slog.New(byContext{slog.DiscardHandler})) // each refusal is logged with its reason
 	os.Exit(m.Run())
 }
 

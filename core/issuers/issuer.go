@@ -3,6 +3,7 @@
 package issuers
 
 import (
+	"cmp"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -27,6 +28,10 @@ type Issuer struct {
 	UserClaims   []string                  `bun:"user_claims,array" json:"userClaims"`  // the first of these that a token has names the user's login id
 	PartnerClaim string                    `bun:"partner_claim" json:"partnerClaim"`    // holds the partner id; "": the owner of the user's customer is it
 	EntityClaim  string                    `bun:"entity_claim" json:"legalEntityClaim"` // must name the user's customer; "": not looked at
+	SubjectClaim string                    `bun:"subject_claim" json:"subjectClaim"`    // names somebody for good: the user linked to its value counts, no login id; "": the login id
+	Scope        string                    `bun:"scope" json:"scope"`                   // what the scope of its tokens must hold; "": nothing
+	IDTokens     bool                      `bun:"id_tokens" json:"idTokens"`            // its access tokens are made like id tokens
+	LongestLife  int64                     `bun:"longest_life" json:"longestLife"`      // seconds from iat to exp
 	Algorithms   []jose.SignatureAlgorithm `bun:"algorithms,array" json:"algorithms"`   // that its tokens may be signed with
 	CreatedAt    time.Time                 `bun:"created_at" json:"createdAt"`
 	DisabledAt   *time.Time                `bun:"disabled_at" json:"disabledAt"`
@@ -39,8 +44,21 @@ type Draft struct {
 	UserClaims   []string // UserClaims when empty
 	PartnerClaim string
 	EntityClaim  string
-	Algorithms   []string // Algorithms when empty
+	SubjectClaim string        // such as sub or oid; when empty, users are known by their login ids
+	Scope        *string       // Scope when nil; none is asked for when empty
+	IDTokens     bool          // its access tokens have no type and the claims of id tokens, as Dex makes them
+	LongestLife  time.Duration // LongestLife when 0
+	Algorithms   []string      // Algorithms when empty
 }
+
+// LongestLife is how long a token may live when nothing else is said.
+const LongestLife = 24 * time.Hour
+
+// What a longest life can be.
+const (
+	shortestLife = time.Minute
+	mostLife     = 30 * 24 * time.Hour
+)
 
 // UserClaims are where the user's login id is looked for when nothing else is said.
 var UserClaims = []string{"preferred_username", "sub"}
@@ -53,7 +71,8 @@ var asymmetric = []jose.SignatureAlgorithm{
 	jose.ES256, jose.ES384, jose.ES512, jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.EdDSA,
 }
 
-// Scope is the one scope that the interface has. A token without it may do nothing.
+// Scope is the one scope that the interface has. A token without it may do nothing, unless its issuer's row asks for another
+// or for none.
 const Scope = "roles"
 
 var (
@@ -78,7 +97,13 @@ func (d Draft) check() (Issuer, error) {
 	refuse := func(field string, problem fault.Problem, message string) {
 		wrong = append(wrong, fault.Field("issuer", field, problem, message))
 	}
-	made := Issuer{URL: d.URL, Audience: d.Audience, UserClaims: d.UserClaims, PartnerClaim: d.PartnerClaim, EntityClaim: d.EntityClaim}
+	made := Issuer{
+		URL: d.URL, Audience: d.Audience, UserClaims: d.UserClaims, PartnerClaim: d.PartnerClaim, EntityClaim: d.EntityClaim,
+		SubjectClaim: d.SubjectClaim, Scope: Scope, IDTokens: d.IDTokens, LongestLife: int64(cmp.Or(d.LongestLife, LongestLife) / time.Second),
+	}
+	if d.Scope != nil {
+		made.Scope = *d.Scope
+	}
 	if _, err := parseURL(d.URL); err != nil || len(d.URL) > longestURL {
 		wrong = append(wrong, errURL)
 	}
@@ -91,11 +116,15 @@ func (d Draft) check() (Issuer, error) {
 	if len(made.UserClaims) > mostClaims || slices.ContainsFunc(made.UserClaims, func(name string) bool { return !plain(name) }) {
 		refuse("userClaims", fault.Malformed, "up to 10 names of claims")
 	}
-	if d.PartnerClaim != "" && !plain(d.PartnerClaim) {
-		refuse("partnerClaim", fault.Malformed, "the name of a claim")
+	for field, name := range map[string]string{
+		"partnerClaim": d.PartnerClaim, "legalEntityClaim": d.EntityClaim, "subjectClaim": d.SubjectClaim, "scope": made.Scope,
+	} {
+		if name != "" && !plain(name) {
+			refuse(field, fault.Malformed, "one word of at most 200 characters")
+		}
 	}
-	if d.EntityClaim != "" && !plain(d.EntityClaim) {
-		refuse("legalEntityClaim", fault.Malformed, "the name of a claim")
+	if life := made.life(); life < shortestLife || life > mostLife {
+		refuse("longestLife", fault.Malformed, "between a minute and 30 days")
 	}
 	for _, name := range d.Algorithms {
 		algorithm := jose.SignatureAlgorithm(name)
@@ -112,6 +141,9 @@ func (d Draft) check() (Issuer, error) {
 	}
 	return made, nil
 }
+
+// life is how long a token may live.
+func (i *Issuer) life() time.Duration { return time.Duration(i.LongestLife) * time.Second }
 
 // plain tells whether a text can be an audience or the name of a claim.
 func plain(text string) bool {

@@ -57,6 +57,7 @@ func (s *Service) Add(ctx context.Context, draft Draft) (*Issuer, error) {
 		}
 		_, err := tx.NewInsert().Model(&added).On("CONFLICT (tenant, url, audience) DO UPDATE").
 			Set("user_claims = excluded.user_claims, partner_claim = excluded.partner_claim, entity_claim = excluded.entity_claim").
+			Set("subject_claim = excluded.subject_claim, scope = excluded.scope, id_tokens = excluded.id_tokens, longest_life = excluded.longest_life").
 			Set("algorithms = excluded.algorithms, created_at = excluded.created_at, disabled_at = NULL").Exec(ctx)
 		if err != nil {
 			return err
@@ -194,11 +195,11 @@ func (t *trusted) by(standard jwt.Claims) (*row, error) {
 		case found == nil:
 			found = one
 		case found.Tenant != one.Tenant:
-			return nil, refusal("its audiences are of several banks")
+			return nil, access.RefuseToken("its audiences are of several banks")
 		}
 	}
 	if found == nil {
-		return nil, refusal("it is for another audience")
+		return nil, access.RefuseToken("it is for another audience than the bank accepts of this issuer")
 	}
 	return found, nil
 }

@@ -5,17 +5,16 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"bankgraph/core/access"
+	"bankgraph/core/ident"
 	"bankgraph/core/users"
 )
 
@@ -31,114 +30,126 @@ type said struct {
 	all             map[string]json.RawMessage
 }
 
-// Verify returns the caller that an access token of this issuer speaks for, and until when. A token that is
-// not good is access.ErrUnauthenticated, whatever is wrong with it; one without the scope is
-// access.ErrDenied; ErrUnavailable when the issuer does not show its keys.
+// Verify returns the caller that an access token of this issuer speaks for, and until when. Why a token is not good is
+// an access.TokenRefusal; ErrUnavailable when the issuer does not show its keys.
 func (s *Service) Verify(ctx context.Context, token, issuer string) (access.Caller, time.Time, error) {
+	none, never := access.Caller{}, time.Time{}
 	trusting, err := s.trusting(ctx, issuer)
 	if err != nil {
-		return access.Caller{}, time.Time{}, err
+		return none, never, err
 	}
 	if trusting == nil {
-		return access.Caller{}, time.Time{}, access.ErrUnauthenticated
+		return none, never, access.RefuseToken("no bank accepts its issuer")
 	}
 	parsed, err := jwt.ParseSigned(token, asymmetric)
-	if err != nil || len(parsed.Headers) != 1 || !isAccess(parsed.Headers[0]) {
-		return access.Caller{}, time.Time{}, access.ErrUnauthenticated
+	if err != nil || len(parsed.Headers) != 1 {
+		return none, never, access.RefuseToken("it is no JWT that is signed with a private key")
+	}
+	if why := oddHeader(parsed.Headers[0]); why != "" {
+		return none, never, access.RefuseToken(why)
 	}
 	keys, err := trusting.ring.find(ctx, parsed.Headers[0].KeyID)
 	if err != nil {
-		return access.Caller{}, time.Time{}, err
+		return none, never, err
 	}
-	standard, ours, ok := open(parsed, keys)
-	if !ok {
-		return access.Caller{}, time.Time{}, access.ErrUnauthenticated
-	}
-	caller, err := s.caller(ctx, trusting, parsed.Headers[0].Algorithm, standard, ours)
-	if why, is := errors.AsType[refusal](err); is {
-		// The issuer did sign it, so whoever set it up here wants to know; the caller is told nothing.
-		slog.InfoContext(ctx, "token of an issuer refused", "issuer", issuer, "why", string(why))
-		err = access.ErrUnauthenticated
-	}
+	standard, ours, err := open(parsed, keys)
 	if err != nil {
-		return access.Caller{}, time.Time{}, err
+		return none, never, err
+	}
+	caller, err := s.caller(ctx, trusting, parsed.Headers[0], standard, ours)
+	if err != nil {
+		return none, never, err
 	}
 	return caller, standard.Expiry.Time().Add(skew), nil
 }
 
-// isAccess tells whether the header can be of an access token, names its key, and brings neither a key nor an
-// address of one along.
-func isAccess(header jose.Header) bool {
-	kind, _ := header.ExtraHeaders[jose.HeaderType].(string)
-	kind = strings.TrimPrefix(strings.ToLower(kind), "application/")
-	if kind != "at+jwt" && kind != "jwt" || header.KeyID == "" || header.JSONWebKey != nil {
-		return false
+// oddHeader says why a header cannot be of an access token: it must name its key, and bring neither a key nor an address
+// of one along. Its type is for the issuer's row to judge.
+func oddHeader(header jose.Header) string {
+	if header.KeyID == "" {
+		return "its header names no key (kid)"
 	}
-	if _, err := header.Certificates(x509.VerifyOptions{}); !errors.Is(err, jose.ErrMissingX5cHeader) {
-		return false
+	if _, err := header.Certificates(x509.VerifyOptions{}); header.JSONWebKey != nil || !errors.Is(err, jose.ErrMissingX5cHeader) {
+		return "its header brings a key along"
 	}
 	for _, name := range []jose.HeaderKey{"jku", "x5u", "x5c", "crit", "b64", "cty", "zip"} {
 		if _, there := header.ExtraHeaders[name]; there {
-			return false
+			return "its header has " + string(name)
 		}
 	}
-	return true
+	return ""
+}
+
+// typed says why the type in a header is not that of the issuer's access tokens. Those that are made like id tokens may
+// have none.
+func (i *Issuer) typed(header jose.Header) string {
+	kind, there := header.ExtraHeaders[jose.HeaderType]
+	text, _ := kind.(string)
+	text = strings.TrimPrefix(ident.Fold(text), "application/")
+	switch {
+	case text == "at+jwt" || text == "jwt" || !there && i.IDTokens:
+		return ""
+	case !there:
+		return "its header has no typ; add the issuer with --id-tokens if that is how it makes access tokens (Dex does)"
+	}
+	return "its header's typ is neither at+jwt nor JWT"
 }
 
 // open reads a token that one of the keys has signed. Claims that are there twice are refused.
-func open(parsed *jwt.JSONWebToken, keys []jose.JSONWebKey) (standard jwt.Claims, ours said, ok bool) {
+func open(parsed *jwt.JSONWebToken, keys []jose.JSONWebKey) (standard jwt.Claims, ours said, err error) {
+	if len(keys) == 0 {
+		return standard, ours, access.RefuseToken("its issuer shows no key of its kid")
+	}
 	for _, key := range keys {
 		if key.Algorithm != "" && key.Algorithm != parsed.Headers[0].Algorithm {
 			continue
 		}
 		if parsed.Claims(key.Key, &standard, &ours, &ours.all) == nil {
-			return standard, ours, true
+			return standard, ours, nil
 		}
 	}
-	return jwt.Claims{}, said{}, false
+	return jwt.Claims{}, said{}, access.RefuseToken("its signature is not that of the key it names, or its claims cannot be read")
 }
 
-// refusal is why a token that its issuer did sign is not good. Only the log shows it.
-type refusal string
-
-func (r refusal) Error() string { return string(r) }
-
 // caller is the user that a signed token is for: who that is, and what the user may do, the bank says and not the token.
-func (s *Service) caller(ctx context.Context, trusting *trusted, algorithm string, standard jwt.Claims, ours said) (access.Caller, error) {
-	if err := holds(standard, ours, s.now()); err != nil {
-		return access.Caller{}, err
-	}
+func (s *Service) caller(ctx context.Context, trusting *trusted, header jose.Header, standard jwt.Claims, ours said) (access.Caller, error) {
+	none := access.Caller{}
 	row, err := trusting.by(standard)
 	if err != nil {
-		return access.Caller{}, err
+		return none, err
 	}
-	if standard.Issuer != row.URL || !slices.Contains(row.Algorithms, jose.SignatureAlgorithm(algorithm)) {
-		return access.Caller{}, refusal("it is signed with " + algorithm)
+	if why := row.typed(header); why != "" {
+		return none, access.RefuseToken(why)
 	}
-	login, err := ours.login(row.UserClaims)
+	if why := row.lives(standard, s.now()); why != "" {
+		return none, access.RefuseToken(why)
+	}
+	if why := row.kind(standard, ours); why != "" {
+		return none, access.RefuseToken(why)
+	}
+	if standard.Issuer != row.URL || !slices.Contains(row.Algorithms, jose.SignatureAlgorithm(header.Algorithm)) {
+		return none, access.RefuseToken("it is signed with " + header.Algorithm + ", which the bank does not accept of this issuer")
+	}
+	user, err := s.user(ctx, row, ours)
 	if err != nil {
-		return access.Caller{}, err
-	}
-	user, err := s.users.ActorNamed(ctx, row.Tenant, login)
-	if errors.Is(err, users.ErrNoActor) {
-		return access.Caller{}, refusal("the bank has no active user with its login id")
-	}
-	if err != nil {
-		return access.Caller{}, err
+		return none, err
 	}
 	partner := user.Partner
 	if row.PartnerClaim != "" {
 		if partner, err = ours.number(row.PartnerClaim); err != nil {
-			return access.Caller{}, err
+			return none, err
 		}
 	}
 	if row.EntityClaim != "" {
 		if entity, err := ours.number(row.EntityClaim); err != nil || entity != user.Entity {
-			return access.Caller{}, refusal("it is for another legal entity than the user's")
+			return none, access.RefuseToken("it is for another legal entity than the user's")
 		}
 	}
-	if !slices.Contains(ours.Scope, Scope) && !slices.Contains(ours.ScopeList, Scope) {
-		return access.Caller{}, access.ErrDenied
+	if row.Scope != "" && !slices.Contains(ours.Scope, row.Scope) && !slices.Contains(ours.ScopeList, row.Scope) {
+		return none, access.TokenRefusal{
+			Why: "its scope lacks " + row.Scope + "; --scope of \"issuer add\" names another or, where the audience is for this service alone, none",
+			Of:  access.ErrDenied,
+		}
 	}
 	return access.Caller{
 		Tenant: row.Tenant, TenantCode: row.Realm, Zone: row.location, Client: row.URL, ClientName: user.Name, User: user.UID, LoginID: user.LoginID,
@@ -146,30 +157,73 @@ func (s *Service) caller(ctx context.Context, trusting *trusted, algorithm strin
 	}, nil
 }
 
-// holds compares what the token says with the time, and with what an access token for anybody who bears it can say.
-func holds(standard jwt.Claims, ours said, now time.Time) error {
+// user is whom a token is for: the user whom staff linked its subject to, or, at an issuer that names nobody for good, the
+// one with its login id.
+func (s *Service) user(ctx context.Context, row *row, ours said) (*users.Actor, error) {
+	if row.SubjectClaim == "" {
+		login, err := ours.login(row.UserClaims)
+		if err != nil {
+			return nil, err
+		}
+		user, err := s.users.ActorNamed(ctx, row.Tenant, login)
+		if users.IsNoActor(err) {
+			err = access.RefuseToken("the login id " + strconv.Quote(login) + ": " + err.Error())
+		}
+		return user, err
+	}
+	subject, err := ours.subject(row.SubjectClaim)
+	if err != nil {
+		return nil, err
+	}
+	user, err := s.users.ActorLinked(ctx, row.Tenant, users.Subject{URL: row.URL, Audience: row.Audience, Claim: row.SubjectClaim, Subject: subject})
+	if users.IsNoActor(err) {
+		err = access.RefuseToken("its " + row.SubjectClaim + " " + strconv.QuoteToASCII(subject) + " is linked to no active user of an active customer; " +
+			"staff link it once, with the mutation linkSubject or \"bankgraph user link LOGIN --issuer " + row.URL + " --subject …\"")
+	}
+	return user, err
+}
+
+// lives says what is wrong with the time that a token counts for.
+func (i *Issuer) lives(standard jwt.Claims, now time.Time) string {
 	if standard.Expiry == nil || standard.IssuedAt == nil {
-		return refusal("it does not say from when to when it counts")
+		return "it does not say from when to when it counts (iat, exp)"
 	}
-	if !now.Before(standard.Expiry.Time().Add(skew)) {
-		return refusal("it has expired")
+	from, to := standard.IssuedAt.Time(), standard.Expiry.Time()
+	latest := now.Add(skew)
+	switch {
+	case !now.Before(to.Add(skew)):
+		return "it has expired"
+	case from.After(latest) || standard.NotBefore != nil && standard.NotBefore.Time().After(latest):
+		return "it is of the future"
+	case to.Sub(from) > i.life():
+		return "it lives for " + to.Sub(from).String() + ", longer than the bank accepts of this issuer: " + i.life().String() + " (--longest-life)"
 	}
-	if latest := now.Add(skew); standard.IssuedAt.Time().After(latest) || standard.NotBefore != nil && standard.NotBefore.Time().After(latest) {
-		return refusal("it is of the future")
+	return ""
+}
+
+// kind says why a token is another than an access token for anybody who bears it.
+func (i *Issuer) kind(standard jwt.Claims, ours said) string {
+	if ours.Type != nil && !ident.Same(*ours.Type, "Bearer") {
+		return "its typ is another than Bearer" // some issuers mark id and refresh tokens so
 	}
-	if ours.Type != nil && !strings.EqualFold(*ours.Type, "Bearer") {
-		return refusal("its typ is another than Bearer") // some issuers mark id and refresh tokens so
-	}
-	// Of id tokens, logout tokens, and tokens that are bound to a key which the caller would have to prove.
-	for _, name := range []string{"nonce", "at_hash", "c_hash", "s_hash", "events", "cnf"} {
+	// Of logout tokens, and of tokens that are bound to a key which the caller would have to prove.
+	for _, name := range []string{"events", "cnf"} {
 		if _, there := ours.all[name]; there {
-			return refusal("it has a claim of another kind of token: " + name)
+			return "it has a claim of another kind of token: " + name
+		}
+	}
+	if i.IDTokens {
+		return ""
+	}
+	for _, name := range []string{"nonce", "at_hash", "c_hash", "s_hash"} {
+		if _, there := ours.all[name]; there {
+			return "it has a claim of id tokens: " + name + "; add the issuer with --id-tokens if its access tokens have it too (Dex's do)"
 		}
 	}
 	if len(standard.Audience) == 1 && (standard.Audience[0] == ours.AuthorizedParty || standard.Audience[0] == ours.Client) {
-		return refusal("its one audience is the client that asked for it, as in an id token")
+		return "its one audience is the client that asked for it, as in an id token"
 	}
-	return nil
+	return ""
 }
 
 // login is the user's login id: the first of these claims that is there.
@@ -180,12 +234,28 @@ func (c said) login(names []string) (string, error) {
 			continue
 		}
 		var login string
-		if json.Unmarshal(raw, &login) != nil || strings.TrimSpace(login) == "" || strings.ContainsRune(login, 0) || utf8.RuneCountInString(login) > longestName {
-			return "", refusal("its " + name + " is no login id")
+		if json.Unmarshal(raw, &login) != nil {
+			return "", access.RefuseToken("its " + name + " is no login id: it is no text")
+		}
+		if _, ok := ident.Login(login); !ok {
+			return "", access.RefuseToken("its " + name + " is no login id, which has 1 to 200 letters, digits and special characters of ASCII without spaces")
 		}
 		return login, nil
 	}
-	return "", refusal("it has none of the claims that name the user: " + strings.Join(names, ", "))
+	return "", access.RefuseToken("it has none of the claims that name the user: " + strings.Join(names, ", "))
+}
+
+// subject is what the claim says that names somebody for good, byte by byte.
+func (c said) subject(name string) (subject string, err error) {
+	if raw, there := c.all[name]; there {
+		if json.Unmarshal(raw, &subject) != nil {
+			return "", access.RefuseToken("its " + name + " is no text")
+		}
+	}
+	if !users.ValidSubject(subject) {
+		return "", access.RefuseToken("it has no " + name + " of 1 to 255 letters, digits and special characters of ASCII")
+	}
+	return subject, nil
 }
 
 // number reads the number of a customer, as a number or text; 0 when the claim is not there.
@@ -200,7 +270,7 @@ func (c said) number(name string) (int64, error) {
 	}
 	number, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil || number <= 0 {
-		return 0, refusal("its " + name + " is no number of a customer")
+		return 0, access.RefuseToken("its " + name + " is no number of a customer")
 	}
 	return number, nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"bankgraph/core/access"
+	"bankgraph/core/ident"
 )
 
 // Application is a part of the bank that roles open: what may be done in it, and which amounts may be bounded.
@@ -45,7 +46,7 @@ func words(text string) []string { return strings.Fields(text) }
 
 // application finds one by its name without regard to letter case.
 func application(name string) *Application {
-	at := slices.IndexFunc(Applications, func(a Application) bool { return strings.EqualFold(a.Name, name) })
+	at := slices.IndexFunc(Applications, func(a Application) bool { return ident.Same(a.Name, name) })
 	if at < 0 {
 		return nil
 	}
@@ -64,7 +65,7 @@ func LimitOf(applicationName, limit string) (string, string) {
 // oneOf is a word as the list writes it, and empty where it is not in the list.
 func oneOf(list []string, word string) string {
 	for _, w := range list {
-		if strings.EqualFold(w, word) {
+		if ident.Same(w, word) {
 			return w
 		}
 	}

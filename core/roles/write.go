@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
@@ -16,6 +15,7 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
+	"bankgraph/core/ident"
 	"bankgraph/core/money"
 	"bankgraph/db"
 )
@@ -260,18 +260,18 @@ func taken(err error) error {
 // NamedTx reads the active roles of a customer with these names, for a user who is to have them, and keeps them as
 // they are until then. A name that no active role has is a fault on its field.
 func (s *Service) NamedTx(ctx context.Context, tx *changes.Tx, of customers.UID, names []string) ([]*Role, error) {
-	lower := make([]string, len(names))
+	folded := make([]string, len(names))
 	for i, name := range names {
-		lower[i] = strings.ToLower(name)
+		folded[i] = ident.Fold(name)
 	}
 	var all []*Role
 	err := tx.NewSelect().Model(&all).Where("r.tenant = ?", tx.Caller.Tenant).Where("r.customer = ?", of).
-		Where("lower(r.name) IN ?", bun.Tuple(lower)).Where("r.status = ?", Active).OrderExpr("r.number").For("SHARE").Scan(ctx)
+		Where(`lower(r.name COLLATE "C") IN ?`, bun.Tuple(folded)).Where("r.status = ?", Active).OrderExpr("r.number").For("SHARE").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read roles by their names: %w", err)
 	}
 	for i, name := range names {
-		if !slices.ContainsFunc(all, func(r *Role) bool { return strings.EqualFold(r.Name, name) }) {
+		if !slices.ContainsFunc(all, func(r *Role) bool { return ident.Same(r.Name, name) }) {
 			return nil, fault.Field("user", "roleNames["+strconv.Itoa(i)+"]", fault.Unknown, "is not a role of the customer")
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/fault"
+	"bankgraph/core/ident"
 	"bankgraph/core/money"
 )
 
@@ -57,7 +58,7 @@ var codes = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$`)
 // ValidCode tells whether a bank can have this code.
 func ValidCode(code string) bool { return codes.MatchString(code) }
 
-// longest is how many characters a name or a login id may have.
+// longest is how many characters a name may have.
 const longest = 200
 
 // check reads the fields of a new bank, and names every one that will not do.
@@ -81,8 +82,8 @@ func (d Draft) check() (Tenant, error) {
 	if tenant.Currency, err = money.ParseCurrency(d.Currency); err != nil {
 		refuse("currency", "not a currency of ISO 4217, such as USD")
 	}
-	if !readable(strings.TrimSpace(d.Admin)) {
-		refuse("admin", "1 to 200 characters")
+	if _, ok := ident.Login(d.Admin); !ok {
+		refuse("admin", "1 to 200 letters, digits and special characters of ASCII, without spaces")
 	}
 	if wrong != nil {
 		return Tenant{}, wrong

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -85,7 +84,7 @@ func (s *Service) Add(ctx context.Context, bank Draft) (*Tenant, error) {
 		if err := audit.WriteTx(ctx, tx, entry); err != nil {
 			return err
 		}
-		return furnishTx(ctx, tx, tenant, bank.Customer, strings.TrimSpace(bank.Admin))
+		return furnishTx(ctx, tx, tenant, bank.Customer, bank.Admin)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("add tenant %s: %w", bank.Code, err)

@@ -12,6 +12,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/fault"
+	"bankgraph/core/ident"
 )
 
 // Actor is a user as a caller: whom an access token speaks for.
@@ -28,17 +29,35 @@ type Actor struct {
 // ErrNoActor is returned for a login or number that no active user has. It does not tell which of the two.
 var ErrNoActor = fault.New(fault.NotFound, "user.no_actor", "the bank has no active user with this login id")
 
+// ErrUnserved is returned for an active user of a customer that is not active: nobody acts for that but the bank.
+var ErrUnserved = fault.New(fault.State, "user.unserved", "the customer that the user belongs to is not active")
+
+// IsNoActor reports whether nobody can act as a user, because there is none, or its customer is not active.
+func IsNoActor(err error) bool { return errors.Is(err, ErrNoActor) || errors.Is(err, ErrUnserved) }
+
 // acting reads an active user with what its customer says of its reach. The bank's own customer is there
 // once, by an index of its own.
 const acting = `SELECT u.uid, u.login_id, u.first_name, u.last_name, u.customer, c.relationship_type = 'Self', c.owner = c.uid,
-		coalesce(nullif(c.owner, 0), self.uid, 0)
+		coalesce(nullif(c.owner, 0), self.uid, 0), c.status = 'Active' OR c.relationship_type = 'Self'
 	FROM users AS u JOIN customers AS c ON c.tenant = u.tenant AND c.uid = u.customer
 		LEFT JOIN customers AS self ON self.tenant = u.tenant AND self.relationship_type = 'Self'
 	WHERE u.tenant = ? AND u.status = 'Active' AND `
 
-// ActorNamed finds the active user with this login id, in whatever letter case, and ErrNoActor without one.
+// ActorNamed finds the active user with this login id, in whatever case of its letters, and ErrNoActor without one. A text
+// that can be no login id is nobody's, whatever the database holds.
 func (s *Service) ActorNamed(ctx context.Context, tenant access.Tenant, login string) (*Actor, error) {
-	return s.actor(ctx, tenant, s.db.NewRaw(acting+`lower(u.login_id) = lower(?)`, tenant, login))
+	folded, ok := ident.Login(login)
+	if !ok {
+		return nil, ErrNoActor
+	}
+	return s.actor(ctx, tenant, s.db.NewRaw(acting+`lower(u.login_id COLLATE "C") = ?`, tenant, folded))
+}
+
+// ActorLinked finds the active user whom staff linked a subject of an issuer to, and ErrNoActor without one.
+func (s *Service) ActorLinked(ctx context.Context, tenant access.Tenant, link Subject) (*Actor, error) {
+	return s.actor(ctx, tenant, s.db.NewRaw(acting+`u.uid = (SELECT user_uid FROM subjects
+		WHERE tenant = ? AND url = ? AND audience = ? AND claim = ? AND subject = ?)`,
+		tenant, tenant, link.URL, link.Audience, link.Claim, link.Subject))
 }
 
 // Actor finds the active user with this number, and ErrNoActor without one.
@@ -48,13 +67,16 @@ func (s *Service) Actor(ctx context.Context, tenant access.Tenant, user uuid.UUI
 
 func (s *Service) actor(ctx context.Context, tenant access.Tenant, row *bun.RawQuery) (*Actor, error) {
 	found, person := new(Actor), new(User)
-	var bank, partner bool
-	err := row.Scan(ctx, &found.UID, &person.LoginID, &person.FirstName, &person.LastName, &found.Entity, &bank, &partner, &found.Partner)
+	var bank, partner, served bool
+	err := row.Scan(ctx, &found.UID, &person.LoginID, &person.FirstName, &person.LastName, &found.Entity, &bank, &partner, &found.Partner, &served)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNoActor
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find the user that a caller speaks for: %w", err)
+	}
+	if !served {
+		return nil, ErrUnserved
 	}
 	found.LoginID, found.Name = person.LoginID, person.Name()
 	switch {

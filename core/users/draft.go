@@ -3,12 +3,12 @@ package users
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"bankgraph/core/access"
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
 	"bankgraph/core/given"
+	"bankgraph/core/ident"
 	"bankgraph/core/money"
 	"bankgraph/core/roles"
 )
@@ -50,7 +50,6 @@ func (d *Draft) check(making bool) error {
 	case making:
 		c.Required("loginId", d.LoginID.Value)
 		c.LoginID("loginId", d.LoginID.Value)
-		c.AtMost("loginId", d.LoginID.Value, 200)
 	case d.LoginID.Given:
 		c.Fail("loginId", fault.Forbidden, "cannot be changed")
 	case d.empty():
@@ -94,7 +93,7 @@ func (d *Draft) checkRights(c *check.Fields, making bool) {
 		field := "roleNames[" + strconv.Itoa(i) + "]"
 		c.Required(field, name)
 		c.Plain(field, name)
-		if !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) }) {
+		if !slices.ContainsFunc(names, func(n string) bool { return ident.Same(n, name) }) {
 			names = append(names, name)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
+	"bankgraph/core/ident"
 	"bankgraph/core/page"
 	"bankgraph/core/roles"
 	"bankgraph/db"
@@ -39,7 +40,7 @@ func New(d *db.DB, c *customers.Service, r *roles.Service, all *changes.Service,
 	return s
 }
 
-var named = db.NewText[User](`SELECT login_id, first_name, last_name FROM users WHERE tenant = $1 AND lower(login_id) = ANY($2)`)
+var named = db.NewText[User](`SELECT login_id, first_name, last_name FROM users WHERE tenant = $1 AND lower(login_id COLLATE "C") = ANY($2)`)
 
 // Named reads the names of the people with these login ids: a customer's officers are shown by name.
 func (s *Service) Named(ctx context.Context, b *db.Batch, logins []string) *db.Many[string, User] {
@@ -47,11 +48,11 @@ func (s *Service) Named(ctx context.Context, b *db.Batch, logins []string) *db.M
 	if err != nil {
 		return db.Refuse[string, User](err)
 	}
-	lower := make([]string, len(logins))
+	folded := make([]string, len(logins))
 	for i, login := range logins {
-		lower[i] = strings.ToLower(login)
+		folded[i] = ident.Fold(login)
 	}
-	return db.QueueMany(b, named, func(u *User) string { return strings.ToLower(u.LoginID) }, caller.Tenant, lower)
+	return db.QueueMany(b, named, func(u *User) string { return ident.Fold(u.LoginID) }, caller.Tenant, folded)
 }
 
 var identity = db.Want[User]("UID", "Number", "Customer")
@@ -70,7 +71,7 @@ type Search struct {
 func (by Search) where(p *db.Params) (all db.Conditions) {
 	equal := func(column, value string) {
 		if value != "" {
-			all = append(all, "lower("+column+") = lower("+p.Add(value)+")")
+			all = append(all, "lower("+column+` COLLATE "C") = `+p.Add(ident.Fold(value)))
 		}
 	}
 	begins := func(column, value string) {
@@ -85,7 +86,7 @@ func (by Search) where(p *db.Params) (all db.Conditions) {
 	equal("u.phone_number", dialled(by.PhoneNumber))
 	equal("u.status", string(by.Status))
 	if by.ShortName != "" {
-		all = append(all, "EXISTS (SELECT FROM customers AS c WHERE c.tenant = $1 AND c.uid = u.customer AND lower(c.short_name) = lower("+p.Add(by.ShortName)+"))")
+		all = append(all, "EXISTS (SELECT FROM customers AS c WHERE c.tenant = $1 AND c.uid = u.customer AND lower(c.short_name COLLATE \"C\") = "+p.Add(ident.Fold(by.ShortName))+")")
 	}
 	return all
 }

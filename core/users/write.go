@@ -42,6 +42,7 @@ type Saved struct {
 type operations struct {
 	create, change    *changes.Operation[Draft, Saved]
 	suspend, activate *changes.Operation[struct{}, Saved]
+	link, unlink      *changes.Operation[SubjectDraft, Saved]
 }
 
 func (s *Service) declare(all *changes.Service) {
@@ -49,6 +50,8 @@ func (s *Service) declare(all *changes.Service) {
 	s.change = changes.Declare(all, "changeUser", "user", access.ManageUsers, s.changeTx)
 	s.suspend = changes.Declare(all, "suspendUser", "user", access.SuspendUsers, s.suspendTx)
 	s.activate = changes.Declare(all, "activateUser", "user", access.ActivateUsers, s.activateTx)
+	s.link = changes.Declare(all, "linkSubject", "user", access.ManageUsers, s.linkTx)
+	s.unlink = changes.Declare(all, "unlinkSubject", "user", access.ManageUsers, s.unlinkTx)
 }
 
 // Create gives a customer a user, who is Pending until activated. Where the customer's settings ask for dual approval
@@ -101,7 +104,11 @@ type person struct {
 	User  `bun:",extend"`
 	Roles []string `bun:"roles"`
 
+	Linked   string `bun:"linked"` // the subject of an issuer, where a change links one
+	Unlinked string `bun:"unlinked"`
+
 	roles []*roles.Role
+	link  *Subject
 }
 
 func (s *Service) createTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
@@ -282,6 +289,9 @@ func (s *Service) writeTx(ctx context.Context, tx *changes.Tx, was, p *person) e
 		if err := p.writeRolesTx(ctx, tx); err != nil {
 			return err
 		}
+	}
+	if err := p.writeLinkTx(ctx, tx); err != nil {
+		return err
 	}
 	return tx.Record(ctx, changes.Done{UID: p.UID, Customer: int64(p.Customer), Version: p.Version, Before: was, After: p})
 }

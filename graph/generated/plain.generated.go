@@ -2024,6 +2024,29 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"LinkSubjectPayload": {
+		"user": {
+			One: func(o any) any {
+				if v := o.(*model.LinkSubjectPayload).User; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.LinkSubjectPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.LinkSubjectPayload).Replayed)
+			},
+		},
+	},
 	"MaskedString": {
 		"masked": {
 			Leaf: func(b []byte, o any) []byte {
@@ -2644,6 +2667,29 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"UnlinkSubjectPayload": {
+		"user": {
+			One: func(o any) any {
+				if v := o.(*model.UnlinkSubjectPayload).User; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"approval": {
+			One: func(o any) any {
+				if v := o.(*model.UnlinkSubjectPayload).Approval; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"replayed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*model.UnlinkSubjectPayload).Replayed)
+			},
+		},
+	},
 	"User": {
 		"id": {
 			Leaf: func(b []byte, o any) []byte {
@@ -2885,6 +2931,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*audit.Change]():                            "FieldChange",
 	reflect.TypeFor[*contacts.IntermediaryBank]():               "IntermediaryBank",
 	reflect.TypeFor[*limits.Limit]():                            "Limit",
+	reflect.TypeFor[*model.LinkSubjectPayload]():                "LinkSubjectPayload",
 	reflect.TypeFor[*seal.Text]():                               "MaskedString",
 	reflect.TypeFor[*model.OpenAccountPayload]():                "OpenAccountPayload",
 	reflect.TypeFor[*model.PageInfo]():                          "PageInfo",
@@ -2904,6 +2951,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.SuspendCustomerPayload]():            "SuspendCustomerPayload",
 	reflect.TypeFor[*model.SuspendUserPayload]():                "SuspendUserPayload",
 	reflect.TypeFor[*accounts.Sweep]():                          "Sweep",
+	reflect.TypeFor[*model.UnlinkSubjectPayload]():              "UnlinkSubjectPayload",
 	reflect.TypeFor[*users.User]():                              "User",
 	reflect.TypeFor[*model.Connection[users.User]]():            "UserConnection",
 	reflect.TypeFor[*model.Edge[users.User]]():                  "UserEdge",
@@ -2952,6 +3000,7 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.AccountDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputDeleteAccountInput(ctx, nil, v) },
 	reflect.TypeFor[accounts.ExternalDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputExternalAccountInput(ctx, nil, v) },
 	reflect.TypeFor[contacts.IntermediaryDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputIntermediaryBankInput(ctx, nil, v) },
+	reflect.TypeFor[model.SubjectDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputLinkSubjectInput(ctx, nil, v) },
 	reflect.TypeFor[model.AccountDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputOpenAccountInput(ctx, nil, v) },
 	reflect.TypeFor[customers.ProfileDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputProfileInput(ctx, nil, v) },
 	reflect.TypeFor[model.Decision]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
@@ -2965,6 +3014,7 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.SweepDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputSetSweepInput(ctx, nil, v) },
 	reflect.TypeFor[model.CustomerDraft]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendCustomerInput(ctx, nil, v) },
 	reflect.TypeFor[model.UserDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendUserInput(ctx, nil, v) },
+	reflect.TypeFor[model.SubjectDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputUnlinkSubjectInput(ctx, nil, v) },
 	reflect.TypeFor[users.Search]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputUserFilter(ctx, nil, v) },
 }
 

@@ -96,6 +96,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputDeleteAccountInput,
 		unmarshalInputExternalAccountInput,
 		unmarshalInputIntermediaryBankInput,
+		unmarshalInputLinkSubjectInput,
 		unmarshalInputOpenAccountInput,
 		unmarshalInputProfileInput,
 		unmarshalInputRefuseChangeInput,
@@ -107,6 +108,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputSetSweepInput,
 		unmarshalInputSuspendCustomerInput,
 		unmarshalInputSuspendUserInput,
+		unmarshalInputUnlinkSubjectInput,
 		unmarshalInputUserFilter,
 	)
 	first := true
@@ -2978,6 +2980,64 @@ extend type Mutation {
   suspendUser("Which one." input: SuspendUserInput!): SuspendUserPayload
   "Gives a user access, for the first time or again; where the settings ask for dual approval, once a second person has approved."
   activateUser("Which one." input: ActivateUserInput!): ActivateUserPayload
+  "Lets the tokens of an identity provider that name a subject speak for a user, whatever login id they carry. For the bank's people: nobody links themselves, or somebody who may do more than they could grant. Where the settings ask for dual approval, once a second person has approved."
+  linkSubject("Who is who." input: LinkSubjectInput!): LinkSubjectPayload
+  "Ends that, within ten seconds: it never waits for a second person."
+  unlinkSubject("Who is no longer who." input: UnlinkSubjectInput!): UnlinkSubjectPayload
+}
+
+"Who a user is at an identity provider."
+input LinkSubjectInput {
+  "The user's UUID."
+  uid: UID!
+  "The identity provider's address, as the bank has added it."
+  issuer: String!
+  "The audience of its tokens; not needed while the bank accepts the provider with one alone."
+  audience: String
+  "What the provider's subject claim (sub, oid) says of the person, exactly."
+  subject: String!
+  "The version that was read: where somebody else has changed the user since, nothing happens."
+  version: Int
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What there is after a user was linked to a subject."
+type LinkSubjectPayload {
+  "The user."
+  user: User
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
+}
+
+"Whose link to an identity provider is to end."
+input UnlinkSubjectInput {
+  "The user's UUID."
+  uid: UID!
+  "The identity provider's address."
+  issuer: String!
+  "The audience of its tokens; not needed while the bank accepts the provider with one alone."
+  audience: String
+  "The version that was read: where somebody else has changed the user since, nothing happens."
+  version: Int
+  "Why, for the record."
+  reason: String
+  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  idempotencyKey: String
+}
+
+"What there is after a user's link was ended."
+type UnlinkSubjectPayload {
+  "The user; tokens that name its former subject speak for nobody."
+  user: User
+  "What waits for a second person; null where nothing does."
+  approval: Approval
+  "The idempotency key came before: nothing happened this time."
+  replayed: Boolean!
 }
 
 "A user to be created."
@@ -4113,6 +4173,18 @@ func childFields_Limit(ctx context.Context, ec *executionContext, field graphql.
 	return nil, fmt.Errorf("no field named %q was found under type Limit", field.Name)
 }
 
+func childFields_LinkSubjectPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return fieldContext_LinkSubjectPayload_user(ctx, ec, field)
+	case "approval":
+		return fieldContext_LinkSubjectPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_LinkSubjectPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type LinkSubjectPayload", field.Name)
+}
+
 func childFields_MaskedString(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "masked":
@@ -4425,6 +4497,18 @@ func childFields_Sweep(ctx context.Context, ec *executionContext, field graphql.
 		return fieldContext_Sweep_version(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Sweep", field.Name)
+}
+
+func childFields_UnlinkSubjectPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return fieldContext_UnlinkSubjectPayload_user(ctx, ec, field)
+	case "approval":
+		return fieldContext_UnlinkSubjectPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_UnlinkSubjectPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UnlinkSubjectPayload", field.Name)
 }
 
 func childFields_User(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -63,6 +63,8 @@ type MutationResolver interface {
 	ChangeUser(ctx context.Context, input model.UserDraft) (*model.ChangeUserPayload, error)
 	SuspendUser(ctx context.Context, input model.UserDraft) (*model.SuspendUserPayload, error)
 	ActivateUser(ctx context.Context, input model.UserDraft) (*model.ActivateUserPayload, error)
+	LinkSubject(ctx context.Context, input model.SubjectDraft) (*model.LinkSubjectPayload, error)
+	UnlinkSubject(ctx context.Context, input model.SubjectDraft) (*model.UnlinkSubjectPayload, error)
 }
 type QueryResolver interface {
 	Viewer(ctx context.Context) (*access.Caller, error)
@@ -374,6 +376,20 @@ func field_Mutation_deleteAccount_args(ctx context.Context, ec *executionContext
 	return args, nil
 }
 
+func field_Mutation_linkSubject_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.SubjectDraft, error) {
+			return unmarshalNLinkSubjectInput2bankgraphᚋgraphᚋmodelᚐSubjectDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func field_Mutation_openAccount_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -464,6 +480,20 @@ func field_Mutation_suspendUser_args(ctx context.Context, ec *executionContext, 
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.UserDraft, error) {
 			return unmarshalNSuspendUserInput2bankgraphᚋgraphᚋmodelᚐUserDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_unlinkSubject_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.SubjectDraft, error) {
+			return unmarshalNUnlinkSubjectInput2bankgraphᚋgraphᚋmodelᚐSubjectDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -2154,6 +2184,94 @@ func fieldContext_Mutation_activateUser(ctx context.Context, ec *executionContex
 	return fc, nil
 }
 
+func _Mutation_linkSubject(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_linkSubject(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().LinkSubject(ctx, fc.Args["input"].(model.SubjectDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.LinkSubjectPayload) graphql.Marshaler {
+			return marshalOLinkSubjectPayload2ᚖbankgraphᚋgraphᚋmodelᚐLinkSubjectPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_linkSubject(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_LinkSubjectPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_linkSubject_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_unlinkSubject(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_unlinkSubject(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().UnlinkSubject(ctx, fc.Args["input"].(model.SubjectDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.UnlinkSubjectPayload) graphql.Marshaler {
+			return marshalOUnlinkSubjectPayload2ᚖbankgraphᚋgraphᚋmodelᚐUnlinkSubjectPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_unlinkSubject(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_UnlinkSubjectPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_unlinkSubject_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func _PageInfo_hasNextPage(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.PageInfo) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3401,6 +3519,20 @@ func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) 
 		case "activateUser":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return _Mutation_activateUser(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "linkSubject":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_linkSubject(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "unlinkSubject":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_unlinkSubject(ctx, ec, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++

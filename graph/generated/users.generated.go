@@ -464,6 +464,93 @@ func fieldContext_CreateUserPayload_replayed(_ context.Context, ec *executionCon
 	return graphql.NewScalarFieldContext("CreateUserPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
+func _LinkSubjectPayload_user(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.LinkSubjectPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_LinkSubjectPayload_user(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.User, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *users.User) graphql.Marshaler {
+			return marshalOUser2ᚖbankgraphᚋcoreᚋusersᚐUser(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_LinkSubjectPayload_user(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "LinkSubjectPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_User(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _LinkSubjectPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.LinkSubjectPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_LinkSubjectPayload_approval(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approval, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *changes.Approval) graphql.Marshaler {
+			return marshalOApproval2ᚖbankgraphᚋcoreᚋchangesᚐApproval(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_LinkSubjectPayload_approval(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "LinkSubjectPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Approval(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _LinkSubjectPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.LinkSubjectPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_LinkSubjectPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_LinkSubjectPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LinkSubjectPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func _SuspendUserPayload_user(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.SuspendUserPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -549,6 +636,93 @@ func _SuspendUserPayload_replayed(ctx context.Context, ec *executionContext, fie
 }
 func fieldContext_SuspendUserPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("SuspendUserPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func _UnlinkSubjectPayload_user(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.UnlinkSubjectPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_UnlinkSubjectPayload_user(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.User, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *users.User) graphql.Marshaler {
+			return marshalOUser2ᚖbankgraphᚋcoreᚋusersᚐUser(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_UnlinkSubjectPayload_user(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UnlinkSubjectPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_User(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _UnlinkSubjectPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.UnlinkSubjectPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_UnlinkSubjectPayload_approval(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approval, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *changes.Approval) graphql.Marshaler {
+			return marshalOApproval2ᚖbankgraphᚋcoreᚋchangesᚐApproval(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_UnlinkSubjectPayload_approval(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UnlinkSubjectPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Approval(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _UnlinkSubjectPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.UnlinkSubjectPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_UnlinkSubjectPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_UnlinkSubjectPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UnlinkSubjectPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func _User_id(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *users.User) (ret graphql.Marshaler) {
@@ -1599,6 +1773,78 @@ func unmarshalInputCreateUserInput(ctx context.Context, ec *executionContext, ob
 	return it, nil
 }
 
+func unmarshalInputLinkSubjectInput(ctx context.Context, ec *executionContext, obj any) (model.SubjectDraft, error) {
+	var it model.SubjectDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"uid", "issuer", "audience", "subject", "version", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "uid":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋusersᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		case "issuer":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("issuer"))
+			data, err := unmarshalNString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Issuer = data
+		case "audience":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("audience"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Audience = data
+		case "subject":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subject"))
+			data, err := unmarshalNString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Subject = data
+		case "version":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+			data, err := unmarshalOInt2int32(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Version = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func unmarshalInputSuspendUserInput(ctx context.Context, ec *executionContext, obj any) (model.UserDraft, error) {
 	var it model.UserDraft
 	if obj == nil {
@@ -1624,6 +1870,71 @@ func unmarshalInputSuspendUserInput(ctx context.Context, ec *executionContext, o
 				return it, err
 			}
 			it.UID = data
+		case "version":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+			data, err := unmarshalOInt2int32(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Version = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func unmarshalInputUnlinkSubjectInput(ctx context.Context, ec *executionContext, obj any) (model.SubjectDraft, error) {
+	var it model.SubjectDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"uid", "issuer", "audience", "version", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "uid":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
+			data, err := unmarshalNUID2bankgraphᚋcoreᚋusersᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.UID = data
+		case "issuer":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("issuer"))
+			data, err := unmarshalNString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Issuer = data
+		case "audience":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("audience"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Audience = data
 		case "version":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
 			data, err := unmarshalOInt2int32(ctx, ec, v)
@@ -1958,6 +2269,54 @@ func _CreateUserPayload(ctx context.Context, ec *executionContext, sel ast.Selec
 	return out
 }
 
+var linkSubjectPayloadImplementors = []string{"LinkSubjectPayload"}
+
+func _LinkSubjectPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.LinkSubjectPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, linkSubjectPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("LinkSubjectPayload")
+		case "user":
+			out.Values[i] = _LinkSubjectPayload_user(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approval":
+			out.Values[i] = _LinkSubjectPayload_approval(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _LinkSubjectPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var suspendUserPayloadImplementors = []string{"SuspendUserPayload"}
 
 func _SuspendUserPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.SuspendUserPayload) graphql.Marshaler {
@@ -1982,6 +2341,54 @@ func _SuspendUserPayload(ctx context.Context, ec *executionContext, sel ast.Sele
 			}
 		case "replayed":
 			out.Values[i] = _SuspendUserPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var unlinkSubjectPayloadImplementors = []string{"UnlinkSubjectPayload"}
+
+func _UnlinkSubjectPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.UnlinkSubjectPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, unlinkSubjectPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UnlinkSubjectPayload")
+		case "user":
+			out.Values[i] = _UnlinkSubjectPayload_user(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approval":
+			out.Values[i] = _UnlinkSubjectPayload_approval(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _UnlinkSubjectPayload_replayed(ctx, ec, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -2479,8 +2886,18 @@ func unmarshalNCreateUserInput2bankgraphᚋgraphᚋmodelᚐUserDraft(ctx context
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func unmarshalNLinkSubjectInput2bankgraphᚋgraphᚋmodelᚐSubjectDraft(ctx context.Context, ec *executionContext, v any) (model.SubjectDraft, error) {
+	res, err := unmarshalInputLinkSubjectInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func unmarshalNSuspendUserInput2bankgraphᚋgraphᚋmodelᚐUserDraft(ctx context.Context, ec *executionContext, v any) (model.UserDraft, error) {
 	res, err := unmarshalInputSuspendUserInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func unmarshalNUnlinkSubjectInput2bankgraphᚋgraphᚋmodelᚐSubjectDraft(ctx context.Context, ec *executionContext, v any) (model.SubjectDraft, error) {
+	res, err := unmarshalInputUnlinkSubjectInput(ctx, ec, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -2642,11 +3059,25 @@ func marshalOCreateUserPayload2ᚖbankgraphᚋgraphᚋmodelᚐCreateUserPayload(
 	return _CreateUserPayload(ctx, ec, sel, v)
 }
 
+func marshalOLinkSubjectPayload2ᚖbankgraphᚋgraphᚋmodelᚐLinkSubjectPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.LinkSubjectPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _LinkSubjectPayload(ctx, ec, sel, v)
+}
+
 func marshalOSuspendUserPayload2ᚖbankgraphᚋgraphᚋmodelᚐSuspendUserPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.SuspendUserPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return _SuspendUserPayload(ctx, ec, sel, v)
+}
+
+func marshalOUnlinkSubjectPayload2ᚖbankgraphᚋgraphᚋmodelᚐUnlinkSubjectPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.UnlinkSubjectPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _UnlinkSubjectPayload(ctx, ec, sel, v)
 }
 
 func marshalOUser2ᚖbankgraphᚋcoreᚋusersᚐUser(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *users.User) graphql.Marshaler {

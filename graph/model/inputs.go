@@ -62,6 +62,13 @@ func (d UserDraft) Whole() users.Draft {
 	return d.Draft
 }
 
+// SubjectDraft is what mutations say about who a user is at an issuer.
+type SubjectDraft struct {
+	UID users.UID
+	users.SubjectDraft
+	changes.Terms
+}
+
 // RoleDraft is what mutations say about a role.
 type RoleDraft struct {
 	Customer customers.UID

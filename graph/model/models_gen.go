@@ -221,6 +221,16 @@ type DeleteAccountPayload struct {
 	Replayed bool `json:"replayed"`
 }
 
+// What there is after a user was linked to a subject.
+type LinkSubjectPayload struct {
+	// The user.
+	User *users.User `json:"user,omitempty"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
 // What changes the bank. Each change is made whole or not at all, with a record of who made it. A field that is refused is null and has an error; what other fields of the same document did stands.
 type Mutation struct {
 }
@@ -292,6 +302,16 @@ type SuspendCustomerPayload struct {
 // What there is after a user was suspended.
 type SuspendUserPayload struct {
 	// The user; its access is gone.
+	User *users.User `json:"user,omitempty"`
+	// What waits for a second person; null where nothing does.
+	Approval *changes.Approval `json:"approval,omitempty"`
+	// The idempotency key came before: nothing happened this time.
+	Replayed bool `json:"replayed"`
+}
+
+// What there is after a user's link was ended.
+type UnlinkSubjectPayload struct {
+	// The user; tokens that name its former subject speak for nobody.
 	User *users.User `json:"user,omitempty"`
 	// What waits for a second person; null where nothing does.
 	Approval *changes.Approval `json:"approval,omitempty"`

@@ -1,0 +1,74 @@
+package tenants
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/audit"
+)
+
+// Settings are what a bank has settled for itself.
+type Settings struct {
+	bun.BaseModel `bun:"table:tenant_settings,alias:s" json:"-"`
+
+	Tenant       access.Tenant `bun:"tenant,pk" json:"-"`
+	PeopleDecide bool          `bun:"people_decide" json:"peopleDecide"` // only a person approves or refuses a change that waits
+}
+
+// Settings returns those of the caller's bank. It is for operators.
+func (s *Service) Settings(ctx context.Context) (*Settings, error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return nil, err
+	}
+	return settingsOf(ctx, s.db, caller.Tenant)
+}
+
+// Set changes the settings of the caller's bank, and returns what they are then. It is for operators.
+func (s *Service) Set(ctx context.Context, change func(*Settings)) (*Settings, error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return nil, err
+	}
+	var is Settings
+	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		was, err := settingsOf(ctx, tx, caller.Tenant)
+		if err != nil {
+			return err
+		}
+		is = *was
+		change(&is)
+		if is == *was {
+			return nil
+		}
+		_, err = tx.NewInsert().Model(&is).On("CONFLICT (tenant) DO UPDATE").Set("people_decide = excluded.people_decide").Exec(ctx)
+		if err != nil {
+			return err
+		}
+		entry := audit.Entry{Action: "changeSettings", Decision: audit.Done, Object: "tenant", UID: caller.TenantCode}.By(caller)
+		entry.Before, entry.After = audit.Diff(was, &is)
+		return audit.WriteTx(ctx, tx, entry)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("change the settings of tenant %s: %w", caller.TenantCode, err)
+	}
+	return &is, nil
+}
+
+// settingsOf are the defaults for a bank that has settled nothing.
+func settingsOf(ctx context.Context, q bun.IDB, tenant access.Tenant) (*Settings, error) {
+	found := new(Settings)
+	err := q.NewSelect().Model(found).Where("s.tenant = ?", tenant).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return &Settings{Tenant: tenant, PeopleDecide: true}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the settings of tenant %d: %w", tenant, err)
+	}
+	return found, nil
+}

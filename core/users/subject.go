@@ -1,0 +1,200 @@
+package users
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/changes"
+	"bankgraph/core/check"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/ident"
+	"bankgraph/db"
+)
+
+// Subject is who a user is at an issuer of access tokens: the value of the claim that names somebody there for good.
+type Subject struct {
+	bun.BaseModel `bun:"table:subjects,alias:j" json:"-"`
+
+	Tenant   access.Tenant `bun:"tenant,pk" json:"-"`
+	URL      string        `bun:"url,pk" json:"issuer"` // the issuer's
+	Audience string        `bun:"audience,pk" json:"audience"`
+	Claim    string        `bun:"claim,pk" json:"claim"`
+	Subject  string        `bun:"subject,pk" json:"subject"` // byte by byte
+	Customer customers.UID `bun:"customer" json:"-"`
+	User     UID           `bun:"user_uid,type:uuid" json:"userId"`
+	LinkedAt time.Time     `bun:"linked_at" json:"linkedAt"`
+	Login    string        `bun:"login,scanonly" json:"loginId"` // read by Subjects only
+}
+
+// text is a link as the record shows it.
+func (j Subject) text() string { return j.URL + " " + j.Audience + " " + j.Claim + "=" + j.Subject }
+
+// ValidSubject reports whether an issuer's name for somebody can be linked: OpenID Connect has 255 characters of ASCII.
+func ValidSubject(text string) bool { return text != "" && len(text) <= 255 && ident.Printable(text) }
+
+// SubjectDraft is what a request says of a link.
+type SubjectDraft struct {
+	Issuer   string `json:"issuer"`
+	Audience string `json:"audience"` // may be left out while the bank accepts the issuer with one alone
+	Subject  string `json:"subject"`  // '' where a link ends
+}
+
+var (
+	// ErrNoIssuer is an issuer that the bank does not accept, or knows people of by their login ids.
+	ErrNoIssuer = fault.New(fault.NotFound, "user.no_issuer", "the bank has no issuer of this address that names people by a subject claim").On("issuer")
+	// ErrAudience is an issuer that is accepted with several audiences.
+	ErrAudience = fault.New(fault.State, "user.audience", "the bank accepts the issuer with several audiences: name one").On("audience")
+	// ErrLinked is a subject that is somebody else, or a user that is linked to another.
+	ErrLinked = fault.New(fault.Conflict, "user.linked", "the subject is linked to somebody else, or the user to another subject: end that link first").On("subject")
+	// ErrNotLinked is a user without a link.
+	ErrNotLinked = fault.New(fault.NotFound, "user.not_linked", "the user is linked to no subject of this issuer")
+	// ErrBankLinks is a link that somebody of a customer wants to make: who the issuer's people are is for the bank to say.
+	ErrBankLinks = fault.New(fault.Denied, "user.bank_links", "only the bank says who somebody is at its issuers")
+)
+
+// Link lets the tokens of an issuer that name this subject speak for a user. It is for the bank's people, who can link
+// nobody that may do more than they could grant, nor themselves, and waits for a second person where changes of users do.
+func (s *Service) Link(ctx context.Context, uid UID, draft SubjectDraft, terms changes.Terms) (changes.Outcome[Saved], error) {
+	caller, err := s.link.Require(ctx, uid.String())
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	c := check.Of("user")
+	c.Required("issuer", draft.Issuer)
+	c.Required("subject", draft.Subject)
+	if !ValidSubject(draft.Subject) {
+		c.Fail("subject", fault.Malformed, "must be 1 to 255 letters, digits and special characters of ASCII")
+	}
+	if err := c.Err(); err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return s.link.Do(ctx, caller, changes.Target{UID: uid.String()}, draft, terms)
+}
+
+// Unlink ends that. It takes access away, so it never waits for a second person.
+func (s *Service) Unlink(ctx context.Context, uid UID, draft SubjectDraft, terms changes.Terms) (changes.Outcome[Saved], error) {
+	caller, err := s.unlink.Require(ctx, uid.String())
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return s.unlink.Do(ctx, caller, changes.Target{UID: uid.String()}, draft, terms)
+}
+
+// Subjects are all links of the bank, by issuer and subject.
+func (s *Service) Subjects(ctx context.Context) ([]*Subject, error) {
+	caller, err := access.Require(ctx, access.ManageClients)
+	if err != nil {
+		return nil, err
+	}
+	var all []*Subject
+	err = s.db.NewSelect().Model(&all).ColumnExpr("?TableColumns, u.login_id AS login").
+		Join("JOIN users AS u ON u.tenant = j.tenant AND u.uid = j.user_uid").Where("j.tenant = ?", caller.Tenant).
+		Order("j.url", "j.audience", "j.claim", "j.subject").Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list the subjects of issuers: %w", err)
+	}
+	return all, nil
+}
+
+// UIDOf is the number of the user with this login id, whatever its status; for operators, who know people by these.
+func (s *Service) UIDOf(ctx context.Context, login string) (uid UID, err error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return UID{}, err
+	}
+	folded, ok := ident.Login(login)
+	if !ok {
+		return UID{}, ErrNotFound
+	}
+	var text string
+	err = s.db.NewRaw(`SELECT uid::text FROM users WHERE tenant = ? AND lower(login_id COLLATE "C") = ?`, caller.Tenant, folded).Scan(ctx, &text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return UID{}, ErrNotFound
+	}
+	if err != nil {
+		return UID{}, fmt.Errorf("find a user by its login id: %w", err)
+	}
+	number, err := uuid.Parse(text)
+	return UID{number}, err
+}
+
+func (s *Service) linkTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft SubjectDraft) (Saved, error) {
+	from, err := s.issuerTx(ctx, tx, draft)
+	if err != nil {
+		return Saved{}, err
+	}
+	return s.modifyTx(ctx, tx, at, true, func(p *person) error {
+		switch {
+		case tx.Caller.Accountable().Person == p.UID.UUID:
+			return ErrOwnAccess
+		case p.beyond(tx.Caller):
+			return ErrBeyond.On("")
+		}
+		from.Subject, from.Customer, from.User, from.LinkedAt = draft.Subject, p.Customer, p.UID, tx.Now
+		p.link, p.Linked = from, from.text()
+		return nil
+	})
+}
+
+func (s *Service) unlinkTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft SubjectDraft) (Saved, error) {
+	from, err := s.issuerTx(ctx, tx, draft)
+	if err != nil {
+		return Saved{}, err
+	}
+	return s.modifyTx(ctx, tx, at, false, func(p *person) error {
+		gone := new(Subject)
+		_, err := tx.NewDelete().Model(gone).Where("tenant = ?", p.Tenant).Where("url = ?", from.URL).Where("audience = ?", from.Audience).
+			Where("claim = ?", from.Claim).Where("user_uid = ?", p.UID).Returning("*").Exec(ctx)
+		if err != nil {
+			return fmt.Errorf("end the link of a user: %w", err)
+		}
+		if gone.Subject == "" {
+			return ErrNotLinked
+		}
+		p.Unlinked = gone.text()
+		return nil
+	})
+}
+
+// issuerTx finds the issuer of a link, which only the bank may make or end, and the claim that it names people by.
+func (s *Service) issuerTx(ctx context.Context, tx *changes.Tx, draft SubjectDraft) (*Subject, error) {
+	if tx.Caller.Reach != access.OfBank {
+		return nil, ErrBankLinks
+	}
+	var all []*Subject
+	err := tx.NewRaw(`SELECT tenant, url, audience, subject_claim AS claim FROM issuers
+		WHERE tenant = ? AND url = ? AND ? IN ('', audience) AND disabled_at IS NULL AND subject_claim <> ''`,
+		tx.Caller.Tenant, draft.Issuer, draft.Audience).Scan(ctx, &all)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("find the issuer of a subject: %w", err)
+	case len(all) == 0:
+		return nil, ErrNoIssuer
+	case len(all) > 1:
+		return nil, ErrAudience
+	}
+	return all[0], nil
+}
+
+// writeLinkTx stores the link that a change of a user makes.
+func (p *person) writeLinkTx(ctx context.Context, tx *changes.Tx) error {
+	if p.link == nil {
+		return nil
+	}
+	_, err := tx.NewInsert().Model(p.link).Exec(ctx)
+	if _, taken := db.UniqueViolation(err); taken {
+		return ErrLinked
+	}
+	if err != nil {
+		return fmt.Errorf("link a user: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,13 @@
+ALTER TABLE approvals DROP COLUMN maker_entity;
+ALTER TABLE approvals DROP COLUMN maker_person;
+DROP TABLE tenant_settings;
+ALTER TABLE clients DROP COLUMN responsible;
+ALTER TABLE clients DROP COLUMN generation;
+DROP TABLE subjects;
+ALTER TABLE issuers DROP COLUMN longest_life;
+ALTER TABLE issuers DROP COLUMN id_tokens;
+ALTER TABLE issuers DROP COLUMN scope;
+ALTER TABLE issuers DROP COLUMN subject_claim;
+DROP INDEX users_login_id_former;
+DROP INDEX users_login_id;
+CREATE UNIQUE INDEX users_login_id ON users (tenant, lower(login_id));
