@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http"
+	"slices"
 
 	"bankgraph/db"
 	"bankgraph/graph"
@@ -29,6 +30,17 @@ func graphFace(b *bank) http.Handler {
 	})
 }
 
+// offered are the keys that the reference offers to sign in with: everybody knows those of the demo bank.
+func offered(demo bool) (keys []docs.Key) {
+	if !demo {
+		return nil
+	}
+	for _, k := range slices.Backward(demoKeys) {
+		keys = append(keys, docs.Key{Key: k.key, Secret: k.key + "-secret", Who: k.name})
+	}
+	return keys
+}
+
 // mountPages serves the playground, where it is wanted, and the reference. Both hold no data: what they
 // show, they ask for with the caller's own token.
 func mountPages(mux *http.ServeMux, plays, demo bool) {
@@ -39,7 +51,7 @@ func mountPages(mux *http.ServeMux, plays, demo bool) {
 	mux.Handle("GET "+playground.Path, pages)
 	mux.Handle("GET "+playground.Path+"/", pages)
 
-	reference := docs.Handler(rest.Spec)
+	reference := docs.Handler(rest.Spec, docs.Options{Codes: rest.Codes(), Keys: offered(demo)})
 	for _, at := range []string{"/docs", "/docs/", "/openapi.yaml"} {
 		mux.Handle("GET "+at, reference)
 	}
