@@ -20,16 +20,30 @@ var families = []struct {
 	name string
 	dialect
 }{
-	{"Customers", customersV2}, {"Contacts", contactsV2}, {"Accounts, v3", accountsV3}, {"Accounts, v2 and oldest form", accountsV2},
-	{"Accounts, v2 actions", accountActionsV2}, {"Sweeps", sweepsV1}, {"Signatories", signatoriesV1}, {"Users and roles", peopleV1},
-	{"Limit check", limitsV1}, {"Limit update", limitUpdateV1}, {"Fees", feesV1}, {"Lookup", lookupV1},
+	{"Customers", customersV2},
+	{"Contacts", contactsV2},
+	{"Accounts, v3", accountsV3},
+	{"Accounts, v2 and oldest form", accountsV2},
+	{"Accounts, v2 actions", accountActionsV2},
+	{"Sweeps", sweepsV1},
+	{"Signatories", signatoriesV1},
+	{"Users and roles", peopleV1},
+	{"Limit check", limitsV1},
+	{"Limit update", limitUpdateV1},
+	{"Fees", feesV1},
+	{"Lookup", lookupV1},
 }
 
 // Codes are all codes of all areas, read from the dialects: the reference shows them.
 func Codes() []Code {
 	var all []Code
 	for _, family := range families {
+		seen := map[*fault.Fault]bool{}
 		for _, l := range family.lines {
+			if seen[l.is] {
+				continue // the first line that fits counts
+			}
+			seen[l.is] = l.is != nil
 			at := slices.IndexFunc(all, func(c Code) bool { return c.Area == family.name && c.Code == l.code && c.Status == l.status })
 			switch {
 			case at < 0:

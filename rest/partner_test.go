@@ -104,6 +104,28 @@ func TestWhatIsReadIsTakenBackWhole(t *testing.T) {
 	}
 }
 
+// The oldest form leaves people and words of the bank open: their empty texts are absent, in a new customer and in what an
+// update sends back. What is there an update does not clear.
+func TestTheOldestFormLeavesOpenWhatTheSecondDemands(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	made := b.call(b.Staff(), http.MethodPost, "/customers", `{"externalReferenceId": "e", "legalName": "Old Form", "shortName": "OLDFORM", "customerType": "Consumer", "taxId": "12-3456789",
+		"mailAddressSameAsLegal": true, "legalAddress": {"addressLine1": "1 Lake Rd", "city": "Erie", "state": "PA", "countryCode": "US"},
+		"language": "", "costCenter": "", "relationshipManager": "", "originatingOfficer": "", "note": ""}`)
+	var body struct{ Data struct{ CustomerUID string } }
+	if err := json.Unmarshal([]byte(made.body), &body); err != nil || made.status != http.StatusOK {
+		t.Fatalf("%d %s", made.status, made.body)
+	}
+	blank := `{"note": "x", "language": "", "costCenter": "", "relationshipManager": " ", "originatingOfficer": ""}`
+	for _, generation := range []string{"", "/v2"} {
+		if said := b.call(b.Staff(), http.MethodPut, generation+"/customers/"+body.Data.CustomerUID, blank); said.status != http.StatusOK {
+			t.Errorf("%s: %d %s", generation, said.status, said.body)
+		}
+		b.call(b.Staff(), http.MethodPut, generation+"/customers/"+b.acme.UID.String(), `{"costCenter": ""}`).
+			refused(t, "what is there", http.StatusBadRequest, "CUST001", "costCenter: is required")
+	}
+}
+
 // A code says what is wrong: that another thing has it is no absence.
 func TestConflictsHaveCodesOfTheirOwn(t *testing.T) {
 	t.Parallel()
