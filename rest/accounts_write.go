@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"errors"
 	"net/http"
 
 	"bankgraph/core/accounts"
@@ -99,6 +100,9 @@ func (a *api) findSweep(r *http.Request) (answer, error) {
 		return answer{}, q.err
 	}
 	found, err := a.core.Accounts.FindSweep(r.Context(), customer, name)
+	if errors.Is(err, accounts.ErrNoSweep) {
+		return answer{}, nil // 204: there is an account, and nothing to show of it
+	}
 	if err != nil {
 		return answer{}, err
 	}

@@ -174,7 +174,7 @@ func (b *bank) furnishContact(k *contacts.Contact) {
 	k.ExternalReferenceID, k.TemplateName, k.Name = mark+"con-1", "supplier", mark+"Supplier GmbH"
 	k.Address = postal.Address{Line1: mark + "Hauptstr. 1", City: "Berlin", PostalCode: "10115", CountryCode: "DE", Country: "Germany"}
 	k.Bank.SWIFTCode, k.Bank.NationalCode, k.Bank.Address.City = "MUSTDEFF", "", "Berlin"
-	k.Intermediary = contacts.IntermediaryBank{Country: "United States", Name: "Middle Bank", NationalCode: "611090002", CoverMessageRequired: true}
+	k.Intermediary = contacts.IntermediaryBank{Country: "United States", Name: "Middle Bank", NationalCode: "611090001", CoverMessageRequired: true}
 	k.BeneficiaryNotes, k.OtherBankInfo = mark+"invoice number", "none"
 	k.RegulatoryReporting = contacts.Report{k.Reported(b.Keys, "TaxId", mark+"DE123456789")}
 }

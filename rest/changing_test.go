@@ -33,7 +33,9 @@ var changing = []operation{
 	{"customers_change_v2", http.MethodPut, "/v2/customers/{C}", `{"legalName": "Acme Ltd", "shortName": "ignored", "status": "Suspended", "customerType": "Consumer", "taxId": "98-7654321", "legalAddress": {"addressLine2": "Floor 3", "countryCode": "CA"}, "mailAddressSameAsLegal": true, "costCenter": "CC9", "relationshipManager": "mjones", "note": "", "legalEntityAccessSettings": {"paymentLimitforFirstApprover": 20.25, "paymentNumberOfApprovers": 2, "allowOnlineAccess": false}, "additionalProfileDetails": {"creditValueAdjustment": "0.75", "sso": false}, "limits": [{"appName": "Payments", "appLimits": [{"key": "ACH_PAYMENT_LIMIT_PER_DAY", "value": "70000.00"}, {"key": "FEDWIRE_PAYMENT_LIMIT_PER_DAY", "value": 250.5}]}]}`},
 	{"users_create", http.MethodPost, people + "/users", `{"loginId": "lena.fischer", "firstName": "Lena", "lastName": "Fischer", "email": "lena@acme.example", "phoneNumber": "+1 614-555-0124", "mobile": "+1 (614) 555 0125", "department": "Treasury", "roleNames": ["clerk"], "applicationLimits": [{"name": "Payments", "limits": [{"name": "Daily_Payment_Limits", "value": 100.5}]}]}`},
 	{"users_change", http.MethodPut, people + "/users/{U}", `{"firstName": "Rut", "roleNames": ["Clerk"], "applicationLimits": [{"name": "Payments"}]}`},
+	{"users_suspend_patch", http.MethodPatch, people + "/users/{U}/suspend", ""},
 	{"users_suspend", http.MethodPut, people + "/users/{U}/suspend", ""},
+	{"users_activate_patch", http.MethodPatch, people + "/users/{L}/activate", ""},
 	{"users_activate", http.MethodPut, people + "/users/{L}/activate", ""},
 	{"roles_create", http.MethodPost, people + "/roles", `{"name": "Viewer", "description": "Looks", "applications": [{"name": "Digital_Banking_Portal", "entitlements": ["View_Portal"]}, {"name": "Payments", "entitlements": ["View_Payments"], "limits": [{"name": "Daily_Payment_Limits", "value": 0}]}]}`},
 	{"limits_change", http.MethodPatch, "/v1/customers/{C}/limits", `[{"entityLimitId": "ach_payment_limit_per_day", "entityLimitValue": "60000.5", "applicationId": "4cd5c6b0-3f0e-4f5c-9a43-0c2bb5c1a001"}, {"entityLimitId": "NO_OF_ACH_FILES_PER_DAY", "entityLimitValue": "3"}]`},
@@ -215,7 +217,7 @@ func TestWhoSawAnOlderVersionChangesNothing(t *testing.T) {
 		r.Header.Set("If-Match", `"1"`)
 		answer := b.send(b.program(), r)
 		if want == "" {
-			answer.refused(t, "stale", http.StatusConflict, "SIG_VALIDATION_ERROR", "somebody else has changed it")
+			answer.refused(t, "stale", http.StatusConflict, "VERSION_CONFLICT", "somebody else has changed it")
 		} else if answer.header.Get("ETag") != want {
 			t.Errorf("%d %s %v", answer.status, answer.body, answer.header)
 		}

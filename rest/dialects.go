@@ -86,7 +86,7 @@ type told struct {
 func (d dialect) tell(f *fault.Fault) told {
 	f, _ = fault.Of(fault.Called(f, d.spelled))
 	l := d.lineFor(f)
-	t := told{status: l.status, code: l.code, message: l.message(f), field: f.Field, problem: f.Problem}
+	t := told{status: l.status, code: l.code, message: l.message(f), field: f.Field, problem: problemOf(f)}
 	if l.exact {
 		t.field = ""
 	}
@@ -98,11 +98,26 @@ func (t told) detail(area string) string {
 	if t.field == "" {
 		return t.code
 	}
-	problem := t.problem
-	if problem == "" {
-		problem = fault.Unknown
+	return area + "_" + strings.ToUpper(strings.ReplaceAll(places.ReplaceAllString(t.field, ""), ".", "_")) + "_" + string(t.problem)
+}
+
+// problemOf is what a code says is wrong with a field. Where the fault is one about a thing, and not about the form of a
+// field, its kind says it: a conflict is no absence.
+func problemOf(f *fault.Fault) fault.Problem {
+	if f.Problem != "" {
+		return f.Problem
 	}
-	return area + "_" + strings.ToUpper(strings.ReplaceAll(places.ReplaceAllString(t.field, ""), ".", "_")) + "_" + string(problem)
+	switch f.Kind {
+	case fault.NotFound:
+		return fault.Unknown
+	case fault.Conflict:
+		return "CONFLICT"
+	case fault.State:
+		return "STATUS"
+	case fault.Denied:
+		return "DENIED"
+	}
+	return fault.Malformed
 }
 
 // places in lists are no part of a code.
@@ -121,7 +136,7 @@ func table(area, denied string, particular ...line) []line {
 		{is: customers.ErrOutOfScope, status: http.StatusBadRequest, code: area, as: customers.ErrNotFound},
 		{is: changes.ErrKeyReused, status: http.StatusConflict, code: "IDEMPOTENCY_KEY_REUSED"},
 		{is: changes.ErrInFlight, status: http.StatusConflict, code: "IDEMPOTENCY_IN_FLIGHT"},
-		{is: changes.ErrStale, status: http.StatusConflict, code: area},
+		{is: changes.ErrStale, status: http.StatusConflict, code: "VERSION_CONFLICT"},
 		{is: errMediaType, status: http.StatusUnsupportedMediaType, code: area},
 		{is: errTooLarge, status: http.StatusRequestEntityTooLarge, code: area},
 		{kind: fault.Unauthenticated, status: http.StatusUnauthorized, code: notAuthorized},
@@ -222,6 +237,7 @@ var (
 		line{is: customers.ErrOutOfScope, status: http.StatusBadRequest, code: "SIG_CUSTOMERACCESS_DENIED"},
 		line{is: signatories.ErrNotFound, status: http.StatusBadRequest, code: "SIG_SIGNATORYNOTFOUND"},
 		line{field: "fullName", problem: fault.Required, status: http.StatusBadRequest, code: "SIG_FULLNAME_REQUIRED"},
+		line{is: signatories.ErrTaken, status: http.StatusBadRequest, code: "SIG_EMAIL_CONFLICT"},
 		line{field: "emailAddress", problem: fault.Required, status: http.StatusBadRequest, code: "SIG_EMAIL_REQUIRED"},
 		line{field: "emailAddress", problem: fault.Malformed, status: http.StatusBadRequest, code: "SIG_EMAIL_INVALID"},
 		line{field: "phoneNumber", problem: fault.Required, status: http.StatusBadRequest, code: "SIG_PHONE_REQUIRED"},

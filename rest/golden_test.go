@@ -42,6 +42,7 @@ var operations = []operation{
 	{"signatories_list", http.MethodGet, "/v1/customers/{C}/signatories?page=0&size=10", ""},
 	{"users_search", http.MethodPost, people + "/users/search?page=1&size=1", `{"firstName": "ruth", "status": "Active"}`},
 	{"users_get", http.MethodGet, people + "/users/{U}", ""},
+	{"users_get_singular", http.MethodGet, "/api/user-management/v1/customer/{C}/users/{U}", ""},
 	{"roles_search", http.MethodGet, people + "/roles/search?page=1&size=10&roleName=clerk", ""},
 	{"roles_get", http.MethodGet, people + "/roles/{R}", ""},
 	{"limits_check", http.MethodPost, "/v1/customers/{C}/limits", `{"paymentRail": "ACH", "paymentAmount": 600.10, "secCode": "WEB", "entryType": "DEBIT"}`},

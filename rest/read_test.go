@@ -180,12 +180,12 @@ func TestBalancesAreShownOnlyWhenAskedForAndKeptHere(t *testing.T) {
 	b := newBank(t)
 	for _, generation := range []string{"", "/v2", "/v3"} {
 		for _, query := range []string{"", "?includeAccountBalance=false"} {
-			if body := b.get(b.program(), b.path(generation+"/customers/{C}/accounts/{A}"+query)).body; !strings.Contains(body, `"ledgerBalance":null,"availableBalance":null,"availableBalanceStatus":null`) {
+			if body := b.get(b.program(), b.path(generation+"/customers/{C}/accounts/{A}"+query)).body; strings.Contains(body, "ledgerBalance") || strings.Contains(body, "availableBalance") {
 				t.Errorf("%s without balances: %s", generation, body)
 			}
 		}
 		path := fmt.Sprintf("%s/customers/%d/accounts/%d?includeAccountBalance=true", generation, b.acme.UID, b.loan.UID)
-		if body := b.get(b.program(), path).body; !strings.Contains(body, `"ledgerBalance":null`) {
+		if body := b.get(b.program(), path).body; strings.Contains(body, "ledgerBalance") {
 			t.Errorf("%s of an account that is kept elsewhere: %s", generation, body)
 		}
 	}

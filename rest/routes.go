@@ -34,6 +34,10 @@ func (a *api) routes(r chi.Router) {
 	r.Put(people+"/users/{userId}", a.answer(peopleV1, a.changeUser))
 	r.Put(people+"/users/{userId}/suspend", a.answer(peopleV1, a.suspendUser))
 	r.Put(people+"/users/{userId}/activate", a.answer(peopleV1, a.activateUser))
+	// What other editions of the contract have: PATCH, which answers 200, and a path in the singular.
+	r.Patch(people+"/users/{userId}/suspend", a.answer(peopleV1, withOK(a.suspendUser)))
+	r.Patch(people+"/users/{userId}/activate", a.answer(peopleV1, withOK(a.activateUser)))
+	r.Get("/api/user-management/v1/customer/{customerId}/users/{userId}", a.answer(peopleV1, a.findUser))
 	r.Post(people+"/roles", a.answer(peopleV1, a.createRole))
 	r.Get(people+"/roles/search", a.answer(peopleV1, a.searchRoles))
 	r.Get(people+"/roles/{roleId}", a.answer(peopleV1, a.findRole))

@@ -41,9 +41,9 @@ type accountG1 struct {
 	SubType                string            `json:"subType"`
 	SystemOfRecord         string            `json:"systemOfRecord"`
 	BalanceType            string            `json:"balanceType"`
-	LedgerBalance          *string           `json:"ledgerBalance"`
-	AvailableBalance       *string           `json:"availableBalance"`
-	AvailableBalanceStatus *string           `json:"availableBalanceStatus"`
+	LedgerBalance          *string           `json:"ledgerBalance,omitzero"`
+	AvailableBalance       *string           `json:"availableBalance,omitzero"`
+	AvailableBalanceStatus *string           `json:"availableBalanceStatus,omitzero"`
 	AmountPrecision        string            `json:"amountPrecision"`
 	Currency               money.Currency    `json:"currency"`
 	Country                string            `json:"country"`
@@ -111,11 +111,11 @@ type accountItemV2 struct {
 	ReturnAccount       bool            `json:"returnAccount"`
 	Status              accounts.Status `json:"status"`
 	AccountAnalysis     bool            `json:"accountAnalysis"`
-	CallbackLimit       *money.Amount   `json:"callbackLimit"`
+	CallbackLimit       *money.Amount   `json:"callbackLimit,omitzero"`
 	CostCenter          string          `json:"costCenter"`
 	CountryCode         string          `json:"countryCode"`
-	CreditExposureLimit *money.Amount   `json:"creditExposureLimit"`
-	DebitExposureLimit  *money.Amount   `json:"debitExposureLimit"`
+	CreditExposureLimit *money.Amount   `json:"creditExposureLimit,omitzero"`
+	DebitExposureLimit  *money.Amount   `json:"debitExposureLimit,omitzero"`
 	EnableCallbacks     bool            `json:"enableCallbacks"`
 	IsUnderWritten      bool            `json:"isUnderWritten"`
 	MasterGL            string          `json:"masterGl"`
@@ -149,9 +149,9 @@ type accountV2 struct {
 	SubType                string                `json:"subType"`
 	SystemOfRecords        string                `json:"systemOfRecords"`
 	BalanceType            string                `json:"balanceType"`
-	LedgerBalance          *string               `json:"ledgerBalance"`
-	AvailableBalance       *string               `json:"availableBalance"`
-	AvailableBalanceStatus *string               `json:"availableBalanceStatus"`
+	LedgerBalance          *string               `json:"ledgerBalance,omitzero"`
+	AvailableBalance       *string               `json:"availableBalance,omitzero"`
+	AvailableBalanceStatus *string               `json:"availableBalanceStatus,omitzero"`
 	AmountPrecision        int                   `json:"amountPrecision"`
 	Currency               money.Currency        `json:"currency"`
 	Country                string                `json:"country"`
@@ -167,14 +167,14 @@ type accountV2 struct {
 	CountryCode            string                `json:"countryCode"`
 	MasterGL               string                `json:"masterGl"`
 	AccountAnalysis        bool                  `json:"accountAnalysis"`
-	ExternalAccount        *string               `json:"externalAccount"`
+	ExternalAccount        string                `json:"externalAccount,omitzero"`
 	CostCenter             string                `json:"costCenter"`
 	EnableCallbacks        bool                  `json:"enableCallbacks"`
-	CallbackLimit          *money.Amount         `json:"callbackLimit"`
+	CallbackLimit          *money.Amount         `json:"callbackLimit,omitzero"`
 	Reason                 string                `json:"reason"`
 	IsUnderWritten         bool                  `json:"isUnderWritten"`
-	DebitExposureLimit     *money.Amount         `json:"debitExposureLimit"`
-	CreditExposureLimit    *money.Amount         `json:"creditExposureLimit"`
+	DebitExposureLimit     *money.Amount         `json:"debitExposureLimit,omitzero"`
+	CreditExposureLimit    *money.Amount         `json:"creditExposureLimit,omitzero"`
 	IsACHPrefund           bool                  `json:"isAchPrefund"`
 	SECCodes               []string              `json:"secCodes"`
 	ACHCompanyID           string                `json:"achCompanyId"`
@@ -198,7 +198,7 @@ func accountV2Of(a *accounts.Account) any {
 		BankName: a.BankName, BankIDType: bankIDTypes[a.BankIDType], EnableWires: a.EnableWires,
 		EnableOffset: a.EnableOffset, DefaultOffset: a.DefaultOffset, FeeAccount: a.FeeAccount,
 		ReturnAccount: a.ReturnAccount, Status: a.Status, CountryCode: a.CountryCode, MasterGL: a.MasterGL,
-		AccountAnalysis: a.AccountAnalysis, ExternalAccount: orNull(a.ExternalID), CostCenter: a.CostCenter,
+		AccountAnalysis: a.AccountAnalysis, ExternalAccount: a.ExternalID, CostCenter: a.CostCenter,
 		EnableCallbacks: a.EnableCallbacks, CallbackLimit: a.Limit(a.CallbackLimit), Reason: a.Reason,
 		IsUnderWritten: a.Underwritten, DebitExposureLimit: a.Limit(a.DebitExposureLimit),
 		CreditExposureLimit: a.Limit(a.CreditExposureLimit), IsACHPrefund: a.ACHPrefund, SECCodes: listed(a.SECCodes),
@@ -235,9 +235,9 @@ type accountV3 struct {
 	Reason                 *string               `json:"reason"`
 	ExternalAccount        *string               `json:"externalAccount"`
 	BalanceType            *string               `json:"balanceType"`
-	LedgerBalance          *money.Amount         `json:"ledgerBalance"`
-	AvailableBalance       *money.Amount         `json:"availableBalance"`
-	AvailableBalanceStatus *string               `json:"availableBalanceStatus"`
+	LedgerBalance          *money.Amount         `json:"ledgerBalance,omitzero"`
+	AvailableBalance       *money.Amount         `json:"availableBalance,omitzero"`
+	AvailableBalanceStatus *string               `json:"availableBalanceStatus,omitzero"`
 	AmountPrecision        int                   `json:"amountPrecision"`
 	AccountFeatures        featuresV3            `json:"accountFeatures"`
 	AdditionalAttributes   []customers.Attribute `json:"additionalAttributes"`
@@ -260,7 +260,7 @@ type wireV3 struct {
 	EnableDomesticWire      bool          `json:"enableDomesticWire"`
 	EnableInternationalWire bool          `json:"enableInternationalWire"`
 	EnableCallbacks         bool          `json:"enableCallbacks"`
-	CallbackLimit           *money.Amount `json:"callbackLimit"`
+	CallbackLimit           *money.Amount `json:"callbackLimit,omitzero"`
 }
 
 type fedNowV3 struct {
@@ -286,8 +286,8 @@ type achV3 struct {
 	EnableOffset        bool          `json:"enableOffset"`
 	DefaultOffset       bool          `json:"defaultOffset"`
 	EnableUnderWritten  bool          `json:"enableUnderWritten"`
-	DebitExposureLimit  *money.Amount `json:"debitExposureLimit"`
-	CreditExposureLimit *money.Amount `json:"creditExposureLimit"`
+	DebitExposureLimit  *money.Amount `json:"debitExposureLimit,omitzero"`
+	CreditExposureLimit *money.Amount `json:"creditExposureLimit,omitzero"`
 	EnableACHPrefund    bool          `json:"enableAchPrefund"`
 	ACHCompanyID        *string       `json:"achCompanyId"`
 	SECCodes            []string      `json:"secCodes"`

@@ -58,8 +58,8 @@ type contactBankV2 struct {
 	Address        postal.Address `json:"address"`
 	NationalCode   string         `json:"nationalCode"`
 	SWIFTCode      string         `json:"swiftCode"`
-	AccountType    string         `json:"accountType"`
-	AccountSubType string         `json:"accountSubType"`
+	AccountType    string         `json:"accountType,omitzero"`
+	AccountSubType string         `json:"accountSubType,omitzero"`
 }
 
 type otherInfoV2 struct {

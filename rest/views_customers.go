@@ -67,7 +67,7 @@ type profileV2 struct {
 	ACHPositivePay            bool   `json:"achPositivePay"`
 	ACHWhitelist              bool   `json:"achWhitelist"`
 	PaymentFileAuthentication bool   `json:"paymentFileAuthentication"`
-	DetailsOfCharge           string `json:"detailsOfCharge"`
+	DetailsOfCharge           string `json:"detailsOfCharge,omitzero"`
 	FXPricingTier             string `json:"fxPricingTier"`
 	CreditValueAdjustment     string `json:"creditValueAdjustment"`
 }

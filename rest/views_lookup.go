@@ -51,7 +51,7 @@ type profile struct {
 	Country                         string                  `json:"country"`
 	SystemOfRecords                 accounts.SystemOfRecord `json:"systemOfRecords"`
 	Currency                        money.Currency          `json:"currency"`
-	DetailsOfCharges                string                  `json:"detailsOfCharges"`
+	DetailsOfCharges                string                  `json:"detailsOfCharges,omitzero"`
 	AccountAnalysis                 bool                    `json:"accountAnalysis"`
 	EnableWires                     bool                    `json:"enableWires"`
 	EnableSwift                     bool                    `json:"enableSwift"`
@@ -73,8 +73,8 @@ type profileAttribute struct {
 }
 
 type profileFeatures struct {
-	SweepOut             *profileSweepOut `json:"sweepOut"` // null: the account is not swept
-	SweepIn              *profileSweepIn  `json:"sweepIn"`
+	SweepOut             *profileSweepOut `json:"sweepOut,omitzero"`
+	SweepIn              *profileSweepIn  `json:"sweepIn,omitzero"`
 	RFPSend              bool             `json:"rfpSend"`
 	RFPReceive           bool             `json:"rfpReceive"`
 	RTPReceiveOnly       bool             `json:"rtpReceiveOnly"`
@@ -144,7 +144,7 @@ type profileSweepIn struct {
 type profileSweep struct {
 	TargetAmount  string                 `json:"targetAmount"`
 	Frequency     accounts.FrequencyType `json:"frequency"`
-	DayOfWeek     accounts.Weekday       `json:"dayOfWeek"`
+	DayOfWeek     accounts.Weekday       `json:"dayOfWeek,omitzero"`
 	Speed         string                 `json:"speed"`
 	NextSweepDate string                 `json:"nextSweepDate"`
 }

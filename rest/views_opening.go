@@ -17,7 +17,6 @@ import (
 
 // sharedDraft is what all generations say in the same words (contract, accounts 3).
 func sharedDraft(body fields) accounts.Draft {
-	external := body.object("externalAccount")
 	return accounts.Draft{
 		ExternalReferenceID: body.number("externalReferenceId"), Name: body.text("accountName"), Number: body.text("accountNumber"),
 		FBONumber: body.text("fboAccountNumber"), Type: wordIn(body, accounts.ParseType, "accountType"),
@@ -26,10 +25,18 @@ func sharedDraft(body fields) accounts.Draft {
 		Currency:       wordIn(body, currency, "currency"), CountryCode: body.text("countryCode"),
 		BankID: body.text("routingNumber"), BankIDType: wordIn(body, accounts.ParseBankIDType, "bankIdType"),
 		MasterGL: body.text("masterGl"), CostCenter: body.text("costCenter"), Note: body.text("reason"),
-		ExternalAccount: accounts.ExternalDraft{
-			Provider: external.text("externalProvider"), ID: external.text("externalId"), Token: external.text("externalAuthToken"),
-		},
-		AdditionalAttributes: attributesIn(body),
+		ExternalAccount: externalIn(body), AdditionalAttributes: attributesIn(body),
+	}
+}
+
+// externalIn reads what another provider knows the account by: an object, or the id alone as the later generations answer it.
+func externalIn(body fields) accounts.ExternalDraft {
+	if _, isText := body.members["externalAccount"].(string); isText {
+		return accounts.ExternalDraft{ID: body.text("externalAccount")}
+	}
+	external := body.object("externalAccount")
+	return accounts.ExternalDraft{
+		Provider: external.text("externalProvider"), ID: external.text("externalId"), Token: external.text("externalAuthToken"),
 	}
 }
 

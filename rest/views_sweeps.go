@@ -41,15 +41,15 @@ func oneOf[T ~string](f fields, name string, words ...T) *T {
 // sweep is the answer: the frequency stands on each side, and its type is not in capitals.
 type sweep struct {
 	BalanceType   accounts.BalanceType `json:"balanceType"`
-	TargetBalance *money.Amount        `json:"targetBalance"`
-	Range         *sweepRange          `json:"range"`
-	SweepFrom     *sweepFrom           `json:"sweepFrom"`
-	SweepTo       *sweepTo             `json:"sweepTo"`
+	TargetBalance *money.Amount        `json:"targetBalance,omitzero"`
+	Range         *sweepRange          `json:"range,omitzero"`
+	SweepFrom     *sweepFrom           `json:"sweepFrom,omitzero"`
+	SweepTo       *sweepTo             `json:"sweepTo,omitzero"`
 }
 
 type sweepRange struct {
-	FromAmount *money.Amount `json:"fromAmount"`
-	ToAmount   *money.Amount `json:"toAmount"`
+	FromAmount *money.Amount `json:"fromAmount,omitzero"`
+	ToAmount   *money.Amount `json:"toAmount,omitzero"`
 }
 
 type sweepFrom struct {
@@ -66,18 +66,13 @@ type sweepTo struct {
 
 type sweepFrequency struct {
 	Type       accounts.FrequencyType `json:"type"`
-	DayOfWeek  *accounts.Weekday      `json:"dayOfWeek"`  // of a weekly sweep
-	DayOfMonth *int32                 `json:"dayOfMonth"` // of a monthly one
+	DayOfWeek  accounts.Weekday       `json:"dayOfWeek,omitzero"`  // of a weekly sweep
+	DayOfMonth int32                  `json:"dayOfMonth,omitzero"` // of a monthly one
 }
 
 func sweepOf(w *accounts.Sweep) sweep {
-	view, frequency := sweep{BalanceType: w.BalanceType, TargetBalance: w.TargetBalance()}, sweepFrequency{Type: w.Frequency}
-	if w.DayOfWeek != "" {
-		frequency.DayOfWeek = &w.DayOfWeek
-	}
-	if w.DayOfMonth != 0 {
-		frequency.DayOfMonth = &w.DayOfMonth
-	}
+	view := sweep{BalanceType: w.BalanceType, TargetBalance: w.TargetBalance()}
+	frequency := sweepFrequency{w.Frequency, w.DayOfWeek, w.DayOfMonth}
 	if w.BalanceType == accounts.Range {
 		view.Range = &sweepRange{w.FromAmount(), w.ToAmount()}
 	}

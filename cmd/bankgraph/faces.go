@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http"
+	"slices"
 
 	"bankgraph/db"
 	"bankgraph/graph"
@@ -29,10 +30,21 @@ func graphFace(b *bank) http.Handler {
 	})
 }
 
+// offered are the keys that the reference offers to sign in with: everybody knows those of the demo bank.
+func offered(demo bool) (keys []docs.Key) {
+	if !demo {
+		return nil
+	}
+	for _, k := range slices.Backward(demoKeys) {
+		keys = append(keys, docs.Key{Key: k.key, Secret: k.key + "-secret", Who: k.name})
+	}
+	return keys
+}
+
 // pages are the playground, where it is wanted, and the reference. Both hold no data: what they show, they ask for
 // with the caller's own token.
 func pages(plays, demo bool) map[string]http.Handler {
-	reference := docs.Handler(rest.Spec)
+	reference := docs.Handler(rest.Spec, docs.Options{Codes: rest.Codes(), Keys: offered(demo)})
 	all := map[string]http.Handler{"/docs": reference, "/docs/": reference, "/openapi.yaml": reference}
 	play := http.NotFoundHandler()
 	if plays {

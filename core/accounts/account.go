@@ -126,12 +126,17 @@ const (
 // own ledger.
 var SystemsOfRecord = []SystemOfRecord{InternalCore, OtherCore, External}
 
-// ParseSystemOfRecord reads where an account is kept without regard to letter case.
+// ParseSystemOfRecord reads where an account is kept without regard to letter case. The bank's own core may be called by
+// its product's name, as in "Acme Core": the published word for it is such a name.
 func ParseSystemOfRecord(field, text string) (SystemOfRecord, error) {
 	for _, s := range SystemsOfRecord {
 		if strings.EqualFold(text, string(s)) {
 			return s, nil
 		}
+	}
+	words := strings.Fields(text)
+	if len(words) > 1 && strings.EqualFold(words[len(words)-1], "Core") && !strings.EqualFold(words[0], "Other") {
+		return InternalCore, nil
 	}
 	return "", fault.Field("account", field, fault.Malformed, "must be Internal Core, Other Core or External")
 }
@@ -227,12 +232,19 @@ const (
 	BIC BankIDType = "BIC"
 )
 
+// answeredBankIDTypes are the words that the generations answer with, which differ from those that they publish for
+// requests: what a caller has read it may send back.
+var answeredBankIDTypes = map[string]BankIDType{"nationalbankcode": NID, "by aba": NID, "by address": BIC}
+
 // ParseBankIDType reads what kind of number names a bank without regard to letter case.
 func ParseBankIDType(field, text string) (BankIDType, error) {
 	for _, t := range []BankIDType{NID, BIC} {
 		if strings.EqualFold(text, string(t)) {
 			return t, nil
 		}
+	}
+	if t, ok := answeredBankIDTypes[strings.ToLower(text)]; ok {
+		return t, nil
 	}
 	return "", fault.Field("account", field, fault.Malformed, "must be NID or BIC")
 }

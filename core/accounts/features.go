@@ -70,7 +70,7 @@ func (d *FeaturesDraft) to(c *check.Fields, a *Account, older bool) {
 	if had && !a.EnableCallbacks {
 		a.CallbackLimit = nil
 	}
-	amountTo(c, "callbackLimit", d.CallbackLimit, a, &a.CallbackLimit)
+	amountTo(c, "callbackLimit", counting(d.CallbackLimit, a.EnableCallbacks || !older), a, &a.CallbackLimit)
 	d.achTo(c, a, older)
 	d.instantTo(a)
 	d.PositivePay.To(&a.EnablePositivePay)
@@ -125,8 +125,8 @@ func (d *FeaturesDraft) achTo(c *check.Fields, a *Account, older bool) {
 	if underwritten && !a.Underwritten {
 		a.CreditExposureLimit = nil
 	}
-	amountTo(c, "debitExposureLimit", d.DebitExposureLimit, a, &a.DebitExposureLimit)
-	amountTo(c, "creditExposureLimit", d.CreditExposureLimit, a, &a.CreditExposureLimit)
+	amountTo(c, "debitExposureLimit", counting(d.DebitExposureLimit, a.Underwritten || a.ACHPrefund || !older), a, &a.DebitExposureLimit)
+	amountTo(c, "creditExposureLimit", counting(d.CreditExposureLimit, a.Underwritten || !older), a, &a.CreditExposureLimit)
 }
 
 // instantTo: the master switch brings receiving and requests for payment along; to send counts only while it is on
@@ -160,6 +160,15 @@ func off(master given.Flag, hanging ...*bool) bool {
 		*field = false
 	}
 	return true
+}
+
+// counting is an amount as far as it counts. Clients of the older interfaces send the limits of what is off, as the
+// published samples do, and they mean nothing; the newest interface allows a limit only with what it bounds.
+func counting(amount given.Text, counts bool) given.Text {
+	if !counts {
+		return given.Text{}
+	}
+	return amount
 }
 
 // amountTo writes an amount in the account's currency; given empty it clears.

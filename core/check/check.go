@@ -158,11 +158,15 @@ func IsPlain(text string) bool {
 
 var deceptive = &unicode.RangeTable{
 	R16: []unicode.Range16{
+		{0x00ad, 0x00ad, 1}, // soft hyphen
+		{0x115f, 0x1160, 1}, // fillers of Hangul, letters without a shape; two more below
+		{0x180e, 0x180e, 1}, // Mongolian vowel separator
 		{0x200b, 0x200b, 1}, // zero width space; the joiners behind it are letters' business in Persian and Hindi
 		{0x2028, 0x202e, 1}, // line and paragraph separator, embeddings and overrides of direction
-		{0x2060, 0x2060, 1}, // word joiner
-		{0x2066, 0x2069, 1}, // isolates of direction
+		{0x2060, 0x206f, 1}, // word joiner, invisible operators, isolates of direction, former format characters
+		{0x3164, 0x3164, 1},
 		{0xfeff, 0xfeff, 1}, // byte order mark
+		{0xffa0, 0xffa0, 1},
 		{0xfffd, 0xfffd, 1}, // what reading JSON leaves of half a character: it would be stored as what nobody wrote
 	},
 	R32: []unicode.Range32{{0xe0000, 0xe007f, 1}}, // tags

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/nyaruka/phonenumbers"
 
@@ -12,12 +13,36 @@ import (
 	"bankgraph/core/ident"
 )
 
-var name = regexp.MustCompile(`^\p{L}\p{M}*(?:[ '’-]?\p{L}\p{M}*)*$`)
+// name is letters of any script with their marks, and between two of them what names are written with: O'Brien,
+// Jean-Luc, de la Cruz, St. John, J.R.R. Tolkien, J.-P., van 't Hoff, King, Jr., Gal·la.
+var name = regexp.MustCompile(`^['’‘]?\p{L}\p{M}*(?:(?:[.,]?[ \-‐‑–]?['’‘]?|['’‘][ \-]|[·・׳״])\p{L}\p{M}*)*\.?$`)
 
-// Name demands the letters of any alphabet. The contract says "letters only" (users 3.1); a single space,
-// hyphen or apostrophe between two letters is part of names such as O'Brien, Jean-Luc and de la Cruz.
+// Name demands a person's name: the letters of any script, and the signs that are part of names. The contract says
+// "letters only" (users 3.1), by which it cannot mean to refuse St. John; digits and other signs it does refuse.
 func (c *Fields) Name(field, value string) {
-	c.demand(name.MatchString(value), field, value, fault.Malformed, "must be made of letters")
+	c.demand(isName(value), field, value, fault.Malformed, "must be made of letters, and of the signs between them that names have")
+}
+
+// isName leaves out joiners where letters are joined by them; everywhere else they would only hide.
+func isName(text string) bool {
+	letters := []rune(text)
+	for i, r := range letters {
+		if r != zeroWidthJoiner && r != zeroWidthNonJoiner {
+			continue
+		}
+		if i == 0 || i+1 == len(letters) || !unicode.In(letters[i-1], joining...) || !unicode.In(letters[i+1], joining...) {
+			return false
+		}
+	}
+	return name.MatchString(strings.NewReplacer(string(zeroWidthJoiner), "", string(zeroWidthNonJoiner), "").Replace(text))
+}
+
+const zeroWidthNonJoiner, zeroWidthJoiner = '\u200c', '\u200d'
+
+// joining are the scripts that write with joiners: Persian names have them, and those of India and Sri Lanka.
+var joining = []*unicode.RangeTable{
+	unicode.Arabic, unicode.Syriac, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya,
+	unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala,
 }
 
 // LoginID demands letters, digits and special characters of ASCII, without spaces (contract, users 3.1), at most 200.

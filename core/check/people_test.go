@@ -11,9 +11,16 @@ import (
 func TestANameIsMadeOfLetters(t *testing.T) {
 	t.Parallel()
 	expect(t, (*check.Fields).Name,
-		[]string{"Jane", "O'Brien", "D’Angelo", "Jean-Luc", "de la Cruz", "Nuñez", "Zo\u0065\u0308", "Ю", "प्रिया"},
+		[]string{
+			"Jane", "O'Brien", "D’Angelo", "Jean-Luc", "de la Cruz", "Nuñez", "Zo\u0065\u0308", "Ю", "प्रिया",
+			"St. John", "J.", "J. R.", "J.R.R. Tolkien", "J.-P.", "King, Jr.", "'t Hooft", "van 't Hoff", "Ng'ang'a", "Gal·la", "Kealoha ʻOkina",
+			"ジョン・スミス", "מנדלה", "ז׳בוטינסקי", "Nguyễn Thị Minh Khai", "علی\u200cرضا", "ක්\u200dරිස්ටෝ", "Ọlá\u0300", "Łukasz", "Þór",
+		},
 		map[string]fault.Problem{
-			"Jane2": fault.Malformed, "J.": fault.Malformed, " Jane": fault.Malformed, "Jane ": fault.Malformed, "Jane  Doe": fault.Malformed,
+			"Jane\u200d": fault.Malformed, "Ja\u200dne": fault.Malformed, "Ja\u200bne": fault.Malformed, "Jane\u202enhoJ": fault.Malformed, "Ja\u0000ne": fault.Malformed,
+			"Ja\u00adne": fault.Malformed, "Jane\u3164": fault.Malformed, "Jane\u200e": fault.Malformed, "Jane\tDoe": fault.Malformed, "Jane\U000e0041": fault.Malformed,
+			"Jane..Doe": fault.Malformed, "St . John": fault.Malformed, ".": fault.Malformed, "Jane,": fault.Malformed, "Jane <b>": fault.Malformed, "\u0301Jane": fault.Malformed,
+			"Jane2": fault.Malformed, " Jane": fault.Malformed, "Jane ": fault.Malformed, "Jane  Doe": fault.Malformed,
 			"-Jane": fault.Malformed, "O''Brien": fault.Malformed, "Jane_Doe": fault.Malformed, "'": fault.Malformed,
 		})
 }

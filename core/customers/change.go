@@ -83,11 +83,12 @@ func (s *Service) modifyTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 
 // redraftTx writes what a draft gives into the row of a customer.
 func (s *Service) redraftTx(ctx context.Context, tx *changes.Tx, draft *Draft, was, c *Customer) (err error) {
+	f := check.Of("customer")
+	draft.clearsNothing(f, was)
 	draft.to(c)
 	if draft.RelationshipType != nil {
 		c.RelationshipType = *draft.RelationshipType
 	}
-	f := check.Of("customer")
 	if draft.TaxID = was.TaxID.Kept(f, "taxId", draft.TaxID); f.Err() != nil {
 		return f.Err()
 	}

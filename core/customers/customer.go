@@ -180,7 +180,7 @@ type Profile struct {
 	PaymentFileAuthentication bool   `bun:"payment_file_authentication" json:"paymentFileAuthentication"`
 	FXPricingTier             string `bun:"fx_pricing_tier" json:"fxPricingTier"`
 	CreditValueAdjustment     string `bun:"credit_value_adjustment" json:"crediValueAdjustment"`
-	DetailsOfCharge           string `bun:"details_of_charge" json:"detailsofCharge"` // OUR, BEN or SHA: who pays a payment's charges
+	DetailsOfCharge           string `bun:"details_of_charge" json:"detailsofCharge,omitzero"` // OUR, BEN or SHA: who pays a payment's charges
 }
 
 // AccessSettings say how a customer's people work: who needs a PIN, who a second person

@@ -2,6 +2,7 @@ package customers
 
 import (
 	"reflect"
+	"strings"
 
 	"bankgraph/core/access"
 	"bankgraph/core/check"
@@ -122,10 +123,35 @@ func (d *Draft) checkRequired(c *check.Fields, making bool) {
 		}
 	}
 	c.Given("taxId", d.TaxID, making)
-	c.Given("language", d.Language, current)
-	c.Given("costCenter", d.CostCenter, current)
-	c.Given("relationshipManager", d.RelationshipManager, current)
-	c.Given("originatingOfficer", d.OriginatingOfficer, current)
+	if current {
+		c.Required("language", d.Language.Value)
+		c.Required("costCenter", d.CostCenter.Value)
+		c.Required("relationshipManager", d.RelationshipManager.Value)
+		c.Required("originatingOfficer", d.OriginatingOfficer.Value)
+	}
+}
+
+// clearsNothing demands that a change does not clear what the second generation demands. The oldest form leaves it open:
+// a customer that never had it may be sent back as it is read.
+func (d *Draft) clearsNothing(c *check.Fields, was *Customer) {
+	for _, f := range []struct {
+		name   string
+		given  *given.Text
+		stored string
+	}{
+		{"language", &d.Language, was.Language},
+		{"costCenter", &d.CostCenter, was.CostCenter},
+		{"relationshipManager", &d.RelationshipManager, was.RelationshipManager},
+		{"originatingOfficer", &d.OriginatingOfficer, was.OriginatingOfficer},
+	} {
+		if strings.TrimSpace(f.given.Value) != "" {
+			continue
+		}
+		if f.given.Given && f.stored != "" {
+			c.Required(f.name, "")
+		}
+		*f.given = given.Text{}
+	}
 }
 
 func (d *Draft) checkIdentity(c *check.Fields, making bool) {

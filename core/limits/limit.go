@@ -68,6 +68,16 @@ func (k Kind) Application() string {
 	return "Payments"
 }
 
+// isApplication tells whether there are limits of an application with this name, letter case apart.
+func isApplication(name string) bool {
+	for _, k := range kinds {
+		if strings.EqualFold(k.Application(), name) {
+			return true
+		}
+	}
+	return false
+}
+
 // Counts tells whether the limit is a number of things; others are amounts.
 func (k Kind) Counts() bool { return strings.HasPrefix(k.Code, "NO_OF_") }
 

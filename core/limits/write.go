@@ -159,7 +159,14 @@ func (s *Service) PlanTx(ctx context.Context, tx *changes.Tx, of customers.UID, 
 		if known && setUp && l == nil {
 			l = &Limit{Tenant: tx.Caller.Tenant, Customer: of, Code: kind.Code, Application: kind.Application(), Currency: currency}
 		}
-		plan.take(c.Item("", i), l, d, tx.Now)
+		at := c.Item("", i)
+		if d.Application != "" && !isApplication(d.Application) {
+			at.Fail("appName", fault.Unknown, "no application with limits is called so")
+		}
+		if setUp && !known {
+			at.Fail("entityLimitId", fault.Unknown, "no limit is called so")
+		}
+		plan.take(at, l, d, tx.Now)
 	}
 	return plan, c.Err()
 }
@@ -188,7 +195,7 @@ func (p *Plan) take(c *check.Fields, l *Limit, d Draft, now time.Time) {
 		return
 	}
 	if d.Application != "" && !strings.EqualFold(d.Application, l.Application) {
-		c.Fail("appName", fault.NoMatch, "does not have this limit")
+		c.Fail("appName", fault.NoMatch, "the limit "+l.Code+" is one of "+l.Application)
 	}
 	value, err := money.Parse(d.Value, l.unit())
 	if err != nil {

@@ -208,7 +208,10 @@ func TestAnUpdateOfTheCustomerSetsLimitsUp(t *testing.T) {
 	if err := set(limits.Draft{Code: "FX_FORWARD_LIMIT", Value: "9"}, limits.Draft{Code: achDay, Value: "1"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := told(set(limits.Draft{Code: "SHOE_LIMIT", Value: "1"}, limits.Draft{Code: wireDay, Value: "1", Application: "Shoes"})); got != "limits[0].code NOTFOUND limits[1].appName NOMATCH" {
+	if got := told(set(limits.Draft{Code: "SHOE_LIMIT", Value: "1"}, limits.Draft{Code: wireDay, Value: "1", Application: "Shoes"})); got != "limits[0].code NOTFOUND limits[1].appName NOTFOUND" {
+		t.Error(got)
+	}
+	if got := told(set(limits.Draft{Code: wireDay, Value: "1", Application: "Foreign_Exchange"})); got != "limits[0].appName NOMATCH" {
 		t.Error(got)
 	}
 	got := ceilings(t, bank, customer.UID)

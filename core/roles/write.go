@@ -27,6 +27,8 @@ var (
 	ErrTaken = fault.New(fault.Conflict, "role.taken", "another role of the customer has this name").On("name")
 	// ErrBeyond is a role that grants more than who makes or changes it may.
 	ErrBeyond = fault.New(fault.Denied, "role.beyond", "nobody can grant what they do not have").On("applications")
+	// ErrWaits is a role that somebody is to have and that waits for approval itself.
+	ErrWaits = fault.New(fault.State, "role.waits", "the role waits for approval: nobody can have it before a second person has agreed")
 	// ErrBanks is a role that the bank made for a customer: the customer's side cannot change it.
 	ErrBanks = fault.New(fault.Denied, "role.banks", "the bank made this role: only the bank can change it")
 	// ErrOwn is a role of the person who wants to change it.
@@ -258,7 +260,7 @@ func taken(err error) error {
 }
 
 // NamedTx reads the active roles of a customer with these names, for a user who is to have them, and keeps them as
-// they are until then. A name that no active role has is a fault on its field.
+// they are until then. A name that no role has, or one that waits for approval, is a fault on its field.
 func (s *Service) NamedTx(ctx context.Context, tx *changes.Tx, of customers.UID, names []string) ([]*Role, error) {
 	folded := make([]string, len(names))
 	for i, name := range names {
@@ -266,13 +268,18 @@ func (s *Service) NamedTx(ctx context.Context, tx *changes.Tx, of customers.UID,
 	}
 	var all []*Role
 	err := tx.NewSelect().Model(&all).Where("r.tenant = ?", tx.Caller.Tenant).Where("r.customer = ?", of).
-		Where(`lower(r.name COLLATE "C") IN ?`, bun.Tuple(folded)).Where("r.status = ?", Active).OrderExpr("r.number").For("SHARE").Scan(ctx)
+		Where(`lower(r.name COLLATE "C") IN ?`, bun.Tuple(folded)).OrderExpr("r.number").For("SHARE").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read roles by their names: %w", err)
 	}
 	for i, name := range names {
-		if !slices.ContainsFunc(all, func(r *Role) bool { return ident.Same(r.Name, name) }) {
-			return nil, fault.Field("user", "roleNames["+strconv.Itoa(i)+"]", fault.Unknown, "is not a role of the customer")
+		field := "roleNames[" + strconv.Itoa(i) + "]"
+		at := slices.IndexFunc(all, func(r *Role) bool { return ident.Same(r.Name, name) })
+		if at < 0 {
+			return nil, fault.Field("user", field, fault.Unknown, "is not a role of the customer")
+		}
+		if all[at].Status != Active {
+			return nil, ErrWaits.On(field)
 		}
 	}
 	return all, nil

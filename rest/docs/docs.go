@@ -8,6 +8,7 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"embed"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -35,10 +36,24 @@ type file struct {
 	tag         string
 }
 
+// Options are what the page shows beside the document.
+type Options struct {
+	Codes any   `json:"codes"` // the table of failures: a list of area, status, code and when
+	Keys  []Key `json:"keys"`  // of the demo bank, to sign in with; none anywhere else
+}
+
+// Key is an API key that everybody may know, because its bank is a demonstration.
+type Key struct {
+	Key    string `json:"key"`
+	Secret string `json:"secret"`
+	Who    string `json:"who"`
+}
+
 // Handler serves the page at /docs, its files below it, and spec, the OpenAPI document in YAML, at
 // /openapi.yaml. All of it is public: the page holds no data, and a try-out asks for a key.
-func Handler(spec []byte) http.Handler {
+func Handler(spec []byte, o Options) http.Handler {
 	files := load()
+	files["/docs/index.html"] = plain("text/html; charset=utf-8", page(o))
 	files["/openapi.yaml"] = plain("application/yaml; charset=utf-8", spec)
 	files["/docs"] = files["/docs/index.html"]
 	files["/docs/"] = files["/docs/index.html"]
@@ -57,6 +72,21 @@ func Handler(spec []byte) http.Handler {
 			found.serve(w, r)
 		}
 	})
+}
+
+// page is index.html with the options written into its data element. json.Marshal escapes <, > and &, so no text can
+// close that element.
+func page(o Options) []byte {
+	settings, err := json.Marshal(o)
+	if err != nil {
+		panic(err) // texts and numbers
+	}
+	index, err := src.ReadFile("src/index.html")
+	const element = `<script type="application/json" id="settings">`
+	if err != nil || bytes.Count(index, []byte(element)) != 1 {
+		panic("docs: index.html has no settings element") // embedded: absent only in a broken build
+	}
+	return bytes.Replace(index, []byte(element), append([]byte(element), settings...), 1)
 }
 
 func load() map[string]file {

@@ -29,7 +29,7 @@ func TestSwaggerUIIsTheVersionThatIsLocked(t *testing.T) {
 func TestDocumentIsServedAsItIs(t *testing.T) {
 	t.Parallel()
 	spec := readFile(t, "testdata/openapi.yaml")
-	answer := ask(docs.Handler(spec), http.MethodGet, "/openapi.yaml", nil)
+	answer := ask(docs.Handler(spec, docs.Options{}), http.MethodGet, "/openapi.yaml", nil)
 	if got := read(t, answer); got != string(spec) || answer.Header.Get("Content-Type") != "application/yaml; charset=utf-8" {
 		t.Errorf("%s: %d of %d bytes as %s", answer.Status, len(got), len(spec), answer.Header.Get("Content-Type"))
 	}
@@ -37,7 +37,7 @@ func TestDocumentIsServedAsItIs(t *testing.T) {
 
 func TestPageLoadsOnlyItsOwnFiles(t *testing.T) {
 	t.Parallel()
-	handler := docs.Handler(nil)
+	handler := docs.Handler(nil, docs.Options{})
 	for _, path := range []string{"/docs", "/docs/"} {
 		answer := ask(handler, http.MethodGet, path, nil)
 		if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "text/html; charset=utf-8" {
@@ -59,9 +59,25 @@ func TestPageLoadsOnlyItsOwnFiles(t *testing.T) {
 	}
 }
 
+func TestThePageKnowsItsKeysAndCodesAndNothingBreaksOutOfThem(t *testing.T) {
+	t.Parallel()
+	settings := regexp.MustCompile(`(?s)<script type="application/json" id="settings">(.*?)</script>`)
+	for want, options := range map[string]docs.Options{
+		`{"codes":null,"keys":null}`: {},
+		`{"codes":["\u003c/script\u003e"],"keys":[{"key":"demo-x","secret":"demo-x-secret","who":"Anybody"}]}`: {
+			Codes: []string{"</script>"}, Keys: []docs.Key{{Key: "demo-x", Secret: "demo-x-secret", Who: "Anybody"}},
+		},
+	} {
+		found := settings.FindStringSubmatch(read(t, ask(docs.Handler(nil, options), http.MethodGet, "/docs", nil)))
+		if len(found) != 2 || found[1] != want {
+			t.Errorf("settings are %q, want %s", found, want)
+		}
+	}
+}
+
 func TestFilesAreAskedForOnlyWhenChanged(t *testing.T) {
 	t.Parallel()
-	handler := docs.Handler([]byte("openapi: 3.0.3\n"))
+	handler := docs.Handler([]byte("openapi: 3.0.3\n"), docs.Options{})
 	for _, path := range []string{"/docs", "/docs/page.js", "/docs/swagger-ui-bundle.js", "/openapi.yaml"} {
 		first := ask(handler, http.MethodGet, path, map[string]string{"Accept-Encoding": "gzip"})
 		again := ask(handler, http.MethodGet, path, map[string]string{"Accept-Encoding": "gzip", "If-None-Match": first.Header.Get("ETag")})
@@ -73,7 +89,7 @@ func TestFilesAreAskedForOnlyWhenChanged(t *testing.T) {
 
 func TestClientsWithoutGzipReadPlainFiles(t *testing.T) {
 	t.Parallel()
-	handler := docs.Handler(nil)
+	handler := docs.Handler(nil, docs.Options{})
 	packed := ask(handler, http.MethodGet, "/docs/swagger-ui.css", map[string]string{"Accept-Encoding": "gzip"})
 	plain := ask(handler, http.MethodGet, "/docs/swagger-ui.css", nil)
 	if packed.Header.Get("Content-Encoding") != "gzip" || plain.Header.Get("Content-Encoding") != "" {
@@ -86,7 +102,7 @@ func TestClientsWithoutGzipReadPlainFiles(t *testing.T) {
 
 func TestNothingElseIsServed(t *testing.T) {
 	t.Parallel()
-	handler := docs.Handler(nil)
+	handler := docs.Handler(nil, docs.Options{})
 	for _, path := range []string{"/docs/none.js", "/docs/sources.sha256", "/docs/swagger-ui.css.gz", "/openapi.json"} {
 		if answer := ask(handler, http.MethodGet, path, nil); answer.StatusCode != http.StatusNotFound {
 			t.Errorf("%s: %s", path, answer.Status)

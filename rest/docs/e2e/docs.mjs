@@ -63,6 +63,36 @@ try {
   if (process.env.SCREENSHOT_TRIED) await page.screenshot({ path: process.env.SCREENSHOT_TRIED });
   seen('GET /v2/customers/1000001 answers 200 with that token');
 
+  assert.ok((await page.locator('.info').textContent()).includes(`${base.origin}/auth/realms/sandbox/`), 'the curl names this address');
+  assert.equal(await page.locator('.opblock-tag[data-is-open=true]').filter({ hasText: 'Former' }).count(), 0, 'what was before is folded');
+  assert.ok((await page.locator('.opblock-tag').filter({ hasText: 'Former' }).count()) > 3);
+  seen('the curl names the address that serves it, and older generations are folded');
+
+  await page.reload();
+  await page.getByRole('button', { name: 'demo-partner' }).click();
+  await page.getByText('Signed in as demo-partner').waitFor();
+  const search = page.locator('#operations-Customers-searchCustomersV2');
+  await search.locator('.opblock-summary-control').click();
+  await search.getByRole('button', { name: 'Execute' }).click();
+  await search.locator('.live-responses-table .response-col_status', { hasText: '200' }).waitFor();
+  await search.getByText('customers_v2_search').first().waitFor({ state: 'attached' });
+  seen('a demo key signs in with one press, and the operation shows its example');
+
+  const signatories = page.locator('#codes details', { hasText: 'Signatories' });
+  await signatories.locator('summary').click();
+  await signatories.getByText('SIG_EMAIL_CONFLICT').waitFor();
+  if (process.env.SCREENSHOT_CODES) await signatories.screenshot({ path: process.env.SCREENSHOT_CODES });
+  seen('the table of codes unfolds');
+
+  await page.emulateMedia({ colorScheme: 'dark' });
+  for (const [width, name] of [[1280, 'WIDE'], [420, 'NARROW']]) {
+    await page.setViewportSize({ width, height: 900 });
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    assert.ok(over <= 0, `the page is ${over} wider than the window of ${width}`);
+    if (process.env[`SCREENSHOT_DARK_${name}`]) await page.screenshot({ path: process.env[`SCREENSHOT_DARK_${name}`] });
+  }
+  seen('it is dark where that is asked for, and no wider than the window');
+
   assert.deepEqual(outside, [], 'requests to other hosts');
   assert.deepEqual(complaints, [], 'errors in the console');
   seen('no request left the host, no error stood in the console');

@@ -2,30 +2,45 @@
 // key, secret and token live in the page's memory.
 'use strict';
 
+const settings = JSON.parse(document.getElementById('settings').textContent);
 const field = document.getElementById('tenant');
-const note = document.getElementById('tenant-note');
-const realm = /\/auth\/realms\/([^/]+)\//;
+const realm = /\/auth\/realms\/([^/]+)\//g;
 
-// The document names one tenant's token address; the field on top puts another in its place.
-// Authorize, try-out and the copied curl all follow.
-function withTenant(document) {
+// Swagger UI has a dark side of its own, behind a class.
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const shade = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', shade);
+shade();
+
+const tokenPath = () => `/auth/realms/${encodeURIComponent(field.value.trim())}/`;
+
+// The document names one address, one tenant and no key. In their place stand the address that serves
+// the page, the tenant of the field on top and, in a demo, a key that works: whatever is copied works as it is.
+function withPlace(document) {
   for (const scheme of Object.values(document?.components?.securitySchemes ?? {})) {
     for (const flow of Object.values(scheme.flows ?? {})) {
       for (const name of ['tokenUrl', 'refreshUrl', 'authorizationUrl']) {
         if (!flow[name]) continue;
-        field.value ||= realm.exec(flow[name])?.[1] ?? '';
-        flow[name] = flow[name].replace(realm, `/auth/realms/${encodeURIComponent(field.value.trim())}/`);
+        field.value ||= [...flow[name].matchAll(realm)][0]?.[1] ?? '';
+        flow[name] = flow[name].replace(realm, tokenPath());
       }
     }
+  }
+  if (document?.info?.description) {
+    const [key] = settings.keys ?? [];
+    document.info.description = document.info.description
+      .replaceAll('http://127.0.0.1:8080', location.origin)
+      .replace(realm, tokenPath())
+      .replaceAll('KEY:SECRET', key ? `${key.key}:${key.secret}` : 'KEY:SECRET');
   }
   return document;
 }
 
-const tenantPlugin = () => ({
+const placePlugin = () => ({
   statePlugins: {
     spec: {
       wrapActions: {
-        updateJsonSpec: (original) => (document) => original(withTenant(structuredClone(document))),
+        updateJsonSpec: (original) => (document) => original(withPlace(structuredClone(document))),
       },
     },
   },
@@ -34,7 +49,7 @@ const tenantPlugin = () => ({
 const ui = SwaggerUIBundle({
   url: '/openapi.yaml',
   dom_id: '#reference',
-  plugins: [tenantPlugin],
+  plugins: [placePlugin],
   deepLinking: true,
   docExpansion: 'list',
   defaultModelsExpandDepth: 0,
@@ -43,15 +58,24 @@ const ui = SwaggerUIBundle({
   persistAuthorization: false,
   tryItOutEnabled: true,
   validatorUrl: null,
+  onComplete: foldFormer,
 });
 
 ui.initOAuth({ scopes: 'roles' }); // every operation asks for this one
+
+// What is current stands open, what was before is folded, unless the address points at it.
+function foldFormer() {
+  for (const tag of ui.specSelectors.tags().toJS()) {
+    if (!tag.name.startsWith('Former') || location.hash.includes(encodeURIComponent(tag.name))) continue;
+    ui.layoutActions.show(['operations-tag', tag.name], false);
+  }
+}
 
 field.addEventListener('change', () => {
   if (!field.value.trim()) return;
   const authorized = Object.keys(ui.authSelectors.authorized()?.toJS() ?? {});
   if (authorized.length > 0) ui.authActions.logout(authorized); // a token counts for one tenant
-  note.textContent = authorized.length > 0 ? 'Authorize again for this tenant.' : '';
+  tell(authorized.length > 0 ? 'Authorize again for this tenant.' : '');
   ui.specActions.updateJsonSpec(ui.specSelectors.specJson().toJS());
 });
 
@@ -59,3 +83,60 @@ document.getElementById('tenant-form').addEventListener('submit', (event) => {
   event.preventDefault();
   field.blur();
 });
+
+function tell(text) {
+  const note = document.getElementById('note');
+  note.textContent = text;
+  note.hidden = text === '';
+}
+
+// The demo bank's keys, where this is the demo bank: one press, and every try-out has a token.
+const keys = document.getElementById('keys');
+for (const { key, secret, who } of settings.keys ?? []) {
+  const button = element('button', key);
+  button.type = 'button';
+  button.title = who;
+  button.addEventListener('click', () => signIn(key, secret, who));
+  keys.append(button);
+  keys.hidden = false;
+}
+
+async function signIn(key, secret, who) {
+  try {
+    const answer = await fetch(`${tokenPath()}protocol/openid-connect/token`, {
+      method: 'POST',
+      headers: { Authorization: `Basic ${btoa(`${key}:${secret}`)}` },
+      body: new URLSearchParams({ grant_type: 'client_credentials' }),
+    });
+    const body = await answer.json();
+    if (!answer.ok) throw new Error(body.error_description);
+    ui.preauthorizeApiKey('bearer', body.access_token);
+    tell(`Signed in as ${key}: ${who}. The token lasts ${body.expires_in / 3600} hours.`);
+  } catch (why) {
+    tell(`Not signed in as ${key}: ${why.message}`);
+  }
+}
+
+// The table of codes: the areas folded, each with its codes.
+const codes = document.getElementById('codes');
+for (const [area, lines] of Object.entries(Object.groupBy(settings.codes ?? [], (c) => c.area))) {
+  const table = element('table');
+  table.append(row('th', ['Status', 'Code', 'When']));
+  for (const { status, code, when } of lines) table.append(row('td', [status, code || '–', when]));
+  const part = element('details');
+  part.append(element('summary', area), table);
+  codes.append(part);
+  codes.hidden = false;
+}
+
+function row(kind, texts) {
+  const line = element('tr');
+  line.append(...texts.map((text) => element(kind, text)));
+  return line;
+}
+
+function element(name, text = '') {
+  const made = document.createElement(name);
+  made.textContent = text;
+  return made;
+}

@@ -1,0 +1,122 @@
+package rest_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"net/http"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"bankgraph/core/accounts"
+	"bankgraph/core/contacts"
+	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
+)
+
+// nullable are the members that the published schemas let be null (contract, accounts 4.4, and the envelopes).
+var nullable = []string{"reason", "externalAccount", "balanceType", "achCompanyId", "code", "message", "data"}
+
+func TestOnlyWhatIsPublishedSoIsNull(t *testing.T) {
+	t.Parallel()
+	views, err := filepath.Glob("views_*.go")
+	if err != nil || len(views) == 0 {
+		t.Fatal(err)
+	}
+	for _, view := range views {
+		file, err := parser.ParseFile(token.NewFileSet(), view, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			field, ok := n.(*ast.Field)
+			if !ok || field.Tag == nil {
+				return true
+			}
+			name, options, _ := strings.Cut(reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("json"), ",")
+			if _, pointer := field.Type.(*ast.StarExpr); pointer && options != "omitzero" && !slices.Contains(nullable, name) {
+				t.Errorf("%s: %s would be null without a value: it must be left out", view, name)
+			}
+			return true
+		})
+	}
+	doc := readDocument(t)
+	for name, schema := range doc.Components.Schemas {
+		everyMember(schema.Value, name, func(at, member string, s *openapi3.Schema) {
+			if s.Nullable && !slices.Contains(nullable, member) {
+				t.Errorf("%s is documented to be null", at)
+			}
+		})
+	}
+}
+
+// A word of a list is one of the list, or the member is not there.
+func TestNoEnumerationHasAnEmptyWord(t *testing.T) {
+	t.Parallel()
+	for name, schema := range readDocument(t).Components.Schemas {
+		everyMember(schema.Value, name, func(at, _ string, s *openapi3.Schema) {
+			if slices.Contains(s.Enum, any("")) {
+				t.Errorf("%s may be empty", at)
+			}
+		})
+	}
+}
+
+func everyMember(schema *openapi3.Schema, at string, look func(at, member string, s *openapi3.Schema)) {
+	for member, field := range fieldsOf(schema) {
+		look(at+"."+member, member, field.Value)
+		everyMember(field.Value, at+"."+member, look)
+	}
+	if schema.Items != nil {
+		everyMember(schema.Items.Value, at+"[]", look)
+	}
+}
+
+// What has nothing but what it must have is shown by every operation. The interface under test holds each answer to the
+// document, which knows no null and no empty word there.
+func TestWhatHasNoValueIsLeftOut(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	b.bare.Profile = customers.Profile{}
+	account := b.Account(b.bare, func(a *accounts.Account) { a.SystemOfRecord = accounts.OtherCore })
+	contact := b.Contact(b.bare, func(k *contacts.Contact) { k.Bank.AccountType, k.Bank.AccountSubType = "", "" })
+	b.Sweep(account, func(w *accounts.Sweep) {
+		w.ToContact, w.BalanceType, w.Frequency, w.DayOfWeek, w.DayOfMonth = &contact.UID, accounts.Zero, accounts.Daily, "", 0
+	})
+	for _, o := range operations {
+		if strings.Contains(o.path, "{U}") || strings.Contains(o.path, "{R}") || o.method == http.MethodPost && o.name == "limits_check" {
+			continue // of acme, and 204
+		}
+		answer := b.at(b.program(), o, b.bare.UID, account.UID, contact.UID, coretest.AccountNumber(account.UID))
+		if answer.status != http.StatusOK {
+			t.Errorf("%s: %d %s", o.name, answer.status, answer.body)
+		}
+		if strings.HasSuffix(o.name, "_search") && strings.HasPrefix(o.name, "customers_") {
+			continue // shows others too
+		}
+		for _, word := range []string{"detailsOfCharge", "detailsofCharge", "ledgerBalance", "callbackLimit", "ExposureLimit", "dayOfWeek", "dayOfMonth", "sweepIn", "sweepFrom", "range"} {
+			if strings.Contains(answer.body, `"`+word) || strings.Contains(answer.body, word+`":null`) {
+				t.Errorf("%s says %s of what has none: %s", o.name, word, answer.body)
+			}
+		}
+	}
+}
+
+func TestASweepThatIsNotThereIsNoContent(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	at := fmt.Sprintf("/v1/customers/%s/accounts/%s/sweeps/", b.acme.UID, b.operating.UID)
+	if answer := b.get(b.program(), at+"in"); answer.status != http.StatusNoContent || answer.body != "" {
+		t.Errorf("%d %s", answer.status, answer.body)
+	}
+	b.get(b.program(), at+"up").refused(t, "no direction", http.StatusBadRequest, "SWEEP_DIRECTION_INVALID", "direction")
+	other := fmt.Sprintf("/v1/customers/%s/accounts/%s/sweeps/in", b.acme.UID, b.hidden.UID)
+	b.get(b.program(), other).refused(t, "another's account", http.StatusBadRequest, "SWEEP_ACCOUNTUID_NOTFOUND", "no such account")
+	b.call(b.program(), http.MethodDelete, at+"in", "").refused(t, "nothing to remove", http.StatusBadRequest, "SWEEP_DIRECTION_NOTFOUND", "no sweep")
+}

@@ -1,0 +1,274 @@
+package rest_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/go-cmp/cmp"
+
+	"bankgraph/core/fault"
+	"bankgraph/rest"
+)
+
+// The examples of answers in openapi.yaml are the golden files of this package, so they cannot drift: "go test ./rest
+// -update" writes both. Examples of failures are one file for each area, by status.
+
+// area is a family of operations with codes of its own.
+type area struct {
+	name   string
+	does   string    // the name of an operation of it, as it succeeds
+	wrong  operation // a request that answers 400
+	absent string    // the path of what does not exist, where that is 404
+}
+
+const nobody = "/00000000-0000-4000-8000-000000000000"
+
+var areas = []area{
+	{"customers", "customers_change_v2", operation{"", http.MethodPut, "/v2/customers/{C}", `{"lei": "5493001KJTIIGC8Y1R13"}`}, ""},
+	{"contacts", "contacts_change_v2", operation{"", http.MethodGet, "/customers/{C}/contacts/999", ""}, ""},
+	{"accounts", "accounts_v2_change", operation{"", http.MethodGet, "/v2/customers/{C}/accounts/999", ""}, ""},
+	{"account_actions", "accounts_v2_close", operation{"", http.MethodPatch, "/v2/customers/{C}/accounts/{X}", `{"reason": "paid back"}`}, ""},
+	{"accounts_v3", "accounts_v3_change", operation{"", http.MethodPatch, "/v3/customers/{C}/accounts/{X}", `{"accountNumber": "{N}"}`}, ""},
+	{"sweeps", "sweeps_set_in", operation{"", http.MethodPost, "/v1/customers/{C}/accounts/{A}/sweeps/{in}", `{"balanceType": "Target", "targetBalance": 5}`}, ""},
+	{"lookup", "lookup", operation{"", http.MethodGet, "/v1/customers/lookup/000", ""}, ""},
+	{"limit_check", "limits_check", operation{"", http.MethodPost, "/v1/customers/{C}/limits", `{"paymentAmount": 1}`}, ""},
+	{"limit_update", "limits_change", operation{"", http.MethodPatch, "/v1/customers/{C}/limits", `[{"entityLimitId": "NOBODYS", "entityLimitValue": "1"}]`}, ""},
+	{"fees", "fees_add", operation{"", http.MethodPost, "/v1/customers/{C}/fees", `{"application": "Payments", "feeTier": "Lead", "feeName": "ON", "product": "Outgoing Payment"}`}, ""},
+	{"signatories", "signatories_add", operation{"", http.MethodPost, "/v1/customers/{C}/signatories", `{"fullName": "Ada Byron", "emailAddress": "ada", "phoneNumber": "(614) 555-0123"}`}, ""},
+	{"users", "users_change", operation{"", http.MethodPut, people + "/users/{U}", `{"roleNames": ["Nobodys"]}`}, people + "/users" + nobody},
+	{"roles", "roles_create", operation{"", http.MethodPost, people + "/roles", `{"name": "Viewer"}`}, people + "/roles" + nobody},
+}
+
+// areaOf is the area of a documented operation.
+func areaOf(method, path string) string {
+	switch {
+	case strings.Contains(path, "/realms/"):
+		return "token"
+	case strings.HasSuffix(path, "/limits"):
+		return map[string]string{http.MethodPost: "limit_check", http.MethodPatch: "limit_update"}[method]
+	case strings.Contains(path, "/sweeps/"):
+		return "sweeps"
+	case strings.Contains(path, "/accounts") && strings.HasPrefix(path, "/v3"):
+		return "accounts_v3"
+	case strings.Contains(path, "/accounts") && method == http.MethodPatch:
+		return "account_actions"
+	}
+	for _, part := range []string{"lookup", "fees", "signatories", "users", "roles", "accounts", "contacts", "beneficiary"} {
+		if strings.Contains(path, "/"+part) {
+			return map[string]string{"beneficiary": "contacts"}[part] + strings.TrimPrefix(part, "beneficiary")
+		}
+	}
+	return "customers"
+}
+
+func TestEveryFailureAnswersItsGoldenBody(t *testing.T) {
+	t.Parallel()
+	for _, a := range areas {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			refusedGolden(t, a.name, newBank(t).refusals(a))
+		})
+	}
+}
+
+// refusals are the failures of an area, by status.
+func (b *bank) refusals(a area) map[int]string {
+	b.t.Helper()
+	o := everything()[slices.IndexFunc(everything(), func(o operation) bool { return o.name == a.does })]
+	reused := o
+	reused.body = changed.ReplaceAllString(o.body, "${1}X${2}")
+	large, media := b.keyed(o, "l"), b.keyed(o, "m")
+	large.ContentLength = 1 << 20
+	media.Header.Set("Content-Type", "text/plain")
+	b.send(b.program(), b.keyed(o, "k"))
+	all := map[int]string{
+		http.StatusBadRequest:   b.send(b.program(), b.keyed(a.wrong, "w")).body,
+		http.StatusUnauthorized: b.ask(b.Nobody(), o).body,
+		http.StatusForbidden:    b.ask(b.As(), o).body,
+		http.StatusConflict:     b.send(b.program(), b.keyed(reused, "k")).body,
+	}
+	if a.absent != "" {
+		all[http.StatusNotFound] = b.ask(b.program(), operation{"", http.MethodGet, a.absent, ""}).body
+	}
+	if o.body != "" {
+		all[http.StatusRequestEntityTooLarge] = b.send(b.program(), large).body
+		all[http.StatusUnsupportedMediaType] = b.send(b.program(), media).body
+	}
+	for status, err := range map[int]error{
+		http.StatusTooManyRequests:     &fault.Fault{Kind: fault.TooMany, Message: "too many requests with this API key, try again in a moment"},
+		http.StatusInternalServerError: errors.New("disk on fire"),
+		http.StatusServiceUnavailable:  &fault.Fault{Kind: fault.Unavailable, Message: "the bank is busy, try again in a moment"},
+	} {
+		w := httptest.NewRecorder()
+		rest.New(b.Core, rest.Options{Log: slog.New(slog.DiscardHandler)}).Refuse(w, b.keyed(a.wrong, "r").WithContext(b.program()), err)
+		if w.Code == status {
+			all[status] = w.Body.String()
+		}
+	}
+	if !strings.Contains(all[http.StatusConflict], "idempotency key") {
+		delete(all, http.StatusConflict) // nothing is changed: there is no conflict
+	}
+	return all
+}
+
+func refusedGolden(t *testing.T, area string, all map[int]string) {
+	t.Helper()
+	bodies := map[string]json.RawMessage{}
+	for status, body := range all {
+		bodies[strconv.Itoa(status)] = json.RawMessage(body)
+	}
+	text, err := json.MarshalIndent(bodies, "", "  ")
+	if err != nil {
+		t.Fatalf("%s: %v %v", area, err, all)
+	}
+	golden(t, "refused_"+area, string(text)+"\n")
+}
+
+func basicOf(key, secret string) string {
+	r := &http.Request{Header: http.Header{}}
+	r.SetBasicAuth(key, secret)
+	return r.Header.Get("Authorization")
+}
+
+// oneTime is what differs from one token, key or bank to the next.
+var oneTime = regexp.MustCompile(`"(access_token|refresh_token|kid|x|y)":"[^"]*"`)
+
+func TestTokenServiceAnswersItsGoldenBodies(t *testing.T) {
+	t.Parallel()
+	r := newRealm(t, rest.TokenLimits{})
+	said := func(w *httptest.ResponseRecorder) said {
+		body := strings.ReplaceAll(w.Body.String(), r.path, "/auth/realms/sandbox")
+		return said{status: w.Code, body: oneTime.ReplaceAllString(body, `"$1":"…"`)}
+	}
+	basic := basicOf("portal", r.secret)
+	said(r.post("grant_type=client_credentials", "Authorization", basic)).golden(t, "token_issue")
+	keys, _ := r.get(r.path + "/protocol/openid-connect/certs")
+	said(keys).golden(t, "token_keys")
+	service, _ := r.get(r.path + "/.well-known/openid-configuration")
+	said(service).golden(t, "token_discovery")
+	all := map[int]string{
+		http.StatusBadRequest:            r.post("grant_type=password", "Authorization", basic).Body.String(),
+		http.StatusUnauthorized:          r.post("grant_type=client_credentials", "Authorization", basicOf("portal", "wrong")).Body.String(),
+		http.StatusRequestEntityTooLarge: r.post("grant_type=client_credentials&scope="+strings.Repeat("x", 1<<20), "Authorization", basic).Body.String(),
+	}
+	absent, _ := r.get("/auth/realms/no-such-bank/protocol/openid-connect/certs")
+	all[http.StatusNotFound] = absent.Body.String()
+	for status, err := range map[int]error{
+		http.StatusTooManyRequests:     &fault.Fault{Kind: fault.TooMany, Message: "too many requests, try again in a moment"},
+		http.StatusInternalServerError: errors.New("disk on fire"),
+		http.StatusServiceUnavailable:  &fault.Fault{Kind: fault.Unavailable, Message: "the bank is busy, try again in a moment"},
+	} {
+		w := httptest.NewRecorder()
+		rest.RefuseToken(w, nil, err)
+		all[status] = w.Body.String()
+	}
+	refusedGolden(t, "token", all)
+}
+
+// generated is where the examples begin in openapi.yaml.
+const generated = "\n  # Written by \"go test ./rest -update\" from the golden files of testdata: not by hand.\n  examples:\n"
+
+func TestExamplesOfAnswersAreTheGoldenFiles(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	by, _, _ := strings.Cut(string(text), generated)
+	want := strings.TrimRight(by, "\n") + "\n" + generated + examples(t)
+	if *update {
+		if err := os.WriteFile("openapi.yaml", []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if diff := cmp.Diff(want, string(text)); diff != "" {
+		t.Errorf("openapi.yaml is stale: go test ./rest -update, twice\n%s", diff)
+	}
+}
+
+// examples are the golden bodies as YAML.
+func examples(t *testing.T) string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.golden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var yaml strings.Builder
+	write := func(name string, body []byte) {
+		var pretty bytes.Buffer
+		if err := json.Indent(&pretty, bytes.TrimSpace(body), "        ", "  "); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		yaml.WriteString("    " + name + ":\n      value:\n        " + pretty.String() + "\n")
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".golden")
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(name, "refused_") {
+			if _, body, there := bytes.Cut(text, []byte("\n{")); there && !strings.HasPrefix(name, "failure_") {
+				write(name, append([]byte("{"), body...))
+			}
+			continue
+		}
+		bodies := map[string]json.RawMessage{}
+		if err := json.Unmarshal(text, &bodies); err != nil {
+			t.Fatal(err)
+		}
+		for _, status := range slices.Sorted(maps.Keys(bodies)) {
+			write(name+"_"+status, bodies[status])
+		}
+	}
+	return yaml.String()
+}
+
+func TestEveryAnswerHasItsExample(t *testing.T) {
+	t.Parallel()
+	doc := readDocument(t)
+	for path, item := range doc.Paths.Map() {
+		for method, operation := range item.Operations() {
+			for status, response := range operation.Responses.Map() {
+				media := response.Value.Content.Get("application/json")
+				if media == nil {
+					continue
+				}
+				where := method + " " + path + " " + status
+				if len(media.Examples) == 0 {
+					t.Errorf("%s has no example", where)
+				}
+				failure := "refused_" + areaOf(method, path) + "_" + status
+				if doc.Components.Examples[failure] != nil && !refersTo(media.Examples, failure) {
+					t.Errorf("%s does not show %s", where, failure)
+				}
+				for name, example := range media.Examples {
+					if err := media.Schema.Value.VisitJSON(plainJSON(example.Value.Value)); err != nil {
+						t.Errorf("%s: example %s: %v", where, name, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+func refersTo(all openapi3.Examples, name string) bool {
+	for _, example := range all {
+		if example.Ref == "#/components/examples/"+name {
+			return true
+		}
+	}
+	return false
+}

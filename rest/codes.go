@@ -1,0 +1,83 @@
+package rest
+
+import (
+	"slices"
+	"strings"
+
+	"bankgraph/core/fault"
+)
+
+// Code is a published code of failures: where it comes from, with which status, and when.
+type Code struct {
+	Area   string `json:"area"`
+	Status int    `json:"status"`
+	Code   string `json:"code"` // "" in areas whose failures are a message only
+	When   string `json:"when"`
+}
+
+// families are the dialects by the name that readers know them by.
+var families = []struct {
+	name string
+	dialect
+}{
+	{"Customers", customersV2},
+	{"Contacts", contactsV2},
+	{"Accounts, v3", accountsV3},
+	{"Accounts, v2 and oldest form", accountsV2},
+	{"Accounts, v2 actions", accountActionsV2},
+	{"Sweeps", sweepsV1},
+	{"Signatories", signatoriesV1},
+	{"Users and roles", peopleV1},
+	{"Limit check", limitsV1},
+	{"Limit update", limitUpdateV1},
+	{"Fees", feesV1},
+	{"Lookup", lookupV1},
+}
+
+// Codes are all codes of all areas, read from the dialects: the reference shows them.
+func Codes() []Code {
+	var all []Code
+	for _, family := range families {
+		seen := map[*fault.Fault]bool{}
+		for _, l := range family.lines {
+			if seen[l.is] {
+				continue // the first line that fits counts
+			}
+			seen[l.is] = l.is != nil
+			at := slices.IndexFunc(all, func(c Code) bool { return c.Area == family.name && c.Code == l.code && c.Status == l.status })
+			switch {
+			case at < 0:
+				all = append(all, Code{family.name, l.status, l.code, l.when()})
+			case !strings.Contains(all[at].When, l.when()):
+				all[at].When += "; " + l.when()
+			}
+		}
+	}
+	return all
+}
+
+// when says in words what a line stands for.
+func (l line) when() string {
+	switch {
+	case l.as != nil:
+		return l.as.Message
+	case l.is != nil:
+		return l.is.Message
+	case l.field == "body":
+		return "the body names nothing"
+	case l.field != "":
+		return l.field + " " + problems[l.problem]
+	}
+	return kinds[l.kind]
+}
+
+var problems = map[fault.Problem]string{
+	"": "is wrong in another way", fault.Required: "is missing", fault.Malformed: "does not have its form", fault.Max: "is too long or too large",
+	fault.Min: "is too small", fault.AllZero: "is all zeros", fault.Unknown: "names nothing that there is",
+}
+
+var kinds = map[fault.Kind]string{
+	"": "anything else that is wrong with the request: the message names the field", fault.Unauthenticated: "no valid access token",
+	fault.Denied: "the caller may not do this", fault.TooMany: "too many requests", fault.Unavailable: "the bank cannot answer now",
+	fault.Internal: "the server failed",
+}

@@ -1,0 +1,214 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"bankgraph/core/customers"
+	"bankgraph/core/roles"
+	"bankgraph/core/users"
+)
+
+// What existing clients send, as the published samples of the older generations have it.
+
+func TestOlderFormsSendLimitsOfWhatIsOff(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	at := fmt.Sprintf("/customers/%s/accounts", b.bare.UID)
+	account := `{"accountName": "Sample", "accountNumber": "%s", "accountType": "Deposit", "accountSubType": "Checking", "currency": "USD", "countryCode": "US",
+		"externalReferenceId": "x", "systemOfRecords": "Other Core", "routingNumber": "021000021", "masterGl": "201000", "enableWire": "Yes", %s}`
+	off := `"enableCallbacks": false, "callbackLimit": 100.50, "isUnderWritten": false, "isAchPrefund": false, "debitExposureLimit": 1000, "creditExposureLimit": 1000`
+	for i, generation := range []string{"", "/v2"} {
+		opened := b.call(b.Staff(), http.MethodPost, generation+at, fmt.Sprintf(account, fmt.Sprint("99000", i), off))
+		var body struct{ Data struct{ AccountUID string } }
+		if err := json.Unmarshal([]byte(opened.body), &body); err != nil || opened.status != http.StatusOK {
+			t.Fatalf("%d %s", opened.status, opened.body)
+		}
+		changed := b.call(b.Staff(), http.MethodPut, generation+at+"/"+body.Data.AccountUID, `{"accountName": "Same", `+off+`}`)
+		shown := b.get(b.Staff(), "/v2"+at+"/"+body.Data.AccountUID)
+		if changed.status != http.StatusOK || strings.Contains(shown.body, "imit") {
+			t.Errorf("%d %s\n%s", changed.status, changed.body, shown.body)
+		}
+		some := b.call(b.Staff(), http.MethodPut, generation+at+"/"+body.Data.AccountUID, `{"isAchPrefund": true, "debitExposureLimit": 70, "creditExposureLimit": 80, "achCompanyId": "12"}`)
+		shown = b.get(b.Staff(), "/v2"+at+"/"+body.Data.AccountUID)
+		if some.status != http.StatusOK || !strings.Contains(shown.body, `"debitExposureLimit":70.00`) || strings.Contains(shown.body, "creditExposureLimit") {
+			t.Errorf("%d %s\n%s", some.status, some.body, shown.body)
+		}
+		wrong := b.call(b.Staff(), http.MethodPut, generation+at+"/"+body.Data.AccountUID, `{"callbackLimit": -1}`)
+		wrong.refused(t, "no amount", http.StatusBadRequest, "ACC001", "callbackLimit")
+	}
+	v3 := fmt.Sprintf("/v3/customers/%s/accounts/%s", b.acme.UID, b.pseudo.UID)
+	b.call(b.Staff(), http.MethodPatch, v3, `{"accountFeatures": {"achFeature": {"creditExposureLimit": 5}}}`).
+		refused(t, "v3", http.StatusBadRequest, "ACC001", "creditExposureLimit: needs the account to be underwritten")
+}
+
+func TestWordsOfAnswersAreTakenBack(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	at := fmt.Sprintf("/v3/customers/%s/accounts/%s", b.acme.UID, b.operating.UID)
+	for _, word := range []string{"NationalBankCode", "By ABA", "NID"} {
+		if said := b.call(b.Staff(), http.MethodPatch, at, fmt.Sprintf(`{"bankIdType": %q}`, word)); said.status != http.StatusOK {
+			t.Errorf("%s: %d %s", word, said.status, said.body)
+		}
+	}
+	b.call(b.Staff(), http.MethodPatch, at, `{"bankIdType": "By Address"}`).refused(t, "a routing number is no BIC", http.StatusBadRequest, "ACC001", "routingNumber")
+	for word, kept := range map[string]string{"Acme Core": "Internal Core", "grand river core": "Internal Core", "Internal Core": "Internal Core", "External": "External", "other core": "Other Core"} {
+		loan := fmt.Sprintf("/v3/customers/%s/accounts/%s", b.acme.UID, b.loan.UID)
+		said := b.call(b.Staff(), http.MethodPatch, loan, fmt.Sprintf(`{"systemOfRecords": %q}`, word))
+		if shown := b.get(b.Staff(), loan); said.status != http.StatusOK || !strings.Contains(shown.body, `"systemOfRecords":"`+kept+`"`) {
+			t.Errorf("%s: %d %s %s", word, said.status, said.body, shown.body)
+		}
+	}
+	for _, word := range []string{"Core", " Core", "Other  Core", "Acme", "Corecore"} {
+		b.call(b.Staff(), http.MethodPatch, at, fmt.Sprintf(`{"systemOfRecords": %q}`, word)).refused(t, word, http.StatusBadRequest, "ACC001", "systemOfRecords")
+	}
+}
+
+// An update may send back all that a retrieval has answered: what the update knows of it changes nothing.
+func TestWhatIsReadIsTakenBackWhole(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, thing := range []struct{ method, path, in string }{
+		{http.MethodPut, "/customers/{C}", "[]"},
+		{http.MethodPut, "/v2/customers/{C}", "[]"},
+		{http.MethodPut, "/customers/{C}/accounts/{A}", ""},
+		{http.MethodPut, "/v2/customers/{C}/accounts/{A}", ""},
+		{http.MethodPatch, "/v3/customers/{C}/accounts/{A}", ""},
+		{http.MethodPatch, "/v3/customers/{C}/accounts/{X}", ""},
+		{http.MethodPut, "/customers/{C}/contacts/{K}", ""},
+		{http.MethodPatch, "/v1/customers/{C}/beneficiary/{K}", ""},
+	} {
+		path := b.names(b.acme.UID, b.operating.UID, b.supplier.UID, "").Replace(thing.path)
+		var seen []string
+		for range 2 { // what a test has put into the tables may not be as requests would have stored it: the first time makes it so
+			var read struct{ Data json.RawMessage }
+			shown := b.get(b.Staff(), path)
+			if err := json.Unmarshal([]byte(shown.body), &read); err != nil {
+				t.Fatal(err)
+			}
+			body := string(read.Data)
+			if thing.in == "[]" {
+				body = body[1 : len(body)-1]
+			}
+			if said := b.call(b.Staff(), thing.method, path, body); said.status != http.StatusOK {
+				t.Errorf("%s %s: %d %s\nsent %s", thing.method, thing.path, said.status, said.body, body)
+			}
+			seen = append(seen, b.get(b.Staff(), path).body)
+		}
+		if seen[0] != seen[1] {
+			t.Errorf("%s changed\n%s\nto\n%s", thing.path, seen[0], seen[1])
+		}
+	}
+}
+
+// The oldest form leaves people and words of the bank open: their empty texts are absent, in a new customer and in what an
+// update sends back. What is there an update does not clear.
+func TestTheOldestFormLeavesOpenWhatTheSecondDemands(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	made := b.call(b.Staff(), http.MethodPost, "/customers", `{"externalReferenceId": "e", "legalName": "Old Form", "shortName": "OLDFORM", "customerType": "Consumer", "taxId": "12-3456789",
+		"mailAddressSameAsLegal": true, "legalAddress": {"addressLine1": "1 Lake Rd", "city": "Erie", "state": "PA", "countryCode": "US"},
+		"language": "", "costCenter": "", "relationshipManager": "", "originatingOfficer": "", "note": ""}`)
+	var body struct{ Data struct{ CustomerUID string } }
+	if err := json.Unmarshal([]byte(made.body), &body); err != nil || made.status != http.StatusOK {
+		t.Fatalf("%d %s", made.status, made.body)
+	}
+	blank := `{"note": "x", "language": "", "costCenter": "", "relationshipManager": " ", "originatingOfficer": ""}`
+	for _, generation := range []string{"", "/v2"} {
+		if said := b.call(b.Staff(), http.MethodPut, generation+"/customers/"+body.Data.CustomerUID, blank); said.status != http.StatusOK {
+			t.Errorf("%s: %d %s", generation, said.status, said.body)
+		}
+		b.call(b.Staff(), http.MethodPut, generation+"/customers/"+b.acme.UID.String(), `{"costCenter": ""}`).
+			refused(t, "what is there", http.StatusBadRequest, "CUST001", "costCenter: is required")
+	}
+}
+
+// A code says what is wrong: that another thing has it is no absence.
+func TestConflictsHaveCodesOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	at := fmt.Sprintf("/v3/customers/%s/accounts", b.acme.UID)
+	account := `{"accountName": "Second", "accountNumber": %q, "accountType": "Deposit", "accountSubType": "Checking", "currency": "USD", "countryCode": "US",
+		"systemOfRecords": "Other Core", "routingNumber": "021000021", "masterGl": "201000",
+		"accountFeatures": {"achFeature": {"enableACH": true, "achCompanyId": "1234567890", "enableOffset": true, "defaultOffset": %t}}}`
+	pseudo := `{"accountName": "x", "accountNumber": "77", "accountType": "Deposit", "accountSubType": "Pseudo", "currency": "USD", "countryCode": "US",
+		"systemOfRecords": "Other Core", "routingNumber": "021000021", "masterGl": "1", "fboAccountNumber": "4711"}`
+	for _, c := range []struct{ body, code string }{
+		{fmt.Sprintf(account, number(b.operating), false), "ACCOUNT_ACCOUNTNUMBER_CONFLICT"},
+		{fmt.Sprintf(account, "7788", true), "ACCOUNT_DEFAULTOFFSET_CONFLICT"},
+		{pseudo, "ACCOUNT_FBOACCOUNTNUMBER_NOTFOUND"},
+	} {
+		said := b.call(b.Staff(), http.MethodPost, at, c.body)
+		if said.status != http.StatusBadRequest || !strings.Contains(said.body, `"code":"ACC001"`) || !strings.Contains(said.body, `"errors":[{"code":"`+c.code+`"`) {
+			t.Errorf("%s: %d %s", c.code, said.status, said.body)
+		}
+	}
+	signatory := fmt.Sprintf(`{"fullName": "Twin", "emailAddress": %q, "phoneNumber": "(614) 555-0123"}`, strings.ToUpper(b.treasurer.EmailAddress))
+	b.call(b.Staff(), http.MethodPost, fmt.Sprintf("/v1/customers/%s/signatories", b.acme.UID), signatory).
+		refused(t, "a second signatory", http.StatusBadRequest, "SIG_EMAIL_CONFLICT", "another signatory")
+}
+
+func TestWhatNobodyKnowsIsCalledUnknown(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for body, message := range map[string]string{
+		`{"limits": [{"appName": "Acme Wires", "appLimits": [{"key": "ACH_PAYMENT_LIMIT_PER_DAY", "value": "1"}]}]}`:       "limits[0].appName: no application with limits is called so",
+		`{"limits": [{"appName": "Payments", "appLimits": [{"key": "NOBODYS", "value": "1"}]}]}`:                           "limits[0].appLimits[0].key: no limit is called so",
+		`{"limits": [{"appName": "Foreign_Exchange", "appLimits": [{"key": "ACH_PAYMENT_LIMIT_PER_DAY", "value": "1"}]}]}`: "limits[0].appName: the limit ACH_PAYMENT_LIMIT_PER_DAY is one of Payments",
+	} {
+		b.call(b.Staff(), http.MethodPut, "/v2/customers/"+b.acme.UID.String(), body).refused(t, body, http.StatusBadRequest, "CUST001", message)
+	}
+	waiting := b.Role(b.acme, func(r *roles.Role) { r.Name, r.Status = "Releaser", roles.Pending })
+	at := fmt.Sprintf("/api/user-management/v1/customers/%s/users/%s", b.acme.UID, b.ruth.UID)
+	for name, message := range map[string]string{waiting.Name: "roleNames[0]: the role waits for approval", "Nobodys": "roleNames[0]: is not a role of the customer"} {
+		b.call(b.Staff(), http.MethodPut, at, fmt.Sprintf(`{"roleNames": [%q]}`, name)).refused(t, name, http.StatusBadRequest, "", message)
+	}
+}
+
+func TestPeopleHaveTheNamesThatTheyHave(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	at := fmt.Sprintf("/api/user-management/v1/customers/%s/users/%s", b.acme.UID, b.ruth.UID)
+	for _, name := range []string{"St. John", "J.R.R.", "van 't Hoff", "Nguyễn", "علی\u200cرضا"} {
+		if said := b.call(b.Staff(), http.MethodPut, at, fmt.Sprintf(`{"lastName": %q}`, name)); said.status != http.StatusOK {
+			t.Errorf("%s: %d %s", name, said.status, said.body)
+		}
+		signatory := fmt.Sprintf(`{"fullName": %q}`, "Ann "+name)
+		if said := b.call(b.Staff(), http.MethodPatch, fmt.Sprintf("/v1/customers/%s/signatories/%s", b.acme.UID, b.treasurer.UID), signatory); said.status != http.StatusOK {
+			t.Errorf("%s: %d %s", name, said.status, said.body)
+		}
+	}
+	for _, name := range []string{"Jo\u200bhn", "\u202enhoJ", "Jo\u200dhn", "Jo\u3164hn", "John3"} {
+		text, _ := json.Marshal(map[string]string{"lastName": name})
+		b.call(b.Staff(), http.MethodPut, at, string(text)).refused(t, name, http.StatusBadRequest, "", "lastName")
+	}
+}
+
+func TestOtherEditionsOfTheContractFindTheirPaths(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	user := func(c *customers.Customer, u *users.User, of string) string {
+		return fmt.Sprintf("/api/user-management/v1/%s/%s/users/%s", of, c.UID, u.UID)
+	}
+	plural, singular := b.get(b.program(), user(b.acme, b.ruth, "customers")), b.get(b.program(), user(b.acme, b.ruth, "customer"))
+	if singular.status != http.StatusOK || singular.body != plural.body || singular.header.Get("ETag") != plural.header.Get("ETag") {
+		t.Errorf("%d %s", singular.status, singular.body)
+	}
+	b.get(b.program(), user(b.direct, b.ruth, "customer")).refused(t, "another's", http.StatusForbidden, "", "not the caller's")
+	at := user(b.acme, b.ruth, "customers")
+	for _, step := range []struct {
+		action string
+		status int
+	}{{"suspend", http.StatusOK}, {"suspend", http.StatusBadRequest}, {"activate", http.StatusOK}} {
+		said := b.call(b.program(), http.MethodPatch, at+"/"+step.action, "")
+		if said.status != step.status || step.status == http.StatusOK && said.body != "" {
+			t.Errorf("%s: %d %s", step.action, said.status, said.body)
+		}
+	}
+	if said := b.call(b.program(), http.MethodPut, at+"/suspend", ""); said.status != http.StatusNoContent {
+		t.Errorf("PUT: %d", said.status)
+	}
+}
