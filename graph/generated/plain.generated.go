@@ -3060,6 +3060,7 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"DeleteAccountInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputDeleteAccountInput(ctx, nil, v) },
 	"ExternalAccountInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputExternalAccountInput(ctx, nil, v) },
 	"IntermediaryBankInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputIntermediaryBankInput(ctx, nil, v) },
+	"LinkSubjectInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputLinkSubjectInput(ctx, nil, v) },
 	"OpenAccountInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputOpenAccountInput(ctx, nil, v) },
 	"ProfileInput":          func(ctx context.Context, v any) (any, error) { return unmarshalInputProfileInput(ctx, nil, v) },
 	"RefuseChangeInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
@@ -3073,5 +3074,6 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"SetSweepInput":        func(ctx context.Context, v any) (any, error) { return unmarshalInputSetSweepInput(ctx, nil, v) },
 	"SuspendCustomerInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendCustomerInput(ctx, nil, v) },
 	"SuspendUserInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendUserInput(ctx, nil, v) },
+	"UnlinkSubjectInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputUnlinkSubjectInput(ctx, nil, v) },
 	"UserFilter":           func(ctx context.Context, v any) (any, error) { return unmarshalInputUserFilter(ctx, nil, v) },
 }
