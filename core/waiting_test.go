@@ -16,8 +16,8 @@ var made = map[string]bool{
 	"createCustomer": true, "createUser": true, "createRole": true, "openAccount": true, "addSignatory": true, "addContact": true, "addFeeTier": true,
 }
 
-// prompt are those that wait for nobody: suspensions, and decisions themselves.
-var prompt = map[string]bool{"suspendCustomer": true, "suspendUser": true, "approveChange": true, "refuseChange": true}
+// prompt are those that wait for nobody: suspensions, what takes access away, and decisions themselves.
+var prompt = map[string]bool{"suspendCustomer": true, "suspendUser": true, "unlinkSubject": true, "approveChange": true, "refuseChange": true}
 
 // asking lets every customer of a bank, and the bank, ask for a second person everywhere, or nowhere.
 func asking(b *coretest.Bank, second bool) {

@@ -62,6 +62,7 @@ type meters struct {
 	cut      prometheus.Counter
 }
 
+// newMeters makes the meters of a process on these pools; nil for none.
 func newMeters(pools *db.DB) *meters {
 	m := &meters{
 		registry: prometheus.NewRegistry(),
@@ -81,6 +82,15 @@ func newMeters(pools *db.DB) *meters {
 	}
 	m.registry.MustRegister(m.requests, m.seconds, m.refused, m.cut, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if pools != nil {
+		m.pools(pools)
+		m.replica(pools)
+	}
+	return m
+}
+
+// pools shows how busy the connections are.
+func (m *meters) pools(pools *db.DB) {
 	m.gauge("bankgraph_pool_connections", "Connections to the database that are in use.", prometheus.Labels{"pool": "writes"}, func() float64 {
 		writes, _ := pools.Pools()
 		return float64(writes.InUse)
@@ -89,8 +99,6 @@ func newMeters(pools *db.DB) *meters {
 		_, reads := pools.Pools()
 		return float64(reads.AcquiredConns())
 	})
-	m.replica(pools)
-	return m
 }
 
 // replica shows how the replica does, where there is one.

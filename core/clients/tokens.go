@@ -108,12 +108,13 @@ type credential struct {
 }
 
 // speaking is what finds a credential. It names the columns: an older program runs on newer tables for a while.
-func (s *Service) speaking(found *credential) *bun.SelectQuery {
-	return s.db.NewSelect().Model(found).ColumnExpr("?TableColumns, t.code AS realm, " + served).Join("JOIN tenants AS t ON t.id = c.tenant")
+func (s *Service) speaking(tenant access.Tenant, key string, found *credential) *bun.SelectQuery {
+	return s.db.NewSelect().Model(found).ColumnExpr("?TableColumns, t.code AS realm, "+served, tenant).
+		Join("JOIN tenants AS t ON t.id = c.tenant").Where("c.tenant = ?", tenant).Where("c.key = ?", key)
 }
 
-// served tells whether the bank serves the legal entity of a key: itself, and customers that are active.
-const served = `EXISTS (SELECT FROM customers AS e WHERE e.tenant = c.tenant AND e.uid = c.entity
+// served reports, given the bank, whether it serves the legal entity of a key: itself, and customers that are active.
+const served = `EXISTS (SELECT FROM customers AS e WHERE e.tenant = ? AND e.uid = c.entity
 	AND (e.status = 'Active' OR e.relationship_type = 'Self')) AS served`
 
 // actor is the user whom a key speaks for, nil for nobody; users.ErrNoActor when that user is not active
@@ -140,7 +141,7 @@ func (s *Service) authenticate(ctx context.Context, realm, key, secret string) (
 		return nil, err
 	}
 	found := new(credential)
-	err = s.speaking(found).Where("c.tenant = ?", tenant).Where("c.key = ?", key).Scan(ctx)
+	err = s.speaking(tenant, key, found).Scan(ctx)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, unanswered(fmt.Errorf("find API key: %w", err))
 	}
@@ -163,7 +164,7 @@ func (s *Service) authenticate(ctx context.Context, realm, key, secret string) (
 
 func (s *Service) find(ctx context.Context, tenant access.Tenant, key string) (*credential, error) {
 	found := new(credential)
-	err := s.speaking(found).Where("c.tenant = ?", tenant).Where("c.key = ?", key).Scan(ctx)
+	err := s.speaking(tenant, key, found).Scan(ctx)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, ErrNotFound

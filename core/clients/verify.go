@@ -202,7 +202,7 @@ func (b *bearer) until(ours claims, expires, now time.Time) (time.Time, error) {
 // names it, the key still has it, and its user has it.
 func (s *Service) caller(ctx context.Context, of *ring, ours claims, expires time.Time) (access.Caller, time.Time, error) {
 	none, client := access.Caller{}, new(bearer)
-	err := s.db.NewSelect().Model(client).ColumnExpr("?TableColumns, "+served).
+	err := s.db.NewSelect().Model(client).ColumnExpr("?TableColumns, "+served, of.tenant).
 		Where("c.tenant = ?", of.tenant).Where("c.key = ?", ours.AuthorizedParty).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return none, expires, access.RefuseToken("the bank has no API key of its name")

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"syscall"
 )
 
@@ -32,6 +33,8 @@ func (c *Cluster) Replica(ctx context.Context, options Options) (*Cluster, error
 func (c *Cluster) copyTo(ctx context.Context, to place) error {
 	copied := c.Command(ctx, c.binaries.libraries, filepath.Join(c.binaries.folder, "pg_basebackup"), "--pgdata", to.pgdata(), "--dbname", c.url,
 		"--write-recovery-conf", "--wal-method=stream", "--checkpoint=fast", "--no-sync")
+	runtime.LockOSThread() // it would die with the thread that forks it
+	defer runtime.UnlockOSThread()
 	if output, err := copied.CombinedOutput(); err != nil {
 		return fmt.Errorf("pg_basebackup: %w: %s", err, output)
 	}

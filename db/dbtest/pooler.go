@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -49,10 +50,19 @@ func (s *Server) Pooled(settings ...string) string {
 			"unix_socket_dir = "+folder, "listen_port = 6432", "default_pool_size = 3", "max_client_conn = 200"), "\n")+"\n")
 	ctx, stop := context.WithCancel(context.Background())
 	pooler := s.Command(ctx, libraries, program, ini)
-	if err := pooler.Start(); err != nil {
+	started, ended := make(chan error), make(chan struct{})
+	go func() { // it dies with the thread that forked it: so that thread waits for it
+		runtime.LockOSThread()
+		defer close(ended)
+		err := pooler.Start()
+		if started <- err; err == nil {
+			_ = pooler.Wait()
+		}
+	}()
+	if err := <-started; err != nil {
 		s.t.Fatal(err)
 	}
-	s.t.Cleanup(func() { stop(); _ = pooler.Wait() })
+	s.t.Cleanup(func() { stop(); <-ended })
 	query := service.Query()
 	query.Set("host", folder)
 	query.Set("port", "6432")
