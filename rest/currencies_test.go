@@ -105,11 +105,15 @@ func TestEveryAmountIsReadInTheBanksCurrency(t *testing.T) {
 		b.in(currency)
 		for _, w := range []struct{ method, path, body, stored string }{
 			{http.MethodPatch, "/v1/customers/{C}/signatories/{S}", `{"approvalLimit": %s}`, `SELECT approval_limit FROM signatories WHERE tenant = ? ORDER BY uid LIMIT 1`},
-			{http.MethodPatch, "/v1/customers/{C}/limits", `[{"entityLimitId": "ACH_PAYMENT_LIMIT_PER_DAY", "entityLimitValue": "%s", "applicationId": "4cd5c6b0-3f0e-4f5c-9a43-0c2bb5c1a001"}]`,
-				`SELECT ceiling FROM limits WHERE tenant = ? AND code = 'ACH_PAYMENT_LIMIT_PER_DAY' ORDER BY customer LIMIT 1`},
+			{
+				http.MethodPatch, "/v1/customers/{C}/limits", `[{"entityLimitId": "ACH_PAYMENT_LIMIT_PER_DAY", "entityLimitValue": "%s", "applicationId": "4cd5c6b0-3f0e-4f5c-9a43-0c2bb5c1a001"}]`,
+				`SELECT ceiling FROM limits WHERE tenant = ? AND code = 'ACH_PAYMENT_LIMIT_PER_DAY' ORDER BY customer LIMIT 1`,
+			},
 			{http.MethodPatch, "/v3/customers/{C}/accounts/{A}", `{"accountFeatures": {"achFeature": {"debitExposureLimit": %s}}}`, `SELECT max(debit_exposure_limit) FROM accounts WHERE tenant = ?`},
-			{http.MethodPost, people + "/roles", `{"name": "Payer", "description": "Pays", "applications": [{"name": "Payments", "entitlements": ["View_Payments"], "limits": [{"name": "Daily_Payment_Limits", "value": %s}]}]}`,
-				`SELECT (applications->0->'limits'->0->>'minor')::bigint FROM roles WHERE tenant = ? AND name = 'Payer'`},
+			{
+				http.MethodPost, people + "/roles", `{"name": "Payer", "description": "Pays", "applications": [{"name": "Payments", "entitlements": ["View_Payments"], "limits": [{"name": "Daily_Payment_Limits", "value": %s}]}]}`,
+				`SELECT (applications->0->'limits'->0->>'minor')::bigint FROM roles WHERE tenant = ? AND name = 'Payer'`,
+			},
 		} {
 			path := b.names(b.acme.UID, b.operating.UID, b.supplier.UID, number(b.operating)).Replace(w.path)
 			if tooFine := b.call(b.program(), w.method, path, fmt.Sprintf(w.body, amounts[1])); tooFine.status != http.StatusBadRequest {

@@ -89,5 +89,5 @@ func TestTwoFaultsOfOneCodeAreADefect(t *testing.T) {
 			t.Error("a second fault was declared by the code of the first")
 		}
 	}()
-	fault.New(fault.Conflict, "till.closed", "something else")
+	_ = fault.New(fault.Conflict, "till.closed", "something else")
 }

@@ -27,7 +27,7 @@ func (c Currency) Digits() int {
 // Finest has as many decimals as any currency, FinestDigits: what is no amount of it is none of any.
 const (
 	Finest       Currency = "CLF"
-	FinestDigits          = 4
+	FinestDigits int      = 4
 )
 
 // ErrCurrency is returned for a code that ISO 4217 does not list.
