@@ -34,7 +34,7 @@ import (
 //	INSERT INTO audit_unsealed …
 //	INSERT INTO events …
 //	INSERT INTO customer_counts … ON CONFLICT … DO UPDATE
-//	[WITH old AS (DELETE FROM idempotency_keys …) UPDATE idempotency_keys SET outcome …]
+//	[UPDATE idempotency_keys SET outcome …]
 //	commit
 //
 // and, where a partner or a parent is named, WITH partner AS (… FOR SHARE), parent AS (… FOR SHARE) SELECT … before the
@@ -108,9 +108,6 @@ INSERT INTO customer_counts AS n (tenant, owner, shard, customers) VALUES ($1, $
 ON CONFLICT (tenant, owner, shard) DO UPDATE SET customers = n.customers + 1`
 
 	keepAnswer = `
-WITH old AS (DELETE FROM idempotency_keys WHERE (tenant, client, operation, key) IN (
-  SELECT tenant, client, operation, key FROM idempotency_keys WHERE tenant = $1 AND created_at < now() - interval '7 days'
-  ORDER BY created_at LIMIT 5 FOR UPDATE SKIP LOCKED))
 UPDATE idempotency_keys SET outcome = $4 WHERE tenant = $1 AND client = $2 AND operation = 'createCustomer' AND key = $3`
 )
 

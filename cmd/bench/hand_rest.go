@@ -85,7 +85,7 @@ type restProfile struct {
 	ACHPositivePay            bool   `json:"achPositivePay"`
 	ACHWhitelist              bool   `json:"achWhitelist"`
 	PaymentFileAuthentication bool   `json:"paymentFileAuthentication"`
-	DetailsOfCharge           string `json:"detailsOfCharge"`
+	DetailsOfCharge           string `json:"detailsOfCharge,omitempty"`
 	FXPricingTier             string `json:"fxPricingTier"`
 	CreditValueAdjustment     string `json:"creditValueAdjustment"`
 }
