@@ -183,9 +183,9 @@ type restAccount struct {
 	SubType                string              `json:"subType"`
 	SystemOfRecord         string              `json:"systemOfRecord"`
 	BalanceType            string              `json:"balanceType"`
-	LedgerBalance          *string             `json:"ledgerBalance"` // only where one account is read by its UID
-	AvailableBalance       *string             `json:"availableBalance"`
-	AvailableBalanceStatus *string             `json:"availableBalanceStatus"`
+	LedgerBalance          *string             `json:"ledgerBalance,omitempty"` // only where one account is read by its UID
+	AvailableBalance       *string             `json:"availableBalance,omitempty"`
+	AvailableBalanceStatus *string             `json:"availableBalanceStatus,omitempty"`
 	AmountPrecision        string              `json:"amountPrecision"`
 	Currency               string              `json:"currency"`
 	Country                string              `json:"country"`
