@@ -68,19 +68,36 @@ func possible(f faults.Fault, statement string) bool {
 
 func TestAFaultAtAnyStatementDoesNoHarm(t *testing.T) {
 	t.Parallel()
-	for i := range writes {
-		t.Run(writes[i].name, func(t *testing.T) {
-			t.Parallel()
-			tr := &trial{t: t, line: coretest.NewLine(t), of: i}
-			statements, effect := tr.calm()
-			for k, statement := range statements {
-				for _, f := range wrongsAt(writes[i].name, k+1, statement) {
-					tr.strike(k+1, statement, f, effect)
-				}
+	left := make(chan int)
+	var trials sync.WaitGroup
+	for range trialsAtOnce {
+		trials.Go(func() {
+			for i := range left {
+				t.Run(writes[i].name, func(t *testing.T) { try(t, i) })
 			}
-			tr.prove()
 		})
 	}
+	for i := range writes {
+		left <- i
+	}
+	close(left)
+	trials.Wait()
+}
+
+// trialsAtOnce is more than there are processors: a trial mostly waits for what went wrong to be over.
+const trialsAtOnce = 8
+
+// try lets each statement of one write go wrong.
+func try(t *testing.T, i int) {
+	t.Helper()
+	tr := &trial{t: t, line: coretest.NewLine(t), of: i}
+	statements, effect := tr.calm()
+	for k, statement := range statements {
+		for _, f := range wrongsAt(writes[i].name, k+1, statement) {
+			tr.strike(k+1, statement, f, effect)
+		}
+	}
+	tr.prove()
 }
 
 // trial tries one write, on a new bank each time.
