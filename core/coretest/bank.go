@@ -268,14 +268,12 @@ func (b *Bank) Nobody() context.Context { return b.t.Context() }
 // Prove fails the test where this bank's books are wrong.
 func (b *Bank) Prove() {
 	b.t.Helper()
-	violations, err := ledger.Prove(b.t.Context(), b.DB)
+	violations, err := ledger.Prove(b.t.Context(), b.DB, b.Tenant)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	for _, violation := range violations {
-		if violation.Tenant == b.Tenant {
-			b.t.Error(violation)
-		}
+		b.t.Error(violation)
 	}
 }
 

@@ -78,9 +78,10 @@ var invariants = []struct{ name, says, query string }{
 // most is how many rows of a bank that break one invariant are named; more would not help anybody.
 const most = 100
 
-// Prove checks the books of every bank, all at one moment, and names what is wrong: nothing, if all is well.
+// Prove checks the books of these banks, or of every bank where none is named, all at one moment, and names what is
+// wrong: nothing, if all is well.
 // It takes seconds for millions of postings, and locks nothing.
-func Prove(ctx context.Context, d *db.DB) ([]Violation, error) {
+func Prove(ctx context.Context, d *db.DB, banks ...access.Tenant) ([]Violation, error) {
 	tx, err := d.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
 		return nil, fmt.Errorf("prove the books: %w", err)
@@ -91,9 +92,10 @@ func Prove(ctx context.Context, d *db.DB) ([]Violation, error) {
 			return nil, fmt.Errorf("prove the books: %w", err)
 		}
 	}
-	var banks []access.Tenant
-	if err := tx.NewRaw(`SELECT id FROM tenants ORDER BY id`).Scan(ctx, &banks); err != nil {
-		return nil, fmt.Errorf("prove the books: %w", err)
+	if len(banks) == 0 {
+		if err := tx.NewRaw(`SELECT id FROM tenants ORDER BY id`).Scan(ctx, &banks); err != nil {
+			return nil, fmt.Errorf("prove the books: %w", err)
+		}
 	}
 	var all []Violation
 	for _, tenant := range banks {
