@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 
 	"bankgraph/core/access"
@@ -74,6 +75,9 @@ func (c *serveCommand) demo(ctx context.Context, s *settings, b *bank, t *termin
 	}
 	if !loopback(s.Addr) && !c.DemoAnywhere {
 		return false, fmt.Errorf("everyone knows the keys of the demo bank, and %s is reached from other machines: choose a loopback address or say --demo-anywhere", s.Addr)
+	}
+	if len(all) == 0 {
+		slog.Info("making the demo bank", "customers", c.Customers)
 	}
 	return true, b.openDemo(ctx, s, c.Customers, t)
 }

@@ -267,6 +267,7 @@ func (s *server) halt(ctx context.Context, p place, log *slog.Logger) error {
 
 // initdb makes the cluster beside its final name, so that a crash leaves no half cluster.
 func (c *Cluster) initdb(ctx context.Context) error {
+	c.log.Info("making a new database cluster, once", "data", c.place.pgdata(), "version", c.binaries.major)
 	began := time.Now()
 	var output strings.Builder
 	for _, locale := range []string{"C.UTF-8", "C"} { // not every system has the first; the second lowers only ASCII
