@@ -118,6 +118,9 @@ func (b *bank) fill(operator context.Context, customers int, t *terminal) error 
 	if err != nil {
 		return err
 	}
+	if err := demo.Ask(operator, b.Core, "demo-staff"); err != nil {
+		return err
+	}
 	return db.Analyze(operator, b.at.owner)
 }
 
