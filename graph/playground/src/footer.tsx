@@ -51,7 +51,8 @@ function Status({ answer }: { answer: Answer }) {
 function Rest({ answer }: { answer: Answer }) {
   const [copied, setCopied] = useState(false);
   const example = settings.examples.find((known) => operationName(known.query) === answer.operation);
-  if (!example || example.rest.length === 0) {
+  if (example?.rest.length === 0) return <p className="quiet">Only GraphQL has this: REST has no call for it.</p>;
+  if (!example) {
     return (
       <p className="quiet">
         The REST paths stand in the <a href="/docs">REST reference</a>.
