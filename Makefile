@@ -53,7 +53,9 @@ playground: ## build the playground's committed bundle anew (needs Node)
 # The program is rebuilt whenever Go thinks so.
 .PHONY: .cache/bin/bankgraph
 .cache/bin/bankgraph:
-	go build -o $@ ./cmd/bankgraph
+	@[ -e $@ ] || echo "Building bankgraph with $$(go env GOVERSION). With empty caches this takes minutes: its modules are fetched," \
+		"then these packages are compiled." >&2
+	go build $(if $(wildcard $@),,-v) -o $@ ./cmd/bankgraph
 
 # Finds PostgreSQL 15 or newer, or fetches Debian's packages into a cache, without installing them.
 .PHONY: postgresql

@@ -130,6 +130,24 @@ func MigrationStatus(ctx context.Context, url string) ([]Migration, error) {
 	return list, nil
 }
 
+// Banks counts the banks in the database at url, the owner's address; 0 before the first migration.
+func Banks(ctx context.Context, url string) (banks int, err error) {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return 0, fmt.Errorf("count banks: %w", err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	var there bool
+	err = conn.QueryRow(ctx, "SELECT to_regclass('tenants') IS NOT NULL").Scan(&there)
+	if err == nil && there {
+		err = conn.QueryRow(ctx, "SELECT count(*) FROM tenants").Scan(&banks)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("count banks: %w", err)
+	}
+	return banks, nil
+}
+
 // SchemaVersion is the newest applied version, empty when none is. It needs no lock: health checks use it.
 func SchemaVersion(ctx context.Context, db bun.IDB) (string, error) {
 	var there bool

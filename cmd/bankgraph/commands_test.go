@@ -134,7 +134,12 @@ func TestSchemaGoesUpAndDown(t *testing.T) {
 		t.Errorf("on an old schema: %d, %s", status, errs)
 	}
 	p.ok("migrate")
-	p.ok("tenant", "list")
+	p.ok("tenant", "add", "FIRST", "--name", "First Bank", "--zone", "UTC", "--currency", "USD", "--admin", "jo")
+	before := p.ok("migrate", "status")
+	if _, errs, status := p.run("migrate", "down"); status != 1 || !strings.HasPrefix(errs, "bankgraph: nothing was undone") || !strings.Contains(errs, "--yes") || p.ok("migrate", "status") != before {
+		t.Errorf("with a bank, and nobody to ask: %d, %s", status, errs)
+	}
+	p.ok("migrate", "down", "--yes")
 }
 
 func TestKeysetIsNeverWrittenOver(t *testing.T) {

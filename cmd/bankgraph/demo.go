@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 
 	"bankgraph/core/access"
@@ -75,6 +76,9 @@ func (c *serveCommand) demo(ctx context.Context, s *settings, b *bank, t *termin
 	if !loopback(s.Addr) && !c.DemoAnywhere {
 		return false, fmt.Errorf("everyone knows the keys of the demo bank, and %s is reached from other machines: choose a loopback address or say --demo-anywhere", s.Addr)
 	}
+	if len(all) == 0 {
+		slog.Info("making the demo bank", "customers", c.Customers)
+	}
 	return true, b.openDemo(ctx, s, c.Customers, t)
 }
 
@@ -112,6 +116,9 @@ func (b *bank) fill(operator context.Context, customers int, t *terminal) error 
 	}
 	err = demo.Fill(operator, b.Core, caller.Tenant, demo.Options{Customers: customers, Progress: progress(t.errs, "customers of the demo bank")})
 	if err != nil {
+		return err
+	}
+	if err := demo.Ask(operator, b.Core, "demo-staff"); err != nil {
 		return err
 	}
 	return db.Analyze(operator, b.at.owner)

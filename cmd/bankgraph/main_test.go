@@ -103,6 +103,7 @@ type testServer struct {
 	url     string // http://127.0.0.1:PORT
 	metrics string
 	welcome string
+	again   *buffer // what it printed after that
 	log     *buffer
 	ended   chan error
 }
@@ -130,7 +131,7 @@ var serving = regexp.MustCompile(`"msg":"serving","address":"([^"]+)","metrics":
 // serve starts serve on a free port and waits for its welcome, which comes in one piece.
 func (p testProgram) serve(args ...string) *testServer {
 	p.Helper()
-	s := &testServer{T: p.T, log: new(buffer), ended: make(chan error, 1)}
+	s := &testServer{T: p.T, log: new(buffer), again: new(buffer), ended: make(chan error, 1)}
 	s.process = p.command(append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
 	out, err := s.process.StdoutPipe()
 	if err != nil {
@@ -146,7 +147,7 @@ func (p testProgram) serve(args ...string) *testServer {
 		text := make([]byte, 1<<16)
 		n, _ := out.Read(text)
 		welcome <- string(text[:n])
-		_, _ = io.Copy(io.Discard, out)
+		_, _ = io.Copy(s.again, out)
 		s.ended <- s.process.Wait()
 	}()
 	select {

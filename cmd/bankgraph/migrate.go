@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"text/tabwriter"
 
 	"bankgraph/db"
@@ -10,7 +13,8 @@ import (
 
 // migrateCommand changes the schema. serve does "up" by itself.
 type migrateCommand struct {
-	Do string `arg:"" optional:"" enum:"up,down,status" default:"up" help:"up: to the newest version. down: undo the last step. status: show where it stands."`
+	Do  string `arg:"" optional:"" enum:"up,down,status" default:"up" help:"up: to the newest version. down: undo the last step. status: show where it stands."`
+	Yes bool   `help:"Undo the last step without asking, although what banks keep in it is deleted."`
 }
 
 func (c *migrateCommand) Run(ctx context.Context, s *settings, t *terminal) error {
@@ -21,6 +25,9 @@ func (c *migrateCommand) Run(ctx context.Context, s *settings, t *terminal) erro
 	defer stop()
 	switch c.Do {
 	case "down":
+		if err := c.agreed(ctx, at.owner, os.Stdin, t); err != nil {
+			return err
+		}
 		undone, err := db.MigrateDown(ctx, at.owner)
 		if err != nil {
 			return err
@@ -35,6 +42,34 @@ func (c *migrateCommand) Run(ctx context.Context, s *settings, t *terminal) erro
 	}
 	fmt.Fprintln(t.out, "schema is at version", db.LatestVersion())
 	return nil
+}
+
+// agreed asks before data goes, which it does unless the database has no bank yet. Nobody answers where the
+// input ends at once, as that of scripts does.
+func (c *migrateCommand) agreed(ctx context.Context, url string, in io.Reader, t *terminal) error {
+	banks, err := db.Banks(ctx, url)
+	if err != nil || banks == 0 || c.Yes {
+		return err
+	}
+	all, err := db.MigrationStatus(ctx, url)
+	if err != nil {
+		return err
+	}
+	last := ""
+	for _, m := range all {
+		if !m.Applied.IsZero() {
+			last = m.Version + " " + m.Name
+		}
+	}
+	loss := fmt.Sprintf("undoing %s deletes what this step keeps, of %d bank(s)", last, banks)
+	if file, ok := in.(*os.File); ok && terminalOf(file) {
+		fmt.Fprintf(t.errs, "%s; a backup is the only way back. Undo it? [yes/no] ", loss)
+		var answer string
+		if _, err := fmt.Fscanln(in, &answer); err == nil && answer == "yes" {
+			return nil
+		}
+	}
+	return errors.New("nothing was undone: " + loss + "; say --yes if that is meant")
 }
 
 func (c *migrateCommand) status(ctx context.Context, url string, t *terminal) error {

@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"os/signal"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -70,6 +72,9 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	log := newLog(t.errs)
 	slog.SetDefault(log)
 	useMemory(log)
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, syscall.SIGUSR1)
+	defer signal.Stop(again)
 
 	if err := c.permits(s.Addr); err != nil {
 		return err
@@ -126,11 +131,8 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	if !loopback(s.Addr) && s.PublicURL == "" {
 		log.Warn("BANKGRAPH_PUBLIC_URL is not set: tokens name " + public + " as their issuer")
 	}
-	c.welcome(t, public, metricsListener.Addr().String(), demo)
-
-	select {
-	case err = <-failed:
-	case <-ctx.Done():
+	err = welcoming(ctx, failed, again, func() { c.welcome(t, public, metricsListener.Addr().String(), demo) })
+	if ctx.Err() != nil {
 		log.Info("stopping: no longer ready", "drain", c.Drain)
 	}
 	stopping.Store(true)
@@ -145,6 +147,7 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 func (c *serveCommand) open(ctx context.Context, s *settings, public string, log *slog.Logger) (*bank, error) {
 	at, stop := s.addresses(), func() {}
 	if s.private() {
+		log.Info("starting the private PostgreSQL", "data", s.Data)
 		private, err := startCluster(ctx, cluster.Options{Data: s.Data, Binaries: s.Postgres, Log: log})
 		if err != nil {
 			return nil, fmt.Errorf("private database: %w", err)
@@ -166,6 +169,9 @@ func (c *serveCommand) open(ctx context.Context, s *settings, public string, log
 // may leave migrating to "bankgraph migrate": that role need not be allowed to, once it has been done.
 func (b *bank) ready(ctx context.Context, log *slog.Logger) error {
 	behind := current(ctx, b.DB)
+	if behind != nil {
+		log.Info("bringing the schema up to date", "version", db.LatestVersion())
+	}
 	if b.at.owner != b.at.service || behind != nil {
 		err := b.at.migrate(ctx)
 		if err != nil && !db.IsUnavailable(err) {

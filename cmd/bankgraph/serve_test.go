@@ -25,6 +25,12 @@ func TestFirstStartEndsWithACallThatWorksAsPasted(t *testing.T) {
 			t.Errorf("%s\n%s, %v", line[1], answer, err)
 		}
 	}
+	s.signal(syscall.SIGUSR1)
+	for end := time.Now().Add(10 * time.Second); s.again.String() != s.welcome; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("asked for the welcome again:\n%s", s.again)
+		}
+	}
 	var tokens []string
 	for _, demo := range demoKeys {
 		token := s.token(sandbox, demo.key, demo.key+"-secret")

@@ -1,11 +1,27 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 )
+
+// welcoming prints the welcome, and again at each signal that asks for it, until the servers fail or are to stop.
+func welcoming(ctx context.Context, failed <-chan error, again <-chan os.Signal, welcome func()) error {
+	for {
+		welcome()
+		select {
+		case <-again:
+		case err := <-failed:
+			return err
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
 
 // welcome ends the start, in one piece: where everything is, and first calls that work as pasted.
 func (c *serveCommand) welcome(t *terminal, public, metrics string, demo bool) {
@@ -26,6 +42,9 @@ bankgraph is ready.
 		for _, demo := range slices.Backward(demoKeys) {
 			fmt.Fprintf(&text, "    %-14s %-22s %s\n", demo.key, demo.key+"-secret", demo.name)
 		}
+		for _, person := range demoPeople {
+			fmt.Fprintf(&text, "    %-14s %-22s Speaks for %s, who may decide on what waits\n", person.key, person.key+"-secret", person.login)
+		}
 		token := fmt.Sprintf(`$(curl -s -u demo-staff:demo-staff-secret -d grant_type=client_credentials %s/auth/realms/%s/protocol/openid-connect/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`, public, sandbox)
 		fmt.Fprintf(&text, `
   First calls, as they are:
@@ -35,7 +54,7 @@ bankgraph is ready.
     curl -s "%[1]s/v2/customers?page=1&limit=2" -H "Authorization: Bearer %[2]s"
 `, public, token, firstQuery)
 	}
-	text.WriteString("\n")
+	fmt.Fprintf(&text, "\n  Read this again: kill -USR1 %d\n\n", os.Getpid())
 	_, _ = io.WriteString(t.out, text.String())
 }
 

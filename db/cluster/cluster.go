@@ -257,11 +257,12 @@ func lockFile(ctx context.Context, path string) (*os.File, error) {
 	for end := time.Now().Add(lockPatience); ; {
 		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
-			return file, nil
+			return file, sign(file)
 		}
 		if time.Now().After(end) || pause(ctx, 50*time.Millisecond) != nil {
+			err = inUse(path)
 			_ = file.Close()
-			return nil, ErrInUse
+			return nil, err
 		}
 	}
 }

@@ -89,8 +89,14 @@ func TestOneDataHasOneSupervisor(t *testing.T) {
 	t.Parallel()
 	data := folder(t)
 	c := start(t, data)
-	if _, err := cluster.Start(context.Background(), options(data)); !errors.Is(err, cluster.ErrInUse) {
+	_, err := cluster.Start(context.Background(), options(data))
+	if !errors.Is(err, cluster.ErrInUse) {
 		t.Fatalf("a second supervisor got %v, want ErrInUse", err)
+	}
+	for _, part := range []string{fmt.Sprintf("pid %d, %s", os.Getpid(), filepath.Base(os.Args[0])), "BANKGRAPH_DATA"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("the error does not say %q: %v", part, err)
+		}
 	}
 	write(t, c.URL()) // the first one's server is unharmed
 }
@@ -225,6 +231,48 @@ func TestALeftOverPidFileOfALivingStrangerDoesNotBlock(t *testing.T) {
 	c := start(t, data)
 	if rows := count(t, c.URL()); rows != 1 {
 		t.Fatalf("%d rows, want 1", rows)
+	}
+}
+
+func TestFoldersOfAnyNameWork(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		`My Bank + it's "quoted" at 100%25 %s & Été?`, `a,b;c=d#e back\slash [x]* $HOME 銀行`,
+		"long " + strings.Repeat("é ", 60) + "/" + strings.Repeat("x", 120),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data := filepath.Join(folder(t), name)
+			c := start(t, data)
+			write(t, c.URL())
+			if running, ok := cluster.Running(context.Background(), data); !ok || running != c.URL() {
+				t.Errorf("Running says %q, %v", running, ok)
+			}
+			psql := c.Command(context.Background(), "", filepath.Join(c.Binaries(), "psql"), "-At", "-c", "SELECT n FROM kept", c.URL())
+			if _, err := os.Stat(psql.Path); err == nil {
+				if output, err := psql.CombinedOutput(); err != nil || string(output) != "1\n" {
+					t.Errorf("psql: %v: %s", err, output)
+				}
+			}
+			stop(t, c)
+			if rows := count(t, start(t, data).URL()); rows != 1 {
+				t.Errorf("%d rows after a restart, want 1", rows)
+			}
+		})
+	}
+}
+
+func TestWaitingForASilentServerEndsWithTheReason(t *testing.T) {
+	t.Parallel()
+	data := folder(t)
+	stop(t, start(t, data))
+	o := options(data)
+	o.Settings = map[string]string{"port": "5433"} // it is ready, and nobody reaches it where it should be
+	_, err := cluster.Start(context.Background(), o)
+	for _, part := range []string{"does not answer after", "server.log ends with:\n"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Fatalf("the error does not say %q: %v", part, err)
+		}
 	}
 }
 

@@ -67,7 +67,7 @@ func newPlace(data string) (place, error) {
 		return place{}, err
 	}
 	p.socket = filepath.Join(p.folder, "socket")
-	if len(p.socketFile()) > longestSocket() {
+	if len(p.socketFile()) > longestSocket() || strings.Contains(p.socket, ",") { // a comma separates hosts
 		p.socket = filepath.Join("/tmp", fmt.Sprintf("%s-%d", p.name, p.user.uid))
 	}
 	return p, nil
@@ -176,21 +176,26 @@ func (p place) major() (int, error) {
 	return major, nil
 }
 
-// answers tells whether the server behind this socket is ours: that of this data.
-func (p place) answers(ctx context.Context, socket string) bool {
+// answers reports whether the server behind this socket is ours: that of this data.
+func (p place) answers(ctx context.Context, socket string) bool { return p.ask(ctx, socket) == nil }
+
+// ask returns why no server of this data answers behind the socket, and nil where one does.
+func (p place) ask(ctx context.Context, socket string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, dsn(owner, socket, "postgres"))
 	if err != nil {
-		return false
+		return err
 	}
 	defer conn.Close(ctx)
 	var directory string
 	if err := conn.QueryRow(ctx, "SHOW data_directory").Scan(&directory); err != nil {
-		return false
+		return err
 	}
-	directory, err = clean(directory)
-	return err == nil && directory == p.pgdata()
+	if directory, err = clean(directory); err == nil && directory != p.pgdata() {
+		err = fmt.Errorf("the server behind %s works on other data: %s", socket, directory)
+	}
+	return err
 }
 
 // enter tests that the account may pass through the folder and all its parents, and names the one that blocks.
@@ -232,7 +237,8 @@ func ownerOf(path string) (uid, gid int, err error) {
 	return int(stat.Uid), int(stat.Gid), nil
 }
 
+// dsn is the address for pgx and for PostgreSQL's own programs, to which a plus sign is no space.
 func dsn(role, socket, database string) string {
 	query := url.Values{"host": {socket}, "port": {port}, "sslmode": {"disable"}}
-	return "postgres://" + role + "@/" + database + "?" + query.Encode()
+	return "postgres://" + role + "@/" + database + "?" + strings.ReplaceAll(query.Encode(), "+", "%20")
 }

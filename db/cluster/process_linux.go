@@ -35,6 +35,15 @@ func (p place) owns(pid int) bool {
 	return err == nil && p.titled(strings.ReplaceAll(string(title), "\x00", " "))
 }
 
+// commandOf is the command line of a process, nil where it cannot be read.
+func commandOf(pid int) []string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil || len(text) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimRight(string(text), "\x00"), "\x00")
+}
+
 // processes are the pids of this cluster, of its server and of all that works for it.
 func (p place) processes() []int {
 	var found []int

@@ -28,6 +28,15 @@ func (p place) owns(pid int) bool {
 	return err == nil && p.titled(strings.TrimSpace(string(title)))
 }
 
+// commandOf is the command line of a process, nil where it cannot be read.
+func commandOf(pid int) []string {
+	title, err := exec.Command("ps", "-o", "command=", "-p", strconv.Itoa(pid)).Output()
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(title))
+}
+
 // processes are the pids of this cluster, of its server and of all that works for it.
 func (p place) processes() []int {
 	var found []int

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,8 +19,10 @@ const (
 	politely = 20 * time.Second // for SIGINT: cut clients, write a checkpoint
 	firmly   = 5 * time.Second  // for SIGQUIT: leave at once, recover at the next start
 
-	orphanPatience = 2 * time.Second // then backends without a server are ended
-	biggestLog     = 10 << 20        // bytes; then the log is kept as server.log.1
+	orphanPatience = 2 * time.Second  // then backends without a server are ended
+	readyPatience  = 20 * time.Second // for an answer of a server that says it is ready
+	quietPatience  = 5 * time.Minute  // for a server that starts or recovers without a word in its log
+	biggestLog     = 10 << 20         // bytes; then the log is kept as server.log.1
 )
 
 // server is one run of the PostgreSQL server, our child or an adopted one.
@@ -75,7 +78,7 @@ func (c *Cluster) settle(ctx context.Context) (*server, error) {
 		}
 		// It starts, recovers or stops: it will be ready or gone soon.
 		if time.Now().After(end) {
-			return nil, fmt.Errorf("the server that runs there (pid %d) does not answer; see %s", status.pid, c.place.logFile())
+			return nil, fmt.Errorf("the server that runs there (pid %d) does not answer; %s", status.pid, c.place.logEnd())
 		}
 		if err := pause(ctx, 20*time.Millisecond); err != nil {
 			return nil, err
@@ -179,18 +182,31 @@ func start(command *exec.Cmd, exited func(error)) error {
 	return <-started
 }
 
-// awaitReady waits until the server says so and its socket answers. Recovery may take long: only ctx
-// and the server's death end the wait.
+// awaitReady waits until the server says so and its socket answers. Recovery may take long, and tells its
+// progress in the log: the wait ends when the server dies, is silent for long, or does not answer when ready.
 func (c *Cluster) awaitReady(ctx context.Context, s *server) error {
-	for next := time.Now().Add(5 * time.Second); ; {
+	next, heard := time.Now().Add(5*time.Second), time.Now()
+	said := progress{}
+	for {
 		select {
 		case <-s.exited:
-			return fmt.Errorf("the server ended (%s); %s ends with:\n%s", s.how, c.place.logFile(), tail(c.place.logFile()))
+			return fmt.Errorf("the server ended (%s); %s", s.how, c.place.logEnd())
 		default:
 		}
 		status, err := readPidFile(c.place.pidFile())
-		if err == nil && status.pid == s.pid && status.ready() && c.place.answers(ctx, c.place.socket) {
-			return nil
+		now, patience := progress{status.status, sizeOf(c.place.logFile())}, quietPatience
+		if err == nil && status.pid == s.pid && status.ready() {
+			if err = c.place.ask(ctx, c.place.socket); err == nil {
+				return nil
+			}
+			now.logged, patience = 0, readyPatience // refused connections are logged too
+		}
+		if now != said {
+			said, heard = now, time.Now()
+		}
+		if time.Since(heard) > patience {
+			return fmt.Errorf("the server (pid %d, status %q) does not answer after %v: %w; %s",
+				s.pid, status.status, patience, cmp.Or(err, errNotReady), c.place.logEnd())
 		}
 		if time.Now().After(next) {
 			c.log.Info("PostgreSQL is still starting", "status", status.status)
@@ -200,6 +216,22 @@ func (c *Cluster) awaitReady(ctx context.Context, s *server) error {
 			return err
 		}
 	}
+}
+
+// progress is what a starting server shows of itself.
+type progress struct {
+	status string
+	logged int64 // bytes
+}
+
+var errNotReady = errors.New("it does not say that it is ready")
+
+func sizeOf(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // halt ends the server: SIGINT, which SIGTERM would not (it waits for clients), then harder and harder.
@@ -235,6 +267,7 @@ func (s *server) halt(ctx context.Context, p place, log *slog.Logger) error {
 
 // initdb makes the cluster beside its final name, so that a crash leaves no half cluster.
 func (c *Cluster) initdb(ctx context.Context) error {
+	c.log.Info("making a new database cluster, once", "data", c.place.pgdata(), "version", c.binaries.major)
 	began := time.Now()
 	var output strings.Builder
 	for _, locale := range []string{"C.UTF-8", "C"} { // not every system has the first; the second lowers only ASCII
@@ -285,7 +318,12 @@ func openLog(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 }
 
-// tail is the end of the log, for an error message.
+// logEnd says how the server's log ends, for an error message.
+func (p place) logEnd() string {
+	return fmt.Sprintf("%s ends with:\n%s", p.logFile(), tail(p.logFile()))
+}
+
+// tail is the end of the log.
 func tail(path string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -142,11 +142,14 @@ func TestNothingElseIsServed(t *testing.T) {
 	}
 }
 
+// graphOnly are the examples of what REST does not have: approvals and the record of who did what.
+var graphOnly = map[string]bool{"12-waiting": true, "13-approve": true, "14-history": true, "15-audit": true}
+
 func TestEveryExampleExplainsItself(t *testing.T) {
 	t.Parallel()
 	operations := map[string]string{}
 	for _, example := range playground.Examples() {
-		if example.Title == "" || example.Description == "" || len(example.REST) == 0 {
+		if example.Title == "" || example.Description == "" || len(example.REST) == 0 && !graphOnly[example.Name] {
 			t.Errorf("%s lacks a title, a description or its REST call", example.Name)
 		}
 		for _, call := range example.REST {
@@ -162,8 +165,8 @@ func TestEveryExampleExplainsItself(t *testing.T) {
 		}
 		operations[name[1]] = example.Name
 	}
-	if len(operations) != 10 {
-		t.Errorf("%d examples, not ten", len(operations))
+	if len(operations) != 15 {
+		t.Errorf("%d examples, not fifteen", len(operations))
 	}
 }
 

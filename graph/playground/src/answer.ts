@@ -4,6 +4,7 @@ import { Store } from './store';
 export type Answer = {
   operation?: string;
   variables: Record<string, unknown>;
+  data?: unknown;
   status: number;
   milliseconds: number;
   bytes?: number;

@@ -2,12 +2,12 @@ import { GraphiQL } from 'graphiql';
 import { HISTORY_PLUGIN } from '@graphiql/plugin-history';
 import { useEffect, useMemo, useState } from 'react';
 import { MutationQuestion } from './confirm';
-import { examplesPlugin } from './examples';
+import { examplesPlugin, OwnExample } from './examples';
 import { fetcher } from './fetcher';
 import { AnswerFooter } from './footer';
 import { Header } from './header';
 import { lastAnswer } from './answer';
-import { session, signOut } from './session';
+import { mayExplore, session, signOut } from './session';
 import { settings } from './settings';
 import { SignIn } from './signin';
 import { useStore } from './store';
@@ -44,7 +44,7 @@ export function App() {
         <GraphiQL
           key={desk}
           fetcher={ask}
-          schema={state.phase === 'in' ? undefined : null}
+          schema={state.phase === 'in' && mayExplore(state) ? undefined : null}
           schemaDescription
           inputValueDeprecation
           initialQuery={first?.query}
@@ -59,6 +59,7 @@ export function App() {
           showPersistHeadersSettings={false}
         >
           <EditorTheme />
+          <OwnExample />
           <GraphiQL.Logo>{' '}</GraphiQL.Logo>
           <GraphiQL.Footer>
             <AnswerFooter />

@@ -1,7 +1,11 @@
 // The drawer of example documents, a plugin of GraphiQL.
 
 import { type GraphiQLPlugin, pick, useGraphiQL, useGraphiQLActions } from '@graphiql/react';
-import { settings, type Example } from './settings';
+import { useEffect } from 'react';
+import { mayExplore, session, type Session } from './session';
+import { demoTenant, settings, type Example } from './settings';
+import { useStore } from './store';
+import { schemaClosed } from './words';
 
 export const examplesPlugin: GraphiQLPlugin = {
   title: 'Examples',
@@ -19,7 +23,35 @@ export function sameDocument(a: string, b: string): boolean {
   return plain(a) === plain(b);
 }
 
+// The demo partner sees none of the bank's customers but its own: the examples ask for those. core/demo names them.
+const partnersOwn: [string, string][] = [
+  ['1000001', '1000013'],
+  ['1000002', '1000023'],
+  ['404521680718', '406162467398'],
+];
+
+function variablesFor(example: Example, state: Session): string {
+  const partner = state.phase === 'in' && state.viewer.tenant === demoTenant && state.viewer.reach === 'PARTNER';
+  if (!settings.demo || !partner) return example.variables;
+  return partnersOwn.reduce((text, [banks, own]) => text.replaceAll(banks, own), example.variables);
+}
+
+/** Turns an example that nobody has edited to who signs in. */
+export function OwnExample() {
+  const { queryEditor, variableEditor } = useGraphiQL(pick('queryEditor', 'variableEditor'));
+  const state = useStore(session);
+  useEffect(() => {
+    if (!queryEditor || !variableEditor || state.phase !== 'in') return;
+    const example = settings.examples.find((known) => sameDocument(known.query, queryEditor.getValue()));
+    if (example && sameDocument(example.variables, variableEditor.getValue())) {
+      variableEditor.setValue(variablesFor(example, state));
+    }
+  }, [state, queryEditor, variableEditor]);
+  return null;
+}
+
 function Examples() {
+  const state = useStore(session);
   const { queryEditor, variableEditor, tabs, activeTabIndex } = useGraphiQL(
     pick('queryEditor', 'variableEditor', 'tabs', 'activeTabIndex'),
   );
@@ -33,7 +65,7 @@ function Examples() {
     const own = now.trim() !== '' && !settings.examples.some((known) => sameDocument(known.query, now));
     if (own) addTab();
     queryEditor.setValue(example.query);
-    variableEditor.setValue(example.variables);
+    variableEditor.setValue(variablesFor(example, state));
     queryEditor.focus();
   }
 
@@ -41,6 +73,7 @@ function Examples() {
     <section className="examples" aria-label="Examples">
       <h2>Examples</h2>
       <p>Everyday tasks of bank staff. Choose one, then run it with Ctrl-Enter.</p>
+      {!mayExplore(state) && <p className="notice">{schemaClosed}</p>}
       {settings.examples.length === 0 && <p>This server ships no examples.</p>}
       <ol>
         {settings.examples.map((example) => (

@@ -1,17 +1,25 @@
-// GraphQL over HTTP by the specification: one POST; subscriptions as server-sent events.
+// GraphQL over HTTP by the specification: one POST. There are no subscriptions.
 
 import type { Fetcher, FetcherParams } from '@graphiql/toolkit';
 import { type ExecutionResult, Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { lastAnswer } from './answer';
 import { askBeforeMutation } from './confirm';
 import { currentToken, session, signOut } from './session';
-import { ended, notGraphQL, signedOut, Told, unreachable, unsure } from './words';
+import { ended, noSubscriptions, notGraphQL, signedOut, Told, unreachable, unsure } from './words';
 
 const accepted = 'application/graphql-response+json, application/json;q=0.9';
 
+// Counts the documents that were run: the status of an earlier one never stands below a later one's answer.
+let latest = 0;
+
 export const fetcher: Fetcher = (params, options) => {
   const { asked, operation } = settle(params);
-  return operation?.operation === 'subscription' ? subscribe(asked) : answerOnce(asked, operation, options?.headers);
+  if (asked.operationName !== 'IntrospectionQuery') {
+    latest++;
+    lastAnswer.set(null);
+  }
+  if (operation?.operation === 'subscription') return Promise.resolve(failure(noSubscriptions));
+  return answerOnce(asked, operation, options?.headers);
 };
 
 async function answerOnce(
@@ -21,20 +29,21 @@ async function answerOnce(
 ): Promise<ExecutionResult> {
   const introspection = asked.operationName === 'IntrospectionQuery';
   const mutation = operation?.operation === 'mutation';
+  const run = latest;
   try {
-    if (mutation && !(await askBeforeMutation(operation!))) {
+    if (mutation && !(await askBeforeMutation(operation!, asked.variables ?? {}))) {
       return failure('Not sent: you chose not to run this mutation. Nothing was changed.');
     }
-    if (!introspection) lastAnswer.set(null);
     const started = performance.now();
     const response = await send(asked, accepted, headers);
     const text = await response.text();
     const milliseconds = performance.now() - started;
     const result = read(text, response);
-    if (!introspection) {
+    if (!introspection && run === latest) {
       lastAnswer.set({
         operation: operation?.name?.value,
         variables: (asked.variables ?? {}) as Record<string, unknown>,
+        data: result.data ?? undefined,
         status: response.status,
         milliseconds,
         bytes: new Blob([text]).size,
@@ -50,31 +59,11 @@ async function answerOnce(
   }
 }
 
-async function* subscribe(asked: FetcherParams): AsyncGenerator<ExecutionResult> {
-  const abort = new AbortController();
-  try {
-    const response = await send(asked, 'text/event-stream', undefined, abort.signal);
-    if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
-      yield read(await response.text(), response);
-      return;
-    }
-    for await (const { event, data } of events(response.body!)) {
-      if (event === 'complete') return;
-      if (event === 'next') yield JSON.parse(data);
-    }
-  } catch (problem) {
-    yield failure(inWords(problem));
-  } finally {
-    abort.abort();
-  }
-}
-
 // A refused token is replaced once: a 401 is answered before anything ran, so sending again is safe.
 async function send(
   asked: FetcherParams,
   accept: string,
   headers: Record<string, string> = {},
-  signal?: AbortSignal,
 ): Promise<Response> {
   const caller = session.value;
   let token = await currentToken();
@@ -96,7 +85,6 @@ async function send(
         method: 'POST',
         cache: 'no-store',
         credentials: 'omit',
-        signal,
         headers: {
           ...headers,
           accept,
@@ -121,28 +109,6 @@ function read(text: string, response: Response): ExecutionResult {
     // Not JSON: told below by the status.
   }
   return failure(notGraphQL(response.status, response.headers.get('retry-after')));
-}
-
-/** Splits a stream of server-sent events into their name and data. */
-async function* events(body: ReadableStream<Uint8Array>): AsyncGenerator<{ event: string; data: string }> {
-  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
-  let rest = '';
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      const blocks = (rest + value).replaceAll('\r\n', '\n').split('\n\n');
-      rest = blocks.pop()!;
-      for (const block of blocks) {
-        const lines = block.split('\n');
-        const all = (name: string) =>
-          lines.filter((line) => line.startsWith(`${name}:`)).map((line) => line.slice(name.length + 1).replace(/^ /, ''));
-        yield { event: all('event')[0] ?? 'message', data: all('data').join('\n') };
-      }
-    }
-  } finally {
-    await reader.cancel().catch(() => {});
-  }
 }
 
 // GraphiQL learns the operation's name from the editor a moment late: a document that has just been

@@ -1,12 +1,16 @@
 // Below the answer: how it went, and the REST calls that give a partner the same data.
 
-import { useState } from 'react';
+import { pick, useGraphiQL } from '@graphiql/react';
+import { useEffect, useState } from 'react';
 import { lastAnswer, type Answer } from './answer';
 import { settings } from './settings';
 import { useStore } from './store';
 
 export function AnswerFooter() {
   const answer = useStore(lastAnswer);
+  const { tabs, activeTabIndex } = useGraphiQL(pick('tabs', 'activeTabIndex'));
+  const tab = tabs[activeTabIndex]?.id;
+  useEffect(() => lastAnswer.set(null), [tab]); // each tab has an answer of its own
   return (
     <section className="answer" aria-label="Last answer">
       {answer ? (
@@ -47,14 +51,15 @@ function Status({ answer }: { answer: Answer }) {
 function Rest({ answer }: { answer: Answer }) {
   const [copied, setCopied] = useState(false);
   const example = settings.examples.find((known) => operationName(known.query) === answer.operation);
-  if (!example || example.rest.length === 0) {
+  if (example?.rest.length === 0) return <p className="quiet">Only GraphQL has this: REST has no call for it.</p>;
+  if (!example) {
     return (
       <p className="quiet">
         The REST paths stand in the <a href="/docs">REST reference</a>.
       </p>
     );
   }
-  const calls = example.rest.map((call) => fill(call, answer.variables));
+  const calls = example.rest.map((call) => fill(call, { ...answer.variables, data: answer.data }));
   async function copy() {
     await navigator.clipboard.writeText(calls.map(({ method, path, body }) => `${method} ${path} ${body}`.trim()).join('\n'));
     setCopied(true);
@@ -83,12 +88,12 @@ function Rest({ answer }: { answer: Answer }) {
   );
 }
 
-/** Splits "METHOD path body" and puts variables in the places of {name} and {name.inner}. */
-function fill(call: string, variables: Record<string, unknown>) {
+/** Splits "METHOD path body" and puts values in the places of {name}, {name.inner} and, of the answer, {data.name.inner}. */
+function fill(call: string, values: Record<string, unknown>) {
   const [, method, path, body] = /^(\S+) (\S+) ?(.*)$/.exec(call) ?? ['', '', call, ''];
   const put = (text: string, encode: (value: string) => string) =>
     text.replace(/\{([\w.]+)\}/g, (whole, name: string) => {
-      const value = name.split('.').reduce<unknown>((at, part) => (at as Record<string, unknown> | undefined)?.[part], variables);
+      const value = name.split('.').reduce<unknown>((at, part) => (at as Record<string, unknown> | null | undefined)?.[part], values);
       return value === undefined || value === null ? whole : encode(String(value));
     });
   return { method, path: put(path, encodeURIComponent), body: put(body, (value) => value) };

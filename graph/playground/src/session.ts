@@ -20,6 +20,11 @@ export type Session =
 
 export const session = new Store<Session>({ phase: 'out' });
 
+/** The schema is open to the caller, as far as is known. */
+export function mayExplore(state: Session): boolean {
+  return state.phase !== 'in' || !state.viewer.permissions || state.viewer.permissions.includes('Explore_GraphQL');
+}
+
 type Credentials = { tenant: string; key: string; secret: string };
 type Token = { text: string; /** milliseconds since 1970 */ renewAt: number };
 

@@ -26,6 +26,8 @@ export const demoKeys = [
   { key: 'demo-staff', who: 'Bank staff', may: 'Sees and changes everything in the bank' },
   { key: 'demo-partner', who: 'Partner', may: 'Sees and changes its own customers only' },
   { key: 'demo-reader', who: 'Reader', may: 'Bank staff who may only look' },
+  { key: 'demo-linda', who: 'Linda Chen', may: 'Head of Operations: decides on what waits' },
+  { key: 'demo-maria', who: 'Maria Alvarez', may: 'Relationship manager: decides for customers' },
 ];
 
 export function isLive(tenant: string): boolean {
