@@ -181,14 +181,14 @@ func TestFailingTicksAreTriedAgain(t *testing.T) {
 	sealed(t, d, 2)
 }
 
-// The record of the demo bank begins with the bank and its five keys.
+// The record of the demo bank begins with the bank, its five keys, and the changes that wait with the role they are about.
 func TestCheckpointsOfThePrivateDatabaseAreKeptBesideIt(t *testing.T) {
 	t.Parallel()
 	p := onData(t)
 	s := p.serve()
 	kept := filepath.Join(strings.TrimPrefix(p.settings[0], "BANKGRAPH_DATA="), "audit-checkpoints.jsonl")
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		if text, _ := os.ReadFile(kept); strings.Contains(string(text), `"seq":6`) {
+		if text, _ := os.ReadFile(kept); strings.Contains(string(text), `"seq":9`) {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -197,7 +197,7 @@ func TestCheckpointsOfThePrivateDatabaseAreKeptBesideIt(t *testing.T) {
 	}
 	s.signal(syscall.SIGKILL)
 	_ = s.end()
-	if out := p.ok("audit", "verify"); !strings.Contains(out, "bank sandbox: entries 1 to 6 hold; signed up to entry 6") {
+	if out := p.ok("audit", "verify"); !strings.Contains(out, "bank sandbox: entries 1 to 9 hold; signed up to entry 9") {
 		t.Errorf("after a kill: %s", out)
 	}
 }
