@@ -77,7 +77,7 @@ func TestAFaultAtAnyStatementDoesNoHarm(t *testing.T) {
 			}
 		})
 	}
-	for i := range writes {
+	for i := range writes { //nolint:paralleltest // trialsAtOnce of them run beside each other
 		left <- i
 	}
 	close(left)
