@@ -89,7 +89,7 @@ func (h *health) set(ctx context.Context, code string, now bankState) {
 	}
 }
 
-// trouble is a line for each bank whose record is not as it should be; none reports whether that is every bank.
+// trouble is a line for each bank whose record is not as it should be; all reports whether no bank's chain holds.
 func (h *health) trouble() (lines []string, all bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -76,7 +76,8 @@ const (
 	ticksAtOnce = 4           // of all banks together, so that requests find connections
 )
 
-// worker does jobs for every bank, each bank apart: one whose ticks fail or take long keeps no other waiting.
+// worker does jobs for every bank, each bank apart: one tick of a bank runs at a time, so a bank whose ticks hang holds
+// one of the slots, and the others go on.
 type worker struct {
 	log     *slog.Logger
 	banks   func(context.Context) ([]*tenants.Tenant, error)
@@ -107,8 +108,9 @@ func (w *worker) each(ctx context.Context) {
 				continue
 			}
 			w.known[bank.ID] = true
+			turn := make(chan struct{}, 1)
 			for _, j := range w.jobs {
-				w.running.Go(func() { w.repeat(ctx, bank, j) })
+				w.running.Go(func() { w.repeat(ctx, bank, j, turn) })
 			}
 		}
 		if !pause(ctx, banksEvery) {
@@ -119,16 +121,19 @@ func (w *worker) each(ctx context.Context) {
 
 // repeat does a job of one bank until the context ends. It comes back soon while there is something to do, though not
 // before it has paused for as long as it worked, and ever later while there is not.
-func (w *worker) repeat(ctx context.Context, bank *tenants.Tenant, j job) {
+func (w *worker) repeat(ctx context.Context, bank *tenants.Tenant, j job, turn chan struct{}) {
 	for wait := j.busy; ; {
-		select {
-		case w.slots <- struct{}{}:
-		case <-ctx.Done():
-			return
+		for _, place := range []chan struct{}{turn, w.slots} {
+			select {
+			case place <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
 		}
 		began := time.Now()
 		busy, err := w.once(ctx, bank, j)
 		<-w.slots
+		<-turn
 		switch {
 		case err != nil:
 			wait = j.every
