@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-chi/cors"
 
+	"bankgraph/core/access"
 	"bankgraph/graph"
 	"bankgraph/rest"
 )
@@ -17,6 +18,7 @@ import (
 func (c *serveCommand) handler(b *bank, meters *meters, health *health, demo bool, stopping func() bool) http.Handler {
 	unsent := newUnsent(int64(c.Unsent)<<20, meters)
 	room := newRoom(c.InFlight, unsent, meters)
+	room.remembered = func(r *http.Request) (access.Caller, bool) { return b.Clients.Remembered(bearer(r)) }
 	meters.watch(room)
 	pace := newPace(c.Rate, c.TenantRate, meters)
 	face := func(refuse refusal, mayChange func(*http.Request) bool, handler http.Handler) http.Handler {

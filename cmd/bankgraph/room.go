@@ -32,6 +32,8 @@ type room struct {
 	unsent *unsent
 	meters *meters
 
+	remembered func(*http.Request) (access.Caller, bool) // whose request it is, where that is known at once; may be nil
+
 	mu     sync.Mutex
 	places shares
 	wait   list.List // of *waiter, who came first in front
@@ -190,11 +192,17 @@ func (m *room) rename(ctx context.Context, from, to party) error {
 // signingIn stands in the bank's place for those who ask for a token: so junk there does not crowd those who have one.
 const signingIn = "/auth"
 
-// admit gives a request a place for its time, at first in the name of the network that it comes from, and of the
-// crowd that it belongs to: "" or signingIn.
+// admit gives a request a place for its time: in the name of its caller where that is remembered, so that strangers from
+// the same network cannot crowd it out; else at first in the name of the network that it comes from, and of the crowd
+// that it belongs to: "" or signingIn.
 func (m *room) admit(refuse refusal, crowd string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		of := party{bank: crowd, caller: rest.Network(r)}
+		if m.remembered != nil && crowd == "" {
+			if caller, known := m.remembered(r); known {
+				of = partyOf(caller)
+			}
+		}
 		if err := m.enter(r.Context(), of); err != nil {
 			m.refuse(w, r, refuse, err)
 			return
@@ -270,6 +278,9 @@ func (p *place) Read(into []byte) (int, error) {
 
 func (p *place) rename(to party) error {
 	from := p.of
+	if from == to && p.held {
+		return nil
+	}
 	p.of, p.held = to, false
 	err := p.room.rename(p.ctx, from, to)
 	p.held = err == nil
