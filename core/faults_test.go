@@ -46,7 +46,7 @@ func wrongsAt(name string, k int, statement string) (chosen []faults.Fault) {
 	if os.Getenv("BANKGRAPH_TEST_FAULTS") == "all" {
 		return slices.DeleteFunc(slices.Clone(wrongs), func(f faults.Fault) bool { return !possible(f, statement) })
 	}
-	if statement == "COMMIT" {
+	if faults.Commits(statement) {
 		chosen = []faults.Fault{cutWhile, cutAfter, {State: "57P01", Ran: true}}
 	}
 	start := fnv.New32()
@@ -63,7 +63,7 @@ func wrongsAt(name string, k int, statement string) (chosen []faults.Fault) {
 
 // possible leaves out what cannot be: the server does not refuse what it has committed.
 func possible(f faults.Fault, statement string) bool {
-	return statement != "COMMIT" || !f.Ran || f.Cut || f.State == "57P01"
+	return !faults.Commits(statement) || !f.Ran || f.Cut || f.State == "57P01"
 }
 
 func TestAFaultAtAnyStatementDoesNoHarm(t *testing.T) {
@@ -201,11 +201,11 @@ func judge(statement string, f faults.Fault, err error, done bool) string {
 		if !done {
 			return "a transaction that lost a race runs again"
 		}
-	case statement == "COMMIT" && lost:
+	case faults.Commits(statement) && lost:
 		if !done {
 			return "the key tells what became of a lost COMMIT"
 		}
-	case (statement == "BEGIN" || strings.HasPrefix(statement, "SET TRANSACTION")) && (lost || f.State == "53300"):
+	case statement == "BEGIN" && (lost || f.State == "53300"):
 		if !done {
 			return "nothing was done yet: another connection would do"
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -131,17 +132,31 @@ func apart(text string) ([]bound, error) {
 type driverConn = stdlib.Conn
 
 // Conn is the driver's connection, for texts with marked values.
-type Conn struct{ *driverConn }
+type Conn struct {
+	*driverConn
+	bounds string // sets the bounds of a transaction, where the connection does not have them
+}
 
 // binder makes the driver's connections such.
-type binder struct{ driver.Connector }
+type binder struct {
+	driver.Connector
+	bounds string
+}
 
 func (b binder) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := b.Connector.Connect(ctx)
+	made, err := b.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &Conn{conn.(*stdlib.Conn)}, nil
+	conn := &Conn{driverConn: made.(*stdlib.Conn)}
+	behind, err := pooled(ctx, conn.Conn())
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	if behind { // a pooler may have kept it from having them
+		conn.bounds = b.bounds
+	}
+	return conn, nil
 }
 
 // ExecContext sends one statement with its values, or several in one round trip.
@@ -155,7 +170,10 @@ func (c *Conn) ExecContext(ctx context.Context, text string, given []driver.Name
 	}
 	var batch pgx.Batch
 	for _, s := range statements {
-		batch.Queue(s.text, s.values...)
+		queued := batch.Queue(s.text, s.values...)
+		if s.text == commit {
+			queued.Exec(didCommit)
+		}
 	}
 	err = c.Conn().SendBatch(ctx, &batch).Close()
 	return driver.ResultNoRows, err

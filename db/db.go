@@ -26,8 +26,6 @@ type DB struct {
 	replica *replica      // nil: there is none
 
 	readers, writers *places // of batches and of transactions: share.go
-
-	bounds string // sets those of a transaction, as a pooler may have kept the connection from having them
 }
 
 // Options set the size and the manners of the pools. The zero value is right for one server.
@@ -61,7 +59,7 @@ func Open(url string, options Options) (*DB, error) {
 	bind(write)
 	write.Tracer = options.Tracer
 	primary := &way{unprepared: options.Unprepared}
-	var connector driver.Connector = binder{stdlib.GetConnector(*write, stdlib.OptionBeforeConnect(primary.prepare))}
+	var connector driver.Connector = binder{stdlib.GetConnector(*write, stdlib.OptionBeforeConnect(primary.prepare)), boundsOf(write)}
 	if options.Connector != nil {
 		connector = options.Connector(connector)
 	}
@@ -75,7 +73,7 @@ func Open(url string, options Options) (*DB, error) {
 		return nil, err
 	}
 	d := &DB{
-		DB: bun.NewDB(pool, newBinding()).WithQueryHook(meterHook{}), fresh: fresh, bounds: boundsOf(write),
+		DB: bun.NewDB(pool, newBinding()).WithQueryHook(meterHook{}), fresh: fresh,
 		readers: newPlaces(size), writers: newPlaces(max(1, size-1)), // one is left for what is no transaction
 	}
 	if options.ReadURL != "" {

@@ -32,14 +32,21 @@ func Last(ctx context.Context, tx bun.IDB, statement bun.Query) error {
 	return err
 }
 
-// send sends what was left to the end.
-func (l *last) send(ctx context.Context, tx bun.Tx) error {
+// spend counts what was left to the end.
+func (l *last) spend(ctx context.Context) error {
 	if len(l.texts) == 0 {
 		return nil
 	}
-	if err := meterOf(ctx).spend(len(l.texts), 1); err != nil {
-		return err
+	return meterOf(ctx).spend(len(l.texts), 1)
+}
+
+// commit sends what was left to the end and COMMIT behind it, in one round trip: where one of them fails, the server
+// skips the rest. Without anything left it does nothing. The transaction itself is ended by its own Commit, which then
+// finds nothing to do.
+func (l *last) commit(ctx context.Context, tx bun.Tx) error {
+	if len(l.texts) == 0 {
+		return nil
 	}
-	_, err := tx.Tx.ExecContext(ctx, strings.Join(l.texts, separator))
+	_, err := tx.Tx.ExecContext(ctx, strings.Join(l.texts, separator)+separator+commit)
 	return err
 }

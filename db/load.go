@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"iter"
 	"reflect"
@@ -29,14 +28,11 @@ func (d *DB) Load(ctx context.Context, tenant int64, fn func(ctx context.Context
 		return err
 	}
 	defer conn.Close()
-	tx, err := conn.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	tx, err := conn.BeginTx(writing(ctx, tenant), nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback() // after a commit it does nothing
-	if err := d.write(ctx, tx, tenant); err != nil {
-		return err
-	}
 	for _, bound := range []string{"statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"} {
 		if _, err := tx.ExecContext(ctx, "SET LOCAL "+bound+" = 0"); err != nil {
 			return err

@@ -73,7 +73,9 @@ func (d *DB) once(ctx context.Context, tenant int64, fn func(ctx context.Context
 		return false, err
 	}
 	defer leave()
-	tx, err := d.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	ends := new(last)
+	ctx = context.WithValue(ctx, lastKey{}, ends)
+	tx, err := d.BeginTx(writing(ctx, tenant), nil)
 	if !waiting.Stop() && err == nil {
 		_ = tx.Rollback()
 	}
@@ -89,20 +91,18 @@ func (d *DB) once(ctx context.Context, tenant int64, fn func(ctx context.Context
 			_ = tx.Rollback()
 		}
 	}()
-	if err = d.write(ctx, tx, tenant); err != nil {
-		return false, err
-	}
-	ends := new(last)
-	ctx = context.WithValue(ctx, lastKey{}, ends)
 	if err = fn(ctx, tx); err == nil {
 		ends.texts = append(ends.texts, d.mark(ctx, tenant)...)
-		err = ends.send(ctx, tx)
+		err = ends.spend(ctx)
 	}
 	if err == nil {
 		err = ctx.Err() // the caller has given up: so do we, while it is certain that nothing was done
 	}
 	if err != nil {
 		return true, err
+	}
+	if err = ends.commit(ctx, tx); err != nil {
+		return true, committed(err)
 	}
 	done = true
 	return true, committed(tx.Commit())
@@ -133,11 +133,5 @@ func act(tenant int64) string {
 // Act says for which bank a transaction writes from here on.
 func Act(ctx context.Context, tx bun.IDB, tenant int64) error {
 	_, err := tx.ExecContext(ctx, act(tenant))
-	return err
-}
-
-// write makes a new transaction one that writes, for one bank, within the bounds of writing, in one round trip.
-func (d *DB) write(ctx context.Context, tx bun.IDB, tenant int64) error {
-	_, err := tx.ExecContext(ctx, "SET TRANSACTION READ WRITE; "+d.bounds+act(tenant))
 	return err
 }

@@ -73,8 +73,11 @@ type tx struct {
 	conn *conn
 }
 
-// Commit is a statement. Where the server refuses it, the transaction has ended all the same.
+// Commit is a statement, unless it went with others before. Where the server refuses it, the transaction has ended all the same.
 func (t *tx) Commit() error {
+	if t.conn.Idle() {
+		return t.Tx.Commit()
+	}
 	committed := false
 	err := t.conn.line.through(t.ctx, t.conn, "COMMIT", func() error {
 		err := t.Tx.Commit()

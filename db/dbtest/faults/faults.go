@@ -38,6 +38,9 @@ func (f Fault) String() string {
 	return what + " " + when
 }
 
+// Commits tells whether a statement commits, by itself or behind others that it went together with.
+func Commits(statement string) bool { return strings.HasSuffix(statement, "COMMIT") }
+
 // Line is the way between a bank and its database. While nothing is broken it only counts.
 type Line struct {
 	mu         sync.Mutex

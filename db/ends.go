@@ -1,0 +1,73 @@
+package db
+
+import (
+	"context"
+	"database/sql/driver"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// How a transaction that writes begins and ends on the driver's connection: BEGIN goes together with its settings, and
+// COMMIT with what was left to the end.
+
+const (
+	begin  = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; "
+	commit = "COMMIT"
+)
+
+type writingKey struct{}
+
+// writing lets BeginTx begin a transaction that writes, for one bank, within the bounds of writing.
+func writing(ctx context.Context, tenant int64) context.Context {
+	return context.WithValue(ctx, writingKey{}, tenant)
+}
+
+// BeginTx begins a transaction. One that writes has all its settings after one round trip.
+func (c *Conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
+	tenant, writes := ctx.Value(writingKey{}).(int64)
+	if !writes {
+		return c.driverConn.BeginTx(ctx, options)
+	}
+	if c.Conn().IsClosed() {
+		return nil, driver.ErrBadConn
+	}
+	inner, err := c.Conn().BeginTx(ctx, pgx.TxOptions{BeginQuery: begin + c.bounds + act(tenant)})
+	if err != nil {
+		return nil, err
+	}
+	return &writer{ctx, c, inner}, nil
+}
+
+// writer is a transaction that writes.
+type writer struct {
+	ctx   context.Context
+	conn  *Conn
+	inner pgx.Tx
+}
+
+// Commit does nothing where COMMIT went to the server with what was left to the end.
+func (w *writer) Commit() error {
+	if w.conn.Idle() {
+		return nil
+	}
+	return w.inner.Commit(w.ctx)
+}
+
+func (w *writer) Rollback() error {
+	if w.conn.Idle() {
+		return nil
+	}
+	return w.inner.Rollback(w.ctx)
+}
+
+// Idle reports whether the server has no transaction open here, as far as it has answered.
+func (c *Conn) Idle() bool { return !c.Conn().IsClosed() && c.Conn().PgConn().TxStatus() == 'I' }
+
+// didCommit refuses the answer to a COMMIT that undid a transaction, of which a statement had failed.
+func didCommit(tag pgconn.CommandTag) error {
+	if tag.String() != commit {
+		return pgx.ErrTxCommitRollback
+	}
+	return nil
+}
