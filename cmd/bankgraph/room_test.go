@@ -14,6 +14,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/graph"
+	"bankgraph/rest"
 )
 
 func newRoomOf(places int) *room {
@@ -225,5 +226,35 @@ func TestAPlaceIsTheCallersOnceItIsKnown(t *testing.T) {
 	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody))
 	if room.places.taken != 0 || len(room.places.callers) != 0 {
 		t.Errorf("afterwards %+v", room.places)
+	}
+}
+
+// Strangers who crowd the room from a caller's own network, such as those behind one proxy, do not keep the caller out.
+func TestACrowdOfStrangersDoesNotKeepOutWhomTheBankRemembers(t *testing.T) {
+	t.Parallel()
+	room := newRoomOf(8)
+	room.remembered = func(r *http.Request) (access.Caller, bool) {
+		return access.Caller{TenantCode: "A", Client: "portal"}, bearer(r) == "known"
+	}
+	passed := 0
+	handler := room.admit(graph.Refuse, "", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { passed++ }))
+	ask := func(token string) int {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel() // waits for nobody
+		request := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody)
+		request.Header.Set("Authorization", "Bearer "+token)
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, request)
+		return answer.Code
+	}
+	network := party{caller: rest.Network(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody))}
+	if n := fill(room, network); n == 0 || n == 8 {
+		t.Fatalf("a network takes %d of 8 places", n)
+	}
+	if code := ask("junk"); code != http.StatusTooManyRequests {
+		t.Errorf("one more stranger is answered %d", code)
+	}
+	if code := ask("known"); code != http.StatusOK || passed != 1 {
+		t.Errorf("a remembered caller is answered %d", code)
 	}
 }
