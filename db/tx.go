@@ -76,10 +76,10 @@ func (d *DB) once(ctx context.Context, tenant int64, fn func(ctx context.Context
 	ends := new(last)
 	ctx = context.WithValue(ctx, lastKey{}, ends)
 	tx, err := d.BeginTx(writing(ctx, tenant), nil)
-	if !waiting.Stop() && err == nil {
-		_ = tx.Rollback()
-	}
-	if errors.Is(context.Cause(ctx), ErrBusy) {
+	if !waiting.Stop() { // its time has come, though ctx may not have ended yet
+		if err == nil {
+			_ = tx.Rollback()
+		}
 		return false, ErrBusy
 	}
 	if err != nil {

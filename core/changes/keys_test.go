@@ -234,6 +234,9 @@ func TestWaitingCopiesLeaveTheDatabaseToOthers(t *testing.T) {
 	for range 50 {
 		go func() {
 			_, err := d.ask("k")
+			for errors.Is(err, db.ErrBusy) { // as a machine that is slow may be, which lets them wait for a second
+				_, err = d.ask("k")
+			}
 			answers <- err
 		}()
 	}

@@ -116,11 +116,11 @@ func (d Draft) check() (Issuer, error) {
 	if len(made.UserClaims) > mostClaims || slices.ContainsFunc(made.UserClaims, func(name string) bool { return !plain(name) }) {
 		refuse("userClaims", fault.Malformed, "up to 10 names of claims")
 	}
-	for field, name := range map[string]string{
-		"partnerClaim": d.PartnerClaim, "legalEntityClaim": d.EntityClaim, "subjectClaim": d.SubjectClaim, "scope": made.Scope,
+	for _, word := range []struct{ field, name string }{
+		{"partnerClaim", d.PartnerClaim}, {"legalEntityClaim", d.EntityClaim}, {"subjectClaim", d.SubjectClaim}, {"scope", made.Scope},
 	} {
-		if name != "" && !plain(name) {
-			refuse(field, fault.Malformed, "one word of at most 200 characters")
+		if word.name != "" && !plain(word.name) {
+			refuse(word.field, fault.Malformed, "one word of at most 200 characters")
 		}
 	}
 	if life := made.life(); life < shortestLife || life > mostLife {
