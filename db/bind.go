@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,11 +20,11 @@ import (
 
 // Bun writes values into its texts, and PostgreSQL logs the text of each statement that fails: names, streets and
 // e-mail addresses would stand in the server's log. So this dialect marks what Bun writes, and the connection takes
-// each marked value out again, puts $1, $2 … in its place, and sends text and values apart. Numbers and
-// truth values stay in the text.
+// each marked value out again, puts $1, $2 … in its place, and sends text and values apart. Truth values stay in the
+// text, and numbers do that are not in a column of a model or a value of Raw.
 //
-// A mark is NUL, the value's length, a colon and the value as PostgreSQL reads it. No text has a NUL of its own, and
-// nothing is escaped: what a value holds cannot end it.
+// A mark is NUL, the value's length, a colon and the value as PostgreSQL reads it; the length of NULL is -1. No text has
+// a NUL of its own, and nothing is escaped: what a value holds cannot end it.
 type binding struct {
 	*pgdialect.Dialect
 	tables *bunschema.Tables
@@ -42,19 +43,41 @@ func marked(b []byte, value string) []byte {
 	return append(b, value...)
 }
 
+// markedNumber marks a number, which the server would take for a text in some places.
+func markedNumber(b []byte, number string) []byte { return append(marked(b, number), "::bigint"...) }
+
+func markedNull(b []byte) []byte { return append(b, "\x00-1:"...) }
+
 // Tables are this dialect's own, so that it sees each of them.
 func (d *binding) Tables() *bunschema.Tables { return d.tables }
 
-// OnTable lets arrays be marked too, which Bun writes past the dialect.
+// OnTable lets what Bun writes past the dialect be marked too: arrays, numbers, and NULL.
 func (d *binding) OnTable(table *bunschema.Table) {
 	d.Dialect.OnTable(table)
 	for _, field := range table.FieldMap {
-		if write := field.Append; write != nil && field.Tag.HasOption("array") {
+		if write := field.Append; write != nil {
+			array := field.Tag.HasOption("array")
 			field.Append = func(gen bunschema.QueryGen, b []byte, v reflect.Value) []byte {
-				return unquoted(b, write(gen, nil, v))
+				return markWritten(write(gen, b, v), len(b), array)
 			}
 		}
 	}
+}
+
+// markWritten marks the value that was written behind some text, unless it is marked already.
+func markWritten(b []byte, from int, array bool) []byte {
+	written := b[from:]
+	switch {
+	case len(written) == 0:
+		return b
+	case string(written) == "NULL":
+		return markedNull(b[:from])
+	case written[0] == '-' || written[0] >= '0' && written[0] <= '9':
+		return markedNumber(b[:from], string(written))
+	case array:
+		return unquoted(b[:from], slices.Clone(written))
+	}
+	return b
 }
 
 func (d *binding) AppendString(b []byte, s string) []byte {
@@ -120,10 +143,14 @@ func apart(text string) ([]bound, error) {
 		}
 		digits, rest, _ := strings.Cut(after, ":")
 		length, err := strconv.Atoi(digits)
-		if err != nil || length < 0 || length > len(rest) {
+		if err != nil || length < -1 || length > len(rest) {
 			return nil, fmt.Errorf("db: a statement has a NUL that marks no value")
 		}
-		values = append(values, rest[:length])
+		if length < 0 {
+			length, values = 0, append(values, nil)
+		} else {
+			values = append(values, rest[:length])
+		}
 		plain.WriteString(" $" + strconv.Itoa(len(values)) + " ")
 		text = rest[length:]
 	}
@@ -135,12 +162,17 @@ type driverConn = stdlib.Conn
 type Conn struct {
 	*driverConn
 	bounds string // sets the bounds of a transaction, where the connection does not have them
+
+	repeats  *repeats // nil: nothing is prepared
+	prepared map[string]bool
+	outdated bool // what is prepared no longer fits the tables
 }
 
 // binder makes the driver's connections such.
 type binder struct {
 	driver.Connector
-	bounds string
+	bounds  string
+	repeats *repeats // nil: nothing is to be prepared
 }
 
 func (b binder) Connect(ctx context.Context) (driver.Conn, error) {
@@ -148,13 +180,13 @@ func (b binder) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn := &Conn{driverConn: made.(*stdlib.Conn)}
+	conn := &Conn{driverConn: made.(*stdlib.Conn), repeats: b.repeats}
 	behind, err := pooled(ctx, conn.Conn())
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	if behind { // a pooler may have kept it from having them
-		conn.bounds = b.bounds
+		conn.bounds, conn.repeats = b.bounds, nil
 	}
 	return conn, nil
 }
@@ -165,8 +197,14 @@ func (c *Conn) ExecContext(ctx context.Context, text string, given []driver.Name
 	if err != nil {
 		return nil, err
 	}
+	for _, s := range statements {
+		if err := c.prepare(ctx, s); err != nil {
+			return nil, err
+		}
+	}
 	if len(statements) == 1 {
-		return c.driverConn.ExecContext(ctx, statements[0].text, statements[0].named(given))
+		result, err := c.driverConn.ExecContext(ctx, statements[0].text, statements[0].named(given))
+		return result, c.learn(err)
 	}
 	var batch pgx.Batch
 	for _, s := range statements {
@@ -176,7 +214,7 @@ func (c *Conn) ExecContext(ctx context.Context, text string, given []driver.Name
 		}
 	}
 	err = c.Conn().SendBatch(ctx, &batch).Close()
-	return driver.ResultNoRows, err
+	return driver.ResultNoRows, c.learn(err)
 }
 
 // QueryContext sends one statement with its values.
@@ -188,7 +226,11 @@ func (c *Conn) QueryContext(ctx context.Context, text string, given []driver.Nam
 	if len(statements) != 1 {
 		return nil, fmt.Errorf("db: a query of %d statements", len(statements))
 	}
-	return c.driverConn.QueryContext(ctx, statements[0].text, statements[0].named(given))
+	if err := c.prepare(ctx, statements[0]); err != nil {
+		return nil, err
+	}
+	rows, err := c.driverConn.QueryContext(ctx, statements[0].text, statements[0].named(given))
+	return rows, c.learn(err)
 }
 
 // named are the values for database/sql, or else the ones that were given beside the text.

@@ -18,7 +18,7 @@ import (
 )
 
 // DB is the bank's database. The embedded Bun handle writes and does every read that is not hot; it sends each text
-// with its values beside it (exec mode; see binding), so it needs no prepared statements.
+// with its values beside it (see binding), and prepares those that come again.
 // Batch reads what a request asked for in one round trip, on a pool of its own, prepared.
 type DB struct {
 	*bun.DB
@@ -59,7 +59,11 @@ func Open(url string, options Options) (*DB, error) {
 	bind(write)
 	write.Tracer = options.Tracer
 	primary := &way{unprepared: options.Unprepared}
-	var connector driver.Connector = binder{stdlib.GetConnector(*write, stdlib.OptionBeforeConnect(primary.prepare)), boundsOf(write)}
+	connect := binder{Connector: stdlib.GetConnector(*write, stdlib.OptionBeforeConnect(primary.prepare)), bounds: boundsOf(write)}
+	if options.Unprepared == nil || !*options.Unprepared {
+		connect.repeats = newRepeats()
+	}
+	var connector driver.Connector = connect
 	if options.Connector != nil {
 		connector = options.Connector(connector)
 	}

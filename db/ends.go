@@ -32,6 +32,11 @@ func (c *Conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx
 	if c.Conn().IsClosed() {
 		return nil, driver.ErrBadConn
 	}
+	if c.outdated {
+		if err := c.forget(ctx); err != nil {
+			return nil, err
+		}
+	}
 	inner, err := c.Conn().BeginTx(ctx, pgx.TxOptions{BeginQuery: begin + c.bounds + act(tenant)})
 	if err != nil {
 		return nil, err

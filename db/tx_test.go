@@ -56,17 +56,17 @@ func TestOnlyALostCommitIsOfUnknownOutcome(t *testing.T) {
 		there   bool
 		fine    bool
 	}{
-		"the answer to COMMIT is lost":            {commit, faults.Fault{Cut: true, Ran: true}, true, true, false},
-		"the server goes after COMMIT":            {commit, faults.Fault{State: "57P01", Ran: true}, true, true, false},
-		"the server goes before COMMIT":           {commit, faults.Fault{State: "57P01"}, true, false, false},
-		"the connection breaks before COMMIT":     {commit, faults.Fault{Cut: true, Never: true}, true, false, false},
-		"the disk is full at COMMIT":              {commit, faults.Fault{State: "53100"}, false, false, false},
-		"a constraint refuses at COMMIT":          {commit, faults.Fault{State: "23503"}, false, false, false},
-		"a race is lost at COMMIT":                {commit, faults.Fault{State: "40001"}, false, true, true},
-		"the connection breaks at work":           {insert, faults.Fault{Cut: true}, false, false, false},
-		"the connection turns out to be dead":     {begin, faults.Fault{Cut: true, Never: true}, false, true, true},
-		"the server has no connections to give":   {begin, faults.Fault{State: "53300"}, false, true, true},
-		"a deadlock": {insert, faults.Fault{State: "40P01", Ran: true}, false, true, true},
+		"the answer to COMMIT is lost":          {commit, faults.Fault{Cut: true, Ran: true}, true, true, false},
+		"the server goes after COMMIT":          {commit, faults.Fault{State: "57P01", Ran: true}, true, true, false},
+		"the server goes before COMMIT":         {commit, faults.Fault{State: "57P01"}, true, false, false},
+		"the connection breaks before COMMIT":   {commit, faults.Fault{Cut: true, Never: true}, true, false, false},
+		"the disk is full at COMMIT":            {commit, faults.Fault{State: "53100"}, false, false, false},
+		"a constraint refuses at COMMIT":        {commit, faults.Fault{State: "23503"}, false, false, false},
+		"a race is lost at COMMIT":              {commit, faults.Fault{State: "40001"}, false, true, true},
+		"the connection breaks at work":         {insert, faults.Fault{Cut: true}, false, false, false},
+		"the connection turns out to be dead":   {begin, faults.Fault{Cut: true, Never: true}, false, true, true},
+		"the server has no connections to give": {begin, faults.Fault{State: "53300"}, false, true, true},
+		"a deadlock":                            {insert, faults.Fault{State: "40P01", Ran: true}, false, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -28,10 +28,11 @@ func violated(err error, state string) (string, bool) {
 	return "", false
 }
 
-// IsRetryable tells whether the same transaction, tried again, may well succeed: serialization failure, deadlock.
+// IsRetryable tells whether the same transaction, tried again, may well succeed: serialization failure, deadlock, and
+// a statement that was prepared before a migration changed its table.
 func IsRetryable(err error) bool {
 	state := sqlState(err)
-	return state == "40001" || state == "40P01"
+	return state == "40001" || state == "40P01" || outdated(err)
 }
 
 // IsLockTimeout tells whether somebody else held a lock for too long. It is one of the timeouts.

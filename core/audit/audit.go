@@ -33,7 +33,7 @@ func WriteTx(ctx context.Context, tx bun.IDB, entry Entry) error {
 	if err := db.Last(ctx, tx, tx.NewInsert().Model(&entry).Returning("NULL")); err != nil {
 		return fmt.Errorf("write the audit entry of %s: %w", entry.Action, err)
 	}
-	if err := db.Last(ctx, tx, tx.NewRaw(unsealed, entry.Tenant)); err != nil {
+	if err := db.Last(ctx, tx, db.Raw(tx, unsealed, entry.Tenant)); err != nil {
 		return fmt.Errorf("leave the audit entry of %s to be sealed: %w", entry.Action, err)
 	}
 	return nil

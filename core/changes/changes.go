@@ -152,6 +152,9 @@ type Tx struct {
 	mark     Mark
 }
 
+// NewRaw is a statement whose values are bound, numbers too: db.Raw.
+func (tx *Tx) NewRaw(text string, values ...any) *bun.RawQuery { return db.Raw(tx.Tx, text, values...) }
+
 // Done is what was done to one object.
 type Done struct {
 	Action   string // by its GraphQL name; the operation's own where empty

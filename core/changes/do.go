@@ -135,7 +135,7 @@ func active(ctx context.Context, tx bun.Tx, caller access.Caller) error {
 		return nil
 	}
 	var is bool
-	err := tx.NewRaw(`SELECT EXISTS (SELECT FROM users WHERE tenant = ? AND uid = ? AND status = 'Active')`, caller.Tenant, caller.User.String()).Scan(ctx, &is)
+	err := db.Raw(tx, `SELECT EXISTS (SELECT FROM users WHERE tenant = ? AND uid = ? AND status = 'Active')`, caller.Tenant, caller.User.String()).Scan(ctx, &is)
 	if err == nil && !is {
 		return access.ErrDenied
 	}

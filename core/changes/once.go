@@ -68,7 +68,7 @@ func (o once) claim(ctx context.Context, tx bun.Tx) (earlier []byte, err error) 
 	if o.key == "" {
 		return nil, nil
 	}
-	taken, err := tx.NewRaw(`INSERT INTO idempotency_keys (tenant, client, operation, key, request) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+	taken, err := db.Raw(tx, `INSERT INTO idempotency_keys (tenant, client, operation, key, request) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 		o.tenant, o.client, o.operation, o.key, o.request).Exec(ctx)
 	if mine, err := o.mine(taken, err); mine || err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (o once) claim(ctx context.Context, tx bun.Tx) (earlier []byte, err error) 
 		Outcome []byte `bun:"outcome"`
 		Old     bool   `bun:"old"`
 	}
-	err = tx.NewRaw(`SELECT request, outcome, created_at < clock_timestamp() - interval '7 days' AS old FROM idempotency_keys
+	err = db.Raw(tx, `SELECT request, outcome, created_at < clock_timestamp() - interval '7 days' AS old FROM idempotency_keys
 		WHERE tenant = ? AND client = ? AND operation = ? AND key = ?`, o.tenant, o.client, o.operation, o.key).Scan(ctx, &there)
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (o once) claim(ctx context.Context, tx bun.Tx) (earlier []byte, err error) 
 
 // renew takes a key whose time is over. Where somebody else does so at this moment, that request is in flight.
 func (o once) renew(ctx context.Context, tx bun.Tx) error {
-	renewed, err := tx.NewRaw(`UPDATE idempotency_keys SET request = ?, outcome = NULL, created_at = clock_timestamp()
+	renewed, err := db.Raw(tx, `UPDATE idempotency_keys SET request = ?, outcome = NULL, created_at = clock_timestamp()
 		WHERE tenant = ? AND client = ? AND operation = ? AND key = ? AND created_at < clock_timestamp() - interval '7 days'`,
 		o.request, o.tenant, o.client, o.operation, o.key).Exec(ctx)
 	mine, err := o.mine(renewed, err)
@@ -128,7 +128,7 @@ func (o once) keep(ctx context.Context, tx bun.Tx, answer any) error {
 	if err != nil {
 		return err
 	}
-	return db.Last(ctx, tx, tx.NewRaw(`UPDATE idempotency_keys SET outcome = ? WHERE tenant = ? AND client = ? AND operation = ? AND key = ?`,
+	return db.Last(ctx, tx, db.Raw(tx, `UPDATE idempotency_keys SET outcome = ? WHERE tenant = ? AND client = ? AND operation = ? AND key = ?`,
 		string(text), o.tenant, o.client, o.operation, o.key))
 }
 

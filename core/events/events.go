@@ -28,7 +28,7 @@ func RecordTx(ctx context.Context, tx bun.IDB, entry audit.Entry, event Event) e
 		return err
 	}
 	// The event's column entry is the audit entry that the session wrote last.
-	err := db.Last(ctx, tx, tx.NewRaw(`INSERT INTO events (tenant, kind, object, uid, customer, version) VALUES (?, ?, ?, ?, ?, ?)`,
+	err := db.Last(ctx, tx, db.Raw(tx, `INSERT INTO events (tenant, kind, object, uid, customer, version) VALUES (?, ?, ?, ?, ?, ?)`,
 		event.Tenant, event.Kind, event.Object, event.UID, event.Customer, event.Version))
 	if err != nil {
 		return fmt.Errorf("emit %s: %w", event.Kind, err)
@@ -59,7 +59,7 @@ func (s *Service) After(ctx context.Context, cursor Cursor, limit int) ([]Placed
 		if err != nil {
 			return err
 		}
-		err = tx.NewRaw(`SELECT v.tenant, v.id, v.at, v.kind, v.object, v.uid, v.customer, v.version, s.seq
+		err = db.Raw(tx, `SELECT v.tenant, v.id, v.at, v.kind, v.object, v.uid, v.customer, v.version, s.seq
 			FROM audit_seals AS s JOIN events AS v ON v.tenant = s.tenant AND v.entry = s.entry
 			WHERE s.tenant = ?0 AND v.tenant = ?0 AND s.seq > ?1 ORDER BY s.seq LIMIT ?2`, caller.Tenant, at.Seq, limit).Scan(ctx, &events)
 		for i := range events {
@@ -81,7 +81,7 @@ func resume(ctx context.Context, tx bun.Tx, tenant access.Tenant, cursor Cursor)
 		Kept   int64 `bun:"kept"`   // the last number that the restores since the cursor's epoch brought along
 		Purged int64 `bun:"purged"` // the last number whose event is gone
 	}
-	err := tx.NewRaw(`SELECT
+	err := db.Raw(tx, `SELECT
 		coalesce((SELECT max(epoch) FROM audit_restores WHERE tenant = ?0), 1) AS epoch,
 		coalesce((SELECT max(seq) FROM audit_seals WHERE tenant = ?0), 0) AS last,
 		coalesce((SELECT min(after) FROM audit_restores WHERE tenant = ?0 AND epoch > ?1), ?2) AS kept,
@@ -115,7 +115,7 @@ func (s *Service) Purge(ctx context.Context, olderThan time.Duration) (purged in
 			ID  int64 `bun:"id"`
 			Seq int64 `bun:"seq"`
 		}
-		err := tx.NewRaw(`SELECT v.id, coalesce(s.seq, 0) AS seq
+		err := db.Raw(tx, `SELECT v.id, coalesce(s.seq, 0) AS seq
 			FROM (SELECT id, at, entry FROM events WHERE tenant = ?0 ORDER BY id LIMIT ?1) AS v
 			LEFT JOIN audit_seals AS s ON s.tenant = ?0 AND s.entry = v.entry
 			WHERE v.at < clock_timestamp() - ?2::interval AND (s.seq IS NOT NULL OR v.entry IS NULL)`,
@@ -127,10 +127,10 @@ func (s *Service) Purge(ctx context.Context, olderThan time.Duration) (purged in
 		for i := range old {
 			ids[i], last = old[i].ID, max(last, old[i].Seq)
 		}
-		if _, err := tx.NewRaw(`DELETE FROM events WHERE tenant = ? AND id IN ?`, caller.Tenant, bun.Tuple(ids)).Exec(ctx); err != nil {
+		if _, err := db.Raw(tx, `DELETE FROM events WHERE tenant = ? AND id IN ?`, caller.Tenant, bun.Tuple(ids)).Exec(ctx); err != nil {
 			return err
 		}
-		_, err = tx.NewRaw(`INSERT INTO events_purged (tenant, seq) VALUES (?, ?)
+		_, err = db.Raw(tx, `INSERT INTO events_purged (tenant, seq) VALUES (?, ?)
 			ON CONFLICT (tenant) DO UPDATE SET seq = greatest(events_purged.seq, excluded.seq)`, caller.Tenant, last).Exec(ctx)
 		return err
 	})
