@@ -20,11 +20,11 @@ import (
 
 // Bun writes values into its texts, and PostgreSQL logs the text of each statement that fails: names, streets and
 // e-mail addresses would stand in the server's log. So this dialect marks what Bun writes, and the connection takes
-// each marked value out again, puts $1, $2 … in its place, and sends text and values apart. Truth values stay in the
-// text, and numbers do that are not in a column of a model or a value of Raw.
+// each marked value out again, puts $1, $2 … in its place, and sends text and values apart. Truth values and NULL
+// stay in the text, and so do numbers but those of a model's columns and of Raw.
 //
-// A mark is NUL, the value's length, a colon and the value as PostgreSQL reads it; the length of NULL is -1. No text has
-// a NUL of its own, and nothing is escaped: what a value holds cannot end it.
+// A mark is NUL, the value's length, a colon and the value as PostgreSQL reads it. No text has a NUL of its own, and
+// nothing is escaped: what a value holds cannot end it.
 type binding struct {
 	*pgdialect.Dialect
 	tables *bunschema.Tables
@@ -46,12 +46,10 @@ func marked(b []byte, value string) []byte {
 // markedNumber marks a number, which the server would take for a text in some places.
 func markedNumber(b []byte, number string) []byte { return append(marked(b, number), "::bigint"...) }
 
-func markedNull(b []byte) []byte { return append(b, "\x00-1:"...) }
-
 // Tables are this dialect's own, so that it sees each of them.
 func (d *binding) Tables() *bunschema.Tables { return d.tables }
 
-// OnTable lets what Bun writes past the dialect be marked too: arrays, numbers, and NULL.
+// OnTable lets what Bun writes past the dialect be marked too: arrays and numbers.
 func (d *binding) OnTable(table *bunschema.Table) {
 	d.Dialect.OnTable(table)
 	for _, field := range table.FieldMap {
@@ -66,18 +64,19 @@ func (d *binding) OnTable(table *bunschema.Table) {
 
 // markWritten marks the value that was written behind some text, unless it is marked already.
 func markWritten(b []byte, from int, array bool) []byte {
-	written := b[from:]
-	switch {
-	case len(written) == 0:
-		return b
-	case string(written) == "NULL":
-		return markedNull(b[:from])
-	case written[0] == '-' || written[0] >= '0' && written[0] <= '9':
-		return markedNumber(b[:from], string(written))
-	case array:
-		return unquoted(b[:from], slices.Clone(written))
+	if array {
+		return unquoted(b[:from], slices.Clone(b[from:]))
+	}
+	if written := string(b[from:]); whole(written) {
+		return markedNumber(b[:from], written)
 	}
 	return b
+}
+
+// whole reports whether a text is a whole number.
+func whole(text string) bool {
+	digits := strings.TrimPrefix(text, "-")
+	return digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
 func (d *binding) AppendString(b []byte, s string) []byte {
@@ -143,14 +142,10 @@ func apart(text string) ([]bound, error) {
 		}
 		digits, rest, _ := strings.Cut(after, ":")
 		length, err := strconv.Atoi(digits)
-		if err != nil || length < -1 || length > len(rest) {
+		if err != nil || length < 0 || length > len(rest) {
 			return nil, fmt.Errorf("db: a statement has a NUL that marks no value")
 		}
-		if length < 0 {
-			length, values = 0, append(values, nil)
-		} else {
-			values = append(values, rest[:length])
-		}
+		values = append(values, rest[:length])
 		plain.WriteString(" $" + strconv.Itoa(len(values)) + " ")
 		text = rest[length:]
 	}

@@ -43,7 +43,7 @@ func WaitTx(ctx context.Context, tx bun.IDB, c Class, hashes [][]byte) error {
 	}
 	slices.Sort(locks)
 	for _, lock := range locks {
-		if _, err := tx.NewRaw(`SELECT pg_advisory_xact_lock(?, ?)`, c, lock).Exec(ctx); err != nil {
+		if _, err := tx.NewRaw(`SELECT pg_advisory_xact_lock(?::int, ?::int)`, c, lock).Exec(ctx); err != nil {
 			return fmt.Errorf("wait for a value: %w", err)
 		}
 	}

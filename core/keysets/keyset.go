@@ -120,7 +120,7 @@ func (t *table) first() string {
 
 // selected are the columns of a row: its key, and of each sealed value the bytes and the hash.
 func (t *table) selected() string {
-	all := []string{t.key + "::text"}
+	all := []string{t.key + "::text AS key"} // named otherwise than the column, by which rows are ordered
 	for _, c := range t.columns {
 		switch {
 		case c.report:

@@ -554,3 +554,34 @@ func TestOnlyOperatorsMove(t *testing.T) {
 		t.Errorf("looking: %v", err)
 	}
 }
+
+// Numbers that grow a digit longer stand before shorter ones as texts; as numbers, which they are, behind them.
+func TestKeysOfDifferentLengthsAreAllMoved(t *testing.T) {
+	t.Parallel()
+	h := build(t)
+	const long = 1001 // more than one statement of a proof reads
+	var short []customers.UID
+	for i := range long + 5 {
+		uid := customers.UID(10_000_000 + i)
+		if i >= long {
+			uid = customers.UID(9_000_000 + i)
+			short = append(short, uid)
+		}
+		h.Customer(func(c *customers.Customer) {
+			c.UID = uid
+			c.TaxID = h.Keys.Seal(coretest.TaxID(uid), seal.Place{Tenant: int64(h.Tenant), Column: customers.TaxIDColumn, Row: int64(uid)})
+		})
+	}
+	h.promoted()
+	moved := h.move()
+	if left := h.left(); left != nil || moved < long+len(short) {
+		t.Errorf("%d rows were moved, left: %+v", moved, left)
+	}
+	for _, uid := range short {
+		c, err := h.Customers.Find(h.Staff(), uid)
+		h.must(err)
+		if !h.Keys.Current(c.TaxID.Sealed, c.TaxID.Hash) {
+			t.Errorf("customer %d is under an old key, and the proof does not say so", uid)
+		}
+	}
+}
