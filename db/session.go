@@ -16,9 +16,9 @@ import (
 // Every statement has a bound: a lock is waited for 2 s, a statement runs 5 s (a batch of reads is given
 // 5 s by Send), and an open transaction may idle for 10 s. The request's own deadline is longer than all of them.
 //
-// They are set three times over. Connections ask for them as they start, which a pooler refuses or ignores.
-// Transactions set those of writing for themselves, whatever lies between. And Bind makes them the defaults of the
-// service's role, so that what is read behind a pooler has them too; Loose tells where it has not.
+// Connections ask for them as they start, which a pooler refuses or ignores. Behind one, transactions set those of
+// writing for themselves, and Bind makes them the defaults of the service's role, so that what is read has them too;
+// Loose tells where it has not.
 var bounds = map[string]string{
 	"lock_timeout":                        "2s",
 	"statement_timeout":                   "5s",
