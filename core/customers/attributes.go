@@ -153,7 +153,7 @@ func (s *Service) Unconfigure(ctx context.Context, level Level, name string) err
 	return s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		var gone []*Configured
 		_, err := tx.NewDelete().Model(&gone).Where("tenant = ?", caller.Tenant).Where("level = ?", level).
-			Where(`lower(name COLLATE "C") = ?`, ident.Fold(name)).Returning("*").Exec(ctx)
+			Where(`lower(name COLLATE "C") = ?`, ident.Fold(name)).Returning("?TableColumns").Exec(ctx)
 		if err != nil {
 			return err
 		}

@@ -152,7 +152,7 @@ func (s *Service) unlinkTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	return s.modifyTx(ctx, tx, at, false, func(p *person) error {
 		gone := new(Subject)
 		_, err := tx.NewDelete().Model(gone).Where("tenant = ?", p.Tenant).Where("url = ?", from.URL).Where("audience = ?", from.Audience).
-			Where("claim = ?", from.Claim).Where("user_uid = ?", p.UID).Returning("*").Exec(ctx)
+			Where("claim = ?", from.Claim).Where("user_uid = ?", p.UID).Returning("?TableColumns").Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("end the link of a user: %w", err)
 		}
