@@ -56,6 +56,38 @@ func TestOnlyWhatIsPublishedSoIsNull(t *testing.T) {
 	}
 }
 
+// A text without a value is empty. Only words of a list are left out.
+func TestTextsAreNotLeftOut(t *testing.T) {
+	t.Parallel()
+	words := map[string]bool{}
+	for name, schema := range readDocument(t).Components.Schemas {
+		everyMember(schema.Value, name, func(_, member string, s *openapi3.Schema) {
+			words[member] = words[member] || len(s.Enum) > 0
+		})
+	}
+	views, err := filepath.Glob("views_*.go")
+	if err != nil || len(views) == 0 {
+		t.Fatal(err)
+	}
+	for _, view := range views {
+		file, err := parser.ParseFile(token.NewFileSet(), view, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			field, ok := n.(*ast.Field)
+			if !ok || field.Tag == nil {
+				return true
+			}
+			name, options, _ := strings.Cut(reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("json"), ",")
+			if kind, plain := field.Type.(*ast.Ident); plain && kind.Name == "string" && options == "omitzero" && !words[name] {
+				t.Errorf("%s: %s is left out without a value: it must be empty", view, name)
+			}
+			return true
+		})
+	}
+}
+
 // A word of a list is one of the list, or the member is not there.
 func TestNoEnumerationHasAnEmptyWord(t *testing.T) {
 	t.Parallel()

@@ -126,6 +126,54 @@ func TestTheOldestFormLeavesOpenWhatTheSecondDemands(t *testing.T) {
 	}
 }
 
+// The oldest form names neither a length of tax ids nor languages. What it made, the second takes back as it answers it.
+func TestTheOldestFormTakesLongerTaxIDsAndAnyLanguage(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	customer := `{"externalReferenceId": "e", "legalName": "Jo Free", "shortName": "JOFREE", "customerType": "Consumer", "taxId": "123-45-6789",
+		"mailAddressSameAsLegal": true, "legalAddress": {"addressLine1": "1 Lake Rd", "addressLine2": "", "city": "Erie", "state": "PA", "postalCode": "16501", "countryCode": "US"},
+		"language": "French", "costCenter": "CC1", "relationshipManager": "mjones", "originatingOfficer": "mjones"}`
+	b.call(b.Staff(), http.MethodPost, "/v2/customers", customer).refused(t, "v2", http.StatusBadRequest, "CUST001", "taxId: must have at most 10 characters")
+	made := b.call(b.Staff(), http.MethodPost, "/customers", customer)
+	var body struct{ Data struct{ CustomerUID string } }
+	if err := json.Unmarshal([]byte(made.body), &body); err != nil || made.status != http.StatusOK {
+		t.Fatalf("%d %s", made.status, made.body)
+	}
+	at := "/customers/" + body.Data.CustomerUID
+	if said := b.call(b.Staff(), http.MethodPut, at, `{"taxId": "987-65-4321"}`); said.status != http.StatusOK {
+		t.Errorf("%d %s", said.status, said.body)
+	}
+	var shown struct{ Data []json.RawMessage }
+	if err := json.Unmarshal([]byte(b.get(b.Staff(), "/v2"+at).body), &shown); err != nil || len(shown.Data) != 1 {
+		t.Fatal(err, shown)
+	}
+	if said := b.call(b.Staff(), http.MethodPut, "/v2"+at, string(shown.Data[0])); said.status != http.StatusOK ||
+		!strings.Contains(said.body, `"taxId":"****4321"`) || !strings.Contains(said.body, `"language":"French"`) {
+		t.Errorf("%d %s", said.status, said.body)
+	}
+}
+
+// The third generation blames a feature where it has it, and has one code for each, whoever finds the mistake.
+func TestFeaturesAreBlamedWhereTheyAre(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	at := fmt.Sprintf("/v3/customers/%s/accounts/%s", b.acme.UID, b.operating.UID)
+	for _, c := range []struct{ features, code, message string }{
+		{`{"fedWireFeature": {"callbackLimit": 1000000000}}`, "ACCOUNT_CALLBACKLIMIT_MAX", "accountFeatures.fedWireFeature.callbackLimit: must be at most"},
+		{`{"fedWireFeature": {"callbackLimit": true}}`, "ACCOUNT_CALLBACKLIMIT_INVALID", "accountFeatures.fedWireFeature.callbackLimit: must be a number"},
+		{`{"achFeature": {"achCompanyId": "12345678901"}}`, "ACCOUNT_ACHCOMPANYID_MAX", "accountFeatures.achFeature.achCompanyId: must have at most"},
+		{`{"achFeature": {"secCodes": ["nil"]}}`, "ACCOUNT_SECCODES_INVALID", "accountFeatures.achFeature.secCodes: must be"},
+		{`{"achFeature": {"enableUnderWritten": true, "enableAchPrefund": true}}`, "ACCOUNT_ENABLEACHPREFUND_NOMATCH", "accountFeatures.achFeature.enableAchPrefund: an account"},
+		{`{"feeAccount": "maybe"}`, "ACCOUNT_FEEACCOUNT_INVALID", "accountFeatures.feeAccount: must be Yes or No"},
+		{`{"rtpFeature": []}`, "ACCOUNT_RTPFEATURE_INVALID", "accountFeatures.rtpFeature: must be an object"},
+	} {
+		answer := b.call(b.Staff(), http.MethodPatch, at, `{"accountFeatures": `+c.features+`}`)
+		if answer.status != http.StatusBadRequest || !strings.Contains(answer.body, `"code":"`+c.code+`"`) || !strings.Contains(answer.body, c.message) {
+			t.Errorf("%s: %d %s", c.features, answer.status, answer.body)
+		}
+	}
+}
+
 // A code says what is wrong: that another thing has it is no absence.
 func TestConflictsHaveCodesOfTheirOwn(t *testing.T) {
 	t.Parallel()

@@ -210,6 +210,7 @@ func TestUnknownPathsAnswer404(t *testing.T) {
 	} {
 		b.get(b.program(), path).refused(t, path, http.StatusNotFound, "invalidPath", "no such path")
 	}
+	b.call(b.program(), "PURGE", "/nowhere", "").refused(t, "unknown method", http.StatusNotFound, "invalidPath", "no such path")
 }
 
 func TestOtherMethodsAnswer405AndNameTheAllowedOnes(t *testing.T) {

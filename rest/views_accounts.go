@@ -167,7 +167,7 @@ type accountV2 struct {
 	CountryCode            string                `json:"countryCode"`
 	MasterGL               string                `json:"masterGl"`
 	AccountAnalysis        bool                  `json:"accountAnalysis"`
-	ExternalAccount        string                `json:"externalAccount,omitzero"`
+	ExternalAccount        string                `json:"externalAccount"`
 	CostCenter             string                `json:"costCenter"`
 	EnableCallbacks        bool                  `json:"enableCallbacks"`
 	CallbackLimit          *money.Amount         `json:"callbackLimit,omitzero"`

@@ -148,6 +148,10 @@ func (a *api) noPath(w http.ResponseWriter, r *http.Request) {
 func (a *api) noMethod(routes chi.Routes) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		methods := allowed(routes, r)
+		if methods == "" { // a method that nobody knows, on a path that nobody has
+			a.noPath(w, r)
+			return
+		}
 		if strings.HasPrefix(methods, http.MethodGet) {
 			methods += ", " + http.MethodHead
 		}

@@ -70,7 +70,7 @@ type Bank struct {
 	AccountNumber   seal.Text      `bun:"embed:account_number_" json:"accountNo"`
 	AccountCurrency money.Currency `bun:"account_currency" json:"accountCcy"`
 	AccountType     string         `bun:"account_type" json:"-"`     // Deposit, Loan or GL; '' where an older interface did not ask
-	AccountSubType  string         `bun:"account_sub_type" json:"-"` // Checking, Savings, Line of Credit, Credit Card, Heloc, GL
+	AccountSubType  string         `bun:"account_sub_type" json:"-"` // Checking, Savings, Virtual, Line of Credit, Credit Card, Heloc, GL
 	Name            string         `bun:"name" json:"name"`
 	Address         postal.Address `bun:"embed:address_" json:"address"`
 	NationalCode    string         `bun:"national_code" json:"nationalCode"`

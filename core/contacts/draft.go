@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
@@ -83,9 +84,9 @@ var neededOfAddress = map[Form][]string{
 	Current: {"addressLine1", "city", "postalCode", "countryCode"},
 }
 
-// products are the kinds of account that a contact can have, and the products of each (contract, customer-enums 1).
+// products are the kinds of account that a contact can have, and the products of each (contract, section 2.5 and customer-enums 1).
 var products = map[string][]string{
-	"GL": {"GL"}, "Loan": {"Line of Credit", "Credit Card", "Heloc"}, "Deposit": {"Checking", "Savings"},
+	"GL": {"GL"}, "Loan": {"Line of Credit", "Credit Card", "Heloc"}, "Deposit": {"Checking", "Savings", "Virtual"},
 }
 
 // checkNew looks at the draft of a new contact, and puts it into the form in which it is stored.
@@ -188,7 +189,10 @@ func (b *BankDraft) check(c *check.Fields) {
 // general ledger's, whose product is its own.
 func (b *BankDraft) checkProduct(c *check.Fields) {
 	kind := check.OneOf(c, "accountType", b.AccountType.Value, "GL", "Loan", "Deposit")
-	product := check.OneOf(c, "accountSubType", b.AccountSubType.Value, "Checking", "Savings", "Line of Credit", "Credit Card", "Heloc", "GL")
+	if strings.EqualFold(b.AccountSubType.Value, "Saving") { // contract, section 2.5
+		b.AccountSubType.Value = "Savings"
+	}
+	product := check.OneOf(c, "accountSubType", b.AccountSubType.Value, "Checking", "Savings", "Virtual", "Line of Credit", "Credit Card", "Heloc", "GL")
 	if kind == "GL" && product == "" && !c.Failed("accountSubType") {
 		product = "GL"
 	}

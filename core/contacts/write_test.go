@@ -156,7 +156,12 @@ func TestANewContactMeetsTheDemandsOfItsGeneration(t *testing.T) {
 		"product of another kind": {contacts.Current, func(d *contacts.Draft) { d.Bank.AccountSubType = given.Of("Heloc") }, []string{"contactBank.accountSubType NOMATCH"}},
 		"kind alone, G1":          {contacts.First, func(d *contacts.Draft) { d.Bank.AccountSubType = given.Text{} }, []string{"contactBank.accountSubType REQUIRED"}},
 		"product alone, v2":       {contacts.Second, func(d *contacts.Draft) { d.Bank.AccountType = given.Text{} }, []string{"contactBank.accountType REQUIRED"}},
-		"GL alone, v2":            {contacts.Second, func(d *contacts.Draft) { d.Bank.AccountType, d.Bank.AccountSubType = given.Of("GL"), given.Text{} }, nil},
+		"virtual account":         {contacts.Current, func(d *contacts.Draft) { d.Bank.AccountSubType = given.Of("Virtual") }, nil},
+		"saving, without s":       {contacts.Current, func(d *contacts.Draft) { d.Bank.AccountSubType = given.Of("Saving") }, nil},
+		"virtual loan": {contacts.Current, func(d *contacts.Draft) {
+			d.Bank.AccountType, d.Bank.AccountSubType = given.Of("Loan"), given.Of("Virtual")
+		}, []string{"contactBank.accountSubType NOMATCH"}},
+		"GL alone, v2": {contacts.Second, func(d *contacts.Draft) { d.Bank.AccountType, d.Bank.AccountSubType = given.Of("GL"), given.Text{} }, nil},
 		"key of nobody": {contacts.Current, func(d *contacts.Draft) {
 			d.RegulatoryReporting = append(d.RegulatoryReporting, contacts.ReportingDraft{Key: "shoe"})
 		}, []string{"regulartoryReporting[1].key NOTFOUND"}},

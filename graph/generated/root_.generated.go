@@ -1300,7 +1300,7 @@ input ContactBankInput {
   accountCurrency: String
   "Deposit, Loan or GL."
   accountType: String
-  "Checking or Savings of a Deposit, Line of Credit, Credit Card or Heloc of a Loan, GL."
+  "Checking, Savings or Virtual of a Deposit, Line of Credit, Credit Card or Heloc of a Loan, GL."
   accountSubType: String
   "The bank's name."
   name: String
