@@ -107,7 +107,7 @@ FROM customers WHERE tenant = $1 AND ($2 = 0 OR owner = $2)`
 	selectPage  = restCustomerColumns + ` ORDER BY uid LIMIT $3 OFFSET $4`
 	countOfPage = `SELECT coalesce(sum(customers), 0)::bigint FROM customer_counts WHERE tenant = $1 AND ($2 = 0 OR owner = $2)`
 
-	found        = ` AND to_tsvector('simple', legal_name) @@ to_tsquery('simple', $3)`
+	found        = ` AND name_words(tenant, legal_name) @@ name_search($1, $3)`
 	selectFound  = restCustomerColumns + found + ` ORDER BY uid LIMIT $4 OFFSET $5`
 	countOfFound = `SELECT count(*) FROM customers WHERE tenant = $1 AND ($2 = 0 OR owner = $2)` + found
 )

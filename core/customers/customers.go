@@ -184,7 +184,7 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 		all = append(all, "c.uid = "+p.Add(by.UID))
 	}
 	if by.Words != "" {
-		all = append(all, "name_words(c.legal_name) @@ name_search("+p.Add(by.Words)+")")
+		all = append(all, "name_words(c.tenant, c.legal_name) @@ name_search($1, "+p.Add(by.Words)+")")
 	}
 	if by.NamePrefix != "" {
 		// A range instead of LIKE: a prepared plan can use the index for it.
