@@ -166,7 +166,7 @@ func (r *ring) open(sealed []byte, at Place) (string, error) {
 	return string(clear), nil
 }
 
-// Hash is the keyed hash that a value of this column is stored with. Letter case and spaces at the ends do not count.
+// Hash is the keyed hash that a value of this column is stored with. The case of A to Z and spaces at the ends do not count.
 func (k *Keys) Hash(tenant int64, column, clear string) []byte {
 	return k.ring.Load().searching[0].hash(tenant, column, clear)
 }
@@ -182,8 +182,16 @@ func (k *Keys) Hashes(tenant int64, column, clear string) [][]byte {
 	return hashes
 }
 
+// upper is a letter a to z in upper case. No other letter counts as one of these, as in core/ident.
+func upper(r rune) rune {
+	if 'a' <= r && r <= 'z' {
+		return r - 'a' + 'A'
+	}
+	return r
+}
+
 func (s *searching) hash(tenant int64, column, clear string) []byte {
-	text := fmt.Appendf(nil, "%d/%s/%s", tenant, column, strings.ToUpper(strings.TrimSpace(clear)))
+	text := fmt.Appendf(nil, "%d/%s/%s", tenant, column, strings.Map(upper, strings.TrimSpace(clear)))
 	hash, err := s.prf.ComputePRF(text, hashSize)
 	if err != nil {
 		panic(fmt.Errorf("hash: %w", err)) // of no more than SHA-256 gives

@@ -226,3 +226,14 @@ func TestASecretIsKnownByItsHashAndPurpose(t *testing.T) {
 		t.Error("another is the same")
 	}
 }
+
+// U+017F and U+0131 are other letters than S and I, though Unicode has them in upper case.
+func TestNoOtherLetterIsTakenForOneOfAToZ(t *testing.T) {
+	t.Parallel()
+	keys := seal.New()
+	for letter, like := range map[string]string{"ſ": "s", "ı": "i", "\u212a": "k"} {
+		if bytes.Equal(keys.Hash(1, "accounts.number", "7"+letter), keys.Hash(1, "accounts.number", "7"+like)) {
+			t.Errorf("%q is found by %q", letter, like)
+		}
+	}
+}
