@@ -21,7 +21,7 @@ import (
 const (
 	comesAgain     = 3    // how often a text is sent before it is prepared
 	textsCounted   = 4096 // at a time; beyond that counting starts anew
-	mostPrepared   = 256  // by a connection; beyond that it starts anew
+	writesPrepared = 100  // by a connection; beyond that it starts anew: which fields are given, callers think up
 	shapeOfResults = "0A000"
 )
 
@@ -55,7 +55,7 @@ func (c *Conn) prepare(ctx context.Context, s bound) error {
 	if c.repeats == nil || len(s.values) == 0 || c.prepared[s.text] || !c.repeats.again(s.text) {
 		return nil
 	}
-	if len(c.prepared) >= mostPrepared {
+	if len(c.prepared) >= writesPrepared {
 		if err := c.forget(ctx); err != nil {
 			return err
 		}
