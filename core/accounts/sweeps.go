@@ -153,11 +153,11 @@ func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, a *Account, w *Swe
 func (s *Service) sweepTx(ctx context.Context, tx *changes.Tx, at changes.Target, modify func(a *Account, was, w *Sweep) (*Sweep, error)) (SweepName, error) {
 	name := sweepName(at)
 	of := changes.Target{Customer: at.Customer, UID: name.Account.String()}
-	customer, err := s.holdTx(ctx, tx, &of)
+	customer, err := s.holding()(ctx, tx, &of)
 	if err != nil {
 		return name, err
 	}
-	a, err := s.lockTx(ctx, tx, of)
+	a, err := lock(ctx, tx, customer, of)
 	if err != nil {
 		return name, err
 	}
@@ -176,22 +176,17 @@ func (s *Service) sweepTx(ctx context.Context, tx *changes.Tx, at changes.Target
 	if err != nil {
 		return name, err
 	}
-	if tx.Dual(customer.Asks(customers.AccessSettings.DualForCustomers)) {
-		return name, s.proposeSweepTx(ctx, tx, of, name, was, w)
-	}
-	if err := tx.Quiet(ctx, name); err != nil {
-		return name, err
-	}
-	return name, s.writeSweepTx(ctx, tx, of, name, was, w)
+	asked := customer.Asks(customers.AccessSettings.DualForCustomers)
+	return name, tx.ProposeOr(ctx, asked, name.proposal(of, was, w), func() error { return s.writeSweepTx(ctx, tx, of, name, was, w) })
 }
 
-// proposeSweepTx leaves everything as it is: one that is to be set up does not show before it is approved.
-func (s *Service) proposeSweepTx(ctx context.Context, tx *changes.Tx, of changes.Target, name SweepName, was, w *Sweep) error {
-	p := changes.Proposal{Customer: of.Customer, UID: name, Before: new(Sweep), After: w}
+// proposal leaves everything as it is: a sweep that is to be set up does not show before it is approved.
+func (n SweepName) proposal(of changes.Target, was, w *Sweep) changes.Proposal {
+	p := changes.Proposal{Customer: of.Customer, UID: n, Before: new(Sweep), After: w}
 	if was != nil {
 		p.Before, p.Version = was, was.Version
 	}
-	return tx.Propose(ctx, p)
+	return p
 }
 
 // lockSweepTx reads a sweep for a change; nil where there is none.

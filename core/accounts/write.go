@@ -2,9 +2,6 @@ package accounts
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
 
 	"github.com/uptrace/bun"
 
@@ -13,7 +10,6 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/money"
 	"bankgraph/core/seal"
-	"bankgraph/db"
 )
 
 // Keep takes an account into the bank's books, empty, or gives one without bookings another currency. The ledger,
@@ -107,47 +103,67 @@ func target(of customers.UID, uid UID) changes.Target {
 	return changes.Target{Customer: int64(of), UID: uid.String()}
 }
 
+// lifecycle is how accounts are made and changed. Those of one customer are, one after the other: which is the first of
+// an ACH company id is told.
+func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Account] {
+	return &changes.Lifecycle[*customers.Held, Account]{
+		Name: "account",
+		Hold: s.holding(),
+		Lock: lock,
+		Row: func(a *Account) changes.Row {
+			return changes.Row{
+				Model: a, UID: a.UID, Customer: int64(a.Customer), Version: &a.Version, UpdatedAt: &a.UpdatedAt, Gone: a.DeletedAt != nil,
+			}
+		},
+		Asks:  customers.Asking[Account](customers.AccessSettings.DualForCustomers),
+		Wait:  func(a *Account) { a.Status = Pending },
+		Write: s.keepTx,
+		Taken: map[string]error{"accounts_number": ErrNumberTaken, "accounts_default_offset": ErrOffsetTaken},
+	}
+}
+
+func (s *Service) holding() func(context.Context, *changes.Tx, *changes.Target) (*customers.Held, error) {
+	return customers.Hold(s.customers.LockTx).Of("accounts", "uid", ErrNotFound)
+}
+
+// lock reads an account for a change.
+func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target) (*Account, error) {
+	a := new(Account)
+	q := tx.NewSelect().Model(a).Where("a.tenant = ?", tx.Caller.Tenant).Where("a.uid = ?", at.UID).
+		Where("a.customer = ?", at.Customer).Where("a.deleted_at IS NULL")
+	return changes.Lock(ctx, q, a, ErrNotFound.On("accountUID"))
+}
+
+// keepTx tells the books of an account that comes into them, or has another currency there.
+func (s *Service) keepTx(ctx context.Context, tx *changes.Tx, was, a *Account) error {
+	if a.SystemOfRecord != InternalCore || was != nil && was.SystemOfRecord == InternalCore && was.Currency == a.Currency {
+		return nil
+	}
+	return s.keep(ctx, tx.Tx, a.Tenant, a.UID, a.Currency)
+}
+
 func (s *Service) openTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
 	if err := arranges(tx.Caller); err != nil {
 		return Saved{}, err
 	}
-	// Two accounts of one customer are opened one after the other: which is the first of an ACH company id is told.
-	customer, err := s.customers.LockTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
+	return saved(s.lifecycle().Add(ctx, tx, at, func(customer *customers.Held) (*Account, error) {
+		a := &Account{
+			Tenant: tx.Caller.Tenant, Customer: customer.UID, Status: Active, SECCodes: []string{}, AdditionalAttributes: []customers.Attribute{},
+			CreatedAt: tx.Now,
+		}
+		if err := tx.NewRaw(`SELECT nextval('account_uids')`).Scan(ctx, &a.UID); err != nil {
+			return nil, err
+		}
+		return a, s.applyTx(ctx, tx, nil, a, draft)
+	}))
+}
+
+func saved(a *Account, err error) (Saved, error) {
 	if err != nil {
 		return Saved{}, err
 	}
-	a := &Account{
-		Tenant: tx.Caller.Tenant, Customer: customer.UID, Status: Active, SECCodes: []string{}, AdditionalAttributes: []customers.Attribute{},
-		CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
-	}
-	if err := tx.NewRaw(`SELECT nextval('account_uids')`).Scan(ctx, &a.UID); err != nil {
-		return Saved{}, err
-	}
-	if err := s.applyTx(ctx, tx, nil, a, draft); err != nil {
-		return Saved{}, err
-	}
-	dual := tx.Dual(customer.Asks(customers.AccessSettings.DualForCustomers))
-	if dual {
-		a.Status = Pending
-	}
-	if _, err := tx.NewInsert().Model(a).Exec(ctx); err != nil {
-		return Saved{}, taken(err)
-	}
-	if a.SystemOfRecord == InternalCore {
-		if err := s.keep(ctx, tx.Tx, a.Tenant, a.UID, a.Currency); err != nil {
-			return Saved{}, err
-		}
-	}
-	if err := tx.Record(ctx, changes.Done{UID: a.UID, Customer: at.Customer, Version: a.Version, After: a}); err != nil {
-		return Saved{}, err
-	}
-	if dual {
-		err = tx.Propose(ctx, changes.Proposal{Customer: at.Customer, UID: a.UID, Version: a.Version, After: a})
-	}
-	return a.saved(), err
+	return Saved{a.UID, a.ExternalReferenceID}, nil
 }
-
-func (a *Account) saved() Saved { return Saved{a.UID, a.ExternalReferenceID} }
 
 // arranges tells whether the caller may open accounts, end them and move them between states: the people of a customer
 // that is no partner may not. They name its accounts, and say how they are swept.
@@ -160,27 +176,18 @@ func arranges(caller access.Caller) error {
 
 // settleTx makes an account that waited active, or takes it away again.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
-	if _, err := s.customers.LockTx(ctx, tx, tx.Caller, customers.UID(at.Customer)); err != nil {
-		return err
-	}
-	a, err := s.lockTx(ctx, tx, at)
-	if err != nil {
-		return err
-	}
-	if err := tx.Fresh(a.Version); err != nil {
-		return err
-	}
-	was := *a
-	if approved {
-		a.Status = Active
-	} else {
-		a.Status, a.DefaultOffset, a.DeletedAt = Closed, false, &tx.Now
-	}
-	return s.writeTx(ctx, tx, &was, a)
+	return s.lifecycle().Settle(ctx, tx, at, func(a *Account) (changes.Settlement, error) {
+		if approved {
+			a.Status = Active
+		} else {
+			a.Status, a.DefaultOffset, a.DeletedAt = Closed, false, &tx.Now
+		}
+		return changes.Changes, nil
+	})
 }
 
 func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
-	return s.modifyTx(ctx, tx, at, func(was, a *Account) error {
+	return saved(s.lifecycle().Modify(ctx, tx, at, func(was, a *Account) error {
 		if a.Status.final() {
 			return ErrClosed
 		}
@@ -188,13 +195,13 @@ func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 			return err
 		}
 		return s.applyTx(ctx, tx, was, a, draft)
-	})
+	}))
 }
 
 // actTx is one line of the table of states.
 func (s *Service) actTx(action Action) func(context.Context, *changes.Tx, changes.Target, struct{}) (Saved, error) {
 	return func(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
-		return s.modifyTx(ctx, tx, at, func(_, a *Account) error {
+		return saved(s.lifecycle().Modify(ctx, tx, at, func(_, a *Account) error {
 			if err := arranges(tx.Caller); err != nil {
 				return err
 			}
@@ -209,12 +216,12 @@ func (s *Service) actTx(action Action) func(context.Context, *changes.Tx, change
 			}
 			a.DefaultOffset = false
 			return s.endTx(ctx, tx, a)
-		})
+		}))
 	}
 }
 
 func (s *Service) removeTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
-	return s.modifyTx(ctx, tx, at, func(_, a *Account) error {
+	return saved(s.lifecycle().Modify(ctx, tx, at, func(_, a *Account) error {
 		if err := arranges(tx.Caller); err != nil {
 			return err
 		}
@@ -227,75 +234,7 @@ func (s *Service) removeTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		}
 		a.DefaultOffset, a.DeletedAt = false, &tx.Now
 		return err
-	})
-}
-
-// modifyTx changes an account, or proposes to.
-func (s *Service) modifyTx(ctx context.Context, tx *changes.Tx, at changes.Target, modify func(was, a *Account) error) (Saved, error) {
-	customer, err := s.holdTx(ctx, tx, &at)
-	if err != nil {
-		return Saved{}, err
-	}
-	a, err := s.lockTx(ctx, tx, at)
-	if err != nil {
-		return Saved{}, err
-	}
-	if err := tx.Fresh(a.Version); err != nil {
-		return Saved{}, err
-	}
-	was := *a
-	if err := modify(&was, a); err != nil {
-		return Saved{}, err
-	}
-	if tx.Dual(customer.Asks(customers.AccessSettings.DualForCustomers)) {
-		err := tx.Propose(ctx, changes.Proposal{Customer: at.Customer, UID: a.UID, Version: was.Version, Before: &was, After: a})
-		return was.saved(), err
-	}
-	if err := tx.Quiet(ctx, a.UID); err != nil {
-		return Saved{}, err
-	}
-	return a.saved(), s.writeTx(ctx, tx, &was, a)
-}
-
-// holdTx locks the account's customer, and says which it is.
-func (s *Service) holdTx(ctx context.Context, tx *changes.Tx, at *changes.Target) (*customers.Held, error) {
-	uid, _ := ParseUID("uid", at.UID)
-	owner := tx.NewRaw(`SELECT customer FROM accounts WHERE tenant = ? AND uid = ?`, tx.Caller.Tenant, uid)
-	held, err := customers.Hold(s.customers.LockTx).Whose(ctx, tx, tx.Caller, customers.UID(at.Customer), owner, ErrNotFound)
-	if err == nil {
-		at.Customer = int64(held.UID)
-	}
-	return held, err
-}
-
-// lockTx reads an account for a change.
-func (s *Service) lockTx(ctx context.Context, tx *changes.Tx, at changes.Target) (*Account, error) {
-	a := new(Account)
-	uid, _ := ParseUID("uid", at.UID)
-	err := tx.NewSelect().Model(a).Where("a.tenant = ?", tx.Caller.Tenant).Where("a.uid = ?", uid).
-		Where("a.customer = ?", at.Customer).Where("a.deleted_at IS NULL").For("NO KEY UPDATE").Scan(ctx)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound.On("accountUID")
-	}
-	return a, err
-}
-
-// writeTx stores an account as it is now, with its next version, and tells the books where they are concerned.
-func (s *Service) writeTx(ctx context.Context, tx *changes.Tx, was, a *Account) error {
-	a.UpdatedAt, a.Version = tx.Now, was.Version+1
-	if _, err := tx.NewUpdate().Model(a).WherePK().Exec(ctx); err != nil {
-		return taken(err)
-	}
-	if a.SystemOfRecord == InternalCore && (was.SystemOfRecord != InternalCore || was.Currency != a.Currency) {
-		if err := s.keep(ctx, tx.Tx, a.Tenant, a.UID, a.Currency); err != nil {
-			return err
-		}
-	}
-	done := changes.Done{UID: a.UID, Customer: int64(a.Customer), Version: a.Version, Before: was, After: a}
-	if a.DeletedAt != nil {
-		done.After = nil
-	}
-	return tx.Record(ctx, done)
+	}))
 }
 
 // seal seals the numbers that the draft gives, for this row.
@@ -317,17 +256,6 @@ func (s *Service) seal(a *Account, draft Draft) {
 		at.Column = number.column
 		*number.stored = s.keys.Replace(*number.stored, number.clear, at)
 	}
-}
-
-// taken is the fault behind a refused row.
-func taken(err error) error {
-	switch constraint, _ := db.UniqueViolation(err); constraint {
-	case "accounts_number":
-		return ErrNumberTaken
-	case "accounts_default_offset":
-		return ErrOffsetTaken
-	}
-	return fmt.Errorf("write an account: %w", err)
 }
 
 // act moves an account along the table of states.

@@ -22,6 +22,9 @@ const DraftColumn = "approvals.draft"
 // bank itself, ask for one and nobody has approved it yet.
 func (tx *Tx) Dual(asked bool) bool { return asked && !tx.approved }
 
+// Waits reports whether the change of this transaction was kept for a second person.
+func (tx *Tx) Waits() bool { return tx.mark.Approval != 0 }
+
 // Proposal is a change that is to wait.
 type Proposal struct {
 	Customer int64 // whose settings ask for it
@@ -33,6 +36,18 @@ type Proposal struct {
 	BeforeToo, AfterToo any // of something that changes along with it; nil where nothing does
 
 	By access.Reach // whose the second person must be at least, where that is more than the maker's own reach
+}
+
+// ProposeOr proposes a change where a second person has to agree, and otherwise makes it, unless one of the same object
+// waits.
+func (tx *Tx) ProposeOr(ctx context.Context, asked bool, p Proposal, write func() error) error {
+	if tx.Dual(asked) {
+		return tx.Propose(ctx, p)
+	}
+	if err := tx.Quiet(ctx, p.UID); err != nil {
+		return err
+	}
+	return write()
 }
 
 // Propose keeps the change of this transaction for a second person instead of making it. Something new has been made

@@ -2,9 +2,6 @@ package contacts
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
 	"slices"
 
 	"bankgraph/core/access"
@@ -12,7 +9,6 @@ import (
 	"bankgraph/core/check"
 	"bankgraph/core/customers"
 	"bankgraph/core/seal"
-	"bankgraph/db"
 )
 
 // Saved is what a change of a contact answers.
@@ -56,80 +52,62 @@ func (s *Service) Change(ctx context.Context, of customers.UID, uid UID, draft D
 	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, draft, terms)
 }
 
+// lifecycle is how contacts are made and changed.
+func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Contact] {
+	return &changes.Lifecycle[*customers.Held, Contact]{
+		Name: "contact",
+		Hold: customers.Hold(s.customers.HoldTx).Of("contacts", "uid", ErrNotFound),
+		Lock: s.lockTx,
+		Row: func(k *Contact) changes.Row {
+			return changes.Row{Model: k, UID: k.UID, Customer: int64(k.Customer), Version: &k.Version, UpdatedAt: &k.UpdatedAt}
+		},
+		Asks:  customers.Asking[Contact](customers.AccessSettings.DualForContacts),
+		Wait:  func(k *Contact) { k.Status = Pending },
+		Taken: map[string]error{"contacts_template_name": ErrTaken},
+	}
+}
+
+// lockTx reads a contact for a change.
+func (s *Service) lockTx(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target) (*Contact, error) {
+	k := new(Contact)
+	q := tx.NewSelect().Model(k).Where("k.tenant = ?", tx.Caller.Tenant).Where("k.uid = ?", at.UID).
+		Where("k.customer = ?", at.Customer).Where("k.status <> ?", Refused)
+	if _, err := changes.Lock(ctx, q, k, ErrNotFound); err != nil {
+		return nil, err
+	}
+	return k, s.sealTx(ctx, tx, k)
+}
+
 func (s *Service) addTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
-	customer, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
-	if err != nil {
-		return Saved{}, err
-	}
-	k := &Contact{
-		Tenant: tx.Caller.Tenant, Customer: customer.UID, Status: Active, RegulatoryReporting: Report{},
-		CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
-	}
-	if err := tx.NewRaw(`SELECT nextval('account_uids')`).Scan(ctx, &k.UID); err != nil {
-		return Saved{}, err
-	}
-	if err := s.fillTx(ctx, tx, k, draft); err != nil {
-		return Saved{}, err
-	}
-	dual := tx.Dual(customer.Asks(customers.AccessSettings.DualForContacts))
-	if dual {
-		k.Status = Pending
-	}
-	if _, err := tx.NewInsert().Model(k).Exec(ctx); err != nil {
-		return Saved{}, taken(err)
-	}
-	saved := Saved{k.UID, k.ExternalReferenceID}
-	if err := tx.Record(ctx, changes.Done{UID: k.UID, Customer: at.Customer, Version: k.Version, After: k}); err != nil || !dual {
-		return saved, err
-	}
-	return saved, tx.Propose(ctx, changes.Proposal{Customer: at.Customer, UID: k.UID, Version: k.Version, After: k})
+	return saved(s.lifecycle().Add(ctx, tx, at, func(customer *customers.Held) (*Contact, error) {
+		k := &Contact{Tenant: tx.Caller.Tenant, Customer: customer.UID, Status: Active, RegulatoryReporting: Report{}, CreatedAt: tx.Now}
+		if err := tx.NewRaw(`SELECT nextval('account_uids')`).Scan(ctx, &k.UID); err != nil {
+			return nil, err
+		}
+		return k, s.fillTx(ctx, tx, k, draft)
+	}))
 }
 
 // settleTx makes a contact that waited active, or takes it out of every list.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
-	if _, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer)); err != nil {
-		return err
-	}
-	k, err := s.lockTx(ctx, tx, at)
-	if err != nil {
-		return err
-	}
-	if err := tx.Fresh(k.Version); err != nil {
-		return err
-	}
-	was := *k
-	k.Status = Refused
-	if approved {
-		k.Status = Active
-	}
-	return s.writeTx(ctx, tx, &was, k)
+	return s.lifecycle().Settle(ctx, tx, at, func(k *Contact) (changes.Settlement, error) {
+		k.Status = Refused
+		if approved {
+			k.Status = Active
+		}
+		return changes.Changes, nil
+	})
 }
 
 func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
-	customer, err := s.holdTx(ctx, tx, &at)
+	return saved(s.lifecycle().Modify(ctx, tx, at, func(_, k *Contact) error { return s.fillTx(ctx, tx, k, draft) }))
+}
+
+func saved(k *Contact, err error) (Saved, error) {
 	if err != nil {
 		return Saved{}, err
 	}
-	k, err := s.lockTx(ctx, tx, at)
-	if err != nil {
-		return Saved{}, err
-	}
-	if err := tx.Fresh(k.Version); err != nil {
-		return Saved{}, err
-	}
-	was := *k
-	if err := s.fillTx(ctx, tx, k, draft); err != nil {
-		return Saved{}, err
-	}
-	if tx.Dual(customer.Asks(customers.AccessSettings.DualForContacts)) {
-		return Saved{was.UID, was.ExternalReferenceID}, tx.Propose(ctx, changes.Proposal{
-			Customer: at.Customer, UID: k.UID, Version: was.Version, Before: &was, After: k,
-		})
-	}
-	if err := tx.Quiet(ctx, k.UID); err != nil {
-		return Saved{}, err
-	}
-	return Saved{k.UID, k.ExternalReferenceID}, s.writeTx(ctx, tx, &was, k)
+	return Saved{k.UID, k.ExternalReferenceID}, nil
 }
 
 // fillTx writes the draft into a contact, where it fits it and the bank's configuration.
@@ -159,47 +137,4 @@ func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, k *Contact, draft 
 		}
 	}
 	return nil
-}
-
-// holdTx holds the contact's customer, and says which it is.
-func (s *Service) holdTx(ctx context.Context, tx *changes.Tx, at *changes.Target) (*customers.Held, error) {
-	uid, _ := ParseUID("uid", at.UID)
-	owner := tx.NewRaw(`SELECT customer FROM contacts WHERE tenant = ? AND uid = ?`, tx.Caller.Tenant, uid)
-	held, err := customers.Hold(s.customers.HoldTx).Whose(ctx, tx, tx.Caller, customers.UID(at.Customer), owner, ErrNotFound)
-	if err == nil {
-		at.Customer = int64(held.UID)
-	}
-	return held, err
-}
-
-// lockTx reads a contact for a change.
-func (s *Service) lockTx(ctx context.Context, tx *changes.Tx, at changes.Target) (*Contact, error) {
-	k := new(Contact)
-	uid, _ := ParseUID("uid", at.UID)
-	err := tx.NewSelect().Model(k).Where("k.tenant = ?", tx.Caller.Tenant).Where("k.uid = ?", uid).
-		Where("k.customer = ?", at.Customer).Where("k.status <> ?", Refused).For("NO KEY UPDATE").Scan(ctx)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
-	}
-	if err != nil {
-		return nil, err
-	}
-	return k, s.sealTx(ctx, tx, k)
-}
-
-// writeTx stores a contact as it is now, with its next version.
-func (s *Service) writeTx(ctx context.Context, tx *changes.Tx, was, k *Contact) error {
-	k.UpdatedAt, k.Version = tx.Now, was.Version+1
-	if _, err := tx.NewUpdate().Model(k).WherePK().Exec(ctx); err != nil {
-		return taken(err)
-	}
-	return tx.Record(ctx, changes.Done{UID: k.UID, Customer: int64(k.Customer), Version: k.Version, Before: was, After: k})
-}
-
-// taken is the fault behind a refused row.
-func taken(err error) error {
-	if constraint, refused := db.UniqueViolation(err); refused && constraint == "contacts_template_name" {
-		return ErrTaken
-	}
-	return fmt.Errorf("write a contact: %w", err)
 }

@@ -36,50 +36,41 @@ func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	return s.modifyTx(ctx, tx, at, s.LockTx, draft.Limits, func(was, c *Customer) error { return s.redraftTx(ctx, tx, &draft, was, c) })
 }
 
-// modifyTx changes a customer, or proposes to.
+// modifyTx changes a customer and its limits, or proposes to.
 func (s *Service) modifyTx(ctx context.Context, tx *changes.Tx, at changes.Target, hold Hold, ceilings []Ceiling, modify func(was, c *Customer) error) (Saved, error) {
-	held, err := hold(ctx, tx, tx.Caller, UID(at.Customer))
+	l, plan := s.lifecycle(hold), new(LimitPlan)
+	l.Too = plan.too
+	l.Write = func(ctx context.Context, tx *changes.Tx, was, c *Customer) error {
+		if err := plan.writeTx(ctx, tx); err != nil || c.Owner == was.Owner {
+			return err
+		}
+		return moveOwnerTx(ctx, tx, was, c)
+	}
+	c, err := l.Modify(ctx, tx, at, func(was, c *Customer) error {
+		if err := modify(was, c); err != nil {
+			return err
+		}
+		made, err := s.planTx(ctx, tx, c, ceilings)
+		if err == nil {
+			*plan = *made
+		}
+		return err
+	})
 	if err != nil {
 		return Saved{}, err
 	}
-	was, c := held.Customer, &held.Customer
-	asks := held.Asks(AccessSettings.DualForCustomers)
-	if err := tx.Fresh(was.Version); err != nil {
-		return Saved{}, err
-	}
-	if err := modify(&was, c); err != nil {
-		return Saved{}, err
-	}
-	plan, err := s.planTx(ctx, tx, c, ceilings)
-	if err != nil {
-		return Saved{}, err
-	}
-	// One person alone could otherwise do without the second by switching the question off first.
-	if tx.Dual(asks || c.Access.laxer(was.Access)) {
-		proposal := changes.Proposal{Customer: at.Customer, UID: was.UID, Version: was.Version, Before: &was, After: c}
-		if plan != nil {
-			proposal.BeforeToo, proposal.AfterToo = plan.Before, plan.After
-		}
-		return saved(&was, true), tx.Propose(ctx, proposal)
-	}
-	if err := tx.Quiet(ctx, c.UID); err != nil {
-		return Saved{}, err
-	}
-	if plan != nil {
-		if err := plan.WriteTx(ctx, tx); err != nil {
-			return Saved{}, err
-		}
-	}
-	if err := s.writeTx(ctx, tx, &was, c); err != nil || c.Owner == was.Owner {
-		return saved(c, false), err
-	}
-	if err := tx.Leave(ctx, at.Customer); err != nil {
-		return Saved{}, err
+	return saved(c, tx.Waits()), nil
+}
+
+// moveOwnerTx counts a customer with its new owner. What waits about it is left to the bank.
+func moveOwnerTx(ctx context.Context, tx *changes.Tx, was, c *Customer) error {
+	if err := tx.Leave(ctx, int64(c.UID)); err != nil {
+		return err
 	}
 	if err := countTx(ctx, tx, was.Owner, c.UID, -1); err != nil {
-		return Saved{}, err
+		return err
 	}
-	return saved(c, false), countTx(ctx, tx, c.Owner, c.UID, 1)
+	return countTx(ctx, tx, c.Owner, c.UID, 1)
 }
 
 // redraftTx writes what a draft gives into the row of a customer.

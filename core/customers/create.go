@@ -2,20 +2,20 @@ package customers
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
 	"bankgraph/core/seal"
-	"bankgraph/db"
 )
 
 // The faults of what only one customer of a bank may have, by the constraint that refuses a second.
-var taken = map[string]*fault.Fault{
+var taken = map[string]error{
 	"customers_short_name":  fault.New(fault.Conflict, "customer.short_name_taken", "another customer has this short name").On("shortName"),
 	"customers_customer_id": fault.New(fault.Conflict, "customer.customer_id_taken", "another customer has this customer id").On("customerId"),
 	"customers_lei":         fault.New(fault.Conflict, "customer.lei_taken", "another customer has this legal entity identifier").On("lei"),
@@ -58,7 +58,30 @@ func (s *Service) Create(ctx context.Context, draft Draft, terms changes.Terms) 
 	return s.create.Do(ctx, caller, changes.Target{}, draft, terms)
 }
 
-func (s *Service) createTx(ctx context.Context, tx *changes.Tx, _ changes.Target, draft Draft) (Saved, error) {
+// lifecycle is how customers are made and changed. One person alone could otherwise do without the second by switching
+// the question off first: to ask for less waits where either asks.
+func (s *Service) lifecycle(hold Hold) *changes.Lifecycle[*Held, Customer] {
+	return &changes.Lifecycle[*Held, Customer]{
+		Name: "customer",
+		Hold: func(ctx context.Context, tx *changes.Tx, at *changes.Target) (*Held, error) {
+			return hold(ctx, tx, tx.Caller, UID(at.Customer))
+		},
+		Lock: func(_ context.Context, _ *changes.Tx, held *Held, _ changes.Target) (*Customer, error) {
+			c := held.Customer
+			return &c, nil
+		},
+		Row: func(c *Customer) changes.Row {
+			return changes.Row{Model: c, UID: c.UID, Customer: int64(c.UID), Version: &c.Version, UpdatedAt: &c.UpdatedAt}
+		},
+		Asks: func(held *Held, was, c *Customer) bool {
+			return held.Asks(AccessSettings.DualForCustomers) || c.Access.laxer(was.Access)
+		},
+		Wait:  func(c *Customer) { c.Status = Pending },
+		Taken: taken,
+	}
+}
+
+func (s *Service) createTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
 	if tx.Caller.Reach == access.OfCustomer {
 		return Saved{}, ErrNoPartner
 	}
@@ -67,38 +90,29 @@ func (s *Service) createTx(ctx context.Context, tx *changes.Tx, _ changes.Target
 	if err != nil {
 		return Saved{}, err
 	}
-	c := &Customer{
-		Tenant: tx.Caller.Tenant, UID: r.Next, ShortName: draft.ShortName.Value, Status: Active, ProcessingOrgShortName: r.Bank,
-		RelationshipManager: r.Manager, OriginatingOfficer: r.Officer, SECCodes: []string{}, CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
-	}
-	if err := s.fillTx(ctx, tx, &draft, r, by, c); err != nil {
-		return Saved{}, err
-	}
-	dual := tx.Dual(r.Dual)
-	if dual {
-		c.Status = Pending
-	}
-	if _, err := tx.NewInsert().Model(c).Exec(ctx); err != nil {
-		return Saved{}, refused(err)
-	}
-	plan, err := s.planTx(ctx, tx, c, draft.Limits)
-	if err == nil && plan != nil {
-		err = plan.WriteTx(ctx, tx)
-	}
+	l, plan := s.lifecycle(nobody), new(LimitPlan)
+	l.Asks = func(*Held, *Customer, *Customer) bool { return r.Dual }
+	l.Decides = access.OfBank // its own settings ask: it decides whom it takes on
+	l.Write = func(ctx context.Context, tx *changes.Tx, _, _ *Customer) error { return plan.writeTx(ctx, tx) }
+	c, err := l.Add(ctx, tx, at, func(*Held) (*Customer, error) {
+		c := &Customer{
+			Tenant: tx.Caller.Tenant, UID: r.Next, ShortName: draft.ShortName.Value, Status: Active, ProcessingOrgShortName: r.Bank,
+			RelationshipManager: r.Manager, OriginatingOfficer: r.Officer, SECCodes: []string{}, CreatedAt: tx.Now,
+		}
+		if err := s.fillTx(ctx, tx, &draft, r, by, c); err != nil {
+			return nil, err
+		}
+		plan, err = s.planTx(ctx, tx, c, draft.Limits)
+		return c, err
+	})
 	if err != nil {
 		return Saved{}, err
 	}
-	if err := tx.Record(ctx, changes.Done{UID: c.UID, Customer: int64(c.UID), Version: c.Version, After: c}); err != nil {
-		return Saved{}, err
-	}
-	if dual {
-		// The bank's own settings ask: it decides whom it takes on.
-		if err := tx.Propose(ctx, changes.Proposal{Customer: int64(c.UID), UID: c.UID, Version: c.Version, After: c, By: access.OfBank}); err != nil {
-			return Saved{}, err
-		}
-	}
-	return saved(c, dual), countTx(ctx, tx, c.Owner, c.UID, 1) // last: others wait for the counter
+	return saved(c, tx.Waits()), countTx(ctx, tx, c.Owner, c.UID, 1) // last: others wait for the counter
 }
+
+// nobody holds nothing: there is no customer yet.
+func nobody(context.Context, bun.IDB, access.Caller, UID) (*Held, error) { return nil, nil }
 
 // fillTx writes the draft of a new customer into its row.
 func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, draft *Draft, r *related, by names, c *Customer) (err error) {
@@ -133,6 +147,17 @@ func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, draft *Draft, r *r
 	return err
 }
 
+// settleTx makes a customer that waited active. One that was refused never was: its name stays taken, for the record.
+func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
+	return s.lifecycle(s.lockAnyTx).Settle(ctx, tx, at, func(c *Customer) (changes.Settlement, error) {
+		c.Status = Suspended
+		if approved {
+			c.Status = Active
+		}
+		return changes.Changes, nil
+	})
+}
+
 func taxIDPlace(c *Customer) seal.Place {
 	return seal.Place{Tenant: int64(c.Tenant), Column: TaxIDColumn, Row: int64(c.UID)}
 }
@@ -144,40 +169,6 @@ func saved(c *Customer, waits bool) Saved {
 		answer.Status = Pending
 	}
 	return answer
-}
-
-// settleTx makes a customer that waited active. One that was refused never was: its name stays taken, for the record.
-func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
-	held, err := s.lockAnyTx(ctx, tx, tx.Caller, UID(at.Customer))
-	if err != nil {
-		return err
-	}
-	was := held.Customer
-	if err := tx.Fresh(was.Version); err != nil {
-		return err
-	}
-	held.Status = Suspended
-	if approved {
-		held.Status = Active
-	}
-	return s.writeTx(ctx, tx, &was, &held.Customer)
-}
-
-// writeTx stores a customer as it is now, with its next version.
-func (s *Service) writeTx(ctx context.Context, tx *changes.Tx, was, c *Customer) error {
-	c.UpdatedAt, c.Version = tx.Now, was.Version+1
-	if _, err := tx.NewUpdate().Model(c).WherePK().Exec(ctx); err != nil {
-		return refused(err)
-	}
-	return tx.Record(ctx, changes.Done{UID: c.UID, Customer: int64(c.UID), Version: c.Version, Before: was, After: c})
-}
-
-// refused is the fault behind a refused row.
-func refused(err error) error {
-	if constraint, unique := db.UniqueViolation(err); unique && taken[constraint] != nil {
-		return taken[constraint]
-	}
-	return fmt.Errorf("write a customer: %w", err)
 }
 
 // arranged is who a customer is, and what the bank or the partner has arranged with it: its own people do not change it,

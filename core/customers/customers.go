@@ -34,13 +34,22 @@ type LimitPlan struct {
 	WriteTx       func(ctx context.Context, tx *changes.Tx) error
 }
 
+func (p *LimitPlan) too() (before, after any) { return p.Before, p.After }
+
+func (p *LimitPlan) writeTx(ctx context.Context, tx *changes.Tx) error {
+	if p.WriteTx == nil {
+		return nil
+	}
+	return p.WriteTx(ctx, tx)
+}
+
 // PlanLimits is told who plans limits, once, when the bank is built.
 func (s *Service) PlanLimits(planner LimitPlanner) { s.limits = planner }
 
-// planTx is nil where a draft gives no limits.
+// planTx is an empty plan where a draft gives no limits.
 func (s *Service) planTx(ctx context.Context, tx *changes.Tx, of *Customer, ceilings []Ceiling) (*LimitPlan, error) {
 	if len(ceilings) == 0 {
-		return nil, nil
+		return new(LimitPlan), nil
 	}
 	return s.limits(ctx, tx, of, ceilings)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/changes"
 	"bankgraph/core/fault"
 )
 
@@ -78,25 +79,33 @@ func (s *Service) changeableTx(ctx context.Context, tx bun.IDB, caller access.Ca
 // Hold is HoldTx, LockTx or HoldAnyTx.
 type Hold func(ctx context.Context, tx bun.IDB, caller access.Caller, uid UID) (*Held, error)
 
-// Whose is the customer of a thing that is to be changed: the one that the request names, or where it names none (0) the
-// one that the thing itself has, which owner reads. Who does not name the customer must not learn that there is one, so
-// a thing that is not the caller's to see is absent.
-func (hold Hold) Whose(ctx context.Context, tx bun.IDB, caller access.Caller, named UID, owner *bun.RawQuery, absent error) (*Held, error) {
-	if named != 0 {
-		return hold(ctx, tx, caller, named)
+// Of holds the customer of a thing that is made or changed, and names it in the target: the customer that the request
+// names, or where it names none (0) the one that the thing's row has. Who does not name the customer must not learn that
+// there is one, so a thing that is not the caller's to see is absent.
+func (hold Hold) Of(table, key string, absent error) func(context.Context, *changes.Tx, *changes.Target) (*Held, error) {
+	return func(ctx context.Context, tx *changes.Tx, at *changes.Target) (*Held, error) {
+		if at.Customer != 0 {
+			return hold(ctx, tx, tx.Caller, UID(at.Customer))
+		}
+		err := tx.NewRaw(`SELECT customer FROM ? WHERE tenant = ? AND ? = ?`, bun.Ident(table), tx.Caller.Tenant, bun.Ident(key), at.UID).
+			Scan(ctx, &at.Customer)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil, absent
+		}
+		if err != nil {
+			return nil, err
+		}
+		held, err := hold(ctx, tx, tx.Caller, UID(at.Customer))
+		if errors.Is(err, ErrOutOfScope) {
+			return nil, absent
+		}
+		return held, err
 	}
-	err := owner.Scan(ctx, &named)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, absent
-	}
-	if err != nil {
-		return nil, err
-	}
-	held, err := hold(ctx, tx, caller, named)
-	if errors.Is(err, ErrOutOfScope) {
-		return nil, absent
-	}
-	return held, err
+}
+
+// Asking reports, for a lifecycle, whether a setting of the customer or of the bank asks for a second person.
+func Asking[T any](setting func(AccessSettings) bool) func(held *Held, was, now *T) bool {
+	return func(held *Held, _, _ *T) bool { return held.Asks(setting) }
 }
 
 func (s *Service) holdTx(ctx context.Context, tx bun.IDB, caller access.Caller, uid UID, strength string) (*Held, error) {

@@ -43,23 +43,18 @@ func (s *Service) Activate(ctx context.Context, uid UID, terms changes.Terms) (c
 // suspendTx goes past changes that wait for a second person: they are stale afterwards. But a new customer is not there
 // to be suspended before that person has decided.
 func (s *Service) suspendTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
-	held, err := s.lockAnyTx(ctx, tx, tx.Caller, UID(at.Customer))
+	l := s.lifecycle(s.lockAnyTx)
+	l.Asks = nil
+	c, err := l.Modify(ctx, tx, at, func(was, c *Customer) error {
+		if err := c.become(tx.Caller, Suspended); err != nil || was.Status != Pending {
+			return err
+		}
+		return tx.Quiet(ctx, c.UID)
+	})
 	if err != nil {
 		return Saved{}, err
 	}
-	was, c := held.Customer, &held.Customer
-	if err := tx.Fresh(was.Version); err != nil {
-		return Saved{}, err
-	}
-	if err := c.become(tx.Caller, Suspended); err != nil {
-		return Saved{}, err
-	}
-	if was.Status == Pending {
-		if err := tx.Quiet(ctx, c.UID); err != nil {
-			return Saved{}, err
-		}
-	}
-	return saved(c, false), s.writeTx(ctx, tx, &was, c)
+	return saved(c, false), nil
 }
 
 func (s *Service) activateTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {

@@ -2,9 +2,7 @@ package fees
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -17,7 +15,6 @@ import (
 	"bankgraph/core/given"
 	"bankgraph/core/ident"
 	"bankgraph/core/seal"
-	"bankgraph/db"
 )
 
 // Draft is what a request says about a fee tier (contract, limits 4). A change changes what is given.
@@ -94,76 +91,59 @@ func (s *Service) Change(ctx context.Context, of customers.UID, id ID, draft Dra
 	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: id.String()}, draft, terms)
 }
 
+// lifecycle is how fee tiers are made and changed.
+func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Tier] {
+	return &changes.Lifecycle[*customers.Held, Tier]{
+		Name: "fee tier",
+		Hold: customers.Hold(s.customers.HoldTx).Of("fee_tiers", "id", ErrNotFound),
+		Lock: lock,
+		Row: func(t *Tier) changes.Row {
+			return changes.Row{Model: t, UID: t.ID, Customer: int64(t.Customer), Version: &t.Version, UpdatedAt: &t.UpdatedAt}
+		},
+		Asks:  customers.Asking[Tier](customers.AccessSettings.DualForFees),
+		Wait:  func(t *Tier) { t.Status = Pending },
+		Taken: map[string]error{"fee_tiers_fee": ErrTaken},
+	}
+}
+
+// lock reads a tier for a change.
+func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target) (*Tier, error) {
+	t := new(Tier)
+	q := tx.NewSelect().Model(t).Where("f.tenant = ?", tx.Caller.Tenant).Where("f.id = ?", at.UID).
+		Where("f.customer = ?", at.Customer).Where("f.status <> ?", Refused)
+	return changes.Lock(ctx, q, t, ErrNotFound)
+}
+
 func (s *Service) addTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
-	customer, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
-	if err != nil {
-		return Saved{}, err
-	}
-	t := &Tier{Tenant: tx.Caller.Tenant, Customer: customer.UID, Status: Active, Version: 1, UpdatedAt: tx.Now}
-	if err := tx.NewRaw(`SELECT nextval('fee_tier_ids')`).Scan(ctx, &t.ID); err != nil {
-		return Saved{}, err
-	}
-	if err := s.fillTx(ctx, tx, t, draft); err != nil {
-		return Saved{}, err
-	}
-	dual := tx.Dual(customer.Asks(customers.AccessSettings.DualForFees))
-	if dual {
-		t.Status = Pending
-	}
-	if _, err := tx.NewInsert().Model(t).Exec(ctx); err != nil {
-		return Saved{}, taken(err)
-	}
-	saved := Saved{t.ID, t.Customer}
-	if err := tx.Record(ctx, changes.Done{UID: t.ID, Customer: at.Customer, Version: t.Version, After: t}); err != nil || !dual {
-		return saved, err
-	}
-	return saved, tx.Propose(ctx, changes.Proposal{Customer: at.Customer, UID: t.ID, Version: t.Version, After: t})
+	return saved(s.lifecycle().Add(ctx, tx, at, func(customer *customers.Held) (*Tier, error) {
+		t := &Tier{Tenant: tx.Caller.Tenant, Customer: customer.UID, Status: Active}
+		if err := tx.NewRaw(`SELECT nextval('fee_tier_ids')`).Scan(ctx, &t.ID); err != nil {
+			return nil, err
+		}
+		return t, s.fillTx(ctx, tx, t, draft)
+	}))
 }
 
 // settleTx lets a tier that waited count, or takes it off again.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
-	if _, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer)); err != nil {
-		return err
-	}
-	t, err := s.lockTx(ctx, tx, at)
-	if err != nil {
-		return err
-	}
-	if err := tx.Fresh(t.Version); err != nil {
-		return err
-	}
-	was := *t
-	t.Status = Refused
-	if approved {
-		t.Status = Active
-	}
-	return s.writeTx(ctx, tx, &was, t)
+	return s.lifecycle().Settle(ctx, tx, at, func(t *Tier) (changes.Settlement, error) {
+		t.Status = Refused
+		if approved {
+			t.Status = Active
+		}
+		return changes.Changes, nil
+	})
 }
 
 func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
-	customer, err := s.holdTx(ctx, tx, &at)
+	return saved(s.lifecycle().Modify(ctx, tx, at, func(_, t *Tier) error { return s.fillTx(ctx, tx, t, draft) }))
+}
+
+func saved(t *Tier, err error) (Saved, error) {
 	if err != nil {
 		return Saved{}, err
 	}
-	t, err := s.lockTx(ctx, tx, at)
-	if err != nil {
-		return Saved{}, err
-	}
-	if err := tx.Fresh(t.Version); err != nil {
-		return Saved{}, err
-	}
-	was := *t
-	if err := s.fillTx(ctx, tx, t, draft); err != nil {
-		return Saved{}, err
-	}
-	saved := Saved{t.ID, t.Customer}
-	if tx.Dual(customer.Asks(customers.AccessSettings.DualForFees)) {
-		return saved, tx.Propose(ctx, changes.Proposal{Customer: at.Customer, UID: t.ID, Version: was.Version, Before: &was, After: t})
-	}
-	if err := tx.Quiet(ctx, t.ID); err != nil {
-		return Saved{}, err
-	}
-	return saved, s.writeTx(ctx, tx, &was, t)
+	return Saved{t.ID, t.Customer}, nil
 }
 
 // fillTx writes the draft into a tier, where the catalogue has such a fee and the customer such an account.
@@ -223,44 +203,4 @@ func narrow(c *check.Fields, field string, word *string, fees *[]*Fee, of func(*
 		return
 	}
 	*word, *fees = of(left[0]), left
-}
-
-// holdTx holds the tier's customer, and says which it is.
-func (s *Service) holdTx(ctx context.Context, tx *changes.Tx, at *changes.Target) (*customers.Held, error) {
-	id, _ := ParseID("uid", at.UID)
-	owner := tx.NewRaw(`SELECT customer FROM fee_tiers WHERE tenant = ? AND id = ?`, tx.Caller.Tenant, id)
-	held, err := customers.Hold(s.customers.HoldTx).Whose(ctx, tx, tx.Caller, customers.UID(at.Customer), owner, ErrNotFound)
-	if err == nil {
-		at.Customer = int64(held.UID)
-	}
-	return held, err
-}
-
-// lockTx reads a tier for a change.
-func (s *Service) lockTx(ctx context.Context, tx *changes.Tx, at changes.Target) (*Tier, error) {
-	t := new(Tier)
-	id, _ := ParseID("uid", at.UID)
-	err := tx.NewSelect().Model(t).Where("f.tenant = ?", tx.Caller.Tenant).Where("f.id = ?", id).
-		Where("f.customer = ?", at.Customer).Where("f.status <> ?", Refused).For("NO KEY UPDATE").Scan(ctx)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
-	}
-	return t, err
-}
-
-// writeTx stores a tier as it is now, with its next version.
-func (s *Service) writeTx(ctx context.Context, tx *changes.Tx, was, t *Tier) error {
-	t.UpdatedAt, t.Version = tx.Now, was.Version+1
-	if _, err := tx.NewUpdate().Model(t).WherePK().Exec(ctx); err != nil {
-		return taken(err)
-	}
-	return tx.Record(ctx, changes.Done{UID: t.ID, Customer: int64(t.Customer), Version: t.Version, Before: was, After: t})
-}
-
-// taken is the fault behind a refused row.
-func taken(err error) error {
-	if constraint, refused := db.UniqueViolation(err); refused && constraint == "fee_tiers_fee" {
-		return ErrTaken
-	}
-	return fmt.Errorf("write a fee tier: %w", err)
 }

@@ -109,15 +109,9 @@ func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if err := tx.Fresh(plan.version); err != nil {
 		return Saved{}, err
 	}
-	if tx.Dual(customer.Asks(customers.AccessSettings.DualForCustomers)) {
-		return Saved{customer.UID}, tx.Propose(ctx, changes.Proposal{
-			Customer: at.Customer, UID: customer.UID, Version: plan.version, Before: plan.Before, After: plan.After,
-		})
-	}
-	if err := tx.Quiet(ctx, customer.UID); err != nil {
-		return Saved{}, err
-	}
-	return Saved{customer.UID}, s.WriteTx(ctx, tx, plan)
+	proposal := changes.Proposal{Customer: at.Customer, UID: customer.UID, Version: plan.version, Before: plan.Before, After: plan.After}
+	asked := customer.Asks(customers.AccessSettings.DualForCustomers)
+	return Saved{customer.UID}, tx.ProposeOr(ctx, asked, proposal, func() error { return s.WriteTx(ctx, tx, plan) })
 }
 
 // Plan is what drafts make of a customer's limits, before it is written.

@@ -2,8 +2,6 @@ package roles
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -17,7 +15,6 @@ import (
 	"bankgraph/core/fault"
 	"bankgraph/core/ident"
 	"bankgraph/core/money"
-	"bankgraph/db"
 )
 
 var (
@@ -76,114 +73,93 @@ func (s *Service) Change(ctx context.Context, of customers.UID, uid UID, draft D
 	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, draft, terms)
 }
 
+// lifecycle is how roles are made and changed.
+func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Role] {
+	return &changes.Lifecycle[*customers.Held, Role]{
+		Name: "role",
+		Hold: customers.Hold(s.customers.HoldTx).Of("roles", "uid", ErrNotFound),
+		Lock: lock,
+		Row: func(r *Role) changes.Row {
+			return changes.Row{Model: r, UID: r.UID, Customer: int64(r.Customer), Version: &r.Version, UpdatedAt: &r.UpdatedAt}
+		},
+		Asks:  customers.Asking[Role](customers.AccessSettings.DualForUsers),
+		Wait:  func(r *Role) { r.Status = Pending },
+		Taken: map[string]error{"roles_name": ErrTaken},
+	}
+}
+
+// lock reads a role for a change.
+func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target) (*Role, error) {
+	r := new(Role)
+	q := tx.NewSelect().Model(r).Where("r.tenant = ?", tx.Caller.Tenant).Where("r.uid = ?", at.UID).Where("r.customer = ?", at.Customer)
+	return changes.Lock(ctx, q, r, ErrNotFound)
+}
+
 func (s *Service) createTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
-	customer, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
-	if err != nil {
-		return Saved{}, err
-	}
-	r := &Role{
-		Tenant: tx.Caller.Tenant, UID: UID{uuid.New()}, Customer: customer.UID, Type: Customer, Owner: OwnerCustomer,
-		Status: Active, CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
-	}
-	if customer.RelationshipType == customers.RelationSelf {
-		r.Type = Bank
-	}
-	if tx.Caller.Reach == access.OfBank {
-		r.Owner = OwnerBank
-	}
-	var in money.Currency
-	err = tx.NewRaw(`SELECT nextval('role_numbers'), currency FROM tenants WHERE id = ?`, r.Tenant).Scan(ctx, &r.Number, &in)
-	if err != nil {
-		return Saved{}, err
-	}
-	if err := draft.to(r, in); err != nil {
-		return Saved{}, err
-	}
-	if err := r.grantable(tx.Caller); err != nil {
-		return Saved{}, err
-	}
-	dual := tx.Dual(customer.Asks(customers.AccessSettings.DualForUsers))
-	if dual {
-		r.Status = Pending
-	}
-	if _, err := tx.NewInsert().Model(r).Exec(ctx); err != nil {
-		return Saved{}, taken(err)
-	}
-	if err := tx.Record(ctx, changes.Done{UID: r.UID, Customer: at.Customer, Version: r.Version, After: r}); err != nil {
-		return Saved{}, err
-	}
-	if dual {
-		err = tx.Propose(ctx, changes.Proposal{Customer: at.Customer, UID: r.UID, Version: r.Version, After: r})
-	}
-	return Saved{r.UID, r.Status}, err
+	return saved(s.lifecycle().Add(ctx, tx, at, func(customer *customers.Held) (*Role, error) {
+		r := &Role{
+			Tenant: tx.Caller.Tenant, UID: UID{uuid.New()}, Customer: customer.UID, Type: Customer, Owner: OwnerCustomer,
+			Status: Active, CreatedAt: tx.Now,
+		}
+		if customer.RelationshipType == customers.RelationSelf {
+			r.Type = Bank
+		}
+		if tx.Caller.Reach == access.OfBank {
+			r.Owner = OwnerBank
+		}
+		var in money.Currency
+		err := tx.NewRaw(`SELECT nextval('role_numbers'), currency FROM tenants WHERE id = ?`, r.Tenant).Scan(ctx, &r.Number, &in)
+		if err != nil {
+			return nil, err
+		}
+		if err := draft.to(r, in); err != nil {
+			return nil, err
+		}
+		return r, r.grantable(tx.Caller)
+	}))
 }
 
 // settleTx makes a role that waited active, or takes it away: nobody can have had it.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
-	if _, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer)); err != nil {
-		return err
-	}
-	r, err := s.lockTx(ctx, tx, at)
-	if err != nil {
-		return err
-	}
-	if err := tx.Fresh(r.Version); err != nil {
-		return err
-	}
-	if approved {
-		if err := r.grantable(tx.Caller); err != nil {
-			return err
+	return s.lifecycle().Settle(ctx, tx, at, func(r *Role) (changes.Settlement, error) {
+		if !approved {
+			return changes.Goes, nil
 		}
-		was := *r
 		r.Status = Active
-		return s.writeTx(ctx, tx, &was, r)
-	}
-	if _, err := tx.NewDelete().Model(r).WherePK().Exec(ctx); err != nil {
-		return fmt.Errorf("take a role away: %w", err)
-	}
-	return tx.Record(ctx, changes.Done{UID: r.UID, Customer: at.Customer, Version: r.Version, Before: r})
+		return changes.Changes, r.grantable(tx.Caller)
+	})
 }
 
 func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
-	customer, err := s.holdTx(ctx, tx, &at)
+	return saved(s.lifecycle().Modify(ctx, tx, at, func(was, r *Role) error {
+		if err := s.changeableTx(ctx, tx, was); err != nil {
+			return err
+		}
+		if was.Beyond(tx.Caller) || was.Above(tx.Caller) {
+			return ErrBeyond
+		}
+		var in money.Currency
+		if err := tx.NewRaw(`SELECT currency FROM tenants WHERE id = ?`, r.Tenant).Scan(ctx, &in); err != nil {
+			return err
+		}
+		if err := draft.to(r, in); err != nil {
+			return err
+		}
+		if err := r.grantable(tx.Caller); err != nil {
+			return err
+		}
+		if r.Frees(tx.Caller, was) {
+			return ErrBeyond
+		}
+		return nil
+	}))
+}
+
+func saved(r *Role, err error) (Saved, error) {
 	if err != nil {
 		return Saved{}, err
 	}
-	r, err := s.lockTx(ctx, tx, at)
-	if err != nil {
-		return Saved{}, err
-	}
-	if err := s.changeableTx(ctx, tx, r); err != nil {
-		return Saved{}, err
-	}
-	if err := tx.Fresh(r.Version); err != nil {
-		return Saved{}, err
-	}
-	if r.Beyond(tx.Caller) || r.Above(tx.Caller) {
-		return Saved{}, ErrBeyond
-	}
-	was := *r
-	var in money.Currency
-	if err := tx.NewRaw(`SELECT currency FROM tenants WHERE id = ?`, r.Tenant).Scan(ctx, &in); err != nil {
-		return Saved{}, err
-	}
-	if err := draft.to(r, in); err != nil {
-		return Saved{}, err
-	}
-	if err := r.grantable(tx.Caller); err != nil {
-		return Saved{}, err
-	}
-	if r.Frees(tx.Caller, &was) {
-		return Saved{}, ErrBeyond
-	}
-	if tx.Dual(customer.Asks(customers.AccessSettings.DualForUsers)) {
-		err := tx.Propose(ctx, changes.Proposal{Customer: at.Customer, UID: r.UID, Version: was.Version, Before: &was, After: r})
-		return Saved{was.UID, was.Status}, err
-	}
-	if err := tx.Quiet(ctx, r.UID); err != nil {
-		return Saved{}, err
-	}
-	return Saved{r.UID, r.Status}, s.writeTx(ctx, tx, &was, r)
+	return Saved{r.UID, r.Status}, nil
 }
 
 // grantable tells whether a role holds what it can hold, and nothing that the caller lacks.
@@ -215,48 +191,6 @@ func (s *Service) changeableTx(ctx context.Context, tx *changes.Tx, r *Role) err
 		return ErrOwn
 	}
 	return err
-}
-
-// holdTx holds the legal entity of a role, and says which it is.
-func (s *Service) holdTx(ctx context.Context, tx *changes.Tx, at *changes.Target) (*customers.Held, error) {
-	owner := tx.NewRaw(`SELECT customer FROM roles WHERE tenant = ? AND uid = ?::uuid`, tx.Caller.Tenant, at.UID)
-	held, err := customers.Hold(s.customers.HoldTx).Whose(ctx, tx, tx.Caller, customers.UID(at.Customer), owner, ErrNotFound)
-	if err == nil {
-		at.Customer = int64(held.UID)
-	}
-	return held, err
-}
-
-// lockTx reads a role for a change.
-func (s *Service) lockTx(ctx context.Context, tx *changes.Tx, at changes.Target) (*Role, error) {
-	r := new(Role)
-	uid, err := ParseUID("role", at.UID)
-	if err != nil {
-		return nil, err
-	}
-	err = tx.NewSelect().Model(r).Where("r.tenant = ?", tx.Caller.Tenant).Where("r.uid = ?", uid).
-		Where("r.customer = ?", at.Customer).For("NO KEY UPDATE").Scan(ctx)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
-	}
-	return r, err
-}
-
-// writeTx stores a role as it is now, with its next version.
-func (s *Service) writeTx(ctx context.Context, tx *changes.Tx, was, r *Role) error {
-	r.UpdatedAt, r.Version = tx.Now, was.Version+1
-	if _, err := tx.NewUpdate().Model(r).WherePK().Exec(ctx); err != nil {
-		return taken(err)
-	}
-	return tx.Record(ctx, changes.Done{UID: r.UID, Customer: int64(r.Customer), Version: r.Version, Before: was, After: r})
-}
-
-// taken is the fault behind a refused row.
-func taken(err error) error {
-	if constraint, refused := db.UniqueViolation(err); refused && constraint == "roles_name" {
-		return ErrTaken
-	}
-	return fmt.Errorf("write a role: %w", err)
 }
 
 // NamedTx reads the active roles of a customer with these names, for a user who is to have them, and keeps them as

@@ -2,15 +2,11 @@ package signatories
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
-	"bankgraph/db"
 )
 
 var (
@@ -80,131 +76,65 @@ func partnered(caller access.Caller, err error) (access.Caller, error) {
 	return caller, err
 }
 
+// lifecycle is how signatories are made and changed.
+func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Signatory] {
+	return &changes.Lifecycle[*customers.Held, Signatory]{
+		Name: "signatory",
+		Hold: customers.Hold(s.customers.HoldTx).Of("signatories", "uid", ErrNotFound),
+		Lock: lock,
+		Row: func(g *Signatory) changes.Row {
+			return changes.Row{Model: g, UID: g.UID, Customer: int64(g.Customer), Version: &g.Version, UpdatedAt: &g.UpdatedAt}
+		},
+		Asks:  customers.Asking[Signatory](customers.AccessSettings.DualForCustomers),
+		Wait:  func(g *Signatory) { g.Status = Pending },
+		Taken: map[string]error{"signatories_email_address": ErrTaken},
+	}
+}
+
+// lock reads a signatory for a change.
+func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target) (*Signatory, error) {
+	g := new(Signatory)
+	q := tx.NewSelect().Model(g).Where("g.tenant = ?", tx.Caller.Tenant).Where("g.uid = ?", at.UID).
+		Where("g.customer = ?", at.Customer).Where("g.status <> ?", Deleted)
+	return changes.Lock(ctx, q, g, ErrNotFound)
+}
+
 func (s *Service) addTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
-	customer, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
-	if err != nil {
-		return Saved{}, err
-	}
-	g := &Signatory{
-		Tenant: tx.Caller.Tenant, Customer: customer.UID, Status: Active, CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
-	}
-	err = tx.NewRaw(`SELECT nextval('signatory_uids'), currency FROM tenants WHERE id = ?`, g.Tenant).Scan(ctx, &g.UID, &g.Currency)
-	if err != nil {
-		return Saved{}, err
-	}
-	if err := draft.to(g); err != nil {
-		return Saved{}, err
-	}
-	dual := tx.Dual(customer.Asks(customers.AccessSettings.DualForCustomers))
-	if dual {
-		g.Status = Pending
-	}
-	if _, err := tx.NewInsert().Model(g).Exec(ctx); err != nil {
-		return Saved{}, taken(err)
-	}
-	if err := tx.Record(ctx, changes.Done{UID: g.UID, Customer: at.Customer, Version: g.Version, After: g}); err != nil {
-		return Saved{}, err
-	}
-	if dual {
-		err = tx.Propose(ctx, changes.Proposal{Customer: at.Customer, UID: g.UID, Version: g.Version, After: g})
-	}
-	return Saved{g.UID, g.Status}, err
+	return saved(s.lifecycle().Add(ctx, tx, at, func(customer *customers.Held) (*Signatory, error) {
+		g := &Signatory{Tenant: tx.Caller.Tenant, Customer: customer.UID, Status: Active, CreatedAt: tx.Now}
+		err := tx.NewRaw(`SELECT nextval('signatory_uids'), currency FROM tenants WHERE id = ?`, g.Tenant).Scan(ctx, &g.UID, &g.Currency)
+		if err != nil {
+			return nil, err
+		}
+		return g, draft.to(g)
+	}))
 }
 
 // settleTx makes a signatory that waited active, or takes it off again.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
-	if _, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer)); err != nil {
-		return err
-	}
-	g, err := s.lockTx(ctx, tx, at)
-	if err != nil {
-		return err
-	}
-	if err := tx.Fresh(g.Version); err != nil {
-		return err
-	}
-	was := *g
-	g.Status = Deleted
-	if approved {
-		g.Status = Active
-	}
-	return s.writeTx(ctx, tx, &was, g)
-}
-
-func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
-	return s.modifyTx(ctx, tx, at, draft.to)
-}
-
-func (s *Service) removeTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
-	return s.modifyTx(ctx, tx, at, func(g *Signatory) error {
+	return s.lifecycle().Settle(ctx, tx, at, func(g *Signatory) (changes.Settlement, error) {
 		g.Status = Deleted
-		return nil
+		if approved {
+			g.Status = Active
+		}
+		return changes.Changes, nil
 	})
 }
 
-// modifyTx changes a signatory, or proposes to.
-func (s *Service) modifyTx(ctx context.Context, tx *changes.Tx, at changes.Target, modify func(*Signatory) error) (Saved, error) {
-	customer, err := s.holdTx(ctx, tx, &at)
+func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
+	return saved(s.lifecycle().Modify(ctx, tx, at, func(_, g *Signatory) error { return draft.to(g) }))
+}
+
+func (s *Service) removeTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
+	return saved(s.lifecycle().Modify(ctx, tx, at, func(_, g *Signatory) error {
+		g.Status = Deleted
+		return nil
+	}))
+}
+
+func saved(g *Signatory, err error) (Saved, error) {
 	if err != nil {
 		return Saved{}, err
 	}
-	g, err := s.lockTx(ctx, tx, at)
-	if err != nil {
-		return Saved{}, err
-	}
-	if err := tx.Fresh(g.Version); err != nil {
-		return Saved{}, err
-	}
-	was := *g
-	if err := modify(g); err != nil {
-		return Saved{}, err
-	}
-	if tx.Dual(customer.Asks(customers.AccessSettings.DualForCustomers)) {
-		err := tx.Propose(ctx, changes.Proposal{Customer: at.Customer, UID: g.UID, Version: was.Version, Before: &was, After: g})
-		return Saved{was.UID, was.Status}, err
-	}
-	if err := tx.Quiet(ctx, g.UID); err != nil {
-		return Saved{}, err
-	}
-	return Saved{g.UID, g.Status}, s.writeTx(ctx, tx, &was, g)
-}
-
-// holdTx holds the signatory's customer, and says which it is.
-func (s *Service) holdTx(ctx context.Context, tx *changes.Tx, at *changes.Target) (*customers.Held, error) {
-	uid, _ := ParseUID("uid", at.UID)
-	owner := tx.NewRaw(`SELECT customer FROM signatories WHERE tenant = ? AND uid = ?`, tx.Caller.Tenant, uid)
-	held, err := customers.Hold(s.customers.HoldTx).Whose(ctx, tx, tx.Caller, customers.UID(at.Customer), owner, ErrNotFound)
-	if err == nil {
-		at.Customer = int64(held.UID)
-	}
-	return held, err
-}
-
-// lockTx reads a signatory for a change.
-func (s *Service) lockTx(ctx context.Context, tx *changes.Tx, at changes.Target) (*Signatory, error) {
-	g := new(Signatory)
-	uid, _ := ParseUID("uid", at.UID)
-	err := tx.NewSelect().Model(g).Where("g.tenant = ?", tx.Caller.Tenant).Where("g.uid = ?", uid).
-		Where("g.customer = ?", at.Customer).Where("g.status <> ?", Deleted).For("NO KEY UPDATE").Scan(ctx)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
-	}
-	return g, err
-}
-
-// writeTx stores a signatory as it is now, with its next version.
-func (s *Service) writeTx(ctx context.Context, tx *changes.Tx, was, g *Signatory) error {
-	g.UpdatedAt, g.Version = tx.Now, was.Version+1
-	if _, err := tx.NewUpdate().Model(g).WherePK().Exec(ctx); err != nil {
-		return taken(err)
-	}
-	return tx.Record(ctx, changes.Done{UID: g.UID, Customer: int64(g.Customer), Version: g.Version, Before: was, After: g})
-}
-
-// taken is the fault behind a refused row.
-func taken(err error) error {
-	if constraint, refused := db.UniqueViolation(err); refused && constraint == "signatories_email_address" {
-		return ErrTaken
-	}
-	return fmt.Errorf("write a signatory: %w", err)
+	return Saved{g.UID, g.Status}, nil
 }

@@ -131,7 +131,7 @@ func (s *Service) linkTx(ctx context.Context, tx *changes.Tx, at changes.Target,
 	if err != nil {
 		return Saved{}, err
 	}
-	return s.modifyTx(ctx, tx, at, true, func(p *person) error {
+	return saved(s.lifecycle().Modify(ctx, tx, at, func(_, p *person) error {
 		switch {
 		case tx.Caller.Accountable().Person == p.UID.UUID:
 			return ErrOwnAccess
@@ -141,7 +141,7 @@ func (s *Service) linkTx(ctx context.Context, tx *changes.Tx, at changes.Target,
 		from.Subject, from.Customer, from.User, from.LinkedAt = draft.Subject, p.Customer, p.UID, tx.Now
 		p.link, p.Linked = from, from.text()
 		return nil
-	})
+	}))
 }
 
 func (s *Service) unlinkTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft SubjectDraft) (Saved, error) {
@@ -149,7 +149,7 @@ func (s *Service) unlinkTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if err != nil {
 		return Saved{}, err
 	}
-	return s.modifyTx(ctx, tx, at, false, func(p *person) error {
+	return saved(s.prompt().Modify(ctx, tx, at, func(_, p *person) error {
 		gone := new(Subject)
 		_, err := tx.NewDelete().Model(gone).Where("tenant = ?", p.Tenant).Where("url = ?", from.URL).Where("audience = ?", from.Audience).
 			Where("claim = ?", from.Claim).Where("user_uid = ?", p.UID).Returning("?TableColumns").Exec(ctx)
@@ -161,7 +161,7 @@ func (s *Service) unlinkTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		}
 		p.Unlinked = gone.text()
 		return nil
-	})
+	}))
 }
 
 // issuerTx finds the issuer of a link, which only the bank may make or end, and the claim that it names people by.

@@ -2,8 +2,6 @@ package users
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -14,7 +12,6 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/roles"
-	"bankgraph/db"
 )
 
 var (
@@ -111,34 +108,49 @@ type person struct {
 	link  *Subject
 }
 
-func (s *Service) createTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
-	customer, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
-	if err != nil {
-		return Saved{}, err
+// lifecycle is how users are made and changed.
+func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, person] {
+	return &changes.Lifecycle[*customers.Held, person]{
+		Name: "user",
+		Hold: customers.Hold(s.customers.HoldTx).Of("users", "uid", ErrNotFound),
+		Lock: s.lockTx,
+		Row: func(p *person) changes.Row {
+			return changes.Row{Model: &p.User, UID: p.UID, Customer: int64(p.Customer), Version: &p.Version, UpdatedAt: &p.UpdatedAt}
+		},
+		Asks:  customers.Asking[person](customers.AccessSettings.DualForUsers),
+		Write: writeTx,
+		Taken: map[string]error{"users_login_id": ErrTaken},
 	}
-	p := &person{User: User{
-		Tenant: tx.Caller.Tenant, UID: UID{uuid.New()}, Customer: customer.UID, Status: Pending, Limits: []access.ApplicationLimits{},
-		CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
-	}}
-	if err := tx.NewRaw(`SELECT nextval('user_numbers')`).Scan(ctx, &p.Number); err != nil {
-		return Saved{}, err
+}
+
+// prompt is the lifecycle of what takes access away: it waits for nobody, of a customer that is not active too.
+func (s *Service) prompt() *changes.Lifecycle[*customers.Held, person] {
+	prompt := s.lifecycle()
+	prompt.Hold = customers.Hold(s.customers.HoldAnyTx).Of("users", "uid", ErrNotFound)
+	prompt.Asks = nil
+	return prompt
+}
+
+// lockTx reads a user with its roles for a change.
+func (s *Service) lockTx(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target) (*person, error) {
+	p := new(person)
+	q := tx.NewSelect().Model(&p.User).Where("u.tenant = ?", tx.Caller.Tenant).Where("u.uid = ?", at.UID).Where("u.customer = ?", at.Customer)
+	if _, err := changes.Lock(ctx, q, p, ErrNotFound); err != nil {
+		return nil, err
 	}
-	if err := s.furnishTx(ctx, tx, p, draft); err != nil {
-		return Saved{}, err
+	all, err := s.roles.OfUserTx(ctx, tx, p.Customer, p.UID.UUID)
+	p.take(all)
+	return p, err
+}
+
+// writeTx stores the roles of a user, where they are others now, and the link that a change makes.
+func writeTx(ctx context.Context, tx *changes.Tx, was, p *person) error {
+	if was == nil || !slices.Equal(was.Roles, p.Roles) {
+		if err := p.writeRolesTx(ctx, tx); err != nil {
+			return err
+		}
 	}
-	if _, err := tx.NewInsert().Model(&p.User).Exec(ctx); err != nil {
-		return Saved{}, taken(err)
-	}
-	if err := p.writeRolesTx(ctx, tx); err != nil {
-		return Saved{}, err
-	}
-	if err := tx.Record(ctx, changes.Done{UID: p.UID, Customer: at.Customer, Version: p.Version, After: p}); err != nil {
-		return Saved{}, err
-	}
-	if tx.Dual(customer.Asks(customers.AccessSettings.DualForUsers)) {
-		err = tx.Propose(ctx, changes.Proposal{Customer: at.Customer, UID: p.UID, Version: p.Version, After: p})
-	}
-	return Saved{p.UID, p.Status}, err
+	return p.writeLinkTx(ctx, tx)
 }
 
 // writeRolesTx stores which roles a person has.
@@ -155,45 +167,43 @@ func (p *person) writeRolesTx(ctx context.Context, tx *changes.Tx) error {
 	return nil
 }
 
-// settleTx activates a user that waited, or takes it away, so that its login id is free again. One that was suspended
-// meanwhile stays so.
+func (s *Service) createTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
+	return saved(s.lifecycle().Add(ctx, tx, at, func(customer *customers.Held) (*person, error) {
+		p := &person{User: User{
+			Tenant: tx.Caller.Tenant, UID: UID{uuid.New()}, Customer: customer.UID, Status: Pending, Limits: []access.ApplicationLimits{},
+			CreatedAt: tx.Now,
+		}}
+		if err := tx.NewRaw(`SELECT nextval('user_numbers')`).Scan(ctx, &p.Number); err != nil {
+			return nil, err
+		}
+		return p, s.furnishTx(ctx, tx, p, draft)
+	}))
+}
+
+// settleTx activates a user that waited, or takes it away, so that its login id is free again. One that was
+// suspended meanwhile stays so.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
-	if _, err := s.customers.HoldTx(ctx, tx, tx.Caller, customers.UID(at.Customer)); err != nil {
-		return err
-	}
-	p, err := s.lockTx(ctx, tx, at)
-	if err != nil {
-		return err
-	}
-	switch {
-	case !approved:
-		p.roles = nil
-		if err := p.writeRolesTx(ctx, tx); err != nil {
-			return err
+	return s.lifecycle().Settle(ctx, tx, at, func(p *person) (changes.Settlement, error) {
+		switch {
+		case !approved:
+			p.take(nil)
+			return changes.Goes, nil
+		case p.beyond(tx.Caller):
+			return changes.Stays, ErrBeyond
+		case p.Status != Pending:
+			return changes.Stays, nil
 		}
-		if _, err := tx.NewDelete().Model(&p.User).WherePK().Exec(ctx); err != nil {
-			return fmt.Errorf("take a user away: %w", err)
-		}
-		return tx.Record(ctx, changes.Done{UID: p.UID, Customer: at.Customer, Version: p.Version, Before: p})
-	case p.beyond(tx.Caller):
-		return ErrBeyond
-	case p.Status != Pending:
-		return nil
-	}
-	if err := tx.Fresh(p.Version); err != nil {
-		return err
-	}
-	was := *p
-	p.Status = Active
-	return s.writeTx(ctx, tx, &was, p)
+		p.Status = Active
+		return changes.Changes, nil
+	})
 }
 
 func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
-	return s.modifyTx(ctx, tx, at, true, func(p *person) error { return s.furnishTx(ctx, tx, p, draft) })
+	return saved(s.lifecycle().Modify(ctx, tx, at, func(_, p *person) error { return s.furnishTx(ctx, tx, p, draft) }))
 }
 
 func (s *Service) activateTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
-	return s.modifyTx(ctx, tx, at, true, func(p *person) (err error) {
+	return saved(s.lifecycle().Modify(ctx, tx, at, func(_, p *person) (err error) {
 		switch {
 		case tx.Caller.User == p.UID.UUID:
 			return ErrOwnAccess
@@ -202,104 +212,22 @@ func (s *Service) activateTx(ctx context.Context, tx *changes.Tx, at changes.Tar
 		}
 		p.Status, err = activating.from(p.Status)
 		return err
-	})
+	}))
 }
 
 func (s *Service) suspendTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
-	return s.modifyTx(ctx, tx, at, false, func(p *person) (err error) {
+	return saved(s.prompt().Modify(ctx, tx, at, func(_, p *person) (err error) {
 		if tx.Caller.User == p.UID.UUID {
 			return ErrSelf
 		}
 		p.Status, err = suspending.from(p.Status)
 		return err
-	})
+	}))
 }
 
-// modifyTx changes a user, or proposes to where it is a change that may wait. One that may not wait takes access away,
-// of a customer that is not active too.
-func (s *Service) modifyTx(ctx context.Context, tx *changes.Tx, at changes.Target, waits bool, modify func(*person) error) (Saved, error) {
-	hold := s.customers.HoldTx
-	if !waits {
-		hold = s.customers.HoldAnyTx
-	}
-	customer, err := s.holdTx(ctx, tx, &at, hold)
+func saved(p *person, err error) (Saved, error) {
 	if err != nil {
 		return Saved{}, err
 	}
-	p, err := s.lockTx(ctx, tx, at)
-	if err != nil {
-		return Saved{}, err
-	}
-	if err := tx.Fresh(p.Version); err != nil {
-		return Saved{}, err
-	}
-	was := *p
-	if err := modify(p); err != nil {
-		return Saved{}, err
-	}
-	if waits && tx.Dual(customer.Asks(customers.AccessSettings.DualForUsers)) {
-		err := tx.Propose(ctx, changes.Proposal{Customer: at.Customer, UID: p.UID, Version: was.Version, Before: &was, After: p})
-		return Saved{was.UID, was.Status}, err
-	}
-	if waits {
-		if err := tx.Quiet(ctx, p.UID); err != nil {
-			return Saved{}, err
-		}
-	}
-	return Saved{p.UID, p.Status}, s.writeTx(ctx, tx, &was, p)
-}
-
-// holdTx holds the legal entity of a user, and says which it is.
-func (s *Service) holdTx(ctx context.Context, tx *changes.Tx, at *changes.Target, hold customers.Hold) (*customers.Held, error) {
-	owner := tx.NewRaw(`SELECT customer FROM users WHERE tenant = ? AND uid = ?::uuid`, tx.Caller.Tenant, at.UID)
-	held, err := hold.Whose(ctx, tx, tx.Caller, customers.UID(at.Customer), owner, ErrNotFound)
-	if err == nil {
-		at.Customer = int64(held.UID)
-	}
-	return held, err
-}
-
-// lockTx reads a user with its roles for a change.
-func (s *Service) lockTx(ctx context.Context, tx *changes.Tx, at changes.Target) (*person, error) {
-	p := new(person)
-	uid, err := ParseUID("user", at.UID)
-	if err != nil {
-		return nil, err
-	}
-	err = tx.NewSelect().Model(&p.User).Where("u.tenant = ?", tx.Caller.Tenant).Where("u.uid = ?", uid).
-		Where("u.customer = ?", at.Customer).For("NO KEY UPDATE").Scan(ctx)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
-	}
-	if err != nil {
-		return nil, err
-	}
-	all, err := s.roles.OfUserTx(ctx, tx, p.Customer, p.UID.UUID)
-	p.take(all)
-	return p, err
-}
-
-// writeTx stores a user as it is now, with its next version.
-func (s *Service) writeTx(ctx context.Context, tx *changes.Tx, was, p *person) error {
-	p.UpdatedAt, p.Version = tx.Now, was.Version+1
-	if _, err := tx.NewUpdate().Model(&p.User).WherePK().Exec(ctx); err != nil {
-		return taken(err)
-	}
-	if !slices.Equal(was.Roles, p.Roles) {
-		if err := p.writeRolesTx(ctx, tx); err != nil {
-			return err
-		}
-	}
-	if err := p.writeLinkTx(ctx, tx); err != nil {
-		return err
-	}
-	return tx.Record(ctx, changes.Done{UID: p.UID, Customer: int64(p.Customer), Version: p.Version, Before: was, After: p})
-}
-
-// taken is the fault behind a refused row.
-func taken(err error) error {
-	if constraint, refused := db.UniqueViolation(err); refused && constraint == "users_login_id" {
-		return ErrTaken
-	}
-	return fmt.Errorf("write a user: %w", err)
+	return Saved{p.UID, p.Status}, nil
 }
