@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,8 +12,6 @@ import (
 	_ "time/tzdata" // banks' zones are known on machines without a zone database
 
 	"github.com/alecthomas/kong"
-
-	"bankgraph/core/fault"
 )
 
 func main() {
@@ -41,18 +38,22 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 		fmt.Fprintln(errs, "bankgraph:", err)
 		return 2
 	}
+	if len(args) > 0 && args[0] == "help" {
+		args = append(args[1:len(args):len(args)], "--help")
+	}
 	chosen, err := parser.Parse(args)
 	if helped {
 		return 0
 	}
+	warnUnread(errs, parser)
 	if err != nil {
-		fmt.Fprintf(errs, "bankgraph: %v\nRun \"bankgraph --help\" for the commands and settings.\n", err)
+		misused(errs, err)
 		return 2
 	}
 	chosen.BindTo(ctx, (*context.Context)(nil))
 	chosen.Bind(&p.settings, &terminal{out: out, errs: errs})
 	if err := chosen.Run(); err != nil {
-		explain(errs, err)
+		explain(ctx, errs, &p.settings, err)
 		return 1
 	}
 	return 0
@@ -60,15 +61,3 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 
 // terminal is where a command writes: what it was asked for to out, everything else to errs.
 type terminal struct{ out, errs io.Writer }
-
-// explain prints an error; every field when several are wrong.
-func explain(errs io.Writer, err error) {
-	var several fault.Faults
-	if errors.As(err, &several) {
-		for _, one := range several {
-			fmt.Fprintln(errs, "bankgraph:", one)
-		}
-		return
-	}
-	fmt.Fprintln(errs, "bankgraph:", err)
-}

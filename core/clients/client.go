@@ -110,7 +110,8 @@ func (d Draft) check() (Client, error) {
 	for _, name := range d.Permissions {
 		permission := access.Permission(name)
 		if !slices.Contains(access.All, permission) {
-			wrong = append(wrong, fault.Field("client", "permissions", fault.Unknown, "no permission of an API key is called "+name))
+			there := strings.Join(access.Caller{Permissions: access.All}.Rights(), ", ")
+			wrong = append(wrong, fault.Field("client", "permissions", fault.Unknown, "no permission of an API key is called "+name+"; they are "+there))
 		}
 		if !slices.Contains(client.Permissions, permission) {
 			client.Permissions = append(client.Permissions, permission)
