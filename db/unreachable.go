@@ -31,6 +31,9 @@ func WhyUnreachable(err error) (u Unreachable, ok bool) {
 	}
 	lines := strings.Split(failed.Unwrap().Error(), "\n")
 	u.Why = lines[len(lines)-1]
+	if _, why, named := strings.Cut(u.Why, "): "); named && strings.HasPrefix(u.Why, u.At) {
+		u.Why = why // without the address, once more
+	}
 	return u, true
 }
 

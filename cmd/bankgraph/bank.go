@@ -38,8 +38,12 @@ func (a addresses) migrate(ctx context.Context) error {
 	if err := db.Grant(ctx, a.owner, a.service); err != nil {
 		return err
 	}
-	if err := db.Bind(ctx, a.owner, a.service); err != nil {
-		slog.Warn("the bounds of statements are not settings of the service's role: a pooler would lose them", "error", err, "see", "README, poolers")
+	err := db.Bind(ctx, a.owner, a.service)
+	if to, unreachable := db.WhyUnreachable(err); unreachable {
+		slog.Warn("the service's role cannot connect, so its settings for poolers were not made: the next \"bankgraph migrate\" makes them",
+			"role", to.User, "database", to.Database, "at", to.At, "why", to.Why)
+	} else if err != nil {
+		slog.Warn("a pooler would lose the bounds of statements", "error", err, "see", "README, poolers")
 	}
 	return nil
 }
