@@ -45,13 +45,13 @@ bankgraph is ready.
 		for _, person := range demoPeople {
 			fmt.Fprintf(&text, "    %-14s %-22s Speaks for %s, who may decide on what waits\n", person.key, person.key+"-secret", person.login)
 		}
-		token := fmt.Sprintf(`$(curl -s -u demo-staff:demo-staff-secret -d grant_type=client_credentials %s/auth/realms/%s/protocol/openid-connect/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`, public, sandbox)
+		token := fmt.Sprintf(`$(curl -sS -u demo-staff:demo-staff-secret -d grant_type=client_credentials %s/auth/realms/%s/protocol/openid-connect/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`, public, sandbox)
 		fmt.Fprintf(&text, `
   First calls, as they are:
 
-    curl -s %[1]s/graphql -H "Authorization: Bearer %[2]s" -H "Content-Type: application/json" -d '{"query":"%[3]s"}'
+    curl -sS %[1]s/graphql -H "Authorization: Bearer %[2]s" -H "Content-Type: application/json" -d '{"query":"%[3]s"}'
 
-    curl -s "%[1]s/v2/customers?page=1&limit=2" -H "Authorization: Bearer %[2]s"
+    curl -sS "%[1]s/v2/customers?page=1&limit=2" -H "Authorization: Bearer %[2]s"
 `, public, token, firstQuery)
 	}
 	if next != "" {
