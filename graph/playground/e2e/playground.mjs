@@ -106,6 +106,11 @@ try {
     high: document.documentElement.scrollHeight - document.getElementById('root').offsetHeight,
   }));
   assert.deepEqual({ wide, high }, { wide: 390, high: 0 }, 'a narrow window shows nothing beside or below the page');
+  const permissions = page.locator('.permissions');
+  await permissions.locator('summary').click();
+  const list = await permissions.locator('ul').boundingBox();
+  assert.ok(list.x >= 0 && list.x + list.width <= 390, 'the permissions are not cut');
+  await permissions.locator('summary').click();
   await page.setViewportSize({ width: 1440, height: 900 });
   seen('a narrow window has the panes below each other');
 
