@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"bankgraph/core/changes"
 	"bankgraph/db/cluster"
 )
@@ -17,6 +19,8 @@ import (
 // nowhere else; --help lists them all.
 type program struct {
 	settings `group:"Settings that several commands share:"`
+
+	Version kong.VersionFlag `help:"Print the version of the program and of the schema that it needs."`
 
 	Serve       serveCommand       `cmd:"" help:"Serve GraphQL and REST. Without a database URL: on a private PostgreSQL, with a demo bank."`
 	Work        workCommand        `cmd:"" help:"Do the background work only, beside any number of serve."`

@@ -8,10 +8,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
+	"runtime/debug"
 	"syscall"
 	_ "time/tzdata" // banks' zones are known on machines without a zone database
 
 	"github.com/alecthomas/kong"
+
+	"bankgraph/db"
 )
 
 func main() {
@@ -32,7 +36,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(out, errs),
 		kong.Exit(func(int) { helped = true }),
-		kong.Vars{"data": defaultData()},
+		kong.Vars{"data": defaultData(), "version": version()},
 	)
 	if err != nil {
 		fmt.Fprintln(errs, "bankgraph:", err)
@@ -40,6 +44,8 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	}
 	if len(args) > 0 && args[0] == "help" {
 		args = append(args[1:len(args):len(args)], "--help")
+	} else if len(args) == 1 && args[0] == "version" {
+		args = []string{"--version"}
 	}
 	chosen, err := parser.Parse(args)
 	if helped {
@@ -57,6 +63,15 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 		return 1
 	}
 	return 0
+}
+
+// version names the commit that the program was built from, where the build knew it, and what else operators ask for.
+func version() string {
+	built := "of an unknown commit"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		built = info.Main.Version
+	}
+	return fmt.Sprintf("bankgraph %s, schema %s, %s", built, db.LatestVersion(), runtime.Version())
 }
 
 // terminal is where a command writes: what it was asked for to out, everything else to errs.

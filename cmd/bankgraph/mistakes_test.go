@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"bankgraph/db"
 )
 
 // What people mistype is told in words: what is wrong, and what to do.
@@ -33,6 +35,11 @@ func TestMistakesAreExplained(t *testing.T) {
 		_, errs, status := testProgram{t, strings.Fields(c.settings)}.run(strings.Fields(c.args)...)
 		if status != c.status || !strings.Contains(errs, c.told) || strings.Contains(errs, "hush") {
 			t.Errorf("%s bankgraph %s: status %d\n%s", c.settings, c.args, status, errs)
+		}
+	}
+	for _, args := range [][]string{{"version"}, {"--version"}} {
+		if out := (testProgram{t, nil}).ok(args...); !strings.HasPrefix(out, "bankgraph ") || !strings.Contains(out, "schema "+db.LatestVersion()) {
+			t.Errorf("%v: %s", args, out)
 		}
 	}
 	if out := (testProgram{t, nil}).ok("help", "client", "add"); !strings.Contains(out, "Usage: bankgraph client add") ||
