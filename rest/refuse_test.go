@@ -265,7 +265,7 @@ func TestARequestThatIsTurnedAwayIsAnsweredByItsOperation(t *testing.T) {
 		body   string
 	}{
 		{"/v2/customers", busy, 503, `{"status":"Failure","code":"API900","message":"Customer search failed: the bank is busy","data":null}`},
-		{"/v1/customers/lookup/1", access.ErrUnauthenticated, 401, `{"errors":[{"code":"API901","message":"not authorized: a valid access token is needed"}]}`},
+		{"/v1/customers/lookup/1", access.ErrUnauthenticated, 401, `{"errors":[{"code":"API901","message":"not authorized: a valid access token is needed (Authorization: Bearer TOKEN); it is missing, cut, ended or of another bank"}]}`},
 		{"/v1/customers/1/signatories", access.ErrDenied, 403, `{"code":"API901","message":"the caller may not do this"}`},
 		{"/v3/customers/1/accounts/1", fault.New(fault.TooMany, "caller", "slower"), 429, `{"code":"API900","message":"slower","errors":[{"code":"API900","message":"slower"}],"data":null}`},
 		{"/nowhere", busy, 404, `{"status":"Failure","code":"invalidPath","message":"no such path","data":null}`},

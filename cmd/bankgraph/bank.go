@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"bankgraph/core"
@@ -20,6 +21,9 @@ type bank struct {
 	at   addresses
 	as   string // who works at the command line
 	stop func() // closes the pools, then the private database where this program started it
+
+	keyset     string // its file
+	madeKeyset bool   // by this start
 }
 
 // addresses are those of the database: as the role that owns the schema and migrates, and as the role that the
@@ -34,7 +38,11 @@ func (a addresses) migrate(ctx context.Context) error {
 	if err := db.Grant(ctx, a.owner, a.service); err != nil {
 		return err
 	}
-	if err := db.Bind(ctx, a.owner, a.service); err != nil {
+	err := db.Bind(ctx, a.owner, a.service)
+	if to, unreachable := db.WhyUnreachable(err); unreachable {
+		slog.Warn("the service's role cannot connect, so its settings for poolers were not made: the next \"bankgraph migrate\" makes them",
+			"role", to.User, "database", to.Database, "at", to.At, "why", to.Why)
+	} else if err != nil {
 		slog.Warn("a pooler would lose the bounds of statements", "error", err, "see", "README, poolers")
 	}
 	return nil
@@ -59,6 +67,19 @@ func open(ctx context.Context, s *settings) (*bank, error) {
 		return nil, err
 	}
 	if err := current(ctx, b.DB); err != nil {
+		b.stop()
+		return nil, err
+	}
+	return b, nil
+}
+
+// openSealing opens the bank for a command that seals values, or checks secrets: under its own keyset only.
+func openSealing(ctx context.Context, s *settings) (*bank, error) {
+	b, err := open(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.fits(ctx); err != nil {
 		b.stop()
 		return nil, err
 	}
@@ -93,10 +114,12 @@ func stopping(end func(context.Context) error, log *slog.Logger) func() {
 
 // openAt opens keyset and pools on the database. It stops the database when it cannot.
 func openAt(at addresses, s *settings, public string, stop func()) (*bank, error) {
-	keys, err := s.keyset().Load()
+	file := s.keyset()
+	_, absent := os.Stat(file.Path)
+	keys, err := file.Load()
 	if err != nil {
 		stop()
-		return nil, err
+		return nil, s.withoutKeyset(err)
 	}
 	pools, err := db.Open(at.service, db.Options{Unprepared: s.Unprepared, ReadURL: s.ReadURL, ReadLag: s.ReadLag, Caller: access.Writer})
 	if err != nil {
@@ -105,10 +128,12 @@ func openAt(at addresses, s *settings, public string, stop func()) (*bank, error
 	}
 	unfollow := keys.Follow(time.Second, func(err error) { slog.Error("the keyset has changed and cannot be read", "error", err) })
 	return &bank{
-		Core: core.New(core.Options{DB: pools, Keys: keys, PublicURL: public, Fetch: newFetch()}),
-		at:   at,
-		as:   s.operatorName(),
-		stop: func() { unfollow(); _ = pools.Close(); stop() },
+		Core:       core.New(core.Options{DB: pools, Keys: keys, PublicURL: public, Fetch: newFetch()}),
+		at:         at,
+		as:         s.operatorName(),
+		stop:       func() { unfollow(); _ = pools.Close(); stop() },
+		keyset:     file.Path,
+		madeKeyset: absent != nil,
 	}, nil
 }
 
@@ -143,7 +168,7 @@ func (b *bank) operator(ctx context.Context, code string) (context.Context, *ten
 	}
 	tenant, err := b.Tenants.Find(ctx, code)
 	if errors.Is(err, tenants.ErrNotFound) {
-		return nil, nil, fmt.Errorf("%w: %s", err, code)
+		return nil, nil, fmt.Errorf("%w: %s; \"bankgraph tenant list\" shows the banks", err, code)
 	}
 	if err != nil {
 		return nil, nil, err

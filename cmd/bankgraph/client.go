@@ -27,6 +27,15 @@ type ofTenant struct {
 
 // on opens the bank and runs do as its operator.
 func (o ofTenant) on(ctx context.Context, s *settings, do func(context.Context, *bank) error) error {
+	return o.in(ctx, s, open, do)
+}
+
+// sealing is on for what seals values, or makes secrets and tokens.
+func (o ofTenant) sealing(ctx context.Context, s *settings, do func(context.Context, *bank) error) error {
+	return o.in(ctx, s, openSealing, do)
+}
+
+func (o ofTenant) in(ctx context.Context, s *settings, open func(context.Context, *settings) (*bank, error), do func(context.Context, *bank) error) error {
 	b, err := open(ctx, s)
 	if err != nil {
 		return err
@@ -50,7 +59,7 @@ type clientAdd struct {
 }
 
 func (c *clientAdd) Run(ctx context.Context, s *settings, t *terminal) error {
-	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
+	return c.sealing(ctx, s, func(ctx context.Context, b *bank) error {
 		client, secret, err := b.Clients.Add(ctx, clients.Draft{
 			Key: c.Key, Name: c.Name, Customer: c.Customer, User: c.User,
 			Responsible: c.Responsible, Permissions: permissions(c.Permissions),
@@ -116,12 +125,16 @@ type clientRotate struct {
 }
 
 func (c *clientRotate) Run(ctx context.Context, s *settings, t *terminal) error {
-	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
+	return c.sealing(ctx, s, func(ctx context.Context, b *bank) error {
 		secret, err := b.Clients.Rotate(ctx, c.Key, c.Overlap)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(t.errs, "The old secret counts until %s. The new one is shown this once.\n", time.Now().Add(c.Overlap).UTC().Format("2006-01-02 15:04 MST"))
+		old := "counts no more, nor do its tokens within ten seconds"
+		if c.Overlap > 0 {
+			old = "counts until " + time.Now().Add(c.Overlap).UTC().Format("2006-01-02 15:04 MST")
+		}
+		fmt.Fprintf(t.errs, "The old secret %s. The new one is shown this once.\n", old)
 		fmt.Fprintf(t.out, "key     %s\nsecret  %s\n", c.Key, secret)
 		return nil
 	})

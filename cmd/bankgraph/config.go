@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"bankgraph/core/changes"
 	"bankgraph/db/cluster"
 )
@@ -16,7 +18,9 @@ import (
 // program is every command with its arguments. Flags and environment (BANKGRAPH_…) are read here and
 // nowhere else; --help lists them all.
 type program struct {
-	settings
+	settings `group:"Settings that several commands share:"`
+
+	Version kong.VersionFlag `help:"Print the version of the program and of the schema that it needs."`
 
 	Serve       serveCommand       `cmd:"" help:"Serve GraphQL and REST. Without a database URL: on a private PostgreSQL, with a demo bank."`
 	Work        workCommand        `cmd:"" help:"Do the background work only, beside any number of serve."`
@@ -58,8 +62,11 @@ type settings struct {
 
 // Validate checks what can be checked before anything starts; kong calls it.
 func (s *settings) Validate() error {
-	if _, _, err := net.SplitHostPort(s.Addr); err != nil {
-		return fmt.Errorf("--addr (BANKGRAPH_ADDR): %w", err)
+	if err := checkAddress("--addr (BANKGRAPH_ADDR)", s.Addr); err != nil {
+		return err
+	}
+	if strings.HasPrefix(s.Data, "~") {
+		return fmt.Errorf("--data (BANKGRAPH_DATA): %q begins with a tilde, which no shell has replaced by the home folder: write it out, or without quotes", s.Data)
 	}
 	if s.KeepEvents < 24*time.Hour {
 		return errors.New("--keep-events (BANKGRAPH_KEEP_EVENTS) cannot be below a day: who follows the feed may be away for a while")
@@ -68,7 +75,7 @@ func (s *settings) Validate() error {
 		return errors.New("--keep-keys (BANKGRAPH_KEEP_KEYS) cannot be below 168h: for seven days a key has one answer")
 	}
 	if s.DatabaseURL != "" && s.Keys == "" {
-		return errors.New("--keyset (BANKGRAPH_KEYSET) is needed with a database URL: values sealed under a lost keyset cannot be read again")
+		return errors.New("--keyset (BANKGRAPH_KEYSET) is needed with a database URL: the file that \"bankgraph keyset create FILE\" makes, once; values sealed under a lost keyset cannot be read again")
 	}
 	if (s.MigrateURL != "" || s.ReadURL != "") && s.DatabaseURL == "" {
 		return errors.New("--migrate-url (BANKGRAPH_MIGRATE_URL) and --read-url (BANKGRAPH_READ_URL) go with --database-url (BANKGRAPH_DATABASE_URL)")
@@ -84,6 +91,18 @@ func (s *settings) Validate() error {
 		if err != nil || public.Host == "" || public.Scheme != "http" && public.Scheme != "https" || public.RawQuery != "" || public.Fragment != "" {
 			return errors.New("--public-url (BANKGRAPH_PUBLIC_URL) must be an address such as https://api.bank.example")
 		}
+	}
+	return nil
+}
+
+// checkAddress refuses what is no address to serve on, before anything starts.
+func checkAddress(setting, addr string) error {
+	_, port, err := net.SplitHostPort(addr)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %q is not a host and a port from 0 to 65535, such as 127.0.0.1:8080", setting, addr)
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func (c *demoCommand) Run(ctx context.Context, s *settings, t *terminal) error {
 	if !s.private() {
 		return errors.New("the demo bank, whose keys everyone knows, lives on the private database only: leave out --database-url (BANKGRAPH_DATABASE_URL)")
 	}
-	b, err := open(ctx, s)
+	b, err := openSealing(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -81,11 +81,17 @@ func (h *health) set(ctx context.Context, code string, now bankState) {
 		holds = 0
 	}
 	h.holds.WithLabelValues(code).Set(holds)
-	if (before.broken == nil) != (now.broken == nil) {
-		slog.ErrorContext(ctx, "the audit record", "tenant", code, "holds", now.broken == nil, "error", now.broken)
+	switch {
+	case before.broken == nil && now.broken != nil:
+		slog.ErrorContext(ctx, "the audit record", "tenant", code, "holds", false, "error", now.broken)
+	case before.broken != nil && now.broken == nil:
+		slog.InfoContext(ctx, "the audit record", "tenant", code, "holds", true)
 	}
-	if late := longestUnsealed.Seconds(); (before.tail.Waiting > late) != (now.tail.Waiting > late) {
+	switch was, is := before.tail.Waiting > longestUnsealed.Seconds(), now.tail.Waiting > longestUnsealed.Seconds(); {
+	case is && !was:
 		slog.WarnContext(ctx, "audit entries wait to be sealed", "tenant", code, "entries", now.tail.Unsealed, "seconds", now.tail.Waiting)
+	case was && !is:
+		slog.InfoContext(ctx, "audit entries wait no longer to be sealed", "tenant", code)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,6 +58,15 @@ func firstLine(file string) (string, error) {
 	}
 	line, _, _ := strings.Cut(string(text), "\n")
 	return strings.TrimSuffix(line, "\r"), nil
+}
+
+// withoutKeyset adds to the failure of a keyset file that is not there what to do.
+func (s *settings) withoutKeyset(err error) error {
+	if path, _ := s.keysetFile(); errors.Is(err, fs.ErrNotExist) && s.Keys != "" {
+		return fmt.Errorf("%w: name the right one (--keyset, BANKGRAPH_KEYSET), put back the copy that was kept, or, for a new bank only, "+
+			"make one: bankgraph keyset create %s", err, path)
+	}
+	return err
 }
 
 // keyset is the file that values are sealed under.

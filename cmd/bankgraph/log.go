@@ -12,7 +12,15 @@ func newLog(to io.Writer) *slog.Logger {
 	if terminalOf(to) {
 		return slog.New(requestLog{slog.NewTextHandler(to, nil)})
 	}
-	return slog.New(requestLog{slog.NewJSONHandler(to, nil)})
+	return slog.New(requestLog{slog.NewJSONHandler(to, &slog.HandlerOptions{ReplaceAttr: legible})})
+}
+
+// legible writes times that something took as people read them, such as 1.309s: JSON else has a number without its unit.
+func legible(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return a
 }
 
 // requestLog adds the request's id to every line that is written while one is answered.

@@ -4,17 +4,18 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
+	"runtime/debug"
 	"syscall"
 	_ "time/tzdata" // banks' zones are known on machines without a zone database
 
 	"github.com/alecthomas/kong"
 
-	"bankgraph/core/fault"
+	"bankgraph/db"
 )
 
 func main() {
@@ -35,40 +36,43 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(out, errs),
 		kong.Exit(func(int) { helped = true }),
-		kong.Vars{"data": defaultData()},
+		kong.Vars{"data": defaultData(), "version": version()},
 	)
 	if err != nil {
 		fmt.Fprintln(errs, "bankgraph:", err)
 		return 2
 	}
+	if len(args) > 0 && args[0] == "help" {
+		args = append(args[1:len(args):len(args)], "--help")
+	} else if len(args) == 1 && args[0] == "version" {
+		args = []string{"--version"}
+	}
 	chosen, err := parser.Parse(args)
 	if helped {
 		return 0
 	}
+	warnUnread(errs, parser)
 	if err != nil {
-		fmt.Fprintf(errs, "bankgraph: %v\nRun \"bankgraph --help\" for the commands and settings.\n", err)
+		misused(errs, err)
 		return 2
 	}
 	chosen.BindTo(ctx, (*context.Context)(nil))
 	chosen.Bind(&p.settings, &terminal{out: out, errs: errs})
 	if err := chosen.Run(); err != nil {
-		explain(errs, err)
+		explain(ctx, errs, &p.settings, err)
 		return 1
 	}
 	return 0
 }
 
+// version names the commit that the program was built from, where the build knew it, and what else operators ask for.
+func version() string {
+	built := "of an unknown commit"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		built = info.Main.Version
+	}
+	return fmt.Sprintf("bankgraph %s, schema %s, %s", built, db.LatestVersion(), runtime.Version())
+}
+
 // terminal is where a command writes: what it was asked for to out, everything else to errs.
 type terminal struct{ out, errs io.Writer }
-
-// explain prints an error; every field when several are wrong.
-func explain(errs io.Writer, err error) {
-	var several fault.Faults
-	if errors.As(err, &several) {
-		for _, one := range several {
-			fmt.Fprintln(errs, "bankgraph:", one)
-		}
-		return
-	}
-	fmt.Fprintln(errs, "bankgraph:", err)
-}

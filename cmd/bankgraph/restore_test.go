@@ -142,6 +142,16 @@ func TestRestoreDrill(t *testing.T) {
 		t.Errorf("proof: %s", out)
 	}
 	s = p.serve()
+	// A worker notes the restore by itself, before anything is written.
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		out, errs, _ := p.run("audit", "verify")
+		if strings.Contains(out, "lost in it: entries ") {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("verify of a bank that has written nothing since: %s%s", out, errs)
+		}
+	}
 	s.change(s.token("FIRST", "portal", secret), "AFTER")
 	p.ok("audit", "export")
 	out := p.ok("audit", "verify")

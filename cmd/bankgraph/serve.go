@@ -51,8 +51,8 @@ type serveCommand struct {
 
 // Validate checks what can be checked before anything starts; kong calls it.
 func (c *serveCommand) Validate() error {
-	if _, _, err := net.SplitHostPort(c.MetricsAddr); err != nil {
-		return fmt.Errorf("--metrics-addr (BANKGRAPH_METRICS_ADDR): %w", err)
+	if err := checkAddress("--metrics-addr (BANKGRAPH_METRICS_ADDR)", c.MetricsAddr); err != nil {
+		return err
 	}
 	for _, origin := range c.Origins {
 		at, err := url.Parse(origin)
@@ -110,6 +110,11 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 		return err
 	}
 
+	next, err := b.next(ctx, demo)
+	if err != nil {
+		return err
+	}
+
 	var stopping atomic.Bool
 	meters := newMeters(b.DB)
 	health := newHealth(meters)
@@ -131,7 +136,7 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	if !loopback(s.Addr) && s.PublicURL == "" {
 		log.Warn("BANKGRAPH_PUBLIC_URL is not set: tokens name " + public + " as their issuer")
 	}
-	err = welcoming(ctx, failed, again, func() { c.welcome(t, public, metricsListener.Addr().String(), demo) })
+	err = welcoming(ctx, failed, again, func() { c.welcome(t, public, metricsListener.Addr().String(), demo, next) })
 	if ctx.Err() != nil {
 		log.Info("stopping: no longer ready", "drain", c.Drain)
 	}
@@ -159,6 +164,10 @@ func (c *serveCommand) open(ctx context.Context, s *settings, public string, log
 		return nil, err
 	}
 	if err := b.ready(ctx, log); err != nil {
+		b.stop()
+		return nil, err
+	}
+	if err := b.fits(ctx); err != nil {
 		b.stop()
 		return nil, err
 	}
@@ -211,10 +220,14 @@ func listen(address string) (net.Listener, error) {
 
 // startCluster starts the private database; another command may be about to stop it.
 func startCluster(ctx context.Context, options cluster.Options) (*cluster.Cluster, error) {
-	for end := time.Now().Add(startPatience); ; {
+	for end, said := time.Now().Add(startPatience), false; ; {
 		private, err := cluster.Start(ctx, options)
-		if !errors.Is(err, cluster.ErrInUse) || time.Now().After(end) {
+		if !errors.Is(err, cluster.ErrInUse) || time.Now().After(end) || ctx.Err() != nil {
 			return private, err
+		}
+		if !said {
+			options.Log.Warn("waiting a while for another program on this data to stop", "seconds", int(startPatience.Seconds()), "error", err)
+			said = true
 		}
 	}
 }

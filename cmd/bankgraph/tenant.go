@@ -24,7 +24,7 @@ type tenantAdd struct {
 }
 
 func (c *tenantAdd) Run(ctx context.Context, s *settings, t *terminal) error {
-	b, err := open(ctx, s)
+	b, err := openSealing(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ type tokenCommand struct {
 }
 
 func (c *tokenCommand) Run(ctx context.Context, s *settings, t *terminal) error {
-	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
+	return c.sealing(ctx, s, func(ctx context.Context, b *bank) error {
 		tokens, err := b.Clients.IssueUnasked(ctx, c.Key)
 		if err != nil {
 			return err

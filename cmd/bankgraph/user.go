@@ -12,7 +12,7 @@ import (
 
 type userCommand struct {
 	Link   userLink   `cmd:"" help:"Let the tokens of an identity provider that name a subject speak for a user."`
-	Unlink userUnlink `cmd:"" help:"End that, within ten seconds."`
+	Unlink userUnlink `cmd:"" help:"End the link of a user to a subject, within ten seconds."`
 	Links  userLinks  `cmd:"" help:"List who is who at the identity providers of a bank."`
 }
 

@@ -24,7 +24,7 @@ func welcoming(ctx context.Context, failed <-chan error, again <-chan os.Signal,
 }
 
 // welcome ends the start, in one piece: where everything is, and first calls that work as pasted.
-func (c *serveCommand) welcome(t *terminal, public, metrics string, demo bool) {
+func (c *serveCommand) welcome(t *terminal, public, metrics string, demo bool, next string) {
 	var text strings.Builder
 	fmt.Fprintf(&text, `
 bankgraph is ready.
@@ -45,17 +45,32 @@ bankgraph is ready.
 		for _, person := range demoPeople {
 			fmt.Fprintf(&text, "    %-14s %-22s Speaks for %s, who may decide on what waits\n", person.key, person.key+"-secret", person.login)
 		}
-		token := fmt.Sprintf(`$(curl -s -u demo-staff:demo-staff-secret -d grant_type=client_credentials %s/auth/realms/%s/protocol/openid-connect/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`, public, sandbox)
+		token := fmt.Sprintf(`$(curl -sS -u demo-staff:demo-staff-secret -d grant_type=client_credentials %s/auth/realms/%s/protocol/openid-connect/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`, public, sandbox)
 		fmt.Fprintf(&text, `
   First calls, as they are:
 
-    curl -s %[1]s/graphql -H "Authorization: Bearer %[2]s" -H "Content-Type: application/json" -d '{"query":"%[3]s"}'
+    curl -sS %[1]s/graphql -H "Authorization: Bearer %[2]s" -H "Content-Type: application/json" -d '{"query":"%[3]s"}'
 
-    curl -s "%[1]s/v2/customers?page=1&limit=2" -H "Authorization: Bearer %[2]s"
+    curl -sS "%[1]s/v2/customers?page=1&limit=2" -H "Authorization: Bearer %[2]s"
 `, public, token, firstQuery)
+	}
+	if next != "" {
+		fmt.Fprintf(&text, "\n  %s\n", next)
 	}
 	fmt.Fprintf(&text, "\n  Read this again: kill -USR1 %d\n\n", os.Getpid())
 	_, _ = io.WriteString(t.out, text.String())
+}
+
+// next says what to do in a bank that is not the demo.
+func (b *bank) next(ctx context.Context, demo bool) (string, error) {
+	all, err := b.Tenants.List(b.anywhere(ctx))
+	switch {
+	case err != nil || demo:
+		return "", err
+	case len(all) == 0:
+		return "There is no bank yet. In another terminal, with the same settings: bankgraph tenant add --help", nil
+	}
+	return fmt.Sprintf("A token for a first call: bankgraph token KEY --tenant %s; its keys: bankgraph client list --tenant %[1]s", all[0].Code), nil
 }
 
 // firstQuery shows what GraphQL is for: a thing and what belongs to it, in one request.

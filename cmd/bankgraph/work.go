@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"sync"
 	"time"
@@ -23,10 +22,7 @@ type workCommand struct {
 
 // Validate checks what can be checked before anything starts; kong calls it.
 func (c *workCommand) Validate() error {
-	if _, _, err := net.SplitHostPort(c.MetricsAddr); err != nil {
-		return fmt.Errorf("--metrics-addr (BANKGRAPH_METRICS_ADDR): %w", err)
-	}
-	return nil
+	return checkAddress("--metrics-addr (BANKGRAPH_METRICS_ADDR)", c.MetricsAddr)
 }
 
 // Run works until a signal comes.
@@ -38,7 +34,7 @@ func (c *workCommand) Run(ctx context.Context, s *settings, t *terminal) error {
 		return fmt.Errorf("metrics: %w", err)
 	}
 	defer listener.Close()
-	b, err := open(ctx, s)
+	b, err := openSealing(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -183,7 +179,7 @@ func (b *bank) jobs(s *settings, meters *meters, log *slog.Logger) []job {
 	keep := s.keeper(log)
 	return []job{
 		{"seal audit entries", time.Second, 50 * time.Millisecond, func(ctx context.Context) (bool, error) { return b.sealAudit(ctx, keep) }},
-		{"find audit entries that nobody seals", 10 * time.Minute, time.Second, b.sweepAudit()},
+		{"find audit entries that nobody seals", 10 * time.Minute, time.Second, b.sweepAudit(keep)},
 		{"seal regulatory entries", 10 * time.Second, 50 * time.Millisecond, b.sealReporting},
 		{"move to new keys", time.Second, 10 * time.Millisecond, b.moveKeys(meters, log)},
 		{"remove old events", time.Hour, time.Second, func(ctx context.Context) (bool, error) {
@@ -217,12 +213,16 @@ func (b *bank) sealAudit(ctx context.Context, keep audit.Keeper) (busy bool, err
 	return tail.Unsealed > 0, err
 }
 
-// sweepAudit looks for entries of the last day when it starts, and then for those of the last ticks.
-func (b *bank) sweepAudit() func(context.Context) (bool, error) {
+// sweepAudit looks for entries of the last day when it starts, and then for those of the last ticks. It looks first whether
+// the database is another one than was signed in last: a bank that writes nothing learns of its restore here.
+func (b *bank) sweepAudit(keep audit.Keeper) func(context.Context) (bool, error) {
 	var begun sync.Map
 	return func(ctx context.Context) (bool, error) {
 		caller, err := access.Require(ctx)
 		if err != nil {
+			return false, err
+		}
+		if _, err := b.Audit.Resume(ctx, b.Clients.Sign, keep, ""); err != nil {
 			return false, err
 		}
 		within := 30 * time.Minute

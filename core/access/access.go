@@ -149,7 +149,7 @@ func (c Caller) May(want Permission) bool {
 }
 
 var (
-	ErrUnauthenticated = fault.New(fault.Unauthenticated, "caller.unauthenticated", "not authorized: a valid access token is needed")
+	ErrUnauthenticated = fault.New(fault.Unauthenticated, "caller.unauthenticated", "not authorized: a valid access token is needed (Authorization: Bearer TOKEN); it is missing, cut, ended or of another bank")
 	ErrDenied          = fault.New(fault.Denied, "caller.denied", "the caller may not do this")
 )
 

@@ -82,7 +82,7 @@ var (
 	ErrUnavailable = fault.New(fault.Unavailable, "bank.unavailable", "the bank cannot answer now, try again later")
 
 	// The refusals of the token endpoint. Each says the same whatever the reason.
-	ErrClient = fault.New(fault.Unauthenticated, "client.wrong_secret", "the API key or its secret is wrong")
+	ErrClient = fault.New(fault.Unauthenticated, "client.wrong_secret", "the bank's code in the address, the API key or its secret is wrong")
 	ErrGrant  = fault.New(fault.Invalid, "grant.refused", "the refresh token is unknown, expired or used")
 )
 
@@ -110,7 +110,8 @@ func (d Draft) check() (Client, error) {
 	for _, name := range d.Permissions {
 		permission := access.Permission(name)
 		if !slices.Contains(access.All, permission) {
-			wrong = append(wrong, fault.Field("client", "permissions", fault.Unknown, "no permission of an API key is called "+name))
+			there := strings.Join(access.Caller{Permissions: access.All}.Rights(), ", ")
+			wrong = append(wrong, fault.Field("client", "permissions", fault.Unknown, "no permission of an API key is called "+name+"; they are "+there))
 		}
 		if !slices.Contains(client.Permissions, permission) {
 			client.Permissions = append(client.Permissions, permission)

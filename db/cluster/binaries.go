@@ -79,6 +79,9 @@ func findBinaries(ctx context.Context, setting string, major int, by account) (b
 	if best.folder != "" {
 		return best, nil
 	}
+	if err := ctx.Err(); err != nil { // the programs were not asked, or did not get to answer
+		return binaries{}, err
+	}
 	return binaries{}, notFound(major, unfit)
 }
 

@@ -259,8 +259,10 @@ func lockFile(ctx context.Context, path string) (*os.File, error) {
 		if err == nil {
 			return file, sign(file)
 		}
-		if time.Now().After(end) || pause(ctx, 50*time.Millisecond) != nil {
+		if err = pause(ctx, 50*time.Millisecond); err == nil && time.Now().After(end) {
 			err = inUse(path)
+		}
+		if err != nil {
 			_ = file.Close()
 			return nil, err
 		}

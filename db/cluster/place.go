@@ -122,7 +122,7 @@ func (p place) make() error {
 		mode = 0o711 // the server's user passes through; it cannot list
 	}
 	if err := os.MkdirAll(data, mode); err != nil {
-		return err
+		return fmt.Errorf("%w; choose another data folder (--data, BANKGRAPH_DATA)", err)
 	}
 	if err := p.user.enter(data); err != nil {
 		return fmt.Errorf("%w; choose another data folder (--data, BANKGRAPH_DATA)", err)

@@ -271,7 +271,7 @@ func (c *Cluster) initdb(ctx context.Context) error {
 	began := time.Now()
 	var output strings.Builder
 	for _, locale := range []string{"C.UTF-8", "C"} { // not every system has the first; the second lowers only ASCII
-		if err := os.RemoveAll(c.place.unfinished()); err != nil {
+		if err := c.clearUnfinished(ctx); err != nil {
 			return err
 		}
 		arguments := []string{
@@ -306,7 +306,20 @@ func (c *Cluster) initdb(ctx context.Context) error {
 			break
 		}
 	}
-	return fmt.Errorf("initdb: %s", strings.TrimSpace(output.String()))
+	return fmt.Errorf("initdb: %s", failures(output.String()))
+}
+
+// clearUnfinished removes what a killed initdb left. A process of its own may outlive it for a moment, and still write.
+func (c *Cluster) clearUnfinished(ctx context.Context) error {
+	for end := time.Now().Add(firmly); ; {
+		err := os.RemoveAll(c.place.unfinished())
+		if err == nil || time.Now().After(end) {
+			return err
+		}
+		if err := pause(ctx, 50*time.Millisecond); err != nil {
+			return err
+		}
+	}
 }
 
 func openLog(path string) (*os.File, error) {
@@ -316,6 +329,19 @@ func openLog(path string) (*os.File, error) {
 		}
 	}
 	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+}
+
+// failures is what a program has printed, without the lines of what went well, if there are others.
+func failures(output string) string {
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	for i, line := range lines {
+		for _, word := range []string{"FATAL", "PANIC", "ERROR", "error:"} {
+			if strings.Contains(line, word) {
+				return strings.Join(lines[i:], "\n")
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // logEnd says how the server's log ends, for an error message.

@@ -3,11 +3,12 @@
 # a user and a signatory; then everything is read back in one request. Every mutation carries an idempotency key, so
 # the script can be repeated after a failure with the same RUN and nothing is doubled.
 #
-#   graph/examples/onboarding.sh [ADDRESS]     the demo bank's address; http://127.0.0.1:8080
+#   graph/examples/onboarding.sh [ADDRESS]     the demo bank's address; else that of BANKGRAPH_ADDR, or
+#                                               http://127.0.0.1:8080
 #
 # KEY and SECRET name the API key; the demo's staff without them. RUN makes names and keys unique.
 set -eu
-bank=${1:-http://127.0.0.1:8080}
+bank=${1:-http://${BANKGRAPH_ADDR:-127.0.0.1:8080}}
 run=${RUN:-$(date +%s)}
 tenant=${TENANT:-sandbox}
 

@@ -8,12 +8,15 @@ import (
 
 // Example is a document of a real task of bank staff: a file under examples, with its variables
 // beside it. Its first comment lines are the title and the description; lines "# REST: …" are the
-// calls by which a partner gets the same data, with {name} for the value of a variable.
+// calls by which a partner gets the same data, with {name} for the value of a variable; "# Needs: …" names a
+// permission that not every caller has, or "a person", for what programs may not do.
 type Example struct {
 	Name        string   `json:"name"` // of the file, without extension
 	Title       string   `json:"title"`
 	Description string   `json:"description"`
 	REST        []string `json:"rest"`
+	Needs       []string `json:"needs"`
+	Person      bool     `json:"person"`
 	Query       string   `json:"query"`     // what follows those comments
 	Variables   string   `json:"variables"` // a JSON object, as text
 }
@@ -38,6 +41,7 @@ func read(name string) Example {
 	example := Example{
 		Name:      strings.TrimPrefix(name, "examples/"),
 		REST:      []string{},
+		Needs:     []string{},
 		Query:     text(name + ".graphql"),
 		Variables: strings.TrimSpace(text(name + ".json")),
 	}
@@ -47,6 +51,8 @@ func read(name string) Example {
 		comment := strings.TrimSpace(strings.TrimPrefix(line, "#"))
 		if call, ok := strings.CutPrefix(comment, "REST: "); ok {
 			example.REST = append(example.REST, call)
+		} else if need, ok := strings.CutPrefix(comment, "Needs: "); ok {
+			example.need(need)
 		} else if example.Title == "" {
 			example.Title = comment
 		} else if comment != "" {
@@ -54,6 +60,14 @@ func read(name string) Example {
 		}
 	}
 	return example
+}
+
+func (e *Example) need(what string) {
+	if what == "a person" {
+		e.Person = true
+		return
+	}
+	e.Needs = append(e.Needs, what)
 }
 
 func text(name string) string {

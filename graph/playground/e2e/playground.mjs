@@ -12,8 +12,12 @@ const browser = await chromium.launch({
   args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
 });
 
+// The examples that change something: each is run by whom it is for.
+const writes = ['Ask for a change', 'Decide as the second person'];
+
+const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, deviceScaleFactor: 2 });
+const dialog = page.getByRole('dialog', { name: 'Sign in to the playground' });
 try {
-  const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, deviceScaleFactor: 2 });
   const outside = [];
   const complaints = [];
   page.on('request', (request) => {
@@ -28,7 +32,6 @@ try {
   page.on('pageerror', (error) => complaints.push(String(error)));
 
   await page.goto(new URL('/playground', base).href);
-  const dialog = page.getByRole('dialog', { name: 'Sign in to the playground' });
   await dialog.waitFor();
   seen('the page opens with the sign-in box');
 
@@ -62,6 +65,56 @@ try {
   await shows(page, /"remaining": "/);
   seen('another example opens from the drawer and runs by the keyboard');
 
+  const examples = page.getByRole('region', { name: 'Examples' });
+  const titles = await examples.locator('li strong').allInnerTexts();
+  assert.ok(titles.length >= 15, `${titles.length} examples are listed`);
+  for (const title of titles.filter((title) => !writes.includes(title))) {
+    const [answer] = await Promise.all([page.waitForResponse((response) => response.url().endsWith('/graphql')), run(page, title)]);
+    assert.equal((await answer.json()).errors, undefined, title);
+  }
+  seen(`all ${titles.length - writes.length} examples that read run without errors`);
+
+  const question = page.getByRole('dialog', { name: 'Run this mutation?' });
+  await run(page, 'Ask for a change');
+  await question.getByText('customer 1000001').waitFor();
+  await question.getByRole('button', { name: 'Do not run' }).click();
+  await says(page, /Nothing was changed/);
+  await run(page, 'Ask for a change');
+  await question.getByRole('button', { name: 'Run it' }).click();
+  await shows(page, /"status": "PENDING"/);
+  seen('a write asks first, and waits for a second person');
+
+  await examples.getByRole('button', { name: 'Decide as the second person' }).getByText('it speaks for no person').waitFor();
+  await changeTo('demo-linda');
+  await run(page, 'Decide as the second person');
+  await question.getByRole('button', { name: 'Run it' }).click();
+  await shows(page, /"status": "APPROVED"/);
+  seen('a second person decides; programs learn beforehand that they cannot');
+  await run(page, 'Who changed this customer?');
+  await shows(page, /"action": "\w+Role"/);
+  seen('the history tells who did what');
+
+  await changeTo('demo-partner');
+  await examples.getByRole('button', { name: 'What was done in the bank?' }).getByText('it lacks View_Audit').waitFor();
+  await run(page, 'Customer 360');
+  await shows(page, /"legalName": "[^"]+"/);
+  seen('a partner sees its own customer, and which examples need more than its key');
+
+  await page.setViewportSize({ width: 390, height: 844 });
+  const { wide, high } = await page.evaluate(() => ({
+    wide: document.documentElement.scrollWidth,
+    high: document.documentElement.scrollHeight - document.getElementById('root').offsetHeight,
+  }));
+  assert.deepEqual({ wide, high }, { wide: 390, high: 0 }, 'a narrow window shows nothing beside or below the page');
+  const permissions = page.locator('.permissions');
+  await permissions.locator('summary').click();
+  const list = await permissions.locator('ul').boundingBox();
+  assert.ok(list.x >= 0 && list.x + list.width <= 390, 'the permissions are not cut');
+  await permissions.locator('summary').click();
+  await page.setViewportSize({ width: 1440, height: 900 });
+  seen('a narrow window has the panes below each other');
+
+  await changeTo('demo-staff');
   await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
   const docs = page.locator('.graphiql-plugin');
   await docs.getByText('Customer', { exact: true }).first().waitFor();
@@ -85,8 +138,23 @@ function seen(what) {
   console.log(`ok  ${what}`);
 }
 
+/** Signs out, and in again with another key of the demo bank. */
+async function changeTo(key) {
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await dialog.getByRole('button', { name: key }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await page.getByLabel('Signed in as').getByText(key).waitFor();
+}
+
+/** Opens an example from the drawer and runs it. */
+async function run(page, title) {
+  await page.getByRole('region', { name: 'Examples' }).getByRole('button', { name: title }).click();
+  await page.locator('.graphiql-query-editor .view-lines').waitFor();
+  await page.keyboard.press('Control+Enter');
+}
+
 /** Waits until the answer holds the pattern. Monaco draws by frames and writes spaces as U+00A0. */
-async function shows(page, pattern) {
+async function says(page, pattern) {
   const lines = page.locator('.graphiql-response .view-lines');
   let text;
   for (let tries = 0; tries < 100; tries++) {
@@ -95,5 +163,10 @@ async function shows(page, pattern) {
     await page.waitForTimeout(100);
   }
   assert.match(text, pattern);
-  assert.doesNotMatch(text, /"errors"/);
+  return text;
+}
+
+/** Waits likewise, for an answer without errors. */
+async function shows(page, pattern) {
+  assert.doesNotMatch(await says(page, pattern), /"errors"/);
 }

@@ -36,6 +36,16 @@ function variablesFor(example: Example, state: Session): string {
   return partnersOwn.reduce((text, [banks, own]) => text.replaceAll(banks, own), example.variables);
 }
 
+/** Why the one who has signed in cannot run an example; nothing where they can, or it is not known. */
+function barred({ needs, person }: Example, state: Session): string | undefined {
+  if (state.phase !== 'in' || !state.viewer.permissions) return undefined;
+  const { permissions, login } = state.viewer;
+  const lacks = needs.filter((one) => !permissions.includes(one));
+  if (lacks.length > 0) return `Not with this key: it lacks ${lacks.join(' and ')}.`;
+  if (person && login === null) return 'Not with this key: it speaks for no person.';
+  return undefined;
+}
+
 /** Turns an example that nobody has edited to who signs in. */
 export function OwnExample() {
   const { queryEditor, variableEditor } = useGraphiQL(pick('queryEditor', 'variableEditor'));
@@ -76,14 +86,18 @@ function Examples() {
       {!mayExplore(state) && <p className="notice">{schemaClosed}</p>}
       {settings.examples.length === 0 && <p>This server ships no examples.</p>}
       <ol>
-        {settings.examples.map((example) => (
-          <li key={example.name}>
-            <button type="button" aria-current={sameDocument(example.query, shown)} onClick={() => open(example)}>
-              <strong>{example.title}</strong>
-              <span>{example.description}</span>
-            </button>
-          </li>
-        ))}
+        {settings.examples.map((example) => {
+          const why = barred(example, state);
+          return (
+            <li key={example.name} className={why && 'barred'}>
+              <button type="button" aria-current={sameDocument(example.query, shown)} onClick={() => open(example)}>
+                <strong>{example.title}</strong>
+                <span>{example.description}</span>
+                {why && <em>{why}</em>}
+              </button>
+            </li>
+          );
+        })}
       </ol>
     </section>
   );

@@ -12,6 +12,8 @@ export type Viewer = {
   /** Acts for the bank itself, as opposed to one of its partners. */
   reach?: string;
   permissions?: string[];
+  /** Whom the key speaks for; null for a program. */
+  login?: string | null;
 };
 
 export type Session =
@@ -108,7 +110,7 @@ async function askViewer(asked: Credentials, { text }: Token): Promise<Viewer> {
         accept: 'application/json',
         'content-type': 'application/json',
       },
-      body: JSON.stringify({ query: 'query Viewer { viewer { tenant client clientName reach permissions } }' }),
+      body: JSON.stringify({ query: 'query Viewer { viewer { tenant client clientName login reach permissions } }' }),
     });
     const viewer = (await response.json()).data?.viewer;
     return {
@@ -116,6 +118,7 @@ async function askViewer(asked: Credentials, { text }: Token): Promise<Viewer> {
       key: viewer?.client ?? known.key,
       keyName: viewer?.clientName ?? undefined,
       reach: viewer?.reach ?? undefined,
+      login: viewer?.login,
       permissions: Array.isArray(viewer?.permissions) ? viewer.permissions.map(String).sort() : undefined,
     };
   } catch {

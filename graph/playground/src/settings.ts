@@ -5,6 +5,10 @@ export type Example = {
   title: string;
   description: string;
   rest: string[];
+  /** Permissions that its fields ask for, beside those to look that every key for the explorer has. */
+  needs: string[];
+  /** Only a caller who speaks for a person may. */
+  person: boolean;
   query: string;
   variables: string;
 };
