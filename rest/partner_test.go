@@ -126,6 +126,33 @@ func TestTheOldestFormLeavesOpenWhatTheSecondDemands(t *testing.T) {
 	}
 }
 
+// The oldest form names neither a length of tax ids nor languages. What it made, the second takes back as it answers it.
+func TestTheOldestFormTakesLongerTaxIDsAndAnyLanguage(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	customer := `{"externalReferenceId": "e", "legalName": "Jo Free", "shortName": "JOFREE", "customerType": "Consumer", "taxId": "123-45-6789",
+		"mailAddressSameAsLegal": true, "legalAddress": {"addressLine1": "1 Lake Rd", "addressLine2": "", "city": "Erie", "state": "PA", "postalCode": "16501", "countryCode": "US"},
+		"language": "French", "costCenter": "CC1", "relationshipManager": "mjones", "originatingOfficer": "mjones"}`
+	b.call(b.Staff(), http.MethodPost, "/v2/customers", customer).refused(t, "v2", http.StatusBadRequest, "CUST001", "taxId: must have at most 10 characters")
+	made := b.call(b.Staff(), http.MethodPost, "/customers", customer)
+	var body struct{ Data struct{ CustomerUID string } }
+	if err := json.Unmarshal([]byte(made.body), &body); err != nil || made.status != http.StatusOK {
+		t.Fatalf("%d %s", made.status, made.body)
+	}
+	at := "/customers/" + body.Data.CustomerUID
+	if said := b.call(b.Staff(), http.MethodPut, at, `{"taxId": "987-65-4321"}`); said.status != http.StatusOK {
+		t.Errorf("%d %s", said.status, said.body)
+	}
+	var shown struct{ Data []json.RawMessage }
+	if err := json.Unmarshal([]byte(b.get(b.Staff(), "/v2"+at).body), &shown); err != nil || len(shown.Data) != 1 {
+		t.Fatal(err, shown)
+	}
+	if said := b.call(b.Staff(), http.MethodPut, "/v2"+at, string(shown.Data[0])); said.status != http.StatusOK ||
+		!strings.Contains(said.body, `"taxId":"****4321"`) || !strings.Contains(said.body, `"language":"French"`) {
+		t.Errorf("%d %s", said.status, said.body)
+	}
+}
+
 // A code says what is wrong: that another thing has it is no absence.
 func TestConflictsHaveCodesOfTheirOwn(t *testing.T) {
 	t.Parallel()

@@ -94,7 +94,7 @@ func (c *newCustomer) check() error {
 			f.AtMost(column.recorded, text, 255)
 		}
 	}
-	f.TaxID("taxId", c.TaxID)
+	f.TaxID("taxId", c.TaxID, 10)
 	f.LEI("lei", c.LEI)
 	f.Email("emailAddress", c.EmailAddress)
 	c.SWIFTCode = f.BIC("swiftCode", c.SWIFTCode)

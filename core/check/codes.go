@@ -17,10 +17,10 @@ func (c *Fields) AccountNumber(field, value string) {
 
 var taxID = regexp.MustCompile(`^[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*$`)
 
-// TaxID demands at most 10 letters and digits, with hyphens between them (contract, customers 3.1; it
-// publishes no more, as tax ids of other countries than the United States are taken too).
-func (c *Fields) TaxID(field, value string) {
-	c.AtMost(field, value, 10)
+// TaxID demands letters and digits, at most so many characters, with hyphens between them. The contract publishes no
+// more, as tax ids of other countries than the United States are taken too.
+func (c *Fields) TaxID(field, value string, most int) {
+	c.AtMost(field, value, most)
 	c.Pattern(field, value, taxID, "must be made of letters, digits and hyphens between them")
 	c.demand(strings.Trim(value, "0-") != "", field, value, fault.AllZero, "must not be all zeros")
 }

@@ -20,9 +20,9 @@ func TestAnAccountNumberIsUpTo35LettersAndDigits(t *testing.T) {
 		})
 }
 
-func TestATaxIDIsUpTo10LettersDigitsAndHyphens(t *testing.T) {
+func TestATaxIDIsSoManyLettersDigitsAndHyphens(t *testing.T) {
 	t.Parallel()
-	expect(t, (*check.Fields).TaxID, []string{"071234567", "07-1234567", "AB12345678"}, map[string]fault.Problem{
+	expect(t, func(c *check.Fields, field, value string) { c.TaxID(field, value, 10) }, []string{"071234567", "07-1234567", "AB12345678"}, map[string]fault.Problem{
 		"123-45-6789": fault.Max, "-12345": fault.Malformed, "12--3": fault.Malformed, "12 345": fault.Malformed, "000000000": fault.AllZero,
 		"00-0000000": fault.AllZero,
 	})

@@ -36,7 +36,7 @@ func every(c *check.Fields, value string) map[string]string {
 	c.Email("email", value)
 	c.URL("url", value)
 	c.AccountNumber("accountNumber", value)
-	c.TaxID("taxId", value)
+	c.TaxID("taxId", value, 10)
 	c.ACHCompanyID("achCompanyId", value)
 	c.LEI("lei", value)
 	c.Routing("routing", value)

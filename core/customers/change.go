@@ -24,10 +24,11 @@ func (s *Service) Change(ctx context.Context, uid UID, draft Draft, terms change
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	draft.Oldest, draft.ShortName.Given, draft.ShortName.Value = false, false, ""
+	draft.ShortName.Given, draft.ShortName.Value = false, ""
 	if err := draft.check(caller, false, caller.Is(int64(uid))); err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
+	draft.Oldest = false
 	return s.change.Do(ctx, caller, changes.Target{Customer: int64(uid)}, draft, terms)
 }
 

@@ -16,7 +16,7 @@ import (
 // Draft is what a request says about a customer (contract, customers 3). An update changes what is given. Faults name
 // the fields as the second generation does.
 type Draft struct {
-	Oldest bool `json:"oldest,omitzero"` // the first generation demands other fields of a new customer
+	Oldest bool `json:"oldest,omitzero"` // of the first generation, which demands other fields and limits fewer
 
 	ExternalReferenceID    given.Text    `json:"externalReferenceId,omitzero"`
 	LegalName              given.Text    `json:"legalName,omitzero"`
@@ -66,7 +66,9 @@ type Ceiling struct {
 // change of the caller's own legal entity.
 func (d *Draft) check(caller access.Caller, making, own bool) error {
 	c := check.Of("customer")
-	if !making && reflect.ValueOf(*d).IsZero() {
+	said := *d
+	said.Oldest = false // says nothing about the customer
+	if !making && reflect.ValueOf(said).IsZero() {
 		c.Fail("body", fault.Required, "must change something")
 	}
 	d.checkRequired(c, making)
@@ -156,7 +158,7 @@ func (d *Draft) clearsNothing(c *check.Fields, was *Customer) {
 
 func (d *Draft) checkIdentity(c *check.Fields, making bool) {
 	if making || !seal.LooksMasked(d.TaxID.Value) { // redraftTx looks at a mask
-		c.TaxID("taxId", d.TaxID.Value)
+		c.TaxID("taxId", d.TaxID.Value, d.longestTaxID())
 	}
 	c.ACHCompanyID("achCompanyID", d.ACHCompanyID.Value)
 	c.LEI("lei", d.LEI.Value)
@@ -167,9 +169,18 @@ func (d *Draft) checkIdentity(c *check.Fields, making bool) {
 	c.URL("linkedinUrl", d.LinkedinURL.Value)
 	c.URL("twitterUrl", d.TwitterURL.Value)
 	d.PhoneNumber.Value, d.FaxNumber.Value = phone(d.PhoneNumber.Value), phone(d.FaxNumber.Value)
-	if making { // on an update it is free (contract, customers 8)
+	if making && !d.Oldest { // free on an update, and in the oldest form (contract, customers 3 and 8)
 		d.Language.Value = check.OneOf(c, "language", d.Language.Value, "English", "Spanish")
 	}
+}
+
+// longestTaxID: the second generation takes 10 characters, the first names no length (contract, customers 3): people's
+// have 11 with their hyphens.
+func (d *Draft) longestTaxID() int {
+	if d.Oldest {
+		return 255
+	}
+	return 10
 }
 
 // phone is a telephone number in E.164 where it is one of a known plan. The contract asks no more than a length, so

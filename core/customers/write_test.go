@@ -123,6 +123,28 @@ func TestTheOldestGenerationDemandsOtherFields(t *testing.T) {
 	}
 }
 
+// The oldest form names neither languages nor a length of tax ids: a person's has 11 characters with its hyphens.
+func TestTheOldestGenerationLeavesLanguageAndTaxIDFree(t *testing.T) {
+	t.Parallel()
+	bank := staffed(t)
+	oldest := func(d *customers.Draft) {
+		d.Oldest, d.ExternalReferenceID, d.LegalAddress.State = true, given.Of("ref"), given.Of("PA")
+	}
+	c := create(t, bank, bank.Staff(), draft("FREE", oldest, func(d *customers.Draft) {
+		d.Language, d.TaxID = given.Of("French"), given.Of("123-45-6789")
+	}))
+	if c.Language != "French" || c.TaxID.Masked() != "****6789" {
+		t.Errorf("%q %s", c.Language, c.TaxID.Masked())
+	}
+	longer := func(d *customers.Draft) { d.TaxID = given.Of("987-65-4321") }
+	blames(t, "v2", try(bank, bank.Staff(), c.UID, longer), "taxId", fault.Max)
+	c = change(t, bank, bank.Staff(), c.UID, func(d *customers.Draft) { d.Oldest = true; longer(d) })
+	if c.TaxID.Masked() != "****4321" {
+		t.Errorf("changed to %s", c.TaxID.Masked())
+	}
+	blames(t, "nothing", try(bank, bank.Staff(), c.UID, func(d *customers.Draft) { d.Oldest = true }), "body", fault.Required)
+}
+
 func TestWhatOneCustomerHasNoOtherCanTake(t *testing.T) {
 	t.Parallel()
 	bank := staffed(t)
