@@ -178,7 +178,7 @@ var (
 	accountsV2 = accountsG1
 	accountsV3 = dialect{success: successV3, failure: failureC5, lines: accountLines}
 	// Changes in the third generation answer C6 and C8 as they are.
-	accountsSavedV3 = dialect{success: bare, failure: failureC5, lines: accountLines}
+	accountsSavedV3 = dialect{success: bare, failure: failureC5, lines: accountLines, spelled: featureWords}
 
 	accountActionsV2 = dialect{success: bare, failure: failureC5, lines: table("ACC001", notAuthorized,
 		line{is: accounts.ErrNotFound, status: http.StatusBadRequest, code: "ACC002"},
@@ -256,6 +256,18 @@ var (
 
 // accountWords are what the first two generations call otherwise.
 var accountWords = map[string]string{"enableUnderWritten": "isUnderWritten", "enableAchPrefund": "isAchPrefund"}
+
+// featureWords are where the third generation has the features of an account.
+var featureWords = map[string]string{
+	"enableWire": "accountFeatures.fedWireFeature.enableWire", "enableDomesticWire": "accountFeatures.fedWireFeature.enableDomesticWire",
+	"enableInternationalWire": "accountFeatures.fedWireFeature.enableInternationalWire",
+	"enableCallbacks":         "accountFeatures.fedWireFeature.enableCallbacks", "callbackLimit": "accountFeatures.fedWireFeature.callbackLimit",
+	"enableACH": "accountFeatures.achFeature.enableACH", "enableOffset": "accountFeatures.achFeature.enableOffset",
+	"defaultOffset": "accountFeatures.achFeature.defaultOffset", "enableUnderWritten": "accountFeatures.achFeature.enableUnderWritten",
+	"enableAchPrefund": "accountFeatures.achFeature.enableAchPrefund", "achCompanyId": "accountFeatures.achFeature.achCompanyId",
+	"debitExposureLimit":  "accountFeatures.achFeature.debitExposureLimit",
+	"creditExposureLimit": "accountFeatures.achFeature.creditExposureLimit", "secCodes": "accountFeatures.achFeature.secCodes",
+}
 
 // envelopeC1 is the envelope of the first two generations.
 type envelopeC1 struct {
@@ -359,10 +371,14 @@ type envelopeC5 struct {
 	Data    *struct{}        `json:"data"` // always null
 }
 
+// inFeatures is where an account has a feature. Its code does without: ACCOUNT_CALLBACKLIMIT_MAX.
+var inFeatures = regexp.MustCompile(`^accountFeatures\.([a-zA-Z]+Feature\.)?`)
+
 // failureC5 says the area's code, and beside it what is wrong with which field, in the newer pattern
 // AREA_FIELD_PROBLEM. Without a field to blame both are the same.
 func failureC5(_ string, all []told) any {
 	details := each(all, func(t told) codeAndMessage {
+		t.field = inFeatures.ReplaceAllString(t.field, "")
 		return codeAndMessage{t.detail("ACCOUNT"), t.message}
 	})
 	return envelopeC5{Code: all[0].code, Message: messages(all), Errors: details}

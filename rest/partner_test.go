@@ -153,6 +153,27 @@ func TestTheOldestFormTakesLongerTaxIDsAndAnyLanguage(t *testing.T) {
 	}
 }
 
+// The third generation blames a feature where it has it, and has one code for each, whoever finds the mistake.
+func TestFeaturesAreBlamedWhereTheyAre(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	at := fmt.Sprintf("/v3/customers/%s/accounts/%s", b.acme.UID, b.operating.UID)
+	for _, c := range []struct{ features, code, message string }{
+		{`{"fedWireFeature": {"callbackLimit": 1000000000}}`, "ACCOUNT_CALLBACKLIMIT_MAX", "accountFeatures.fedWireFeature.callbackLimit: must be at most"},
+		{`{"fedWireFeature": {"callbackLimit": true}}`, "ACCOUNT_CALLBACKLIMIT_INVALID", "accountFeatures.fedWireFeature.callbackLimit: must be a number"},
+		{`{"achFeature": {"achCompanyId": "12345678901"}}`, "ACCOUNT_ACHCOMPANYID_MAX", "accountFeatures.achFeature.achCompanyId: must have at most"},
+		{`{"achFeature": {"secCodes": ["nil"]}}`, "ACCOUNT_SECCODES_INVALID", "accountFeatures.achFeature.secCodes: must be"},
+		{`{"achFeature": {"enableUnderWritten": true, "enableAchPrefund": true}}`, "ACCOUNT_ENABLEACHPREFUND_NOMATCH", "accountFeatures.achFeature.enableAchPrefund: an account"},
+		{`{"feeAccount": "maybe"}`, "ACCOUNT_FEEACCOUNT_INVALID", "accountFeatures.feeAccount: must be Yes or No"},
+		{`{"rtpFeature": []}`, "ACCOUNT_RTPFEATURE_INVALID", "accountFeatures.rtpFeature: must be an object"},
+	} {
+		answer := b.call(b.Staff(), http.MethodPatch, at, `{"accountFeatures": `+c.features+`}`)
+		if answer.status != http.StatusBadRequest || !strings.Contains(answer.body, `"code":"`+c.code+`"`) || !strings.Contains(answer.body, c.message) {
+			t.Errorf("%s: %d %s", c.features, answer.status, answer.body)
+		}
+	}
+}
+
 // A code says what is wrong: that another thing has it is no absence.
 func TestConflictsHaveCodesOfTheirOwn(t *testing.T) {
 	t.Parallel()
