@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/uptrace/bun"
 
@@ -251,6 +250,3 @@ var (
 	ErrNotFound   = fault.New(fault.NotFound, "customer.not_found", "no such customer")
 	ErrOutOfScope = fault.New(fault.Denied, "customer.out_of_scope", "the customer is not the caller's")
 )
-
-// wordRune tells whether a letter or digit belongs to a word of a search.
-func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -184,7 +184,7 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 		all = append(all, "c.uid = "+p.Add(by.UID))
 	}
 	if by.Words != "" {
-		all = append(all, "to_tsvector('simple', c.legal_name) @@ to_tsquery('simple', "+p.Add(wordPrefixes(by.Words))+")")
+		all = append(all, "name_words(c.legal_name) @@ name_search("+p.Add(by.Words)+")")
 	}
 	if by.NamePrefix != "" {
 		// A range instead of LIKE: a prepared plan can use the index for it.
@@ -221,16 +221,6 @@ const name = `lower(c.legal_name) COLLATE "C"`
 
 // TaxIDColumn is the place that tax ids are sealed for.
 const TaxIDColumn = "customers.tax_id"
-
-// wordPrefixes turns what a person typed into a text search in which every word is a prefix.
-// Only letters and digits count, so no operator of the search language gets through.
-func wordPrefixes(text string) string {
-	words := strings.FieldsFunc(text, func(r rune) bool { return !wordRune(r) })
-	for i, word := range words {
-		words[i] = "'" + word + "':*"
-	}
-	return strings.Join(words, " & ")
-}
 
 // List reads a window of the customers that the caller may see.
 func (s *Service) List(ctx context.Context, b *db.Batch, by Search, want db.Columns, w page.Window) *db.Rows[Customer] {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -104,11 +105,36 @@ func TestEachFilterOfTheListNarrowsIt(t *testing.T) {
 	}
 }
 
+// Whatever a name has between its letters, it is found by itself, by each of its words, and by how they begin.
+func TestEveryNameIsFoundByItsWords(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	for _, name := range []string{
+		"J.P. Morgan-Test", "D.R.Horton", "Foo S.p.A.", "Booking.com BV", "1-800-Flowers.com", "24-7 Fitness", "Route 9-11", "A/B Testing", "c/o Holder",
+		"/root/ Bakery", "+44 Calls", "v1.2.3 Software", "3.5 Labs", "AT&T.com", "Tom &amp; Jo", "<b>Bold</b>", "user@host Ltd", "https://x.example/a", "Snake_Case",
+		"Back\\slash", "T-Mobile", "1e5 Sciences", "L’Oréal", "Gal·la Cava", "Müller–Söhne", "ИП Иванов", "日本商事", "हिन्दी पुस्तक", "שָׁלוֹם בע״מ",
+	} {
+		c := bank.Customer(coretest.Named(name))
+		searches := append(strings.Fields(name), name, strings.ToUpper(name))
+		for _, word := range strings.FieldsFunc(name, func(r rune) bool { return r < 'A' && (r < '0' || r > '9') }) {
+			searches = append(searches, word, word[:len(word)-len(word)/3])
+		}
+		for _, words := range searches {
+			if !utf8.ValidString(words) {
+				continue
+			}
+			if got, _ := list(t, bank, bank.Staff(), customers.Search{Words: words}, page.First(100)); !slices.Contains(got, c.UID) {
+				t.Errorf("%q does not find %q", words, name)
+			}
+		}
+	}
+}
+
 func TestPunctuationAloneFindsNobody(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
 	bank.Customer()
-	for _, words := range []string{"&", "' | '", "\\", "!", "()", ":*"} {
+	for _, words := range []string{"&", "' | '", "\\", "!", "()", ":*", "_", ". /", "'"} {
 		if got, _ := list(t, bank, bank.Staff(), customers.Search{Words: words}, page.First(10)); len(got) != 0 {
 			t.Errorf("%q finds %v", words, got)
 		}
