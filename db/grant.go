@@ -65,7 +65,7 @@ func grant(ctx context.Context, conn *pgx.Conn, service string) error {
 
 // Grants is the query for the statements that Grant runs; dbtest must know when it changes. A table that only
 // grows is one that has row security and no policy for updates. Sequences need UPDATE where the demo bank moves
-// them behind its own numbers.
+// them behind its own numbers. Functions that statements use are granted for databases where not everybody may.
 const Grants = `
 	SELECT format('GRANT USAGE ON SCHEMA %I TO %I', current_schema(), $1::text)
 	UNION ALL
@@ -78,7 +78,11 @@ const Grants = `
 	       ELSE 'SELECT, INSERT, UPDATE, DELETE' END,
 	  CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.oid::regclass, $1::text)
 	FROM pg_class AS c
-	WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'S') AND c.relname <> 'bun_migration_locks'`
+	WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'S') AND c.relname <> 'bun_migration_locks'
+	UNION ALL
+	SELECT format('GRANT EXECUTE ON FUNCTION %s TO %I', p.oid::regprocedure, $1::text)
+	FROM pg_proc AS p
+	WHERE p.pronamespace = current_schema()::regnamespace AND p.proname IN ('name_words', 'name_search')`
 
 // Weak says in words for the log where the second wall between banks, row security and grants, is weak for the
 // service's role; nothing, where it stands.

@@ -17,7 +17,8 @@ func TestARightGivenByHandIsTakenAwayAgain(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
 	role := roleAlone(t, url, "grantee")
-	execute(t, dbtest.Owner(url), "GRANT ALL ON ALL TABLES IN SCHEMA public TO "+role, "CREATE TABLE later (n int)")
+	execute(t, dbtest.Owner(url), "GRANT ALL ON ALL TABLES IN SCHEMA public TO "+role, "CREATE TABLE later (n int)",
+		"REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC")
 	service := as(url, role)
 	for range 2 { // as every start does
 		if err := db.Grant(t.Context(), dbtest.Owner(url), service); err != nil {
@@ -32,6 +33,7 @@ func TestARightGivenByHandIsTakenAwayAgain(t *testing.T) {
 		`SELECT count(*) FROM bun_migrations`:                      oneRow,
 		`SELECT count(*) FROM postings`:                            oneRow,
 		`SELECT nextval('journal_ids')`:                            oneRow,
+		`SELECT name_words(1, 'a') @@ name_search(1, 'a')`:               oneRow,
 		`INSERT INTO later VALUES (1)`:                             oneRow, // a table that was made after the first grant
 		`UPDATE accounts SET name = 'x'`:                           nothing,
 		`ALTER ROLE ` + role + ` BYPASSRLS`:                        refused,

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
-	"strings"
-	"unicode"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -125,7 +123,7 @@ func (h hand) restCustomers(w http.ResponseWriter, r *http.Request) {
 	values := []any{caller.Tenant, caller.Within()}
 	if name := query.Get("legalName"); name != "" {
 		selecting, counting = selectFound, countOfFound
-		values = append(values, prefixes(name))
+		values = append(values, name)
 	}
 	customers, total := []restCustomer{}, int64(0)
 	var batch pgx.Batch
@@ -144,15 +142,6 @@ func (h hand) restCustomers(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answerREST(w, customers, &pages{total, len(customers), page, size})
-}
-
-// prefixes is the text search for names in which each word begins a word.
-func prefixes(text string) string {
-	split := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	for i, word := range split {
-		split[i] = "'" + word + "':*"
-	}
-	return strings.Join(split, " & ")
 }
 
 func scanRESTCustomer(row pgx.Row, c *restCustomer) error {

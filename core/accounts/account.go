@@ -71,7 +71,8 @@ var SubTypes = []SubType{Checking, Savings, HealthSavings, CD, MoneyMarket, Pseu
 
 // formerSubTypes are spellings that older interfaces use (contract, section 2.6).
 var formerSubTypes = map[string]SubType{
-	"saving": Savings, "psuedo": Pseudo, "hsa": HealthSavings, "moneymarket": MoneyMarket, "lineofcredit": LineOfCredit,
+	"saving": Savings, "psuedo": Pseudo, "hsa": HealthSavings, "hsa (health saving account)": HealthSavings,
+	"moneymarket": MoneyMarket, "lineofcredit": LineOfCredit,
 }
 
 // ParseSubType reads a sub-type without regard to letter case, in its present and its former spellings.

@@ -388,7 +388,7 @@ func TestAnAccountNumberIsLettersAndDigits(t *testing.T) {
 func TestFormerSpellingsOfSubTypesAreRead(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]accounts.SubType{
-		"Saving": accounts.Savings, "Psuedo": accounts.Pseudo, "HSA": accounts.HealthSavings, "MoneyMarket": accounts.MoneyMarket,
+		"Saving": accounts.Savings, "Psuedo": accounts.Pseudo, "HSA": accounts.HealthSavings, "HSA (Health Saving Account)": accounts.HealthSavings, "MoneyMarket": accounts.MoneyMarket,
 		"lineofcredit": accounts.LineOfCredit, "money market": accounts.MoneyMarket, "CD": accounts.CD,
 	} {
 		if got, err := accounts.ParseSubType("accountSubType", text); err != nil || got != want {

@@ -7,7 +7,7 @@ import "bankgraph/core/fault"
 func (c *Fields) Country(field, value string) string {
 	country, ok := CountryOf(value)
 	ok = ok && len(value) <= 3
-	c.demand(ok, field, value, fault.Malformed, "must be an ISO 3166-1 country code of two letters")
+	c.demand(ok, field, value, fault.Malformed, "must be an ISO 3166-1 country code of two or three letters")
 	return right(c, field, country.Code)
 }
 

@@ -105,17 +105,26 @@ var written = regexp.MustCompile(`(?i)^\+?[0-9 ()./-]{1,40}(?:(?:;ext=| ?ext\.? 
 // letters or with a + and the country's code. It is returned in E.164, +16145550123; an extension follows
 // as RFC 3966 writes it, +16145550123;ext=12, which reads back as the same number.
 func (c *Fields) Phone(field, value, country string) string {
-	number, ok := phone(value, country)
+	number, ok := phone(value, country, phonenumbers.IsValidNumber)
 	c.demand(ok, field, value, fault.Malformed, "must be a phone number")
 	return right(c, field, number)
 }
 
-func phone(text, country string) (string, bool) {
+// AnyPhone is a phone number in E.164 where it exists in a known plan. The contract asks customers and contacts for no more
+// than a length, so others stay as they are written.
+func AnyPhone(text, country string) string {
+	if number, ok := phone(text, country, phonenumbers.IsValidNumber); ok {
+		return number
+	}
+	return text
+}
+
+func phone(text, country string, is func(*phonenumbers.PhoneNumber) bool) (string, bool) {
 	if !written.MatchString(text) {
 		return "", false
 	}
 	number, err := phonenumbers.Parse(text, country)
-	if err != nil || !phonenumbers.IsValidNumber(number) {
+	if err != nil || !is(number) {
 		return "", false
 	}
 	stored := phonenumbers.Format(number, phonenumbers.E164)
@@ -127,8 +136,11 @@ func phone(text, country string) (string, bool) {
 
 var withCountryCode = regexp.MustCompile(`^\+[1-9]\d{0,2}([ -]?\(?\d+\)?)*$`)
 
-// UserPhone reads a phone number with its country's code, in the form that users have (contract, users 3.1).
+// UserPhone reads a phone number with its country's code, in the form that users have (contract, users 3.1). It asks for no
+// more than that: a number of the right length for its country will do, as plans grow faster than programs learn them.
 func (c *Fields) UserPhone(field, value string) string {
 	c.Pattern(field, value, withCountryCode, "must be a phone number with its country code, such as +1 614 555 0123")
-	return c.Phone(field, value, "")
+	number, ok := phone(value, "", phonenumbers.IsPossibleNumber)
+	c.demand(ok, field, value, fault.Malformed, "must be a phone number")
+	return right(c, field, number)
 }

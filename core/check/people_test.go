@@ -88,9 +88,9 @@ func TestAPhoneNumberIsStoredInE164(t *testing.T) {
 func TestAUsersPhoneHasItsCountryCode(t *testing.T) {
 	t.Parallel()
 	expect(t, func(c *check.Fields, field, value string) { c.UserPhone(field, value) },
-		[]string{"+1 614 555 0123", "+1-(614)-555-0123", "+16145550123"},
+		[]string{"+1 614 555 0123", "+1-(614)-555-0123", "+16145550123", "+15551234567", "+1-5555555555"}, // the last two of no plan
 		map[string]fault.Problem{
-			"614 555 0123": fault.Malformed, "+0 614 555 0123": fault.Malformed, "+1.614.555.0123": fault.Malformed, "+1": fault.Malformed,
+			"614 555 0123": fault.Malformed, "+0 614 555 0123": fault.Malformed, "+1.614.555.0123": fault.Malformed, "+1": fault.Malformed, "+1 614 555 01234": fault.Malformed,
 			"+1 " + strings.Repeat("1", 100) + "!": fault.Malformed,
 		})
 }

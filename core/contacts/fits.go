@@ -15,7 +15,7 @@ import (
 // into the form in which it is stored.
 func (d *Draft) fits(c *check.Fields, k *Contact) {
 	if d.PhoneNumber.Given {
-		k.PhoneNumber = c.Phone("phoneNumber", d.PhoneNumber.Value, cmp.Or(k.Address.CountryCode, "US"))
+		k.PhoneNumber = check.AnyPhone(d.PhoneNumber.Value, cmp.Or(k.Address.CountryCode, "US"))
 	}
 	bank, between := c.In("contactBank"), c.In("intermediaryBank")
 	d.Bank.AccountNumber = k.Bank.AccountNumber.Kept(bank, "accountNo", d.Bank.AccountNumber)

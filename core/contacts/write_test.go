@@ -131,7 +131,9 @@ func TestANewContactMeetsTheDemandsOfItsGeneration(t *testing.T) {
 		"long texts": {contacts.First, func(d *contacts.Draft) {
 			d.Name, d.Bank.Name, d.BeneficiaryNotes, d.Intermediary.AddressLine3 = given.Of(long), given.Of(long), given.Of(long), given.Of(long)
 		}, []string{"name MAX", "contactBank.name MAX", "intermediaryBank.address.addressLine3 MAX", "otherInfo.beneficiaryNotes MAX", "intermediaryBank.name REQUIRED", "intermediaryBank.address REQUIRED"}},
-		"e-mail and phone": {contacts.Current, func(d *contacts.Draft) { d.EmailAddress, d.PhoneNumber = given.Of("post@"), given.Of("12") }, []string{"emailAddress INVALID", "phoneNumber INVALID"}},
+		"e-mail":           {contacts.Current, func(d *contacts.Draft) { d.EmailAddress = given.Of("post@") }, []string{"emailAddress INVALID"}},
+		"phone of no plan": {contacts.Current, func(d *contacts.Draft) { d.PhoneNumber = given.Of("555-1234, ask for Jo") }, nil},
+		"long phone":       {contacts.Current, func(d *contacts.Draft) { d.PhoneNumber = given.Of(long) }, []string{"phoneNumber MAX"}},
 		"country and currency": {contacts.Current, func(d *contacts.Draft) {
 			d.Bank.Country, d.Bank.AccountCurrency = given.Of("Atlantis"), given.Of("XXY")
 		}, []string{"contactBank.country INVALID", "contactBank.accountCcy INVALID"}},
@@ -171,8 +173,8 @@ func TestANewContactMeetsTheDemandsOfItsGeneration(t *testing.T) {
 		"a mask": {contacts.Current, func(d *contacts.Draft) { d.RegulatoryReporting[0].Value = "****0033" }, []string{"regulartoryReporting[0].value INVALID"}},
 		"no key": {contacts.Current, func(d *contacts.Draft) { d.RegulatoryReporting[0].Key = " " }, []string{"regulartoryReporting[0].key REQUIRED"}},
 		"all at once": {contacts.Current, func(d *contacts.Draft) {
-			d.Name, d.Bank.NationalCode, d.PhoneNumber = given.Of(""), given.Of("1"), given.Of("x")
-		}, []string{"name REQUIRED", "phoneNumber INVALID", "contactBank.nationalCode EXACT"}},
+			d.Name, d.Bank.NationalCode, d.EmailAddress = given.Of(""), given.Of("1"), given.Of("x")
+		}, []string{"name REQUIRED", "emailAddress INVALID", "contactBank.nationalCode EXACT"}},
 	} {
 		draft := complete(func(d *contacts.Draft) { d.Form = c.form; c.edit(d) })
 		out, err := bank.Contacts.Add(bank.Staff(), customer.UID, draft, changes.Terms{})

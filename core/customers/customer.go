@@ -61,7 +61,8 @@ func ParseType(field, text string) (Type, error) {
 			return t, nil
 		}
 	}
-	return "", fault.Field("customer", field, fault.Malformed, "must be one of Consumer, Corporate, Downstream_Partner, Processing_Org, Financial_Institution")
+	return "", fault.Field("customer", field, fault.Malformed,
+		"must be one of Consumer, Corporate, Downstream Partner, Processing Org, Financial Institution, with spaces or underscores")
 }
 
 // Status is where a customer is in its life.

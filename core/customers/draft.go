@@ -168,7 +168,7 @@ func (d *Draft) checkIdentity(c *check.Fields, making bool) {
 	c.URL("logoUrl", d.LogoURL.Value)
 	c.URL("linkedinUrl", d.LinkedinURL.Value)
 	c.URL("twitterUrl", d.TwitterURL.Value)
-	d.PhoneNumber.Value, d.FaxNumber.Value = phone(d.PhoneNumber.Value), phone(d.FaxNumber.Value)
+	d.PhoneNumber.Value, d.FaxNumber.Value = check.AnyPhone(d.PhoneNumber.Value, "US"), check.AnyPhone(d.FaxNumber.Value, "US")
 	if making && !d.Oldest { // free on an update, and in the oldest form (contract, customers 3 and 8)
 		d.Language.Value = check.OneOf(c, "language", d.Language.Value, "English", "Spanish")
 	}
@@ -181,15 +181,6 @@ func (d *Draft) longestTaxID() int {
 		return 255
 	}
 	return 10
-}
-
-// phone is a telephone number in E.164 where it is one of a known plan. The contract asks no more than a length, so
-// others stay as they are written.
-func phone(text string) string {
-	if number := check.Of("customer").Phone("phoneNumber", text, "US"); number != "" {
-		return number
-	}
-	return text
 }
 
 // checkAddresses: with the flag the mailing address is the legal one, whatever else the request says of it.
