@@ -33,7 +33,7 @@ func TestARightGivenByHandIsTakenAwayAgain(t *testing.T) {
 		`SELECT count(*) FROM bun_migrations`:                      oneRow,
 		`SELECT count(*) FROM postings`:                            oneRow,
 		`SELECT nextval('journal_ids')`:                            oneRow,
-		`SELECT name_words(1, 'a') @@ name_search(1, 'a')`:               oneRow,
+		`SELECT name_words(1, 'a') @@ name_search(1, 'a')`:         oneRow,
 		`INSERT INTO later VALUES (1)`:                             oneRow, // a table that was made after the first grant
 		`UPDATE accounts SET name = 'x'`:                           nothing,
 		`ALTER ROLE ` + role + ` BYPASSRLS`:                        refused,
