@@ -84,7 +84,7 @@ type Texts[T any] struct {
 	known   atomic.Int64
 }
 
-// mostTexts is about as many as a connection keeps prepared. Real programs ask for a few dozen.
+// mostTexts is more than a connection keeps prepared (mostPrepared). Real programs ask for a few dozen.
 const mostTexts = 1000
 
 // Get returns the text of a shape, built by the first who asks. A shape is a comparable struct that
