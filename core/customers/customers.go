@@ -3,6 +3,7 @@ package customers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -223,9 +224,17 @@ const name = `lower(c.legal_name) COLLATE "C"`
 const TaxIDColumn = "customers.tax_id"
 
 // wordPrefixes turns what a person typed into a text search in which every word is a prefix.
-// Only letters and digits count, so no operator of the search language gets through.
+// Only letters and digits count, so no operator of the search language gets through. What another word says too is left
+// out: the database looks for each by itself.
 func wordPrefixes(text string) string {
-	words := strings.FieldsFunc(text, func(r rune) bool { return !wordRune(r) })
+	var words []string
+	for word := range strings.FieldsFuncSeq(ident.Fold(text), func(r rune) bool { return !wordRune(r) }) {
+		if slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, word) }) {
+			continue
+		}
+		words = slices.DeleteFunc(words, func(w string) bool { return strings.HasPrefix(word, w) })
+		words = append(words, word)
+	}
 	for i, word := range words {
 		words[i] = "'" + word + "':*"
 	}
