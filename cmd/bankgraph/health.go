@@ -115,10 +115,11 @@ func readiness(c *core.Core, h *health, stopping func() bool, detailed bool) htt
 	database := newPulse(c)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		lines, all := h.trouble()
-		why := ""
-		if stopping() {
-			why = "stopping"
-		} else if why = database.trouble(r.Context()); why == "" && all {
+		why := "stopping"
+		if !stopping() {
+			why = database.trouble(r.Context())
+		}
+		if why == "" && all {
 			why = "the audit record does not hold"
 		}
 		if !detailed {
