@@ -65,8 +65,16 @@ func (d *DB) InTx(ctx context.Context, tenant int64, fn func(ctx context.Context
 
 // once is one try. begun tells whether fn was called.
 func (d *DB) once(ctx context.Context, tenant int64, fn func(ctx context.Context, tx bun.Tx) error) (begun bool, err error) {
+	caller := ctx
+	ctx, cancel := lasting(ctx)
+	defer cancel()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
+	stays := context.AfterFunc(caller, func() {
+		if errors.Is(caller.Err(), context.Canceled) { // its deadline is ours too
+			end(context.Cause(caller))
+		}
+	})
 	waiting := time.AfterFunc(patience, func() { end(ErrBusy) })
 	leave, err := d.writers.enter(ctx, shareOf(ctx, tenant))
 	if err != nil {
@@ -74,6 +82,7 @@ func (d *DB) once(ctx context.Context, tenant int64, fn func(ctx context.Context
 	}
 	defer leave()
 	tx, err := d.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	stays() // a statement is not cancelled from here on: that would cost the connection (lasting)
 	if !waiting.Stop() && err == nil {
 		_ = tx.Rollback()
 	}
@@ -99,7 +108,7 @@ func (d *DB) once(ctx context.Context, tenant int64, fn func(ctx context.Context
 		err = ends.send(ctx, tx)
 	}
 	if err == nil {
-		err = ctx.Err() // the caller has given up: so do we, while it is certain that nothing was done
+		err = caller.Err() // the caller has given up: so do we, while it is certain that nothing was done
 	}
 	if err != nil {
 		return true, err
