@@ -39,10 +39,10 @@ func (b *Batch) Len() int { return b.queue.Len() }
 // longestRead bounds a batch. When it has passed, the driver cancels what runs on the server.
 const longestRead = 5 * time.Second
 
-// lasting is a context that ends with its deadline alone. To cancel what runs on the server costs its connection, with
+// Lasting is a context that ends with its deadline alone. To cancel what runs on the server costs its connection, with
 // all that is prepared on it: a caller who comes and goes would have everybody's made anew. What it left behind is
 // bounded, and counts as its own until it ends.
-func lasting(ctx context.Context) (context.Context, context.CancelFunc) {
+func Lasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	until, bounded := ctx.Deadline()
 	if !bounded {
 		return context.WithCancel(context.WithoutCancel(ctx))
@@ -62,7 +62,7 @@ func (b *Batch) Send(ctx context.Context) error {
 	err := meterOf(ctx).spend(b.queue.Len(), 1)
 	if err == nil {
 		err = b.readers.read(ctx, func() error {
-			ctx, cancel := lasting(ctx)
+			ctx, cancel := Lasting(ctx)
 			defer cancel()
 			return b.read(ctx)
 		})

@@ -66,7 +66,7 @@ func (d *DB) InTx(ctx context.Context, tenant int64, fn func(ctx context.Context
 // once is one try. begun tells whether fn was called.
 func (d *DB) once(ctx context.Context, tenant int64, fn func(ctx context.Context, tx bun.Tx) error) (begun bool, err error) {
 	caller := ctx
-	ctx, cancel := lasting(ctx)
+	ctx, cancel := Lasting(ctx)
 	defer cancel()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -82,7 +82,7 @@ func (d *DB) once(ctx context.Context, tenant int64, fn func(ctx context.Context
 	}
 	defer leave()
 	tx, err := d.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
-	stays() // a statement is not cancelled from here on: that would cost the connection (lasting)
+	stays() // a statement is not cancelled from here on: that would cost the connection (Lasting)
 	if !waiting.Stop() && err == nil {
 		_ = tx.Rollback()
 	}

@@ -19,6 +19,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/users"
+	"bankgraph/db"
 )
 
 // ErrScope is returned for a good token that lacks the scope of the interface.
@@ -45,7 +46,9 @@ func (s *Service) Verify(ctx context.Context, token string) (access.Caller, erro
 	if caller, ok := s.verified.get(hash, now); ok {
 		return caller, nil
 	}
-	caller, expires, err := s.check(ctx, token, now)
+	lasting, cancel := db.Lasting(ctx)
+	defer cancel()
+	caller, expires, err := s.check(lasting, token, now)
 	if refused, is := errors.AsType[access.TokenRefusal](err); is {
 		slog.InfoContext(ctx, "access token refused", "issuer", shortened(issuerOf(token)), "why", refused.Why)
 		s.verified.tokens.Remove(hash)
