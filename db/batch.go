@@ -39,7 +39,19 @@ func (b *Batch) Len() int { return b.queue.Len() }
 // longestRead bounds a batch. When it has passed, the driver cancels what runs on the server.
 const longestRead = 5 * time.Second
 
-// Send runs what was queued and fills every result. An empty batch costs nothing.
+// Lasting is a context that ends with its deadline alone. To cancel what runs on the server costs its connection, with
+// all that is prepared on it: a caller who comes and goes would have everybody's made anew. What it left behind is
+// bounded, and counts as its own until it ends.
+func Lasting(ctx context.Context) (context.Context, context.CancelFunc) {
+	until, bounded := ctx.Deadline()
+	if !bounded {
+		return context.WithCancel(context.WithoutCancel(ctx))
+	}
+	return context.WithDeadline(context.WithoutCancel(ctx), until)
+}
+
+// Send runs what was queued and fills every result. An empty batch costs nothing. Who goes away while it waits for a
+// connection is not served any more; once it runs, it is finished.
 // When it fails, each result that was not filled carries the error too.
 func (b *Batch) Send(ctx context.Context) error {
 	if b.queue.Len() == 0 {
@@ -49,7 +61,11 @@ func (b *Batch) Send(ctx context.Context) error {
 	defer cancel()
 	err := meterOf(ctx).spend(b.queue.Len(), 1)
 	if err == nil {
-		err = b.readers.read(ctx, func() error { return b.read(ctx) })
+		err = b.readers.read(ctx, func() error {
+			ctx, cancel := Lasting(ctx)
+			defer cancel()
+			return b.read(ctx)
+		})
 	}
 	if err != nil {
 		err = fmt.Errorf("read from the database: %w", err)
@@ -84,7 +100,7 @@ type Texts[T any] struct {
 	known   atomic.Int64
 }
 
-// mostTexts is about as many as a connection keeps prepared. Real programs ask for a few dozen.
+// mostTexts is more than a connection keeps prepared (mostPrepared). Real programs ask for a few dozen.
 const mostTexts = 1000
 
 // Get returns the text of a shape, built by the first who asks. A shape is a comparable struct that

@@ -43,6 +43,10 @@ type Options struct {
 	Tracer    pgx.QueryTracer // hears every statement, for tests (db/dbtest)
 }
 
+// mostPrepared is how many texts a connection keeps prepared, those that were asked for last. Callers can think up any
+// number of them by the fields they ask for, and PostgreSQL keeps up to 90 kB for each, on each connection.
+const mostPrepared = 300
+
 var dialect = pgdialect.New()
 
 // Open connects to the database behind a postgres:// URL or key=value text. It does not wait for the server.
@@ -99,7 +103,7 @@ func openReads(url string, size int, to *way, tracer pgx.QueryTracer) (*pgxpool.
 	}
 	read.MaxConns = int32(size)
 	read.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
-	read.ConnConfig.StatementCacheCapacity, read.ConnConfig.DescriptionCacheCapacity = 1024, 1024
+	read.ConnConfig.StatementCacheCapacity, read.ConnConfig.DescriptionCacheCapacity = mostPrepared, mostPrepared
 	read.BeforeConnect = to.prepare
 	bind(read.ConnConfig)
 	read.ConnConfig.Tracer = tracer

@@ -65,8 +65,16 @@ func (d *DB) InTx(ctx context.Context, tenant int64, fn func(ctx context.Context
 
 // once is one try. begun tells whether fn was called.
 func (d *DB) once(ctx context.Context, tenant int64, fn func(ctx context.Context, tx bun.Tx) error) (begun bool, err error) {
+	caller := ctx
+	ctx, cancel := Lasting(ctx)
+	defer cancel()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
+	stays := context.AfterFunc(caller, func() {
+		if errors.Is(caller.Err(), context.Canceled) { // its deadline is ours too
+			end(context.Cause(caller))
+		}
+	})
 	waiting := time.AfterFunc(patience, func() { end(ErrBusy) })
 	leave, err := d.writers.enter(ctx, shareOf(ctx, tenant))
 	if err != nil {
@@ -76,6 +84,7 @@ func (d *DB) once(ctx context.Context, tenant int64, fn func(ctx context.Context
 	ends := new(last)
 	ctx = context.WithValue(ctx, lastKey{}, ends)
 	tx, err := d.BeginTx(writing(ctx, tenant), nil)
+	stays()              // a statement is not cancelled from here on: that would cost the connection (Lasting)
 	if !waiting.Stop() { // its time has come, though ctx may not have ended yet
 		if err == nil {
 			_ = tx.Rollback()
@@ -96,7 +105,7 @@ func (d *DB) once(ctx context.Context, tenant int64, fn func(ctx context.Context
 		err = ends.spend(ctx)
 	}
 	if err == nil {
-		err = ctx.Err() // the caller has given up: so do we, while it is certain that nothing was done
+		err = caller.Err() // the caller has given up: so do we, while it is certain that nothing was done
 	}
 	if err != nil {
 		return true, err

@@ -66,6 +66,10 @@ func TestAllThatIsWrongWithAnInputIsTold(t *testing.T) {
 			body(`{ audit(filter: {customer: "x", since: "yesterday"}) { nodes { uid } } }`, ""),
 			[]string{"filter.customer", "filter.since"},
 		},
+		"long texts of a filter": {
+			body(`query($f: CustomerFilter) { customers(filter: $f) { nodes { uid } } }`, `{"f": {"text": "`+strings.Repeat("a ", 128)+`"}}`),
+			[]string{"filter.text"},
+		},
 		"kinds of a filter's values": {
 			body(`query($f: CustomerFilter) { customers(filter: $f) { nodes { uid } } }`, `{"f": {"status": "active", "type": "NONE", "text": 5}}`),
 			[]string{"filter.status", "filter.text", "filter.type"},

@@ -3,7 +3,11 @@ package graph
 import (
 	"context"
 	"errors"
+	"maps"
 	"reflect"
+	"slices"
+	"strconv"
+	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -33,12 +37,29 @@ func decode[T any](ctx context.Context, a arguments, name string) (value T, err 
 	if a[name] == nil {
 		return value, nil
 	}
+	if err := longest(name, a[name]); err != nil {
+		return value, err
+	}
 	reader := generated.Inputs[reflect.TypeFor[T]()]
 	read, err := reader(ctx, a[name])
 	if err != nil {
 		return value, malformed(ctx, name, a[name], reader, fault.Field("argument", name, fault.Malformed, err.Error()))
 	}
 	return read.(T), nil
+}
+
+// mostText is how many characters a text that narrows a list may have, as over REST: a search works for each word of it.
+const mostText = 255
+
+// longest refuses an argument with a longer text in it.
+func longest(name string, argument any) error {
+	fields, _ := argument.(map[string]any)
+	for _, field := range slices.Sorted(maps.Keys(fields)) {
+		if text, _ := fields[field].(string); utf8.RuneCountInString(text) > mostText {
+			return fault.Field("argument", name+"."+field, fault.Max, "must have at most "+strconv.Itoa(mostText)+" characters")
+		}
+	}
+	return nil
 }
 
 // on blames an argument for an input that could not be read.

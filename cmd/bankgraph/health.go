@@ -118,18 +118,14 @@ func (h *health) trouble() (lines []string, all bool) {
 // to stop has come. Its keys are loaded, or it would not have started. The trouble of one bank is that bank's: only
 // where no bank's audit chain ends as it was signed, the process is not ready. detailed, for operators, names the banks.
 func readiness(c *core.Core, h *health, stopping func() bool, detailed bool) http.Handler {
+	database := newPulse(c)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), time.Second)
-		defer cancel()
 		lines, all := h.trouble()
-		why := ""
-		if stopping() {
-			why = "stopping"
-		} else if err := c.DB.Ready(ctx); err != nil {
-			why = "the database does not answer"
-		} else if err := current(ctx, c.DB); err != nil {
-			why = "the schema is not up to date"
-		} else if all {
+		why := "stopping"
+		if !stopping() {
+			why = database.trouble(r.Context())
+		}
+		if why == "" && all {
 			why = "the audit record does not hold"
 		}
 		if !detailed {
@@ -146,4 +142,69 @@ func readiness(c *core.Core, h *health, stopping func() bool, detailed bool) htt
 			_, _ = io.WriteString(w, line+"\n")
 		}
 	})
+}
+
+// pulse tells whether the database answers. Everybody may ask for that, as often as they like: who asks while somebody
+// else does shares the look, and a good one counts for half a second. So nobody's asking keeps connections from requests,
+// or has the balancer hear that there are none.
+type pulse struct {
+	look func(context.Context) (trouble string)
+
+	mu      sync.Mutex
+	until   time.Time // for which the last look counts
+	present *look     // under way; nil while there is none
+}
+
+// look is one look at the database.
+type look struct {
+	over    chan struct{}
+	trouble string // '' for none; known when it is over
+}
+
+const (
+	longestLook = time.Second
+	lookCounts  = 500 * time.Millisecond
+)
+
+func newPulse(c *core.Core) *pulse {
+	return &pulse{look: func(ctx context.Context) string {
+		if err := c.DB.Ready(ctx); err != nil {
+			return "the database does not answer"
+		}
+		if err := current(ctx, c.DB); err != nil {
+			return "the schema is not up to date"
+		}
+		return ""
+	}}
+}
+
+// trouble is what is wrong with the database; empty where nothing is.
+func (p *pulse) trouble(ctx context.Context) string {
+	p.mu.Lock()
+	if time.Now().Before(p.until) {
+		p.mu.Unlock()
+		return ""
+	}
+	if p.present == nil {
+		p.present = &look{over: make(chan struct{})}
+		go p.renew(context.WithoutCancel(ctx), p.present)
+	}
+	present := p.present
+	p.mu.Unlock()
+	<-present.over
+	return present.trouble
+}
+
+// renew looks, for all who wait: nobody's going away ends it.
+func (p *pulse) renew(ctx context.Context, mine *look) {
+	ctx, cancel := context.WithTimeout(ctx, longestLook)
+	defer cancel()
+	mine.trouble = p.look(ctx)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if mine.trouble == "" {
+		p.until = time.Now().Add(lookCounts)
+	}
+	p.present = nil
+	close(mine.over)
 }

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"bankgraph/core/access"
@@ -69,5 +71,62 @@ func TestHealthLooksAtEachBank(t *testing.T) {
 	}
 	if _, err := look(access.With(context.Background(), access.Caller{})); !errors.Is(err, access.ErrDenied) {
 		t.Errorf("asked by nobody: %v", err)
+	}
+}
+
+// Anybody may ask whether the service is ready, a thousand at a time: they share one look, and none of them ends it.
+func TestManyWhoAskForReadinessShareOneLook(t *testing.T) {
+	t.Parallel()
+	var looks atomic.Int32
+	looking, end := make(chan struct{}), make(chan struct{})
+	p := &pulse{look: func(ctx context.Context) string {
+		if looks.Add(1) == 1 {
+			close(looking)
+			<-end
+			if ctx.Err() != nil {
+				return "who asked went away"
+			}
+		}
+		return ""
+	}}
+	gone, leave := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	ask := func(ctx context.Context) {
+		all.Go(func() {
+			if trouble := p.trouble(ctx); trouble != "" {
+				t.Error(trouble)
+			}
+		})
+	}
+	ask(gone)
+	<-looking
+	leave()
+	for range 1000 {
+		ask(t.Context())
+	}
+	close(end)
+	all.Wait()
+	if n := looks.Load(); n != 1 {
+		t.Errorf("%d looks", n)
+	}
+}
+
+// That the database answers is remembered for a moment, that it does not is not.
+func TestTroubleOfTheDatabaseIsNotRemembered(t *testing.T) {
+	t.Parallel()
+	looks := 0
+	p := &pulse{look: func(context.Context) string {
+		if looks++; looks == 1 {
+			return "the database does not answer"
+		}
+		return ""
+	}}
+	for i, want := range []string{"the database does not answer", "", ""} {
+		if got := p.trouble(t.Context()); got != want {
+			t.Errorf("%d: %q", i, got)
+		}
+	}
+	if looks != 2 {
+		t.Errorf("%d looks", looks)
 	}
 }

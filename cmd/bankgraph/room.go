@@ -28,7 +28,6 @@ var (
 // want in. A bounded number of further ones waits a bounded time; the surplus is told at once to come back,
 // instead of hanging until its deadline.
 type room struct {
-	queue  int // how many may wait
 	unsent *unsent
 	meters *meters
 
@@ -37,13 +36,14 @@ type room struct {
 	mu     sync.Mutex
 	places shares
 	wait   list.List // of *waiter, who came first in front
-	waits  map[party]int
+	waits  shares    // of newcomers in the queue
 }
 
 // waiter waits for a place. No waiter's turn has come unless it was told: that changes only when a place is given up.
 type waiter struct {
-	of   party
-	turn chan struct{} // closed when the place is taken for it
+	of    party
+	again bool          // it had a place before
+	turn  chan struct{} // closed when the place is taken for it
 }
 
 const longestWait = time.Second
@@ -52,28 +52,41 @@ func newRoom(places int, u *unsent, m *meters) *room {
 	if places == 0 {
 		places = 8 * runtime.GOMAXPROCS(0)
 	}
-	return &room{queue: 4 * places, unsent: u, meters: m, places: newShares(int64(places)), waits: map[party]int{}}
+	return &room{unsent: u, meters: m, places: newShares(int64(places)), waits: newShares(4 * int64(places))}
 }
 
 // fits reports whether a party may take a place now. Up to its share it takes any that is free. Beyond it, half of the
 // room stays free for other callers, and beyond its bank's share a quarter for other banks and for those who sign in.
+//
+// Strangers have networks for nothing, so their share is that of their whole crowd: an eighth is theirs whoever else is
+// in, beyond it the last quarter stays free for those who are known, and beyond a quarter half of the room.
 func (m *room) fits(of party) bool {
-	free := m.places.all - m.places.taken
+	free, crowd := m.places.all-m.places.taken, m.places.banks[of.bank]
 	switch {
-	case m.places.callers[of] >= m.places.caller():
+	case m.places.callers[of] >= m.places.caller(), of.stranger() && crowd >= m.places.crowd():
 		return free > m.places.all/2
-	case m.places.banks[of.bank] >= m.places.bank():
+	case crowd >= m.places.bank(), of.stranger() && crowd >= max(1, m.places.crowd()/2):
 		return free > m.places.all/4
 	}
 	return free > 0
 }
 
+// queues reports whether a newcomer may wait. The queue is shared like the room, or a crowd that fills it would have
+// others turned away whose turn would come next.
+func (m *room) queues(of party) bool {
+	most, own := m.waits.bank(), m.waits.caller()
+	if of.stranger() {
+		most, own = m.waits.crowd(), max(1, m.waits.crowd()/2)
+	}
+	return m.waits.taken < m.waits.all && m.waits.banks[of.bank] < most && m.waits.callers[of] < own
+}
+
 // surplus is why a party waits, or is turned away: for what it holds itself, for what its bank does, or for all.
 func (m *room) surplus(of party) *fault.Fault {
 	switch {
-	case m.places.callers[of] >= m.places.caller() || m.waits[of] >= m.queue/4:
+	case m.places.callers[of] >= m.places.caller() || m.waits.callers[of] >= m.waits.caller():
 		return errCrowd
-	case m.places.banks[of.bank] >= m.places.bank():
+	case m.places.banks[of.bank] >= m.places.bank() && !of.stranger():
 		return errBankCrowd
 	}
 	return errBusy
@@ -87,7 +100,7 @@ func (m *room) enter(ctx context.Context, of party) error {
 		m.mu.Unlock()
 		return nil
 	}
-	if m.wait.Len() >= m.queue || m.waits[of] >= max(1, m.queue/4) {
+	if !m.queues(of) {
 		defer m.mu.Unlock()
 		return m.surplus(of)
 	}
@@ -114,12 +127,13 @@ func (m *room) enterAgain(ctx context.Context, of party) error {
 	return nil
 }
 
-func (m *room) queueUp(of party, first bool) *list.Element {
-	m.waits[of]++
-	if first {
-		return m.wait.PushFront(&waiter{of: of, turn: make(chan struct{})})
+func (m *room) queueUp(of party, again bool) *list.Element {
+	mine := &waiter{of: of, again: again, turn: make(chan struct{})}
+	if again {
+		return m.wait.PushFront(mine)
 	}
-	return m.wait.PushBack(&waiter{of: of, turn: make(chan struct{})})
+	m.waits.add(of, 1)
+	return m.wait.PushBack(mine)
 }
 
 func (m *room) await(ctx context.Context, at *list.Element) error {
@@ -141,9 +155,8 @@ func (m *room) await(ctx context.Context, at *list.Element) error {
 }
 
 func (m *room) leaveQueue(at *list.Element) {
-	of := m.wait.Remove(at).(*waiter).of
-	if m.waits[of]--; m.waits[of] == 0 {
-		delete(m.waits, of)
+	if left := m.wait.Remove(at).(*waiter); !left.again {
+		m.waits.add(left.of, -1)
 	}
 }
 

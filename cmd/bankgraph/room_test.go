@@ -52,7 +52,7 @@ func TestSurplusOfRequestsIsToldToComeBack(t *testing.T) {
 	room.places.banks[""] = 1
 	close(leave)
 	all.Wait()
-	if running, waiting := room.full(); running != 0 || waiting != 0 || len(room.places.callers)+len(room.places.banks)+len(room.waits) != 0 {
+	if running, waiting := room.full(); running != 0 || waiting != 0 || len(room.places.callers)+len(room.places.banks)+len(room.waits.callers)+len(room.waits.banks) != 0 {
 		t.Errorf("%d places are taken, %d wait, %+v", running, waiting, room.places)
 	}
 }
@@ -91,6 +91,72 @@ func TestNoCallerAndNoBankTakesTheWholeRoom(t *testing.T) {
 	}
 	if why := room.surplus(party{"C", "new"}); !errors.Is(why, errBusy) {
 		t.Errorf("a newcomer is told %v", why)
+	}
+}
+
+// Networks cost an attacker nothing: strangers of any number of them leave places, and room in the queue, for those who
+// are known; and strangers who bring tokens leave some for those who sign in.
+func TestStrangersCrowdOutNobodyWhoIsKnown(t *testing.T) {
+	t.Parallel()
+	room := newRoomOf(16)
+	known := party{"A", "portal"}
+	flood := func(crowd string) {
+		for i := range 100 {
+			fill(room, party{crowd, fmt.Sprint("192.0.2.", i)})
+		}
+	}
+	flood("")
+	if n := room.places.banks[""]; n != 8 {
+		t.Errorf("strangers take %d of 16 places while nobody else wants any, want half", n)
+	}
+	flood(signingIn)
+	if n := room.places.banks[signingIn]; n != 4 {
+		t.Errorf("those who sign in take %d, want what is left but for a quarter", n)
+	}
+	if n := fill(room, known); n != 4 {
+		t.Errorf("a known caller takes %d, want the last quarter", n)
+	}
+	for i := range 100 {
+		for _, crowd := range []string{"", signingIn} {
+			if of := (party{crowd, fmt.Sprint("192.0.2.", i)}); room.queues(of) {
+				room.queueUp(of, false)
+			}
+		}
+	}
+	if n := room.wait.Len(); n != 32 || !room.queues(known) || !room.queues(party{"B", "other"}) {
+		t.Errorf("%d of 64 wait, want half, and others still may", n)
+	}
+}
+
+// However busy those are who are known, somebody can sign in, and bring a first token.
+func TestKnownCallersLeaveAnEighthToEachKindOfStranger(t *testing.T) {
+	t.Parallel()
+	room := newRoomOf(16)
+	for _, bank := range []string{"A", "B"} {
+		for i := range 4 {
+			fill(room, party{bank, fmt.Sprint(i)})
+		}
+	}
+	for range 4 {
+		room.leave(party{"A", "0"})
+	}
+	for _, crowd := range []string{"", signingIn} {
+		if n := fill(room, party{crowd, "192.0.2.1"}); n != 2 {
+			t.Errorf("strangers %q take %d of the last 4 places, want 2", crowd, n)
+		}
+	}
+}
+
+func TestOneBankDoesNotFillTheQueue(t *testing.T) {
+	t.Parallel()
+	room := newRoomOf(16)
+	for i := range 100 {
+		if of := (party{"A", fmt.Sprint(i)}); room.queues(of) {
+			room.queueUp(of, false)
+		}
+	}
+	if n := room.wait.Len(); n != 32 || !room.queues(party{"B", "other"}) {
+		t.Errorf("%d of 64 wait, want half", n)
 	}
 }
 
@@ -151,7 +217,7 @@ func TestRoomKeepsCountOfEverybody(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if running, waiting := room.full(); running != 0 || waiting != 0 || len(room.places.callers)+len(room.places.banks)+len(room.waits) != 0 {
+	if running, waiting := room.full(); running != 0 || waiting != 0 || len(room.places.callers)+len(room.places.banks)+len(room.waits.callers)+len(room.waits.banks) != 0 {
 		t.Errorf("%d places are taken, %d wait, %+v, %v", running, waiting, room.places, room.waits)
 	}
 }

@@ -123,6 +123,32 @@ func TestRevokedTokensDieElsewhereWithinTenSeconds(t *testing.T) {
 	}
 }
 
+// A request takes its place in its caller's name long after the token was last looked at, and no more once it was refused.
+func TestWhoseATokenWasIsRememberedUntilItIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	token, other := b.issue("portal", b.client("portal")).AccessToken, b.another(b.DB)
+	if _, known := other.Clients.Remembered(token); known {
+		t.Error("a token that nobody has looked at is remembered")
+	}
+	if _, err := other.Clients.Verify(b.stranger, token); err != nil {
+		t.Fatal(err)
+	}
+	b.later(time.Hour)
+	if caller, known := other.Clients.Remembered(token); !known || caller.Client != "portal" {
+		t.Errorf("an hour later: %v %+v", known, caller)
+	}
+	if err := b.Clients.RevokeTokens(b.operator, "portal"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Clients.Verify(b.stranger, token); !errors.Is(err, access.ErrUnauthenticated) {
+		t.Errorf("after it was revoked: %v", err)
+	}
+	if _, known := other.Clients.Remembered(token); known {
+		t.Error("a token that was refused is remembered")
+	}
+}
+
 func TestAPartnerThatIsNotActiveHasNoTokens(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

@@ -133,6 +133,8 @@ func (s *Service) actor(ctx context.Context, client *Client) (*users.Actor, erro
 // authenticate finds the API key that this secret belongs to, and ErrClient without one. It takes the
 // same steps whether the key exists or not.
 func (s *Service) authenticate(ctx context.Context, realm, key, secret string) (*credential, error) {
+	ctx, cancel := db.Lasting(ctx)
+	defer cancel()
 	if !tenants.ValidCode(realm) || !keys.MatchString(key) {
 		return nil, ErrClient
 	}

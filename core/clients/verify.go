@@ -19,6 +19,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/users"
+	"bankgraph/db"
 )
 
 // ErrScope is returned for a good token that lacks the scope of the interface.
@@ -45,9 +46,12 @@ func (s *Service) Verify(ctx context.Context, token string) (access.Caller, erro
 	if caller, ok := s.verified.get(hash, now); ok {
 		return caller, nil
 	}
-	caller, expires, err := s.check(ctx, token, now)
+	lasting, cancel := db.Lasting(ctx)
+	defer cancel()
+	caller, expires, err := s.check(lasting, token, now)
 	if refused, is := errors.AsType[access.TokenRefusal](err); is {
 		slog.InfoContext(ctx, "access token refused", "issuer", shortened(issuerOf(token)), "why", refused.Why)
+		s.verified.tokens.Remove(hash)
 		err = refused.Of
 	}
 	if err != nil {
@@ -57,10 +61,11 @@ func (s *Service) Verify(ctx context.Context, token string) (access.Caller, erro
 	return caller, nil
 }
 
-// Remembered is the caller of a token that was verified within the last seconds, without any further look at it. Nothing
-// is granted by it: it says whose share of the program's room a request takes before Verify.
+// Remembered is the caller of a token that was good when it was last looked at, however long ago. Nothing is granted by
+// it: it says whose share of the program's room a request takes before Verify.
 func (s *Service) Remembered(token string) (access.Caller, bool) {
-	return s.verified.get(sha256.Sum256([]byte(token)), s.now())
+	known, ok := s.verified.tokens.Get(sha256.Sum256([]byte(token)))
+	return known.caller, ok
 }
 
 // check finds who made the token. It reads nothing else out of it before its signature holds, but for the

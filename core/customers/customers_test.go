@@ -69,6 +69,8 @@ func TestEachFilterOfTheListNarrowsIt(t *testing.T) {
 		"uid that is not there":            {customers.Search{UID: 1_999_999}, none},
 		"one word":                         {customers.Search{Words: "granite"}, uids(special)},
 		"beginnings of words in any order": {customers.Search{Words: "LOGI ced"}, uids(plain)},
+		"words that say the same":          {customers.Search{Words: strings.Repeat("Cedar ced CE c river ", 5_000)}, uids(plain)},
+		"a word and another's beginning":   {customers.Search{Words: "gran granola"}, none},
 		"the middle of a word":             {customers.Search{Words: "edar"}, none},
 		"words with an apostrophe":         {customers.Search{Words: "o'brien"}, uids(special)},
 		"operators of the search language": {customers.Search{Words: "granite | cedar:* & !sons <-> ("}, none},

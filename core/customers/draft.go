@@ -8,6 +8,7 @@ import (
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
 	"bankgraph/core/given"
+	"bankgraph/core/ident"
 	"bankgraph/core/money"
 	"bankgraph/core/postal"
 	"bankgraph/core/seal"
@@ -71,6 +72,7 @@ func (d *Draft) check(caller access.Caller, making, own bool) error {
 	if !making && reflect.ValueOf(said).IsZero() {
 		c.Fail("body", fault.Required, "must change something")
 	}
+	d.ShortName.Value, d.CustomerID.Value = ident.Spaced(d.ShortName.Value), ident.Spaced(d.CustomerID.Value)
 	d.checkRequired(c, making)
 	for _, text := range []struct {
 		field string

@@ -152,8 +152,8 @@ func TestWhatOneCustomerHasNoOtherCanTake(t *testing.T) {
 	first := create(t, bank, bank.Staff(), draft("TAKEN", func(d *customers.Draft) { d.CustomerID, d.LEI = given.Of("ID-1"), given.Of(lei) }))
 	second := create(t, bank, bank.Staff(), draft("FREE"))
 	for field, edit := range map[string]func(*customers.Draft){
-		"shortName":  func(d *customers.Draft) { d.ShortName = given.Of("taken") },
-		"customerId": func(d *customers.Draft) { d.CustomerID = given.Of("ID-1") },
+		"shortName":  func(d *customers.Draft) { d.ShortName = given.Of(" taken ") },
+		"customerId": func(d *customers.Draft) { d.CustomerID = given.Of("ID-1\u00a0") },
 		"lei":        func(d *customers.Draft) { d.LEI = given.Of(lei) },
 	} {
 		_, err := bank.Customers.Create(bank.Staff(), draft("OTHER", edit), changes.Terms{})

@@ -39,5 +39,9 @@ func Fold(text string) string {
 	}, text)
 }
 
+// Spaced returns a name with single spaces between its words and none around them, however it was written: two names
+// that read alike are one.
+func Spaced(text string) string { return strings.Join(strings.Fields(text), " ") }
+
 // Same reports whether two texts are one but for the case of the letters A to Z.
 func Same(a, b string) bool { return len(a) == len(b) && Fold(a) == Fold(b) }

@@ -30,6 +30,15 @@ func TestOnlyLettersOfASCIIAreComparedWithoutCase(t *testing.T) {
 	}
 }
 
+func TestNamesHaveSingleSpacesBetweenTheirWords(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"Clerk of Works", " Clerk of Works", "Clerk of Works ", "Clerk  of\u00a0Works", "Clerk of\u2003Works"} {
+		if got := ident.Spaced(text); got != "Clerk of Works" {
+			t.Errorf("%+q is %+q", text, got)
+		}
+	}
+}
+
 func TestLoginIDsAreASCIIWithoutSpaces(t *testing.T) {
 	t.Parallel()
 	for text, folded := range map[string]string{

@@ -9,6 +9,7 @@ import (
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
 	"bankgraph/core/given"
+	"bankgraph/core/ident"
 	"bankgraph/core/money"
 )
 
@@ -50,6 +51,7 @@ func (d *Draft) check(making bool) error {
 	if !making && !d.Name.Given && !d.Description.Given && !d.ExternalReferenceID.Given && !d.Applications.Given {
 		c.Fail("body", fault.Required, "must change something")
 	}
+	d.Name.Value = ident.Spaced(d.Name.Value)
 	c.Given("name", d.Name, making)
 	c.Pattern("name", d.Name.Value, names, "must be made of letters, digits and spaces")
 	c.AtMost("name", d.Name.Value, 100)

@@ -178,7 +178,7 @@ func TestANameIsTakenWithinItsCustomerOnly(t *testing.T) {
 		of   *customers.Customer
 		name string
 		want error
-	}{{one, "Clerk", nil}, {one, "cLERK", roles.ErrTaken}, {other, "Clerk", nil}} {
+	}{{one, "Clerk", nil}, {one, "cLERK", roles.ErrTaken}, {one, " Clerk  ", roles.ErrTaken}, {other, "Clerk", nil}} {
 		if _, err := bank.Roles.Create(bank.Staff(), check.of.UID, draft(check.name), changes.Terms{}); !errors.Is(err, check.want) {
 			t.Errorf("%s: %v, want %v", check.name, err, check.want)
 		}
@@ -231,6 +231,12 @@ func TestNobodyChangesARoleOfTheirOwn(t *testing.T) {
 		_, err := bank.Roles.Change(bank.Person(person, access.All...), bank.Self.UID, uid, roles.Draft{Description: given.Of("x")}, changes.Terms{})
 		if !errors.Is(err, want) {
 			t.Errorf("%v, want %v", err, want)
+		}
+		program, _ := access.Require(bank.Staff())
+		program.Responsible = person.UID.UUID
+		_, err = bank.Roles.Change(access.With(t.Context(), program), bank.Self.UID, uid, roles.Draft{Description: given.Of("y")}, changes.Terms{})
+		if !errors.Is(err, want) {
+			t.Errorf("by a program that the person answers for: %v, want %v", err, want)
 		}
 	}
 }

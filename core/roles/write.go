@@ -176,17 +176,18 @@ func (r *Role) grantable(caller access.Caller) error {
 }
 
 // changeableTx tells whether the caller can change a role: what the bank made for a customer is the bank's to change,
-// and a person's own rights are for others to change.
+// and a person's own rights are for others to change, also by a program that the person answers for.
 func (s *Service) changeableTx(ctx context.Context, tx *changes.Tx, r *Role) error {
 	if r.Owner == OwnerBank && tx.Caller.Reach != access.OfBank {
 		return ErrBanks
 	}
-	if tx.Caller.User == uuid.Nil {
+	person := tx.Caller.Accountable().Person
+	if person == uuid.Nil {
 		return nil
 	}
 	var own bool
 	err := tx.NewRaw(`SELECT EXISTS (SELECT FROM user_roles WHERE tenant = ? AND customer = ? AND role_uid = ? AND user_uid = ?)`,
-		r.Tenant, r.Customer, r.UID, tx.Caller.User).Scan(ctx, &own)
+		r.Tenant, r.Customer, r.UID, person).Scan(ctx, &own)
 	if err == nil && own {
 		return ErrOwn
 	}

@@ -13,7 +13,7 @@ import (
 
 // furnishTx writes what a draft gives into a person, and sees to it that the rights are the caller's to give.
 func (s *Service) furnishTx(ctx context.Context, tx *changes.Tx, p *person, draft Draft) error {
-	if (draft.RoleNames.Given || draft.Limits.Given) && tx.Caller.User == p.UID.UUID {
+	if (draft.RoleNames.Given || draft.Limits.Given) && tx.Caller.Accountable().Person == p.UID.UUID {
 		return ErrOwnRights
 	}
 	was := &person{User: p.User, Roles: p.Roles, roles: p.roles}

@@ -465,12 +465,18 @@ func TestNobodyChangesTheirOwnRightsOrSuspendsThemself(t *testing.T) {
 	r := bank.Role(bank.Self, paying)
 	u, other := bank.User(bank.Self, []*roles.Role{r}), bank.User(bank.Self, []*roles.Role{r})
 	me := bank.Person(u, access.All...)
+	caller, _ := access.Require(bank.Staff())
+	caller.Responsible = u.UID.UUID
+	program := access.With(t.Context(), caller)
 	for name, d := range map[string]users.Draft{"roles": {RoleNames: names(r)}, "limits": {Limits: limits("Payments")}} {
 		if _, err := bank.Users.Change(me, bank.Self.UID, u.UID, d, changes.Terms{}); !errors.Is(err, users.ErrOwnRights) {
 			t.Errorf("own %s: %v", name, err)
 		}
 		if _, err := bank.Users.Change(me, bank.Self.UID, other.UID, d, changes.Terms{}); err != nil {
 			t.Errorf("another's %s: %v", name, err)
+		}
+		if _, err := bank.Users.Change(program, bank.Self.UID, u.UID, d, changes.Terms{}); !errors.Is(err, users.ErrOwnRights) {
+			t.Errorf("own %s by a program that they answer for: %v", name, err)
 		}
 	}
 	if _, err := bank.Users.Change(me, bank.Self.UID, u.UID, users.Draft{Department: given.Of("Audit")}, changes.Terms{}); err != nil {

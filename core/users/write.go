@@ -205,7 +205,7 @@ func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 func (s *Service) activateTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
 	return saved(s.lifecycle().Modify(ctx, tx, at, func(_, p *person) (err error) {
 		switch {
-		case tx.Caller.User == p.UID.UUID:
+		case tx.Caller.Accountable().Person == p.UID.UUID:
 			return ErrOwnAccess
 		case p.Status == Pending && p.beyond(tx.Caller): // the first time gives what the roles grant
 			return ErrBeyond

@@ -6,9 +6,12 @@ CREATE FUNCTION name_words(bank bigint, name text) RETURNS tsvector LANGUAGE sql
     to_tsvector('simple', translate(name, '!"#$%&''()*+,-./:;<=>?@[\]^_`{|}~', repeat(' ', 32))))) AS word));
 --bun:split
 -- What finds a name: each word of the search begins one of the name's. The search is parsed as names are, so every name is
--- found by itself. Without a word it is NULL, which finds nothing.
+-- found by itself. What a longer word of the search says too is left out: each is looked for by itself. Without a word it is
+-- NULL, which finds nothing.
 CREATE FUNCTION name_search(bank bigint, words text) RETURNS tsquery LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-  RETURN (SELECT string_agg('''' || word || ''':*', ' & ')::tsquery FROM unnest(tsvector_to_array(name_words(bank, words))) AS word);
+  RETURN (WITH asked AS (SELECT unnest(tsvector_to_array(name_words(bank, words))) AS word)
+    SELECT string_agg('''' || word || ''':*', ' & ')::tsquery FROM asked
+    WHERE NOT EXISTS (SELECT FROM asked AS longer WHERE longer.word <> asked.word AND starts_with(longer.word, asked.word)));
 --bun:split
 CREATE INDEX customers_name_words ON customers USING gin (name_words(tenant, legal_name));
 --bun:split

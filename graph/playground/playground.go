@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 )
 
 // Path is where the page must be mounted: the bundle names its files by it.
@@ -109,12 +110,27 @@ func serveFile(w http.ResponseWriter, r *http.Request, name string) {
 		_, _ = w.Write(packed)
 		return
 	}
-	plain, err := gzip.NewReader(bytes.NewReader(packed))
+	plain, err := unpack(name, packed)
 	if err != nil {
 		http.Error(w, "broken bundle", http.StatusInternalServerError)
 		return
 	}
-	_, _ = io.Copy(w, plain)
+	header.Set("Content-Length", fmt.Sprint(len(plain)))
+	_, _ = w.Write(plain)
+}
+
+var unpacked sync.Map // by name, func() ([]byte, error)
+
+// unpack is done once for each file: it is work, and everybody may ask, also for the header alone.
+func unpack(name string, packed []byte) ([]byte, error) {
+	known, _ := unpacked.LoadOrStore(name, sync.OnceValues(func() ([]byte, error) {
+		from, err := gzip.NewReader(bytes.NewReader(packed))
+		if err != nil {
+			return nil, err
+		}
+		return io.ReadAll(from)
+	}))
+	return known.(func() ([]byte, error))()
 }
 
 // contentType does not ask the machine's own table, which differs from one to the next.

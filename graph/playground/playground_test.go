@@ -122,6 +122,9 @@ func TestFilesOfThePageAreCachedForEver(t *testing.T) {
 		if plain.Header.Get("Content-Encoding") != "" || body(t, plain) != string(want) {
 			t.Errorf("%s: a client without gzip gets other bytes", file[1])
 		}
+		if length := plain.Header.Get("Content-Length"); length != fmt.Sprint(len(want)) { // known: it was unpacked before, not on the way
+			t.Errorf("%s: %q bytes are announced, there are %d", file[1], length, len(want))
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -33,6 +34,7 @@ type file struct {
 	contentType string
 	content     []byte
 	gzipped     bool
+	unpacked    func() ([]byte, error) // of one that lies gzipped; once, as it is work that everybody may ask for
 	tag         string
 }
 
@@ -106,7 +108,9 @@ func load() map[string]file {
 			}
 			name, gzipped := strings.CutSuffix(entry.Name(), ".gz")
 			one := plain(contentType(name), content)
-			one.gzipped = gzipped
+			if one.gzipped = gzipped; gzipped {
+				one.unpacked = sync.OnceValues(func() ([]byte, error) { return unpack(content) })
+			}
 			files["/docs/"+name] = one
 		}
 	}
@@ -117,6 +121,14 @@ func plain(contentType string, content []byte) file {
 	return file{contentType: contentType, content: content, tag: fmt.Sprintf(`"%x"`, sha256.Sum256(content))}
 }
 
+func unpack(content []byte) ([]byte, error) {
+	from, err := gzip.NewReader(bytes.NewReader(content))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(from)
+}
+
 // serve lets the browser keep the file and ask whether it is still the same one.
 func (f file) serve(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
@@ -124,12 +136,12 @@ func (f file) serve(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cache-Control", "no-cache")
 	header.Set("Vary", "Accept-Encoding")
 	if f.gzipped && !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		unpacked, err := gzip.NewReader(bytes.NewReader(f.content))
+		unpacked, err := f.unpacked()
 		if err != nil {
 			http.Error(w, "broken file", http.StatusInternalServerError)
 			return
 		}
-		_, _ = io.Copy(w, unpacked) // the reader has gone: nobody to tell
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(unpacked))
 		return
 	}
 	if f.gzipped {
