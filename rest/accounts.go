@@ -7,8 +7,8 @@ import (
 	"bankgraph/core/customers"
 )
 
-// searchAccountsG1 answers the one object where an account number is given, and an array otherwise: the
-// walkthrough of the contract (section 1) reads the UID from data.accountUID.
+// searchAccountsG1 answers the one object where an account number is given, and an array otherwise: a
+// published walkthrough reads the UID from data.accountUID (rest/CONTRACT.md, account search).
 func (a *api) searchAccountsG1(r *http.Request) (answer, error) {
 	q := read(r)
 	customer := inPath(q, "customerUID", customers.ParseUID)

@@ -16,7 +16,7 @@ import (
 	"bankgraph/core/seal"
 )
 
-// UID is an account's number in the bank's books (contract: accountUID). Contacts share the sequence.
+// UID is an account's number in the bank's books, partners' accountUID. Contacts share the sequence.
 type UID int64
 
 func (u UID) String() string { return strconv.FormatInt(int64(u), 10) }
@@ -69,7 +69,7 @@ const (
 // SubTypes are all of them.
 var SubTypes = []SubType{Checking, Savings, HealthSavings, CD, MoneyMarket, Pseudo, CreditCard, Heloc, LineOfCredit}
 
-// formerSubTypes are spellings that older interfaces use (contract, section 2.6).
+// formerSubTypes are spellings that older interfaces use (rest/CONTRACT.md, account words).
 var formerSubTypes = map[string]SubType{
 	"saving": Savings, "psuedo": Pseudo, "hsa": HealthSavings, "moneymarket": MoneyMarket, "lineofcredit": LineOfCredit,
 }
@@ -160,7 +160,7 @@ const (
 	ExternalTokenColumn = "accounts.external_token"
 )
 
-// Account is one bank account (contract, section 2.6). Amounts are minor units of Currency.
+// Account is one bank account (rest/CONTRACT.md, account answers). Amounts are minor units of Currency.
 type Account struct {
 	bun.BaseModel `bun:"table:accounts,alias:a" json:"-"`
 

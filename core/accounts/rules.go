@@ -13,7 +13,7 @@ var fitting = map[Type][]SubType{
 	Loan:    {CreditCard, Heloc, LineOfCredit},
 }
 
-// rules are what must hold between the fields of an account (contract, accounts 7).
+// rules are what must hold between the fields of an account (rest/CONTRACT.md, account rules).
 var rules = []struct {
 	field   string
 	problem fault.Problem

@@ -8,7 +8,7 @@ import (
 	"bankgraph/core/fault"
 )
 
-// AccountNumber demands letters and digits, at most 35, not all zeros (contract, customer-enums 3).
+// AccountNumber demands letters and digits, at most 35, not all zeros (rest/CONTRACT.md, account numbers).
 func (c *Fields) AccountNumber(field, value string) {
 	c.demand(len(value) <= 35, field, value, fault.Max, "an account number has at most 35 characters")
 	c.demand(alphanumeric(value), field, value, fault.Malformed, "an account number is letters and digits")
@@ -25,8 +25,8 @@ func (c *Fields) TaxID(field, value string, most int) {
 	c.demand(strings.Trim(value, "0-") != "", field, value, fault.AllZero, "must not be all zeros")
 }
 
-// ACHCompanyID demands the 10 digits by which an originator is known in ACH (contract, customers 3.3).
-// That of an account is any 10 characters at most (accounts 3.1): use AtMost and Alphanumeric.
+// ACHCompanyID demands the 10 digits by which an originator is known in ACH (rest/CONTRACT.md, sizes).
+// That of an account is any 10 characters at most: use AtMost and Alphanumeric.
 func (c *Fields) ACHCompanyID(field, value string) {
 	c.Digits(field, value)
 	c.demand(len(value) == 10, field, value, fault.Exact, "must have exactly 10 digits")
@@ -35,8 +35,8 @@ func (c *Fields) ACHCompanyID(field, value string) {
 
 var lei = regexp.MustCompile(`^[A-Z0-9]{4}00[A-Z0-9]{12}[0-9]{2}$`)
 
-// LEI demands a legal entity identifier: the pattern of the contract (customers 3.1), in upper case, with
-// right check digits (ISO 17442).
+// LEI demands a legal entity identifier: the published pattern (rest/CONTRACT.md, lei), in upper case,
+// with right check digits (ISO 17442).
 func (c *Fields) LEI(field, value string) {
 	c.Pattern(field, value, lei, "must be a legal entity identifier of 20 characters")
 	c.demand(mod97(value) == 1, field, value, fault.Malformed, "must be a legal entity identifier with right check digits")
