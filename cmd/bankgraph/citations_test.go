@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// Comments cite documents of this repository, such as (core/README.md, P2; promises: why): the file, counted from
-// the root, and after a comma headings of it, or first cells of rows of its tables. What they rest on can be
-// found in seconds that way, and stays found.
+// Comments cite documents of this repository, such as (core/README.md, P2; promises: why): the file, counted
+// from the root, and after a comma headings of it, or first cells of rows of its tables. So what they rest on
+// is found in seconds.
 
 // root is where citations are counted from.
 const root = "../.."
@@ -30,12 +30,10 @@ var (
 func TestEveryCitationLeadsSomewhere(t *testing.T) {
 	t.Parallel()
 	all, documents := 0, documents{}
-	for path, texts := range commented(t) {
-		for _, text := range texts {
-			all += len(cited.FindAllString(text, -1))
-			for _, wrong := range documents.wrong(path, text) {
-				t.Errorf("%s: %s", path, wrong)
-			}
+	for _, c := range comments(t) {
+		all += len(cited.FindAllString(c.text, -1))
+		for _, wrong := range documents.wrong(c.file, c.text) {
+			t.Errorf("%s:%d: %s", c.file, c.line, wrong)
 		}
 	}
 	if all < 100 {
@@ -46,15 +44,17 @@ func TestEveryCitationLeadsSomewhere(t *testing.T) {
 func TestACitationOfNothingIsFound(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"It is law (rest/CONTRACT.md, account rules).":       "",
-		"It is law (rest/CONTRACT.md, PG1; Account Rules).":  "",
-		"It is law (rest/CONTRACT.md, sizes: 255).":          "",
-		"It stands in README.md, which all know.":            "",
-		"As RFC 6749, section 5.1 has it.":                   "",
-		"It is law (rest/CONTRACT.md, account laws).":        "rest/CONTRACT.md has no heading and no row account laws",
-		"It is law (rest/CONTRACT.md, PG1; account laws).":   "rest/CONTRACT.md has no heading and no row account laws",
-		"It is law (rest/CONTRACT.md, customerUID).":         "rest/CONTRACT.md has several rows customerUID",
-		"It is law (rest/LAW.md, account rules).":            "there is no document rest/LAW.md",
+		"It is law (rest/CONTRACT.md, account rules).":      "",
+		"It is law (rest/CONTRACT.md, PG1; Account Rules).": "",
+		"It is law (rest/CONTRACT.md, sizes: 255).":         "",
+		"It stands in README.md, which all know.":           "",
+		"As RFC 6749, section 5.1 has it.":                  "",
+		"It is law (rest/CONTRACT.md, account laws).":       "rest/CONTRACT.md has no account laws",
+		"It is law (rest/CONTRACT.md, PG1; account laws).":  "rest/CONTRACT.md has no account laws",
+		"It is law (rest/CONTRACT.md, customerUID).":        "rest/CONTRACT.md has several customerUID",
+		"It is law (rest/LAW.md).":                          "there is no document rest/LAW.md",
+		"It is law (core.md, account rules).":               "there is no document core.md; core.md is no path from the root",
+		"It is law (../rest/CONTRACT.md, account laws).":    "../rest/CONTRACT.md is no path from the root",
 		"See design.md.":                                     "there is no document design.md",
 		"It is law (contract, accounts 7).":                  "cites a text that is not here: (contract,",
 		"It is law (contract: accountUID).":                  "cites a text that is not here: (contract:",
@@ -113,6 +113,7 @@ func (d documents) wrong(file, text string) (all []string) {
 	for _, found := range cited.FindAllStringSubmatch(text, -1) {
 		document := d.of(found[1])
 		if document == nil {
+			all = append(all, found[1]+" is no path from the root")
 			continue
 		}
 		names, _, _ := strings.Cut(found[2], ":")
@@ -140,8 +141,11 @@ func (d documents) of(path string) *places {
 	for i, line := range lines {
 		if heading, is := headingOf(line); is {
 			p.headings[plain(heading)]++
-		} else if head := i+1 < len(lines) && strings.HasPrefix(lines[i+1], "|--"); !head && strings.HasPrefix(line, "| ") {
-			cell, _, _ := strings.Cut(line[2:], " |")
+			continue
+		}
+		titles := i+1 < len(lines) && strings.HasPrefix(lines[i+1], "|--")
+		if row, is := strings.CutPrefix(line, "| "); is && !titles {
+			cell, _, _ := strings.Cut(row, " |")
 			p.rows[plain(cell)]++
 		}
 	}
@@ -155,12 +159,10 @@ func (p *places) lack(name string) string {
 	switch {
 	case headings == 1 || headings == 0 && rows == 1:
 		return ""
-	case headings > 1:
-		return " has several headings " + name
-	case rows > 1:
-		return " has several rows " + name
+	case headings+rows > 0:
+		return " has several " + name
 	}
-	return " has no heading and no row " + name
+	return " has no " + name
 }
 
 // plain is a name without marks and letter case.
@@ -196,24 +198,30 @@ func anchors(text string) (all []string) {
 	return all
 }
 
-// commented are the comments of Go files, and other texts as a whole.
-func commented(t *testing.T) map[string][]string {
+// comment is one of a Go file, or another text as a whole.
+type comment struct {
+	file string
+	line int
+	text string
+}
+
+func comments(t *testing.T) (all []comment) {
 	t.Helper()
-	all := map[string][]string{}
-	for path, text := range texts(t, ".sql", ".graphqls", ".md") {
+	for file, text := range texts(t, ".sql", ".graphqls", ".md") {
 		var lines []string
 		for line := range strings.Lines(text) {
 			lines = append(lines, strings.TrimLeft(line, " \t-#"))
 		}
-		all[path] = []string{strings.Join(lines, "")}
+		all = append(all, comment{file, 1, strings.Join(lines, "")})
 	}
-	for path, text := range texts(t, ".go") {
-		file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.ParseComments|parser.SkipObjectResolution)
+	for file, text := range texts(t, ".go") {
+		files := token.NewFileSet()
+		parsed, err := parser.ParseFile(files, file, text, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, group := range file.Comments {
-			all[path] = append(all[path], group.Text())
+		for _, group := range parsed.Comments {
+			all = append(all, comment{file, files.Position(group.Pos()).Line, group.Text()})
 		}
 	}
 	return all
@@ -227,7 +235,7 @@ func texts(t *testing.T, endings ...string) map[string]string {
 		if err != nil {
 			return err
 		}
-		if name := entry.Name(); entry.IsDir() && (name == ".git" || name == ".cache" || name == "node_modules" || name == "testdata") {
+		if entry.IsDir() && slices.Contains([]string{".git", ".cache", "node_modules", "testdata"}, entry.Name()) {
 			return filepath.SkipDir
 		}
 		if entry.IsDir() || !slices.Contains(endings, filepath.Ext(path)) {

@@ -122,8 +122,8 @@ const (
 	External     SystemOfRecord = "External"
 )
 
-// SystemsOfRecord are all of them. The contract publishes the last two for what partners open; the first is the bank's
-// own ledger.
+// SystemsOfRecord are all of them (rest/CONTRACT.md, account words). The last two are published for what
+// partners open; the first is the bank's own ledger.
 var SystemsOfRecord = []SystemOfRecord{InternalCore, OtherCore, External}
 
 // ParseSystemOfRecord reads where an account is kept without regard to letter case. The bank's own core may be called by
@@ -275,7 +275,8 @@ func (a *Account) Balances() *Balances {
 	}
 }
 
-// AvailableStatus is the contract's word for what can be spent: NSF (not sufficient funds) or Available.
+// AvailableStatus is the published word for what can be spent: NSF (not sufficient funds) or Available
+// (rest/CONTRACT.md, account words).
 func (b *Balances) AvailableStatus() string {
 	if b.Available.Minor <= 0 {
 		return "NSF"

@@ -6,8 +6,8 @@ import (
 	"bankgraph/core/fault"
 )
 
-// fitting are the products of each type. Health Savings Account stands in neither list of the contract: it holds the
-// customer's money.
+// fitting are the products of each type. Health Savings Account stands in neither published list: it holds
+// the customer's money (rest/CONTRACT.md, account rules).
 var fitting = map[Type][]SubType{
 	Deposit: {Checking, Savings, HealthSavings, CD, MoneyMarket, Pseudo},
 	Loan:    {CreditCard, Heloc, LineOfCredit},

@@ -68,7 +68,7 @@ const (
 	Monthly FrequencyType = "Monthly"
 )
 
-// Weekday is a day of the week, as the contract writes it.
+// Weekday is a day of the week, as partners write it (rest/CONTRACT.md, sweeps).
 type Weekday string
 
 const (

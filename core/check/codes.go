@@ -17,8 +17,8 @@ func (c *Fields) AccountNumber(field, value string) {
 
 var taxID = regexp.MustCompile(`^[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*$`)
 
-// TaxID demands letters and digits, at most so many characters, with hyphens between them. The contract publishes no
-// more, as tax ids of other countries than the United States are taken too.
+// TaxID demands letters and digits, at most so many characters, with hyphens between them. No more is
+// published (rest/CONTRACT.md, taxId), as tax ids of other countries than the United States are taken too.
 func (c *Fields) TaxID(field, value string, most int) {
 	c.AtMost(field, value, most)
 	c.Pattern(field, value, taxID, "must be made of letters, digits and hyphens between them")

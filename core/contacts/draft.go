@@ -145,7 +145,7 @@ func (d *Draft) check(c *check.Fields, adding bool) {
 // mostReporting is how many regulatory entries one contact may have: every list of contacts shows them all.
 const mostReporting = 100
 
-// texts are the fields that are plain text, in the order of the contract.
+// texts are the fields that are plain text, in the published order.
 func (d *Draft) texts() []struct {
 	field string
 	value given.Text

@@ -39,7 +39,7 @@ func ParseUID(field, text string) (UID, error) {
 	return UID(n), nil
 }
 
-// Type is the kind of entity, in the contract's words.
+// Type is the kind of entity, in the published words.
 type Type string
 
 const (
@@ -231,7 +231,7 @@ func looser(now, was Cents) bool { return was > 0 && (now > was || now == 0) }
 // DualForFees tells whether fee tiers need a second person.
 func (a AccessSettings) DualForFees() bool { return a.FeeTierForApproval }
 
-// Cents are hundredths of the bank's currency, the contract's two decimals: 0 to 999999999.99.
+// Cents are hundredths of the bank's currency, 0 to 999999999.99 (rest/CONTRACT.md, sizes).
 type Cents int64
 
 // Amount is the decimal form.

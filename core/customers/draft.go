@@ -184,8 +184,8 @@ func (d *Draft) longestTaxID() int {
 	return 10
 }
 
-// phone is a telephone number in E.164 where it is one of a known plan. The contract asks no more than a length, so
-// others stay as they are written.
+// phone is a telephone number in E.164 where it is one of a known plan. No more than a length is published
+// (rest/CONTRACT.md, phone numbers), so others stay as they are written.
 func phone(text string) string {
 	if number := check.Of("customer").Phone("phoneNumber", text, "US"); number != "" {
 		return number
