@@ -93,6 +93,20 @@ func TestEveryLinkOfADocumentLeadsSomewhere(t *testing.T) {
 	}
 }
 
+// Operators look up what bankgraph proof names.
+func TestEveryInvariantThatIsProvenIsExplained(t *testing.T) {
+	t.Parallel()
+	proven := regexp.MustCompile(`\{"(I\d+)", "`).FindAllStringSubmatch(read(t, root+"/core/ledger/prove.go"), -1)
+	if len(proven) < 7 {
+		t.Errorf("found only %d invariants", len(proven))
+	}
+	for _, invariant := range proven {
+		if why := (documents{}).of("core/README.md").lack(invariant[1]); why != "" {
+			t.Errorf("core/README.md%s", why)
+		}
+	}
+}
+
 // documents are what can be cited of the documents that were cited so far, by their paths.
 type documents map[string]*places
 
