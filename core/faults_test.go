@@ -22,8 +22,8 @@ import (
 	"bankgraph/db/dbtest/faults"
 )
 
-// Promise P3 (reliability, section 1): whatever goes wrong at whichever statement of a write, nothing is half done, the
-// caller learns that the bank could not answer, and the same key repeated has exactly one effect.
+// The promise (core/README.md, P3): whatever goes wrong at whichever statement of a write, nothing is half
+// done, the caller learns that the bank could not answer, and the same key repeated has exactly one effect.
 
 // wrongs are what goes wrong at a statement.
 var wrongs = func() (all []faults.Fault) {
@@ -193,7 +193,7 @@ func (tr *trial) strike(k int, statement string, f faults.Fault, effect map[stri
 	look(t, b).holds(t, at, before, effect)
 }
 
-// judge tells what is wrong with an answer to a fault (reliability, section 3.3).
+// judge tells what is wrong with an answer to a fault (core/README.md, faults of the database).
 func judge(statement string, f faults.Fault, err error, done bool) string {
 	lost := f.Cut || f.State == "57P01"
 	switch {

@@ -20,7 +20,7 @@ import (
 	"bankgraph/core/customers"
 )
 
-// nullable are the members that the published schemas let be null (contract, accounts 4.4, and the envelopes).
+// nullable are the members that the published schemas let be null (rest/CONTRACT.md, what answers leave out).
 var nullable = []string{"reason", "externalAccount", "balanceType", "achCompanyId", "code", "message", "data"}
 
 func TestOnlyWhatIsPublishedSoIsNull(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"bankgraph/core/customers"
 )
 
-// searchAccountsG1 answers the one object where an account number is given, and an array otherwise: the
-// walkthrough of the contract (section 1) reads the UID from data.accountUID.
+// searchAccountsG1 answers the one object where an account number is given, and an array otherwise: a
+// published walkthrough reads the UID from data.accountUID (rest/CONTRACT.md, account search).
 func (a *api) searchAccountsG1(r *http.Request) (answer, error) {
 	q := read(r)
 	customer := inPath(q, "customerUID", customers.ParseUID)
@@ -78,7 +78,7 @@ func (a *api) searchAccounts(q *reader, of customers.UID, by accounts.Search, n 
 	return list(found.Items, found.Total, sheet, view), err
 }
 
-// findAccountG1 has page and limit in the contract too; they mean nothing for one account and are not read.
+// findAccountG1 does not read page and limit, which are published too (rest/CONTRACT.md, account search).
 func (a *api) findAccountG1(r *http.Request) (answer, error) { return a.findAccount(r, accountG1Of) }
 
 func (a *api) findAccountV2(r *http.Request) (answer, error) { return a.findAccount(r, accountV2Of) }

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// An action asks for a text of each kind (contract, accounts 3.3); what is refused leaves the account as it is.
+// An action asks for a text of each kind (rest/CONTRACT.md, account actions); what is refused leaves the
+// account as it is.
 func TestAnActionOnAnAccountNamesWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

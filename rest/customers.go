@@ -10,7 +10,8 @@ import (
 	"bankgraph/db"
 )
 
-// searchCustomersG1 writes its parameters as the contract does; the case of v2 is also accepted.
+// searchCustomersG1 writes its parameters as they are published; the case of v2 is also accepted
+// (rest/CONTRACT.md, customer search).
 func (a *api) searchCustomersG1(r *http.Request) (answer, error) {
 	q := read(r)
 	by := customers.Search{

@@ -33,8 +33,8 @@ func (d dialect) says(phrase string) dialect {
 	return d
 }
 
-// updates returns the dialect of an account update, which has a code of its own for the server's failures (contract,
-// section 7).
+// updates returns the dialect of an account update, which has a code of its own for the server's failures
+// (rest/CONTRACT.md, API901).
 func (d dialect) updates() dialect {
 	d.lines = append([]line{{kind: fault.Internal, status: http.StatusInternalServerError, code: notAuthorized}}, d.lines...)
 	return d
@@ -124,13 +124,13 @@ func problemOf(f *fault.Fault) fault.Problem {
 var places = regexp.MustCompile(`\[\d+\]`)
 
 const (
-	serverFailure = "API900" // contract, section 7
+	serverFailure = "API900" // (rest/CONTRACT.md, failures of the server)
 	notAuthorized = "API901"
 )
 
 // table completes the lines of an area: what is particular to it, what all areas share, and its own code for
-// everything else that is wrong with a request. Absent and foreign things answer 400, not 404 (contract,
-// section 7), and both in the same words.
+// everything else that is wrong with a request. Absent and foreign things answer 400, not 404, and both in
+// the same words (rest/CONTRACT.md, absent and foreign things).
 func table(area, denied string, particular ...line) []line {
 	return append(particular, []line{
 		{is: customers.ErrOutOfScope, status: http.StatusBadRequest, code: area, as: customers.ErrNotFound},
@@ -148,8 +148,8 @@ func table(area, denied string, particular ...line) []line {
 	}...)
 }
 
-// The dialects. Envelope names (C1 …) and codes are those of the contract, which knows a code of its own for a
-// denied permission only for the lookup: elsewhere it is API901, not authorized.
+// The dialects. Envelopes have names, C1 to C10 (rest/CONTRACT.md, envelopes). A denied permission has a code
+// of its own only at the lookup: elsewhere it is API901, not authorized.
 var (
 	customerLines = table("CUST001", notAuthorized)
 	contactLines  = table("CUST001", notAuthorized,
@@ -212,7 +212,8 @@ var (
 		line{field: "entryType", problem: fault.Required, status: http.StatusBadRequest, code: "CUSTOMERLIMIT_ENTRYTYPE_REQUIRED"},
 		line{field: "entryType", status: http.StatusBadRequest, code: "CUSTOMERLIMIT_ENTRYTYPE_INVALID"})...)}
 
-	// The update has a code of its own for what is the bank's fault, and answers 400 with it (contract, limits 3).
+	// The update has a code of its own for what is the bank's fault, and answers 400 with it
+	// (rest/CONTRACT.md, failures of the server).
 	limitUpdateV1 = dialect{success: bare, failure: failureC4, lines: table("CUSTOMERLIMIT_INVALID_REQUEST", notAuthorized, append(limitLines,
 		line{is: customers.ErrInactive, status: http.StatusBadRequest, code: "CUSTOMER_CUSTOMERID_STATUS"},
 		line{is: limits.ErrProcessingOrg, status: http.StatusBadRequest, code: "CUSTOMER_CUSTOMERID_NOTALLOWED"},
@@ -246,7 +247,7 @@ var (
 		line{field: "approvalLimit", status: http.StatusBadRequest, code: "SIG_APPROVALLIMIT_INVALID"})}
 
 	// Users and roles answer a message only. A customer that is not tied to the token's legal entity is 403, whether
-	// there is one or not; what is not the customer's is 404 (contract, users and roles 6).
+	// there is one or not; what is not the customer's is 404 (rest/CONTRACT.md, absent and foreign things).
 	peopleV1 = dialect{success: successPG2, failure: failureC3, lines: table("", notAuthorized,
 		line{is: customers.ErrNotFound, status: http.StatusForbidden, as: customers.ErrOutOfScope},
 		line{is: customers.ErrOutOfScope, status: http.StatusForbidden},
@@ -306,7 +307,7 @@ func (l line) message(f *fault.Fault) string {
 // bare answers the data as it is.
 func bare(said answer) any { return said.data }
 
-// successPG2 is bare too, with the pages of a list beside its data (contract, paging style PG2).
+// successPG2 is bare too, with the pages of a list beside its data (rest/CONTRACT.md, PG2).
 func successPG2(said answer) any {
 	if said.pages == nil {
 		return said.data
@@ -356,7 +357,8 @@ type envelopeC3 struct {
 	Message string `json:"message"`
 }
 
-// failureC4or6 is C4 for what is wrong with a request and C6 for everything else (contract, signatories).
+// failureC4or6 is C4 for what is wrong with a request and C6 for everything else (rest/CONTRACT.md, signatory
+// bodies).
 func failureC4or6(phrase string, all []told) any {
 	if all[0].status == http.StatusBadRequest {
 		return failureC4(phrase, all)

@@ -7,8 +7,8 @@ import (
 	"bankgraph/core/given"
 )
 
-// customerDraftV2 reads the body of a create and of a partial update (contract, customers 3.1 and 3.2). The names that
-// answers have are accepted too.
+// customerDraftV2 reads the body of a create and of a partial update (rest/CONTRACT.md, new customer;
+// customer update). The names that answers have are accepted too.
 func customerDraftV2(body fields) customers.Draft {
 	d := customerDraft(body)
 	d.SWIFTCode, d.Website = body.text("swiftCode", "swiftcode"), body.text("webSite", "website")
@@ -22,14 +22,15 @@ func customerDraftV2(body fields) customers.Draft {
 	return d
 }
 
-// newCustomerV2 is a create, which alone takes attributes (contract, customers 3.1).
+// newCustomerV2 is a create, which alone takes attributes (rest/CONTRACT.md, new customer).
 func newCustomerV2(body fields) customers.Draft {
 	d := customerDraftV2(body)
 	d.AdditionalAttributes = attributes(body)
 	return d
 }
 
-// customerChangeV2 is a partial update, which alone takes limits, in groups by application (contract, customers 3.2).
+// customerChangeV2 is a partial update, which alone takes limits, in groups by application (rest/CONTRACT.md,
+// customer update).
 func customerChangeV2(body fields) customers.Draft {
 	d := customerDraftV2(body)
 	groups, _ := body.each("limits")
@@ -45,7 +46,7 @@ func customerChangeV2(body fields) customers.Draft {
 	return d
 }
 
-// customerDraftG1 reads the bodies of the first generation (contract, customers 3.3).
+// customerDraftG1 reads the bodies of the first generation (rest/CONTRACT.md, customers of the oldest form).
 func customerDraftG1(body fields) customers.Draft {
 	d := customerDraft(body)
 	d.Oldest = true
@@ -96,7 +97,7 @@ func accessDraft(s fields) customers.AccessDraft {
 	}
 }
 
-// addressDraft reads an address (contract, customers 3.4).
+// addressDraft reads an address (rest/CONTRACT.md, addresses).
 func addressDraft(a fields) given.Address {
 	return given.Address{
 		Line1: a.text("addressLine1"), Line2: a.text("addressLine2"), City: a.text("city"), State: a.text("state"),
@@ -115,8 +116,8 @@ func attributes(body fields) []customers.Attribute {
 	})
 }
 
-// customerSaved answers a create, and an update of the first generation (contract, customers 4.1). The customerUID is
-// text in every generation.
+// customerSaved answers a create, and an update of the first generation (rest/CONTRACT.md, customer answers).
+// The customerUID is text in every generation.
 type customerSaved struct {
 	CustomerUID          customers.UID    `json:"customerUID,string"`
 	ShortName            string           `json:"shortName"`

@@ -88,7 +88,8 @@ func (f fields) yesNo(names ...string) given.Flag {
 	return given.Flag{}
 }
 
-// number reads a number as the exact decimal that it is; text of a number will do where the contract wavers between the two.
+// number reads a number as the exact decimal that it is; text of a number will do where texts waver
+// between the two (rest/CONTRACT.md, numbers).
 func (f fields) number(names ...string) given.Text {
 	used, value := f.member(names)
 	switch value := value.(type) {
@@ -104,7 +105,7 @@ func (f fields) number(names ...string) given.Text {
 	return given.Text{}
 }
 
-// address reads an address of customers, contacts and banks (contract, customers 3.4).
+// address reads an address of customers, contacts and banks (rest/CONTRACT.md, addresses).
 func (f fields) address(names ...string) given.Address {
 	a := f.object(names...)
 	return given.Address{
@@ -191,7 +192,7 @@ func wordIn[T any](f fields, parse parser[T], names ...string) *T {
 	return parsedIn(f, parse, used, f.text(names...).Value)
 }
 
-// idIn reads the number of a thing, which callers write as a number or as text (contract, auth 4).
+// idIn reads the number of a thing, which callers write as a number or as text (rest/CONTRACT.md, ids).
 func idIn[T any](f fields, parse parser[T], names ...string) *T {
 	used, _ := f.member(names)
 	return parsedIn(f, parse, used, f.number(names...).Value)

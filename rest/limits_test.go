@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The codes of the limit update (contract, limits 3), each with a request that gets it.
+// The codes of the limit update (rest/CONTRACT.md, limit update), each with a request that gets it.
 func TestALimitUpdateNamesWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

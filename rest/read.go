@@ -199,7 +199,7 @@ func atMost(most int) parser[string] {
 	}
 }
 
-// text is what the contract allows where it names no other length.
+// text is what is allowed where no other length is published (rest/CONTRACT.md, sizes).
 var text = atMost(255)
 
 // flag reads true or false without regard to letter case.
@@ -220,7 +220,7 @@ func currency(field, text string) (money.Currency, error) {
 	return code, nil
 }
 
-// numbering is how an operation numbers its pages (contract, paging styles PG1 to PG4).
+// numbering is how an operation numbers its pages (rest/CONTRACT.md, pages).
 type numbering struct {
 	page, size  []string // the two parameters: the documented name, then those that are also accepted
 	first, last int      // the numbers of the first page and of the highest that may be asked for
@@ -237,7 +237,7 @@ var (
 	accountPagesG1 = numbering{page: []string{"page"}, size: []string{"limit"}, first: 1, last: math.MaxInt32, most: 1000, usual: 1000}
 	accountPagesV3 = numbering{page: []string{"page"}, size: []string{"limit"}, first: 1, last: math.MaxInt32, most: 1000, usual: 10}
 	signatoryPages = numbering{page: []string{"page"}, size: []string{"size"}, first: 0, last: 9999, most: 500, usual: 10}
-	// The contract names no largest size for users and roles.
+	// No largest size is published for users and roles.
 	peoplePages = numbering{page: []string{"page"}, size: []string{"size"}, first: 1, last: math.MaxInt32, most: 1000, usual: 10}
 )
 

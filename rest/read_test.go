@@ -311,7 +311,7 @@ func TestAmountsCountAsJSONMeansThem(t *testing.T) {
 	}
 }
 
-// The contract writes Debit in one place and DEBIT in another.
+// Texts write Debit in one place and DEBIT in another (rest/CONTRACT.md, entryType).
 func TestTheLimitCheckTakesWordsInAnyCase(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

@@ -3,7 +3,7 @@ package rest
 import "github.com/go-chi/chi/v5"
 
 // routes are all operations. Each line names the dialect that it answers in: envelope, statuses, codes and the
-// phrase that its failures start with. Three generations live side by side (contract, section 9).
+// phrase that its failures start with. Three generations live side by side (rest/CONTRACT.md, generations).
 func (a *api) routes(r chi.Router) {
 	// Customers.
 	r.Get("/customers", a.answer(customersG1.says("Customer search failed"), a.searchCustomersG1))
@@ -34,7 +34,8 @@ func (a *api) routes(r chi.Router) {
 	r.Put(people+"/users/{userId}", a.answer(peopleV1, a.changeUser))
 	r.Put(people+"/users/{userId}/suspend", a.answer(peopleV1, a.suspendUser))
 	r.Put(people+"/users/{userId}/activate", a.answer(peopleV1, a.activateUser))
-	// What other editions of the contract have: PATCH, which answers 200, and a path in the singular.
+	// What other texts have: PATCH, which answers 200, and a path in the singular (rest/CONTRACT.md,
+	// generations).
 	r.Patch(people+"/users/{userId}/suspend", a.answer(peopleV1, withOK(a.suspendUser)))
 	r.Patch(people+"/users/{userId}/activate", a.answer(peopleV1, withOK(a.activateUser)))
 	r.Get("/api/user-management/v1/customer/{customerId}/users/{userId}", a.answer(peopleV1, a.findUser))
@@ -42,7 +43,8 @@ func (a *api) routes(r chi.Router) {
 	r.Get(people+"/roles/search", a.answer(peopleV1, a.searchRoles))
 	r.Get(people+"/roles/{roleId}", a.answer(peopleV1, a.findRole))
 
-	// Contacts. The further retrieval of section 4.3 has no path in the contract; the v1 one is ours.
+	// Contacts. Their retrieval by contactId is published without a path (rest/CONTRACT.md, generations):
+	// this one is ours.
 	r.Get("/customers/{customerUID}/contacts", a.answer(contactsG1.says("Contact search failed"), a.searchContactsG1))
 	r.Get("/customers/{customerUID}/contacts/{contactUID}", a.answer(contactsG1.says("Contact retrieval failed"), a.findContactG1))
 	r.Get("/v2/customers/{customerUID}/contacts", a.answer(contactsV2.says("Contact search failed"), a.searchContactsV2))

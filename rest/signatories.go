@@ -7,7 +7,7 @@ import (
 	"bankgraph/core/signatories"
 )
 
-// listSignatories counts pages from zero and answers no page object (contract, paging style PG3).
+// listSignatories counts pages from zero and answers no page object (rest/CONTRACT.md, PG3).
 func (a *api) listSignatories(r *http.Request) (answer, error) {
 	q := read(r)
 	customer := inPath(q, "customerId", customers.ParseUID)

@@ -20,7 +20,7 @@ import (
 	"bankgraph/core/fault"
 )
 
-// Where each realm's token service lives (contract, section 5).
+// Where each realm's token service lives (rest/CONTRACT.md, tokens).
 const (
 	realmPath     = "/auth/realms/{tenant}"
 	tokenPath     = "/protocol/openid-connect/token"

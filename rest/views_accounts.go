@@ -9,7 +9,8 @@ import (
 	"bankgraph/core/money"
 )
 
-// formerly are the words of older generations for a sub-type (contract, section 2.6). Both misspell Pseudo.
+// formerly are the words of older generations for a sub-type (rest/CONTRACT.md, account words). Both misspell
+// Pseudo.
 var (
 	subTypesG1 = map[accounts.SubType]string{accounts.Savings: "Saving", accounts.Pseudo: "Psuedo", accounts.HealthSavings: "HSA"}
 	subTypesV2 = map[accounts.SubType]string{accounts.Pseudo: "Psuedo"}
@@ -30,7 +31,8 @@ var (
 	bankIDTypesV3 = map[accounts.BankIDType]string{accounts.NID: "NationalBankCode", accounts.BIC: "BIC"}
 )
 
-// accountG1 is an account of the first generation, in search and retrieval (contract, section 2.6).
+// accountG1 is an account of the first generation, in search and retrieval (rest/CONTRACT.md, account
+// answers).
 type accountG1 struct {
 	ExternalReferenceID    string            `json:"externalReferenceId"`
 	AccountUID             string            `json:"accountUID"`
@@ -91,7 +93,7 @@ func balanceTexts(a *accounts.Account) (ledger, available, status *string) {
 	return &l, &v, &s
 }
 
-// accountItemV2 is a row of the v2 search (contract, accounts 4.2).
+// accountItemV2 is a row of the v2 search (rest/CONTRACT.md, account answers).
 type accountItemV2 struct {
 	AccountUID          string          `json:"accountUID"`
 	AccountName         string          `json:"accountName"`
@@ -139,7 +141,7 @@ func accountItemV2Of(a *accounts.Account) any {
 }
 
 // accountV2 is what the v2 get answers. It names the same things otherwise than the search, and the UID is a
-// number (contract, accounts 4.3).
+// number (rest/CONTRACT.md, account answers).
 type accountV2 struct {
 	AccountUID             accounts.UID          `json:"accountUID"`
 	Name                   string                `json:"name"`
@@ -207,7 +209,8 @@ func accountV2Of(a *accounts.Account) any {
 	}
 }
 
-// orNull is null for absent text, where the contract publishes "string or null".
+// orNull is null for absent text, where "string or null" is published (rest/CONTRACT.md, what answers leave
+// out).
 func orNull(text string) *string {
 	if text == "" {
 		return nil
@@ -215,8 +218,9 @@ func orNull(text string) *string {
 	return &text
 }
 
-// accountV3 is an account of the third generation, in search and retrieval (contract, accounts 4.4). The
-// published item has neither accountUID nor status; without them a search result could not be used.
+// accountV3 is an account of the third generation, in search and retrieval (rest/CONTRACT.md, account
+// answers). The published item has neither accountUID nor status; without them a search result could not be
+// used.
 type accountV3 struct {
 	AccountUID             string                `json:"accountUID"`
 	AccountName            string                `json:"accountName"`
@@ -310,7 +314,7 @@ func accountV3Of(a *accounts.Account) any {
 }
 
 // featuresV3Of: where a real-time network is on, receiving and requests for payment are on with it; sending
-// counts only then (contract, accounts 7).
+// counts only then (rest/CONTRACT.md, account rules).
 func featuresV3Of(a *accounts.Account) featuresV3 {
 	fedNowSends, rtpSends := a.EnableFedNow && a.FedNowSend, a.EnableRTP && a.RTPSend
 	return featuresV3{

@@ -6,7 +6,7 @@ import (
 	"bankgraph/core/postal"
 )
 
-// contactG1 is a contact of the first generation (contract, section 2.5).
+// contactG1 is a contact of the first generation (rest/CONTRACT.md, contact answers).
 type contactG1 struct {
 	ExternalReferenceID  string                    `json:"externalReferenceId"`
 	ContactUID           string                    `json:"contactUID"`
@@ -36,7 +36,7 @@ func contactG1Of(k *contacts.Contact) any {
 }
 
 // contactV2 is a contact of the second generation: other names for the e-mail address and the notes, and the
-// kind of the account (contract, contacts 3.1 and 4.2).
+// kind of the account (rest/CONTRACT.md, contact answers).
 type contactV2 struct {
 	ContactUID           string                    `json:"contactUID"`
 	TemplateName         string                    `json:"templateName"`
@@ -81,7 +81,8 @@ func contactV2Of(k *contacts.Contact) any {
 	}
 }
 
-// contactDraftG1 reads the body of the first generation's create and update (contract, contacts 3.3).
+// contactDraftG1 reads the body of the first generation's create and update (rest/CONTRACT.md, contacts of
+// the oldest form).
 func contactDraftG1(body fields) contacts.Draft {
 	draft := contactDraft(body)
 	draft.Form = contacts.First
@@ -95,8 +96,8 @@ func contactDraftV2(body fields) contacts.Draft {
 	return draft
 }
 
-// contactDraft reads the body of a v1 create and update (contract, contacts 3.1 and 3.2). The first generation has
-// other words for the e-mail address and the notes; each generation takes both.
+// contactDraft reads the body of a v1 create and update (rest/CONTRACT.md, new contact; contact update). The
+// first generation has other words for the e-mail address and the notes; each generation takes both.
 func contactDraft(body fields) contacts.Draft {
 	bank, between, other := body.object("contactBank"), body.object("intermediaryBank"), body.object("otherInfo")
 	return contacts.Draft{
@@ -130,7 +131,7 @@ func reportingDraft(body fields) []contacts.ReportingDraft {
 // contactWordsV2 are the words of the later generations where they are not those of core.
 var contactWordsV2 = map[string]string{"emailAddress": "email", "otherInfo.beneficiaryNotes": "otherInfo.beneNotes"}
 
-// contactSaved answers a create and an update (contract, contacts 4.1).
+// contactSaved answers a create and an update (rest/CONTRACT.md, contact answers).
 type contactSaved struct {
 	CustomerContactUID string `json:"customerContactUID"`
 }

@@ -9,10 +9,11 @@ import (
 	"bankgraph/core/postal"
 )
 
-// customerG1Of: the json names of core are those of the first generation (contract, section 2.4).
+// customerG1Of: the json names of core are those of the first generation (rest/CONTRACT.md, customer
+// answers).
 func customerG1Of(c *customers.Customer) any { return c }
 
-// customerItemV2 is a row of the v2 search (contract, customers 4.2).
+// customerItemV2 is a row of the v2 search (rest/CONTRACT.md, customer answers).
 type customerItemV2 struct {
 	LegalName                string         `json:"legalName"`
 	ShortName                string         `json:"shortName"`
@@ -59,7 +60,7 @@ func customerItemV2From(c *customers.Customer) customerItemV2 {
 	}
 }
 
-// profileV2 is additionalProfileDetails of the second generation (contract, customers 5).
+// profileV2 is additionalProfileDetails of the second generation (rest/CONTRACT.md, profile details).
 type profileV2 struct {
 	SSO                       bool   `json:"sso"`
 	BillingCustomer           bool   `json:"billingCustomer"`
@@ -82,7 +83,7 @@ func profileV2Of(p customers.Profile) profileV2 {
 }
 
 // customerV2 is what the v2 get answers: a row of the search and everything that the search leaves out
-// (contract, customers 4.3).
+// (rest/CONTRACT.md, customer answers).
 type customerV2 struct {
 	customerItemV2
 	LinkedinURL                    string                   `json:"linkedinUrl"`

@@ -2,7 +2,7 @@ package rest
 
 import "bankgraph/core/fees"
 
-// feeDraft reads the body of a create and of an update (contract, limits 4).
+// feeDraft reads the body of a create and of an update (rest/CONTRACT.md, fee tiers).
 func feeDraft(body fields) fees.Draft {
 	return fees.Draft{
 		Application: body.text("application"), AccountNumber: body.text("accountNumber"), FeeTier: body.text("feeTier"),

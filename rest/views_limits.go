@@ -5,7 +5,7 @@ import (
 	"bankgraph/core/money"
 )
 
-// limitList is the answer of the limit check (contract, limits 2).
+// limitList is the answer of the limit check (rest/CONTRACT.md, limit check).
 type limitList struct {
 	Limits []limit `json:"limits"`
 }
@@ -33,7 +33,7 @@ func limitOf(l *limits.Limit) limit {
 	}
 }
 
-// limitDraft reads one item of an update's body (contract, limits 3); applicationId is not read.
+// limitDraft reads one item of an update's body (rest/CONTRACT.md, limit update); applicationId is not read.
 func limitDraft(item fields) limits.Draft {
 	return limits.Draft{Code: item.text("entityLimitId").Value, Value: item.number("entityLimitValue").Value}
 }

@@ -9,7 +9,7 @@ import (
 	"bankgraph/core/money"
 )
 
-// profileList is the answer of the customer lookup (contract, lookup 5).
+// profileList is the answer of the customer lookup (rest/CONTRACT.md, lookup).
 type profileList struct {
 	Profiles []profile `json:"profiles"`
 }

@@ -15,7 +15,7 @@ import (
 
 // What the three generations say about an account that is to be opened or changed, and what they are answered.
 
-// sharedDraft is what all generations say in the same words (contract, accounts 3).
+// sharedDraft is what all generations say in the same words (rest/CONTRACT.md, account bodies).
 func sharedDraft(body fields) accounts.Draft {
 	return accounts.Draft{
 		ExternalReferenceID: body.number("externalReferenceId"), Name: body.text("accountName"), Number: body.text("accountNumber"),
@@ -131,7 +131,8 @@ func draftV3(body fields) accounts.Draft {
 }
 
 // sending is whether an account may send over a real-time network. Former words count where the present one is absent;
-// those for receiving follow the network's master switch and change nothing (contract, accounts 3.5).
+// those for receiving follow the network's master switch and change nothing (rest/CONTRACT.md, v3 account
+// bodies).
 func sending(network fields, prefix string) given.Flag {
 	send, former := network.flag(prefix+"Send"), network.flag(prefix+"SendOrReceive")
 	network.flag(prefix + "ReceiveOnly")
@@ -142,7 +143,7 @@ func sending(network fields, prefix string) given.Flag {
 	return send
 }
 
-// required is what must be there, read as what the contract says it is.
+// required is what must be there, read as the type that is published.
 func (f fields) required(name string, as func(fields, ...string) given.Text) string {
 	value := as(f, name)
 	if f.members[name] == nil || value.Given && strings.TrimSpace(value.Value) == "" {

@@ -7,7 +7,7 @@ import (
 	"bankgraph/core/roles"
 )
 
-// roleDraft reads the body of a create (contract, users and roles 3.4).
+// roleDraft reads the body of a create (rest/CONTRACT.md, role bodies).
 func roleDraft(body fields) roles.Draft {
 	draft := roles.Draft{
 		Name: body.text("name"), Description: body.text("description"), ExternalReferenceID: body.text("externalReferenceId"),
@@ -43,7 +43,8 @@ func roleItemOf(r *roles.Role) roleItem {
 	return roleItem{ID: r.UID, Name: r.Name, Description: r.Description, LEID: r.Customer, Status: r.Status, Type: r.Type, Owner: r.Owner}
 }
 
-// role is one by itself. The contract types applications as one object although a create takes a list: it is a list.
+// role is one by itself. Its applications are published as one object although a create takes a list: they
+// are a list (rest/CONTRACT.md, role answers).
 type role struct {
 	roleItem
 	Applications []roleApplication `json:"applications"`

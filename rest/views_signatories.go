@@ -2,7 +2,7 @@ package rest
 
 import "bankgraph/core/signatories"
 
-// signatoryDraft reads the body of a create and of a partial update (contract, signatories 3).
+// signatoryDraft reads the body of a create and of a partial update (rest/CONTRACT.md, signatory bodies).
 func signatoryDraft(body fields) signatories.Draft {
 	return signatories.Draft{
 		FullName: body.text("fullName"), EmailAddress: body.text("emailAddress"), Title: body.text("title"),
@@ -29,7 +29,8 @@ type signatoryList struct {
 	Message     string      `json:"message"`
 }
 
-// signatory is one of the list. The approval limit is text here and a number in requests (contract, signatories 3).
+// signatory is one of the list. The approval limit is text here and a number in requests (rest/CONTRACT.md,
+// signatory bodies).
 type signatory struct {
 	ID            signatories.UID    `json:"id"`
 	FullName      string             `json:"fullName"`

@@ -9,7 +9,7 @@ import (
 	"bankgraph/core/money"
 )
 
-// sweepDraft reads a sweep (contract, accounts 8).
+// sweepDraft reads a sweep (rest/CONTRACT.md, sweeps).
 func sweepDraft(body fields) accounts.SweepDraft {
 	from, to, marks, frequency := body.object("sweepFrom"), body.object("sweepTo"), body.object("range"), body.object("frequency")
 	return accounts.SweepDraft{

@@ -13,8 +13,8 @@ import (
 // userMove is a way from one status of a user to another.
 type userMove func(context.Context, customers.UID, users.UID, changes.Terms) (changes.Outcome[users.Saved], error)
 
-// userDraft reads the body of an update, which knows neither login id, department nor mobile (contract, users and
-// roles 3.1).
+// userDraft reads the body of an update, which knows neither login id, department nor mobile
+// (rest/CONTRACT.md, user bodies).
 func userDraft(body fields) users.Draft {
 	return users.Draft{
 		FirstName: body.text("firstName"), LastName: body.text("lastName"), EmailAddress: body.text("email"),
@@ -59,7 +59,8 @@ type (
 	}
 )
 
-// userItem is a user in a search. The contract's item has no userId, without which nothing could follow a search.
+// userItem is a user in a search. The published item has no userId, without which nothing could follow a
+// search (rest/CONTRACT.md, user answers).
 type userItem struct {
 	UserID      users.UID    `json:"userId"`
 	LoginID     string       `json:"loginId"`
@@ -78,7 +79,8 @@ func userItemOf(u *users.Shown) userItem {
 	}
 }
 
-// user is one by itself. Its limits are its own, of all applications in one list (contract, users and roles 3.2).
+// user is one by itself. Its limits are its own, of all applications in one list (rest/CONTRACT.md, user
+// answers).
 type user struct {
 	userItem
 	RoleNames []string `json:"roleNames"`

@@ -27,7 +27,7 @@ type answer struct {
 	mark   changes.Mark // of a change, or the version of what is shown
 }
 
-// pagination is the page object of styles PG1 and PG4 (contract, section 2.2).
+// pagination is the page object of styles PG1 and PG4 (rest/CONTRACT.md, pages).
 type pagination struct {
 	TotalRecords    int64 `json:"totalRecords"`
 	ReturnedRecords int   `json:"returnedRecords"`

@@ -19,8 +19,8 @@ import (
 	"bankgraph/db/cluster"
 )
 
-// The time limits (reliability): lock 2 s < statement 5 s < request 10 s < write. A request that is
-// not wholly there in time is cut.
+// The time limits (core/README.md, time limits): lock 2 s < statement 5 s < request 10 s < write. A request
+// that is not wholly there in time is cut.
 const (
 	headerTimeout = 5 * time.Second
 	readTimeout   = 10 * time.Second

@@ -31,7 +31,7 @@ var faces = []face{
 	}},
 }
 
-// keepPromise sends many copies of each request at once and looks at what they did (reliability, promise P2).
+// keepPromise sends many copies of each request at once and looks at what they did (core/README.md, P2).
 func keepPromise(ctx context.Context, o options, b *bank) error {
 	program, err := build(ctx, b.work)
 	if err != nil {

@@ -13,7 +13,7 @@ func TestHandlersWrittenByHandAnswerTheSameBytes(t *testing.T) {
 	bench(t, "-check", "-customers", "1000")
 }
 
-// Promise P2 (reliability, section 1) in small; the figure to reach is -keys 1000 -copies 50.
+// One key, one effect (core/README.md, P2) in small; the figure to reach is -keys 1000 -copies 50.
 func TestCopiesOfARequestHaveOneEffectAndOneAnswer(t *testing.T) {
 	t.Parallel()
 	bench(t, "-customers", "50", "-keys", "40", "-copies", "25")

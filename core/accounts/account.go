@@ -16,7 +16,7 @@ import (
 	"bankgraph/core/seal"
 )
 
-// UID is an account's number in the bank's books (contract: accountUID). Contacts share the sequence.
+// UID is an account's number in the bank's books, partners' accountUID. Contacts share the sequence.
 type UID int64
 
 func (u UID) String() string { return strconv.FormatInt(int64(u), 10) }
@@ -69,7 +69,7 @@ const (
 // SubTypes are all of them.
 var SubTypes = []SubType{Checking, Savings, HealthSavings, CD, MoneyMarket, Pseudo, CreditCard, Heloc, LineOfCredit}
 
-// formerSubTypes are spellings that older interfaces use (contract, section 2.6).
+// formerSubTypes are spellings that older interfaces use (rest/CONTRACT.md, account words).
 var formerSubTypes = map[string]SubType{
 	"saving": Savings, "psuedo": Pseudo, "hsa": HealthSavings, "hsa (health saving account)": HealthSavings,
 	"moneymarket": MoneyMarket, "lineofcredit": LineOfCredit,
@@ -123,8 +123,8 @@ const (
 	External     SystemOfRecord = "External"
 )
 
-// SystemsOfRecord are all of them. The contract publishes the last two for what partners open; the first is the bank's
-// own ledger.
+// SystemsOfRecord are all of them (rest/CONTRACT.md, account words). The last two are published for what
+// partners open; the first is the bank's own ledger.
 var SystemsOfRecord = []SystemOfRecord{InternalCore, OtherCore, External}
 
 // ParseSystemOfRecord reads where an account is kept without regard to letter case. The bank's own core may be called by
@@ -161,7 +161,7 @@ const (
 	ExternalTokenColumn = "accounts.external_token"
 )
 
-// Account is one bank account (contract, section 2.6). Amounts are minor units of Currency.
+// Account is one bank account (rest/CONTRACT.md, account answers). Amounts are minor units of Currency.
 type Account struct {
 	bun.BaseModel `bun:"table:accounts,alias:a" json:"-"`
 
@@ -276,7 +276,8 @@ func (a *Account) Balances() *Balances {
 	}
 }
 
-// AvailableStatus is the contract's word for what can be spent: NSF (not sufficient funds) or Available.
+// AvailableStatus is the published word for what can be spent: NSF (not sufficient funds) or Available
+// (rest/CONTRACT.md, account words).
 func (b *Balances) AvailableStatus() string {
 	if b.Available.Minor <= 0 {
 		return "NSF"

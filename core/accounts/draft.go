@@ -12,8 +12,8 @@ import (
 	"bankgraph/core/seal"
 )
 
-// Draft is what a request says about an account (contract, accounts 3). An update changes what is given. Faults name
-// fields in the words of the newest interface.
+// Draft is what a request says about an account (rest/CONTRACT.md, account bodies). An update changes what is
+// given. Faults name fields in the words of the newest interface.
 type Draft struct {
 	ExternalReferenceID  given.Text            `json:"externalReferenceId,omitzero"`
 	Name                 given.Text            `json:"accountName,omitzero"`
@@ -45,7 +45,7 @@ type ExternalDraft struct {
 	Token    given.Text `json:"externalAuthToken,omitzero"`
 }
 
-// highest is the largest callback limit and exposure limit (contract, customer-enums 3).
+// highest is the largest callback limit and exposure limit (rest/CONTRACT.md, sizes).
 const highest = "999999999.99"
 
 // check looks at the draft of a new account, or of a change, and puts it into the form in which it is stored. What
@@ -111,7 +111,8 @@ func (d *Draft) arranged(caller access.Caller) error {
 // ErrArranged is what the bank has arranged of an account, which the customer's own people do not change.
 var ErrArranged = fault.New(fault.Denied, "account.arranged", "a customer's own people change the name, reference and note of its accounts alone")
 
-// checkRequired demands what every account has. With a type goes its sub-type (contract, accounts 7).
+// checkRequired demands what every account has. With a type goes its sub-type (rest/CONTRACT.md, account
+// rules).
 func (d *Draft) checkRequired(c *check.Fields, opening bool) {
 	c.Given("accountName", d.Name, opening)
 	c.Given("accountNumber", d.Number, opening)

@@ -130,7 +130,7 @@ func (d *FeaturesDraft) achTo(c *check.Fields, a *Account, older bool) {
 }
 
 // instantTo: the master switch brings receiving and requests for payment along; to send counts only while it is on
-// (contract, accounts 7).
+// (rest/CONTRACT.md, account rules).
 func (d *FeaturesDraft) instantTo(a *Account) {
 	d.FedNow.To(&a.EnableFedNow)
 	d.FedNowSend.To(&a.FedNowSend)

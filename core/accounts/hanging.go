@@ -63,7 +63,8 @@ func (s *Service) applyTx(ctx context.Context, tx *changes.Tx, was, a *Account, 
 	return s.movableTx(ctx, tx, was, a)
 }
 
-// offsetTx makes the first account of an ACH company id the default offset account (contract, accounts 7).
+// offsetTx makes the first account of an ACH company id the default offset account (rest/CONTRACT.md, default
+// offset account).
 func (s *Service) offsetTx(ctx context.Context, tx *changes.Tx, was, a *Account, draft Draft) error {
 	asked := draft.Features.DefaultOffset.Given || draft.Features.Offset.Given
 	if a.ACHCompanyID == "" || !a.EnableACH || a.DefaultOffset || asked || was != nil && was.ACHCompanyID == a.ACHCompanyID {

@@ -31,8 +31,8 @@ var (
 )
 
 // Lookup finds the customer behind an account number among those that the caller may see, in one round trip
-// (contract, section 4.2). With a type only accounts of that type count. A number that leads nowhere answers
-// nothing and no error, so that a foreign account looks like none.
+// (rest/CONTRACT.md, lookup). With a type only accounts of that type count. A number that leads nowhere
+// answers nothing and no error, so that a foreign account looks like none.
 func (s *Service) Lookup(ctx context.Context, number string, of Type) (*Profile, error) {
 	caller, err := mayLookUp(ctx)
 	if err != nil {

@@ -6,14 +6,14 @@ import (
 	"bankgraph/core/fault"
 )
 
-// fitting are the products of each type. Health Savings Account stands in neither list of the contract: it holds the
-// customer's money.
+// fitting are the products of each type. Health Savings Account stands in neither published list: it holds
+// the customer's money (rest/CONTRACT.md, account rules).
 var fitting = map[Type][]SubType{
 	Deposit: {Checking, Savings, HealthSavings, CD, MoneyMarket, Pseudo},
 	Loan:    {CreditCard, Heloc, LineOfCredit},
 }
 
-// rules are what must hold between the fields of an account (contract, accounts 7).
+// rules are what must hold between the fields of an account (rest/CONTRACT.md, account rules).
 var rules = []struct {
 	field   string
 	problem fault.Problem

@@ -7,7 +7,7 @@ import (
 	"bankgraph/core/fault"
 )
 
-// Action is what may be done to an account's status (contract, accounts 3.3).
+// Action is what may be done to an account's status (rest/CONTRACT.md, account actions).
 type Action string
 
 const (
@@ -25,8 +25,8 @@ func ParseAction(field, text string) (Action, error) {
 	return "", fault.Field("account", field, fault.Malformed, "must be Activate or Close")
 }
 
-// actions are the statuses that each action leads from, and the one that it leads to (contract, accounts 6). What
-// leads nowhere is final: such an account is not changed in any other way either.
+// actions are the statuses that each action leads from, and the one that it leads to (rest/CONTRACT.md,
+// account statuses). What leads nowhere is final: such an account is not changed in any other way either.
 var actions = map[Action]struct {
 	from []Status
 	to   Status

@@ -68,7 +68,7 @@ const (
 	Monthly FrequencyType = "Monthly"
 )
 
-// Weekday is a day of the week, as the contract writes it.
+// Weekday is a day of the week, as partners write it (rest/CONTRACT.md, sweeps).
 type Weekday string
 
 const (
@@ -81,8 +81,8 @@ const (
 	Sunday    Weekday = "SUNDAY"
 )
 
-// Sweep moves money of an account on certain days so that what is left in it is as wanted (contract, accounts 8).
-// Amounts are minor units of Currency, which is the account's.
+// Sweep moves money of an account on certain days so that what is left in it is as wanted (rest/CONTRACT.md,
+// sweeps). Amounts are minor units of Currency, which is the account's.
 type Sweep struct {
 	bun.BaseModel `bun:"table:sweeps,alias:w" json:"-"`
 

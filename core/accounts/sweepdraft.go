@@ -11,7 +11,8 @@ import (
 	"bankgraph/core/money"
 )
 
-// SweepDraft is what a request says about a sweep (contract, accounts 8). An update changes what is given.
+// SweepDraft is what a request says about a sweep (rest/CONTRACT.md, sweeps). An update changes what is
+// given.
 type SweepDraft struct {
 	BalanceType   *BalanceType   `json:"balanceType,omitzero"`
 	TargetBalance given.Text     `json:"targetBalance,omitzero"`

@@ -400,7 +400,7 @@ func TestChainsHoldAfterTheSigningKeyIsRotated(t *testing.T) {
 	}
 }
 
-// Rate of verification offline: reliability P18 wants 50,000 rows in a second.
+// Rate of verification offline: 50,000 rows in a second are promised (core/README.md, P18).
 func BenchmarkVerify(b *testing.B) {
 	bank := of(b, coretest.Alone(b))
 	const rows = 50_000

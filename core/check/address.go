@@ -8,10 +8,10 @@ import (
 	"bankgraph/core/postal"
 )
 
-// Address reads the postal address in a field, of which these fields are required (contract, customers 3.4:
-// addressLine1, city, countryCode, and postalCode but in the first generation). No part has more than 255
-// characters. It is returned with the country's code of two letters and the name that goes with it; without
-// a code the name gives it.
+// Address reads the postal address in a field, of which these fields are required (rest/CONTRACT.md,
+// addresses: addressLine1, city, countryCode, and postalCode but in the first generation). No part has more
+// than 255 characters. It is returned with the country's code of two letters and the name that goes with it;
+// without a code the name gives it.
 func (c *Fields) Address(object string, a postal.Address, required ...string) postal.Address {
 	c = c.In(object)
 	parts := []struct{ field, value string }{

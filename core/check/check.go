@@ -121,7 +121,7 @@ func (c *Fields) Required(field, value string) {
 }
 
 // Given is Required for what must always be there: something new needs it, and a change must not clear it
-// (contract, users 6: an update names FirstName although it is optional).
+// (rest/CONTRACT.md, user bodies: an update names FirstName although it is optional).
 func (c *Fields) Given(field string, value given.Text, making bool) {
 	if making || value.Given {
 		c.Required(field, value.Value)
@@ -186,7 +186,7 @@ func OneOf[T ~string](c *Fields, field, value string, allowed ...T) (word T) {
 }
 
 // YesNo reads the switches that are text: Yes or No, and True or False as the oldest generation also has it
-// (contract, accounts 3.4). It is nil for what is absent or wrong.
+// (rest/CONTRACT.md, oldest account bodies). It is nil for what is absent or wrong.
 func (c *Fields) YesNo(field, value string) *bool {
 	var on *bool
 	switch strings.ToLower(value) {

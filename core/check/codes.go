@@ -8,7 +8,7 @@ import (
 	"bankgraph/core/fault"
 )
 
-// AccountNumber demands letters and digits, at most 35, not all zeros (contract, customer-enums 3).
+// AccountNumber demands letters and digits, at most 35, not all zeros (rest/CONTRACT.md, account numbers).
 func (c *Fields) AccountNumber(field, value string) {
 	c.demand(len(value) <= 35, field, value, fault.Max, "an account number has at most 35 characters")
 	c.demand(alphanumeric(value), field, value, fault.Malformed, "an account number is letters and digits")
@@ -17,16 +17,16 @@ func (c *Fields) AccountNumber(field, value string) {
 
 var taxID = regexp.MustCompile(`^[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*$`)
 
-// TaxID demands letters and digits, at most so many characters, with hyphens between them. The contract publishes no
-// more, as tax ids of other countries than the United States are taken too.
+// TaxID demands letters and digits, at most so many characters, with hyphens between them. No more is
+// published (rest/CONTRACT.md, taxId), as tax ids of other countries than the United States are taken too.
 func (c *Fields) TaxID(field, value string, most int) {
 	c.AtMost(field, value, most)
 	c.Pattern(field, value, taxID, "must be made of letters, digits and hyphens between them")
 	c.demand(strings.Trim(value, "0-") != "", field, value, fault.AllZero, "must not be all zeros")
 }
 
-// ACHCompanyID demands the 10 digits by which an originator is known in ACH (contract, customers 3.3).
-// That of an account is any 10 characters at most (accounts 3.1): use AtMost and Alphanumeric.
+// ACHCompanyID demands the 10 digits by which an originator is known in ACH (rest/CONTRACT.md, sizes).
+// That of an account is any 10 characters at most: use AtMost and Alphanumeric.
 func (c *Fields) ACHCompanyID(field, value string) {
 	c.Digits(field, value)
 	c.demand(len(value) == 10, field, value, fault.Exact, "must have exactly 10 digits")
@@ -35,8 +35,8 @@ func (c *Fields) ACHCompanyID(field, value string) {
 
 var lei = regexp.MustCompile(`^[A-Z0-9]{4}00[A-Z0-9]{12}[0-9]{2}$`)
 
-// LEI demands a legal entity identifier: the pattern of the contract (customers 3.1), in upper case, with
-// right check digits (ISO 17442).
+// LEI demands a legal entity identifier: the published pattern (rest/CONTRACT.md, lei), in upper case,
+// with right check digits (ISO 17442).
 func (c *Fields) LEI(field, value string) {
 	c.Pattern(field, value, lei, "must be a legal entity identifier of 20 characters")
 	c.demand(mod97(value) == 1, field, value, fault.Malformed, "must be a legal entity identifier with right check digits")

@@ -3,7 +3,7 @@ package check
 import "bankgraph/core/fault"
 
 // Country reads a country's ISO 3166-1 code of two or three letters, in any letter case, and returns the two
-// letters (contract, customers 3.4: samples have both).
+// letters (rest/CONTRACT.md, countries: samples have both).
 func (c *Fields) Country(field, value string) string {
 	country, ok := CountryOf(value)
 	ok = ok && len(value) <= 3
@@ -11,8 +11,8 @@ func (c *Fields) Country(field, value string) string {
 	return right(c, field, country.Code)
 }
 
-// CountryName reads a country's name in English, or its code, and returns the country (contract, contacts
-// 3.1: contactBank.country).
+// CountryName reads a country's name in English, or its code, and returns the country (rest/CONTRACT.md,
+// countries: contactBank.country).
 func (c *Fields) CountryName(field, value string) Country {
 	country, ok := CountryOf(value)
 	c.demand(ok, field, value, fault.Malformed, "must be the name of a country")

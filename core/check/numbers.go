@@ -21,7 +21,7 @@ func (c *Fields) NotAllZeros(field, value string) {
 	c.demand(strings.Trim(value, "0") != "", field, value, fault.AllZero, "must not be all zeros")
 }
 
-// Alphanumeric demands A to Z, a to z, 0 to 9 and nothing else (contract, contacts 6: templateName).
+// Alphanumeric demands A to Z, a to z, 0 to 9 and nothing else (rest/CONTRACT.md, templateName).
 func (c *Fields) Alphanumeric(field, value string) {
 	c.demand(alphanumeric(value), field, value, fault.Malformed, "must be made of letters and digits")
 }
@@ -29,7 +29,7 @@ func (c *Fields) Alphanumeric(field, value string) {
 var spaced = regexp.MustCompile(`^[A-Za-z0-9]+(?: [A-Za-z0-9]+)*$`)
 
 // Words demands letters and digits of ASCII, with single spaces between them: the names of accounts and of
-// roles (contract, accounts 3.1 and users 3.4).
+// roles (rest/CONTRACT.md, account bodies; role bodies).
 func (c *Fields) Words(field, value string) {
 	c.Pattern(field, value, spaced, "must be made of letters, digits and spaces between them")
 }
@@ -37,7 +37,8 @@ func (c *Fields) Words(field, value string) {
 var plainNumber = regexp.MustCompile(`^-?([0-9]+)(?:\.([0-9]+))?$`)
 
 // Decimal demands a plain decimal number, such as 12.50 or -3, with no more digits than these before and
-// after the point (contract, signatories 3: approvalLimit has 12 and 2). Zeros in front do not count.
+// after the point (rest/CONTRACT.md, signatory bodies: approvalLimit has 12 and 2). Zeros in front do not
+// count.
 func (c *Fields) Decimal(field, value string, whole, decimals int) {
 	part := plainNumber.FindStringSubmatch(value)
 	fits := part != nil && len(strings.TrimLeft(part[1], "0")) <= whole && len(part[2]) <= decimals
@@ -75,8 +76,8 @@ func rational(text string) *big.Rat {
 	return n
 }
 
-// NotNegative demands a plain decimal number from 0 up, of any size that money has (contract, limits 3:
-// entityLimitValue).
+// NotNegative demands a plain decimal number from 0 up, of any size that money has (rest/CONTRACT.md, limit
+// update: entityLimitValue).
 func (c *Fields) NotNegative(field, value string) { c.Between(field, value, "0", "") }
 
 // Range demands a whole number from least to most, both included; nil is absent.

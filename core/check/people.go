@@ -17,8 +17,9 @@ import (
 // Jean-Luc, de la Cruz, St. John, J.R.R. Tolkien, J.-P., van 't Hoff, King, Jr., Gal·la.
 var name = regexp.MustCompile(`^['’‘]?\p{L}\p{M}*(?:(?:[.,]?[ \-‐‑–]?['’‘]?|['’‘][ \-]|[·・׳״])\p{L}\p{M}*)*\.?$`)
 
-// Name demands a person's name: the letters of any script, and the signs that are part of names. The contract says
-// "letters only" (users 3.1), by which it cannot mean to refuse St. John; digits and other signs it does refuse.
+// Name demands a person's name: the letters of any script, and the signs that are part of names. The
+// published text says "letters only" (rest/CONTRACT.md, names of people), by which it cannot mean to refuse
+// St. John; digits and other signs it does refuse.
 func (c *Fields) Name(field, value string) {
 	c.demand(isName(value), field, value, fault.Malformed, "must be made of letters, and of the signs between them that names have")
 }
@@ -45,8 +46,8 @@ var joining = []*unicode.RangeTable{
 	unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala,
 }
 
-// LoginID demands letters, digits and special characters of ASCII, without spaces (contract, users 3.1), at most 200.
-// Other alphabets have letters that look like these and are not.
+// LoginID demands letters, digits and special characters of ASCII, without spaces, at most 200
+// (rest/CONTRACT.md, login ids). Other alphabets have letters that look like these and are not.
 func (c *Fields) LoginID(field, value string) {
 	c.demand(ident.Printable(value), field, value, fault.Malformed, "must be made of letters, digits and special characters, without spaces")
 	c.AtMost(field, value, ident.LongestLogin)
@@ -136,8 +137,9 @@ func phone(text, country string, is func(*phonenumbers.PhoneNumber) bool) (strin
 
 var withCountryCode = regexp.MustCompile(`^\+[1-9]\d{0,2}([ -]?\(?\d+\)?)*$`)
 
-// UserPhone reads a phone number with its country's code, in the form that users have (contract, users 3.1). It asks for no
-// more than that: a number of the right length for its country will do, as plans grow faster than programs learn them.
+// UserPhone reads a phone number with its country's code, in the form that users have (rest/CONTRACT.md, phone numbers of
+// users). It asks for no more than that: a number of the right length for its country will do, as plans grow faster than
+// programs learn them.
 func (c *Fields) UserPhone(field, value string) string {
 	c.Pattern(field, value, withCountryCode, "must be a phone number with its country code, such as +1 614 555 0123")
 	number, ok := phone(value, "", phonenumbers.IsPossibleNumber)

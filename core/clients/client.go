@@ -1,5 +1,5 @@
 // Package clients holds the API keys of a bank, issues access tokens for them, and checks the tokens
-// that come back (contract, section 5).
+// that come back (rest/CONTRACT.md, tokens).
 package clients
 
 import (
@@ -56,7 +56,7 @@ type Draft struct {
 	Secret      string   // only a sandbox may choose its secret; otherwise one is drawn
 }
 
-// Lifetimes of tokens (contract, section 8). The refresh token dies first: so the contract has it.
+// Lifetimes of tokens (rest/CONTRACT.md, tokens). The refresh token dies first: so it is published.
 const (
 	AccessLifetime  = 14400 * time.Second
 	RefreshLifetime = 1800 * time.Second

@@ -22,7 +22,7 @@ import (
 	"bankgraph/db"
 )
 
-// Tokens are the answer to a token request (contract, section 5).
+// Tokens are the answer to a token request (rest/CONTRACT.md, tokens).
 type Tokens struct {
 	AccessToken      string `json:"access_token"`
 	ExpiresIn        int    `json:"expires_in"`         // seconds

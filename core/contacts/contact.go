@@ -16,7 +16,7 @@ import (
 	"bankgraph/core/seal"
 )
 
-// UID is a contact's number (contract: contactUID). It is the receiver accountUID of a payment, so
+// UID is a contact's number, partners' contactUID. It is the receiver accountUID of a payment, so
 // accounts share the sequence.
 type UID int64
 
@@ -40,7 +40,7 @@ const (
 	Refused Status = "Refused" // the second person said no
 )
 
-// Contact is one beneficiary (contract, section 2.5).
+// Contact is one beneficiary (rest/CONTRACT.md, contact answers).
 type Contact struct {
 	bun.BaseModel `bun:"table:contacts,alias:k" json:"-"`
 
@@ -57,7 +57,7 @@ type Contact struct {
 	Intermediary        IntermediaryBank `bun:"embed:intermediary_" json:"intermediaryBank"`
 	BeneficiaryNotes    string           `bun:"beneficiary_notes" json:"-"`
 	OtherBankInfo       string           `bun:"other_bank_info" json:"-"`
-	RegulatoryReporting Report           `bun:"regulatory_reporting,type:jsonb" json:"regulartoryReporting"` // misspelt in the contract
+	RegulatoryReporting Report           `bun:"regulatory_reporting,type:jsonb" json:"regulartoryReporting"` // misspelt: published so
 	Status              Status           `bun:"status" json:"-"`
 	CreatedAt           time.Time        `bun:"created_at" json:"-"`
 	UpdatedAt           time.Time        `bun:"updated_at" json:"-"`
@@ -88,7 +88,7 @@ type IntermediaryBank struct {
 	SWIFTCode            string         `bun:"swift_code" json:"swiftCode"`
 	CoverMessageRequired bool           `bun:"cover_message_required" json:"coverMessageRequired"`
 	Address              postal.Address `bun:"embed:address_" json:"address"`
-	AddressLine3         string         `bun:"address_line3" json:"-"` // no other address has a third line (contract, contacts 3.2)
+	AddressLine3         string         `bun:"address_line3" json:"-"` // of this address alone (rest/CONTRACT.md, contact update)
 }
 
 // NumberColumn is the place that beneficiaries' account numbers are sealed for.

@@ -12,7 +12,8 @@ import (
 	"bankgraph/core/money"
 )
 
-// Draft is what a request says about a contact (contract, contacts 3). An update changes what is given.
+// Draft is what a request says about a contact (rest/CONTRACT.md, new contact). An update changes what is
+// given.
 type Draft struct {
 	Form                Form              `json:"form,omitzero"`
 	ExternalReferenceID given.Text        `json:"externalReferenceId,omitzero"`
@@ -68,7 +69,8 @@ const (
 	First   Form = "G1"
 )
 
-// needed are the fields that a new contact must have and a change must not clear (contract, contacts 3.1 and 3.3).
+// needed are the fields that a new contact must have and a change must not clear (rest/CONTRACT.md, new
+// contact; contacts of the oldest form).
 var needed = map[Form][]string{
 	First:  {"externalReferenceId", "templateName", "name", "contactBank.country", "contactBank.accountNo", "contactBank.accountCcy", "contactBank.name"},
 	Second: {"templateName", "name", "contactBank.country", "contactBank.accountNo", "contactBank.accountCcy", "contactBank.name"},
@@ -78,13 +80,14 @@ var needed = map[Form][]string{
 	},
 }
 
-// neededOfAddress are the parts that a new address must have (contract, customers 3.4).
+// neededOfAddress are the parts that a new address must have (rest/CONTRACT.md, addresses).
 var neededOfAddress = map[Form][]string{
 	First: {"addressLine1", "city", "countryCode"}, Second: {"addressLine1", "city", "countryCode"},
 	Current: {"addressLine1", "city", "postalCode", "countryCode"},
 }
 
-// products are the kinds of account that a contact can have, and the products of each (contract, section 2.5 and customer-enums 1).
+// products are the kinds of account that a contact can have, and the products of each (rest/CONTRACT.md,
+// contact accounts).
 var products = map[string][]string{
 	"GL": {"GL"}, "Loan": {"Line of Credit", "Credit Card", "Heloc"}, "Deposit": {"Checking", "Savings", "Virtual"},
 }
@@ -142,7 +145,7 @@ func (d *Draft) check(c *check.Fields, adding bool) {
 // mostReporting is how many regulatory entries one contact may have: every list of contacts shows them all.
 const mostReporting = 100
 
-// texts are the fields that are plain text, in the order of the contract.
+// texts are the fields that are plain text, in the published order.
 func (d *Draft) texts() []struct {
 	field string
 	value given.Text
@@ -185,11 +188,11 @@ func (b *BankDraft) check(c *check.Fields) {
 	b.checkProduct(c)
 }
 
-// checkProduct holds kind and product of the account together: neither comes alone (contract, contacts 6), but the
-// general ledger's, whose product is its own.
+// checkProduct holds kind and product of the account together: neither comes alone (rest/CONTRACT.md, contact
+// rules), but the general ledger's, whose product is its own.
 func (b *BankDraft) checkProduct(c *check.Fields) {
 	kind := check.OneOf(c, "accountType", b.AccountType.Value, "GL", "Loan", "Deposit")
-	if strings.EqualFold(b.AccountSubType.Value, "Saving") { // contract, section 2.5
+	if strings.EqualFold(b.AccountSubType.Value, "Saving") { // (rest/CONTRACT.md, contact accounts)
 		b.AccountSubType.Value = "Savings"
 	}
 	product := check.OneOf(c, "accountSubType", b.AccountSubType.Value, "Checking", "Savings", "Virtual", "Line of Credit", "Credit Card", "Heloc", "GL")

@@ -35,8 +35,9 @@ func codeOf(country string) string {
 	return found.Code
 }
 
-// reachable demands what a payment finds a bank by: one of its codes, or its name and address (contract, contacts 6).
-// A national code is a routing number in the United States; others are as their countries make them.
+// reachable demands what a payment finds a bank by: one of its codes, or its name and address
+// (rest/CONTRACT.md, contact rules). A national code is a routing number in the United States; others are as
+// their countries make them.
 func reachable(c *check.Fields, country, nationalCode, swiftCode, name string, a postal.Address) {
 	c.AtMost("nationalCode", nationalCode, 35)
 	if codeOf(country) == "US" {
@@ -54,8 +55,8 @@ func reachable(c *check.Fields, country, nationalCode, swiftCode, name string, a
 	}
 }
 
-// configured demands that regulators' entries have keys that the bank is configured for (contract, contacts 6), and
-// writes them as the bank does.
+// configured demands that regulators' entries have keys that the bank is configured for (rest/CONTRACT.md,
+// contact rules), and writes them as the bank does.
 func configured(c *check.Fields, entries []ReportingDraft, keys []string) {
 	for i := range entries {
 		known := slices.IndexFunc(keys, func(key string) bool { return ident.Same(key, entries[i].Key) })

@@ -15,7 +15,7 @@ import (
 // ErrNoKey is a key that the bank is not configured for.
 var ErrNoKey = fault.New(fault.NotFound, "reportingKey.not_found", "regulatory entries have no such key")
 
-// ReportingKeys are the keys that regulatory entries of contacts may have (contract, contacts 6).
+// ReportingKeys are the keys that regulatory entries of contacts may have (rest/CONTRACT.md, contact rules).
 func (s *Service) ReportingKeys(ctx context.Context) ([]string, error) {
 	caller, err := access.Require(ctx, access.ViewContacts)
 	if err != nil {

@@ -24,7 +24,7 @@ const (
 	ForAccounts  Level = "account"
 )
 
-// AttributeType is what values an attribute may have (contract, customers 8).
+// AttributeType is what values an attribute may have (rest/CONTRACT.md, custom attributes).
 type AttributeType string
 
 const (

@@ -29,7 +29,7 @@ type Saved struct {
 	UID                 UID    `json:"uid"`
 	ExternalReferenceID string `json:"externalReferenceId"`
 	ShortName           string `json:"shortName"`
-	Status              Status `json:"status"` // New, or Pending while it waits for a second person (contract, section 3)
+	Status              Status `json:"status"` // New or Pending (rest/CONTRACT.md, customer answers)
 }
 
 // operations are what can be done to customers.

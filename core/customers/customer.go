@@ -16,7 +16,7 @@ import (
 	"bankgraph/core/seal"
 )
 
-// UID is a customer's number, assigned by the bank (contract: customerUID).
+// UID is a customer's number, assigned by the bank: partners' customerUID.
 type UID int64
 
 func (u UID) String() string { return strconv.FormatInt(int64(u), 10) }
@@ -39,7 +39,7 @@ func ParseUID(field, text string) (UID, error) {
 	return UID(n), nil
 }
 
-// Type is the kind of entity, in the contract's words.
+// Type is the kind of entity, in the published words.
 type Type string
 
 const (
@@ -54,7 +54,7 @@ const (
 var Types = []Type{Consumer, Corporate, DownstreamPartner, ProcessingOrg, FinancialInstitution}
 
 // ParseType reads a type without regard to letter case; the search filter writes underscores for
-// spaces (contract, section 2.4).
+// spaces (rest/CONTRACT.md, customer rules).
 func ParseType(field, text string) (Type, error) {
 	for _, t := range Types {
 		if strings.EqualFold(strings.ReplaceAll(text, "_", " "), string(t)) {
@@ -108,7 +108,8 @@ func ParseRelationship(field, text string) (Relationship, error) {
 	return "", fault.Field("customer", field, fault.Malformed, "must be one of customer, bank, thirdparty, self")
 }
 
-// Customer is one legal entity (contract, section 2.4). The json names are those of the unversioned interface.
+// Customer is one legal entity (rest/CONTRACT.md, customer answers). The json names are those of the
+// unversioned interface.
 type Customer struct {
 	bun.BaseModel `bun:"table:customers,alias:c" json:"-"`
 
@@ -154,7 +155,8 @@ type Customer struct {
 	Version                int32          `bun:"version" json:"-"`
 }
 
-// MarshalJSON shows the profile as the array of one that the contract has, under its misspelt name.
+// MarshalJSON shows the profile as an array of one, under its misspelt name (rest/CONTRACT.md, profile
+// details).
 func (c Customer) MarshalJSON() ([]byte, error) {
 	type plain Customer
 	return json.Marshal(struct {
@@ -166,7 +168,7 @@ func (c Customer) MarshalJSON() ([]byte, error) {
 // ShownTaxID is the masked tax id; nil where none is known.
 func (c *Customer) ShownTaxID() *seal.Text { return c.TaxID.Shown() }
 
-// Profile is what the bank arranged with a customer (contract: addtionalProfileDetails).
+// Profile is what the bank arranged with a customer (rest/CONTRACT.md, profile details).
 type Profile struct {
 	CreditClient              bool   `bun:"credit_client" json:"creditclient"`
 	AccountAnalysis           bool   `bun:"account_analysis" json:"accountanalysis"`
@@ -184,7 +186,7 @@ type Profile struct {
 }
 
 // AccessSettings say how a customer's people work: who needs a PIN, who a second person
-// (contract: legalEntityAccessSettings). Amounts are in the bank's currency.
+// (rest/CONTRACT.md, access settings). Amounts are in the bank's currency.
 type AccessSettings struct {
 	AllowOnlineAccess         bool  `bun:"allow_online_access" json:"allowOnlineAccess"`
 	UserPINForNewEntry        bool  `bun:"user_pin_for_new_entry" json:"userPinForNewEntry"`
@@ -230,7 +232,7 @@ func looser(now, was Cents) bool { return was > 0 && (now > was || now == 0) }
 // DualForFees tells whether fee tiers need a second person.
 func (a AccessSettings) DualForFees() bool { return a.FeeTierForApproval }
 
-// Cents are hundredths of the bank's currency, the contract's two decimals: 0 to 999999999.99.
+// Cents are hundredths of the bank's currency, 0 to 999999999.99 (rest/CONTRACT.md, sizes).
 type Cents int64
 
 // Amount is the decimal form.

@@ -14,8 +14,8 @@ import (
 	"bankgraph/core/seal"
 )
 
-// Draft is what a request says about a customer (contract, customers 3). An update changes what is given. Faults name
-// the fields as the second generation does.
+// Draft is what a request says about a customer (rest/CONTRACT.md, new customer). An update changes what is
+// given. Faults name the fields as the second generation does.
 type Draft struct {
 	Oldest bool `json:"oldest,omitzero"` // of the first generation, which demands other fields and limits fewer
 
@@ -53,8 +53,8 @@ type Draft struct {
 	Limits                 []Ceiling     `json:"limits,omitzero"`
 }
 
-// Ceiling is the ceiling that a limit of the customer is to have (contract, customers 3.2: limits[].appLimits[]). What the
-// codes and values mean is the limits' to say.
+// Ceiling is the ceiling that a limit of the customer is to have (rest/CONTRACT.md, customer update:
+// limits[].appLimits[]). What the codes and values mean is the limits' to say.
 type Ceiling struct {
 	Code        string `json:"key"` // letter case does not count
 	Value       string `json:"value"`
@@ -110,7 +110,8 @@ func (d *Draft) check(caller access.Caller, making, own bool) error {
 }
 
 // checkRequired demands what a new customer must have, and that a change clears none of it. The first generation asks
-// for a reference, and the second for the people and words of the bank (contract, customers 3.1 and 3.3).
+// for a reference, and the second for the people and words of the bank (rest/CONTRACT.md, new customer;
+// customers of the oldest form).
 func (d *Draft) checkRequired(c *check.Fields, making bool) {
 	oldest, current := making && d.Oldest, making && !d.Oldest
 	if oldest {
@@ -171,13 +172,13 @@ func (d *Draft) checkIdentity(c *check.Fields, making bool) {
 	c.URL("linkedinUrl", d.LinkedinURL.Value)
 	c.URL("twitterUrl", d.TwitterURL.Value)
 	d.PhoneNumber.Value, d.FaxNumber.Value = check.AnyPhone(d.PhoneNumber.Value, "US"), check.AnyPhone(d.FaxNumber.Value, "US")
-	if making && !d.Oldest { // free on an update, and in the oldest form (contract, customers 3 and 8)
+	if making && !d.Oldest { // free on an update, and in the oldest form (rest/CONTRACT.md, language)
 		d.Language.Value = check.OneOf(c, "language", d.Language.Value, "English", "Spanish")
 	}
 }
 
-// longestTaxID: the second generation takes 10 characters, the first names no length (contract, customers 3): people's
-// have 11 with their hyphens.
+// longestTaxID: the second generation takes 10 characters, the first names no length (rest/CONTRACT.md,
+// taxId): people's have 11 with their hyphens.
 func (d *Draft) longestTaxID() int {
 	if d.Oldest {
 		return 255

@@ -137,7 +137,8 @@ func (s *Service) holdTx(ctx context.Context, tx bun.IDB, caller access.Caller, 
 }
 
 // WithinFirst is what is wrong with the customer, where something is, rather than with a draft of what it has: the
-// contract checks the customer first. Without anything wrong with the draft, or without a customer (0), it asks nothing.
+// customer is checked first (rest/CONTRACT.md, which fault comes first). Without anything wrong with the
+// draft, or without a customer (0), it asks nothing.
 func (s *Service) WithinFirst(ctx context.Context, of UID, wrong error) error {
 	if _, err := access.Require(ctx); err != nil {
 		return err

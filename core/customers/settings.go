@@ -5,7 +5,7 @@ import (
 	"bankgraph/core/given"
 )
 
-// ProfileDraft is what a request says about a profile (contract, customers 5).
+// ProfileDraft is what a request says about a profile (rest/CONTRACT.md, profile details).
 type ProfileDraft struct {
 	CreditClient              given.Flag `json:"creditclient,omitzero"`
 	AccountAnalysis           given.Flag `json:"accountanalysis,omitzero"`
@@ -46,7 +46,7 @@ func (d *ProfileDraft) to(p *Profile) {
 	d.DetailsOfCharge.To(&p.DetailsOfCharge)
 }
 
-// AccessDraft is what a request says about access settings (contract, customers 6).
+// AccessDraft is what a request says about access settings (rest/CONTRACT.md, access settings).
 type AccessDraft struct {
 	AllowOnlineAccess         given.Flag `json:"allowOnlineAccess,omitzero"`
 	UserPINForNewEntry        given.Flag `json:"userPinForNewEntry,omitzero"`

@@ -188,7 +188,8 @@ func cents(dollars int64) *int64 {
 	return &minor
 }
 
-// setFeatures switches on what the account can do, by the rules of the contract (accounts, section 7).
+// setFeatures switches on what the account can do, by the rules of accounts (rest/CONTRACT.md, account
+// rules).
 func setFeatures(a *accounts.Account, d *dice, n int64, k int) {
 	company := !person(n)
 	a.EnableWires = company || d.chance(60)

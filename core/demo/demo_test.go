@@ -381,7 +381,7 @@ func iso7064(text string) int64 {
 	return new(big.Int).Mod(n, big.NewInt(97)).Int64()
 }
 
-// The rules of the contract, accounts section 7, as queries for accounts that break them.
+// The rules of accounts (rest/CONTRACT.md, account rules) as queries for accounts that break them.
 func TestTheFeaturesOfAccountsFitTogether(t *testing.T) {
 	t.Parallel()
 	c, tenant := filled(t, demo.Options{Customers: 600})

@@ -13,7 +13,7 @@ import (
 	"bankgraph/core/seal"
 )
 
-// ID is a fee tier's number (contract: feeId).
+// ID is a fee tier's number, partners' feeId.
 type ID int64
 
 func (i ID) String() string { return strconv.FormatInt(int64(i), 10) }
@@ -27,7 +27,7 @@ const (
 	Refused Status = "Refused" // the second person said no
 )
 
-// Tier is one tier of one fee that a customer holds (contract: feeTier).
+// Tier is one tier of one fee that a customer holds (rest/CONTRACT.md, fee tiers).
 type Tier struct {
 	bun.BaseModel `bun:"table:fee_tiers,alias:f" json:"-"`
 

@@ -17,7 +17,8 @@ import (
 	"bankgraph/core/seal"
 )
 
-// Draft is what a request says about a fee tier (contract, limits 4). A change changes what is given.
+// Draft is what a request says about a fee tier (rest/CONTRACT.md, fee tiers). A change changes what is
+// given.
 type Draft struct {
 	Application   given.Text `json:"application,omitzero"`
 	AccountNumber given.Text `json:"accountNumber,omitzero"` // empty: all accounts of the customer

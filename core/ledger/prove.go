@@ -23,9 +23,9 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s: bank %d: %s: %s", v.Invariant, v.Tenant, v.Subject, v.What)
 }
 
-// invariants are what the books must satisfy at every commit, each as a query for the rows of one bank, ?0,
-// that break it.
-// Sums are numeric: a check must not overflow on the row that it should find.
+// invariants are what the books must satisfy at every commit (core/README.md, invariants), each as a query
+// for the rows of one bank, ?0, that break it. Sums are numeric: a check must not overflow on the row that it
+// should find.
 var invariants = []struct{ name, says, query string }{
 	{"I1", "the postings of a journal sum to zero in each currency", `
 		SELECT tenant, 'journal ' || journal AS subject, 'sums to ' || sum(amount) || ' ' || currency AS what

@@ -60,7 +60,7 @@ type Kind struct {
 	Checked   bool            // the limit check answers it; the others bound batches, files and counts
 }
 
-// Application is where people set the limit (contract, customers 3.2: appName).
+// Application is where people set the limit (rest/CONTRACT.md, limit codes).
 func (k Kind) Application() string {
 	if k.Family == "FX" {
 		return "Foreign_Exchange"
@@ -81,7 +81,7 @@ func isApplication(name string) bool {
 // Counts tells whether the limit is a number of things; others are amounts.
 func (k Kind) Counts() bool { return strings.HasPrefix(k.Code, "NO_OF_") }
 
-// kinds are all limit codes that a customer can have, by code (contract: customer limits).
+// kinds are all limit codes that a customer can have, by code (rest/CONTRACT.md, limit codes).
 var kinds = map[string]Kind{}
 
 // order is how the codes are listed, and place is where each one stands in it.
@@ -164,7 +164,7 @@ type Asked struct {
 }
 
 // ParseClass reads the class and the direction of an ACH payment. On other rails they are ignored,
-// whatever they say (contract, section 4.2).
+// whatever they say (rest/CONTRACT.md, limit check).
 func (a *Asked) ParseClass(secCode, entryType string) error {
 	if FamilyOf(a.Rail) != ACH {
 		return nil
@@ -201,7 +201,8 @@ func (a Asked) codes() []string {
 	return codes
 }
 
-// MostAmount is the largest amount that the limit check tests, in whole units (contract, limits 2).
+// MostAmount is the largest amount that the limit check tests, in whole units (rest/CONTRACT.md, limit
+// check).
 const MostAmount = 10_000_000
 
 // ParseDate reads the check's MM-DD-YYYY.

@@ -73,7 +73,8 @@ func (s *Service) OfCustomers(ctx context.Context, b *db.Batch, of []customers.U
 		caller.Tenant, of, asked.codes(), day, string(FamilyOf(asked.Rail)), entry)}
 }
 
-// valid checks what the types cannot: the order of the fields is that of the contract.
+// valid checks what the types cannot: the order of the fields is published (rest/CONTRACT.md, which fault
+// comes first).
 func (a *Asked) valid() error {
 	if a.Rail == "" {
 		return fault.Field("limit", "paymentRail", fault.Required, "is required")
@@ -128,7 +129,7 @@ func (a *Answers) Of(customer customers.UID) ([]*Limit, error) {
 }
 
 // Check answers the limits that a planned payment of one customer meets; none where none is configured.
-// It changes nothing (contract, section 4.2).
+// It changes nothing (rest/CONTRACT.md, limit check).
 func (s *Service) Check(ctx context.Context, customer customers.UID, asked Asked) ([]*Limit, error) {
 	if _, err := access.Require(ctx, access.ViewCustomers); err != nil {
 		return nil, err
@@ -150,7 +151,8 @@ func (s *Service) Check(ctx context.Context, customer customers.UID, asked Asked
 
 var configured = db.NewText[Limit](`SELECT customer, code, application, ceiling, currency FROM limits WHERE tenant = $1 AND customer = ANY($2) ORDER BY customer, code`)
 
-// ConfiguredOf reads every limit that each customer has, without usage (contract: legalEntityLimits).
+// ConfiguredOf reads every limit that each customer has, without usage: legalEntityLimits (rest/CONTRACT.md,
+// customer answers).
 func (s *Service) ConfiguredOf(ctx context.Context, b *db.Batch, of []customers.UID) *db.Many[customers.UID, Limit] {
 	caller, err := access.Require(ctx, access.ViewCustomers)
 	if err != nil {

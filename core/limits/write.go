@@ -15,7 +15,7 @@ import (
 	"bankgraph/db"
 )
 
-// Draft is the ceiling that a limit is to have (contract, limits 3; in an update of a customer limits[].appLimits[]).
+// Draft is the ceiling that a limit is to have (rest/CONTRACT.md, limit update; customer update).
 type Draft = customers.Ceiling
 
 // Saved is what a change of limits answers.
@@ -59,7 +59,7 @@ func (s *Service) customerFirst(ctx context.Context, of customers.UID, wrong err
 	return wrong
 }
 
-// changeable tells whether a customer's limits may be changed by themselves (contract, limits 3).
+// changeable tells whether a customer's limits may be changed by themselves (rest/CONTRACT.md, limit update).
 func changeable(c *customers.Customer) error {
 	switch {
 	case c.Status != customers.Active:

@@ -1,7 +1,7 @@
 // Package postal holds the one address of the bank, as customers, contacts and banks carry it.
 package postal
 
-// Address is a postal address (contract, section 2.4 CustomerAddress).
+// Address is a postal address (rest/CONTRACT.md, addresses).
 type Address struct {
 	Line1       string `bun:"line1" json:"addressLine1"`
 	Line2       string `bun:"line2" json:"addressLine2"`

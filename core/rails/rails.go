@@ -3,7 +3,7 @@ package rails
 
 import "strings"
 
-// Rail is a payment network, by the name that the limit check uses (contract, limits 2).
+// Rail is a payment network, by the name that the limit check uses (rest/CONTRACT.md, limit check).
 type Rail string
 
 const (
@@ -34,7 +34,8 @@ const (
 	Debit  EntryType = "DEBIT"
 )
 
-// ParseEntryType reads CREDIT or DEBIT in any letter case: the contract writes both Credit and CREDIT.
+// ParseEntryType reads CREDIT or DEBIT in any letter case: texts write both Credit and CREDIT
+// (rest/CONTRACT.md, entryType).
 func ParseEntryType(text string) (EntryType, bool) {
 	switch strings.ToUpper(text) {
 	case string(Credit):
@@ -57,7 +58,7 @@ const (
 	CTX SECCode = "CTX" // corporate trade exchange
 )
 
-// SECCodes are the classes that the limit check accepts (contract, limits 2).
+// SECCodes are the classes that the limit check accepts (rest/CONTRACT.md, limit check).
 var SECCodes = []SECCode{POP, CCD, PPD, WEB, CTX}
 
 // ParseSECCode reads one of SECCodes in any letter case.

@@ -16,8 +16,8 @@ type Application struct {
 	Bank         bool // for roles of the bank's own people only
 }
 
-// Applications are all there are: those of the contract (users and roles, section 4), and two of our own for the
-// permissions that no published application has.
+// Applications are all there are: those that are published (rest/CONTRACT.md, applications), and two of our
+// own for the permissions that no published application has.
 var Applications = []Application{
 	{Name: "Accounts", Entitlements: words("Manage_Account View_Account")},
 	{Name: "Bulk_Payments", Entitlements: words("Approve_bulk_payments Upload_Bulk_Payment_File View_bulk_payments")},

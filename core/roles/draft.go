@@ -13,7 +13,7 @@ import (
 	"bankgraph/core/money"
 )
 
-// Draft is what a request says about a role (contract, users and roles 3.4). A change changes what is given;
+// Draft is what a request says about a role (rest/CONTRACT.md, role bodies). A change changes what is given;
 // applications are given as a whole.
 type Draft struct {
 	Name                given.Text                `json:"name,omitzero"`
@@ -37,7 +37,8 @@ type LimitDraft struct {
 
 var names = regexp.MustCompile(`^[a-zA-Z0-9 ]+$`)
 
-// ParseName reads the name that a search asks for: letters, digits and spaces (contract, users and roles 2).
+// ParseName reads the name that a search asks for: letters, digits and spaces (rest/CONTRACT.md, role
+// answers).
 func ParseName(field, text string) (string, error) {
 	if !names.MatchString(text) {
 		return "", fault.Field("role", field, fault.Malformed, "must be made of letters, digits and spaces")

@@ -54,7 +54,7 @@ const (
 	OwnerCustomer Owner = "Customer"
 )
 
-// Role is a set of rights that users of its legal entity can have (contract, users and roles 3.5).
+// Role is a set of rights that users of its legal entity can have (rest/CONTRACT.md, role answers).
 type Role struct {
 	bun.BaseModel `bun:"table:roles,alias:r" json:"-"`
 

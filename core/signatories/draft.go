@@ -7,7 +7,8 @@ import (
 	"bankgraph/core/money"
 )
 
-// Draft is what a request says about a signatory (contract, section 2.12). An update changes what is given.
+// Draft is what a request says about a signatory (rest/CONTRACT.md, signatory bodies). An update changes what
+// is given.
 type Draft struct {
 	FullName      given.Text `json:"fullName,omitzero"`
 	EmailAddress  given.Text `json:"emailAddress,omitzero"`

@@ -68,8 +68,8 @@ func (s *Service) CountOfCustomers(ctx context.Context, b *db.Batch, of []custom
 	return db.QueueMany(b, countOf, func(c *db.Count) customers.UID { return customers.UID(c.Of) }, caller.Tenant, of)
 }
 
-// Of lists the signatories of one customer. It checks in the contract's order: the partner identifier,
-// then that the customer exists, then that it is the caller's (contract, section 4.11).
+// Of lists the signatories of one customer. It checks in the published order (rest/CONTRACT.md, signatory
+// checks): the partner identifier, then that the customer exists, then that it is the caller's.
 func (s *Service) Of(ctx context.Context, customer customers.UID, w page.Window) (page.Of[*Signatory], error) {
 	var none page.Of[*Signatory]
 	caller, err := access.Require(ctx, access.ViewSignatories)

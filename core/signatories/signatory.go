@@ -15,7 +15,7 @@ import (
 	"bankgraph/core/money"
 )
 
-// UID is a signatory's number (contract: id).
+// UID is a signatory's number, partners' id.
 type UID int64
 
 func (u UID) String() string { return strconv.FormatInt(int64(u), 10) }
@@ -38,7 +38,7 @@ const (
 	Deleted Status = "Deleted"
 )
 
-// Signatory is one person (contract, section 2.12).
+// Signatory is one person (rest/CONTRACT.md, signatory bodies).
 type Signatory struct {
 	bun.BaseModel `bun:"table:signatories,alias:g" json:"-"`
 

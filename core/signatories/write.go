@@ -68,7 +68,7 @@ func (s *Service) Remove(ctx context.Context, of customers.UID, uid UID, terms c
 	return s.remove.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, struct{}{}, terms)
 }
 
-// partnered refuses a caller whose token names no partner (contract, section 4.11).
+// partnered refuses a caller whose token names no partner (rest/CONTRACT.md, signatory checks).
 func partnered(caller access.Caller, err error) (access.Caller, error) {
 	if err == nil && caller.Partner == 0 {
 		err = ErrPartner

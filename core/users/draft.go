@@ -13,8 +13,8 @@ import (
 	"bankgraph/core/roles"
 )
 
-// Draft is what a request says about a user (contract, users and roles 3.1). A change changes what is given: roles as
-// a whole, limits one by one.
+// Draft is what a request says about a user (rest/CONTRACT.md, user bodies). A change changes what is given:
+// roles as a whole, limits one by one.
 type Draft struct {
 	LoginID             given.Text                 `json:"loginId,omitzero"` // of somebody new: it never changes
 	FirstName           given.Text                 `json:"firstName,omitzero"`
@@ -43,7 +43,8 @@ func (d *Draft) empty() bool {
 }
 
 // check looks at the draft of a new user, or of a change, and puts it into the form in which it is stored. The login
-// id comes first: of a request without anything, the contract's message names it (section 2.13).
+// id comes first: of a request without anything, the published message names it (rest/CONTRACT.md, user
+// bodies).
 func (d *Draft) check(making bool) error {
 	c := check.Of("user")
 	switch {
@@ -139,7 +140,7 @@ func (d *Draft) to(u *User, in money.Currency) error {
 }
 
 // to replaces the values of the limits that are named: one without a value bounds nothing any more, and an
-// application without limits has none (contract, users and roles 3.1).
+// application without limits has none (rest/CONTRACT.md, user bodies).
 func (l LimitsDraft) to(c *check.Fields, u *User, in money.Currency) {
 	stored := roles.Stored(c, l.Limits, in)
 	var others []access.ApplicationLimits

@@ -93,7 +93,7 @@ func (p *person) take(all []*roles.Role) {
 }
 
 // fit demands that a person's own limits are of applications that its roles open, and not above what those allow
-// (contract, users and roles 3.1: must fit the roles).
+// (rest/CONTRACT.md, user bodies: must fit the roles).
 func (p *person) fit() error {
 	for _, a := range p.Limits {
 		if !slices.ContainsFunc(p.roles, func(r *roles.Role) bool { return r.Has(a.Name) }) {

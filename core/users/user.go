@@ -53,7 +53,7 @@ func ParseStatus(field, text string) (Status, error) {
 	return "", fault.Field("user", field, fault.Malformed, "must be one of Active, Pending, Suspended, Locked")
 }
 
-// move is a way from one status to another (contract, section 3).
+// move is a way from one status to another (rest/CONTRACT.md, user statuses).
 type move struct {
 	next    map[Status]Status
 	refused map[Status]*fault.Fault // why there is no way from the others
@@ -84,7 +84,7 @@ var (
 	ErrActive    = fault.New(fault.State, "user.active", "the user is active already")
 )
 
-// User is one person with a login (contract, users and roles 3.2).
+// User is one person with a login (rest/CONTRACT.md, user answers).
 type User struct {
 	bun.BaseModel `bun:"table:users,alias:u" json:"-"`
 

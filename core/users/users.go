@@ -159,7 +159,8 @@ func (s *Service) FindMany(ctx context.Context, b *db.Batch, uids []UID, want db
 	return db.QueueMany(b, text, func(u *User) UID { return u.UID }, caller.Tenant, caller.Within(), roles.Texts(uids))
 }
 
-// Shown is a user as the contract shows it: with the short name of its legal entity and the names of its roles.
+// Shown is a user as partners see it (rest/CONTRACT.md, user answers): with the short name of its legal
+// entity and the names of its roles.
 type Shown struct {
 	*User
 	ShortName string

@@ -191,7 +191,7 @@ func TestOfFiftyWhoWantOneLoginIDOneHasIt(t *testing.T) {
 	}
 }
 
-// The table of the contract, section 3.
+// The published table (rest/CONTRACT.md, user statuses).
 func TestStatusesMoveAsTheContractHasIt(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
