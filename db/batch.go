@@ -62,6 +62,9 @@ func (b *Batch) Send(ctx context.Context) error {
 	err := meterOf(ctx).spend(b.queue.Len(), 1)
 	if err == nil {
 		err = b.readers.read(ctx, func() error {
+			if err := ctx.Err(); err != nil {
+				return err // nobody waits for it
+			}
 			ctx, cancel := Lasting(ctx)
 			defer cancel()
 			return b.read(ctx)
