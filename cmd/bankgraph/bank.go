@@ -9,6 +9,7 @@ import (
 
 	"bankgraph/core"
 	"bankgraph/core/access"
+	"bankgraph/core/keysets"
 	"bankgraph/core/tenants"
 	"bankgraph/db"
 	"bankgraph/db/cluster"
@@ -123,6 +124,35 @@ func current(ctx context.Context, pools *db.DB) error {
 		return fmt.Errorf("the schema is at version %q and this program needs %s: run \"bankgraph migrate\"", version, db.LatestVersion())
 	}
 	return nil
+}
+
+// mostFit is how many banks are looked at before the program seals anything.
+const mostFit = 50
+
+// fits refuses a keyset that is not the one of this database. Where it is that of some banks, what is wrong is the trouble of
+// the others.
+func (b *bank) fits(ctx context.Context) error {
+	all, err := b.Tenants.List(b.anywhere(ctx))
+	if err != nil {
+		return err
+	}
+	fits, foreign := 0, error(nil)
+	for _, bank := range all[:min(len(all), mostFit)] {
+		known, err := b.Keysets.Fits(access.Operator(ctx, bank.ID, bank.Code, nil))
+		switch {
+		case errors.Is(err, keysets.ErrForeign):
+			slog.Error("a bank's values do not open", "tenant", bank.Code, "error", err)
+			foreign = err
+		case err != nil:
+			return err
+		case known:
+			fits++
+		}
+	}
+	if fits > 0 {
+		return nil
+	}
+	return foreign
 }
 
 // operator is the context for work on one bank: the named one, or the only one there is.

@@ -29,6 +29,9 @@ func (c *tenantAdd) Run(ctx context.Context, s *settings, t *terminal) error {
 		return err
 	}
 	defer b.stop()
+	if err := b.fits(ctx); err != nil { // a bank under another file would be lost with it
+		return err
+	}
 	tenant, err := b.Tenants.Add(b.anywhere(ctx), tenants.Draft{
 		Code: c.Code, Name: c.Name, Zone: c.Zone, Currency: c.Currency, Admin: c.Admin,
 	})

@@ -1,10 +1,13 @@
 package seal
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -40,9 +43,36 @@ func (k *Keys) Reload() (changed bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("keyset %s: %w", k.file.Path, err)
 	}
+	if before := k.ring.Load(); before != nil && !before.follows(r) {
+		return false, fmt.Errorf("keyset %s: %w", k.file.Path, ErrOlder)
+	}
 	k.ring.Store(r)
 	k.seen = stamp{info}
 	return true, nil
+}
+
+// ErrOlder is returned for a changed file that is not what a step of a rotation makes of the one before. The keys that are
+// there stay: they may be the last copy.
+var ErrOlder = errors.New("another file, or an older copy, was put in its place: this process goes on with the keys that it has; put the right file back")
+
+// follows reports whether the next state of a keyset may come after this one. The key of secrets never changes, and of the
+// keys in use none is taken out but by later steps.
+func (r *ring) follows(next *ring) bool {
+	now, _ := r.secrets.ComputePRF(nil, sha256.Size)
+	then, _ := next.secrets.ComputePRF(nil, sha256.Size)
+	return bytes.Equal(now, then) && (!r.info.lost(next.info) || next.info.Changed.After(r.info.Changed))
+}
+
+// lost reports whether another state of the keyset lacks a key in use. Those of the first format have no lasting ids.
+func (i Info) lost(next Info) bool {
+	for _, of := range [...]struct{ now, next []Key }{{i.Sealing, next.Sealing}, {i.Searching, next.Searching}} {
+		for _, key := range of.now {
+			if key.State != Retired && !key.First && !slices.ContainsFunc(of.next, func(k Key) bool { return k.ID == key.ID }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Follow looks again and again whether the file has changed, until stop is called. failed hears once of each thing that
