@@ -25,16 +25,16 @@ type auditExport struct {
 	Since string `placeholder:"TIME" help:"Only from the last checkpoint before then on: 2026-11-21 or 2026-11-21T09:30:00Z; all if not set."`
 }
 
-// Run seals and signs what waits first, so that an export ends with something signed. A chain that was tampered with
-// is exported all the same: it is the evidence.
+// Run seals and signs what waits first, so that an export ends with something signed. A chain that was tampered with,
+// or that lacks what was kept of it, is exported all the same: it is the evidence.
 func (c *auditExport) Run(ctx context.Context, s *settings, t *terminal) error {
 	since, err := c.since()
 	if err != nil {
 		return err
 	}
 	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
-		err := b.finish(ctx, s.keeper(newLog(t.errs)))
-		if errors.Is(err, audit.ErrBroken) {
+		err := b.finish(ctx, s.kept(newLog(t.errs)))
+		if errors.Is(err, audit.ErrBroken) || errors.Is(err, audit.ErrBehind) {
 			fmt.Fprintln(t.errs, "bankgraph:", err)
 		} else if err != nil {
 			return err
@@ -48,14 +48,18 @@ func (c *auditExport) Run(ctx context.Context, s *settings, t *terminal) error {
 }
 
 // finish seals and signs what waits, and notes first where the database is another one.
-func (b *bank) finish(ctx context.Context, keep audit.Keeper) error {
-	if _, err := b.Audit.Resume(ctx, b.Clients.Sign, keep, ""); err != nil {
+func (b *bank) finish(ctx context.Context, kept *keptFile) error {
+	mark, err := b.behind(ctx, kept)
+	if err != nil {
+		return err
+	}
+	if _, err := b.Audit.Resume(ctx, b.Clients.Sign, kept.keep, mark, ""); err != nil {
 		return err
 	}
 	if _, err := b.Audit.Seal(ctx); err != nil {
 		return err
 	}
-	return b.Audit.Sign(ctx, b.Clients.Sign, keep)
+	return b.Audit.Sign(ctx, b.Clients.Sign, kept.keep)
 }
 
 type auditRestored struct {
@@ -73,7 +77,12 @@ func (c *auditRestored) Validate() error {
 
 func (c *auditRestored) Run(ctx context.Context, s *settings, t *terminal) error {
 	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
-		restore, err := b.Audit.Resume(ctx, b.Clients.Sign, s.keeper(newLog(t.errs)), c.Reason)
+		kept := s.kept(newLog(t.errs))
+		mark, err := b.behind(ctx, kept)
+		if err != nil && !errors.Is(err, audit.ErrBehind) {
+			return err
+		}
+		restore, err := b.Audit.Resume(ctx, b.Clients.Sign, kept.keep, mark, c.Reason)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"bankgraph/core/audit"
 	"bankgraph/db"
 )
 
@@ -199,5 +200,64 @@ func TestCheckpointsOfThePrivateDatabaseAreKeptBesideIt(t *testing.T) {
 	_ = s.end()
 	if out := p.ok("audit", "verify"); !strings.Contains(out, "bank sandbox: entries 1 to 9 hold; signed up to entry 9") {
 		t.Errorf("after a kill: %s", out)
+	}
+}
+
+// A snapshot of the very same database files is put back. Nothing in the database shows it, but the file of checkpoints does:
+// operators are told what to do, nothing is signed over what is lost, and what they declare is enough for everything to hold.
+func TestOlderCopyOfTheSameDatabaseIsNoticed(t *testing.T) {
+	t.Parallel()
+	p, d := audited(t)
+	p.settings = append(p.settings, "BANKGRAPH_AUDIT_CHECKPOINTS="+filepath.Join(t.TempDir(), "kept.jsonl"))
+	did(t, d, 5)
+	p.ok("audit", "export")
+	if _, err := d.Exec(`DELETE FROM audit_seals WHERE seq > 4; DELETE FROM audit_checkpoints; DELETE FROM audit_entries WHERE uid IN ('4', '5')`); err != nil {
+		t.Fatal(err)
+	}
+	s := p.serve()
+	did(t, d, 4)
+	private := strings.TrimSuffix(s.metrics, "metrics") + "readyz"
+	told := ""
+	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(told, "bankgraph audit restored"); time.Sleep(20 * time.Millisecond) {
+		if _, told = s.get(private, ""); time.Now().After(deadline) {
+			t.Fatalf("operators are not told: %s\n%s", told, s.log)
+		}
+	}
+	if !strings.HasPrefix(told, "ready\n") || !strings.Contains(s.log.String(), "bankgraph audit restored") {
+		t.Errorf("%s\n%s", told, s.log)
+	}
+	if _, metrics := s.get(s.metrics, ""); !strings.Contains(metrics, `bankgraph_audit_holds{tenant="FIRST"} 0`) {
+		t.Error("the metric says that all is well")
+	}
+	if _, errs, _ := p.run("audit", "export"); !strings.Contains(errs, "bankgraph audit restored") {
+		t.Errorf("an export says nothing: %s", errs)
+	}
+	sealed(t, d, 4)
+	p.ok("audit", "restored", "--reason", "put back the snapshot of last night")
+	sealed(t, d, 9)
+	p.ok("audit", "export")
+	if out := p.ok("audit", "verify"); !strings.Contains(out, "entries 1 to 9 hold; signed up to entry 9") || !strings.Contains(out, "lost in it: entries 5 to 6") {
+		t.Errorf("verify: %s", out)
+	}
+}
+
+// What is kept next does not vanish in a line that a kill or a full disk has cut off.
+func TestCheckpointFollowsALineThatWasCutOff(t *testing.T) {
+	t.Parallel()
+	p, d := audited(t)
+	kept := filepath.Join(t.TempDir(), "kept.jsonl")
+	p.settings = append(p.settings, "BANKGRAPH_AUDIT_CHECKPOINTS="+kept)
+	if err := os.WriteFile(kept, []byte(`{"checkpoint":{"tenant":1,"se`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	did(t, d, 5)
+	p.ok("audit", "export")
+	file, err := os.Open(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if all, err := audit.ReadCheckpoints(file); err != nil || len(all) != 1 || all[0].Seq != 6 {
+		t.Errorf("kept: %+v, %v", all, err)
 	}
 }

@@ -120,10 +120,11 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	failed := make(chan error, 2)
 	go func() { failed <- server.Serve(doors) }()
 	go func() { failed <- metrics.Serve(metricsListener) }()
-	jobs := []job{health.job(b.Core)}
+	kept := s.kept(log)
+	jobs := []job{health.job(b, kept)}
 	defer foldRefusals(ctx, log, b)()
 	if !c.NoWork {
-		jobs = append(jobs, b.jobs(s, meters, log)...)
+		jobs = append(jobs, b.jobs(s, kept, meters, log)...)
 	}
 	// Until the last request has ended; then, before the pools close, the last tick.
 	defer work(context.WithoutCancel(ctx), log, b.Tenants.List, jobs)()
@@ -180,6 +181,9 @@ func (b *bank) ready(ctx context.Context, log *slog.Logger) error {
 		if err != nil {
 			return err
 		}
+	}
+	if err := b.fits(ctx); err != nil {
+		return err
 	}
 	ways, err := b.DB.Weak(ctx)
 	for _, way := range ways {
