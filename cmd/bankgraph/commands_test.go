@@ -193,3 +193,24 @@ func TestAttributesAreConfiguredAtTheCommandLine(t *testing.T) {
 		t.Error(out)
 	}
 }
+
+// The proof of one bank says nothing of another.
+func TestProofLooksAtOneBankAlone(t *testing.T) {
+	t.Parallel()
+	p, d := audited(t)
+	p.ok("tenant", "add", "SECOND", "--name", "Second Bank", "--zone", "UTC", "--currency", "USD", "--admin", "jo")
+	if _, err := d.Exec(`INSERT INTO balances (tenant, account, currency) SELECT id, 4711, 'USD' FROM tenants WHERE code = 'SECOND'`); err != nil {
+		t.Fatal(err)
+	}
+	if out := p.ok("proof", "--tenant", "FIRST"); out != "the books hold\n" {
+		t.Errorf("the bank whose books hold: %s", out)
+	}
+	for _, args := range [][]string{{"proof"}, {"proof", "--tenant", "SECOND"}} {
+		if out, errs, status := p.run(args...); status != 1 || !strings.Contains(out, "account 4711") || !strings.Contains(errs, "do not hold") {
+			t.Errorf("%v: %d, %s%s", args, status, out, errs)
+		}
+	}
+	if _, errs, status := p.run("proof", "--tenant", "NONE"); status != 1 || !strings.Contains(errs, "NONE") {
+		t.Errorf("no such bank: %d, %s", status, errs)
+	}
+}
