@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/check"
+	"bankgraph/core/fault"
 	"bankgraph/db"
 )
 
@@ -66,6 +69,9 @@ func (s *Service) Resume(ctx context.Context, sign Signer, keep Keeper, kept Mar
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
 		return nil, err
+	}
+	if !check.IsPlain(reason) || utf8.RuneCountInString(reason) > 255 {
+		return nil, fault.Field("restore", "reason", fault.Malformed, "at most 255 characters of plain text")
 	}
 	for try := 1; ; try++ {
 		r, err := s.resume(ctx, caller, sign, keep, kept, reason)

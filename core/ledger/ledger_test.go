@@ -14,8 +14,8 @@ import (
 	"github.com/uptrace/bun"
 	"pgregory.net/rapid"
 
-	"bankgraph/core/accounts"
 	"bankgraph/core/access"
+	"bankgraph/core/accounts"
 	"bankgraph/core/coretest"
 	"bankgraph/core/ledger"
 	"bankgraph/core/money"
