@@ -33,7 +33,11 @@ func (c *auditExport) Run(ctx context.Context, s *settings, t *terminal) error {
 		return err
 	}
 	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
-		err := b.finish(ctx, s.kept(newLog(t.errs)))
+		kept := s.kept(newLog(t.errs))
+		if err := kept.open(); err != nil {
+			return err
+		}
+		err := b.finish(ctx, kept)
 		if errors.Is(err, audit.ErrBroken) || errors.Is(err, audit.ErrBehind) {
 			fmt.Fprintln(t.errs, "bankgraph:", err)
 		} else if err != nil {
@@ -78,6 +82,9 @@ func (c *auditRestored) Validate() error {
 func (c *auditRestored) Run(ctx context.Context, s *settings, t *terminal) error {
 	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
 		kept := s.kept(newLog(t.errs))
+		if err := kept.open(); err != nil {
+			return err
+		}
 		mark, err := b.behind(ctx, kept)
 		if err != nil && !errors.Is(err, audit.ErrBehind) {
 			return err

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -259,5 +261,53 @@ func TestCheckpointFollowsALineThatWasCutOff(t *testing.T) {
 	defer file.Close()
 	if all, err := audit.ReadCheckpoints(file); err != nil || len(all) != 1 || all[0].Seq != 6 {
 		t.Errorf("kept: %+v, %v", all, err)
+	}
+}
+
+// Where nothing can be kept, serve does not start, and says later when that has come about.
+func TestCheckpointsThatCannotBeKeptAreTold(t *testing.T) {
+	t.Parallel()
+	p, d := audited(t)
+	place := filepath.Join(t.TempDir(), "place")
+	p.settings = append(p.settings, "BANKGRAPH_AUDIT_CHECKPOINTS="+filepath.Join(place, "kept.jsonl"))
+	for _, command := range [][]string{{"serve", "--addr", "127.0.0.1:0"}, {"work"}, {"audit", "export"}} {
+		if _, errs, status := p.run(command...); status != 1 || !strings.Contains(errs, "BANKGRAPH_AUDIT_CHECKPOINTS") {
+			t.Errorf("%v: %d, %s", command, status, errs)
+		}
+	}
+	if err := os.Mkdir(place, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := p.serve()
+	if err := os.RemoveAll(place); err != nil {
+		t.Fatal(err)
+	}
+	did(t, d, 3)
+	sealed(t, d, 4) // which goes on
+	told := ""
+	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(told, "bank FIRST: nothing is signed"); time.Sleep(20 * time.Millisecond) {
+		if _, told = s.get(strings.TrimSuffix(s.metrics, "metrics")+"readyz", ""); time.Now().After(deadline) {
+			t.Fatalf("operators are not told: %s\n%s", told, s.log)
+		}
+	}
+}
+
+// A disk that hangs holds up nobody for long.
+func TestHangingDiskOfCheckpointsHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "pipe") // one that nobody reads takes no more when it is full
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	kept := (&settings{DatabaseURL: "given", Checkpoints: path}).kept(slog.Default())
+	long := audit.Line{Checkpoint: &audit.Checkpoint{Tenant: 7, Seq: 1, Signature: strings.Repeat("s", 1<<20)}}
+	began := time.Now()
+	for range 2 {
+		if err := kept.keep(long); !errors.Is(err, errKeptHangs) || kept.failed() == nil {
+			t.Errorf("keep: %v", err)
+		}
+	}
+	if took := time.Since(began); took > 5*keptPatience {
+		t.Errorf("it took %s", took)
 	}
 }

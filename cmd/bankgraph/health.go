@@ -31,6 +31,7 @@ type bankState struct {
 	tail   audit.Tail
 	broken error // nil while the chain ends as it was signed
 	behind error // nil while it has what was kept of it outside the database
+	unkept error // nil while checkpoints can be kept outside
 }
 
 // longestUnsealed is how long an entry may wait for its number before operators hear of it.
@@ -69,7 +70,7 @@ func (h *health) job(b *bank, kept *keptFile) job {
 		if behind != nil && !errors.Is(behind, audit.ErrBehind) {
 			return false, behind
 		}
-		h.set(ctx, caller.TenantCode, bankState{tail, broken, behind})
+		h.set(ctx, caller.TenantCode, bankState{tail, broken, behind, kept.failed()})
 		return false, nil
 	}}
 }
@@ -106,6 +107,9 @@ func (h *health) trouble() (lines []string, all bool) {
 		if bank.broken != nil {
 			broken++
 			lines = append(lines, fmt.Sprintf("bank %s: %v", code, bank.broken))
+		}
+		if bank.unkept != nil {
+			lines = append(lines, fmt.Sprintf("bank %s: nothing is signed, as checkpoints cannot be kept: %v", code, bank.unkept))
 		}
 		if bank.behind != nil {
 			lines = append(lines, fmt.Sprintf("bank %s: nothing more is sealed or signed, and the feed of events waits: %v", code, bank.behind))

@@ -110,6 +110,12 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 		return err
 	}
 
+	kept := s.kept(log)
+	if err := kept.open(); err != nil && !c.NoWork {
+		return err
+	} else if err != nil {
+		kept.path = "" // workers elsewhere have it
+	}
 	var stopping atomic.Bool
 	meters := newMeters(b.DB)
 	health := newHealth(meters)
@@ -120,7 +126,6 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	failed := make(chan error, 2)
 	go func() { failed <- server.Serve(doors) }()
 	go func() { failed <- metrics.Serve(metricsListener) }()
-	kept := s.kept(log)
 	jobs := []job{health.job(b, kept)}
 	defer foldRefusals(ctx, log, b)()
 	if !c.NoWork {

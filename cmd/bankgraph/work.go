@@ -44,12 +44,15 @@ func (c *workCommand) Run(ctx context.Context, s *settings, t *terminal) error {
 	if err := b.fits(ctx); err != nil {
 		return err
 	}
+	kept := s.kept(log)
+	if err := kept.open(); err != nil {
+		return err
+	}
 	meters := newMeters(b.DB)
 	health := newHealth(meters)
 	metrics := newServer(meters.handler(readiness(b.Core, health, func() bool { return ctx.Err() != nil }, true)), log)
 	failed := make(chan error, 1)
 	go func() { failed <- metrics.Serve(listener) }()
-	kept := s.kept(log)
 	finish := work(ctx, log, b.Tenants.List, append(b.jobs(s, kept, meters, log), health.job(b, kept)))
 	log.Info("working", "metrics", listener.Addr().String())
 	select {
@@ -231,9 +234,7 @@ func (b *bank) behind(ctx context.Context, kept *keptFile) (mark audit.Mark, err
 	if err != nil {
 		return mark, err
 	}
-	if mark, err = kept.last(caller.Tenant); err != nil {
-		return mark, err
-	}
+	mark = kept.last(caller.Tenant)
 	return mark, b.Audit.Behind(ctx, mark)
 }
 

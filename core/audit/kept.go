@@ -72,6 +72,13 @@ func (m Marks) add(of access.Tenant, place Mark) {
 	}
 }
 
+// Join takes other marks, as far as they are further.
+func (m Marks) Join(others Marks) {
+	for of, place := range others {
+		m.add(of, place)
+	}
+}
+
 // Read takes the lines of a file that were kept, and returns how many bytes of it were whole lines. Other lines are passed
 // over, as is one that a kill has cut off.
 func (m Marks) Read(from io.Reader) (read int64, err error) {
