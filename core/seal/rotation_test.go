@@ -572,6 +572,26 @@ func TestForeignAndOlderFilesAreNotTakenOver(t *testing.T) {
 	if err := os.WriteFile(f.Path, promoted, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := keys.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	again := made(t, string(fresh)) // two operators, of whom one has an older copy
+	if _, err := again.Add(true, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(again.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(f.Path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := keys.Reload(); !errors.Is(err, seal.ErrOlder) {
+		t.Errorf("a rotation of an older copy: %v", err)
+	}
+	if err := os.WriteFile(f.Path, promoted, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := f.Retire(at.Add(3*time.Minute), proven); err != nil {
 		t.Fatal(err)
 	}

@@ -55,24 +55,23 @@ func (k *Keys) Reload() (changed bool, err error) {
 // there stay: they may be the last copy.
 var ErrOlder = errors.New("another file, or an older copy, was put in its place: this process goes on with the keys that it has; put the right file back")
 
-// follows reports whether the next state of a keyset may come after this one. The key of secrets never changes, and of the
-// keys in use none is taken out but by later steps.
+// follows reports whether the next state of a keyset may come after this one. The key of secrets never changes.
 func (r *ring) follows(next *ring) bool {
 	now, _ := r.secrets.ComputePRF(nil, sha256.Size)
 	then, _ := next.secrets.ComputePRF(nil, sha256.Size)
-	return bytes.Equal(now, then) && (!r.info.lost(next.info) || next.info.Changed.After(r.info.Changed))
+	later := next.info.Changed.After(r.info.Changed)
+	return bytes.Equal(now, then) && follow(r.info.Sealing, next.info.Sealing, later) && follow(r.info.Searching, next.info.Searching, later)
 }
 
-// lost reports whether another state of the keyset lacks a key in use. Those of the first format have no lasting ids.
-func (i Info) lost(next Info) bool {
-	for _, of := range [...]struct{ now, next []Key }{{i.Sealing, next.Sealing}, {i.Searching, next.Searching}} {
-		for _, key := range of.now {
-			if key.State != Retired && !key.First && !slices.ContainsFunc(of.next, func(k Key) bool { return k.ID == key.ID }) {
-				return true
-			}
-		}
-	}
-	return false
+// follow reports whether keys may come after others. Of those in use none is taken out but by a whole rotation, behind which a
+// key writes that is new, or was added. Those of the first format have no lasting ids.
+func follow(now, next []Key, later bool) bool {
+	lost := slices.ContainsFunc(now, func(key Key) bool {
+		return key.State != Retired && !key.First && !slices.ContainsFunc(next, func(k Key) bool { return k.ID == key.ID })
+	})
+	writes := in(next, Primary)[0]
+	wrote := slices.ContainsFunc(now, func(key Key) bool { return key.ID == writes && key.State != Added })
+	return !lost || later && !wrote
 }
 
 // Follow looks again and again whether the file has changed, until stop is called. failed hears once of each thing that
