@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"bankgraph/core/access"
 	"bankgraph/core/audit"
 )
 
@@ -151,8 +152,35 @@ func (c *auditVerify) Run(ctx context.Context, s *settings, t *terminal) error {
 		if err != nil {
 			return err
 		}
-		return tell(chain, pins, t)
+		if err := tell(chain, pins, t); err != nil {
+			return err
+		}
+		return against(ctx, here, pins, t)
 	})
+}
+
+// against says what the chain of the operator's bank was held against: without it, a tail that is gone would not be missed.
+func against(ctx context.Context, file string, pins audit.Pins, t *terminal) error {
+	caller, err := access.Require(ctx)
+	if err != nil {
+		return err
+	}
+	marks, kept := audit.Marks{}, 0
+	for i := range pins.Checkpoints {
+		if c := &pins.Checkpoints[i]; c.Tenant == caller.Tenant {
+			marks.Add(audit.Line{Checkpoint: c})
+			kept++
+		}
+	}
+	switch {
+	case kept > 0:
+		fmt.Fprintf(t.errs, "held against checkpoints (%d) that were kept outside the database, the last of entry %d\n", kept, marks[caller.Tenant].Seq)
+	case file != "":
+		fmt.Fprintf(t.errs, "%s has no checkpoint of this bank: a tail that was cut off, or lost, would not be missed\n", file)
+	default:
+		fmt.Fprintln(t.errs, "held against no checkpoints (--checkpoints): a tail that was cut off, or lost, would not be missed")
+	}
+	return nil
 }
 
 func (c *auditVerify) offline(pins audit.Pins, t *terminal) error {

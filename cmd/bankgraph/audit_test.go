@@ -254,11 +254,22 @@ func TestCheckpointFollowsALineThatWasCutOff(t *testing.T) {
 	}
 	did(t, d, 5)
 	p.ok("audit", "export")
+	if _, errs, _ := p.run("audit", "verify"); !strings.Contains(errs, "held against checkpoints (1)") || !strings.Contains(errs, "the last of entry 6") {
+		t.Errorf("verify does not say what it held the chain against: %s", errs)
+	}
 	file, err := os.Open(kept)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
+	defer func() {
+		if err := os.Remove(kept); err != nil {
+			t.Error(err)
+		}
+		if _, errs, _ := p.run("audit", "verify"); !strings.Contains(errs, "would not be missed") {
+			t.Errorf("verify says nothing of a file that is gone: %s", errs)
+		}
+	}()
 	if all, err := audit.ReadCheckpoints(file); err != nil || len(all) != 1 || all[0].Seq != 6 {
 		t.Errorf("kept: %+v, %v", all, err)
 	}
