@@ -61,8 +61,13 @@ func (b *bank) finish(ctx context.Context, kept *keptFile) error {
 	if _, err := b.Audit.Resume(ctx, b.Clients.Sign, kept.keep, mark, ""); err != nil {
 		return err
 	}
-	if _, err := b.Audit.Seal(ctx); err != nil {
-		return err
+	for range 20 { // a worker may be at it, and be done soon
+		if _, err := b.Audit.Seal(ctx); err != nil {
+			return err
+		}
+		if tail, err := b.Audit.Tail(ctx); err != nil || tail.Unsealed == 0 || !pause(ctx, 50*time.Millisecond) {
+			break
+		}
 	}
 	return b.Audit.Sign(ctx, b.Clients.Sign, kept.keep)
 }
