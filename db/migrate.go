@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -197,6 +198,7 @@ func migrating(ctx context.Context, url string, files fs.FS, do func(*migrations
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.RuntimeParams["lock_timeout"] = fmt.Sprint(migrationLockTimeout.Milliseconds())
 	config.RuntimeParams["statement_timeout"] = "0"
+	maps.Copy(config.RuntimeParams, settled)
 	db := bun.NewDB(stdlib.OpenDB(*config), pgdialect.New())
 	defer db.Close()
 
@@ -219,7 +221,7 @@ func migrating(ctx context.Context, url string, files fs.FS, do func(*migrations
 
 // lockMigrations opens a connection that holds the lock until it is closed.
 func lockMigrations(ctx context.Context, url string) (holder *pgx.Conn, config *pgx.ConnConfig, err error) {
-	config, err = pgx.ParseConfig(url)
+	config, err = owning(url)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -232,7 +234,7 @@ func lockMigrations(ctx context.Context, url string) (holder *pgx.Conn, config *
 		return nil, nil, cmp.Or(found, ErrPooled)
 	}
 	// The wait may be as long as another program's migration.
-	if _, err = holder.Exec(ctx, "SET lock_timeout = 0; SET statement_timeout = 0"); err == nil {
+	if err = settle(ctx, holder); err == nil {
 		_, err = holder.Exec(ctx, fmt.Sprintf("SELECT pg_advisory_lock(%d)", migrationLock))
 	}
 	if err != nil {
@@ -240,6 +242,22 @@ func lockMigrations(ctx context.Context, url string) (holder *pgx.Conn, config *
 		return nil, nil, err
 	}
 	return holder, config, nil
+}
+
+// settle gives a connection that holds the lock its settings, and refuses a database that cannot hold every text.
+func settle(ctx context.Context, holder *pgx.Conn) error {
+	text := "SET lock_timeout = 0; SET statement_timeout = 0"
+	for name, value := range settled {
+		text += fmt.Sprintf("; SET %s = %s", name, quoted(value))
+	}
+	if _, err := holder.Exec(ctx, text); err != nil {
+		return err
+	}
+	var encoding string
+	if err := holder.QueryRow(ctx, "SHOW server_encoding").Scan(&encoding); err != nil || encoding == "UTF8" {
+		return err
+	}
+	return fmt.Errorf("the database has the encoding %s, which does not hold every name: create it with ENCODING 'UTF8' TEMPLATE template0", encoding)
 }
 
 // Analyze lets the planner of the database count all rows anew, after many were added. Only who owns the tables may.

@@ -27,10 +27,35 @@ var bounds = map[string]string{
 	"application_name":                    "bankgraph",
 	"default_transaction_read_only":       "on",  // InTx and Load write, and nothing else
 	"timezone":                            "GMT", // the one zone that needs no tzdata package on the server
+	"client_encoding":                     "UTF8",
+	"datestyle":                           "ISO, MDY",
+	"bytea_output":                        "hex",
+	"row_security":                        "on",
+	"default_transaction_isolation":       "read committed",
 }
 
+// owning reads an address of who owns the tables. Its connections speak as the program expects, whatever the defaults of the
+// role and the database are; what a pooler would refuse, settled adds.
+func owning(url string) (*pgx.ConnConfig, error) {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, err
+	}
+	for name := range kept {
+		if name != "application_name" {
+			config.RuntimeParams[name] = bounds[name]
+		}
+	}
+	return config, nil
+}
+
+// settled are further settings of connections that migrate.
+var settled = map[string]string{"row_security": "on", "default_transaction_read_only": "off", "default_transaction_isolation": "read committed"}
+
 // kept are the settings that every PgBouncer keeps for each of its clients.
-var kept = map[string]bool{"standard_conforming_strings": true, "application_name": true, "timezone": true}
+var kept = map[string]bool{
+	"standard_conforming_strings": true, "application_name": true, "timezone": true, "client_encoding": true, "datestyle": true,
+}
 
 // timeouts are the bounds that a transaction sets for itself.
 var timeouts = []string{"lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout"}
@@ -146,7 +171,7 @@ func Bind(ctx context.Context, ownerURL, serviceURL string) error {
 }
 
 func bindRole(ctx context.Context, url, role string) error {
-	config, err := pgx.ParseConfig(url)
+	config, err := owning(url)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"bankgraph/core/access"
 	"bankgraph/core/audit"
 )
 
@@ -25,16 +26,20 @@ type auditExport struct {
 	Since string `placeholder:"TIME" help:"Only from the last checkpoint before then on: 2026-11-21 or 2026-11-21T09:30:00Z; all if not set."`
 }
 
-// Run seals and signs what waits first, so that an export ends with something signed. A chain that was tampered with
-// is exported all the same: it is the evidence.
+// Run seals and signs what waits first, so that an export ends with something signed. A chain that was tampered with,
+// or that lacks what was kept of it, is exported all the same: it is the evidence.
 func (c *auditExport) Run(ctx context.Context, s *settings, t *terminal) error {
 	since, err := c.since()
 	if err != nil {
 		return err
 	}
 	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
-		err := b.finish(ctx, s.keeper(newLog(t.errs)))
-		if errors.Is(err, audit.ErrBroken) {
+		kept := s.kept(newLog(t.errs))
+		if err := kept.open(); err != nil {
+			return err
+		}
+		err := b.finish(ctx, kept)
+		if errors.Is(err, audit.ErrBroken) || errors.Is(err, audit.ErrBehind) {
 			fmt.Fprintln(t.errs, "bankgraph:", err)
 		} else if err != nil {
 			return err
@@ -48,14 +53,23 @@ func (c *auditExport) Run(ctx context.Context, s *settings, t *terminal) error {
 }
 
 // finish seals and signs what waits, and notes first where the database is another one.
-func (b *bank) finish(ctx context.Context, keep audit.Keeper) error {
-	if _, err := b.Audit.Resume(ctx, b.Clients.Sign, keep, ""); err != nil {
+func (b *bank) finish(ctx context.Context, kept *keptFile) error {
+	mark, err := b.behind(ctx, kept)
+	if err != nil {
 		return err
 	}
-	if _, err := b.Audit.Seal(ctx); err != nil {
+	if _, err := b.Audit.Resume(ctx, b.Clients.Sign, kept.keep, mark, ""); err != nil {
 		return err
 	}
-	return b.Audit.Sign(ctx, b.Clients.Sign, keep)
+	for range 20 { // a worker may be at it, and be done soon
+		if _, err := b.Audit.Seal(ctx); err != nil {
+			return err
+		}
+		if tail, err := b.Audit.Tail(ctx); err != nil || tail.Unsealed == 0 || !pause(ctx, 50*time.Millisecond) {
+			break
+		}
+	}
+	return b.Audit.Sign(ctx, b.Clients.Sign, kept.keep)
 }
 
 type auditRestored struct {
@@ -73,7 +87,15 @@ func (c *auditRestored) Validate() error {
 
 func (c *auditRestored) Run(ctx context.Context, s *settings, t *terminal) error {
 	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
-		restore, err := b.Audit.Resume(ctx, b.Clients.Sign, s.keeper(newLog(t.errs)), c.Reason)
+		kept := s.kept(newLog(t.errs))
+		if err := kept.open(); err != nil {
+			return err
+		}
+		mark, err := b.behind(ctx, kept)
+		if err != nil && !errors.Is(err, audit.ErrBehind) {
+			return err
+		}
+		restore, err := b.Audit.Resume(ctx, b.Clients.Sign, kept.keep, mark, c.Reason)
 		if err != nil {
 			return err
 		}
@@ -135,8 +157,35 @@ func (c *auditVerify) Run(ctx context.Context, s *settings, t *terminal) error {
 		if err != nil {
 			return err
 		}
-		return tell(chain, pins, t)
+		if err := tell(chain, pins, t); err != nil {
+			return err
+		}
+		return against(ctx, here, pins, t)
 	})
+}
+
+// against says what the chain of the operator's bank was held against: without it, a tail that is gone would not be missed.
+func against(ctx context.Context, file string, pins audit.Pins, t *terminal) error {
+	caller, err := access.Require(ctx)
+	if err != nil {
+		return err
+	}
+	marks, kept := audit.Marks{}, 0
+	for i := range pins.Checkpoints {
+		if c := &pins.Checkpoints[i]; c.Tenant == caller.Tenant {
+			marks.Add(audit.Line{Checkpoint: c})
+			kept++
+		}
+	}
+	switch {
+	case kept > 0:
+		fmt.Fprintf(t.errs, "held against checkpoints (%d) that were kept outside the database, the last of entry %d\n", kept, marks[caller.Tenant].Seq)
+	case file != "":
+		fmt.Fprintf(t.errs, "%s has no checkpoint of this bank: a tail that was cut off, or lost, would not be missed\n", file)
+	default:
+		fmt.Fprintln(t.errs, "held against no checkpoints (--checkpoints): a tail that was cut off, or lost, would not be missed")
+	}
+	return nil
 }
 
 func (c *auditVerify) offline(pins audit.Pins, t *terminal) error {

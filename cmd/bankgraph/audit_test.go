@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"bankgraph/core/audit"
 	"bankgraph/db"
 )
 
@@ -199,5 +202,123 @@ func TestCheckpointsOfThePrivateDatabaseAreKeptBesideIt(t *testing.T) {
 	_ = s.end()
 	if out := p.ok("audit", "verify"); !strings.Contains(out, "bank sandbox: entries 1 to 9 hold; signed up to entry 9") {
 		t.Errorf("after a kill: %s", out)
+	}
+}
+
+// A snapshot of the very same database files is put back. Nothing in the database shows it, but the file of checkpoints does:
+// operators are told what to do, nothing is signed over what is lost, and what they declare is enough for everything to hold.
+func TestOlderCopyOfTheSameDatabaseIsNoticed(t *testing.T) {
+	t.Parallel()
+	p, d := audited(t)
+	p.settings = append(p.settings, "BANKGRAPH_AUDIT_CHECKPOINTS="+filepath.Join(t.TempDir(), "kept.jsonl"))
+	did(t, d, 5)
+	p.ok("audit", "export")
+	if _, err := d.Exec(`DELETE FROM audit_seals WHERE seq > 4; DELETE FROM audit_checkpoints; DELETE FROM audit_entries WHERE uid IN ('4', '5')`); err != nil {
+		t.Fatal(err)
+	}
+	s := p.serve()
+	did(t, d, 4)
+	private := strings.TrimSuffix(s.metrics, "metrics") + "readyz"
+	told := ""
+	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(told, "bankgraph audit restored"); time.Sleep(20 * time.Millisecond) {
+		if _, told = s.get(private, ""); time.Now().After(deadline) {
+			t.Fatalf("operators are not told: %s\n%s", told, s.log)
+		}
+	}
+	if !strings.HasPrefix(told, "ready\n") || !strings.Contains(s.log.String(), "bankgraph audit restored") {
+		t.Errorf("%s\n%s", told, s.log)
+	}
+	if _, metrics := s.get(s.metrics, ""); !strings.Contains(metrics, `bankgraph_audit_holds{tenant="FIRST"} 0`) {
+		t.Error("the metric says that all is well")
+	}
+	if _, errs, _ := p.run("audit", "export"); !strings.Contains(errs, "bankgraph audit restored") {
+		t.Errorf("an export says nothing: %s", errs)
+	}
+	sealed(t, d, 4)
+	p.ok("audit", "restored", "--reason", "put back the snapshot of last night")
+	sealed(t, d, 9)
+	p.ok("audit", "export")
+	if out := p.ok("audit", "verify"); !strings.Contains(out, "entries 1 to 9 hold; signed up to entry 9") || !strings.Contains(out, "lost in it: entries 5 to 6") {
+		t.Errorf("verify: %s", out)
+	}
+}
+
+// What is kept next does not vanish in a line that a kill or a full disk has cut off.
+func TestCheckpointFollowsALineThatWasCutOff(t *testing.T) {
+	t.Parallel()
+	p, d := audited(t)
+	kept := filepath.Join(t.TempDir(), "kept.jsonl")
+	p.settings = append(p.settings, "BANKGRAPH_AUDIT_CHECKPOINTS="+kept)
+	if err := os.WriteFile(kept, []byte(`{"checkpoint":{"tenant":1,"se`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	did(t, d, 5)
+	p.ok("audit", "export")
+	if _, errs, _ := p.run("audit", "verify"); !strings.Contains(errs, "held against checkpoints (1)") || !strings.Contains(errs, "the last of entry 6") {
+		t.Errorf("verify does not say what it held the chain against: %s", errs)
+	}
+	file, err := os.Open(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	defer func() {
+		if err := os.Remove(kept); err != nil {
+			t.Error(err)
+		}
+		if _, errs, _ := p.run("audit", "verify"); !strings.Contains(errs, "would not be missed") {
+			t.Errorf("verify says nothing of a file that is gone: %s", errs)
+		}
+	}()
+	if all, err := audit.ReadCheckpoints(file); err != nil || len(all) != 1 || all[0].Seq != 6 {
+		t.Errorf("kept: %+v, %v", all, err)
+	}
+}
+
+// Where nothing can be kept, serve does not start, and says later when that has come about.
+func TestCheckpointsThatCannotBeKeptAreTold(t *testing.T) {
+	t.Parallel()
+	p, d := audited(t)
+	place := filepath.Join(t.TempDir(), "place")
+	p.settings = append(p.settings, "BANKGRAPH_AUDIT_CHECKPOINTS="+filepath.Join(place, "kept.jsonl"))
+	for _, command := range [][]string{{"serve", "--addr", "127.0.0.1:0"}, {"work"}, {"audit", "export"}} {
+		if _, errs, status := p.run(command...); status != 1 || !strings.Contains(errs, "BANKGRAPH_AUDIT_CHECKPOINTS") {
+			t.Errorf("%v: %d, %s", command, status, errs)
+		}
+	}
+	if err := os.Mkdir(place, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := p.serve()
+	if err := os.RemoveAll(place); err != nil {
+		t.Fatal(err)
+	}
+	did(t, d, 3)
+	sealed(t, d, 4) // which goes on
+	told := ""
+	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(told, "bank FIRST: nothing is signed"); time.Sleep(20 * time.Millisecond) {
+		if _, told = s.get(strings.TrimSuffix(s.metrics, "metrics")+"readyz", ""); time.Now().After(deadline) {
+			t.Fatalf("operators are not told: %s\n%s", told, s.log)
+		}
+	}
+}
+
+// A disk that hangs holds up nobody for long.
+func TestHangingDiskOfCheckpointsHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "pipe") // one that nobody reads takes no more when it is full
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	kept := (&settings{DatabaseURL: "given", Checkpoints: path}).kept(slog.Default())
+	long := audit.Line{Checkpoint: &audit.Checkpoint{Tenant: 7, Seq: 1, Signature: strings.Repeat("s", 1<<20)}}
+	began := time.Now()
+	for range 2 {
+		if err := kept.keep(long); !errors.Is(err, errKeptHangs) || kept.failed() == nil {
+			t.Errorf("keep: %v", err)
+		}
+	}
+	if took := time.Since(began); took > 5*keptPatience {
+		t.Errorf("it took %s", took)
 	}
 }

@@ -193,3 +193,51 @@ func TestAttributesAreConfiguredAtTheCommandLine(t *testing.T) {
 		t.Error(out)
 	}
 }
+
+// The proof of one bank says nothing of another.
+func TestProofLooksAtOneBankAlone(t *testing.T) {
+	t.Parallel()
+	p, d := audited(t)
+	p.ok("tenant", "add", "SECOND", "--name", "Second Bank", "--zone", "UTC", "--currency", "USD", "--admin", "jo")
+	if _, err := d.Exec(`INSERT INTO balances (tenant, account, currency) SELECT id, 4711, 'USD' FROM tenants WHERE code = 'SECOND'`); err != nil {
+		t.Fatal(err)
+	}
+	if out := p.ok("proof", "--tenant", "FIRST"); out != "the books hold\n" {
+		t.Errorf("the bank whose books hold: %s", out)
+	}
+	for _, args := range [][]string{{"proof"}, {"proof", "--tenant", "SECOND"}} {
+		if out, errs, status := p.run(args...); status != 1 || !strings.Contains(out, "account 4711") || !strings.Contains(errs, "do not hold") {
+			t.Errorf("%v: %d, %s%s", args, status, out, errs)
+		}
+	}
+	if _, errs, status := p.run("proof", "--tenant", "NONE"); status != 1 || !strings.Contains(errs, "NONE") {
+		t.Errorf("no such bank: %d, %s", status, errs)
+	}
+}
+
+// Names go to operators' terminals, which obey control characters: new ones are refused, and old ones are not printed.
+func TestNamesDoNotSteerTerminals(t *testing.T) {
+	t.Parallel()
+	p, d := audited(t)
+	for _, evil := range []string{"x\x1b[31mred", "a\nbank two", "bell\x07", "\u009b2J", "right\u202eto left"} {
+		for _, args := range [][]string{
+			{"tenant", "add", "EVIL", "--name", evil, "--zone", "UTC", "--currency", "USD", "--admin", "jo"},
+			{"client", "add", "evil", "--name", evil, "--permissions", "readers"},
+			{"audit", "restored", "--reason", evil},
+		} {
+			if _, errs, status := p.run(args...); status != 1 || !strings.Contains(errs, "plain text") {
+				t.Errorf("%q: %d, %s", args, status, errs)
+			}
+		}
+		if _, errs, _ := p.run("client", "list", "--tenant", evil); strings.ContainsAny(errs, "\x1b\x07") {
+			t.Errorf("an error prints %q", errs)
+		}
+	}
+	p.ok("client", "add", "old", "--permissions", "readers")
+	if _, err := d.Exec(`UPDATE clients SET name = 'x' || chr(27) || '[31mred Łódź'`); err != nil {
+		t.Fatal(err)
+	}
+	if out := p.ok("client", "list"); strings.Contains(out, "\x1b") || !strings.Contains(out, "x?[31mred Łódź") {
+		t.Errorf("%q", out)
+	}
+}

@@ -18,6 +18,7 @@ import (
 
 // explain prints an error; every field when several are wrong.
 func explain(ctx context.Context, errs io.Writer, s *settings, err error) {
+	errs = printable{errs}
 	var several fault.Faults
 	at, unreachable := db.WhyUnreachable(err)
 	switch {

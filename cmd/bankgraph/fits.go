@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 
 	"bankgraph/core/access"
@@ -11,29 +12,33 @@ import (
 )
 
 // tried is how many banks are asked whether the keyset is theirs.
-const tried = 20
+const tried = 50
 
-// fits refuses a keyset that opens nothing of what the database holds. With it every API key would be called wrong, and
-// new values would be sealed apart from those that are there. What this start has made in the keyset's place goes again.
+// fits refuses a keyset that is not the one of this database. With it every API key would be called wrong, and new values
+// would be sealed apart from those that are there. Where it is that of some banks, what is wrong is the trouble of the others.
+// What this start has made in the keyset's place goes again.
 func (b *bank) fits(ctx context.Context) error {
 	all, err := b.Tenants.List(b.anywhere(ctx))
 	if err != nil {
 		return err
 	}
-	var foreign error
+	fits, foreign := false, error(nil)
 	for _, bank := range all[:min(len(all), tried)] {
-		var fits bool
-		fits, err = b.Keysets.Fits(access.Operator(ctx, bank.ID, bank.Code, bank.Location()))
+		known, err := b.Keysets.Fits(access.Operator(ctx, bank.ID, bank.Code, bank.Location()))
 		switch {
-		case fits:
-			return nil
 		case errors.Is(err, keysets.ErrForeign):
-			foreign = err
+			foreign = fmt.Errorf("bank %s: %w", bank.Code, err)
 		case err != nil:
 			return err
+		case known:
+			fits = true
 		}
 	}
 	if foreign == nil {
+		return nil
+	}
+	if fits {
+		slog.Error("a bank's values do not open", "error", foreign)
 		return nil
 	}
 	if b.madeKeyset {

@@ -30,6 +30,8 @@ type health struct {
 type bankState struct {
 	tail   audit.Tail
 	broken error // nil while the chain ends as it was signed
+	behind error // nil while it has what was kept of it outside the database
+	unkept error // nil while checkpoints can be kept outside
 }
 
 // longestUnsealed is how long an entry may wait for its number before operators hear of it.
@@ -44,27 +46,31 @@ func newHealth(m *meters) *health {
 	return &health{
 		unsealed: gauge("bankgraph_audit_unsealed", fmt.Sprintf("Audit entries that wait to be sealed, counted up to %d.", audit.MostCounted)),
 		waiting:  gauge("bankgraph_audit_waiting_seconds", "For how long the oldest audit entry has waited to be sealed."),
-		holds:    gauge("bankgraph_audit_holds", "1 while the end of the audit chain is what was signed, 0 where it is not."),
+		holds:    gauge("bankgraph_audit_holds", "1 while the audit chain ends as it was signed and has what was kept of it outside the database, 0 where not."),
 		banks:    map[string]bankState{},
 	}
 }
 
 // job looks at one bank's record. A bank that cannot be looked at keeps what was known of it.
-func (h *health) job(c *core.Core) job {
+func (h *health) job(b *bank, kept *keptFile) job {
 	return job{"look at the audit record", 2 * time.Second, time.Second, func(ctx context.Context) (bool, error) {
 		caller, err := access.Require(ctx)
 		if err != nil {
 			return false, err
 		}
-		tail, err := c.Audit.Tail(ctx)
+		tail, err := b.Audit.Tail(ctx)
 		if err != nil {
 			return false, err
 		}
-		broken := c.Audit.Holds(ctx)
+		broken := b.Audit.Holds(ctx)
 		if broken != nil && !errors.Is(broken, audit.ErrBroken) {
 			return false, broken
 		}
-		h.set(ctx, caller.TenantCode, bankState{tail, broken})
+		_, behind := b.behind(ctx, kept)
+		if behind != nil && !errors.Is(behind, audit.ErrBehind) {
+			return false, behind
+		}
+		h.set(ctx, caller.TenantCode, bankState{tail, broken, behind, kept.failed()})
 		return false, nil
 	}}
 }
@@ -77,7 +83,7 @@ func (h *health) set(ctx context.Context, code string, now bankState) {
 	h.unsealed.WithLabelValues(code).Set(float64(now.tail.Unsealed))
 	h.waiting.WithLabelValues(code).Set(now.tail.Waiting)
 	holds := 1.0
-	if now.broken != nil {
+	if now.broken != nil || now.behind != nil {
 		holds = 0
 	}
 	h.holds.WithLabelValues(code).Set(holds)
@@ -86,6 +92,9 @@ func (h *health) set(ctx context.Context, code string, now bankState) {
 		slog.ErrorContext(ctx, "the audit record", "tenant", code, "holds", false, "error", now.broken)
 	case before.broken != nil && now.broken == nil:
 		slog.InfoContext(ctx, "the audit record", "tenant", code, "holds", true)
+	}
+	if (before.behind == nil) != (now.behind == nil) {
+		slog.ErrorContext(ctx, "the audit record and what was kept of it outside the database", "tenant", code, "holds", now.behind == nil, "error", now.behind)
 	}
 	switch was, is := before.tail.Waiting > longestUnsealed.Seconds(), now.tail.Waiting > longestUnsealed.Seconds(); {
 	case is && !was:
@@ -104,6 +113,13 @@ func (h *health) trouble() (lines []string, all bool) {
 		if bank.broken != nil {
 			broken++
 			lines = append(lines, fmt.Sprintf("bank %s: %v", code, bank.broken))
+		}
+		if bank.unkept != nil {
+			lines = append(lines, fmt.Sprintf("bank %s: nothing is signed, as checkpoints cannot be kept: %v", code, bank.unkept))
+		}
+		if bank.behind != nil {
+			lines = append(lines, fmt.Sprintf("bank %s: nothing more is sealed or signed, and the feed of events waits: %v", code, bank.behind))
+			continue
 		}
 		if bank.tail.Waiting > longestUnsealed.Seconds() {
 			lines = append(lines, fmt.Sprintf("bank %s: %d audit entries are not sealed, the oldest for %.0f s: does any worker run?",

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -50,7 +51,7 @@ func TestHealthLooksAtEachBank(t *testing.T) {
 	t.Parallel()
 	s := newService(t, serveCommand{})
 	other := s.addBank()
-	look := s.health.job(s.bank.Core).tick
+	look := s.health.job(s.bank, (&settings{DatabaseURL: "given"}).kept(slog.Default())).tick
 	if _, err := look(s.operator); err != nil {
 		t.Fatal(err)
 	}

@@ -183,3 +183,25 @@ func TestAKeysetIsWrappedByVault(t *testing.T) {
 		t.Errorf("a wrong token: %d, %s", status, errs)
 	}
 }
+
+// A program that seals does not start with a keyset of another database.
+func TestNothingIsSealedUnderAForeignKeyset(t *testing.T) {
+	t.Parallel()
+	p := onDatabase(t)
+	bank := []string{"--name", "First Bank", "--zone", "UTC", "--currency", "USD", "--admin", "jane.doe"}
+	p.ok(append([]string{"tenant", "add", "BANK1"}, bank...)...)
+	p.ok("client", "add", "portal", "--tenant", "BANK1", "--permissions", "readers")
+	p.ok("token", "portal", "--tenant", "BANK1") // which makes a signing key
+	foreign := filepath.Join(t.TempDir(), "foreign.json")
+	p.ok("keyset", "create", foreign)
+	right := p.settings[2]
+	p.settings[2] = "BANKGRAPH_KEYSET=" + foreign
+	for _, args := range [][]string{{"serve", "--addr", "127.0.0.1:0"}, {"work"}, append([]string{"tenant", "add", "BANK2"}, bank...)} {
+		if _, errs, status := p.run(args...); status != 1 || !strings.Contains(errs, "is not the one of this database") {
+			t.Errorf("%v: %d, %s", args, status, errs)
+		}
+	}
+	p.ok("audit", "verify", "--tenant", "BANK1") // needs no keys
+	p.settings[2] = right
+	p.serve()
+}

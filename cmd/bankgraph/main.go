@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -53,9 +54,10 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	}
 	warnUnread(errs, parser)
 	if err != nil {
-		misused(errs, err)
+		misused(printable{errs}, err)
 		return 2
 	}
+	out = printable{out}
 	chosen.BindTo(ctx, (*context.Context)(nil))
 	chosen.Bind(&p.settings, &terminal{out: out, errs: errs})
 	if err := chosen.Run(); err != nil {
@@ -76,3 +78,20 @@ func version() string {
 
 // terminal is where a command writes: what it was asked for to out, everything else to errs.
 type terminal struct{ out, errs io.Writer }
+
+// printable is a writer without control characters: what callers and operators have named things by, or a file says, is shown
+// on terminals, which obey them.
+type printable struct{ io.Writer }
+
+func (p printable) Write(text []byte) (int, error) {
+	clean := bytes.Clone(text)
+	for i, b := range clean {
+		if b < ' ' && b != '\n' && b != '\t' || b == 0x7f {
+			clean[i] = '?'
+		}
+	}
+	if _, err := p.Writer.Write(clean); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}

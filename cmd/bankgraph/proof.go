@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"bankgraph/core/ledger"
 )
 
 // proofCommand proves the books. It locks nothing, and may run at any time.
-type proofCommand struct{}
+type proofCommand struct {
+	Tenant string `env:"BANKGRAPH_TENANT" placeholder:"CODE" help:"Code of the bank whose books are looked at; every bank if not set."`
+}
 
 func (c *proofCommand) Run(ctx context.Context, s *settings, t *terminal) error {
 	b, err := open(ctx, s)
@@ -17,16 +17,40 @@ func (c *proofCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 		return err
 	}
 	defer b.stop()
-	violations, err := ledger.Prove(ctx, b.DB)
+	banks, err := c.banks(ctx, b)
 	if err != nil {
 		return err
 	}
-	for _, violation := range violations {
-		fmt.Fprintln(t.out, violation)
+	holds := true
+	for _, bank := range banks {
+		of, _, err := b.operator(ctx, bank)
+		if err != nil {
+			return err
+		}
+		violations, err := b.Ledger.Prove(of)
+		if err != nil {
+			return err
+		}
+		for _, violation := range violations {
+			holds = false
+			fmt.Fprintln(t.out, violation)
+		}
 	}
-	if len(violations) > 0 {
+	if !holds {
 		return errors.New("the books do not hold")
 	}
 	fmt.Fprintln(t.out, "the books hold")
 	return nil
+}
+
+// banks are the codes of those that are looked at.
+func (c *proofCommand) banks(ctx context.Context, b *bank) (codes []string, err error) {
+	if c.Tenant != "" {
+		return []string{c.Tenant}, nil
+	}
+	all, err := b.Tenants.List(b.anywhere(ctx))
+	for _, bank := range all {
+		codes = append(codes, bank.Code)
+	}
+	return codes, err
 }

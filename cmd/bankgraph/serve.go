@@ -115,6 +115,12 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 		return err
 	}
 
+	kept := s.kept(log)
+	if err := kept.open(); err != nil && !c.NoWork {
+		return err
+	} else if err != nil {
+		kept.path = "" // workers elsewhere have it
+	}
 	var stopping atomic.Bool
 	meters := newMeters(b.DB)
 	health := newHealth(meters)
@@ -125,10 +131,10 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	failed := make(chan error, 2)
 	go func() { failed <- server.Serve(doors) }()
 	go func() { failed <- metrics.Serve(metricsListener) }()
-	jobs := []job{health.job(b.Core)}
+	jobs := []job{health.job(b, kept)}
 	defer foldRefusals(ctx, log, b)()
 	if !c.NoWork {
-		jobs = append(jobs, b.jobs(s, meters, log)...)
+		jobs = append(jobs, b.jobs(s, kept, meters, log)...)
 	}
 	// Until the last request has ended; then, before the pools close, the last tick.
 	defer work(context.WithoutCancel(ctx), log, b.Tenants.List, jobs)()

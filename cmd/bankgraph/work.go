@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 
@@ -39,12 +37,16 @@ func (c *workCommand) Run(ctx context.Context, s *settings, t *terminal) error {
 		return err
 	}
 	defer b.stop()
+	kept := s.kept(log)
+	if err := kept.open(); err != nil {
+		return err
+	}
 	meters := newMeters(b.DB)
 	health := newHealth(meters)
 	metrics := newServer(meters.handler(readiness(b.Core, health, func() bool { return ctx.Err() != nil }, true)), log)
 	failed := make(chan error, 1)
 	go func() { failed <- metrics.Serve(listener) }()
-	finish := work(ctx, log, b.Tenants.List, append(b.jobs(s, meters, log), health.job(b.Core)))
+	finish := work(ctx, log, b.Tenants.List, append(b.jobs(s, kept, meters, log), health.job(b, kept)))
 	log.Info("working", "metrics", listener.Addr().String())
 	select {
 	case err = <-failed:
@@ -175,11 +177,10 @@ func pause(ctx context.Context, wait time.Duration) bool {
 }
 
 // jobs are all there are.
-func (b *bank) jobs(s *settings, meters *meters, log *slog.Logger) []job {
-	keep := s.keeper(log)
+func (b *bank) jobs(s *settings, kept *keptFile, meters *meters, log *slog.Logger) []job {
 	return []job{
-		{"seal audit entries", time.Second, 50 * time.Millisecond, func(ctx context.Context) (bool, error) { return b.sealAudit(ctx, keep) }},
-		{"find audit entries that nobody seals", 10 * time.Minute, time.Second, b.sweepAudit(keep)},
+		{"seal audit entries", time.Second, 50 * time.Millisecond, func(ctx context.Context) (bool, error) { return b.sealAudit(ctx, kept) }},
+		{"find audit entries that nobody seals", 10 * time.Minute, time.Second, b.sweepAudit(kept)},
 		{"seal regulatory entries", 10 * time.Second, 50 * time.Millisecond, b.sealReporting},
 		{"move to new keys", time.Second, 10 * time.Millisecond, b.moveKeys(meters, log)},
 		{"remove old events", time.Hour, time.Second, func(ctx context.Context) (bool, error) {
@@ -194,9 +195,16 @@ func (b *bank) jobs(s *settings, meters *meters, log *slog.Logger) []job {
 }
 
 // sealAudit seals what the bank has written since the last tick, and signs what is due. A database that turns out to be
-// another one than was signed in last is noted first.
-func (b *bank) sealAudit(ctx context.Context, keep audit.Keeper) (busy bool, err error) {
+// another one than was signed in last is noted first; one that lacks what was kept is left as it is: see health.
+func (b *bank) sealAudit(ctx context.Context, kept *keptFile) (busy bool, err error) {
 	tail, err := b.Audit.Tail(ctx)
+	if err != nil || tail.Unsealed == 0 && !tail.Unsigned {
+		return false, err
+	}
+	mark, err := b.behind(ctx, kept)
+	if errors.Is(err, audit.ErrBehind) {
+		return false, nil
+	}
 	if err != nil {
 		return false, err
 	}
@@ -204,25 +212,42 @@ func (b *bank) sealAudit(ctx context.Context, keep audit.Keeper) (busy bool, err
 		_, err = b.Audit.Seal(ctx)
 	}
 	if err == nil && tail.Unsigned {
-		err = b.Audit.Sign(ctx, b.Clients.Sign, keep)
+		err = b.Audit.Sign(ctx, b.Clients.Sign, kept.keep)
 	}
 	if errors.Is(err, audit.ErrMoved) {
-		_, err = b.Audit.Resume(ctx, b.Clients.Sign, keep, "")
+		_, err = b.Audit.Resume(ctx, b.Clients.Sign, kept.keep, mark, "")
 		return true, err
 	}
 	return tail.Unsealed > 0, err
 }
 
+// behind is audit.ErrBehind where the database lacks what was kept of the bank's record.
+func (b *bank) behind(ctx context.Context, kept *keptFile) (mark audit.Mark, err error) {
+	caller, err := access.Require(ctx)
+	if err != nil {
+		return mark, err
+	}
+	mark = kept.last(caller.Tenant)
+	return mark, b.Audit.Behind(ctx, mark)
+}
+
 // sweepAudit looks for entries of the last day when it starts, and then for those of the last ticks. It looks first whether
 // the database is another one than was signed in last: a bank that writes nothing learns of its restore here.
-func (b *bank) sweepAudit(keep audit.Keeper) func(context.Context) (bool, error) {
+func (b *bank) sweepAudit(kept *keptFile) func(context.Context) (bool, error) {
 	var begun sync.Map
 	return func(ctx context.Context) (bool, error) {
 		caller, err := access.Require(ctx)
 		if err != nil {
 			return false, err
 		}
-		if _, err := b.Audit.Resume(ctx, b.Clients.Sign, keep, ""); err != nil {
+		mark, err := b.behind(ctx, kept)
+		if errors.Is(err, audit.ErrBehind) {
+			return false, nil
+		}
+		if err == nil {
+			_, err = b.Audit.Resume(ctx, b.Clients.Sign, kept.keep, mark, "")
+		}
+		if err != nil {
 			return false, err
 		}
 		within := 30 * time.Minute
@@ -241,30 +266,4 @@ func (b *bank) sweepAudit(keep audit.Keeper) func(context.Context) (bool, error)
 func (b *bank) sealReporting(ctx context.Context) (bool, error) {
 	sealed, err := b.Contacts.Seal(ctx)
 	return sealed > 0, err
-}
-
-// keeper keeps what was signed of the audit chain outside the database: in a file, or else in the log.
-func (s *settings) keeper(log *slog.Logger) audit.Keeper {
-	path := s.checkpointsFile()
-	return func(signed audit.Line) error {
-		if signed.Restore != nil {
-			log.Warn("the audit record goes on in another database", "restore", signed.Restore)
-		}
-		if path == "" {
-			if signed.Checkpoint != nil {
-				log.Info("audit checkpoint", "checkpoint", signed.Checkpoint)
-			}
-			return nil
-		}
-		line, err := json.Marshal(signed)
-		if err != nil {
-			return err
-		}
-		file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-		if err != nil {
-			return err
-		}
-		_, err = file.Write(append(line, '\n'))
-		return errors.Join(err, file.Sync(), file.Close())
-	}
 }

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/check"
+	"bankgraph/core/fault"
 	"bankgraph/db"
 )
 
@@ -24,7 +27,7 @@ type Restore struct {
 	bun.BaseModel `bun:"table:audit_restores" json:"-"`
 
 	Tenant    access.Tenant `bun:"tenant,pk" json:"tenant"`
-	Epoch     int64         `bun:"epoch,pk" json:"epoch"` // that begins: 2, 3 …
+	Epoch     int64         `bun:"epoch,pk" json:"epoch"` // that begins: higher than all before
 	After     int64         `bun:"after" json:"after"`    // the last entry that was brought along
 	Hash      Hash          `bun:"hash,type:bytea" json:"hash"`
 	Was       string        `bun:"was" json:"was"`       // the database that was signed in before
@@ -60,14 +63,18 @@ var ErrMoved = errors.New("the database is another one than the audit chain was 
 
 // Resume notes that the record of the caller's bank goes on in another database, signed, in the record itself and
 // outside, and begins a new epoch; nil where it does not. An operator who restored a backup into the database that it
-// came from declares that by a reason: nothing in the database shows it.
-func (s *Service) Resume(ctx context.Context, sign Signer, keep Keeper, reason string) (*Restore, error) {
+// came from declares that by a reason: nothing in the database shows it. The epoch comes after that of kept, too: the same
+// backup may have been restored before, and gone on in a database that is lost since.
+func (s *Service) Resume(ctx context.Context, sign Signer, keep Keeper, kept Mark, reason string) (*Restore, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
 		return nil, err
 	}
+	if !check.IsPlain(reason) || utf8.RuneCountInString(reason) > 255 {
+		return nil, fault.Field("restore", "reason", fault.Malformed, "at most 255 characters of plain text")
+	}
 	for try := 1; ; try++ {
-		r, err := s.resume(ctx, caller, sign, keep, reason)
+		r, err := s.resume(ctx, caller, sign, keep, kept, reason)
 		if !errors.Is(err, errElsewhere) || try == mostTries {
 			return r, err
 		}
@@ -82,7 +89,7 @@ func (s *Service) Resume(ctx context.Context, sign Signer, keep Keeper, reason s
 // mostTries is how often Resume tries beside a worker that goes on with the chain.
 const mostTries = 40
 
-func (s *Service) resume(ctx context.Context, caller access.Caller, sign Signer, keep Keeper, reason string) (*Restore, error) {
+func (s *Service) resume(ctx context.Context, caller access.Caller, sign Signer, keep Keeper, kept Mark, reason string) (*Restore, error) {
 	at, err := placeOf(ctx, s.db, caller.Tenant)
 	if err != nil {
 		return nil, fmt.Errorf("read the end of the chain of bank %d: %w", caller.Tenant, err)
@@ -91,14 +98,14 @@ func (s *Service) resume(ctx context.Context, caller access.Caller, sign Signer,
 		return nil, nil
 	}
 	r := &Restore{
-		Tenant: caller.Tenant, Epoch: at.Epoch + 1, After: at.Seq, Hash: at.Hash, Was: at.Noted, Is: at.Here, Reason: reason,
+		Tenant: caller.Tenant, Epoch: max(at.Epoch, kept.Epoch) + 1, After: at.Seq, Hash: at.Hash, Was: at.Noted, Is: at.Here, Reason: reason,
 		At: at.Now.UTC(),
 	}
 	// Outside of the transaction: the bank's first key may have to be made.
 	if r.KID, r.Signature, err = sign(ctx, restoreType, r.statement()); err != nil {
 		return nil, fmt.Errorf("sign the restore of bank %d: %w", caller.Tenant, err)
 	}
-	if err := s.resumeTx(ctx, caller, r, keep); err != nil {
+	if err := s.resumeTx(ctx, caller, at, r, keep); err != nil {
 		return nil, fmt.Errorf("note the restore of bank %d: %w", caller.Tenant, err)
 	}
 	return r, nil
@@ -107,7 +114,7 @@ func (s *Service) resume(ctx context.Context, caller access.Caller, sign Signer,
 // errElsewhere is a chain that another worker has gone on with since it was looked at.
 var errElsewhere = errors.New("another worker goes on with the chain: try again")
 
-func (s *Service) resumeTx(ctx context.Context, caller access.Caller, r *Restore, keep Keeper) error {
+func (s *Service) resumeTx(ctx context.Context, caller access.Caller, was place, r *Restore, keep Keeper) error {
 	return s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		held, err := db.AuditChain.TryTx(ctx, tx, int64(caller.Tenant))
 		if err != nil {
@@ -117,7 +124,7 @@ func (s *Service) resumeTx(ctx context.Context, caller access.Caller, r *Restore
 		if err != nil {
 			return err
 		}
-		if !held || at.Seq != r.After || at.Epoch != r.Epoch-1 {
+		if !held || at.Seq != was.Seq || at.Epoch != was.Epoch {
 			return errElsewhere
 		}
 		if _, err := tx.NewInsert().Model(r).Returning("NULL").Exec(ctx); err != nil {

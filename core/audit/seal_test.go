@@ -248,7 +248,7 @@ func TestSealingIsForOperators(t *testing.T) {
 	if _, err := b.Audit.Tail(b.Staff()); !errors.Is(err, access.ErrDenied) {
 		t.Errorf("tail: %v", err)
 	}
-	if _, err := b.Audit.Resume(b.Staff(), b.Clients.Sign, b.keep, "why"); !errors.Is(err, access.ErrDenied) {
+	if _, err := b.Audit.Resume(b.Staff(), b.Clients.Sign, b.keep, audit.Mark{}, "why"); !errors.Is(err, access.ErrDenied) {
 		t.Errorf("resume: %v", err)
 	}
 	if _, err := b.Audit.Seal(b.Staff()); !errors.Is(err, access.ErrDenied) {

@@ -192,7 +192,7 @@ func (v *verifier) sealed(s *Sealed) error {
 func (v *verifier) held() error {
 	for i := range v.kept[v.at.seq] {
 		c := &v.kept[v.at.seq][i]
-		if v.former(c) {
+		if c.Epoch > v.epoch || v.former(c) { // a restore may stand here, or further on; see later
 			continue
 		}
 		if key := v.keys[c.KID]; key != nil && !c.signedBy(key) {
@@ -239,30 +239,48 @@ func (v *verifier) restore(r *Restore) error {
 		return nil
 	case !r.signedBy(key):
 		return v.broken(v.at.seq+1, "has a restore before it whose signature is wrong")
-	case r.Epoch != v.epoch+1:
-		return v.broken(v.at.seq+1, "begins epoch %d, and epoch %d should follow", r.Epoch, v.epoch+1)
+	case r.Epoch <= v.epoch: // there may be a gap, where an epoch was lost with its database
+		return v.broken(v.at.seq+1, "begins epoch %d, and a later one than %d should follow", r.Epoch, v.epoch)
 	case !bytes.Equal(r.Hash, v.at.hash[:]):
 		return v.broken(v.report.Signed+1, "or a later one, up to entry %d, is not what was restored", r.After)
 	}
 	v.epoch = r.Epoch
 	v.report.Restores = append(v.report.Restores, Restored{Restore: *r})
-	return nil
+	return v.held()
 }
 
-// former reports whether a checkpoint that was kept is of an epoch that ended before this place: what it vouches for was
-// lost in the restore that ended it.
+// former reports whether a checkpoint that was kept is of an epoch that ended before this place, or of one that the record
+// has not been in: what it vouches for was lost in the restore that ended it, or in that of a backup from before it.
 func (v *verifier) former(c *Checkpoint) bool {
 	of := max(c.Epoch, 1)
-	if key := v.keys[c.KID]; of >= v.epoch || key != nil && !c.signedBy(key) {
+	if key := v.keys[c.KID]; of > v.epoch || key != nil && !c.signedBy(key) {
 		return false
 	}
 	for i := range v.report.Restores {
-		if r := &v.report.Restores[i]; r.Epoch > of && r.After < c.Seq {
+		if r := &v.report.Restores[i]; r.After < c.Seq && (r.Epoch > of || r.elsewhere(c)) {
 			r.Lost = max(r.Lost, c.Seq)
 			return true
 		}
 	}
 	return of < v.began
+}
+
+// elsewhere reports whether a checkpoint is of another database than the one where its epoch began here: the same backup was
+// restored twice, and no file of checkpoints told the second time of the first.
+func (r *Restored) elsewhere(c *Checkpoint) bool {
+	return r.Epoch == c.Epoch && c.Database != "" && r.Is != "" && r.Is != c.Database
+}
+
+// later is the last epoch that a checkpoint that was kept is of, where the record has not come that far.
+func (v *verifier) later() (epoch int64) {
+	for _, kept := range v.kept {
+		for i := range kept {
+			if kept[i].Epoch > v.epoch {
+				epoch = max(epoch, kept[i].Epoch)
+			}
+		}
+	}
+	return epoch
 }
 
 // beyond is the last entry that a checkpoint of this epoch that was kept vouches for.
@@ -288,12 +306,14 @@ func (v *verifier) vouched(c *Checkpoint) error {
 
 func (v *verifier) end(e *End) error {
 	v.ended = true
-	vouched, beyond := max(v.report.Signed, v.report.First-1), v.beyond()
+	vouched, beyond, later := max(v.report.Signed, v.report.First-1), v.beyond(), v.later()
 	switch {
 	case e.Seq > v.at.seq:
 		return v.broken(v.at.seq+1, "and what follows up to entry %d are missing: they were sealed", e.Seq)
 	case beyond > 0:
 		return v.broken(v.at.seq+1, "and what follows up to entry %d are missing: a checkpoint that was kept vouches for them", beyond)
+	case later > 0:
+		return v.broken(v.at.seq+1, "and what follows are missing: a checkpoint that was kept is of epoch %d, in which the record went on elsewhere", later)
 	case e.Seq < v.at.seq:
 		return v.broken(e.Seq+1, "and what follows were put in: the export ends before them")
 	case e.Unsealed != v.report.Unsealed:

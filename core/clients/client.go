@@ -13,6 +13,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/check"
 	"bankgraph/core/fault"
 	"bankgraph/core/ident"
 )
@@ -101,8 +102,8 @@ func (d Draft) check() (Client, error) {
 	if client.Name == "" {
 		client.Name = d.Key
 	}
-	if !utf8.ValidString(client.Name) || strings.ContainsRune(client.Name, 0) || utf8.RuneCountInString(client.Name) > 200 {
-		wrong = append(wrong, fault.Field("client", "name", fault.Malformed, "at most 200 characters"))
+	if !check.IsPlain(client.Name) || utf8.RuneCountInString(client.Name) > 200 {
+		wrong = append(wrong, fault.Field("client", "name", fault.Malformed, "at most 200 characters of plain text"))
 	}
 	if len(d.Permissions) == 0 {
 		wrong = append(wrong, fault.Field("client", "permissions", fault.Required, "an API key without permissions can do nothing"))

@@ -16,7 +16,6 @@ import (
 	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/customers"
-	"bankgraph/core/ledger"
 	"bankgraph/core/roles"
 	"bankgraph/core/seal"
 	"bankgraph/core/users"
@@ -268,7 +267,7 @@ func (b *Bank) Nobody() context.Context { return b.t.Context() }
 // Prove fails the test where this bank's books are wrong.
 func (b *Bank) Prove() {
 	b.t.Helper()
-	violations, err := ledger.Prove(b.t.Context(), b.DB, b.Tenant)
+	violations, err := b.Ledger.Prove(access.Operator(b.t.Context(), b.Tenant, b.Code, nil))
 	if err != nil {
 		b.t.Fatal(err)
 	}

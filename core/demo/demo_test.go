@@ -21,7 +21,6 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/demo"
 	"bankgraph/core/given"
-	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
 	"bankgraph/core/page"
 	"bankgraph/core/rails"
@@ -93,7 +92,7 @@ func count(t *testing.T, c *core.Core, query string, args ...any) (n int64) {
 func TestTheBooksOfTheDemoBankProveThemselves(t *testing.T) {
 	t.Parallel()
 	c, tenant := filled(t, demo.Options{})
-	violations, err := ledger.Prove(t.Context(), c.DB)
+	violations, err := c.Ledger.Prove(access.Operator(t.Context(), tenant, "", nil))
 	if err != nil || len(violations) > 0 {
 		t.Error(violations, err)
 	}

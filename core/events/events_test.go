@@ -220,7 +220,7 @@ func TestCursorsOutliveARestore(t *testing.T) {
 	if _, err := restored.Events.After(operator, late, 10); !errors.Is(err, events.ErrAhead) {
 		t.Errorf("before the restore is noted: %v", err)
 	}
-	if _, err := restored.Audit.Resume(operator, restored.Clients.Sign, func(audit.Line) error { return nil }, ""); err != nil {
+	if _, err := restored.Audit.Resume(operator, restored.Clients.Sign, func(audit.Line) error { return nil }, audit.Mark{}, ""); err != nil {
 		t.Fatal(err)
 	}
 	happen(restored, "after", 9) // as many as there were lost, and more

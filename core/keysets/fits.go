@@ -6,51 +6,50 @@ import (
 	"fmt"
 
 	"bankgraph/core/access"
+	"bankgraph/core/seal"
 )
 
-// ErrForeign is returned for a keyset that opens nothing of what a bank has sealed: it is another one than the bank's, or
-// older than its last rotation.
-var ErrForeign = errors.New("the keyset opens nothing of what the bank has sealed")
+// ErrForeign is returned where a bank's values are sealed under keys that the keyset does not have.
+var ErrForeign = errors.New("what the bank has sealed is under keys that the keyset does not have")
 
-// sampled is how many rows of each table are tried: a few may be damaged, or hold nothing.
-const sampled = 20
+// sampled is how many rows of each table Fits looks at.
+const sampled = 3
 
-// Fits reports whether the keyset opens what the caller's bank has sealed. The first value that opens settles it, so a
-// damaged one keeps nobody from starting. A bank that has sealed nothing yet answers false without an error.
-func (s *Service) Fits(ctx context.Context) (bool, error) {
+// Fits reports whether the keyset opens what the caller's bank has sealed, by the last rows of each table; known is false for
+// a bank that has sealed nothing yet. The error is ErrForeign where it does not: what was written now could not be read with
+// the right file, and an account number would not be found twice. A damaged value among others is no such sign.
+func (s *Service) Fits(ctx context.Context) (known bool, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
 		return false, err
 	}
-	sealed := false
+	opened, foreign := 0, error(nil)
 	for i := range tables {
 		t := &tables[i]
-		rows, _, err := window(ctx, s.db, t, caller.Tenant, "", sampled)
+		rows, err := read(ctx, s.db, t, fmt.Sprintf("SELECT %s FROM %s WHERE tenant = ? ORDER BY %s DESC LIMIT ?", t.selected(), t.name, t.key), caller.Tenant, sampled)
 		if err != nil {
-			return false, fmt.Errorf("look for sealed values in %s of bank %d: %w", t.name, caller.Tenant, err)
+			return false, fmt.Errorf("look at what %s of bank %d are sealed under: %w", t.name, caller.Tenant, err)
 		}
-		for _, v := range rows {
-			if !t.holds(v) {
-				continue
+		for _, row := range rows {
+			for i, c := range t.columns {
+				sealed := row.pairs[i][0]
+				if c.place == nil || len(sealed) == 0 {
+					continue
+				}
+				if _, err := s.keys.Open(seal.Text{Sealed: sealed}, c.place(caller.Tenant, row.key)); err == nil {
+					opened++
+				} else if id, state := s.keys.Under(sealed); state == seal.Retired {
+					return true, fmt.Errorf("%w, or run \"bankgraph keyset restore\": key %d is retired", ErrForeign, id)
+				} else if id != 0 && state == "" {
+					return true, fmt.Errorf("%w: key %d is not in it", ErrForeign, id)
+				} else {
+					foreign = ErrForeign
+				}
 			}
-			if _, err := t.renew(s.keys, caller.Tenant, v); err == nil {
-				return true, nil
-			}
-			sealed = true
 		}
 	}
-	if sealed {
-		return false, fmt.Errorf("bank %d: %w", caller.Tenant, ErrForeign)
+	if opened > 0 {
+		return true, nil
 	}
-	return false, nil
-}
-
-// holds reports whether a row has a sealed value, besides entries for regulators, which may still be in the clear.
-func (t *table) holds(v values) bool {
-	for i, c := range t.columns {
-		if !c.report && len(v.pairs[i][0]) > 0 {
-			return true
-		}
-	}
-	return false
+	return foreign != nil, foreign
 }

@@ -1,44 +1,54 @@
 package keysets_test
 
 import (
-	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/uptrace/bun"
 
 	"bankgraph/core"
 	"bankgraph/core/access"
-	"bankgraph/core/coretest"
 	"bankgraph/core/keysets"
 	"bankgraph/core/seal"
 )
 
-// A keyset that opens nothing of a bank is told from one that does, also where the first value it meets is damaged.
-func TestKeysetOfAnotherBankDoesNotFit(t *testing.T) {
+// under is the bank as a process with another file has it.
+func (h *house) under(f seal.File) *core.Core {
+	h.Helper()
+	keys, err := f.Load()
+	h.must(err)
+	return core.New(core.Options{DB: h.DB, Keys: keys, Now: h.Now})
+}
+
+func TestForeignKeysetIsRecognized(t *testing.T) {
 	t.Parallel()
-	b := coretest.Alone(t)
-	operator := access.Operator(t.Context(), b.Tenant, b.Code, nil)
-	customer := b.Customer()
-	b.Customer()
-	if fits, err := b.Keysets.Fits(operator); err != nil || !fits {
-		t.Errorf("its own keyset: %t, %v", fits, err)
+	h := build(t)
+	other := seal.File{Path: filepath.Join(t.TempDir(), "other.json")}
+	h.must(seal.Create(other.Path))
+	s := h.stock()
+	if known, err := h.Keysets.Fits(h.operator); !known || err != nil {
+		t.Errorf("the right file: %v, %v", known, err)
 	}
-	foreign := core.New(core.Options{DB: b.DB, Keys: seal.New()})
-	if fits, err := foreign.Keysets.Fits(operator); fits || !errors.Is(err, keysets.ErrForeign) {
-		t.Errorf("the keyset of another bank: %t, %v", fits, err)
+	if _, err := h.under(other).Keysets.Fits(h.operator); !errors.Is(err, keysets.ErrForeign) {
+		t.Errorf("another file: %v", err)
 	}
-	err := b.DB.InTx(t.Context(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.NewRaw(`UPDATE customers SET tax_id_sealed = '\x00' WHERE tenant = ? AND uid <= ?`, b.Tenant, customer.UID).Exec(ctx)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+	text, err := os.ReadFile(h.file.Path)
+	h.must(err)
+	h.must(os.WriteFile(other.Path, text, 0o600))
+	h.promoted()
+	h.reload(h.Core)
+	h.Customer()
+	if _, err := h.under(other).Keysets.Fits(h.operator); !errors.Is(err, keysets.ErrForeign) {
+		t.Errorf("an older copy: %v", err)
 	}
-	if fits, err := b.Keysets.Fits(operator); err != nil || !fits {
-		t.Errorf("with a damaged value: %t, %v", fits, err)
+	_, err = h.Owner().NewRaw(`UPDATE customers SET tax_id_sealed = ? WHERE tenant = ? AND uid = ?`, []byte("\x00damaged"), h.Tenant, bun.Safe(s.customer.UID.String())).Exec(t.Context())
+	h.must(err)
+	if known, err := h.Keysets.Fits(h.operator); !known || err != nil {
+		t.Errorf("a damaged value among others: %v, %v", known, err)
 	}
-	if _, err := b.Keysets.Fits(b.Staff()); !errors.Is(err, access.ErrDenied) {
-		t.Errorf("staff: %v", err)
+	if _, err := h.Keysets.Fits(h.Staff()); !errors.Is(err, access.ErrDenied) {
+		t.Errorf("asked by staff: %v", err)
 	}
 }

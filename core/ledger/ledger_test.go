@@ -14,6 +14,7 @@ import (
 	"github.com/uptrace/bun"
 	"pgregory.net/rapid"
 
+	"bankgraph/core/access"
 	"bankgraph/core/accounts"
 	"bankgraph/core/coretest"
 	"bankgraph/core/ledger"
@@ -241,7 +242,7 @@ func TestEachBrokenRowIsFound(t *testing.T) {
 					t.Fatalf("%s: %v", statement, err)
 				}
 			}
-			violations, err := ledger.Prove(t.Context(), bank.DB)
+			violations, err := bank.Ledger.Prove(access.Operator(t.Context(), bank.Tenant, bank.Code, nil))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -254,5 +255,25 @@ func TestEachBrokenRowIsFound(t *testing.T) {
 				t.Errorf("more than %s is named in %v", broken.want[0], violations)
 			}
 		})
+	}
+}
+
+// Only operators prove, and each bank for itself.
+func TestOnlyOperatorsProveTheBooks(t *testing.T) {
+	t.Parallel()
+	bank := coretest.Alone(t)
+	account := bank.Account(bank.Customer())
+	if _, err := bank.Owner().ExecContext(t.Context(), "UPDATE balances SET ledger = ledger + 1 WHERE account = "+account.UID.String()); err != nil {
+		t.Fatal(err)
+	}
+	for name, ctx := range map[string]context.Context{"staff": bank.Staff(), "nobody": bank.Nobody()} {
+		if _, err := bank.Ledger.Prove(ctx); !errors.Is(err, access.ErrDenied) && !errors.Is(err, access.ErrUnauthenticated) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for of, wrong := range map[access.Tenant]bool{bank.Tenant: true, bank.Tenant + 1: false} {
+		if violations, err := bank.Ledger.Prove(access.Operator(t.Context(), of, "", nil)); err != nil || (len(violations) > 0) != wrong {
+			t.Errorf("bank %d: %v, %v", of, violations, err)
+		}
 	}
 }

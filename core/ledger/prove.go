@@ -8,7 +8,6 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
-	"bankgraph/db"
 )
 
 // Violation is a row of the books that cannot be.
@@ -78,11 +77,14 @@ var invariants = []struct{ name, says, query string }{
 // most is how many rows of a bank that break one invariant are named; more would not help anybody.
 const most = 100
 
-// Prove checks the books of these banks, or of every bank where none is named, all at one moment, and names what is
-// wrong: nothing, if all is well.
+// Prove checks the books of the caller's bank, all at one moment, and names what is wrong: nothing, if all is well.
 // It takes seconds for millions of postings, and locks nothing.
-func Prove(ctx context.Context, d *db.DB, banks ...access.Tenant) ([]Violation, error) {
-	tx, err := d.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+func (s *Service) Prove(ctx context.Context) ([]Violation, error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return nil, err
+	}
+	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
 		return nil, fmt.Errorf("prove the books: %w", err)
 	}
@@ -92,20 +94,11 @@ func Prove(ctx context.Context, d *db.DB, banks ...access.Tenant) ([]Violation, 
 			return nil, fmt.Errorf("prove the books: %w", err)
 		}
 	}
-	if len(banks) == 0 {
-		if err := tx.NewRaw(`SELECT id FROM tenants ORDER BY id`).Scan(ctx, &banks); err != nil {
-			return nil, fmt.Errorf("prove the books: %w", err)
-		}
+	violations, err := prove(ctx, tx, caller.Tenant)
+	if err != nil {
+		return nil, fmt.Errorf("bank %d: %w", caller.Tenant, err)
 	}
-	var all []Violation
-	for _, tenant := range banks {
-		found, err := prove(ctx, tx, tenant)
-		if err != nil {
-			return nil, fmt.Errorf("bank %d: %w", tenant, err)
-		}
-		all = append(all, found...)
-	}
-	return all, nil
+	return violations, nil
 }
 
 // prove checks the books of one bank.

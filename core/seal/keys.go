@@ -208,6 +208,21 @@ func (k *Keys) Secret(purpose, secret string) []byte {
 	return hash
 }
 
+// Under names the key that a value is sealed under, and its state in the keyset: "" where the keyset does not have it. The id
+// is 0 for values of the first format, which do not name their key.
+func (k *Keys) Under(sealed []byte) (id uint32, state State) {
+	if len(sealed) < markSize || sealed[0] != 1 {
+		return 0, ""
+	}
+	id = binary.BigEndian.Uint32(sealed[1:])
+	for _, key := range k.Info().Sealing {
+		if key.ID == id {
+			return id, key.State
+		}
+	}
+	return id, ""
+}
+
 // Current reports whether a sealed value and a search hash stand under the primary keys; what is empty does.
 func (k *Keys) Current(sealed, hash []byte) bool {
 	r := k.ring.Load()

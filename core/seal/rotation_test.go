@@ -518,3 +518,87 @@ func BenchmarkHashes(b *testing.B) {
 		keys.Hashes(1, "accounts.number", number)
 	}
 }
+
+// A running process does not give its keys up for a file that no step of a rotation makes of its own: they may be the last copy.
+// What it missed while it was stopped is another matter.
+func TestForeignAndOlderFilesAreNotTakenOver(t *testing.T) {
+	t.Parallel()
+	f := made(t, "")
+	at := time.Now().Add(-time.Hour)
+	step := func(err error) []byte {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(f.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	proven := func() error { return nil }
+	fresh := step(nil)
+	stopped, err := f.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.Add(true, at)
+	added := step(err)
+	_, err = f.Promote(at.Add(time.Minute))
+	promoted := step(err)
+	other, err := os.ReadFile(made(t, "").Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := f.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed := keys.Seal(number, firstPlace)
+	for name, one := range map[string]struct {
+		text    []byte
+		refused bool
+	}{"from before the rotation": {fresh, true}, "of another bank": {other, true}, "from before the last step": {added, false}} {
+		if err := os.WriteFile(f.Path, one.text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := keys.Reload(); errors.Is(err, seal.ErrOlder) != one.refused {
+			t.Errorf("a file %s: %v", name, err)
+		}
+		if clear, err := keys.Open(sealed, firstPlace); err != nil || clear != number {
+			t.Errorf("after a file %s: %q, %v", name, clear, err)
+		}
+	}
+	if err := os.WriteFile(f.Path, promoted, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := keys.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	again := made(t, string(fresh)) // two operators, of whom one has an older copy
+	if _, err := again.Add(true, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(again.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(f.Path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := keys.Reload(); !errors.Is(err, seal.ErrOlder) {
+		t.Errorf("a rotation of an older copy: %v", err)
+	}
+	if err := os.WriteFile(f.Path, promoted, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Retire(at.Add(3*time.Minute), proven); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Destroy(at.Add(5*time.Minute), proven); err != nil {
+		t.Fatal(err)
+	}
+	if changed, err := stopped.Reload(); err != nil || !changed {
+		t.Errorf("a process that was stopped for a whole rotation: %v, %v", changed, err)
+	}
+}

@@ -1,10 +1,13 @@
 package seal
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -40,9 +43,35 @@ func (k *Keys) Reload() (changed bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("keyset %s: %w", k.file.Path, err)
 	}
+	if before := k.ring.Load(); before != nil && !before.follows(r) {
+		return false, fmt.Errorf("keyset %s: %w", k.file.Path, ErrOlder)
+	}
 	k.ring.Store(r)
 	k.seen = stamp{info}
 	return true, nil
+}
+
+// ErrOlder is returned for a changed file that is not what a step of a rotation makes of the one before. The keys that are
+// there stay: they may be the last copy.
+var ErrOlder = errors.New("another file, or an older copy, was put in its place: this process goes on with the keys that it has; put the right file back")
+
+// follows reports whether the next state of a keyset may come after this one. The key of secrets never changes.
+func (r *ring) follows(next *ring) bool {
+	now, _ := r.secrets.ComputePRF(nil, sha256.Size)
+	then, _ := next.secrets.ComputePRF(nil, sha256.Size)
+	later := next.info.Changed.After(r.info.Changed)
+	return bytes.Equal(now, then) && follow(r.info.Sealing, next.info.Sealing, later) && follow(r.info.Searching, next.info.Searching, later)
+}
+
+// follow reports whether keys may come after others. Of those in use none is taken out but by a whole rotation, behind which a
+// key writes that is new, or was added. Those of the first format have no lasting ids.
+func follow(now, next []Key, later bool) bool {
+	lost := slices.ContainsFunc(now, func(key Key) bool {
+		return key.State != Retired && !key.First && !slices.ContainsFunc(next, func(k Key) bool { return k.ID == key.ID })
+	})
+	writes := in(next, Primary)[0]
+	wrote := slices.ContainsFunc(now, func(key Key) bool { return key.ID == writes && key.State != Added })
+	return !lost || later && !wrote
 }
 
 // Follow looks again and again whether the file has changed, until stop is called. failed hears once of each thing that

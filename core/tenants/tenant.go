@@ -10,6 +10,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/check"
 	"bankgraph/core/fault"
 	"bankgraph/core/ident"
 	"bankgraph/core/money"
@@ -72,7 +73,7 @@ func (d Draft) check() (Tenant, error) {
 		refuse("code", "letters, digits, dots and hyphens, at most 63, starting with a letter or digit")
 	}
 	if !readable(tenant.Name) {
-		refuse("name", "1 to 200 characters")
+		refuse("name", "1 to 200 characters of plain text")
 	}
 	// Go reads "" as UTC and "Local" as the zone of this machine: neither is a bank's zone.
 	if _, err := time.LoadLocation(d.Zone); err != nil || d.Zone == "" || d.Zone == "Local" {
@@ -92,5 +93,5 @@ func (d Draft) check() (Tenant, error) {
 }
 
 func readable(text string) bool {
-	return text != "" && utf8.ValidString(text) && !strings.ContainsRune(text, 0) && utf8.RuneCountInString(text) <= longest
+	return text != "" && check.IsPlain(text) && utf8.RuneCountInString(text) <= longest
 }
