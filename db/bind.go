@@ -167,10 +167,90 @@ type Conn struct {
 type binder struct {
 	driver.Connector
 	bounds  string
-	repeats *repeats // nil: nothing is to be prepared
+	repeats *repeats         // nil: nothing is to be prepared
+	late    chan driver.Conn // came when those who waited for them had gone
+	dials   chan struct{}    // under way
 }
 
+func newBinder(config *pgx.ConnConfig, to *way) binder {
+	b := binder{
+		Connector: stdlib.GetConnector(*config, stdlib.OptionBeforeConnect(to.prepare)), bounds: boundsOf(config),
+		late: make(chan driver.Conn, mostLate), dials: make(chan struct{}, mostDials),
+	}
+	if to.unprepared == nil || !*to.unprepared {
+		b.repeats = newRepeats()
+	}
+	return b
+}
+
+const (
+	longestDial = 30 * time.Second
+	mostDials   = 16 // at a time
+	mostLate    = 4
+)
+
+// Connect waits for a connection no longer than the caller does, but goes on without the caller: where the way is slow,
+// nobody would ever get one otherwise. The next caller has it.
 func (b binder) Connect(ctx context.Context) (driver.Conn, error) {
+	select {
+	case conn := <-b.late:
+		return conn, nil
+	default:
+	}
+	select {
+	case b.dials <- struct{}{}:
+	case conn := <-b.late:
+		return conn, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	made, failed := make(chan driver.Conn), make(chan error, 1)
+	go func() {
+		defer func() { <-b.dials }()
+		dialing, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestDial)
+		defer cancel()
+		conn, err := b.dial(dialing)
+		if err != nil {
+			failed <- err
+			return
+		}
+		select {
+		case made <- conn:
+		case <-ctx.Done():
+			b.keep(conn)
+		}
+	}()
+	select {
+	case conn := <-made:
+		return conn, nil
+	case err := <-failed:
+		return nil, err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (b binder) keep(conn driver.Conn) {
+	select {
+	case b.late <- conn:
+	default:
+		_ = conn.Close()
+	}
+}
+
+// Close ends the connections that nobody waited for. database/sql calls it.
+func (b binder) Close() error {
+	for {
+		select {
+		case conn := <-b.late:
+			_ = conn.Close()
+		default:
+			return nil
+		}
+	}
+}
+
+func (b binder) dial(ctx context.Context) (driver.Conn, error) {
 	made, err := b.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err

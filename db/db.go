@@ -12,7 +12,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/pgdialect"
 )
@@ -63,11 +62,7 @@ func Open(url string, options Options) (*DB, error) {
 	bind(write)
 	write.Tracer = options.Tracer
 	primary := &way{unprepared: options.Unprepared}
-	connect := binder{Connector: stdlib.GetConnector(*write, stdlib.OptionBeforeConnect(primary.prepare)), bounds: boundsOf(write)}
-	if options.Unprepared == nil || !*options.Unprepared {
-		connect.repeats = newRepeats()
-	}
-	var connector driver.Connector = connect
+	var connector driver.Connector = newBinder(write, primary)
 	if options.Connector != nil {
 		connector = options.Connector(connector)
 	}
