@@ -158,6 +158,7 @@ type Conn struct {
 	*driverConn
 	bounds string // sets the bounds of a transaction, where the connection does not have them
 
+	writes   bool     // a transaction that writes is open
 	repeats  *repeats // nil: nothing is prepared
 	prepared map[string]bool
 	outdated bool // what is prepared no longer fits the tables
@@ -167,15 +168,22 @@ type Conn struct {
 type binder struct {
 	driver.Connector
 	bounds  string
-	repeats *repeats         // nil: nothing is to be prepared
-	late    chan driver.Conn // came when those who waited for them had gone
-	dials   chan struct{}    // under way
+	repeats *repeats // nil: nothing is to be prepared
+	way     *way
+	late    chan late     // came when those who waited for them had gone
+	dials   chan struct{} // under way
+}
+
+// late is a connection that came too late.
+type late struct {
+	driver.Conn
+	since time.Time
 }
 
 func newBinder(config *pgx.ConnConfig, to *way) binder {
 	b := binder{
 		Connector: stdlib.GetConnector(*config, stdlib.OptionBeforeConnect(to.prepare)), bounds: boundsOf(config),
-		late: make(chan driver.Conn, mostLate), dials: make(chan struct{}, mostDials),
+		way: to, late: make(chan late, mostLate), dials: make(chan struct{}, mostDials),
 	}
 	if to.unprepared == nil || !*to.unprepared {
 		b.repeats = newRepeats()
@@ -185,24 +193,32 @@ func newBinder(config *pgx.ConnConfig, to *way) binder {
 
 const (
 	longestDial = 30 * time.Second
-	mostDials   = 16 // at a time
+	stale       = 5 * time.Second // after which a late one may be dead
+	mostDials   = 16              // at a time
 	mostLate    = 4
 )
 
 // Connect waits for a connection no longer than the caller does, but goes on without the caller: where the way is slow,
 // nobody would ever get one otherwise. The next caller has it.
 func (b binder) Connect(ctx context.Context) (driver.Conn, error) {
-	select {
-	case conn := <-b.late:
-		return conn, nil
-	default:
-	}
-	select {
-	case b.dials <- struct{}{}:
-	case conn := <-b.late:
-		return conn, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	for dials := false; !dials; {
+		select {
+		case l := <-b.late:
+			if time.Since(l.since) < stale {
+				return l.Conn, nil
+			}
+			_ = l.Close()
+			continue
+		default:
+		}
+		select {
+		case b.dials <- struct{}{}:
+			dials = true
+		case l := <-b.late:
+			return l.Conn, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
 	made, failed := make(chan driver.Conn), make(chan error, 1)
 	go func() {
@@ -232,7 +248,7 @@ func (b binder) Connect(ctx context.Context) (driver.Conn, error) {
 
 func (b binder) keep(conn driver.Conn) {
 	select {
-	case b.late <- conn:
+	case b.late <- late{conn, time.Now()}:
 	default:
 		_ = conn.Close()
 	}
@@ -260,7 +276,7 @@ func (b binder) dial(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	if behind { // a pooler may have kept it from having them
+	if behind || b.way.isPooled() { // a pooler may have kept it from having them
 		conn.bounds, conn.repeats = b.bounds, nil
 	}
 	return conn, nil

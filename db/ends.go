@@ -41,6 +41,7 @@ func (c *Conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx
 	if err != nil {
 		return nil, err
 	}
+	c.writes = true
 	return &writer{ctx, c, inner}, nil
 }
 
@@ -53,6 +54,7 @@ type writer struct {
 
 // Commit does nothing where COMMIT went to the server with what was left to the end.
 func (w *writer) Commit() error {
+	w.conn.writes = false
 	if w.conn.Idle() {
 		return nil
 	}
@@ -60,6 +62,7 @@ func (w *writer) Commit() error {
 }
 
 func (w *writer) Rollback() error {
+	w.conn.writes = false
 	if w.conn.Idle() {
 		return nil
 	}

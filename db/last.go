@@ -41,12 +41,12 @@ func (l *last) spend(ctx context.Context) error {
 }
 
 // commit sends what was left to the end and COMMIT behind it, in one round trip: where one of them fails, the server
-// skips the rest. Without anything left it does nothing. The transaction itself is ended by its own Commit, which then
+// skips the rest. sent is false where nothing was left. The transaction itself is ended by its own Commit, which then
 // finds nothing to do.
-func (l *last) commit(ctx context.Context, tx bun.Tx) error {
+func (l *last) commit(ctx context.Context, tx bun.Tx) (sent bool, err error) {
 	if len(l.texts) == 0 {
-		return nil
+		return false, nil
 	}
-	_, err := tx.Tx.ExecContext(ctx, strings.Join(l.texts, separator)+separator+commit)
-	return err
+	_, err = tx.Tx.ExecContext(ctx, strings.Join(l.texts, separator)+separator+commit)
+	return true, err
 }

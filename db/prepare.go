@@ -50,9 +50,18 @@ func (r *repeats) again(text string) bool {
 	return false
 }
 
-// prepare prepares a text that came often enough: the driver then uses what is prepared under its text.
+// prepare prepares a text that came often enough, in a transaction that writes, which is tried again where it turns out
+// to be outdated. The driver then uses what is prepared under its text.
 func (c *Conn) prepare(ctx context.Context, s bound) error {
-	if c.repeats == nil || len(s.values) == 0 || c.prepared[s.text] || !c.repeats.again(s.text) {
+	if c.outdated && c.Idle() {
+		if err := c.forget(ctx); err != nil {
+			return err
+		}
+	}
+	if !c.writes || c.repeats == nil || len(s.values) == 0 || c.prepared[s.text] || !c.repeats.again(s.text) {
+		return nil
+	}
+	if c.Conn().PgConn().TxStatus() == 'E' { // nothing can be prepared, nor forgotten
 		return nil
 	}
 	if len(c.prepared) >= writesPrepared {

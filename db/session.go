@@ -127,6 +127,12 @@ func (w *way) found(ctx context.Context, config *pgx.ConnConfig) (pooled bool, e
 	return w.pooled, nil
 }
 
+func (w *way) isPooled() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.pooled
+}
+
 // pooledAt tells whether a pooler answers: it refuses settings, or it names another process than the one at work.
 func pooledAt(ctx context.Context, config *pgx.ConnConfig) (bool, error) {
 	conn, err := pgx.ConnectConfig(ctx, config)

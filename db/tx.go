@@ -110,11 +110,15 @@ func (d *DB) once(ctx context.Context, tenant int64, fn func(ctx context.Context
 	if err != nil {
 		return true, err
 	}
-	if err = ends.commit(ctx, tx); err != nil {
+	sent, err := ends.commit(ctx, tx)
+	if err != nil {
 		return true, committed(err)
 	}
 	done = true
-	return true, committed(tx.Commit())
+	if err = tx.Commit(); sent {
+		return true, nil // the server has said so, whatever has ended since
+	}
+	return true, committed(err)
 }
 
 // committed tells an answer to COMMIT that leaves the outcome open from one that does not.

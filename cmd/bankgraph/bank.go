@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"time"
@@ -133,7 +134,7 @@ func openAt(at addresses, s *settings, public string, stop func()) (*bank, error
 		as:         s.operatorName(),
 		stop:       func() { unfollow(); _ = pools.Close(); stop() },
 		keyset:     file.Path,
-		madeKeyset: absent != nil,
+		madeKeyset: errors.Is(absent, fs.ErrNotExist),
 	}, nil
 }
 

@@ -90,20 +90,22 @@ func (s *Service) createTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if err != nil {
 		return Saved{}, err
 	}
-	l, plan := s.lifecycle(nobody), new(LimitPlan)
+	l := s.lifecycle(nobody)
 	l.Asks = func(*Held, *Customer, *Customer) bool { return r.Dual }
 	l.Decides = access.OfBank // its own settings ask: it decides whom it takes on
-	l.Write = func(ctx context.Context, tx *changes.Tx, _, _ *Customer) error { return plan.writeTx(ctx, tx) }
+	l.Write = func(ctx context.Context, tx *changes.Tx, _, c *Customer) error { // once it is known whether the customer waits
+		plan, err := s.planTx(ctx, tx, c, draft.Limits)
+		if err != nil {
+			return err
+		}
+		return plan.writeTx(ctx, tx)
+	}
 	c, err := l.Add(ctx, tx, at, func(*Held) (*Customer, error) {
 		c := &Customer{
 			Tenant: tx.Caller.Tenant, UID: r.Next, ShortName: draft.ShortName.Value, Status: Active, ProcessingOrgShortName: r.Bank,
 			RelationshipManager: r.Manager, OriginatingOfficer: r.Officer, SECCodes: []string{}, CreatedAt: tx.Now,
 		}
-		if err := s.fillTx(ctx, tx, &draft, r, by, c); err != nil {
-			return nil, err
-		}
-		plan, err = s.planTx(ctx, tx, c, draft.Limits)
-		return c, err
+		return c, s.fillTx(ctx, tx, &draft, r, by, c)
 	})
 	if err != nil {
 		return Saved{}, err

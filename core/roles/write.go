@@ -131,10 +131,15 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 }
 
 func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
-	return saved(s.lifecycle().Modify(ctx, tx, at, func(was, r *Role) error {
-		if err := s.changeableTx(ctx, tx, was); err != nil {
-			return err
+	l := s.lifecycle()
+	l.Lock = func(ctx context.Context, tx *changes.Tx, held *customers.Held, at changes.Target) (*Role, error) {
+		r, err := lock(ctx, tx, held, at)
+		if err == nil {
+			err = s.changeableTx(ctx, tx, r) // before anything is said of its version
 		}
+		return r, err
+	}
+	return saved(l.Modify(ctx, tx, at, func(was, r *Role) error {
 		if was.Beyond(tx.Caller) || was.Above(tx.Caller) {
 			return ErrBeyond
 		}
