@@ -94,9 +94,9 @@ func (d *binding) AppendBytes(b, value []byte) []byte {
 	return unquoted(b, d.Dialect.AppendBytes(nil, value))
 }
 
-func (d *binding) AppendJSON(b, value []byte) []byte {
-	return unquoted(b, d.Dialect.AppendJSON(nil, value))
-}
+// AppendJSON binds the value as it is. Bun's own would escape \u0000 for a literal, also where a text has those six
+// characters: another text would then be recorded, and shown to whoever decides, than is stored.
+func (d *binding) AppendJSON(b, value []byte) []byte { return marked(b, string(value)) }
 
 // unquoted marks what Bun wrote as a literal. What is none, such as NULL, stays as it is.
 func unquoted(b, literal []byte) []byte {

@@ -150,3 +150,16 @@ func TestTextsThatDifferAreNotPrepared(t *testing.T) {
 		t.Errorf("%d %v", len(texts), err)
 	}
 }
+
+// What looks like an escape in a text is that text, in JSON too.
+func TestJSONIsBoundAsItIs(t *testing.T) {
+	t.Parallel()
+	d, _ := notes(t)
+	for _, text := range []string{`a\u0000b`, `a\\u0000b`, `\`, `'`, `\'`, `"`, "\u2028", `\u0041`, ""} {
+		var back string
+		err := d.NewRaw(`SELECT ?::json ->> 'text'`, map[string]string{"text": text}).Scan(t.Context(), &back)
+		if err != nil || back != text {
+			t.Errorf("%q comes back as %q: %v", text, back, err)
+		}
+	}
+}
