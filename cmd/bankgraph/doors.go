@@ -23,11 +23,12 @@ type doors struct {
 	done    chan struct{}
 	close   func() error
 
-	mu   sync.Mutex
-	open map[string]int
-	all  int
-	idle list.List // of net.Conn, the longest idle in front
-	at   map[net.Conn]*list.Element
+	mu     sync.Mutex
+	open   map[string]int
+	all    int
+	silent list.List // of net.Conn that said nothing yet, who came first in front
+	idle   list.List // of net.Conn, the longest idle in front
+	at     map[net.Conn]*list.Element
 }
 
 // kernelBuffer is how much of an answer the kernel takes, beyond what the caller's side does. By itself it would take
@@ -151,7 +152,7 @@ func (d *doors) enter(conn net.Conn) net.Conn {
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetWriteBuffer(kernelBuffer)
 	}
-	if d.full() {
+	if d.full(network, bound) {
 		d.makeRoom()
 	}
 	d.mu.Lock()
@@ -171,19 +172,22 @@ func (d *doors) enter(conn net.Conn) net.Conn {
 	})}
 }
 
-func (d *doors) full() bool {
+// full reports whether a connection must go for one more of a network that may have it.
+func (d *doors) full(network string, bound int) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.all >= d.most
+	return d.all >= d.most && (d.open[network] < bound || bound == d.most)
 }
 
-// makeRoom closes the connection that has been idle longest.
+// makeRoom closes the connection that has said nothing for longest since it came, or else the one that has been idle longest.
 func (d *doors) makeRoom() {
 	d.mu.Lock()
 	var longest net.Conn
-	if front := d.idle.Front(); front != nil {
-		longest = d.idle.Remove(front).(net.Conn)
-		delete(d.at, longest)
+	for _, all := range []*list.List{&d.silent, &d.idle} {
+		if front := all.Front(); front != nil && longest == nil {
+			longest = all.Remove(front).(net.Conn)
+			delete(d.at, longest)
+		}
 	}
 	d.mu.Unlock()
 	if longest != nil {
@@ -191,15 +195,19 @@ func (d *doors) makeRoom() {
 	}
 }
 
-// state follows which connections are idle; net/http calls it.
+// state follows which connections are silent or idle; net/http calls it.
 func (d *doors) state(conn net.Conn, state http.ConnState) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if at, ok := d.at[conn]; ok {
-		d.idle.Remove(at)
+		d.idle.Remove(at) // of two lists, the one that has it
+		d.silent.Remove(at)
 		delete(d.at, conn)
 	}
-	if state == http.StateIdle {
+	switch state {
+	case http.StateNew:
+		d.at[conn] = d.silent.PushBack(conn)
+	case http.StateIdle:
 		d.at[conn] = d.idle.PushBack(conn)
 	}
 }

@@ -179,3 +179,21 @@ func TestRequestsThatCannotBeReadAreAnsweredByTheirFace(t *testing.T) {
 		}
 	}
 }
+
+// Connections that never said a word go before those of callers who did.
+func TestASilentConnectionMakesRoomBeforeAnIdleOne(t *testing.T) {
+	t.Parallel()
+	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	address := doorsOf(t, &serveCommand{exposure: exposure{Connections: 3, TrustedProxies: loopback}}, http.HandlerFunc(alive))
+	idle := connect(t, address, true)
+	time.Sleep(20 * time.Millisecond)
+	connect(t, address, false)
+	connect(t, address, false)
+	time.Sleep(20 * time.Millisecond)
+	if !askOn(t, connect(t, address, false)) {
+		t.Error("a newcomer is not served")
+	}
+	if !askOn(t, idle) {
+		t.Error("the caller who waited for its next question is gone")
+	}
+}

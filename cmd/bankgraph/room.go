@@ -37,6 +37,7 @@ type room struct {
 	places shares
 	wait   list.List // of *waiter, who came first in front
 	waits  shares    // of newcomers in the queue
+	bodies shares    // that are on their way
 }
 
 // waiter waits for a place. No waiter's turn has come unless it was told: that changes only when a place is given up.
@@ -52,7 +53,7 @@ func newRoom(places int, u *unsent, m *meters) *room {
 	if places == 0 {
 		places = 8 * runtime.GOMAXPROCS(0)
 	}
-	return &room{unsent: u, meters: m, places: newShares(int64(places)), waits: newShares(4 * int64(places))}
+	return &room{unsent: u, meters: m, places: newShares(int64(places)), waits: newShares(4 * int64(places)), bodies: newShares(64 * int64(places))}
 }
 
 // fits reports whether a party may take a place now. Up to its share it takes any that is free. Beyond it, half of the
@@ -202,6 +203,29 @@ func (m *room) rename(ctx context.Context, from, to party) error {
 	return m.enter(ctx, to)
 }
 
+// carry counts a body that is on its way, which has no place in the room while nothing comes of it: a connection can carry
+// many at a time, and each costs memory.
+func (m *room) carry(of party) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	own, most := m.bodies.caller(), m.bodies.bank()
+	if of.stranger() {
+		most = m.bodies.crowd()
+		own = max(1, most/2)
+	}
+	if m.bodies.taken >= m.bodies.all || m.bodies.callers[of] >= own || m.bodies.banks[of.bank] >= most {
+		return errCrowd
+	}
+	m.bodies.add(of, 1)
+	return nil
+}
+
+func (m *room) carried(of party) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.bodies.add(of, -1)
+}
+
 // signingIn stands in the bank's place for those who ask for a token: so junk there does not crowd those who have one.
 const signingIn = "/auth"
 
@@ -215,6 +239,13 @@ func (m *room) admit(refuse refusal, crowd string, next http.Handler) http.Handl
 			if caller, known := m.remembered(r); known {
 				of = partyOf(caller)
 			}
+		}
+		if r.ContentLength != 0 {
+			if err := m.carry(of); err != nil {
+				m.refuse(w, r, refuse, err)
+				return
+			}
+			defer m.carried(of)
 		}
 		if err := m.enter(r.Context(), of); err != nil {
 			m.refuse(w, r, refuse, err)

@@ -324,3 +324,31 @@ func TestACrowdOfStrangersDoesNotKeepOutWhomTheBankRemembers(t *testing.T) {
 		t.Errorf("a remembered caller is answered %d", code)
 	}
 }
+
+// Bodies that do not come are counted: a network's, so that others can send theirs, and all strangers', so that those who
+// are known can.
+func TestBodiesOnTheirWayAreCounted(t *testing.T) {
+	t.Parallel()
+	room := newRoomOf(8) // 512 bodies
+	fill := func(of party) (n int) {
+		for n < 1000 && room.carry(of) == nil {
+			n++
+		}
+		return n
+	}
+	for _, c := range []struct {
+		of   party
+		want int
+	}{
+		{party{signingIn, "192.0.2.1"}, 64}, {party{signingIn, "192.0.2.2"}, 64}, {party{signingIn, "192.0.2.3"}, 0},
+		{party{"", "192.0.2.1"}, 64}, {party{"A", "portal"}, 128}, {party{"A", "other"}, 128}, {party{"A", "third"}, 0},
+	} {
+		if n := fill(c.of); n != c.want {
+			t.Errorf("%v sends %d bodies at a time, want %d", c.of, n, c.want)
+		}
+	}
+	room.carried(party{"A", "portal"})
+	if err := room.carry(party{"A", "third"}); err != nil {
+		t.Errorf("once one has come: %v", err)
+	}
+}
