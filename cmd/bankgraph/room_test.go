@@ -340,8 +340,13 @@ func TestBodiesOnTheirWayAreCounted(t *testing.T) {
 		of   party
 		want int
 	}{
-		{party{signingIn, "192.0.2.1"}, 64}, {party{signingIn, "192.0.2.2"}, 64}, {party{signingIn, "192.0.2.3"}, 0},
-		{party{"", "192.0.2.1"}, 64}, {party{"A", "portal"}, 128}, {party{"A", "other"}, 128}, {party{"A", "third"}, 0},
+		{party{signingIn, "192.0.2.1"}, 64},
+		{party{signingIn, "192.0.2.2"}, 64},
+		{party{signingIn, "192.0.2.3"}, 0},
+		{party{"", "192.0.2.1"}, 64},
+		{party{"A", "portal"}, 128},
+		{party{"A", "other"}, 128},
+		{party{"A", "third"}, 0},
 	} {
 		if n := fill(c.of); n != c.want {
 			t.Errorf("%v sends %d bodies at a time, want %d", c.of, n, c.want)

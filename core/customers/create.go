@@ -92,7 +92,7 @@ func (s *Service) createTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	}
 	l := s.lifecycle(nobody)
 	l.Asks = func(*Held, *Customer, *Customer) bool { return r.Dual }
-	l.Decides = access.OfBank // its own settings ask: it decides whom it takes on
+	l.Decides = access.OfBank                                                   // its own settings ask: it decides whom it takes on
 	l.Write = func(ctx context.Context, tx *changes.Tx, _, c *Customer) error { // once it is known whether the customer waits
 		plan, err := s.planTx(ctx, tx, c, draft.Limits)
 		if err != nil {
