@@ -17,7 +17,8 @@ import (
 )
 
 // DB is the bank's database. The embedded Bun handle writes and does every read that is not hot; it sends each text
-// with its values beside it (see binding), and prepares those that come again.
+// with its values beside it (see binding), and prepares those of
+// transactions that come again (see Conn.prepare).
 // Batch reads what a request asked for in one round trip, on a pool of its own, prepared.
 type DB struct {
 	*bun.DB

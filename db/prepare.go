@@ -15,14 +15,13 @@ import (
 )
 
 // A statement whose values are all bound has the same text each time, so the server need not read and plan it each
-// time: connections prepare the texts that come again. Not behind a pooler, which may lend each transaction another
+// time: in transactions that write, connections prepare the texts that come again. Not behind a pooler, which may lend each transaction another
 // connection.
 
 const (
 	comesAgain     = 3    // how often a text is sent before it is prepared
 	textsCounted   = 4096 // at a time; beyond that counting starts anew
 	writesPrepared = 100  // by a connection; beyond that it starts anew: which fields are given, callers think up
-	shapeOfResults = "0A000"
 )
 
 // repeats counts the texts that the connections of a pool send.
@@ -94,7 +93,7 @@ func (c *Conn) learn(err error) error {
 
 func outdated(err error) bool {
 	var refused *pgconn.PgError
-	return errors.As(err, &refused) && refused.Code == shapeOfResults && strings.Contains(refused.Routine, "RevalidateCachedQuery")
+	return errors.As(err, &refused) && refused.Code == "0A000" && strings.Contains(refused.Routine, "RevalidateCachedQuery")
 }
 
 // Raw is tx.NewRaw with numbers bound too, for statements that are carried out often. Each number is a bigint to the
