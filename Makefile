@@ -32,7 +32,7 @@ generated := find graph -name '*.go' -not -path '*/node_modules/*' | LC_ALL=C so
 
 .PHONY: generate
 generate: ## write the generated code anew
-	go run ./graph/direct/generate
+	go run ./graph/generate
 
 .PHONY: format
 format: ## format the Go code

@@ -21,7 +21,8 @@ import (
 
 // canaries are what the writes are given of customers and people.
 var canaries = []string{
-	"Lakeside Bakery", "1 Lake Rd", "12-3456789", "123456789", "Petty Cash", "4000700001", "Lumen Optics", "12 Main St", "7740012345678",
+	"Lakeside Bakery", "1 Lake Rd", "12-3456789", "123456789", "Petty Cash", "4000700001", "Lumen Optics",
+	"12 Main St", "7740012345678",
 	"Ada", "Byron", "ada.byron", "ada@mail.example", "16145550123", "bakery.example",
 }
 
@@ -33,7 +34,8 @@ var defaults = map[string]string{
 
 var written = regexp.MustCompile(`(?:INSERT INTO|UPDATE|DELETE FROM) "?([a-z_]+)`)
 
-// Every write of every domain fails at each of its tables in turn, and the server's log has nothing of its values.
+// Every write of every domain fails at each of its tables in turn, and the server's log has nothing of its
+// values.
 func TestAFailedWriteLeavesNothingOfAnybodyInTheServersLog(t *testing.T) {
 	t.Parallel()
 	server := dbtest.OwnServer(t, defaults)
@@ -75,8 +77,8 @@ func TestAFailedWriteLeavesNothingOfAnybodyInTheServersLog(t *testing.T) {
 	clean(t, log)
 }
 
-// A rule of the database that is broken is told with the row or the key that breaks it, but not where row security
-// binds the role. The service's is.
+// A rule of the database that is broken is told with the row or the key that breaks it, but not where row
+// security binds the role. The service's is.
 func TestABrokenRuleLeavesNothingOfTheRowInTheServersLog(t *testing.T) {
 	t.Parallel()
 	server := dbtest.OwnServer(t, defaults)
@@ -88,14 +90,20 @@ func TestABrokenRuleLeavesNothingOfTheRowInTheServersLog(t *testing.T) {
 	b.User(c, nil)
 	b.Account(c)
 	for _, broken := range []string{
-		`UPDATE customers SET legal_name = ?0, uid = NULL WHERE tenant = ?1`,                        // a row that lacks something
-		`UPDATE accounts SET name = ?0, version = NULL WHERE tenant = ?1`,                           //
-		`UPDATE accounts SET name = ?0, customer = 4711 WHERE tenant = ?1`,                          // one that belongs to nobody
-		`UPDATE signatories SET email_address = ?0 WHERE tenant = ?1`,                               // one that is there already
-		`UPDATE users SET login_id = ?0 WHERE tenant = ?1`,                                          //
-		`UPDATE customers SET legal_name = ?0, tenant = 4711 WHERE tenant = ?1`,                     // one of another bank
-		`UPDATE customers SET legal_name = ?0 WHERE tenant = ?1 AND 1 / (uid - uid) = 1`,            // what cannot be reckoned
-		`UPDATE customers SET legal_name = ?0 WHERE tenant = ?1 AND legal_name = pg_sleep(9)::text`, // what takes too long
+		// a row that lacks something
+		`UPDATE customers SET legal_name = ?0, uid = NULL WHERE tenant = ?1`,
+		`UPDATE accounts SET name = ?0, version = NULL WHERE tenant = ?1`, //
+		// one that belongs to nobody
+		`UPDATE accounts SET name = ?0, customer = 4711 WHERE tenant = ?1`,
+		// one that is there already
+		`UPDATE signatories SET email_address = ?0 WHERE tenant = ?1`,
+		`UPDATE users SET login_id = ?0 WHERE tenant = ?1`, //
+		// one of another bank
+		`UPDATE customers SET legal_name = ?0, tenant = 4711 WHERE tenant = ?1`,
+		// what cannot be reckoned
+		`UPDATE customers SET legal_name = ?0 WHERE tenant = ?1 AND 1 / (uid - uid) = 1`,
+		// what takes too long
+		`UPDATE customers SET legal_name = ?0 WHERE tenant = ?1 AND legal_name = pg_sleep(9)::text`,
 	} {
 		err := b.DB.InTx(t.Context(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
 			if _, err := tx.ExecContext(ctx, `SET LOCAL statement_timeout = '100ms'`); err != nil {

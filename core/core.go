@@ -89,5 +89,5 @@ func New(o Options) *Core {
 // Batch starts a round trip to the database in which several services answer together.
 func (c *Core) Batch() *db.Batch { return c.DB.Batch() }
 
-// Fresh is Batch for what was just written: it reads no replica.
-func (c *Core) Fresh() *db.Batch { return c.DB.Fresh() }
+// PrimaryBatch is Batch for what was just written: it reads no replica.
+func (c *Core) PrimaryBatch() *db.Batch { return c.DB.PrimaryBatch() }

@@ -38,9 +38,9 @@ var (
 	cutAfter  = faults.Fault{Cut: true, Ran: true}
 )
 
-// wrongsAt are the faults to try at the k-th statement of a write: few of them, in turns, the fewer the more writes there
-// are, and at COMMIT all that leave its outcome open. BANKGRAPH_TEST_FAULTS=all tries every fault at every statement, which
-// takes minutes.
+// wrongsAt are the faults to try at the k-th statement of a write: few of them, in turns, the fewer the more
+// writes there are, and at COMMIT all that leave its outcome open. BANKGRAPH_TEST_FAULTS=all tries every
+// fault at every statement, which takes minutes.
 func wrongsAt(name string, k int, statement string) (chosen []faults.Fault) {
 	if os.Getenv("BANKGRAPH_TEST_FAULTS") == "all" {
 		return slices.DeleteFunc(slices.Clone(wrongs), func(f faults.Fault) bool { return !possible(f, statement) })
@@ -131,7 +131,8 @@ func (tr *trial) done(err error) bool {
 	return err == nil
 }
 
-// calm carries the write out while nothing is wrong, and tells its statements and how many rows it adds to which table.
+// calm carries the write out while nothing is wrong, and tells its statements and how many rows it adds to
+// which table.
 func (tr *trial) calm() ([]string, map[string]int) {
 	tr.t.Helper()
 	b, do := tr.ready()
@@ -260,14 +261,16 @@ var sums = map[string]string{"customer_counts": "coalesce(sum(customers), 0)"}
 func look(t *testing.T, b *coretest.Bank) sight {
 	t.Helper()
 	tablesOnce.Do(func() {
-		err := b.DB.NewRaw(`SELECT table_name FROM information_schema.columns WHERE table_schema = 'public' AND column_name = 'tenant'`).Scan(t.Context(), &tables)
+		err := b.DB.NewRaw(
+			`SELECT table_name FROM information_schema.columns WHERE table_schema = 'public' AND column_name = 'tenant'`).Scan(t.Context(), &tables)
 		if err != nil || len(tables) < 10 {
 			t.Fatalf("found no tables: %v %v", tables, err)
 		}
 	})
 	parts := make([]string, len(tables))
 	for i, name := range tables {
-		parts[i] = fmt.Sprintf(`SELECT '%s' AS name, %s AS rows, coalesce(md5(string_agg(x::text, ' ' ORDER BY x::text)), '') AS digest FROM %s AS x WHERE tenant = %d`,
+		parts[i] = fmt.Sprintf(
+			`SELECT '%s' AS name, %s AS rows, coalesce(md5(string_agg(x::text, ' ' ORDER BY x::text)), '') AS digest FROM %s AS x WHERE tenant = %d`,
 			name, cmp.Or(sums[name], "count(*)"), name, b.Tenant)
 	}
 	var all []contents

@@ -16,11 +16,14 @@ import (
 	"bankgraph/db/dbtest"
 )
 
-// poolers are the ways in which a PgBouncer of old is set up: it refuses what it does not know, or drops it silently.
+// poolers are the ways in which a PgBouncer of old is set up: it refuses what it does not know, or drops it
+// silently.
 var poolers = map[string][]string{
 	"that refuses settings": nil,
-	"that drops settings": {"ignore_startup_parameters = lock_timeout, statement_timeout, idle_in_transaction_session_timeout, " +
-		"default_transaction_read_only, plan_cache_mode"},
+	"that drops settings": {
+		"ignore_startup_parameters = lock_timeout, statement_timeout, idle_in_transaction_session_timeout, " +
+			"default_transaction_read_only, plan_cache_mode",
+	},
 }
 
 func TestTheBankWorksThroughAPoolerInTransactionMode(t *testing.T) {
@@ -75,7 +78,7 @@ func everyWrite(t *testing.T, first *coretest.Bank) {
 		for _, replayed := range []bool{false, true} {
 			out, err := do(w.as(b), "key")
 			if !errors.Is(err, w.refused) || err == nil && out.Replayed != replayed {
-				t.Errorf("%s: %+v %v", w.name, out.Mark, err)
+				t.Errorf("%s: %+v %v", w.name, out.Receipt, err)
 			}
 		}
 	}
@@ -92,7 +95,8 @@ func many(t *testing.T, b *coretest.Bank) {
 			for n := range 40 {
 				batch := b.Batch()
 				found := b.Customers.FindMany(b.Staff(), batch, []customers.UID{c.UID}, db.Columns{})
-				owned := b.Accounts.OfCustomers(b.Staff(), batch, []customers.UID{c.UID}, accounts.Search{}, db.Columns{}, page.Window{Size: 3, Offset: n % 2})
+				owned := b.Accounts.OfCustomers(b.Staff(), batch, []customers.UID{c.UID}, accounts.Search{}, db.Columns{},
+					page.Window{Size: 3, Offset: n % 2})
 				if err := batch.Send(t.Context()); err != nil || len(found.Of) != 1 || owned.Err != nil {
 					t.Error(err, len(found.Of), owned.Err)
 					return
@@ -106,7 +110,8 @@ func many(t *testing.T, b *coretest.Bank) {
 // bounded looks for what a connection may not do.
 func bounded(t *testing.T, b *coretest.Bank) {
 	t.Helper()
-	if _, err := b.DB.ExecContext(t.Context(), `UPDATE tenants SET name = name WHERE id = ?`, int64(b.Tenant)); err == nil {
+	if _, err := b.DB.ExecContext(t.Context(), `UPDATE tenants SET name = name WHERE id = ?`,
+		int64(b.Tenant)); err == nil {
 		t.Error("a statement outside of a transaction may write")
 	}
 	if _, err := b.DB.ExecContext(t.Context(), `SELECT pg_sleep(8)`); !db.IsTimeout(err) {
@@ -114,7 +119,8 @@ func bounded(t *testing.T, b *coretest.Bank) {
 	}
 	other := b.Another()
 	err := b.DB.InTx(t.Context(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		moved, err := tx.ExecContext(ctx, `UPDATE customers SET legal_name = 'Taken' WHERE tenant = ?`, int64(other.Tenant))
+		moved, err := tx.ExecContext(ctx, `UPDATE customers SET legal_name = 'Taken' WHERE tenant = ?`,
+			int64(other.Tenant))
 		if err == nil {
 			if n, _ := moved.RowsAffected(); n > 0 {
 				t.Error("one bank writes the rows of another")

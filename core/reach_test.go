@@ -8,14 +8,19 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
+	"bankgraph/core/contacts"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
+	"bankgraph/core/fees"
 	"bankgraph/core/given"
+	"bankgraph/core/signatories"
 	"bankgraph/core/users"
 )
 
-// partnered is a bank in which a write is ready whose customer belongs to a partner: the callers that are around it.
+// partnered is a bank in which a write is ready whose customer belongs to a partner: the callers that are
+// around it.
 type partnered struct {
 	*coretest.Bank
 	do      write
@@ -28,12 +33,18 @@ type partnered struct {
 func ready(t *testing.T, on func(*coretest.Bank) write) *partnered {
 	t.Helper()
 	b := coretest.New(t)
-	p := &partnered{Bank: b, do: on(b), own: new(customers.Customer), partner: b.DownstreamPartner(), rival: b.DownstreamPartner()}
+	p := &partnered{
+		Bank: b, do: on(b), own: new(customers.Customer), partner: b.DownstreamPartner(),
+		rival: b.DownstreamPartner(),
+	}
 	p.sibling = b.Customer(coretest.OwnedBy(p.partner))
-	b.Exec(`UPDATE customers SET owner = ? WHERE tenant = ? AND owner = 0 AND relationship_type <> 'Self'`, p.partner.UID, b.Tenant)
+	b.Exec(`UPDATE customers SET owner = ? WHERE tenant = ? AND owner = 0 AND relationship_type <> 'Self'`,
+		p.partner.UID, b.Tenant)
 	b.Exec(`UPDATE roles SET owner = 'Customer' WHERE tenant = ?`, b.Tenant)
-	b.Exec(`INSERT INTO tenant_settings (tenant, people_decide) VALUES (?, false)`, b.Tenant)                // the partner is a program here
-	b.Exec(`UPDATE approvals SET decides = 'Customer', maker_reach = 'Customer' WHERE tenant = ?`, b.Tenant) // as one of its own had asked
+	// the partner is a program here
+	b.Exec(`INSERT INTO tenant_settings (tenant, people_decide) VALUES (?, false)`, b.Tenant)
+	// as one of its own had asked
+	b.Exec(`UPDATE approvals SET decides = 'Customer', maker_reach = 'Customer' WHERE tenant = ?`, b.Tenant)
 	err := b.DB.NewSelect().Model(p.own).Where("c.tenant = ?", b.Tenant).Where("c.owner = ?", p.partner.UID).
 		Where("c.uid NOT IN (?, ?)", p.partner.UID, p.sibling.UID).OrderExpr("c.uid").Limit(1).Scan(t.Context())
 	if err != nil {
@@ -62,9 +73,11 @@ func plain(t *testing.T, test func(t *testing.T, operation string, on func(*core
 
 // theBanks are what nobody but the bank itself, or a partner for its customers, can do.
 var theBanks = map[string]error{
-	"createCustomer": customers.ErrNoPartner, "suspendCustomer": access.ErrDenied, "activateCustomer": access.ErrDenied,
-	"changeLimits": access.ErrDenied, "addFeeTier": access.ErrDenied, "changeFeeTier": access.ErrDenied,
-	"openAccount": access.ErrDenied, "closeAccount": access.ErrDenied, "activateAccount": access.ErrDenied, "deleteAccount": access.ErrDenied,
+	"createCustomer": customers.ErrNoPartner, "suspendCustomer": access.ErrDenied,
+	"activateCustomer": access.ErrDenied,
+	"changeLimits":     access.ErrDenied, "addFeeTier": access.ErrDenied, "changeFeeTier": access.ErrDenied,
+	"openAccount": access.ErrDenied, "closeAccount": access.ErrDenied, "activateAccount": access.ErrDenied,
+	"deleteAccount": access.ErrDenied,
 	"changeAccount": accounts.ErrArranged, // of its number
 	"linkSubject":   users.ErrBankLinks, "unlinkSubject": users.ErrBankLinks,
 }
@@ -90,21 +103,23 @@ func TestSomebodyOfACustomerChangesNothingOfAnother(t *testing.T) {
 		}
 		p := ready(t, on)
 		for name, caller := range map[string]context.Context{
-			"of the same partner": p.somebody(p.sibling), "of another": p.somebody(p.rival), "of the partner's name": p.somebody(p.partner), "another partner": p.Partner(p.rival),
+			"of the same partner": p.somebody(p.sibling), "of another": p.somebody(p.rival),
+			"of the partner's name": p.somebody(p.partner), "another partner": p.Partner(p.rival),
 		} {
 			_, err := p.do(caller, "")
 			if f, refused := fault.Of(err); !refused || f.Kind != fault.NotFound && f.Kind != fault.Denied {
 				t.Errorf("somebody %s: %v", name, err)
 			}
 		}
-		if _, err := p.do(p.Partner(p.partner), ""); err != nil && theBanks[operation] == nil { // it was there to be changed
+		// it was there to be changed
+		if _, err := p.do(p.Partner(p.partner), ""); err != nil && theBanks[operation] == nil {
 			t.Errorf("the partner itself: %v", err)
 		}
 	})
 }
 
-// Of a customer that is not active, or whose partner is not, only the bank changes anything; but its users lose their
-// access at anybody's word who can give it.
+// Of a customer that is not active, or whose partner is not, only the bank changes anything; but its users
+// lose their access at anybody's word who can give it.
 func TestNothingOfACustomerChangesWhileItIsNotActive(t *testing.T) {
 	t.Parallel()
 	plain(t, func(t *testing.T, operation string, on func(*coretest.Bank) write) {
@@ -177,9 +192,13 @@ func TestSomebodyOfACustomerDoesNotChangeWhatIsArranged(t *testing.T) {
 	me := b.PersonOf(c, b.User(c, nil))
 	corporate, third := customers.Corporate, customers.RelationThirdParty
 	for field, draft := range map[string]customers.Draft{
-		"customerType": {Type: &corporate}, "relationshipType": {RelationshipType: &third}, "partnerOrgShortName": {PartnerOrgShortName: given.Of("")},
-		"parentEntityShortName": {ParentEntityShortName: given.Of("")}, "relationshipManager": {RelationshipManager: given.Of("x")},
-		"originatingOfficer": {OriginatingOfficer: given.Of("x")}, "costCenter": {CostCenter: given.Of("1")}, "legalName": {LegalName: given.Of("New Ltd")}, "taxId": {TaxID: given.Of("98-7654321")}, "lei": {LEI: given.Of("")}, "note": {Note: given.Of("x")}, "customerId": {CustomerID: given.Of("1")},
+		"customerType": {Type: &corporate}, "relationshipType": {RelationshipType: &third},
+		"partnerOrgShortName":   {PartnerOrgShortName: given.Of("")},
+		"parentEntityShortName": {ParentEntityShortName: given.Of("")},
+		"relationshipManager":   {RelationshipManager: given.Of("x")},
+		"originatingOfficer":    {OriginatingOfficer: given.Of("x")}, "costCenter": {CostCenter: given.Of("1")},
+		"legalName": {LegalName: given.Of("New Ltd")}, "taxId": {TaxID: given.Of("98-7654321")},
+		"lei": {LEI: given.Of("")}, "note": {Note: given.Of("x")}, "customerId": {CustomerID: given.Of("1")},
 		"achCompanyID": {ACHCompanyID: given.Of("1")}, "secCodes": {SECCodes: []string{"PPD"}},
 		"additionalProfileDetails": {Profile: customers.ProfileDraft{ACHNonPrefundLimit: given.Of("1")}},
 		"limits":                   {Limits: []customers.Ceiling{{Code: "LIMIT_DAILY_WIRE", Value: "1"}}},
@@ -189,7 +208,8 @@ func TestSomebodyOfACustomerDoesNotChangeWhatIsArranged(t *testing.T) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	if _, err := b.Customers.Change(me, c.UID, customers.Draft{Website: given.Of("https://bakery.example")}, with("")); err != nil {
+	if _, err := b.Customers.Change(me, c.UID, customers.Draft{Website: given.Of("https://bakery.example")},
+		with("")); err != nil {
 		t.Error(err)
 	}
 	a := b.Account(c)
@@ -198,7 +218,10 @@ func TestSomebodyOfACustomerDoesNotChangeWhatIsArranged(t *testing.T) {
 		t.Error(err)
 	}
 	partner := b.DownstreamPartner()
-	for field, draft := range map[string]customers.Draft{"secCodes": {SECCodes: []string{"PPD"}}, "limits": {Limits: []customers.Ceiling{{Code: "LIMIT_DAILY_WIRE", Value: "1"}}}} {
+	for field, draft := range map[string]customers.Draft{
+		"secCodes": {SECCodes: []string{"PPD"}},
+		"limits":   {Limits: []customers.Ceiling{{Code: "LIMIT_DAILY_WIRE", Value: "1"}}},
+	} {
 		_, err := b.Customers.Change(b.Partner(partner), partner.UID, draft, with(""))
 		if f, refused := fault.Of(err); !refused || f.Field != field || f.Problem != fault.Forbidden {
 			t.Errorf("a partner's own %s: %v", field, err)
@@ -230,6 +253,55 @@ func TestSomebodyOfACustomerFindsItsAccountsByNumberAndNoOthers(t *testing.T) {
 		_, err = b.Accounts.FindSweep(me, 0, accounts.SweepName{Account: a.UID, Direction: accounts.Out})
 		if c == own && err != nil || c != own && !errors.Is(err, accounts.ErrNotFound) {
 			t.Errorf("sweep of customer %s: %v", c.UID, err)
+		}
+	}
+}
+
+// Who asks for something of a customer that is not there, or that somebody else's is, hears that before
+// anything about the fields.
+func TestTheCustomerIsToldBeforeTheFields(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	partner := b.DownstreamPartner()
+	foreign, none := b.Customer().UID, changes.RequestOptions{}
+	err := func(_ any, err error) error { return err }
+	for name, write := range map[string]func(context.Context, customers.UID) error{
+		"change customer": func(ctx context.Context, of customers.UID) error {
+			return err(b.Customers.Change(ctx, of, customers.Draft{}, none))
+		},
+		"add contact": func(ctx context.Context, of customers.UID) error {
+			return err(b.Contacts.Add(ctx, of, contacts.Draft{}, none))
+		},
+		"change contact": func(ctx context.Context, of customers.UID) error {
+			return err(b.Contacts.Change(ctx, of, 1, contacts.Draft{}, none))
+		},
+		"add fee tier": func(ctx context.Context, of customers.UID) error {
+			return err(b.Fees.Add(ctx, of, fees.Draft{}, none))
+		},
+		"change fee tier": func(ctx context.Context, of customers.UID) error {
+			return err(b.Fees.Change(ctx, of, 1, fees.Draft{}, none))
+		},
+		"open account": func(ctx context.Context, of customers.UID) error {
+			return err(b.Accounts.Open(ctx, of, accounts.Draft{}, none))
+		},
+		"change account": func(ctx context.Context, of customers.UID) error {
+			return err(b.Accounts.Change(ctx, of, 1, accounts.Draft{}, none))
+		},
+		"add signatory": func(ctx context.Context, of customers.UID) error {
+			return err(b.Signatories.Add(ctx, of, signatories.Draft{}, none))
+		},
+		"change signatory": func(ctx context.Context, of customers.UID) error {
+			return err(b.Signatories.Change(ctx, of, 1, signatories.Draft{}, none))
+		},
+	} {
+		if err := write(b.Partner(partner), 1_999_999); !errors.Is(err, customers.ErrNotFound) {
+			t.Errorf("%s of nobody: %v", name, err)
+		}
+		if err := write(b.Partner(partner), foreign); !errors.Is(err, customers.ErrOutOfScope) {
+			t.Errorf("%s of another's: %v", name, err)
+		}
+		if _, told := fault.Of(write(b.Partner(partner), partner.UID)); !told {
+			t.Errorf("%s of its own without a field passes", name)
 		}
 	}
 }

@@ -31,7 +31,9 @@ func follow(t *testing.T) *followed {
 	t.Helper()
 	f := &followed{server: dbtest.OwnServer(t, dbtest.Streaming)}
 	f.replica = f.server.Replica()
-	options := db.Options{Connections: 4, ReadURL: cluster.ServiceURL(f.replica.URL()), ReadLag: testLag, Caller: access.Writer}
+	options := db.Options{
+		Connections: 4, ReadURL: cluster.ServiceURL(f.replica.URL()), ReadLag: testLag, Caller: access.Writer,
+	}
 	f.Bank = coretest.On(t, f.server.Service, options)
 	officer(f.Bank)
 	beside, err := db.Open(f.server.Service, options)
@@ -98,7 +100,8 @@ func TestCallersSeeWhatTheyWroteThoughTheReplicaIsPaused(t *testing.T) {
 	t.Parallel()
 	f := follow(t)
 	before := f.create(t, "before")
-	for end := time.Now().Add(30 * time.Second); !sees(f.Checker(), t, f.beside, before); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().
+		Add(30 * time.Second); !sees(f.Checker(), t, f.beside, before); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("what was written does not reach the replica")
 		}
@@ -119,7 +122,8 @@ func TestCallersSeeWhatTheyWroteThoughTheReplicaIsPaused(t *testing.T) {
 	}
 	f.at(t, `SELECT pg_wal_replay_resume()`)
 	f.used(t, true)
-	if reads := f.reads(); !sees(f.Staff(), t, f.beside, after) || !sees(f.Checker(), t, f.beside, after) || f.reads() < reads+2 {
+	if reads := f.reads(); !sees(f.Staff(), t, f.beside, after) || !sees(f.Checker(), t, f.beside, after) ||
+		f.reads() < reads+2 {
 		t.Error("a replica that has caught up is not read from")
 	}
 }

@@ -11,13 +11,18 @@ import (
 	"bankgraph/core/customers"
 )
 
-// made are the operations that make something new: it does not wait for anything, but what is changed of it does.
+// made are the operations that make something new: it does not wait for anything, but what is changed of it
+// does.
 var made = map[string]bool{
-	"createCustomer": true, "createUser": true, "createRole": true, "openAccount": true, "addSignatory": true, "addContact": true, "addFeeTier": true,
+	"createCustomer": true, "createUser": true, "createRole": true, "openAccount": true, "addSignatory": true,
+	"addContact": true, "addFeeTier": true,
 }
 
 // prompt are those that wait for nobody: suspensions, what takes access away, and decisions themselves.
-var prompt = map[string]bool{"suspendCustomer": true, "suspendUser": true, "unlinkSubject": true, "approveChange": true, "refuseChange": true}
+var prompt = map[string]bool{
+	"suspendCustomer": true, "suspendUser": true, "unlinkSubject": true, "approveChange": true,
+	"refuseChange": true,
+}
 
 // asking lets every customer of a bank, and the bank, ask for a second person everywhere, or nowhere.
 func asking(b *coretest.Bank, second bool) {
@@ -26,7 +31,9 @@ func asking(b *coretest.Bank, second bool) {
 }
 
 // waitingFor carries every operation out that can wait, on a bank where it does.
-func waitingFor(t *testing.T, test func(t *testing.T, operation string, b *coretest.Bank, do write, approval changes.UID)) {
+func waitingFor(
+	t *testing.T, test func(t *testing.T, operation string, b *coretest.Bank, do write, approval changes.UID),
+) {
 	t.Helper()
 	on := map[string]func(*coretest.Bank) write{}
 	for _, w := range writes {
@@ -55,8 +62,8 @@ func waitingFor(t *testing.T, test func(t *testing.T, operation string, b *coret
 	}
 }
 
-// While a change of a thing waits for a second person, nothing else changes that thing: not by somebody who would need
-// nobody by now, and not by a second proposal.
+// While a change of a thing waits for a second person, nothing else changes that thing: not by somebody who
+// would need nobody by now, and not by a second proposal.
 func TestNothingOvertakesAChangeThatWaits(t *testing.T) {
 	t.Parallel()
 	waitingFor(t, func(t *testing.T, operation string, b *coretest.Bank, do write, approval changes.UID) {
@@ -80,7 +87,8 @@ func TestNothingOvertakesAChangeThatWaits(t *testing.T) {
 	})
 }
 
-// Who approves agrees to what there was when it was asked. Once it has changed, the request can only be refused.
+// Who approves agrees to what there was when it was asked. Once it has changed, the request can only be
+// refused.
 func TestNobodyApprovesWhatHasChangedSince(t *testing.T) {
 	t.Parallel()
 	waitingFor(t, func(t *testing.T, operation string, b *coretest.Bank, _ write, approval changes.UID) {

@@ -12,8 +12,9 @@ import (
 
 func createUser(b *coretest.Bank, of *customers.Customer) write {
 	ada := users.Draft{
-		LoginID: given.Of("ada.byron"), FirstName: given.Of("Ada"), LastName: given.Of("Byron"), EmailAddress: given.Of("ada@mail.example"),
-		Mobile: given.Of("+16145550123"), Department: given.Of("Treasury"), RoleNames: given.Of([]string{b.Role(of).Name}),
+		LoginID: given.Of("ada.byron"), FirstName: given.Of("Ada"), LastName: given.Of("Byron"),
+		EmailAddress: given.Of("ada@mail.example"), Mobile: given.Of("+16145550123"),
+		Department: given.Of("Treasury"), RoleNames: given.Of([]string{b.Role(of).Name}),
 	}
 	return func(ctx context.Context, key string) (said, error) {
 		return heard(b.Users.Create(ctx, of.UID, ada, with(key)))

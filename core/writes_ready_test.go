@@ -17,7 +17,10 @@ import (
 // The operations of writes, each ready to be carried out.
 
 func addSignatory(b *coretest.Bank, to *customers.Customer) write {
-	ada := signatories.Draft{FullName: given.Of("Ada Byron"), EmailAddress: given.Of("ada@mail.example"), PhoneNumber: given.Of("+16145550123"), ApprovalLimit: given.Of("12.50")}
+	ada := signatories.Draft{
+		FullName: given.Of("Ada Byron"), EmailAddress: given.Of("ada@mail.example"),
+		PhoneNumber: given.Of("+16145550123"), ApprovalLimit: given.Of("12.50"),
+	}
 	return func(ctx context.Context, key string) (said, error) {
 		return heard(b.Signatories.Add(ctx, to.UID, ada, with(key)))
 	}
@@ -61,10 +64,14 @@ func refuse(b *coretest.Bank, what write) write {
 func addContact(b *coretest.Bank, to *customers.Customer) write {
 	d := contacts.Draft{
 		TemplateName: given.Of("Lumen1"), Name: given.Of("Lumen Optics"),
-		Address: given.Address{Line1: given.Of("12 Main St"), City: given.Of("Columbus"), PostalCode: given.Of("43215"), CountryCode: given.Of("USA")},
+		Address: given.Address{
+			Line1: given.Of("12 Main St"), City: given.Of("Columbus"), PostalCode: given.Of("43215"),
+			CountryCode: given.Of("USA"),
+		},
 		Bank: contacts.BankDraft{
-			Country: given.Of("united states"), AccountNumber: given.Of("7740012345678"), AccountCurrency: given.Of("usd"), Name: given.Of("Old Mill Bank"),
-			NationalCode: given.Of("611090001"), AccountType: given.Of("Deposit"), AccountSubType: given.Of("Checking"),
+			Country: given.Of("united states"), AccountNumber: given.Of("7740012345678"),
+			AccountCurrency: given.Of("usd"), Name: given.Of("Old Mill Bank"), NationalCode: given.Of("611090001"),
+			AccountType: given.Of("Deposit"), AccountSubType: given.Of("Checking"),
 		},
 	}
 	return func(ctx context.Context, key string) (said, error) {
@@ -91,9 +98,11 @@ func createCustomer(b *coretest.Bank) write {
 func newcomer(name string) customers.Draft {
 	kind := customers.Corporate
 	return customers.Draft{
-		LegalName: given.Of(name), ShortName: given.Of(name), Type: &kind, TaxID: given.Of("12-3456789"), Language: given.Of("english"),
+		LegalName: given.Of(name), ShortName: given.Of(name), Type: &kind, TaxID: given.Of("12-3456789"),
+		Language:               given.Of("english"),
 		LegalAddress:           given.Address{Line1: given.Of("1 Lake Rd"), City: given.Of("Erie"), PostalCode: given.Of("16501"), CountryCode: given.Of("usa")},
-		MailAddressSameAsLegal: given.Of(true), CostCenter: given.Of("CC1"), RelationshipManager: given.Of("mjones"), OriginatingOfficer: given.Of("mjones"),
+		MailAddressSameAsLegal: given.Of(true), CostCenter: given.Of("CC1"),
+		RelationshipManager: given.Of("mjones"), OriginatingOfficer: given.Of("mjones"),
 	}
 }
 
@@ -118,7 +127,8 @@ func activateCustomer(b *coretest.Bank, c *customers.Customer) write {
 // officer is a user of the bank itself, whom customers name.
 func officer(b *coretest.Bank) {
 	err := b.DB.InTx(context.Background(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.NewRaw(`INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, gen_random_uuid(), ?, 'mjones', 'Active')`, b.Tenant, b.Self.UID).Exec(ctx)
+		_, err := tx.NewRaw(
+			`INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, gen_random_uuid(), ?, 'mjones', 'Active')`, b.Tenant, b.Self.UID).Exec(ctx)
 		return err
 	})
 	if err != nil {

@@ -23,14 +23,14 @@ import (
 // said is what an operation answers.
 type said struct {
 	Result any
-	changes.Mark
+	changes.Receipt
 }
 
 // write is one operation on a bank that is ready for it.
 type write func(ctx context.Context, key string) (said, error)
 
-// writes are all that can be done to a bank. The first word of a name is the operation's; as is who does it, staff where it
-// is nil; refused is the fault that it is to end with.
+// writes are all that can be done to a bank. The first word of a name is the operation's; as is who does it,
+// staff where it is nil; refused is the fault that it is to end with.
 var writes = []struct {
 	name    string
 	on      func(b *coretest.Bank) write
@@ -38,35 +38,80 @@ var writes = []struct {
 	refused error
 }{
 	{name: "addSignatory", on: func(b *coretest.Bank) write { return addSignatory(b, b.Customer()) }},
-	{name: "addSignatory, to be approved", on: func(b *coretest.Bank) write { return addSignatory(b, b.Customer(dual)) }},
-	{name: "addSignatory, whose address is taken", refused: signatories.ErrTaken, on: func(b *coretest.Bank) write {
-		c := b.Customer()
-		b.Signatory(c, func(g *signatories.Signatory) { g.EmailAddress = "ada@mail.example" })
-		return addSignatory(b, c)
-	}},
-	{name: "changeSignatory", on: func(b *coretest.Bank) write { return changeSignatory(b, b.Signatory(b.Customer()).UID) }},
-	{name: "changeSignatory, to be approved", on: func(b *coretest.Bank) write { return changeSignatory(b, b.Signatory(b.Customer(dual)).UID) }},
-	{name: "changeSignatory, which is absent", refused: signatories.ErrNotFound, on: func(b *coretest.Bank) write { return changeSignatory(b, 4711) }},
-	{name: "removeSignatory", on: func(b *coretest.Bank) write { return removeSignatory(b, b.Signatory(b.Customer()).UID) }},
+	{
+		name: "addSignatory, to be approved",
+		on:   func(b *coretest.Bank) write { return addSignatory(b, b.Customer(dual)) },
+	},
+	{
+		name: "addSignatory, whose address is taken", refused: signatories.ErrTaken,
+		on: func(b *coretest.Bank) write {
+			c := b.Customer()
+			b.Signatory(c, func(g *signatories.Signatory) { g.EmailAddress = "ada@mail.example" })
+			return addSignatory(b, c)
+		},
+	},
+	{
+		name: "changeSignatory",
+		on:   func(b *coretest.Bank) write { return changeSignatory(b, b.Signatory(b.Customer()).UID) },
+	},
+	{
+		name: "changeSignatory, to be approved",
+		on:   func(b *coretest.Bank) write { return changeSignatory(b, b.Signatory(b.Customer(dual)).UID) },
+	},
+	{
+		name: "changeSignatory, which is absent", refused: signatories.ErrNotFound,
+		on: func(b *coretest.Bank) write { return changeSignatory(b, 4711) },
+	},
+	{
+		name: "removeSignatory",
+		on:   func(b *coretest.Bank) write { return removeSignatory(b, b.Signatory(b.Customer()).UID) },
+	},
 	{name: "addContact", on: func(b *coretest.Bank) write { return addContact(b, b.Customer()) }},
-	{name: "addContact, to be approved", on: func(b *coretest.Bank) write { return addContact(b, b.Customer(dual)) }},
-	{name: "changeContact", on: func(b *coretest.Bank) write { return changeContact(b, b.Contact(b.Customer()).UID) }},
-	{name: "changeContact, which is absent", refused: contacts.ErrNotFound, on: func(b *coretest.Bank) write { return changeContact(b, 4711) }},
+	{
+		name: "addContact, to be approved",
+		on:   func(b *coretest.Bank) write { return addContact(b, b.Customer(dual)) },
+	},
+	{
+		name: "changeContact",
+		on:   func(b *coretest.Bank) write { return changeContact(b, b.Contact(b.Customer()).UID) },
+	},
+	{
+		name: "changeContact, which is absent", refused: contacts.ErrNotFound,
+		on: func(b *coretest.Bank) write { return changeContact(b, 4711) },
+	},
 	{name: "changeLimits", on: func(b *coretest.Bank) write { return changeLimits(b, b.Customer()) }},
-	{name: "changeLimits, to be approved", on: func(b *coretest.Bank) write { return changeLimits(b, b.Customer(dual)) }},
-	{name: "changeLimits, of who is suspended", refused: customers.ErrInactive, on: func(b *coretest.Bank) write {
-		return changeLimits(b, b.Customer(func(c *customers.Customer) { c.Status = customers.Suspended }))
-	}},
+	{
+		name: "changeLimits, to be approved",
+		on:   func(b *coretest.Bank) write { return changeLimits(b, b.Customer(dual)) },
+	},
+	{
+		name: "changeLimits, of who is suspended", refused: customers.ErrInactive,
+		on: func(b *coretest.Bank) write {
+			return changeLimits(b, b.Customer(func(c *customers.Customer) { c.Status = customers.Suspended }))
+		},
+	},
 	{name: "addFeeTier", on: func(b *coretest.Bank) write { return addFeeTier(b, b.Customer()) }},
-	{name: "addFeeTier, to be approved", on: func(b *coretest.Bank) write { return addFeeTier(b, b.Customer(dual)) }},
+	{
+		name: "addFeeTier, to be approved",
+		on:   func(b *coretest.Bank) write { return addFeeTier(b, b.Customer(dual)) },
+	},
 	{name: "addFeeTier, which it has", refused: fees.ErrTaken, on: func(b *coretest.Bank) write {
 		c := b.Customer()
 		b.Fee(c)
 		return addFeeTier(b, c)
 	}},
-	{name: "changeFeeTier", on: func(b *coretest.Bank) write { return changeFeeTier(b, b.Fee(b.Customer()).ID) }},
-	{name: "changeFeeTier, to be approved", on: func(b *coretest.Bank) write { return changeFeeTier(b, b.Fee(b.Customer(dual)).ID) }},
-	{name: "changeFeeTier, which is absent", refused: fees.ErrNotFound, on: func(b *coretest.Bank) write { return changeFeeTier(b, 4711) }},
+	{
+		name: "changeFeeTier",
+		on:   func(b *coretest.Bank) write { return changeFeeTier(b, b.Fee(b.Customer()).ID) },
+	},
+	{
+		name: "changeFeeTier, to be approved",
+		on:   func(b *coretest.Bank) write { return changeFeeTier(b, b.Fee(b.Customer(dual)).ID) },
+	},
+	{
+		name: "changeFeeTier, which is absent", refused: fees.ErrNotFound,
+		on: func(b *coretest.Bank) write { return changeFeeTier(b, 4711) },
+	},
 	{name: "createCustomer", on: createCustomer},
 	{name: "createCustomer, whose name is taken", refused: nameTaken, on: func(b *coretest.Bank) write {
 		b.Customer(func(c *customers.Customer) { c.ShortName = "LAKESIDE" })
@@ -76,25 +121,41 @@ var writes = []struct {
 		return changeCustomer(b, b.Customer(), customers.Draft{Website: given.Of("https://bakery.example")})
 	}},
 	{name: "changeCustomer, which moves to a partner", on: func(b *coretest.Bank) write {
-		return changeCustomer(b, b.Customer(), customers.Draft{PartnerOrgShortName: given.Of(b.DownstreamPartner().ShortName)})
+		return changeCustomer(b, b.Customer(),
+			customers.Draft{PartnerOrgShortName: given.Of(b.DownstreamPartner().ShortName)})
 	}},
 	{name: "suspendCustomer", on: func(b *coretest.Bank) write { return suspendCustomer(b, b.Customer()) }},
 	{name: "activateCustomer", on: func(b *coretest.Bank) write {
 		return activateCustomer(b, b.Customer(func(c *customers.Customer) { c.Status = customers.Suspended }))
 	}},
-	{name: "activateCustomer, who is active", refused: customers.ErrStatus, on: func(b *coretest.Bank) write { return activateCustomer(b, b.Customer()) }},
+	{
+		name: "activateCustomer, who is active", refused: customers.ErrStatus,
+		on: func(b *coretest.Bank) write { return activateCustomer(b, b.Customer()) },
+	},
 	{name: "openAccount", on: func(b *coretest.Bank) write { return openAccount(b, b.Customer()) }},
-	{name: "openAccount, to be approved", on: func(b *coretest.Bank) write { return openAccount(b, b.Customer(dual)) }},
-	{name: "openAccount, whose number is taken", refused: accounts.ErrNumberTaken, on: func(b *coretest.Bank) write {
-		c := b.Customer()
-		open := openAccount(b, c)
-		if _, err := open(b.Staff(), ""); err != nil {
-			panic(err)
-		}
-		return open
-	}},
-	{name: "changeAccount", on: func(b *coretest.Bank) write { return changeAccount(b, b.Account(b.Customer())) }},
-	{name: "changeAccount, to be approved", on: func(b *coretest.Bank) write { return changeAccount(b, b.Account(b.Customer(dual))) }},
+	{
+		name: "openAccount, to be approved",
+		on:   func(b *coretest.Bank) write { return openAccount(b, b.Customer(dual)) },
+	},
+	{
+		name: "openAccount, whose number is taken", refused: accounts.ErrNumberTaken,
+		on: func(b *coretest.Bank) write {
+			c := b.Customer()
+			open := openAccount(b, c)
+			if _, err := open(b.Staff(), ""); err != nil {
+				panic(err)
+			}
+			return open
+		},
+	},
+	{
+		name: "changeAccount",
+		on:   func(b *coretest.Bank) write { return changeAccount(b, b.Account(b.Customer())) },
+	},
+	{
+		name: "changeAccount, to be approved",
+		on:   func(b *coretest.Bank) write { return changeAccount(b, b.Account(b.Customer(dual))) },
+	},
 	{name: "closeAccount", on: func(b *coretest.Bank) write {
 		a := b.Account(b.Customer(), coretest.Holding(0, 0))
 		return func(ctx context.Context, key string) (said, error) {
@@ -120,11 +181,15 @@ var writes = []struct {
 		}
 	}},
 	{name: "setSweep", on: func(b *coretest.Bank) write { return setSweep(b, b.Customer()) }},
-	{name: "setSweep, to be approved", on: func(b *coretest.Bank) write { return setSweep(b, b.Customer(dual)) }},
+	{
+		name: "setSweep, to be approved",
+		on:   func(b *coretest.Bank) write { return setSweep(b, b.Customer(dual)) },
+	},
 	{name: "changeSweep", on: func(b *coretest.Bank) write {
 		name := sweep(b)
 		return func(ctx context.Context, key string) (said, error) {
-			return heard(b.Accounts.ChangeSweep(ctx, 0, name, accounts.SweepDraft{TargetBalance: given.Of("7")}, with(key)))
+			return heard(b.Accounts.ChangeSweep(ctx, 0, name, accounts.SweepDraft{TargetBalance: given.Of("7")},
+				with(key)))
 		}
 	}},
 	{name: "removeSweep", on: func(b *coretest.Bank) write {
@@ -133,33 +198,75 @@ var writes = []struct {
 			return heard(b.Accounts.RemoveSweep(ctx, 0, name, with(key)))
 		}
 	}},
-	{name: "approveChange, of a new account", as: checker, on: func(b *coretest.Bank) write { return approve(b, openAccount(b, b.Customer(dual))) }},
-	{name: "refuseChange, of a new account", as: checker, on: func(b *coretest.Bank) write { return refuse(b, openAccount(b, b.Customer(dual))) }},
-	{name: "approveChange, of something new", as: checker, on: func(b *coretest.Bank) write { return approve(b, addSignatory(b, b.Customer(dual))) }},
+	{
+		name: "approveChange, of a new account", as: checker,
+		on: func(b *coretest.Bank) write { return approve(b, openAccount(b, b.Customer(dual))) },
+	},
+	{
+		name: "refuseChange, of a new account", as: checker,
+		on: func(b *coretest.Bank) write { return refuse(b, openAccount(b, b.Customer(dual))) },
+	},
+	{
+		name: "approveChange, of something new", as: checker,
+		on: func(b *coretest.Bank) write { return approve(b, addSignatory(b, b.Customer(dual))) },
+	},
 	{name: "approveChange, of a change", as: checker, on: func(b *coretest.Bank) write {
 		return approve(b, changeSignatory(b, b.Signatory(b.Customer(dual)).UID))
 	}},
 	{name: "approveChange, by who asked for it", refused: changes.ErrOwn, on: func(b *coretest.Bank) write {
 		return approve(b, addSignatory(b, b.Customer(dual)))
 	}},
-	{name: "refuseChange", as: checker, on: func(b *coretest.Bank) write { return refuse(b, addSignatory(b, b.Customer(dual))) }},
+	{
+		name: "refuseChange", as: checker,
+		on: func(b *coretest.Bank) write { return refuse(b, addSignatory(b, b.Customer(dual))) },
+	},
 	{name: "createUser", on: func(b *coretest.Bank) write { return createUser(b, b.Customer()) }},
-	{name: "createUser, to be approved", on: func(b *coretest.Bank) write { return createUser(b, b.Customer(dual)) }},
+	{
+		name: "createUser, to be approved",
+		on:   func(b *coretest.Bank) write { return createUser(b, b.Customer(dual)) },
+	},
 	{name: "createUser, whose login id is taken", refused: users.ErrTaken, on: func(b *coretest.Bank) write {
 		b.User(b.Customer(), nil, func(u *users.User) { u.LoginID = "ADA.byron" })
 		return createUser(b, b.Customer())
 	}},
 	{name: "changeUser", on: func(b *coretest.Bank) write { return changeUser(b, b.Customer()) }},
-	{name: "changeUser, to be approved", on: func(b *coretest.Bank) write { return changeUser(b, b.Customer(dual)) }},
-	{name: "suspendUser", on: func(b *coretest.Bank) write { return suspendUser(b, b.Customer(dual), users.Active) }},
-	{name: "suspendUser, who is", refused: users.ErrSuspended, on: func(b *coretest.Bank) write { return suspendUser(b, b.Customer(), users.Suspended) }},
-	{name: "activateUser", on: func(b *coretest.Bank) write { return activateUser(b, b.Customer(), users.Locked) }},
-	{name: "activateUser, to be approved", on: func(b *coretest.Bank) write { return activateUser(b, b.Customer(dual), users.Suspended) }},
-	{name: "activateUser, who is", refused: users.ErrActive, on: func(b *coretest.Bank) write { return activateUser(b, b.Customer(), users.Active) }},
-	{name: "approveChange, of a new user", as: checker, on: func(b *coretest.Bank) write { return approve(b, createUser(b, b.Customer(dual))) }},
-	{name: "refuseChange, of a new user", as: checker, on: func(b *coretest.Bank) write { return refuse(b, createUser(b, b.Customer(dual))) }},
+	{
+		name: "changeUser, to be approved",
+		on:   func(b *coretest.Bank) write { return changeUser(b, b.Customer(dual)) },
+	},
+	{
+		name: "suspendUser",
+		on:   func(b *coretest.Bank) write { return suspendUser(b, b.Customer(dual), users.Active) },
+	},
+	{
+		name: "suspendUser, who is", refused: users.ErrSuspended,
+		on: func(b *coretest.Bank) write { return suspendUser(b, b.Customer(), users.Suspended) },
+	},
+	{
+		name: "activateUser",
+		on:   func(b *coretest.Bank) write { return activateUser(b, b.Customer(), users.Locked) },
+	},
+	{
+		name: "activateUser, to be approved",
+		on:   func(b *coretest.Bank) write { return activateUser(b, b.Customer(dual), users.Suspended) },
+	},
+	{
+		name: "activateUser, who is", refused: users.ErrActive,
+		on: func(b *coretest.Bank) write { return activateUser(b, b.Customer(), users.Active) },
+	},
+	{
+		name: "approveChange, of a new user", as: checker,
+		on: func(b *coretest.Bank) write { return approve(b, createUser(b, b.Customer(dual))) },
+	},
+	{
+		name: "refuseChange, of a new user", as: checker,
+		on: func(b *coretest.Bank) write { return refuse(b, createUser(b, b.Customer(dual))) },
+	},
 	{name: "linkSubject", on: func(b *coretest.Bank) write { return linkSubject(b, b.Customer()) }},
-	{name: "linkSubject, to be approved", on: func(b *coretest.Bank) write { return linkSubject(b, b.Customer(dual)) }},
+	{
+		name: "linkSubject, to be approved",
+		on:   func(b *coretest.Bank) write { return linkSubject(b, b.Customer(dual)) },
+	},
 	{name: "linkSubject, whose issuer is absent", refused: users.ErrNoIssuer, on: func(b *coretest.Bank) write {
 		do := linkSubject(b, b.Customer())
 		b.Exec(`UPDATE issuers SET disabled_at = now() WHERE tenant = ?`, b.Tenant)
@@ -167,16 +274,28 @@ var writes = []struct {
 	}},
 	{name: "unlinkSubject", on: func(b *coretest.Bank) write { return unlinkSubject(b, b.Customer(dual)) }},
 	{name: "createRole", on: func(b *coretest.Bank) write { return createRole(b, b.Customer()) }},
-	{name: "createRole, to be approved", on: func(b *coretest.Bank) write { return createRole(b, b.Customer(dual)) }},
+	{
+		name: "createRole, to be approved",
+		on:   func(b *coretest.Bank) write { return createRole(b, b.Customer(dual)) },
+	},
 	{name: "createRole, whose name is taken", refused: roles.ErrTaken, on: func(b *coretest.Bank) write {
 		c := b.Customer()
 		b.Role(c, func(r *roles.Role) { r.Name = "CLERK" })
 		return createRole(b, c)
 	}},
 	{name: "changeRole", on: func(b *coretest.Bank) write { return changeRole(b, b.Customer()) }},
-	{name: "changeRole, to be approved", on: func(b *coretest.Bank) write { return changeRole(b, b.Customer(dual)) }},
-	{name: "approveChange, of a new role", as: checker, on: func(b *coretest.Bank) write { return approve(b, createRole(b, b.Customer(dual))) }},
-	{name: "refuseChange, of a new role", as: checker, on: func(b *coretest.Bank) write { return refuse(b, createRole(b, b.Customer(dual))) }},
+	{
+		name: "changeRole, to be approved",
+		on:   func(b *coretest.Bank) write { return changeRole(b, b.Customer(dual)) },
+	},
+	{
+		name: "approveChange, of a new role", as: checker,
+		on: func(b *coretest.Bank) write { return approve(b, createRole(b, b.Customer(dual))) },
+	},
+	{
+		name: "refuseChange, of a new role", as: checker,
+		on: func(b *coretest.Bank) write { return refuse(b, createRole(b, b.Customer(dual))) },
+	},
 }
 
 // nameTaken is the fault of customers by its code.
@@ -204,10 +323,10 @@ func TestEveryOperationIsAmongTheWrites(t *testing.T) {
 
 // heard is the outcome of any operation.
 func heard[R any](out changes.Outcome[R], err error) (said, error) {
-	return said{out.Result, out.Mark}, err
+	return said{out.Result, out.Receipt}, err
 }
 
-func with(key string) changes.Terms { return changes.Terms{IdempotencyKey: key} }
+func with(key string) changes.RequestOptions { return changes.RequestOptions{IdempotencyKey: key} }
 
 func checker(b *coretest.Bank) context.Context { return b.Checker() }
 
@@ -217,10 +336,12 @@ func dual(c *customers.Customer) {
 }
 
 func openAccount(b *coretest.Bank, of *customers.Customer) write {
-	deposit, checking, core, usd := accounts.Deposit, accounts.Checking, accounts.InternalCore, money.Currency("USD")
+	deposit, checking, core, usd := accounts.Deposit, accounts.Checking, accounts.InternalCore,
+		money.Currency("USD")
 	draft := accounts.Draft{
-		Name: given.Of("Petty Cash"), Number: given.Of("4000700001"), Type: &deposit, SubType: &checking, SystemOfRecord: &core, Currency: &usd,
-		CountryCode: given.Of("US"), BankID: given.Of("021000021"), MasterGL: given.Of("201000"),
+		Name: given.Of("Petty Cash"), Number: given.Of("4000700001"), Type: &deposit, SubType: &checking,
+		SystemOfRecord: &core, Currency: &usd, CountryCode: given.Of("US"), BankID: given.Of("021000021"),
+		MasterGL: given.Of("201000"),
 		Features: accounts.FeaturesDraft{ACH: given.Of(true), ACHCompanyID: given.Of("77")},
 	}
 	return func(ctx context.Context, key string) (said, error) {
@@ -230,16 +351,20 @@ func openAccount(b *coretest.Bank, of *customers.Customer) write {
 
 func changeAccount(b *coretest.Bank, a *accounts.Account) write {
 	return func(ctx context.Context, key string) (said, error) {
-		return heard(b.Accounts.Change(ctx, 0, a.UID, accounts.Draft{Name: given.Of("Petty Cash"), Number: given.Of("4000700002")}, with(key)))
+		return heard(b.Accounts.Change(ctx, 0, a.UID,
+			accounts.Draft{Name: given.Of("Petty Cash"), Number: given.Of("4000700002")}, with(key)))
 	}
 }
 
 func setSweep(b *coretest.Bank, of *customers.Customer) write {
 	a, contact := b.Account(of), b.Contact(of)
 	zero, method, daily := accounts.Zero, accounts.ACHCredit, accounts.Daily
-	draft := accounts.SweepDraft{BalanceType: &zero, ToContact: &contact.UID, ToMethod: &method, Frequency: &daily}
+	draft := accounts.SweepDraft{
+		BalanceType: &zero, ToContact: &contact.UID, ToMethod: &method, Frequency: &daily,
+	}
 	return func(ctx context.Context, key string) (said, error) {
-		return heard(b.Accounts.SetSweep(ctx, 0, accounts.SweepName{Account: a.UID, Direction: accounts.Out}, draft, with(key)))
+		return heard(b.Accounts.SetSweep(ctx, 0, accounts.SweepName{Account: a.UID, Direction: accounts.Out}, draft,
+			with(key)))
 	}
 }
 

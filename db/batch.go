@@ -30,8 +30,8 @@ type Batch struct {
 // Batch starts an empty one.
 func (d *DB) Batch() *Batch { return &Batch{pool: d.fresh, replica: d.replica, readers: d.readers} }
 
-// Fresh is Batch for what was just written: it never reads from a replica, which may lag.
-func (d *DB) Fresh() *Batch { return &Batch{pool: d.fresh, readers: d.readers} }
+// PrimaryBatch is Batch for what was just written: it never reads from a replica, which may lag.
+func (d *DB) PrimaryBatch() *Batch { return &Batch{pool: d.fresh, readers: d.readers} }
 
 // Len is how many statements wait to be sent.
 func (b *Batch) Len() int { return b.queue.Len() }
@@ -39,9 +39,9 @@ func (b *Batch) Len() int { return b.queue.Len() }
 // longestRead bounds a batch. When it has passed, the driver cancels what runs on the server.
 const longestRead = 5 * time.Second
 
-// Lasting is a context that ends with its deadline alone. To cancel what runs on the server costs its connection, with
-// all that is prepared on it: a caller who comes and goes would have everybody's made anew. What it left behind is
-// bounded, and counts as its own until it ends.
+// Lasting is a context that ends with its deadline alone. To cancel what runs on the server costs its
+// connection, with all that is prepared on it: a caller who comes and goes would have everybody's made anew.
+// What it left behind is bounded, and counts as its own until it ends.
 func Lasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	until, bounded := ctx.Deadline()
 	if !bounded {
@@ -50,9 +50,9 @@ func Lasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(context.WithoutCancel(ctx), until)
 }
 
-// Send runs what was queued and fills every result. An empty batch costs nothing. Who goes away while it waits for a
-// connection is not served any more; once it runs, it is finished.
-// When it fails, each result that was not filled carries the error too.
+// Send runs what was queued and fills every result. An empty batch costs nothing. Who goes away while it
+// waits for a connection is not served any more; once it runs, it is finished. When it fails, each result
+// that was not filled carries the error too.
 func (b *Batch) Send(ctx context.Context) error {
 	if b.queue.Len() == 0 {
 		return nil
@@ -86,50 +86,54 @@ func (b *Batch) read(ctx context.Context) error {
 	return b.pool.SendBatch(ctx, &b.queue).Close()
 }
 
-// Text is the SQL of one shape of a read, with $1, $2 … for its values.
-type Text[T any] struct {
+// Query is the SQL of one form of a read, with $1, $2 … for its values.
+type Query[T any] struct {
 	sql  string
 	once sync.Once
 	into []target
 }
 
-// NewText is the text of a query that db.Select started, or of one built around it.
-func NewText[T any](sql string) *Text[T] { return &Text[T]{sql: sql} }
+// NewQuery is the text of a query that db.Select started, or of one built around it.
+func NewQuery[T any](sql string) *Query[T] { return &Query[T]{sql: sql} }
 
-// Texts keeps the texts of one read, one for each shape. Bun writes each of them once. Callers choose the shape
-// by what they ask for, and there are more shapes than memory: past mostTexts all are forgotten.
-type Texts[T any] struct {
-	byShape sync.Map
-	known   atomic.Int64
+// QueryCache keeps the queries of one read, one for each key. Bun writes each of them once. Callers choose
+// the key by what they ask for, and there are more keys than memory: past mostTexts all are forgotten.
+type QueryCache[T any] struct {
+	byKey sync.Map
+	known atomic.Int64
 }
 
 // mostTexts is more than a connection keeps prepared (mostPrepared). Real programs ask for a few dozen.
 const mostTexts = 1000
 
-// Get returns the text of a shape, built by the first who asks. A shape is a comparable struct that
+// Get returns the query of a key, built by the first who asks. A key is a comparable struct that
 // says everything the text depends on.
-func (t *Texts[T]) Get(shape any, build func() string) *Text[T] {
-	if known, ok := t.byShape.Load(shape); ok {
-		return known.(*Text[T])
+func (t *QueryCache[T]) Get(key any, build func() string) *Query[T] {
+	if known, ok := t.byKey.Load(key); ok {
+		return known.(*Query[T])
 	}
 	if t.known.Add(1) > mostTexts {
-		t.byShape.Clear()
+		t.byKey.Clear()
 		t.known.Store(1)
 	}
-	known, _ := t.byShape.LoadOrStore(shape, NewText[T](build()))
-	return known.(*Text[T])
+	known, _ := t.byKey.LoadOrStore(key, NewQuery[T](build()))
+	return known.(*Query[T])
 }
 
-// Cut is the part of their lists that a read gives several parents: it belongs to the shape of its text.
-type Cut struct{ single, from, skip, back bool }
+// PerParentWindow is the part of their lists that a read gives several parents: it belongs to the key of its
+// query.
+type PerParentWindow struct{ single, from, skip, back bool }
 
-// CutOf adds the parents and the window to the values: limit rows for each parent, after the row with the UID
-// cursor or, backward, before it (0: from the list's end), or offset rows further on.
+// WindowOf is the window that a read gives each of several parents. Its values are added to p, behind the tenant and
+// what the scope compares with. Each parent gets limit rows: those after the row with the UID cursor or, backward,
+// those before it (0: from the list's end), and offset rows further on.
 //
 // A single parent, which the hottest reads have, is compared with directly; what a window does not use is
-// not in the text.
-func CutOf[K ~int64](p *Params, parents []K, limit, cursor int64, offset int, backward bool) Cut {
-	c := Cut{single: len(parents) == 1, from: cursor != 0, skip: offset != 0, back: backward}
+// not in the query.
+func WindowOf[K ~int64](
+	p *Params, parents []K, limit, cursor int64, offset int, backward bool,
+) PerParentWindow {
+	c := PerParentWindow{single: len(parents) == 1, from: cursor != 0, skip: offset != 0, back: backward}
 	if c.single {
 		p.Add(int64(parents[0]))
 	} else {
@@ -145,28 +149,31 @@ func CutOf[K ~int64](p *Params, parents []K, limit, cursor int64, offset int, ba
 	return c
 }
 
-// Text completes a query on children, given the columns of their parent and of their UID. The query's $1 is
-// the tenant. The rows of one parent come in the order of their UIDs.
-func (c Cut) Text(q *bun.SelectQuery, parent, uid string) string {
-	window, order, compare := " LIMIT $3::bigint", uid, " > "
+// Text completes a query on children, given the columns of their parent and of their UID, and the condition
+// that a parent is the caller's to see. The query's $1 is the tenant, and $2 what that condition compares
+// with. The rows of one parent come in the order of their UIDs.
+func (c PerParentWindow) Text(
+	q *bun.SelectQuery, scope func(parent string) string, parent, uid string,
+) string {
+	window, order, compare := " LIMIT $4::bigint", uid, " > "
 	if c.back {
 		order, compare = uid+" DESC", " < "
 	}
 	if c.from {
-		q = q.Where(uid + compare + "$4::bigint")
+		q = q.Where(uid + compare + "$5::bigint")
 	}
 	switch {
 	case c.skip && c.from:
-		window += " OFFSET $5::bigint"
+		window += " OFFSET $6::bigint"
 	case c.skip:
-		window += " OFFSET $4::bigint"
+		window += " OFFSET $5::bigint"
 	}
 	q = q.OrderExpr(order)
 	if c.single {
-		return q.Where(parent+" = $2::bigint").String() + window
+		return q.Where(parent+" = $3::bigint").Where(scope("$3::bigint")).String() + window
 	}
-	return "SELECT r.* FROM unnest($2::bigint[]) WITH ORDINALITY AS p(parent, place) CROSS JOIN LATERAL (" +
-		q.Where(parent+" = p.parent").String() + window + ") AS r"
+	return "SELECT r.* FROM unnest($3::bigint[]) WITH ORDINALITY AS p(parent, place) CROSS JOIN LATERAL (" +
+		q.Where(parent+" = p.parent").Where(scope("p.parent")).String() + window + ") AS r"
 }
 
 // target is where one column stands in the struct: as the plain type of its kind, or as the field's own
@@ -176,7 +183,9 @@ type target struct {
 	as     reflect.Type
 }
 
-// in is the field of the struct behind a pointer, as a pointer that the driver can scan into.
+// in is the field of the struct behind a pointer, as a pointer that the driver can scan into. It is unsafe
+// for speed: a row of 20 columns takes 0.5 µs, with reflect.Value.Field and Convert 1.5 µs, which is a
+// millisecond for a page of 1,000.
 func (to target) in(row unsafe.Pointer) any {
 	return reflect.NewAt(to.as, unsafe.Add(row, to.offset)).Interface()
 }
@@ -208,7 +217,7 @@ func targetsOf[T any](rows pgx.Rows) []target {
 
 // scan reads all rows. Typed ids and enums are scanned as the plain type behind them, which is the
 // same memory: the driver has a fast path for those.
-func (t *Text[T]) scan(rows pgx.Rows, each func(*T)) error {
+func (t *Query[T]) scan(rows pgx.Rows, each func(*T)) error {
 	var fields []any
 	var room []T // rows are allocated several at a time: a list is read, and let go, as a whole
 	for n := 1; rows.Next(); {
@@ -248,9 +257,10 @@ func (r *Rows[T]) One() (*T, error) {
 }
 
 // Queue adds a read of rows to the batch.
-func Queue[T any](b *Batch, text *Text[T], values ...any) *Rows[T] {
+func Queue[T any](b *Batch, text *Query[T], values ...any) *Rows[T] {
 	rows := &Rows[T]{Err: errNotSent}
-	queue(b, text, func(item *T) { rows.Items = append(rows.Items, item) }, func(err error) { rows.Err = err }, values)
+	queue(b, text, func(item *T) { rows.Items = append(rows.Items, item) }, func(err error) { rows.Err = err },
+		values)
 	b.whenUndone(func() { rows.Items = nil })
 	return rows
 }
@@ -262,9 +272,10 @@ type Many[K comparable, T any] struct {
 }
 
 // QueueMany adds a read to the batch whose rows belong to the parent that key names.
-func QueueMany[K comparable, T any](b *Batch, text *Text[T], key func(*T) K, values ...any) *Many[K, T] {
+func QueueMany[K comparable, T any](b *Batch, text *Query[T], key func(*T) K, values ...any) *Many[K, T] {
 	many := &Many[K, T]{Of: map[K][]*T{}, Err: errNotSent}
-	queue(b, text, func(item *T) { k := key(item); many.Of[k] = append(many.Of[k], item) }, func(err error) { many.Err = err }, values)
+	queue(b, text, func(item *T) { k := key(item); many.Of[k] = append(many.Of[k], item) },
+		func(err error) { many.Err = err }, values)
 	b.whenUndone(func() { clear(many.Of) })
 	return many
 }
@@ -284,7 +295,7 @@ func (b *Batch) whenUndone(clear func()) {
 
 var errNotSent = fmt.Errorf("db: the batch of this read was not sent")
 
-func queue[T any](b *Batch, text *Text[T], each func(*T), done func(error), values []any) {
+func queue[T any](b *Batch, text *Query[T], each func(*T), done func(error), values []any) {
 	finished := false
 	b.unfilled = append(b.unfilled, func(err error) {
 		if !finished {

@@ -9,7 +9,7 @@ import (
 
 func TestTextsDoNotGrowWithWhatCallersAskFor(t *testing.T) {
 	t.Parallel()
-	var texts db.Texts[db.Count]
+	var texts db.QueryCache[db.Count]
 	freed := make(chan struct{}, 1)
 	text := texts.Get(0, func() string { return "SELECT" })
 	if again := texts.Get(0, func() string { t.Error("built twice"); return "" }); again != text {

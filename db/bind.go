@@ -18,13 +18,13 @@ import (
 	bunschema "github.com/uptrace/bun/schema"
 )
 
-// Bun writes values into its texts, and PostgreSQL logs the text of each statement that fails: names, streets and
-// e-mail addresses would stand in the server's log. So this dialect marks what Bun writes, and the connection takes
-// each marked value out again, puts $1, $2 … in its place, and sends text and values apart. Truth values and NULL
-// stay in the text, and so do numbers but those of a model's columns and of Raw.
+// Bun writes values into its texts, and PostgreSQL logs the text of each statement that fails: names, streets
+// and e-mail addresses would stand in the server's log. So this dialect marks what Bun writes, and the
+// connection takes each marked value out again, puts $1, $2 … in its place, and sends text and values apart.
+// Truth values and NULL stay in the text, and so do numbers but those of a model's columns and of Raw.
 //
-// A mark is NUL, the value's length, a colon and the value as PostgreSQL reads it. No text has a NUL of its own, and
-// nothing is escaped: what a value holds cannot end it.
+// A mark is NUL, the value's length, a colon and the value as PostgreSQL reads it. No text has a NUL of its
+// own, and nothing is escaped: what a value holds cannot end it.
 type binding struct {
 	*pgdialect.Dialect
 	tables *bunschema.Tables
@@ -94,8 +94,8 @@ func (d *binding) AppendBytes(b, value []byte) []byte {
 	return unquoted(b, d.Dialect.AppendBytes(nil, value))
 }
 
-// AppendJSON binds the value as it is. Bun's own would escape \u0000 for a literal, also where a text has those six
-// characters: another text would then be recorded, and shown to whoever decides, than is stored.
+// AppendJSON binds the value as it is. Bun's own would escape \u0000 for a literal, also where a text has
+// those six characters: another text would then be recorded, and shown to whoever decides, than is stored.
 func (d *binding) AppendJSON(b, value []byte) []byte { return marked(b, string(value)) }
 
 // unquoted marks what Bun wrote as a literal. What is none, such as NULL, stays as it is.
@@ -198,8 +198,8 @@ const (
 	mostLate    = 4
 )
 
-// Connect waits for a connection no longer than the caller does, but goes on without the caller: where the way is slow,
-// nobody would ever get one otherwise. The next caller has it.
+// Connect waits for a connection no longer than the caller does, but goes on without the caller: where the
+// way is slow, nobody would ever get one otherwise. The next caller has it.
 func (b binder) Connect(ctx context.Context) (driver.Conn, error) {
 	for dials := false; !dials; {
 		select {
@@ -283,7 +283,9 @@ func (b binder) dial(ctx context.Context) (driver.Conn, error) {
 }
 
 // ExecContext sends one statement with its values, or several in one round trip.
-func (c *Conn) ExecContext(ctx context.Context, text string, given []driver.NamedValue) (driver.Result, error) {
+func (c *Conn) ExecContext(
+	ctx context.Context, text string, given []driver.NamedValue,
+) (driver.Result, error) {
 	statements, err := apart(text)
 	if err != nil {
 		return nil, err
@@ -309,7 +311,9 @@ func (c *Conn) ExecContext(ctx context.Context, text string, given []driver.Name
 }
 
 // QueryContext sends one statement with its values.
-func (c *Conn) QueryContext(ctx context.Context, text string, given []driver.NamedValue) (driver.Rows, error) {
+func (c *Conn) QueryContext(
+	ctx context.Context, text string, given []driver.NamedValue,
+) (driver.Rows, error) {
 	statements, err := apart(text)
 	if err != nil {
 		return nil, err

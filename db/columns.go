@@ -15,7 +15,8 @@ import (
 // Columns says which columns of a model a read needs. The zero value means all that may be shown.
 type Columns [3]uint64
 
-// Shown is implemented by column groups of which a read shows only some: a sealed value shows its last digits.
+// Shown is implemented by column groups of which a read shows only some: a sealed value shows its last
+// digits.
 type Shown interface{ ShownColumns() []string }
 
 // table is what a model's columns look like, in the order of the struct.
@@ -47,7 +48,8 @@ func tableOf(model reflect.Type) *table {
 		path, shown, at := "", true, model
 		for _, index := range field.Index {
 			step := at.Field(index)
-			if group, ok := reflect.Zero(at).Interface().(Shown); ok && !slices.Contains(group.ShownColumns(), step.Name) {
+			if group, ok := reflect.Zero(at).Interface().(Shown); ok &&
+				!slices.Contains(group.ShownColumns(), step.Name) {
 				shown = false
 			}
 			path = strings.TrimPrefix(path+"."+step.Name, ".")
@@ -83,18 +85,18 @@ func (c Columns) Overlaps(other Columns) bool {
 	return c[0]&other[0]|c[1]&other[1]|c[2]&other[2] != 0
 }
 
-// Want names columns of T by the fields of its struct: "Name", a whole group by "LegalAddress".
+// ColumnsOf names columns of T by the fields of its struct: "Name", a whole group by "LegalAddress".
 // A name that T does not have is a defect of the program and panics.
-func Want[T any](fields ...string) Columns {
-	want, missing := WantOf(reflect.TypeFor[T](), fields...)
+func ColumnsOf[T any](fields ...string) Columns {
+	want, missing := ColumnsOfType(reflect.TypeFor[T](), fields...)
 	if missing != "" {
 		panic(fmt.Sprintf("db: %s has no field %s", reflect.TypeFor[T](), missing))
 	}
 	return want
 }
 
-// WantOf is Want for a type known at run time; missing names the first field that is not there.
-func WantOf(model reflect.Type, fields ...string) (want Columns, missing string) {
+// ColumnsOfType is ColumnsOf for a type known at run time; missing names the first field that is not there.
+func ColumnsOfType(model reflect.Type, fields ...string) (want Columns, missing string) {
 	t := tableOf(model)
 	for _, field := range fields {
 		columns, ok := t.byPath[field]

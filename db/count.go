@@ -9,10 +9,11 @@ func CountText(rows *bun.SelectQuery, most string) string {
 	return "SELECT count(*) AS n FROM (" + bounded(rows, most) + ") AS r"
 }
 
-// CountEachText is CountText for each of several parents, as a query that ends in p(parent) names them: the rows refer
-// to p.parent.
+// CountEachText is CountText for each of several parents, as a query that ends in p(parent) names them: the
+// rows refer to p.parent.
 func CountEachText(parents string, of string, rows *bun.SelectQuery, most string) string {
-	return "SELECT " + of + " AS of, r.n FROM " + parents + " CROSS JOIN LATERAL (" + CountText(rows, most) + ") AS r"
+	return "SELECT " + of + " AS of, r.n FROM " + parents + " CROSS JOIN LATERAL (" + CountText(rows, most) +
+		") AS r"
 }
 
 func bounded(rows *bun.SelectQuery, most string) string {

@@ -16,10 +16,9 @@ import (
 	"github.com/uptrace/bun/dialect/pgdialect"
 )
 
-// DB is the bank's database. The embedded Bun handle writes and does every read that is not hot; it sends each text
-// with its values beside it (see binding), and prepares those of
-// transactions that come again (see Conn.prepare).
-// Batch reads what a request asked for in one round trip, on a pool of its own, prepared.
+// DB is the bank's database. The embedded Bun handle writes and does every read that is not hot; it sends
+// each text with its values beside it (see binding), and prepares those of transactions that come again (see
+// Conn.prepare). Batch reads what a request asked for in one round trip, on a pool of its own, prepared.
 type DB struct {
 	*bun.DB
 	fresh   *pgxpool.Pool // reads of the database itself
@@ -30,21 +29,25 @@ type DB struct {
 
 // Options set the size and the manners of the pools. The zero value is right for one server.
 type Options struct {
-	Connections int    // of each pool; 0 means four for each processor, at least eight
-	Unprepared  *bool  // hot reads are sent unprepared; nil: where they go through a pooler, as one in transaction mode may need
-	ReadURL     string // a streaming replica that batches of known callers read from; empty: the database itself
+	Connections int // of each pool; 0 means four for each processor, at least eight
+	// hot reads are sent unprepared; nil: where they go through a pooler, as one in transaction mode may need
+	Unprepared *bool
+	ReadURL    string // a streaming replica that batches of known callers read from; empty: the database itself
 
 	// What goes with ReadURL, the same for every process that serves the bank: see replica.
-	ReadLag time.Duration                                                // how far the replica may be behind; 0 means five seconds
+	// how far the replica may be behind; 0 means five seconds
+	ReadLag time.Duration
 	Caller  func(context.Context) (tenant int64, caller string, ok bool) // who reads and writes
 
-	// Connector stands between the write pool and the driver, for tests that make things go wrong (db/dbtest/faults).
+	// Connector stands between the write pool and the driver, for tests that make things go wrong
+	// (db/dbtest/faults).
 	Connector func(driver.Connector) driver.Connector
 	Tracer    pgx.QueryTracer // hears every statement, for tests (db/dbtest)
 }
 
-// mostPrepared is how many texts a connection keeps prepared, those that were asked for last. Callers can think up any
-// number of them by the fields they ask for, and PostgreSQL keeps up to 90 kB for each, on each connection.
+// mostPrepared is how many texts a connection keeps prepared, those that were asked for last. Callers can
+// think up any number of them by the fields they ask for, and PostgreSQL keeps up to 90 kB for each, on each
+// connection.
 const mostPrepared = 300
 
 var dialect = pgdialect.New()
@@ -81,7 +84,8 @@ func Open(url string, options Options) (*DB, error) {
 		readers: newPlaces(size), writers: newPlaces(max(1, size-1)), // one is left for what is no transaction
 	}
 	if options.ReadURL != "" {
-		reads, err := openReads(options.ReadURL, size, &way{unprepared: options.Unprepared, patience: 2 * longestProbe}, options.Tracer)
+		reads, err := openReads(options.ReadURL, size,
+			&way{unprepared: options.Unprepared, patience: 2 * longestProbe}, options.Tracer)
 		if err != nil {
 			fresh.Close()
 			return nil, err

@@ -14,8 +14,10 @@ import (
 
 // odd are defaults that an operator, or another program on the same server, may have given a database.
 var odd = []string{
-	"standard_conforming_strings TO off", "datestyle TO 'German, DMY'", "timezone TO 'Asia/Kathmandu'", "bytea_output TO 'escape'",
-	"row_security TO off", "default_transaction_read_only TO on", "default_transaction_isolation TO 'serializable'",
+	"standard_conforming_strings TO off", "datestyle TO 'German, DMY'", "timezone TO 'Asia/Kathmandu'",
+	"bytea_output TO 'escape'",
+	"row_security TO off", "default_transaction_read_only TO on",
+	"default_transaction_isolation TO 'serializable'",
 	"intervalstyle TO 'sql_standard'", "client_encoding TO 'LATIN1'", "lock_timeout TO '1ms'",
 }
 
@@ -30,7 +32,8 @@ func TestDefaultsOfTheDatabaseDoNotCount(t *testing.T) {
 	}
 	defer conn.Close(context.Background())
 	for _, setting := range odd {
-		if _, err := conn.Exec(t.Context(), "ALTER DATABASE "+pgx.Identifier{conn.Config().Database}.Sanitize()+" SET "+setting); err != nil {
+		if _, err := conn.Exec(t.Context(),
+			"ALTER DATABASE "+pgx.Identifier{conn.Config().Database}.Sanitize()+" SET "+setting); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -59,7 +62,8 @@ func TestDefaultsOfTheDatabaseDoNotCount(t *testing.T) {
 		At    time.Time `bun:"at"`
 		Text  string    `bun:"text"`
 	}
-	if err := d.NewRaw(`SELECT ?::bytea AS bytes, now() AS at, ?::text AS text`, []byte{0, 255, '\\'}, `Łódź \ 'x'`).Scan(t.Context(), &row); err != nil {
+	if err := d.NewRaw(`SELECT ?::bytea AS bytes, now() AS at, ?::text AS text`, []byte{0, 255, '\\'},
+		`Łódź \ 'x'`).Scan(t.Context(), &row); err != nil {
 		t.Fatal(err)
 	}
 	if string(row.Bytes) != "\x00\xff\\" || time.Since(row.At).Abs() > time.Hour || row.Text != `Łódź \ 'x'` {
@@ -76,13 +80,16 @@ func TestDatabaseOfAnotherEncodingIsRefused(t *testing.T) {
 	}
 	defer conn.Close(context.Background())
 	name := conn.Config().Database + "_latin"
-	if _, err := conn.Exec(t.Context(), "CREATE DATABASE "+pgx.Identifier{name}.Sanitize()+" ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"); err != nil {
+	if _, err := conn.Exec(t.Context(),
+		"CREATE DATABASE "+pgx.Identifier{name}.Sanitize()+
+			" ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"); err != nil {
 		t.Skip("the role may not create databases: ", err)
 	}
 	defer func() {
 		_, _ = conn.Exec(context.Background(), "DROP DATABASE "+pgx.Identifier{name}.Sanitize()+" WITH (FORCE)")
 	}()
-	if err := db.Migrate(t.Context(), strings.Replace(owner, conn.Config().Database, name, 1)); err == nil || !strings.Contains(err.Error(), "ENCODING 'UTF8'") {
+	if err := db.Migrate(t.Context(), strings.Replace(owner, conn.Config().Database, name, 1)); err == nil ||
+		!strings.Contains(err.Error(), "ENCODING 'UTF8'") {
 		t.Errorf("error = %v", err)
 	}
 }

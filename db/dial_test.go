@@ -49,7 +49,10 @@ func slowWay(t *testing.T, to string, delay time.Duration) string {
 			}()
 		}
 	}()
-	way := url.URL{Scheme: "postgres", User: url.UserPassword(config.User, config.Password), Host: listener.Addr().String(), Path: "/" + config.Database, RawQuery: "sslmode=disable"}
+	way := url.URL{
+		Scheme: "postgres", User: url.UserPassword(config.User, config.Password), Host: listener.Addr().String(),
+		Path: "/" + config.Database, RawQuery: "sslmode=disable",
+	}
 	return way.String()
 }
 

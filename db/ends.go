@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// How a transaction that writes begins and ends on the driver's connection: BEGIN goes together with its settings, and
-// COMMIT with what was left to the end.
+// How a transaction that writes begins and ends on the driver's connection: BEGIN goes together with its
+// settings, and COMMIT with what was left to the end.
 
 const (
 	begin  = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; "

@@ -14,9 +14,10 @@ import (
 )
 
 // at is the number of the server's process, and so of the connection, that answers after a while.
-var at = db.NewText[db.Count](`SELECT pg_backend_pid()::bigint AS n FROM (SELECT pg_sleep($1)) AS a_while`)
+var at = db.NewQuery[db.Count](`SELECT pg_backend_pid()::bigint AS n FROM (SELECT pg_sleep($1)) AS a_while`)
 
-// A caller who asks and goes away, hundreds of times in a second, must not have everybody's connections made anew.
+// A caller who asks and goes away, hundreds of times in a second, must not have everybody's connections made
+// anew.
 func TestWhoGoesAwayWhileReadingLeavesTheConnectionAsItWas(t *testing.T) {
 	t.Parallel()
 	d, err := db.Open(dbtest.Shared(t), db.Options{Connections: 1})
@@ -49,7 +50,9 @@ func TestWhoGoesAwayWhileWritingLeavesTheConnectionAsItWas(t *testing.T) {
 	t.Parallel()
 	d, _ := single(t)
 	bank := rand.Text()
-	write := func(ctx context.Context, seconds float64, more func(context.Context, bun.Tx) error) (pid int64, err error) {
+	write := func(ctx context.Context, seconds float64,
+		more func(context.Context, bun.Tx) error,
+	) (pid int64, err error) {
 		err = d.InTx(ctx, 0, func(ctx context.Context, tx bun.Tx) error {
 			if err := more(ctx, tx); err != nil {
 				return err

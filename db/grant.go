@@ -8,10 +8,10 @@ import (
 )
 
 // Grant gives the role of the service URL what the service needs of the schema at the owner's URL, and takes
-// every other right on it away: it reads all and writes rows, but never changes or removes those of a table that
-// only grows, such as postings and audit entries, and never the schema. It follows every migration; it may
-// be repeated, also while the service runs. Where both URLs name one role there is nothing to grant: that role
-// owns the tables, and only row security binds it.
+// every other right on it away: it reads all and writes rows, but never changes or removes those of a table
+// that only grows, such as postings and audit entries, and never the schema. It follows every migration; it
+// may be repeated, also while the service runs. Where both URLs name one role there is nothing to grant: that
+// role owns the tables, and only row security binds it.
 func Grant(ctx context.Context, ownerURL, serviceURL string) error {
 	service, err := roleOf(serviceURL)
 	if err != nil {
@@ -64,8 +64,9 @@ func grant(ctx context.Context, conn *pgx.Conn, service string) error {
 }
 
 // Grants is the query for the statements that Grant runs; dbtest must know when it changes. A table that only
-// grows is one that has row security and no policy for updates. Sequences need UPDATE where the demo bank moves
-// them behind its own numbers. Functions that statements use are granted for databases where not everybody may.
+// grows is one that has row security and no policy for updates. Sequences need UPDATE where the demo bank
+// moves them behind its own numbers. Functions that statements use are granted for databases where not
+// everybody may.
 const Grants = `
 	SELECT format('GRANT USAGE ON SCHEMA %I TO %I', current_schema(), $1::text)
 	UNION ALL
@@ -84,8 +85,8 @@ const Grants = `
 	FROM pg_proc AS p
 	WHERE p.pronamespace = current_schema()::regnamespace AND p.proname IN ('name_words', 'name_search')`
 
-// Weak says in words for the log where the second wall between banks, row security and grants, is weak for the
-// service's role; nothing, where it stands.
+// Weak says in words for the log where the second wall between banks, row security and grants, is weak for
+// the service's role; nothing, where it stands.
 func (d *DB) Weak(ctx context.Context) (ways []string, err error) {
 	err = d.NewRaw(`
 		SELECT 'the role ' || quote_ident(rolname) || ' bypasses row security' FROM pg_roles

@@ -17,7 +17,8 @@ func TestARightGivenByHandIsTakenAwayAgain(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
 	role := roleAlone(t, url, "grantee")
-	execute(t, dbtest.Owner(url), "GRANT ALL ON ALL TABLES IN SCHEMA public TO "+role, "CREATE TABLE later (n int)",
+	execute(t, dbtest.Owner(url), "GRANT ALL ON ALL TABLES IN SCHEMA public TO "+role,
+		"CREATE TABLE later (n int)",
 		"REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC")
 	service := as(url, role)
 	for range 2 { // as every start does
@@ -27,14 +28,15 @@ func TestARightGivenByHandIsTakenAwayAgain(t *testing.T) {
 	}
 	d := open(t, service)
 	for statement, want := range map[string]outcome{
-		`UPDATE postings SET amount = 5`:                           refused,
-		`TRUNCATE accounts CASCADE`:                                refused,
-		`DELETE FROM bun_migrations`:                               refused,
-		`SELECT count(*) FROM bun_migrations`:                      oneRow,
-		`SELECT count(*) FROM postings`:                            oneRow,
-		`SELECT nextval('journal_ids')`:                            oneRow,
-		`SELECT name_words(1, 'a') @@ name_search(1, 'a')`:         oneRow,
-		`INSERT INTO later VALUES (1)`:                             oneRow, // a table that was made after the first grant
+		`UPDATE postings SET amount = 5`:                   refused,
+		`TRUNCATE accounts CASCADE`:                        refused,
+		`DELETE FROM bun_migrations`:                       refused,
+		`SELECT count(*) FROM bun_migrations`:              oneRow,
+		`SELECT count(*) FROM postings`:                    oneRow,
+		`SELECT nextval('journal_ids')`:                    oneRow,
+		`SELECT name_words(1, 'a') @@ name_search(1, 'a')`: oneRow,
+		// a table that was made after the first grant
+		`INSERT INTO later VALUES (1)`:                             oneRow,
 		`UPDATE accounts SET name = 'x'`:                           nothing,
 		`ALTER ROLE ` + role + ` BYPASSRLS`:                        refused,
 		`ALTER TABLE accounts DISABLE ROW LEVEL SECURITY`:          refused,
@@ -60,7 +62,8 @@ func TestTheOnlyRoleIsBoundToo(t *testing.T) {
 	for _, table := range tables {
 		is := fill(table)
 		for statement, want := range map[string]outcome{
-			`INSERT INTO $table ($bank) VALUES (2)`: refused, `UPDATE $table SET $bank = $bank WHERE $bank = 2`: nothing, `DELETE FROM $table WHERE $bank = 2`: nothing,
+			`INSERT INTO $table ($bank) VALUES (2)`:           refused,
+			`UPDATE $table SET $bank = $bank WHERE $bank = 2`: nothing, `DELETE FROM $table WHERE $bank = 2`: nothing,
 			`UPDATE $table SET $bank = $bank`: oneRow, `DELETE FROM $table`: oneRow,
 		} {
 			if table.onlyGrows() && want == oneRow {
@@ -92,7 +95,9 @@ func TestAWeakWallIsNamed(t *testing.T) {
 		t.Errorf("the service: %v %v", ways, err)
 	}
 	ways, err := open(t, dbtest.Owner(url)).Weak(t.Context())
-	if err != nil || len(ways) != 2 || !slices.ContainsFunc(ways, func(way string) bool { return strings.Contains(way, "bypasses row security") }) {
+	if err != nil || len(ways) != 2 ||
+		!slices.ContainsFunc(ways,
+			func(way string) bool { return strings.Contains(way, "bypasses row security") }) {
 		t.Errorf("a superuser that owns the tables: %v %v", ways, err)
 	}
 }
@@ -100,7 +105,8 @@ func TestAWeakWallIsNamed(t *testing.T) {
 func TestARoleThatIsNotThereIsNamed(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
-	if err := db.Grant(t.Context(), dbtest.Owner(url), as(url, "nobody_at_all")); err == nil || !strings.Contains(err.Error(), "nobody_at_all") {
+	if err := db.Grant(t.Context(), dbtest.Owner(url), as(url, "nobody_at_all")); err == nil ||
+		!strings.Contains(err.Error(), "nobody_at_all") {
 		t.Error(err)
 	}
 }
@@ -113,7 +119,8 @@ func TestAMigrationChangesRowsFromBankToBank(t *testing.T) {
 	rowInEach(t, dbtest.Owner(url), tablesOfBanks(t, url))
 	const change = `UPDATE customers SET note = 'filled' WHERE note <> 'filled'`
 	filled := func() (n int) {
-		if err := connect(t, dbtest.Owner(url)).QueryRow(t.Context(), `SELECT count(*) FROM customers WHERE note = 'filled'`).Scan(&n); err != nil {
+		if err := connect(t, dbtest.Owner(url)).QueryRow(t.Context(),
+			`SELECT count(*) FROM customers WHERE note = 'filled'`).Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		return n
@@ -130,7 +137,8 @@ func TestAMigrationChangesRowsFromBankToBank(t *testing.T) {
 	if block == nil {
 		t.Fatal("the README does not show how")
 	}
-	migrate(t, only, files("90000000000001_at_once.tx.up.sql", change, "90000000000002_by_bank.tx.up.sql", string(block[1])))
+	migrate(t, only,
+		files("90000000000001_at_once.tx.up.sql", change, "90000000000002_by_bank.tx.up.sql", string(block[1])))
 	if n := filled(); n != 2 {
 		t.Errorf("from bank to bank: %d rows", n)
 	}

@@ -20,8 +20,8 @@ type Load struct {
 	staged map[string]bool // the tables that rows stop over for
 }
 
-// Load runs fn in one transaction of one bank on a connection of its own, without the bounds that other statements
-// have: all of the rows are there afterwards or none, however it ends. It is not tried again.
+// Load runs fn in one transaction of one bank on a connection of its own, without the bounds that other
+// statements have: all of the rows are there afterwards or none, however it ends. It is not tried again.
 func (d *DB) Load(ctx context.Context, tenant int64, fn func(ctx context.Context, load *Load) error) error {
 	conn, err := d.Conn(ctx)
 	if err != nil {
@@ -79,7 +79,8 @@ func CopyTo[T any](ctx context.Context, load *Load, models iter.Seq[*T]) (copied
 		if _, err := conn.CopyFrom(ctx, pgx.Identifier{staging}, columns, source); err != nil {
 			return err
 		}
-		moved, err := conn.Exec(ctx, fmt.Sprintf("INSERT INTO %s (%s) SELECT %[2]s FROM %[3]s", table.Name, listed(columns), staging))
+		moved, err := conn.Exec(ctx,
+			fmt.Sprintf("INSERT INTO %s (%s) SELECT %[2]s FROM %[3]s", table.Name, listed(columns), staging))
 		if err != nil {
 			return err
 		}
@@ -100,8 +101,9 @@ func (l *Load) stage(ctx context.Context, table string, columns []string) (name 
 		return name, nil
 	}
 	l.staged[name] = true
-	_, err = l.ExecContext(ctx, fmt.Sprintf("CREATE TEMP TABLE %s ON COMMIT DROP AS SELECT %s FROM %s WITH NO DATA",
-		name, listed(columns), table))
+	_, err = l.ExecContext(ctx,
+		fmt.Sprintf("CREATE TEMP TABLE %s ON COMMIT DROP AS SELECT %s FROM %s WITH NO DATA",
+			name, listed(columns), table))
 	return name, err
 }
 

@@ -25,7 +25,8 @@ type ceiling struct {
 
 func ceilings(bank int64, codes ...string) (all []*ceiling) {
 	for _, code := range codes {
-		all = append(all, &ceiling{Tenant: bank, Customer: 1, Code: code, Application: "Payments", Ceiling: 5, Currency: "USD"})
+		all = append(all,
+			&ceiling{Tenant: bank, Customer: 1, Code: code, Application: "Payments", Ceiling: 5, Currency: "USD"})
 	}
 	return all
 }
@@ -34,7 +35,8 @@ func ceilings(bank int64, codes ...string) (all []*ceiling) {
 func banked(t *testing.T) *db.DB {
 	t.Helper()
 	url := dbtest.URL(t)
-	execute(t, dbtest.Owner(url), `INSERT INTO tenants (id, code, name, zone, currency) SELECT n, 'BANK' || n, 'Bank', 'UTC', 'USD' FROM generate_series(1, 2) AS n`,
+	execute(t, dbtest.Owner(url),
+		`INSERT INTO tenants (id, code, name, zone, currency) SELECT n, 'BANK' || n, 'Bank', 'UTC', 'USD' FROM generate_series(1, 2) AS n`,
 		`INSERT INTO customers (tenant, uid, legal_name, short_name, type, status) SELECT n, 1, 'One', 'one', 'Corporate', 'Active' FROM generate_series(1, 2) AS n`)
 	return open(t, url)
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// The registry of advisory locks: every number that this program locks stands here, so that no two mean the same.
+// The registry of advisory locks: every number that this program locks stands here, so that no two mean the
+// same.
 
 // migrationLock is what migrating programs queue on.
 const migrationLock = 0x62616e6b_67726170 // "bankgrap"
@@ -25,16 +26,29 @@ const (
 	KeysetMove                 // who brings a bank's values under other keys
 )
 
-// Class is a kind of locks on values that are told apart by a keyed hash. They are PostgreSQL's locks of two numbers, which
-// never meet those of one.
+// Class is a kind of locks on values that are told apart by a hash. They are PostgreSQL's locks of two
+// numbers, which never meet those of one.
 type Class int32
 
 const (
-	AccountNumbers Class = 1 + iota // who writes an account's number, while its search hash is under several keys
+	// who writes an account's number, while its search hash is under several keys
+	AccountNumbers Class = 1 + iota
+	CustomersTurns       // who holds a customer, or changes it
 )
 
-// WaitTx takes the locks of several hashes that stand for one value, in an order of their own, and waits for who holds one of
-// them. They end with the transaction.
+// InTurn is a condition for a statement that locks one row of a bank's table, of the number that stands in a column: it
+// makes those locks first come, first served. SELECT … FOR SHARE alone lets new sharers pass a waiting writer, and many
+// that come one after another starve it.
+func (c Class) InTurn(column string, shares bool) string {
+	lock := "pg_advisory_xact_lock"
+	if shares {
+		lock = "pg_advisory_xact_lock_shared"
+	}
+	return fmt.Sprintf("%s(%d, ((%s + tenant * 1000003) %% 2147483647)::int) IS NOT NULL", lock, c, column)
+}
+
+// WaitTx takes the locks of several hashes that stand for one value, in an order of their own, and waits for
+// who holds one of them. They end with the transaction.
 func WaitTx(ctx context.Context, tx bun.IDB, c Class, hashes [][]byte) error {
 	locks := make([]int32, len(hashes))
 	for i, hash := range hashes {

@@ -39,11 +39,11 @@ type Migration struct {
 	Known   bool      // false: applied by a newer program than this one
 }
 
-// Migrate brings the database at url up to the newest version. Programs that do so at the same time
-// wait for each other. Each migration is one transaction together with its mark in the table
-// bun_migrations, so it is wholly there or not at all, even after a kill. Versions that are applied but
-// not known here, from a newer program, are left alone.
-// url must lead to PostgreSQL itself, not through a pooler in transaction mode. See Grant for what comes next.
+// Migrate brings the database at url up to the newest version. Programs that do so at the same time wait for
+// each other. Each migration is one transaction together with its mark in the table bun_migrations, so it is
+// wholly there or not at all, even after a kill. Versions that are applied but not known here, from a newer
+// program, are left alone. url must lead to PostgreSQL itself, not through a pooler in transaction mode. See
+// Grant for what comes next.
 func Migrate(ctx context.Context, url string) error { return MigrateFrom(ctx, url, Migrations) }
 
 // MigrateFrom is Migrate with other files than the bank's own.
@@ -152,7 +152,8 @@ func Banks(ctx context.Context, url string) (banks int, err error) {
 // SchemaVersion is the newest applied version, empty when none is. It needs no lock: health checks use it.
 func SchemaVersion(ctx context.Context, db bun.IDB) (string, error) {
 	var there bool
-	if err := db.NewSelect().ColumnExpr("to_regclass('bun_migrations') IS NOT NULL").Scan(ctx, &there); err != nil {
+	if err := db.NewSelect().ColumnExpr("to_regclass('bun_migrations') IS NOT NULL").Scan(ctx,
+		&there); err != nil {
 		return "", fmt.Errorf("schema version: %w", err)
 	}
 	if !there {
@@ -177,8 +178,10 @@ func LatestVersion() string {
 	return sorted[len(sorted)-1].Name
 }
 
-// ErrPooled refuses to migrate through a pooler, which would lend the lock and the settings of migrations to others.
-var ErrPooled = errors.New("this address of the database leads through a pooler: name the server itself for migrations, in BANKGRAPH_MIGRATE_URL")
+// ErrPooled refuses to migrate through a pooler, which would lend the lock and the settings of migrations to
+// others.
+var ErrPooled = errors.New(
+	"this address of the database leads through a pooler: name the server itself for migrations, in BANKGRAPH_MIGRATE_URL")
 
 // migrations are those of one database, which nobody else migrates meanwhile.
 type migrations struct {
@@ -244,7 +247,8 @@ func lockMigrations(ctx context.Context, url string) (holder *pgx.Conn, config *
 	return holder, config, nil
 }
 
-// settle gives a connection that holds the lock its settings, and refuses a database that cannot hold every text.
+// settle gives a connection that holds the lock its settings, and refuses a database that cannot hold every
+// text.
 func settle(ctx context.Context, holder *pgx.Conn) error {
 	text := "SET lock_timeout = 0; SET statement_timeout = 0"
 	for name, value := range settled {
@@ -257,10 +261,12 @@ func settle(ctx context.Context, holder *pgx.Conn) error {
 	if err := holder.QueryRow(ctx, "SHOW server_encoding").Scan(&encoding); err != nil || encoding == "UTF8" {
 		return err
 	}
-	return fmt.Errorf("the database has the encoding %s, which does not hold every name: create it with ENCODING 'UTF8' TEMPLATE template0", encoding)
+	return fmt.Errorf(
+		"the database has the encoding %s, which does not hold every name: create it with ENCODING 'UTF8' TEMPLATE template0", encoding)
 }
 
-// Analyze lets the planner of the database count all rows anew, after many were added. Only who owns the tables may.
+// Analyze lets the planner of the database count all rows anew, after many were added. Only who owns the
+// tables may.
 func Analyze(ctx context.Context, url string) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err == nil {

@@ -114,12 +114,14 @@ func TestAMigrationGivesWayToTrafficAndTriesAgain(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- db.MigrateFrom(ctx, url, files("90000000000001_widen.tx.up.sql", "ALTER TABLE traffic ADD COLUMN more int;"))
+		ended <- db.MigrateFrom(ctx, url,
+			files("90000000000001_widen.tx.up.sql", "ALTER TABLE traffic ADD COLUMN more int;"))
 	}()
 	// Once the migration has queued for the table and left the queue again, it has given way.
 	other := connect(t, url)
 	waits := func() (waiting bool) {
-		err := other.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = 'traffic'::regclass)").Scan(&waiting)
+		err := other.QueryRow(ctx,
+			"SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = 'traffic'::regclass)").Scan(&waiting)
 		if err != nil {
 			t.Fatal(err)
 		}

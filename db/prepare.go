@@ -14,14 +14,15 @@ import (
 	bunschema "github.com/uptrace/bun/schema"
 )
 
-// A statement whose values are all bound has the same text each time, so the server need not read and plan it each
-// time: in transactions that write, connections prepare the texts that come again. Not behind a pooler, which may lend each transaction another
-// connection.
+// A statement whose values are all bound has the same text each time, so the server need not read and plan it
+// each time: in transactions that write, connections prepare the texts that come again. Not behind a pooler,
+// which may lend each transaction another connection.
 
 const (
-	comesAgain     = 3    // how often a text is sent before it is prepared
-	textsCounted   = 4096 // at a time; beyond that counting starts anew
-	writesPrepared = 100  // by a connection; beyond that it starts anew: which fields are given, callers think up
+	comesAgain   = 3    // how often a text is sent before it is prepared
+	textsCounted = 4096 // at a time; beyond that counting starts anew
+	// by a connection; beyond that it starts anew: which fields are given, callers think up
+	writesPrepared = 100
 )
 
 // repeats counts the texts that the connections of a pool send.
@@ -49,8 +50,8 @@ func (r *repeats) again(text string) bool {
 	return false
 }
 
-// prepare prepares a text that came often enough, in a transaction that writes, which is tried again where it turns out
-// to be outdated. The driver then uses what is prepared under its text.
+// prepare prepares a text that came often enough, in a transaction that writes, which is tried again where it
+// turns out to be outdated. The driver then uses what is prepared under its text.
 func (c *Conn) prepare(ctx context.Context, s bound) error {
 	if c.outdated && c.Idle() {
 		if err := c.forget(ctx); err != nil {
@@ -84,8 +85,8 @@ func (c *Conn) forget(ctx context.Context) error {
 	return c.Conn().DeallocateAll(ctx)
 }
 
-// learn notes an error that says that what is prepared no longer fits the tables, which a migration changed. The
-// transaction is lost, and tried again (IsRetryable).
+// learn notes an error that says that what is prepared no longer fits the tables, which a migration changed.
+// The transaction is lost, and tried again (IsRetryable).
 func (c *Conn) learn(err error) error {
 	c.outdated = c.outdated || outdated(err)
 	return err
@@ -93,11 +94,12 @@ func (c *Conn) learn(err error) error {
 
 func outdated(err error) bool {
 	var refused *pgconn.PgError
-	return errors.As(err, &refused) && refused.Code == "0A000" && strings.Contains(refused.Routine, "RevalidateCachedQuery")
+	return errors.As(err, &refused) && refused.Code == "0A000" &&
+		strings.Contains(refused.Routine, "RevalidateCachedQuery")
 }
 
-// Raw is tx.NewRaw with numbers bound too, for statements that are carried out often. Each number is a bigint to the
-// server.
+// Raw is tx.NewRaw with numbers bound too, for statements that are carried out often. Each number is a bigint
+// to the server.
 func Raw(tx bun.IDB, text string, values ...any) *bun.RawQuery {
 	for i, value := range values {
 		if v := reflect.ValueOf(value); v.IsValid() && v.CanInt() {

@@ -24,7 +24,8 @@ func notes(t *testing.T) (d *db.DB, owner *pgx.Conn) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = owner.Close(context.Background()) })
-	change(t, owner, `CREATE TABLE notes (id int PRIMARY KEY, small smallint, text text, words text[], at timestamptz);
+	change(t, owner,
+		`CREATE TABLE notes (id int PRIMARY KEY, small smallint, text text, words text[], at timestamptz);
 		GRANT ALL ON notes TO PUBLIC`)
 	if d, err = db.Open(url, db.Options{Connections: 1}); err != nil {
 		t.Fatal(err)
@@ -62,7 +63,8 @@ func prepared(t *testing.T, d *db.DB) (texts []string) {
 	return texts
 }
 
-// Whichever numbers and texts there are, a model's statement is one text, so it is prepared, and says the same.
+// Whichever numbers and texts there are, a model's statement is one text, so it is prepared, and says the
+// same.
 func TestAStatementThatComesAgainIsPrepared(t *testing.T) {
 	t.Parallel()
 	d, _ := notes(t)
@@ -77,7 +79,8 @@ func TestAStatementThatComesAgainIsPrepared(t *testing.T) {
 				return err
 			}
 			var same bool
-			err := db.Raw(tx, `SELECT count(*) = 1 FROM notes WHERE id = ? AND id BETWEEN ? AND ?`, all[i].ID, all[i].ID-1, int64(all[i].ID)+1).Scan(ctx, &same)
+			err := db.Raw(tx, `SELECT count(*) = 1 FROM notes WHERE id = ? AND id BETWEEN ? AND ?`, all[i].ID,
+				all[i].ID-1, int64(all[i].ID)+1).Scan(ctx, &same)
 			if err == nil && !same {
 				t.Errorf("%d is not found", all[i].ID)
 			}
@@ -89,7 +92,8 @@ func TestAStatementThatComesAgainIsPrepared(t *testing.T) {
 	}
 	texts := prepared(t, d)
 	for _, begins := range []string{"INSERT INTO", "SELECT count(*)"} {
-		if n := len(slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return !strings.HasPrefix(text, begins) })); n != 1 {
+		if n := len(slices.DeleteFunc(slices.Clone(texts),
+			func(text string) bool { return !strings.HasPrefix(text, begins) })); n != 1 {
 			t.Errorf("%d texts of %s are prepared: %q", n, begins, texts)
 		}
 	}
@@ -101,7 +105,8 @@ func TestAStatementThatComesAgainIsPrepared(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for i, got := range back[3:] {
-		if want := all[3+i]; got.ID != want.ID || *got.Small != small || *got.Text != text || !slices.Equal(got.Words, want.Words) {
+		if want := all[3+i]; got.ID != want.ID || *got.Small != small || *got.Text != text ||
+			!slices.Equal(got.Words, want.Words) {
 			t.Errorf("%+v", got)
 		}
 	}

@@ -20,13 +20,15 @@ func TestAReadThatIsGivenUpStopsOnTheServer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	b := d.Batch()
-	rows := db.Queue(b, db.NewText[db.Count](`SELECT 1::bigint AS n FROM (SELECT pg_sleep(60)) AS given_up`))
+	rows := db.Queue(b, db.NewQuery[db.Count](`SELECT 1::bigint AS n FROM (SELECT pg_sleep(60)) AS given_up`))
 	if err := b.Send(ctx); !errors.Is(err, context.DeadlineExceeded) || rows.Err == nil {
 		t.Fatalf("the read answers %v, its rows %v", err, rows.Err)
 	}
 	running := 1
-	for end := time.Now().Add(20 * time.Second); running > 0 && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		err := d.NewRaw(`SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%AS given\_up' AND pid <> pg_backend_pid()`).Scan(t.Context(), &running)
+	for end := time.Now().Add(20 * time.Second); running > 0 &&
+		time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		err := d.NewRaw(
+			`SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%AS given\_up' AND pid <> pg_backend_pid()`).Scan(t.Context(), &running)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +46,7 @@ func TestNothingStaysPreparedForAnOldPooler(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = d.Close() })
-		count := db.NewText[db.Count](`SELECT count(*) AS n FROM pg_prepared_statements WHERE $1 > 0::bigint`)
+		count := db.NewQuery[db.Count](`SELECT count(*) AS n FROM pg_prepared_statements WHERE $1 > 0::bigint`)
 		var rows *db.Rows[db.Count]
 		for range 2 { // the second finds what the first has left
 			b := d.Batch()

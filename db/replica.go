@@ -75,8 +75,8 @@ const (
 func follow(pool, primary *pgxpool.Pool, options Options, size int) *replica {
 	ctx, stop := context.WithCancel(context.Background())
 	r := &replica{
-		pool: pool, primary: primary, caller: options.Caller, most: options.ReadLag, share: make(chan struct{}, max(1, size/2)),
-		current: time.Now(), stop: stop, stopped: make(chan struct{}),
+		pool: pool, primary: primary, caller: options.Caller, most: options.ReadLag,
+		share: make(chan struct{}, max(1, size/2)), current: time.Now(), stop: stop, stopped: make(chan struct{}),
 	}
 	if r.most == 0 {
 		r.most = defaultLag
@@ -128,12 +128,15 @@ func (r *replica) look(ctx context.Context) error {
 	defer cancel()
 	now := position{at: time.Now()}
 	var cluster, copied, replayed int64
-	err := r.primary.QueryRow(ctx, `SELECT (pg_current_wal_flush_lsn() - '0/0')::bigint, system_identifier FROM pg_control_system()`).Scan(&now.lsn, &cluster)
+	err := r.primary.QueryRow(ctx,
+		`SELECT (pg_current_wal_flush_lsn() - '0/0')::bigint, system_identifier FROM pg_control_system()`).
+		Scan(&now.lsn, &cluster)
 	if err != nil {
 		return fmt.Errorf("ask the database where it stands: %w", err)
 	}
 	var follows bool
-	err = r.pool.QueryRow(ctx, `SELECT pg_is_in_recovery(), coalesce(pg_last_wal_replay_lsn() - '0/0', 0)::bigint, system_identifier FROM pg_control_system()`).
+	err = r.pool.QueryRow(ctx,
+		`SELECT pg_is_in_recovery(), coalesce(pg_last_wal_replay_lsn() - '0/0', 0)::bigint, system_identifier FROM pg_control_system()`).
 		Scan(&follows, &replayed, &copied)
 	switch {
 	case err != nil:
@@ -157,7 +160,8 @@ func (r *replica) replayed(now position, lsn int64) (behind time.Duration) {
 		r.behind = r.behind[1:]
 	}
 	if len(r.behind) > mostBehind {
-		r.behind = append([]position(nil), r.behind[mostBehind/2:]...) // it is lost anyway, until it has caught up with these
+		// it is lost anyway, until it has caught up with these
+		r.behind = append([]position(nil), r.behind[mostBehind/2:]...)
 	}
 	return time.Since(r.current)
 }
@@ -173,7 +177,8 @@ func (r *replica) open() bool {
 	return true
 }
 
-// shut keeps batches from the replica, and those that wait for it too. It reports whether they were not so far.
+// shut keeps batches from the replica, and those that wait for it too. It reports whether they were not so
+// far.
 func (r *replica) shut() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -268,9 +273,11 @@ func marksIn(rows pgx.Rows) (map[int32]int64, error) {
 	return marks, err
 }
 
-// try reads the batch from the replica. With what the caller wrote, the replica's marks go ahead of the batch in
-// the same round trip: what follows them sees no less.
-func (r *replica) try(ctx, up context.Context, b *Batch, wrote map[int32]int64, tenant int64, caller string) error {
+// try reads the batch from the replica. With what the caller wrote, the replica's marks go ahead of the batch
+// in the same round trip: what follows them sees no less.
+func (r *replica) try(
+	ctx, up context.Context, b *Batch, wrote map[int32]int64, tenant int64, caller string,
+) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(up, cancel)()
@@ -287,7 +294,8 @@ func (r *replica) try(ctx, up context.Context, b *Batch, wrote map[int32]int64, 
 		})
 	}
 	for _, q := range b.queue.QueuedQueries { // copies: the driver notes what its connection knows of each
-		queue.QueuedQueries = append(queue.QueuedQueries, &pgx.QueuedQuery{SQL: q.SQL, Arguments: q.Arguments, Fn: q.Fn})
+		queue.QueuedQueries = append(queue.QueuedQueries,
+			&pgx.QueuedQuery{SQL: q.SQL, Arguments: q.Arguments, Fn: q.Fn})
 	}
 	return r.pool.SendBatch(ctx, &queue).Close()
 }
@@ -298,8 +306,8 @@ func callerHash(caller string) []byte {
 	return sum[:16]
 }
 
-// mark is what a transaction of a caller ends with, now and then with the removal of the caller's oldest marks,
-// which every replica that is read from has long had.
+// mark is what a transaction of a caller ends with, now and then with the removal of the caller's oldest
+// marks, which every replica that is read from has long had.
 func (d *DB) mark(ctx context.Context, bank int64) []string {
 	if d.replica == nil {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"bankgraph/db/dbtest"
 )
 
-// What a replica does not answer takes no more than half of the database's connections for reads: what must be read
-// from the database itself finds the other half.
+// What a replica does not answer takes no more than half of the database's connections for reads: what must
+// be read from the database itself finds the other half.
 func TestADeadReplicasReadsHaveAShareOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	d, err := db.Open(dbtest.URL(t), db.Options{
@@ -22,8 +22,9 @@ func TestADeadReplicasReadsHaveAShareOfTheDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.Close() })
-	slow, quick := db.NewText[db.Count](`SELECT 1::bigint AS n FROM pg_sleep(4)`), db.NewText[db.Count](`SELECT 1::bigint AS n`)
-	read := func(b *db.Batch, text *db.Text[db.Count]) error {
+	slow, quick := db.NewQuery[db.Count](`SELECT 1::bigint AS n FROM pg_sleep(4)`),
+		db.NewQuery[db.Count](`SELECT 1::bigint AS n`)
+	read := func(b *db.Batch, text *db.Query[db.Count]) error {
 		db.Queue(b, text)
 		return b.Send(t.Context())
 	}
@@ -36,7 +37,7 @@ func TestADeadReplicasReadsHaveAShareOfTheDatabase(t *testing.T) {
 	if err := read(d.Batch(), quick); !errors.Is(err, db.ErrBusy) {
 		t.Errorf("a second one finds room: %v", err)
 	}
-	if err := read(d.Fresh(), quick); err != nil {
+	if err := read(d.PrimaryBatch(), quick); err != nil {
 		t.Errorf("nothing is left for others: %v", err)
 	}
 	if err := <-ended; err != nil {

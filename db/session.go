@@ -13,12 +13,12 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Every statement has a bound: a lock is waited for 2 s, a statement runs 5 s (a batch of reads is given
-// 5 s by Send), and an open transaction may idle for 10 s. The request's own deadline is longer than all of them.
+// Every statement has a bound: a lock is waited for 2 s, a statement runs 5 s (a batch of reads is given 5 s
+// by Send), and an open transaction may idle for 10 s. The request's own deadline is longer than all of them.
 //
-// Connections ask for them as they start, which a pooler refuses or ignores. Behind one, transactions set those of
-// writing for themselves, and Bind makes them the defaults of the service's role, so that what is read has them too;
-// Loose tells where it has not.
+// Connections ask for them as they start, which a pooler refuses or ignores. Behind one, transactions set
+// those of writing for themselves, and Bind makes them the defaults of the service's role, so that what is
+// read has them too; Loose tells where it has not.
 var bounds = map[string]string{
 	"lock_timeout":                        "2s",
 	"statement_timeout":                   "5s",
@@ -34,8 +34,8 @@ var bounds = map[string]string{
 	"default_transaction_isolation":       "read committed",
 }
 
-// owning reads an address of who owns the tables. Its connections speak as the program expects, whatever the defaults of the
-// role and the database are; what a pooler would refuse, settled adds.
+// owning reads an address of who owns the tables. Its connections speak as the program expects, whatever the
+// defaults of the role and the database are; what a pooler would refuse, settled adds.
 func owning(url string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -50,11 +50,15 @@ func owning(url string) (*pgx.ConnConfig, error) {
 }
 
 // settled are further settings of connections that migrate.
-var settled = map[string]string{"row_security": "on", "default_transaction_read_only": "off", "default_transaction_isolation": "read committed"}
+var settled = map[string]string{
+	"row_security": "on", "default_transaction_read_only": "off",
+	"default_transaction_isolation": "read committed",
+}
 
 // kept are the settings that every PgBouncer keeps for each of its clients.
 var kept = map[string]bool{
-	"standard_conforming_strings": true, "application_name": true, "timezone": true, "client_encoding": true, "datestyle": true,
+	"standard_conforming_strings": true, "application_name": true, "timezone": true, "client_encoding": true,
+	"datestyle": true,
 }
 
 // timeouts are the bounds that a transaction sets for itself.
@@ -108,7 +112,8 @@ func (w *way) prepare(ctx context.Context, config *pgx.ConnConfig) error {
 			}
 		}
 	}
-	if config.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement && (w.unprepared == nil && pooled || w.unprepared != nil && *w.unprepared) {
+	if config.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement &&
+		(w.unprepared == nil && pooled || w.unprepared != nil && *w.unprepared) {
 		// The driver learns each text's types once; then text and values go together, nothing stays prepared.
 		config.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 	}
@@ -133,11 +138,13 @@ func (w *way) isPooled() bool {
 	return w.pooled
 }
 
-// pooledAt tells whether a pooler answers: it refuses settings, or it names another process than the one at work.
+// pooledAt tells whether a pooler answers: it refuses settings, or it names another process than the one at
+// work.
 func pooledAt(ctx context.Context, config *pgx.ConnConfig) (bool, error) {
 	conn, err := pgx.ConnectConfig(ctx, config)
 	var refused *pgconn.PgError
-	if errors.As(err, &refused) && refused.Code == "08P01" && strings.Contains(refused.Message, "startup parameter") {
+	if errors.As(err, &refused) && refused.Code == "08P01" &&
+		strings.Contains(refused.Message, "startup parameter") {
 		return true, nil
 	}
 	if err != nil {
@@ -153,9 +160,9 @@ func pooled(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	return at != conn.PgConn().PID(), err
 }
 
-// Bind makes the bounds the defaults of the service's role in this database, where they hold behind any pooler: on the
-// connections that it opens from then on. The role may do so itself, whoever owns the tables. One that owns them
-// is left as it is, as it also migrates and restores.
+// Bind makes the bounds the defaults of the service's role in this database, where they hold behind any
+// pooler: on the connections that it opens from then on. The role may do so itself, whoever owns the tables.
+// One that owns them is left as it is, as it also migrates and restores.
 func Bind(ctx context.Context, ownerURL, serviceURL string) error {
 	owner, err := roleOf(ownerURL)
 	if err != nil {
@@ -189,7 +196,8 @@ func bindRole(ctx context.Context, url, role string) error {
 	defer conn.Close(context.WithoutCancel(ctx))
 	return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{AccessMode: pgx.ReadWrite}, func(tx pgx.Tx) error {
 		var database string
-		err := tx.QueryRow(ctx, fmt.Sprintf("SELECT current_database() FROM pg_advisory_xact_lock(%d)", roleLock)).Scan(&database)
+		err := tx.QueryRow(ctx, fmt.Sprintf("SELECT current_database() FROM pg_advisory_xact_lock(%d)", roleLock)).
+			Scan(&database)
 		if err != nil {
 			return err
 		}
@@ -207,7 +215,8 @@ func bindRole(ctx context.Context, url, role string) error {
 	})
 }
 
-// Loose says in words for the log which bounds the connections do not have, and what to do; nothing, where all hold.
+// Loose says in words for the log which bounds the connections do not have, and what to do; nothing, where
+// all hold.
 func (d *DB) Loose(ctx context.Context) (ways []string, err error) {
 	const reads = `SELECT current_setting('default_transaction_read_only') = 'on', current_setting('statement_timeout') <> '0'`
 	var readOnly, timed, readsOnly bool
@@ -218,7 +227,8 @@ func (d *DB) Loose(ctx context.Context) (ways []string, err error) {
 		return nil, fmt.Errorf("look at the bounds of the connections: %w", err)
 	}
 	if !readOnly || !readsOnly {
-		ways = append(ways, "a statement outside of the program's transactions could write (default_transaction_read_only is off)")
+		ways = append(ways,
+			"a statement outside of the program's transactions could write (default_transaction_read_only is off)")
 	}
 	if !timed {
 		ways = append(ways, "a read may run without end (statement_timeout is 0)")

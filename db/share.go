@@ -6,8 +6,9 @@ import (
 	"sync"
 )
 
-// The connections of a pool are shared among those who ask for them: whoever asks for many at once waits for its own,
-// not everybody for it. A place in a queue stands for a connection, and is taken before the pool is asked.
+// The connections of a pool are shared among those who ask for them: whoever asks for many at once waits for
+// its own, not everybody for it. A place in a queue stands for a connection, and is taken before the pool is
+// asked.
 
 // share says for whom a context's work is done.
 type share struct {
@@ -18,11 +19,13 @@ type share struct {
 
 type shareKey struct{}
 
-// mostAtOnce is how many connections of the read pool one request holds at most, however much it asks for beside each other.
+// mostAtOnce is how many connections of the read pool one request holds at most, however much it asks for
+// beside each other.
 const mostAtOnce = 3
 
-// WithShare says for whom the work of a request is done, once the caller is known: a bank, and whoever of it is to wait
-// for themself alone, such as an API key. Work without it, of the program itself, has a share of its own.
+// WithShare says for whom the work of a request is done, once the caller is known: a bank, and whoever of it
+// is to wait for themself alone, such as an API key. Work without it, of the program itself, has a share of
+// its own.
 func WithShare(ctx context.Context, tenant int64, caller string) context.Context {
 	return context.WithValue(ctx, shareKey{}, &share{tenant, caller, make(chan struct{}, mostAtOnce)})
 }
@@ -63,11 +66,12 @@ func (s *share) hold(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// places are those of a pool. A free one goes to the bank that holds fewest, among equals to the one that
-// has waited longest since its last turn; within the bank likewise to a caller, and to a caller's work as it came.
+// places are those of a pool. A free one goes to the bank that holds fewest, among equals to the one that has
+// waited longest since its last turn; within the bank likewise to a caller, and to a caller's work as it
+// came.
 //
-// A caller alone may fill three quarters of the pool, a bank seven eighths: whoever comes next finds a place, and does
-// not wait for the longest statement of somebody else. The program's own work is not bounded so.
+// A caller alone may fill three quarters of the pool, a bank seven eighths: whoever comes next finds a place,
+// and does not wait for the longest statement of somebody else. The program's own work is not bounded so.
 type places struct {
 	mu         sync.Mutex
 	free, size int
@@ -146,8 +150,8 @@ func (p *places) linesOf(s *share) (*bankLine, *callerLine) {
 	return bank, caller
 }
 
-// newLine is a line whose turn comes after those of all who are waiting already, and that leaves a part of the places to
-// others, but for the program's own.
+// newLine is a line whose turn comes after those of all who are waiting already, and that leaves a part of
+// the places to others, but for the program's own.
 func (p *places) newLine(own bool, part int) line {
 	p.turn++
 	l := line{turn: p.turn, most: p.size}

@@ -88,7 +88,8 @@ func TestWhoWaitsIsServedInTurnBanksFirst(t *testing.T) {
 			leave()
 			synctest.Wait()
 		}
-		// The banks take turns, and in each the callers: loud, who came first and asks for most, is served like the others.
+		// The banks take turns, and in each the callers: loud, who came first and asks for most, is served like the
+		// others.
 		want := "[2a 1loud 2b 1quiet 2a 1loud 1loud]"
 		if got := fmt.Sprint(served); got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -131,8 +132,8 @@ func TestOneRequestReadsOnAFewConnections(t *testing.T) {
 	})
 }
 
-// Whatever comes, waits, gives up and goes: no place is lost, none is given twice, nobody has more than a part, and no
-// place is free for somebody who waits and may have it.
+// Whatever comes, waits, gives up and goes: no place is lost, none is given twice, nobody has more than a
+// part, and no place is free for somebody who waits and may have it.
 func TestNoPlaceIsLost(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -141,7 +142,8 @@ func TestNoPlaceIsLost(t *testing.T) {
 			q := newPlaces(size)
 			var running sync.WaitGroup
 			for range rapid.IntRange(1, 60).Draw(rt, "requests") {
-				who := as(t.Context(), rapid.Int64Range(1, 3).Draw(rt, "bank"), rapid.StringMatching("[abc]").Draw(rt, "caller"))
+				who := as(t.Context(), rapid.Int64Range(1, 3).Draw(rt, "bank"),
+					rapid.StringMatching("[abc]").Draw(rt, "caller"))
 				comes, works := rapid.IntRange(0, 20).Draw(rt, "comes"), rapid.IntRange(0, 20).Draw(rt, "works")
 				patience := rapid.IntRange(1, 40).Draw(rt, "patience")
 				running.Go(func() {

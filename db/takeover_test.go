@@ -27,8 +27,8 @@ func undoTo(t *testing.T, url, version string) {
 	}
 }
 
-// A database of the release that ordered by transaction numbers: what is not sealed waits, also where a restore has
-// stopped sealing, and every event finds the entry of its change.
+// A database of the release that ordered by transaction numbers: what is not sealed waits, also where a
+// restore has stopped sealing, and every event finds the entry of its change.
 func TestRecordOfTransactionNumbersIsTakenOver(t *testing.T) {
 	t.Parallel()
 	url := dbtest.Owner(dbtest.URL(t))

@@ -34,12 +34,12 @@ type inTx struct{}
 // to change the rows of any other bank in it (tenant 0 stands for no bank). See Act. Outside of it the
 // connections are read-only.
 //
-// UPDATE, DELETE and SELECT FOR UPDATE name their rows by plain columns, best by the primary key: behind row security
-// the planner uses no index for a condition such as lower(name) = ?. Reads are free in that.
+// UPDATE, DELETE and SELECT FOR UPDATE name their rows by plain columns, best by the primary key: behind row
+// security the planner uses no index for a condition such as lower(name) = ?. Reads are free in that.
 //
-// A serialization failure or a deadlock runs fn again, up to five times, so fn must do nothing but
-// SQL: no sending, no counting, no change of captured variables that a second run would repeat. A connection that turns
-// out to be dead before fn began is replaced, once.
+// A serialization failure or a deadlock runs fn again, up to five times, so fn must do nothing but SQL: no
+// sending, no counting, no change of captured variables that a second run would repeat. A connection that
+// turns out to be dead before fn began is replaced, once.
 func (d *DB) InTx(ctx context.Context, tenant int64, fn func(ctx context.Context, tx bun.Tx) error) error {
 	if ctx.Value(inTx{}) != nil {
 		return ErrNested
@@ -64,7 +64,9 @@ func (d *DB) InTx(ctx context.Context, tenant int64, fn func(ctx context.Context
 }
 
 // once is one try. begun tells whether fn was called.
-func (d *DB) once(ctx context.Context, tenant int64, fn func(ctx context.Context, tx bun.Tx) error) (begun bool, err error) {
+func (d *DB) once(
+	ctx context.Context, tenant int64, fn func(ctx context.Context, tx bun.Tx) error,
+) (begun bool, err error) {
 	caller := ctx
 	ctx, cancel := Lasting(ctx)
 	defer cancel()
@@ -127,14 +129,16 @@ func committed(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &refused) && !strings.HasPrefix(refused.Code, "57P") && !strings.HasPrefix(refused.Code, "08"):
+	case errors.As(err, &refused) && !strings.HasPrefix(refused.Code, "57P") &&
+		!strings.HasPrefix(refused.Code, "08"):
 		return err // the server says that it did not
 	case errors.Is(err, pgx.ErrTxCommitRollback):
 		return fmt.Errorf("db: a statement of the transaction had failed, and nobody said so: %w", err)
 	case errors.Is(err, sql.ErrTxDone):
 		return err // rolled back when the caller gave up
 	}
-	// Not even what pgconn.SafeToRetry calls safe is: an answer that does not come is "conn closed" to it (pgx 5.12).
+	// Not even what pgconn.SafeToRetry calls safe is: an answer that does not come is "conn closed" to it (pgx
+	// 5.12).
 	return errors.Join(ErrUnknownOutcome, err)
 }
 

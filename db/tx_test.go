@@ -32,7 +32,8 @@ func single(t *testing.T) (*db.DB, *faults.Line) {
 // adding adds a bank of this name.
 func adding(name string) func(context.Context, bun.Tx) error {
 	return func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.NewRaw(`INSERT INTO tenants (code, name, zone, currency) VALUES (?, 'A bank', 'UTC', 'USD')`, name).Exec(ctx)
+		_, err := tx.NewRaw(`INSERT INTO tenants (code, name, zone, currency) VALUES (?, 'A bank', 'UTC', 'USD')`,
+			name).Exec(ctx)
 		return err
 	}
 }
@@ -40,7 +41,8 @@ func adding(name string) func(context.Context, bun.Tx) error {
 // there tells whether it was added.
 func there(t *testing.T, d *db.DB, name string) (is bool) {
 	t.Helper()
-	if err := d.NewRaw(`SELECT EXISTS (SELECT FROM tenants WHERE code = ?)`, name).Scan(context.Background(), &is); err != nil {
+	if err := d.NewRaw(`SELECT EXISTS (SELECT FROM tenants WHERE code = ?)`, name).Scan(context.Background(),
+		&is); err != nil {
 		t.Fatal(err)
 	}
 	return is
@@ -56,8 +58,13 @@ func TestOnlyALostCommitIsOfUnknownOutcome(t *testing.T) {
 		there   bool
 		fine    bool
 	}{
-		"the answer to COMMIT is lost":          {commit, faults.Fault{Cut: true, Ran: true}, true, true, false},
-		"the server goes after COMMIT":          {commit, faults.Fault{State: "57P01", Ran: true}, true, true, false},
+		"the answer to COMMIT is lost": {commit, faults.Fault{Cut: true, Ran: true}, true, true, false},
+		"the server goes after COMMIT": {
+			commit,
+			faults.Fault{State: "57P01", Ran: true},
+			true, true,
+			false,
+		},
 		"the server goes before COMMIT":         {commit, faults.Fault{State: "57P01"}, true, false, false},
 		"the connection breaks before COMMIT":   {commit, faults.Fault{Cut: true, Never: true}, true, false, false},
 		"the disk is full at COMMIT":            {commit, faults.Fault{State: "53100"}, false, false, false},
@@ -66,7 +73,12 @@ func TestOnlyALostCommitIsOfUnknownOutcome(t *testing.T) {
 		"the connection breaks at work":         {insert, faults.Fault{Cut: true}, false, false, false},
 		"the connection turns out to be dead":   {begin, faults.Fault{Cut: true, Never: true}, false, true, true},
 		"the server has no connections to give": {begin, faults.Fault{State: "53300"}, false, true, true},
-		"a deadlock":                            {insert, faults.Fault{State: "40P01", Ran: true}, false, true, true},
+		"a deadlock": {
+			insert,
+			faults.Fault{State: "40P01", Ran: true},
+			false, true,
+			true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -97,7 +109,8 @@ func TestAServerThatGoesWhileWorkIsDoneIsNotAskedAgain(t *testing.T) {
 		t.Errorf("it ran %d times: %v", ran, err)
 	}
 	began := len(line.Statements())
-	if err := d.InTx(t.Context(), 0, adding(rand.Text())); !db.IsUnavailable(err) || len(line.Statements()) != began+2 {
+	if err := d.InTx(t.Context(), 0, adding(rand.Text())); !db.IsUnavailable(err) ||
+		len(line.Statements()) != began+2 {
 		t.Errorf("it begins %d times: %v", len(line.Statements())-began, err)
 	}
 }
@@ -151,7 +164,8 @@ func TestWhoGetsNoConnectionHearsItInTime(t *testing.T) {
 	err := d.InTx(t.Context(), 0, func(context.Context, bun.Tx) error {
 		began := time.Now()
 		err := d.InTx(t.Context(), 0, adding(rand.Text())) // as another caller
-		if took := time.Since(began); !errors.Is(err, db.ErrBusy) || !db.IsTimeout(err) || took < 500*time.Millisecond || took > 2*time.Second {
+		if took := time.Since(began); !errors.Is(err, db.ErrBusy) || !db.IsTimeout(err) ||
+			took < 500*time.Millisecond || took > 2*time.Second {
 			t.Errorf("after %s: %v", took, err)
 		}
 		return nil
@@ -164,7 +178,8 @@ func TestWhoGetsNoConnectionHearsItInTime(t *testing.T) {
 func TestATransactionInsideAnotherIsRefused(t *testing.T) {
 	t.Parallel()
 	d, _ := single(t)
-	err := d.InTx(t.Context(), 0, func(ctx context.Context, _ bun.Tx) error { return d.InTx(ctx, 0, adding(rand.Text())) })
+	err := d.InTx(t.Context(), 0,
+		func(ctx context.Context, _ bun.Tx) error { return d.InTx(ctx, 0, adding(rand.Text())) })
 	if !errors.Is(err, db.ErrNested) {
 		t.Error(err)
 	}
@@ -186,7 +201,8 @@ func TestAPanicLeavesNothingBehind(t *testing.T) {
 	if there(t, d, bank) {
 		t.Error("it was committed")
 	}
-	if err := d.InTx(t.Context(), 0, adding(bank)); err != nil { // the one connection is free, and so is the name
+	// the one connection is free, and so is the name
+	if err := d.InTx(t.Context(), 0, adding(bank)); err != nil {
 		t.Error(err)
 	}
 }
@@ -198,8 +214,9 @@ func TestWhatIsLeftToTheEndGoesTogetherAndInOrder(t *testing.T) {
 	meter := new(db.Meter)
 	err := d.InTx(db.WithMeter(t.Context(), meter), 0, func(ctx context.Context, tx bun.Tx) error {
 		for i, one := range []string{"first; '?'", "second?"} {
-			insert := tx.NewRaw(`INSERT INTO tenants (code, name, zone, currency) VALUES (?, ?, 'UTC', 'USD')`, name+strconv.Itoa(i), one)
-			if err := db.Last(ctx, tx, insert); err != nil {
+			insert := tx.NewRaw(`INSERT INTO tenants (code, name, zone, currency) VALUES (?, ?, 'UTC', 'USD')`,
+				name+strconv.Itoa(i), one)
+			if err := db.AtCommit(ctx, tx, insert); err != nil {
 				return err
 			}
 		}
@@ -209,10 +226,12 @@ func TestWhatIsLeftToTheEndGoesTogetherAndInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	var names []string
-	if err := d.NewRaw(`SELECT name FROM tenants WHERE starts_with(code, ?) ORDER BY id`, name).Scan(t.Context(), &names); err != nil || !slices.Equal(names, []string{"A bank", "first; '?'", "second?"}) {
+	if err := d.NewRaw(`SELECT name FROM tenants WHERE starts_with(code, ?) ORDER BY id`, name).Scan(t.Context(),
+		&names); err != nil || !slices.Equal(names, []string{"A bank", "first; '?'", "second?"}) {
 		t.Errorf("%q %v", names, err)
 	}
-	if sent := line.Statements(); len(sent) != 4 || !faults.Commits(sent[2]) { // BEGIN, insert, both with COMMIT, and the look at it
+	// BEGIN, insert, both with COMMIT, and the look at it
+	if sent := line.Statements(); len(sent) != 4 || !faults.Commits(sent[2]) {
 		t.Errorf("%q", sent)
 	}
 	if meter.Statements.Load() != 5 || meter.RoundTrips.Load() != 4 {
@@ -227,7 +246,9 @@ func TestWhatIsLeftToTheEndBelongsToItsRun(t *testing.T) {
 	name, runs := rand.Text(), 0
 	err := d.InTx(t.Context(), 0, func(ctx context.Context, tx bun.Tx) error {
 		runs++
-		if err := db.Last(ctx, tx, tx.NewRaw(`INSERT INTO tenants (code, name, zone, currency) VALUES (?, 'A bank', 'UTC', 'USD')`, name)); err != nil {
+		if err := db.AtCommit(ctx, tx,
+			tx.NewRaw(`INSERT INTO tenants (code, name, zone, currency) VALUES (?, 'A bank', 'UTC', 'USD')`,
+				name)); err != nil {
 			return err
 		}
 		if runs == 1 {
@@ -240,7 +261,7 @@ func TestWhatIsLeftToTheEndBelongsToItsRun(t *testing.T) {
 	}
 	lost := rand.Text()
 	err = d.InTx(t.Context(), 0, func(ctx context.Context, tx bun.Tx) error {
-		return errors.Join(adding(lost)(ctx, tx), db.Last(ctx, tx, tx.NewRaw(`SELECT 1 / 0`)))
+		return errors.Join(adding(lost)(ctx, tx), db.AtCommit(ctx, tx, tx.NewRaw(`SELECT 1 / 0`)))
 	})
 	if err == nil || there(t, d, lost) {
 		t.Errorf("what fails at the end: %v", err)

@@ -16,8 +16,8 @@ type Unreachable struct {
 	Why            string // the last word of the server, or of the network
 }
 
-// WhyUnreachable tells what could not be reached and why, where err is about that. PostgreSQL's client tries every address
-// with TLS and without, and reports each try; what the server itself said is what helps.
+// WhyUnreachable tells what could not be reached and why, where err is about that. PostgreSQL's client tries
+// every address with TLS and without, and reports each try; what the server itself said is what helps.
 func WhyUnreachable(err error) (u Unreachable, ok bool) {
 	var failed *pgconn.ConnectError
 	if !errors.As(err, &failed) {
@@ -40,7 +40,8 @@ func WhyUnreachable(err error) (u Unreachable, ok bool) {
 // Is reports whether the URL names this database, for this role.
 func (u Unreachable) Is(url string) bool {
 	config, err := pgconn.ParseConfig(url)
-	return err == nil && url != "" && config.User == u.User && config.Database == u.Database && placeOf(config) == u.At
+	return err == nil && url != "" && config.User == u.User && config.Database == u.Database &&
+		placeOf(config) == u.At
 }
 
 func placeOf(config *pgconn.Config) string {

@@ -28,8 +28,8 @@ func violated(err error, state string) (string, bool) {
 	return "", false
 }
 
-// IsRetryable tells whether the same transaction, tried again, may well succeed: serialization failure, deadlock, and
-// a statement that was prepared before a migration changed its table.
+// IsRetryable tells whether the same transaction, tried again, may well succeed: serialization failure,
+// deadlock, and a statement that was prepared before a migration changed its table.
 func IsRetryable(err error) bool {
 	state := sqlState(err)
 	return state == "40001" || state == "40P01" || outdated(err)
@@ -64,7 +64,8 @@ func IsUnavailable(err error) bool {
 	var connect *pgconn.ConnectError
 	var network net.Error
 	return errors.As(err, &connect) || errors.As(err, &network) ||
-		errors.Is(err, driver.ErrBadConn) || errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, driver.ErrBadConn) || errors.Is(err, pgconn.ErrConnClosed) ||
+		errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 

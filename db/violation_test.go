@@ -64,7 +64,8 @@ func TestAViolationNamesItsConstraint(t *testing.T) {
 	t.Parallel()
 	ctx, url := context.Background(), dbtest.Owner(dbtest.URL(t))
 	conn := connect(t, url)
-	_, err := conn.Exec(ctx, "CREATE TABLE things (n int CONSTRAINT one_only UNIQUE CONSTRAINT small CHECK (n < 10)); INSERT INTO things VALUES (1)")
+	_, err := conn.Exec(ctx,
+		"CREATE TABLE things (n int CONSTRAINT one_only UNIQUE CONSTRAINT small CHECK (n < 10)); INSERT INTO things VALUES (1)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,8 @@ func TestAMissingServerAndAKilledConnectionAreUnavailable(t *testing.T) {
 		t.Errorf("no server: %v", err)
 	}
 	victim := connect(t, url)
-	if _, err := connect(t, url).Exec(ctx, "SELECT pg_terminate_backend($1)", victim.PgConn().PID()); err != nil {
+	if _, err := connect(t, url).Exec(ctx, "SELECT pg_terminate_backend($1)",
+		victim.PgConn().PID()); err != nil {
 		t.Fatal(err)
 	}
 	if err := victim.Ping(ctx); !db.IsUnavailable(err) {

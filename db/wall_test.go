@@ -27,7 +27,9 @@ type walled struct {
 }
 
 // onlyGrow are the tables whose rows are never changed, as far as this schema has them.
-var onlyGrow = []string{"journals", "postings", "audit_entries", "audit_seals", "audit_checkpoints", "audit_restores"}
+var onlyGrow = []string{
+	"journals", "postings", "audit_entries", "audit_seals", "audit_checkpoints", "audit_restores",
+}
 
 func (w walled) onlyGrows() bool { return slices.Contains(onlyGrow, w.Name) }
 
@@ -111,7 +113,10 @@ func TestOutsideATransactionOfABankNothingIsWritten(t *testing.T) {
 	writable := open(t, url+mayWrite)
 	for _, table := range tables {
 		is := fill(table)
-		for _, statement := range []string{is(`INSERT INTO $table ($bank) VALUES (1)`), is(`UPDATE $table SET $bank = $bank`), is(`DELETE FROM $table`)} {
+		for _, statement := range []string{
+			is(`INSERT INTO $table ($bank) VALUES (1)`), is(`UPDATE $table SET $bank = $bank`),
+			is(`DELETE FROM $table`),
+		} {
 			want := nothing
 			if table.onlyGrows() || strings.HasPrefix(statement, "INSERT") {
 				want = refused
@@ -160,7 +165,10 @@ func TestWhatOnlyGrowsIsNeverChanged(t *testing.T) {
 			continue
 		}
 		seen++
-		for _, statement := range []string{`UPDATE $table SET $bank = $bank WHERE $bank = 1`, `DELETE FROM $table WHERE $bank = 1`, `SELECT FROM $table WHERE $bank = 1 FOR UPDATE`} {
+		for _, statement := range []string{
+			`UPDATE $table SET $bank = $bank WHERE $bank = 1`, `DELETE FROM $table WHERE $bank = 1`,
+			`SELECT FROM $table WHERE $bank = 1 FOR UPDATE`,
+		} {
 			if got := in(t, d, 1, is(statement)); got != refused {
 				t.Errorf("%s: %s", is(statement), got)
 			}
@@ -175,7 +183,8 @@ func TestTheServiceCannotTakeTheWallDown(t *testing.T) {
 	t.Parallel()
 	d := open(t, dbtest.Shared(t))
 	for _, statement := range []string{
-		`ALTER TABLE accounts DISABLE ROW LEVEL SECURITY`, `ALTER TABLE accounts NO FORCE ROW LEVEL SECURITY`, `DROP POLICY bank_updates ON accounts`,
+		`ALTER TABLE accounts DISABLE ROW LEVEL SECURITY`, `ALTER TABLE accounts NO FORCE ROW LEVEL SECURITY`,
+		`DROP POLICY bank_updates ON accounts`,
 		`CREATE POLICY all_updates ON accounts FOR UPDATE USING (true)`, `SELECT row_security('accounts')`,
 		`CREATE TABLE mine (n int)`, `DROP TABLE accounts`, `UPDATE bun_migrations SET name = name`,
 	} {
@@ -200,10 +209,12 @@ func TestTheBankOfATransactionEndsWithIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		var left string
-		if err := d.NewRaw(`SELECT coalesce(current_setting('bankgraph.tenant', true), '')`).Scan(t.Context(), &left); err != nil || left != "" {
+		if err := d.NewRaw(`SELECT coalesce(current_setting('bankgraph.tenant', true), '')`).Scan(t.Context(),
+			&left); err != nil || left != "" {
 			t.Errorf("after %v the bank is still %q (%v)", end, left, err)
 		}
-		_, err = d.ExecContext(t.Context(), `INSERT INTO tenants (id, code, name, zone, currency) VALUES (1, 'ONE', 'One', 'UTC', 'USD')`)
+		_, err = d.ExecContext(t.Context(),
+			`INSERT INTO tenants (id, code, name, zone, currency) VALUES (1, 'ONE', 'One', 'UTC', 'USD')`)
 		if outcomeOf(t, nil, err) != refused {
 			t.Errorf("after %v the next statement writes (%v)", end, err)
 		}
@@ -224,13 +235,15 @@ func TestAMigrationThatChangesRowsNamesTheirBank(t *testing.T) {
 			t.Fatal(err)
 		}
 		// 11 (contacts) was written before the wall.
-		if name > "20261121000012" && changes.Match(text) && !strings.Contains(string(text), "set_config('bankgraph.tenant'") {
+		if name > "20261121000012" && changes.Match(text) &&
+			!strings.Contains(string(text), "set_config('bankgraph.tenant'") {
 			t.Errorf("%s: go from bank to bank, as db/migrations/README.md says", name)
 		}
 	}
 }
 
-// mayWrite makes the connections of a URL such that row security alone holds statements without a transaction.
+// mayWrite makes the connections of a URL such that row security alone holds statements without a
+// transaction.
 const mayWrite = "&default_transaction_read_only=off"
 
 // outcome is what became of a statement.
@@ -286,8 +299,8 @@ func fill(table walled) func(statement string) string {
 	return strings.NewReplacer("$table", table.Name, "$bank", table.Bank).Replace
 }
 
-// rowInEach writes a row of bank 1 and one of bank 2 into every table, whatever its columns: without foreign keys
-// and checks, and with the plainest value of each type.
+// rowInEach writes a row of bank 1 and one of bank 2 into every table, whatever its columns: without foreign
+// keys and checks, and with the plainest value of each type.
 func rowInEach(t *testing.T, owner string, tables []walled) {
 	t.Helper()
 	conn := connect(t, owner)
@@ -311,7 +324,9 @@ func rowInEach(t *testing.T, owner string, tables []walled) {
 			t.Fatal(err)
 		}
 		for _, bank := range []string{"1", "2"} {
-			statements = append(statements, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table.Name, columns, strings.ReplaceAll(values, "$1", bank)))
+			statements = append(statements,
+				fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table.Name, columns,
+					strings.ReplaceAll(values, "$1", bank)))
 		}
 	}
 	for _, statement := range statements {

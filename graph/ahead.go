@@ -2,9 +2,7 @@ package graph
 
 import (
 	"context"
-	"reflect"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -12,7 +10,7 @@ import (
 
 	"bankgraph/core"
 	"bankgraph/db"
-	"bankgraph/graph/direct"
+	"bankgraph/graph/documents"
 )
 
 // Reading ahead: the root of an operation looks at what the document asks for and reads it level by level,
@@ -23,8 +21,8 @@ import (
 // operation holds what one GraphQL operation has read.
 type operation struct {
 	core     *core.Core
-	fresh    bool             // nothing is read from a replica
-	document *direct.Document // what is remembered of the document
+	fresh    bool                // nothing is read from a replica
+	document *documents.Document // what is remembered of the document
 	mu       sync.Mutex
 	families map[any]*siblings // by the pointer of each row
 }
@@ -32,7 +30,7 @@ type operation struct {
 // batch is a round trip: a mutation reads what it just wrote, which a replica may not have yet.
 func (o *operation) batch() *db.Batch {
 	if o.fresh {
-		return o.core.Fresh()
+		return o.core.PrimaryBatch()
 	}
 	return o.core.Batch()
 }
@@ -45,9 +43,12 @@ func operationOf(ctx context.Context) *operation {
 }
 
 // begin gives the operation of this context its empty state.
-func begin(ctx context.Context, c *core.Core, queries *direct.Schema) {
+func begin(ctx context.Context, c *core.Core, memory *documents.Memory) {
 	op := graphql.GetOperationContext(ctx)
-	op.Stats.SetExtension(operationKey, &operation{core: c, fresh: op.Operation.Operation == ast.Mutation, document: queries.Document(op), families: map[any]*siblings{}})
+	op.Stats.SetExtension(operationKey, &operation{
+		core: c, fresh: op.Operation.Operation == ast.Mutation, document: memory.Of(op),
+		families: map[any]*siblings{},
+	})
 }
 
 // step is what remains to do once a batch was sent: hand out the rows, and queue what their own fields
@@ -70,66 +71,11 @@ func (o *operation) read(ctx context.Context, b *db.Batch, steps []step) error {
 	return nil
 }
 
-// kind is what the plan knows of an object type: which columns each plain field needs, and its relations.
-type kind struct {
-	name      string
-	satisfies []string // the type and its interfaces, for fragments
-	needs     map[string]need
-	relations map[string]planner
-}
-
-// need is which columns a field of a row takes: of a group of columns, such as an address, those of the
-// fields that are asked for.
-type need struct {
-	columns db.Columns
-	within  map[string]need // of the fields of a group
-	object  string          // the type of the group
-}
-
 // planner plans one relation for a set of parents.
 type planner interface {
 	plan(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) step
 	value(ctx context.Context, row any, f graphql.CollectedField) (any, error)
 }
-
-// newKind reads which columns the fields of a type need off the names of T's fields. told tells it for
-// fields that are called otherwise in the schema: by their name, within a group as "bank.accountNumber".
-func newKind[T any](name string, told map[string][]string) *kind {
-	return &kind{
-		name: name, satisfies: []string{name, "Node"}, relations: map[string]planner{},
-		needs: needsOf(reflect.TypeFor[T](), reflect.TypeFor[T](), schema.Types[name], "", "", told),
-	}
-}
-
-// needsOf goes through the fields of an object type, which group of the model shows. at is the path of the
-// group in the schema, in its path in the struct; both are empty at the top.
-func needsOf(model, group reflect.Type, object *ast.Definition, at, in string, told map[string][]string) map[string]need {
-	needs := map[string]need{}
-	for _, field := range object.Fields {
-		if strings.HasPrefix(field.Name, "__") {
-			continue
-		}
-		paths, known := told[at+field.Name]
-		match, found := group.FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, field.Name) })
-		if !known && found {
-			paths = []string{in + match.Name}
-		}
-		columns, missing := db.WantOf(model, paths...)
-		if len(paths) == 0 || missing != "" {
-			panic("graph: the plan does not know which columns " + object.Name + "." + field.Name + " needs")
-		}
-		n := need{columns: columns}
-		inner := schema.Types[field.Type.Name()]
-		if !known && inner.Kind == ast.Object && match.Type.Kind() == reflect.Struct && !match.Type.Implements(sealed) {
-			n.object, n.within = inner.Name, needsOf(model, match.Type, inner, at+field.Name+".", in+match.Name+".", told)
-		}
-		needs[field.Name] = n
-	}
-	return needs
-}
-
-// sealed values are groups of columns of which one is shown.
-var sealed = reflect.TypeFor[db.Shown]()
 
 // of are the columns for what is asked of a field.
 func (n need) of(op *graphql.OperationContext, selection ast.SelectionSet) (columns db.Columns) {
@@ -142,6 +88,11 @@ func (n need) of(op *graphql.OperationContext, selection ast.SelectionSet) (colu
 	return columns
 }
 
+// remember returns what was worked out for a selection of the document, once for each purpose.
+func remember[T any](ctx context.Context, purpose string, selection ast.SelectionSet, work func() T) T {
+	return operationOf(ctx).document.Remember(purpose, selection, func() any { return work() }).(T)
+}
+
 // wanted is what a selection of a kind needs: columns, and relations.
 type wanted struct {
 	columns   db.Columns
@@ -149,12 +100,14 @@ type wanted struct {
 }
 
 // wants tells which columns the selection of a kind needs, and which relations it asks for.
-func (k *kind) wants(ctx context.Context, selection ast.SelectionSet) (db.Columns, []graphql.CollectedField) {
-	w := direct.Remember(operationOf(ctx).document, "wants "+k.name, selection, func() (w wanted) {
+func (t *objectType) wants(
+	ctx context.Context, selection ast.SelectionSet,
+) (db.Columns, []graphql.CollectedField) {
+	w := remember(ctx, "wants "+t.name, selection, func() (w wanted) {
 		op := graphql.GetOperationContext(ctx)
-		for _, f := range graphql.CollectFields(op, selection, k.satisfies) {
-			w.columns = w.columns.And(k.needs[f.Name].of(op, f.Selections))
-			if k.relations[f.Name] != nil {
+		for _, f := range graphql.CollectFields(op, selection, t.satisfies) {
+			w.columns = w.columns.And(t.needs[f.Name].of(op, f.Selections))
+			if t.relations[f.Name] != nil {
 				w.relations = append(w.relations, f)
 			}
 		}
@@ -165,17 +118,20 @@ func (k *kind) wants(ctx context.Context, selection ast.SelectionSet) (db.Column
 }
 
 // children queues the relations of a set of parents and returns what remains to do after the batch was sent.
-func (o *operation) children(ctx context.Context, b *db.Batch, k *kind, s *siblings, relations []graphql.CollectedField) []step {
+func (o *operation) children(
+	ctx context.Context, b *db.Batch, t *objectType, s *siblings, relations []graphql.CollectedField,
+) []step {
 	var steps []step
 	for _, f := range relations {
-		if next := k.relations[f.Name].plan(ctx, o, b, s, f); next != nil {
+		if next := t.relations[f.Name].plan(ctx, o, b, s, f); next != nil {
 			steps = append(steps, next)
 		}
 	}
 	return steps
 }
 
-// siblings are parents that came from one list, or a single one. What is read for one of them is read for all.
+// siblings are parents that came from one list, or a single one. What is read for one of them is read for
+// all.
 type siblings struct {
 	keys    any // []P, known before the rows where the document names them
 	rows    any // []*T, once they were read
@@ -187,8 +143,8 @@ func family[P comparable](keys []P) *siblings {
 	return &siblings{keys: keys, answers: map[*ast.Field]any{}}
 }
 
-// arrive gives the siblings their rows, so that resolvers find the family of the object that they have.
-func arrive[T any](o *operation, s *siblings, rows []*T) {
+// attachRows gives the siblings their rows, so that resolvers find the family of the object that they have.
+func attachRows[T any](o *operation, s *siblings, rows []*T) {
 	s.rows = rows
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -204,37 +160,14 @@ func familyOf[P comparable, T any](o *operation, row *T, key P) *siblings {
 	o.mu.Unlock()
 	if !known {
 		s = family([]P{key})
-		arrive(o, s, []*T{row})
+		attachRows(o, s, []*T{row})
 	}
 	return s
 }
 
-// relation is a field of T whose value is read from the database for a set of parents at once.
-type relation[T any, P comparable, V any] struct {
-	key func(*T) P
-	// queue adds the reads to a batch. Once it was sent, of gives each parent's value, and next queues what
-	// the values' own fields need.
-	queue func(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) (of func(P) (V, error), next step)
-	// late relations need the parents' rows, not only their keys: they are queued a round trip later.
-	late bool
-}
-
-func (r *relation[T, P, V]) plan(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) step {
-	if r.late && s.rows == nil {
-		return func(ctx context.Context, next *db.Batch) []step { return some(r.queueFor(ctx, o, next, s, f)) }
-	}
-	return r.queueFor(ctx, o, b, s, f)
-}
-
-func (r *relation[T, P, V]) queueFor(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) step {
-	of, next := r.queue(ctx, o, b, s, f)
-	s.answers[f.Field] = of
-	return next
-}
-
-// together makes one of fields that are the same text asked in several places, as those of a fragment are:
+// mergeFields makes one of fields that are the same text asked in several places, as those of a fragment are:
 // for it is read what any of the places needs.
-func together(fields []graphql.CollectedField) []graphql.CollectedField {
+func mergeFields(fields []graphql.CollectedField) []graphql.CollectedField {
 	distinct, at := make([]graphql.CollectedField, 0, len(fields)), map[*ast.Field]int{}
 	for _, f := range fields {
 		if i, known := at[f.Field]; known {

@@ -3,49 +3,51 @@ package graph
 import (
 	"context"
 
-	"github.com/99designs/gqlgen/graphql"
-
+	"bankgraph/core"
 	"bankgraph/core/changes"
-	"bankgraph/core/page"
-	"bankgraph/db"
+	"bankgraph/core/customers"
 	"bankgraph/graph/model"
+	"bankgraph/graph/scalar"
 )
 
-// approvals answers Query.approvals.
-func (o *operation) approvals(ctx context.Context, f graphql.CollectedField) (*model.ApprovalConnection, error) {
-	a := argumentsOf(ctx, f)
-	by, err := decode[changes.Search](ctx, a, "filter")
+// Changes that wait for a second person.
+var approvalKind = numbered("Approval", kind[changes.UID, changes.Approval]{
+	prefix:  scalar.ApprovalPrefix,
+	find:    func(c *core.Core) finder[changes.UID, changes.Approval] { return c.Changes.FindMany },
+	key:     func(a *changes.Approval) changes.UID { return a.UID },
+	columns: columns{"changes": {"Before", "After"}},
+})
+
+func init() {
+	queryList("approvals", approvalKind, func(c *core.Core) *changes.Service { return c.Changes },
+		(*changes.Service).List, (*changes.Service).CountUpTo, nil)
+	hasCustomer(approvalKind, "customer", func(a *changes.Approval) *customers.UID {
+		return (*customers.UID)(&a.Customer)
+	})
+	listSizes["Approval.changes"] = 20
+	prices["ApprovalConnection.totalCount"] = countMany
+	prices["ApprovalConnection.totalCountIsExact"] = countMany
+	prices["ApprovalFilter.status"] = sorted
+}
+
+func (m mutations) ApproveChange(
+	ctx context.Context, in model.Decision,
+) (*model.ApproveChangePayload, error) {
+	done, err := m.core.Changes.Approve(ctx, in.UID, in.RequestOptions)
 	if err != nil {
 		return nil, err
 	}
-	named := approvalKind.orderOf("uid")
-	w, err := a.window(ctx, f, named)
+	return &model.ApproveChangePayload{
+		Approval: approvalKind.changed(ctx, done.Result),
+		Replayed: done.Replayed,
+	}, nil
+}
+
+func (m mutations) RefuseChange(ctx context.Context, in model.Decision) (*model.RefuseChangePayload, error) {
+	done, err := m.core.Changes.Refuse(ctx, in.UID, in.RequestOptions)
 	if err != nil {
 		return nil, err
 	}
-	asked := inConnection(ctx, approvalKind, f.Selections)
-	b := o.batch()
-	rows := o.core.Changes.List(ctx, b, by, asked.want, w)
-	var count *db.Rows[db.Count]
-	if asked.count {
-		count = o.core.Changes.CountUpTo(ctx, b, by, model.MostCounted+1)
-	}
-	err = o.read(ctx, b, []step{func(ctx context.Context, next *db.Batch) []step {
-		shown := page.Cut(rows.Items, w).Items
-		return under(ctx, o, next, approvalKind, shown, each(shown, func(a *changes.Approval) (changes.UID, bool) { return a.UID, true }), asked.further)
-	}})
-	if err != nil {
-		return nil, err
-	}
-	return &model.ApprovalConnection{
-		Page: page.Cut(rows.Items, w), Window: w,
-		Cursor: func(a *changes.Approval) page.Cursor { return page.Cursor{Order: named, UID: int64(a.UID)} },
-		Count: func(context.Context) (int64, error) {
-			n, err := count.One()
-			if err != nil {
-				return 0, err
-			}
-			return n.N, nil
-		},
-	}, rows.Err
+	return &model.RefuseChangePayload{Approval: approvalKind.changed(ctx, done.Result), Replayed: done.Replayed},
+		nil
 }

@@ -31,7 +31,9 @@ func TestBothWaysOfExecutionAnswerAlike(t *testing.T) {
 	t.Parallel()
 	bank := coretest.Alone(t)
 	parent := bank.Customer()
-	customer := bank.Customer(func(c *customers.Customer) { c.Parent, c.ParentEntityShortName = &parent.UID, parent.ShortName })
+	customer := bank.Customer(func(c *customers.Customer) {
+		c.Parent, c.ParentEntityShortName = &parent.UID, parent.ShortName
+	})
 	account := bank.Account(customer)
 	bank.Account(customer)
 	bank.Account(parent)
@@ -46,15 +48,37 @@ func TestBothWaysOfExecutionAnswerAlike(t *testing.T) {
 	user := bank.User(customer, []*roles.Role{role})
 	waits := approval(t, bank, customer)
 	direct, fieldwise := graph.New(bank.Core, graph.Options{}), graph.Resolving(bank.Core, graph.Options{})
-	callers := []context.Context{bank.Staff(), bank.Reader(), bank.As(access.ViewCustomers), bank.As(access.ViewAccounts), bank.As()}
+	callers := []context.Context{
+		bank.Staff(), bank.Reader(), bank.As(access.ViewCustomers), bank.As(access.ViewAccounts), bank.As(),
+	}
 	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
 	w := &documents{schema: schema, values: map[string][]string{
-		"CustomerBy": {fmt.Sprintf("{uid: %q}", customer.UID), fmt.Sprintf("{shortName: %q}", customer.ShortName), `{uid: "5"}`, fmt.Sprintf("{accountNumber: %q}", coretest.AccountNumber(account.UID))},
-		"AccountBy":  {fmt.Sprintf("{uid: %q}", account.UID), fmt.Sprintf("{number: %q}", coretest.AccountNumber(account.UID)), `{number: "nobody"}`},
-		"ID":         {fmt.Sprintf("%q", "cus_"+customer.UID.String()), fmt.Sprintf("%q", "acc_"+account.UID.String()), fmt.Sprintf("%q", "con_"+contact.UID.String()), fmt.Sprintf("%q", "sig_"+signatory.UID.String()), fmt.Sprintf("%q", "apr_"+waits), `"aud_1"`, fmt.Sprintf("%q", "usr_"+user.UID.String()), fmt.Sprintf("%q", "rol_"+role.UID.String()), `"cus_1"`, `"nonsense"`},
-		"Int":        append(slices.Repeat([]string{"1", "2", "5", "20"}, 8), "0", "201"), "UID": {fmt.Sprintf("%q", parent.UID)},
-		"Rail": {"ACH", "FEDWIRE", "RTP"}, "EntryType": {"CREDIT", "DEBIT", "null"}, "SecCode": {"PPD", "null", "null"}, "Amount": {`"1000.01"`, `"1"`, "null", "null", `"-1"`}, "Date": {`"2026-11-21"`, "null"},
-		"AuditDecision": {"DONE"}, "AuditFilter": {"null", "{}", `{object: "signatory"}`, fmt.Sprintf("{customer: %q}", customer.UID)}, "ApprovalFilter": {"null", "{}", "{status: APPROVED}"}, "CustomerOrder": {"UID", "NAME"}, "CustomerFilter": {"null", "{type: CORPORATE}", `{namePrefix: "a"}`}, "AccountFilter": {"null", "{status: ACTIVE}"}, "UserFilter": {"null", "{status: ACTIVE}", `{lastName: "k"}`}, "RoleFilter": {"null", `{name: "role"}`}, "ContactFilter": {"null", `{name: "a"}`},
+		"CustomerBy": {
+			fmt.Sprintf("{uid: %q}", customer.UID), fmt.Sprintf("{shortName: %q}", customer.ShortName), `{uid: "5"}`,
+			fmt.Sprintf("{accountNumber: %q}", coretest.AccountNumber(account.UID)),
+		},
+		"AccountBy": {
+			fmt.Sprintf("{uid: %q}", account.UID), fmt.Sprintf("{number: %q}", coretest.AccountNumber(account.UID)),
+			`{number: "nobody"}`,
+		},
+		"ID": {
+			fmt.Sprintf("%q", "cus_"+customer.UID.String()), fmt.Sprintf("%q", "acc_"+account.UID.String()),
+			fmt.Sprintf("%q", "con_"+contact.UID.String()), fmt.Sprintf("%q", "sig_"+signatory.UID.String()),
+			fmt.Sprintf("%q", "apr_"+waits), `"aud_1"`, fmt.Sprintf("%q", "usr_"+user.UID.String()),
+			fmt.Sprintf("%q", "rol_"+role.UID.String()), `"cus_1"`, `"nonsense"`,
+		},
+		"Int":  append(slices.Repeat([]string{"1", "2", "5", "20"}, 8), "0", "201"),
+		"UID":  {fmt.Sprintf("%q", parent.UID)},
+		"Rail": {"ACH", "FEDWIRE", "RTP"}, "EntryType": {"CREDIT", "DEBIT", "null"},
+		"SecCode": {"PPD", "null", "null"}, "Amount": {`"1000.01"`, `"1"`, "null", "null", `"-1"`},
+		"Date":           {`"2026-11-21"`, "null"},
+		"AuditDecision":  {"DONE"},
+		"AuditFilter":    {"null", "{}", `{object: "signatory"}`, fmt.Sprintf("{customer: %q}", customer.UID)},
+		"ApprovalFilter": {"null", "{}", "{status: APPROVED}"}, "CustomerOrder": {"UID", "NAME"},
+		"CustomerFilter": {"null", "{type: CORPORATE}", `{namePrefix: "a"}`},
+		"AccountFilter":  {"null", "{status: ACTIVE}"},
+		"UserFilter":     {"null", "{status: ACTIVE}", `{lastName: "k"}`}, "RoleFilter": {"null", `{name: "role"}`},
+		"ContactFilter": {"null", `{name: "a"}`},
 	}}
 	answered, failed := 0, 0
 	for seed := range uint64(600) {
@@ -63,7 +87,8 @@ func TestBothWaysOfExecutionAnswerAlike(t *testing.T) {
 		for i, caller := range callers {
 			one, other := ask(caller, direct, document), ask(caller, fieldwise, document)
 			if !bytes.Equal(one.Data, other.Data) || one.errors() != other.errors() {
-				t.Fatalf("seed %d, caller %d\n%s\n\ndirect     %s\n%s\n\nfield by field %s\n%s", seed, i, document, one.Data, one.errors(), other.Data, other.errors())
+				t.Fatalf("seed %d, caller %d\n%s\n\ndirect     %s\n%s\n\nfield by field %s\n%s", seed, i, document,
+					one.Data, one.errors(), other.Data, other.errors())
 			}
 			if len(one.Errors) == 0 {
 				answered++
@@ -112,10 +137,12 @@ func post(ctx context.Context, h http.Handler, body string) (r reply) {
 // approval is the number of a change of the customer that waits.
 func approval(t *testing.T, bank *coretest.Bank, of *customers.Customer) string {
 	t.Helper()
-	bank.Exec(`UPDATE customers SET access_customer_dual_approval = true WHERE tenant = ? AND uid = ?`, bank.Tenant, of.UID)
+	bank.Exec(`UPDATE customers SET access_customer_dual_approval = true WHERE tenant = ? AND uid = ?`,
+		bank.Tenant, of.UID)
 	out, err := bank.Signatories.Add(bank.Staff(), of.UID, signatories.Draft{
-		FullName: given.Of("Ada Byron"), EmailAddress: given.Of("ada@mail.example"), PhoneNumber: given.Of("+16145550123"),
-	}, changes.Terms{})
+		FullName: given.Of("Ada Byron"), EmailAddress: given.Of("ada@mail.example"),
+		PhoneNumber: given.Of("+16145550123"),
+	}, changes.RequestOptions{})
 	if err != nil || out.Approval == 0 {
 		t.Fatal(out, err)
 	}
@@ -136,7 +163,8 @@ func (w *documents) document() string {
 	return w.out.String()
 }
 
-// selection writes some fields of a type, the deeper the fewer; sometimes aliased, in a fragment, twice or skipped.
+// selection writes some fields of a type, the deeper the fewer; sometimes aliased, in a fragment, twice or
+// skipped.
 func (w *documents) selection(definition *ast.Definition, depth int) {
 	w.out.WriteString(" { ")
 	if depth > 0 {
@@ -162,7 +190,8 @@ func (w *documents) selection(definition *ast.Definition, depth int) {
 		if fragment {
 			w.out.WriteString("... on " + definition.Name + " { ")
 		}
-		if len(field.Arguments) > 0 || w.random.IntN(8) == 0 { // the same field with other arguments needs another name
+		// the same field with other arguments needs another name
+		if len(field.Arguments) > 0 || w.random.IntN(8) == 0 {
 			fmt.Fprintf(&w.out, "a%d: ", w.random.IntN(1_000_000))
 		}
 		w.out.WriteString(field.Name)
@@ -192,7 +221,8 @@ func (w *documents) arguments(field *ast.FieldDefinition) {
 			written = append(written, "ids: "+w.value("[ID]"))
 		case argument.Name == "ids":
 			written = append(written, "ids: ["+w.value("ID")+", "+w.value("ID")+"]")
-		case argument.Name == "after" || argument.Name == "before" || argument.Name == "last" && w.random.IntN(4) > 0:
+		case argument.Name == "after" || argument.Name == "before" ||
+			argument.Name == "last" && w.random.IntN(4) > 0:
 		case argument.Type.NonNull || w.random.IntN(2) == 0:
 			if value := w.value(argument.Type.Name()); value != "null" || !argument.Type.NonNull {
 				written = append(written, argument.Name+": "+value)
@@ -206,8 +236,11 @@ func (w *documents) arguments(field *ast.FieldDefinition) {
 
 func (w *documents) value(of string) string {
 	values := w.values[of]
-	if len(values) == 0 {
-		panic("no values for " + of)
+	if definition := w.schema.Types[of]; len(values) == 0 && definition != nil {
+		values = []string{"null"}
+		for _, value := range definition.EnumValues {
+			values = append(values, value.Name)
+		}
 	}
 	return values[w.random.IntN(len(values))]
 }

@@ -15,22 +15,30 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
-	"bankgraph/core/limits"
 	"bankgraph/db"
 )
 
-// codes are the published codes of faults, by what they are about and their kind. A kind without a line
-// for its subject has the line of "".
-var codes = map[fault.Kind]map[string]string{
-	fault.Invalid:         {"": "VALIDATION_ERROR", "operation": "STATEMENT_LIMIT", "answer": "ANSWER_TOO_LARGE", "request": "INVALID_REQUEST"},
-	fault.Unauthenticated: {"": "API901"},
-	fault.Denied:          {"": "API901", "customer": "CUST001"},
-	fault.NotFound:        {"": "CUST001", "account": "ACC002", "contact": "CUST002", "signatory": "SIG_SIGNATORYNOTFOUND", "user": "USER001", "role": "ROLE001"},
-	fault.State:           {"": "CUST001", "account": "ACC001", "user": "USER001"},
-	fault.Conflict:        {"": "CUST001", "account": "ACC001", "user": "USER001", "role": "ROLE001", "idempotency": "IDEMPOTENCY_KEY_REUSED"},
-	fault.TooMany:         {"": "API900"},
-	fault.Unavailable:     {"": "API900"},
-	fault.Internal:        {"": "API900"},
+// codes are published codes by the kind of a fault.
+type codes map[fault.Kind]string
+
+// subject is what errors say about a kind of thing, where it is not what they say about all.
+type subject struct {
+	codes  codes
+	fields map[string]string // the names of fields in the schema, where core has those of the partners
+}
+
+// subjects are the things that faults are about. Each domain's file adds its own.
+var subjects = map[string]subject{
+	"": {codes: codes{
+		fault.Invalid: "VALIDATION_ERROR", fault.Unauthenticated: "API901", fault.Denied: "API901",
+		fault.NotFound: "CUST001",
+		fault.State:    "CUST001", fault.Conflict: "CUST001", fault.TooMany: "API900", fault.Unavailable: "API900",
+		fault.Internal: "API900",
+	}},
+	"operation":   {codes: codes{fault.Invalid: "STATEMENT_LIMIT"}},
+	"answer":      {codes: codes{fault.Invalid: "ANSWER_TOO_LARGE"}},
+	"request":     {codes: codes{fault.Invalid: "INVALID_REQUEST"}},
+	"idempotency": {codes: codes{fault.Conflict: "IDEMPOTENCY_KEY_REUSED"}},
 }
 
 func codeOf(f *fault.Fault) string {
@@ -39,81 +47,35 @@ func codeOf(f *fault.Fault) string {
 	}
 	field := f.Field[strings.LastIndexByte(f.Field, '.')+1:]
 	for _, p := range precise {
-		if p.is != nil && !p.is.Is(f) || p.is == nil && (p.subject != f.Subject || p.field != "" && p.field != field || p.problem != "" && p.problem != f.Problem) {
+		if p.is != nil && !p.is.Is(f) ||
+			p.is == nil &&
+				(p.subject != f.Subject || p.field != "" && p.field != field ||
+					p.problem != "" && p.problem != f.Problem) {
 			continue
 		}
 		return p.code
 	}
-	if code, ok := codes[f.Kind][f.Subject]; ok {
+	if code, ok := subjects[f.Subject].codes[f.Kind]; ok {
 		return code
 	}
-	return codes[f.Kind][""]
+	return subjects[""].codes[f.Kind]
 }
 
-// precise are the codes of what is wrong with a field, and of declared faults, where they say more than the kind does:
-// those that the other face answers too.
-var precise = []struct {
+// precise are the codes of what is wrong with a field, and of declared faults, where they say more than the
+// kind does: those that the other face answers too. The first that fits counts; each domain's file adds its
+// own.
+var precise []preciseCode
+
+type preciseCode struct {
 	is      *fault.Fault  // this very fault,
 	subject string        // or of this subject
 	field   string        // this field
 	problem fault.Problem // and this problem with it; what is empty fits all
 	code    string
-}{
-	{is: customers.ErrInactive, code: "CUSTOMER_CUSTOMERID_STATUS"},
-	{is: limits.ErrProcessingOrg, code: "CUSTOMER_CUSTOMERID_NOTALLOWED"},
-	{is: limits.ErrNone, code: "CUSTOMERLIMIT_BASELINE_NOTFOUND"},
-	{subject: "limit", field: "limits", problem: fault.Required, code: "CUSTOMERLIMIT_LIST_EMPTY"},
-	{subject: "limit", field: "code", problem: fault.Required, code: "CUSTOMERLIMIT_ENTITYLIMITID_REQUIRED"},
-	{subject: "limit", field: "code", problem: fault.Unknown, code: "CUSTOMERLIMIT_UNKNOWN_KEY"},
-	{subject: "limit", field: "value", problem: fault.Required, code: "CUSTOMERLIMIT_VALUE_REQUIRED"},
-	{subject: "limit", field: "value", problem: fault.Min, code: "CUSTOMERLIMIT_VALUE_NEGATIVE"},
-	{subject: "limit", field: "value", code: "CUSTOMERLIMIT_VALUE_INVALID"},
-	{subject: "limit", field: "amount", code: "CUSTOMERLIMIT_AMOUNT_INVALID"},
-	{subject: "limit", field: "entryType", problem: fault.Required, code: "CUSTOMERLIMIT_ENTRYTYPE_REQUIRED"},
-	{subject: "limit", code: "CUSTOMERLIMIT_INVALID_REQUEST"},
 }
 
-// words are the names of fields, by what they are of, where core has those of the partners.
-var words = map[string]map[string]string{
-	"account": {
-		"accountName": "name", "accountNumber": "number", "fboAccountNumber": "fboNumber", "accountType": "type", "accountSubType": "subType",
-		"systemOfRecords": "systemOfRecord", "routingNumber": "bankId", "reason": "note", "accountUID": "uid",
-		"externalAccount.externalProvider": "externalAccount.provider", "externalAccount.externalId": "externalAccount.id",
-		"externalAccount.externalAuthToken": "externalAccount.token",
-		"enableWire":                        "features.wires", "enableDomesticWire": "features.domesticWires", "enableInternationalWire": "features.internationalWires",
-		"enableCallbacks": "features.callbacks", "callbackLimit": "features.callbackLimit", "enableACH": "features.ach",
-		"enableOffset": "features.offset", "defaultOffset": "features.defaultOffset", "enableUnderWritten": "features.underwritten",
-		"enableAchPrefund": "features.achPrefund", "debitExposureLimit": "features.debitExposureLimit",
-		"creditExposureLimit": "features.creditExposureLimit", "achCompanyId": "features.achCompanyId", "secCodes": "features.secCodes",
-	},
-	"feeTier": {"feeTier": "tier", "feeName": "name"},
-	"sweep": {
-		"accountUID":          "account",
-		"sweepFrom.contactId": "fromContact", "sweepFrom.paymentMethod": "fromMethod", "sweepTo.contactId": "toContact",
-		"sweepTo.paymentMethod": "toMethod", "range.fromAmount": "fromAmount", "range.toAmount": "toAmount",
-		"frequency.type": "frequency", "frequency.dayOfWeek": "dayOfWeek", "frequency.dayOfMonth": "dayOfMonth",
-	},
-	"contact": {
-		"address.addressLine1": "address.line1", "address.addressLine2": "address.line2",
-		"contactBank": "bank", "contactBank.accountNo": "bank.accountNumber", "contactBank.accountCcy": "bank.accountCurrency",
-		"contactBank.address.addressLine1": "bank.address.line1", "contactBank.address.addressLine2": "bank.address.line2",
-		"intermediaryBank.address.addressLine1": "intermediaryBank.address.line1", "intermediaryBank.address.addressLine2": "intermediaryBank.address.line2",
-		"intermediaryBank.address.addressLine3": "intermediaryBank.addressLine3",
-		"otherInfo.beneficiaryNotes":            "beneficiaryNotes", "otherInfo.otherBeneBankInfo": "otherBankInfo",
-		"regulartoryReporting": "regulatoryReporting",
-	},
-	"customer": {
-		"customerType": "type", "achCompanyID": "achCompanyId", "webSite": "website",
-		"legalAddress.addressLine1": "legalAddress.line1", "legalAddress.addressLine2": "legalAddress.line2",
-		"mailingAddress.addressLine1": "mailingAddress.line1", "mailingAddress.addressLine2": "mailingAddress.line2",
-		"additionalProfileDetails":                               "profile",
-		"legalEntityAccessSettings":                              "access",
-		"legalEntityAccessSettings.paymentLimitforFirstApprover": "access.firstApproverLimit", "legalEntityAccessSettings.paymentLimitforSecondApprover": "access.secondApproverLimit",
-		"legalEntityAccessSettings.paymentNumberOfApprovers": "access.numberOfApprovers",
-	},
-}
-
-var errTooMuch = fault.New(fault.Invalid, "operation.too_much", "the operation asks the database too many questions; send it in parts")
+var errTooMuch = fault.New(fault.Invalid, "operation.too_much",
+	"the operation asks the database too many questions; send it in parts")
 
 // present turns an error into what the caller may see of it: a fault with its kind, code and field, the
 // errors of the GraphQL language itself, and for everything else nothing but the request's id.
@@ -125,7 +87,8 @@ func (h handlerOptions) present(ctx context.Context, err error) *gqlerror.Error 
 	}
 	if own := graphql.GetPath(ctx); len(own) > 0 && len(path) > len(own) {
 		if f, ok := fault.Of(err); ok && f.Kind == fault.Invalid && f.Field == "" {
-			err, path = malformedArgument(ctx, path[len(own):], err), own // gqlgen says by the path which argument it could not read
+			// gqlgen says by the path which argument it could not read
+			err, path = malformedArgument(ctx, path[len(own):], err), own
 		}
 	}
 	if faults := faultsOf(err); len(faults) > 0 {
@@ -137,7 +100,8 @@ func (h handlerOptions) present(ctx context.Context, err error) *gqlerror.Error 
 	if language != nil && errors.Unwrap(language) == nil {
 		shown := *language
 		shown.Path = path
-		if len(path) > 1 && path[0] == ast.PathName("variable") && shown.Extensions["code"] == errcode.ValidationFailed {
+		if len(path) > 1 && path[0] == ast.PathName("variable") &&
+			shown.Extensions["code"] == errcode.ValidationFailed {
 			// gqlparser's place of a wrong variable; a path in an answer is one of its data (specification, 7.1.2).
 			shown.Message, shown.Path = "$"+path[1:].String()+" "+shown.Message, nil
 			if field := variableField(ctx, path[1:]); field != "" {
@@ -148,11 +112,13 @@ func (h handlerOptions) present(ctx context.Context, err error) *gqlerror.Error 
 	}
 	unavailable := h.Unavailable != nil && h.Unavailable(err) || errors.Is(err, context.DeadlineExceeded)
 	if unavailable {
-		slog.WarnContext(ctx, "graphql: the bank could not answer", "error", err, "path", path.String(), "request", h.RequestID(ctx))
+		slog.WarnContext(ctx, "graphql: the bank could not answer", "error", err, "path", path.String(), "request",
+			h.RequestID(ctx))
 		return h.error(ctx, path, fault.New(fault.Unavailable, "", "the bank cannot answer now; try again later"))
 	}
 	if !errors.Is(err, context.Canceled) {
-		slog.ErrorContext(ctx, "graphql: unexpected error", "error", err, "path", path.String(), "request", h.RequestID(ctx))
+		slog.ErrorContext(ctx, "graphql: unexpected error", "error", err, "path", path.String(), "request",
+			h.RequestID(ctx))
 	}
 	return h.error(ctx, path, fault.New(fault.Internal, "", "internal error"))
 }
@@ -171,14 +137,14 @@ func faultsOf(err error) (all []*fault.Fault) {
 		if customers.ErrOutOfScope.Is(f) { // nobody can tell a foreign customer from an absent one
 			f = customers.ErrNotFound
 		}
-		f, _ = fault.Of(fault.Called(f, words[f.Subject]))
+		f, _ = fault.Of(fault.Called(f, subjects[f.Subject].fields))
 		all = append(all, f)
 	}
 	return all
 }
 
-// faults is the error of several faults. gqlgen takes one from a presenter: the others ride behind it, and unfold
-// takes them out of the response.
+// faults is the error of several faults. gqlgen takes one from a presenter: the others ride behind it, and
+// unfold takes them out of the response.
 func (h handlerOptions) faults(ctx context.Context, path ast.Path, faults []*fault.Fault) *gqlerror.Error {
 	list := make(gqlerror.List, len(faults))
 	for i, f := range faults {
@@ -206,7 +172,9 @@ func unfold(errs gqlerror.List) (all gqlerror.List) {
 }
 
 func (h handlerOptions) error(ctx context.Context, path ast.Path, f *fault.Fault) *gqlerror.Error {
-	shown := &gqlerror.Error{Message: f.Error(), Path: path, Extensions: map[string]any{"kind": f.Kind, "code": codeOf(f)}}
+	shown := &gqlerror.Error{
+		Message: f.Error(), Path: path, Extensions: map[string]any{"kind": f.Kind, "code": codeOf(f)},
+	}
 	if f.Field != "" {
 		shown.Extensions["field"] = f.Field
 	}
@@ -237,6 +205,7 @@ func (h handlerOptions) tagged(ctx context.Context, shown *gqlerror.Error, f *fa
 
 // recovered logs a panic and hides it.
 func (h handlerOptions) recovered(ctx context.Context, panicked any) error {
-	slog.ErrorContext(ctx, "graphql: panic", "panic", panicked, "stack", string(debug.Stack()), "request", h.RequestID(ctx))
+	slog.ErrorContext(ctx, "graphql: panic", "panic", panicked, "stack", string(debug.Stack()), "request",
+		h.RequestID(ctx))
 	return fault.New(fault.Internal, "", "internal error")
 }

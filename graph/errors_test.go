@@ -28,29 +28,77 @@ func TestAFaultTellsItsKindCodeFieldAndRequest(t *testing.T) {
 	b := newBank(t)
 	for _, one := range []struct{ document, kind, code, field, path string }{
 		{`{ customers(first: 0) { totalCount } }`, "INVALID", "VALIDATION_ERROR", "first", "[customers]"},
-		{`{ x: customers(filter: {parent: "x"}) { totalCount } }`, "INVALID", "VALIDATION_ERROR", "filter.parent", "[x]"},
+		{
+			`{ x: customers(filter: {parent: "x"}) { totalCount } }`, "INVALID", "VALIDATION_ERROR", "filter.parent",
+			"[x]",
+		},
 		{`{ customer(by: {uid: "x"}) { uid } }`, "INVALID", "VALIDATION_ERROR", "by.uid", "[customer]"},
-		{`{ customer(by: {uid: "STAR"}) { limits(rail: ACH, amount: "x") { code } } }`, "INVALID", "CUSTOMERLIMIT_AMOUNT_INVALID", "amount", "[customer limits]"},
-		{`{ customer(by: {uid: "STAR"}) { limits(rail: ACH, amount: "-1") { code } } }`, "INVALID", "CUSTOMERLIMIT_AMOUNT_INVALID", "amount", "[customer limits]"},
-		{`{ customer(by: {uid: "STAR"}) { limits(rail: ACH, amount: "10000000.01") { code } } }`, "INVALID", "CUSTOMERLIMIT_AMOUNT_INVALID", "amount", "[customer limits]"},
-		{`{ customer(by: {uid: "STAR"}) { limits(rail: ACH, amount: "") { code } } }`, "INVALID", "VALIDATION_ERROR", "amount", "[customer limits]"},
-		{`{ customer(by: {uid: "STAR"}) { limits(rail: ACH, amount: "1e3") { code } } }`, "INVALID", "CUSTOMERLIMIT_AMOUNT_INVALID", "amount", "[customer limits]"},
-		{`{ customer(by: {uid: "STAR"}) { limits(rail: ACH, amount: "0.001") { code } } }`, "INVALID", "CUSTOMERLIMIT_AMOUNT_INVALID", "amount", "[customer limits]"},
-		{`{ customer(by: {uid: "STAR"}) { limits(rail: ACH, date: "2026-13-01") { code } } }`, "INVALID", "VALIDATION_ERROR", "date", "[customer limits]"},
-		{`{ customer(by: {uid: "STAR"}) { limits(rail: ACH, date: "11-20-2026") { code } } }`, "INVALID", "VALIDATION_ERROR", "date", "[customer limits]"},
-		{`{ customer(by: {uid: "STAR"}) { limits(rail: ACH, secCode: PPD) { code } } }`, "INVALID", "CUSTOMERLIMIT_ENTRYTYPE_REQUIRED", "entryType", "[customer limits]"},
-		{`mutation { changeLimits(input: {customer: "STAR", limits: []}) { replayed } }`, "INVALID", "CUSTOMERLIMIT_LIST_EMPTY", "limits", "[changeLimits]"},
-		{`mutation { changeLimits(input: {customer: "STAR", limits: [{code: "SHOE", value: "1"}]}) { replayed } }`, "INVALID", "CUSTOMERLIMIT_UNKNOWN_KEY", "limits[0].code", "[changeLimits]"},
-		{`mutation { changeLimits(input: {customer: "STAR", limits: [{code: "ACH_PAYMENT_LIMIT_PER_DAY", value: "-1"}]}) { replayed } }`, "INVALID", "CUSTOMERLIMIT_VALUE_NEGATIVE", "limits[0].value", "[changeLimits]"},
-		{`{ customer(by: {uid: "STAR"}) { accounts(filter: {currency: "XXQ"}) { totalCount } } }`, "INVALID", "VALIDATION_ERROR", "filter.currency", "[customer accounts]"},
-		{`{ customer(by: {uid: "STAR"}) { accounts(first: 5, last: 5) { totalCount } } }`, "INVALID", "VALIDATION_ERROR", "last", "[customer accounts]"},
-		{`{ nodes(ids: [` + strings.Repeat(`"cus_1",`, 101) + `]) { id } }`, "INVALID", "VALIDATION_ERROR", "ids", "[nodes]"},
+		{
+			`{ customer(by: {uid: "STAR"}) { limits(rail: ACH, amount: "x") { code } } }`, "INVALID",
+			"CUSTOMERLIMIT_AMOUNT_INVALID", "amount", "[customer limits]",
+		},
+		{
+			`{ customer(by: {uid: "STAR"}) { limits(rail: ACH, amount: "-1") { code } } }`, "INVALID",
+			"CUSTOMERLIMIT_AMOUNT_INVALID", "amount", "[customer limits]",
+		},
+		{
+			`{ customer(by: {uid: "STAR"}) { limits(rail: ACH, amount: "10000000.01") { code } } }`, "INVALID",
+			"CUSTOMERLIMIT_AMOUNT_INVALID", "amount", "[customer limits]",
+		},
+		{
+			`{ customer(by: {uid: "STAR"}) { limits(rail: ACH, amount: "") { code } } }`, "INVALID",
+			"VALIDATION_ERROR", "amount", "[customer limits]",
+		},
+		{
+			`{ customer(by: {uid: "STAR"}) { limits(rail: ACH, amount: "1e3") { code } } }`, "INVALID",
+			"CUSTOMERLIMIT_AMOUNT_INVALID", "amount", "[customer limits]",
+		},
+		{
+			`{ customer(by: {uid: "STAR"}) { limits(rail: ACH, amount: "0.001") { code } } }`, "INVALID",
+			"CUSTOMERLIMIT_AMOUNT_INVALID", "amount", "[customer limits]",
+		},
+		{
+			`{ customer(by: {uid: "STAR"}) { limits(rail: ACH, date: "2026-13-01") { code } } }`, "INVALID",
+			"VALIDATION_ERROR", "date", "[customer limits]",
+		},
+		{
+			`{ customer(by: {uid: "STAR"}) { limits(rail: ACH, date: "11-20-2026") { code } } }`, "INVALID",
+			"VALIDATION_ERROR", "date", "[customer limits]",
+		},
+		{
+			`{ customer(by: {uid: "STAR"}) { limits(rail: ACH, secCode: PPD) { code } } }`, "INVALID",
+			"CUSTOMERLIMIT_ENTRYTYPE_REQUIRED", "entryType", "[customer limits]",
+		},
+		{
+			`mutation { changeLimits(input: {customer: "STAR", limits: []}) { replayed } }`, "INVALID",
+			"CUSTOMERLIMIT_LIST_EMPTY", "limits", "[changeLimits]",
+		},
+		{
+			`mutation { changeLimits(input: {customer: "STAR", limits: [{code: "SHOE", value: "1"}]}) { replayed } }`,
+			"INVALID", "CUSTOMERLIMIT_UNKNOWN_KEY", "limits[0].code", "[changeLimits]",
+		},
+		{
+			`mutation { changeLimits(input: {customer: "STAR", limits: [{code: "ACH_PAYMENT_LIMIT_PER_DAY", value: "-1"}]}) { replayed } }`, "INVALID", "CUSTOMERLIMIT_VALUE_NEGATIVE", "limits[0].value", "[changeLimits]",
+		},
+		{
+			`{ customer(by: {uid: "STAR"}) { accounts(filter: {currency: "XXQ"}) { totalCount } } }`, "INVALID",
+			"VALIDATION_ERROR", "filter.currency", "[customer accounts]",
+		},
+		{
+			`{ customer(by: {uid: "STAR"}) { accounts(first: 5, last: 5) { totalCount } } }`, "INVALID",
+			"VALIDATION_ERROR", "last", "[customer accounts]",
+		},
+		{
+			`{ nodes(ids: [` + strings.Repeat(`"cus_1",`, 101) + `]) { id } }`, "INVALID", "VALIDATION_ERROR", "ids",
+			"[nodes]",
+		},
 	} {
 		t.Run(one.document[:min(90, len(one.document))], func(t *testing.T) {
 			t.Parallel()
 			got := b.ask(t, b.staff(), strings.ReplaceAll(one.document, "STAR", star.String()))
 			e := got.one(t)
-			if x := e.Extensions; x.Kind != one.kind || x.Code != one.code || x.Field != one.field || x.RequestID != requestID || fmt.Sprint(e.Path) != one.path {
+			if x := e.Extensions; x.Kind != one.kind || x.Code != one.code || x.Field != one.field ||
+				x.RequestID != requestID || fmt.Sprint(e.Path) != one.path {
 				t.Errorf("%s", got.body)
 			}
 			if got.status != 200 || got.data == nil {
@@ -67,8 +115,10 @@ func TestMalformedVariablesAreTheCallersMistake(t *testing.T) {
 	lookup := `query($by: CustomerBy!) { viewer { tenant } customer(by: $by) { uid } }`
 	account := `query($by: AccountBy!) { viewer { tenant } account(by: $by) { uid } }`
 	list := `query($f: CustomerFilter) { viewer { tenant } customers(filter: $f) { totalCount } }`
-	limit := fmt.Sprintf(`query($rail: Rail!, $amount: Amount, $date: Date) { customer(by: {uid: "%d"}) { limits(rail: $rail, amount: $amount, date: $date) { code } } }`, star)
-	accounts := fmt.Sprintf(`query($f: AccountFilter) { customer(by: {uid: "%d"}) { accounts(filter: $f) { totalCount } } }`, star)
+	limit := fmt.Sprintf(
+		`query($rail: Rail!, $amount: Amount, $date: Date) { customer(by: {uid: "%d"}) { limits(rail: $rail, amount: $amount, date: $date) { code } } }`, star)
+	accounts := fmt.Sprintf(
+		`query($f: AccountFilter) { customer(by: {uid: "%d"}) { accounts(filter: $f) { totalCount } } }`, star)
 	for _, one := range []struct{ document, variables string }{
 		{lookup, `{"by": {}}`},
 		{lookup, `{"by": {"uid": null}}`},
@@ -159,18 +209,24 @@ func TestTheEmptyNameIsNobodys(t *testing.T) {
 
 // strangeTexts are what nobody should type.
 var strangeTexts = []string{
-	`'`, `''; DROP TABLE customers; --`, `%`, `_`, `\`, `\'`, `$9z`, `$$`, `:*`, `& | !`, `"`, `'); SELECT pg_sleep(9)--`, "\u202e", "é", "💳", "?", "?0", "{}", "\n", " ",
+	`'`, `''; DROP TABLE customers; --`, `%`, `_`, `\`, `\'`, `$9z`, `$$`, `:*`, `& | !`, `"`,
+	`'); SELECT pg_sleep(9)--`, "\u202e", "é", "💳", "?", "?0", "{}", "\n", " ",
 }
 
 // textArguments ask with a text in every argument that takes one.
 func textArguments() map[string]string {
 	documents := map[string]string{
-		"Query.customers.after":    `query($x: String!) { customers(after: $x) { totalCount } }`,
-		"Query.customers.before":   `query($x: String!) { customers(last: 1, before: $x) { totalCount } }`,
-		"Customer.accounts.after":  fmt.Sprintf(`query($x: String!) { customer(by: {uid: "%d"}) { accounts(after: $x) { totalCount } } }`, star),
-		"Customer.limits.amount":   fmt.Sprintf(`query($x: Amount) { customer(by: {uid: "%d"}) { limits(rail: ACH, amount: $x) { code } } }`, star),
-		"Customer.limits.date":     fmt.Sprintf(`query($x: Date) { customer(by: {uid: "%d"}) { limits(rail: ACH, date: $x) { code } } }`, star),
-		"Account.filter.currency":  fmt.Sprintf(`query($x: Currency) { customer(by: {uid: "%d"}) { accounts(filter: {currency: $x}) { totalCount } } }`, star),
+		"Query.customers.after":  `query($x: String!) { customers(after: $x) { totalCount } }`,
+		"Query.customers.before": `query($x: String!) { customers(last: 1, before: $x) { totalCount } }`,
+		"Customer.accounts.after": fmt.Sprintf(
+			`query($x: String!) { customer(by: {uid: "%d"}) { accounts(after: $x) { totalCount } } }`, star),
+		"Customer.limits.amount": fmt.Sprintf(
+			`query($x: Amount) { customer(by: {uid: "%d"}) { limits(rail: ACH, amount: $x) { code } } }`, star),
+		"Customer.limits.date": fmt.Sprintf(
+			`query($x: Date) { customer(by: {uid: "%d"}) { limits(rail: ACH, date: $x) { code } } }`, star),
+		"Account.filter.currency": fmt.Sprintf(
+			`query($x: Currency) { customer(by: {uid: "%d"}) { accounts(filter: {currency: $x}) { totalCount } } }`,
+			star),
 		"Query.node.id, unchecked": `query($x: ID!) { node(id: $x) { id } }`,
 	}
 	for place, lookup := range lookups {
@@ -184,7 +240,8 @@ func textArguments() map[string]string {
 		if strings.Contains(lookup.document, `["%s"]`) {
 			of = "ID!"
 		}
-		documents[place] = "query($x: " + of + ") " + strings.ReplaceAll(matrixDocument(lookup.document, "%s"), `"%s"`, "$x")
+		documents[place] = "query($x: " + of + ") " +
+			strings.ReplaceAll(matrixDocument(lookup.document, "%s"), `"%s"`, "$x")
 	}
 	return documents
 }
@@ -217,13 +274,15 @@ func TestNULAndBrokenUTF8AreRefusedBeforeAnyStatement(t *testing.T) {
 		quoted, _ := json.Marshal(document)
 		for _, text := range []string{`a\u0000b`, `\ud800`, `\udc00x`, "\xff", "\xc0\xaf", "a\xed\xa0\x80"} {
 			got := b.send(t, b.staff(), `{"query":`+string(quoted)+`,"variables":{"x":"`+text+`"}}`)
-			if got.status != 400 || got.data != nil || got.statements != 0 || got.one(t).Extensions.Code != "INVALID_TEXT" && got.errors[0].Extensions.Code != "INVALID_JSON" {
+			if got.status != 400 || got.data != nil || got.statements != 0 ||
+				got.one(t).Extensions.Code != "INVALID_TEXT" && got.errors[0].Extensions.Code != "INVALID_JSON" {
 				t.Errorf("%s %q: %s", place, text, got)
 			}
 		}
 		if strings.Contains(document, "$x:") && lookups[place].document != "" {
 			literal := matrixDocument(lookups[place].document, `a\u0000b`)
-			if got := b.ask(t, b.staff(), literal); got.status != 400 || got.statements != 0 || got.one(t).Extensions.Code != "INVALID_TEXT" {
+			if got := b.ask(t, b.staff(), literal); got.status != 400 || got.statements != 0 ||
+				got.one(t).Extensions.Code != "INVALID_TEXT" {
 				t.Errorf("%s: %s", place, got)
 			}
 		}
@@ -234,17 +293,27 @@ func TestUnknownEnumsAndWrongLiteralsAreRefusedBeforeExecution(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	for _, document := range []string{
-		`{ customers(orderBy: SHOE_SIZE) { totalCount } }`, `{ customers(orderBy: "NAME") { totalCount } }`, `{ customers(filter: {status: Active}) { totalCount } }`,
-		`{ customer(by: {}) { uid } }`, `{ customer(by: {uid: "1", shortName: "x"}) { uid } }`, `{ customer(by: {uid: null}) { uid } }`, `{ customer(by: null) { uid } }`, `{ customer { uid } }`,
-		`{ customers(first: "5") { totalCount } }`, `{ customers(first: 5.5) { totalCount } }`, `{ customers(filter: {nothing: 1}) { totalCount } }`,
-		`{ customer(by: {uid: "1"}) { legalNam } }`, `{ custome(by: {uid: "1"}) { uid } }`, `{ customer(bi: {uid: "1"}) { uid } }`,
-		`{ customer(by: {uid: "1"}) { limits(rail: SWIFT) { code } } }`, `{ customer(by: {uid: "1"}) { limits { code } } }`,
-		`query($u: UUID) { customer(by: {uid: $u}) { uid } }`, `query($n: Int) { customer(by: {shortName: $n}) { uid } }`,
-		`{ customer(by: {uid: "1"}) }`, `{ viewer { tenant { x } } }`, `{ node(id: "cus_1") { legalName } }`, `{ node(id: "cus_1") { ... on Custome { uid } } }`,
-		`{ viewer { tenant @includ(if: true) } }`, `{ ...F }`, `{ viewer { ...F } } fragment F on Custommer { uid }`, `mutation { openAccount { uid } }`, `subscription { x }`,
+		`{ customers(orderBy: SHOE_SIZE) { totalCount } }`, `{ customers(orderBy: "NAME") { totalCount } }`,
+		`{ customers(filter: {status: Active}) { totalCount } }`,
+		`{ customer(by: {}) { uid } }`, `{ customer(by: {uid: "1", shortName: "x"}) { uid } }`,
+		`{ customer(by: {uid: null}) { uid } }`, `{ customer(by: null) { uid } }`, `{ customer { uid } }`,
+		`{ customers(first: "5") { totalCount } }`, `{ customers(first: 5.5) { totalCount } }`,
+		`{ customers(filter: {nothing: 1}) { totalCount } }`,
+		`{ customer(by: {uid: "1"}) { legalNam } }`, `{ custome(by: {uid: "1"}) { uid } }`,
+		`{ customer(bi: {uid: "1"}) { uid } }`,
+		`{ customer(by: {uid: "1"}) { limits(rail: SWIFT) { code } } }`,
+		`{ customer(by: {uid: "1"}) { limits { code } } }`,
+		`query($u: UUID) { customer(by: {uid: $u}) { uid } }`,
+		`query($n: Int) { customer(by: {shortName: $n}) { uid } }`,
+		`{ customer(by: {uid: "1"}) }`, `{ viewer { tenant { x } } }`, `{ node(id: "cus_1") { legalName } }`,
+		`{ node(id: "cus_1") { ... on Custome { uid } } }`,
+		`{ viewer { tenant @includ(if: true) } }`, `{ ...F }`,
+		`{ viewer { ...F } } fragment F on Custommer { uid }`, `mutation { openAccount { uid } }`,
+		`subscription { x }`,
 	} {
 		got := b.ask(t, b.staff(), document)
-		if got.status != 400 || got.data != nil || got.statements != 0 || len(got.errors) == 0 || got.errors[0].Extensions.Kind != "INVALID" {
+		if got.status != 400 || got.data != nil || got.statements != 0 || len(got.errors) == 0 ||
+			got.errors[0].Extensions.Kind != "INVALID" {
 			t.Errorf("%s: %s", document, got)
 		}
 		if strings.Contains(strings.ToLower(got.body), "did you mean") {
@@ -254,7 +323,10 @@ func TestUnknownEnumsAndWrongLiteralsAreRefusedBeforeExecution(t *testing.T) {
 }
 
 // secrets are words of causes that no caller may read.
-var secrets = []string{"SQLSTATE", "relation", "signatories_away", "pgx", "panic", "nil pointer", "goroutine", ".go:", "connect", "tcp", "socket", "read from the database"}
+var secrets = []string{
+	"SQLSTATE", "relation", "signatories_away", "pgx", "panic", "nil pointer", "goroutine", ".go:", "connect",
+	"tcp", "socket", "read from the database",
+}
 
 func (a answer) tellsNoCause(t testing.TB) {
 	t.Helper()
@@ -271,14 +343,17 @@ func TestAFailedStatementIsAnInternalErrorAndTellsNoCause(t *testing.T) {
 	t.Parallel()
 	b := ownBank(t, db.Options{})
 	b.asOwner(t, "ALTER TABLE signatories RENAME TO signatories_away")
-	got := b.ask(t, b.staff(), fmt.Sprintf(`{ viewer { tenant } whole: customer(by: {uid: "%d"}) { legalName accounts { totalCount } }
+	got := b.ask(t, b.staff(),
+		fmt.Sprintf(`{ viewer { tenant } whole: customer(by: {uid: "%d"}) { legalName accounts { totalCount } }
 		broken: customer(by: {uid: "%d"}) { legalName signatories { nodes { uid } } } }`, star, star))
 	e := got.one(t)
-	if e.Message != "internal error" || e.Extensions.Kind != "INTERNAL" || e.Extensions.Code != "API900" || e.Extensions.RequestID != requestID {
+	if e.Message != "internal error" || e.Extensions.Kind != "INTERNAL" || e.Extensions.Code != "API900" ||
+		e.Extensions.RequestID != requestID {
 		t.Errorf("%s", got.body)
 	}
 	got.tellsNoCause(t)
-	if got.at("viewer", "tenant") != "bank" || got.at("whole", "accounts", "totalCount") != float64(each) || got.at("broken") != nil {
+	if got.at("viewer", "tenant") != "bank" || got.at("whole", "accounts", "totalCount") != float64(each) ||
+		got.at("broken") != nil {
 		t.Errorf("what stood beside it is not whole: %s", got.body)
 	}
 }
@@ -288,9 +363,12 @@ func TestAPanicIsAnInternalErrorAndTellsNoCause(t *testing.T) {
 	b := newBank(t)
 	hollow := core.New(core.Options{Keys: keyset, Now: b.core.Now}) // without a database it panics
 	for _, server := range []http.Handler{graph.New(hollow, options), graph.Resolving(hollow, options)} {
-		body, _ := json.Marshal(map[string]string{"query": fmt.Sprintf(`{ viewer { tenant } customer(by: {uid: "%d"}) { uid } }`, star)})
+		body, _ := json.Marshal(map[string]string{
+			"query": fmt.Sprintf(`{ viewer { tenant } customer(by: {uid: "%d"}) { uid } }`, star),
+		})
 		got := through(t, server, b.staff(), string(body))
-		if e := got.one(t); e.Message != "internal error" || e.Extensions.Kind != "INTERNAL" || e.Extensions.RequestID != requestID || fmt.Sprint(e.Path) != "[customer]" {
+		if e := got.one(t); e.Message != "internal error" || e.Extensions.Kind != "INTERNAL" ||
+			e.Extensions.RequestID != requestID || fmt.Sprint(e.Path) != "[customer]" {
 			t.Errorf("%s", got.body)
 		}
 		if got.at("viewer", "tenant") != "bank" {
@@ -310,7 +388,10 @@ func TestWithoutADatabaseTheBankIsUnavailable(t *testing.T) {
 	defer gone.Close()
 	c := core.New(core.Options{DB: gone, Keys: keyset, Now: b.core.Now})
 	b.server, b.resolving = graph.New(c, options), graph.Resolving(c, options)
-	got := b.ask(t, b.staff(), fmt.Sprintf(`{ viewer { tenant } customer(by: {uid: "%d"}) { uid accounts { totalCount } } customers { totalCount } }`, star))
+	got := b.ask(t, b.staff(),
+		fmt.Sprintf(
+			`{ viewer { tenant } customer(by: {uid: "%d"}) { uid accounts { totalCount } } customers { totalCount } }`,
+			star))
 	if len(got.errors) != 2 || got.at("viewer", "tenant") != "bank" {
 		t.Errorf("%s", got.body)
 	}
@@ -338,7 +419,9 @@ func TestAnOperationPastItsDeadlineIsUnavailable(t *testing.T) {
 func TestNobodyIsToldSoAtEveryField(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
-	got := b.ask(t, nil, fmt.Sprintf(`{ customer(by: {uid: "%d"}) { uid } account(by: {uid: "1"}) { uid } node(id: "cus_1") { id } customers { totalCount } }`, star))
+	got := b.ask(t, nil,
+		fmt.Sprintf(
+			`{ customer(by: {uid: "%d"}) { uid } account(by: {uid: "1"}) { uid } node(id: "cus_1") { id } customers { totalCount } }`, star))
 	if len(got.errors) != 4 || got.statements != 0 {
 		t.Errorf("%s", got)
 	}
@@ -354,7 +437,8 @@ func TestAnAnswerHasAtMostAHundredErrors(t *testing.T) {
 	b := newBank(t)
 	many(t, b)
 	b.resolving = nil // which hundred is a matter of chance
-	got := b.ask(t, without(b.staff(), access.ViewAccounts), `{ customers(first: 200) { nodes { uid accounts { totalCount } } } }`)
+	got := b.ask(t, without(b.staff(), access.ViewAccounts),
+		`{ customers(first: 200) { nodes { uid accounts { totalCount } } } }`)
 	if rows := got.at("customers", "nodes").([]any); len(got.errors) != 100 || len(rows) != 200 {
 		t.Errorf("%d errors for %d rows", len(got.errors), len(rows))
 	}

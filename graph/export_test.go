@@ -9,11 +9,12 @@ import (
 
 	"bankgraph/core"
 	"bankgraph/graph/direct"
+	"bankgraph/graph/documents"
 )
 
 // Resolving makes a handler that executes everything through gqlgen and the resolvers.
 func Resolving(c *core.Core, options Options) http.Handler {
-	return serving(c, options, direct.New(direct.Schema{AST: schema}))
+	return serving(c, options, &direct.Schema{AST: schema}, memory)
 }
 
 // Forgetful makes a handler that forgets what its plan has read as soon as a root field has it, so that
@@ -28,7 +29,7 @@ func Forgetful(c *core.Core, options Options) http.Handler {
 			return value, err
 		}
 	}
-	return serving(c, options, &forgetful)
+	return serving(c, options, &forgetful, memory)
 }
 
 func (o *operation) forget() {
@@ -43,6 +44,6 @@ func (o *operation) forget() {
 
 // Remembering makes a handler that says how much it remembers of documents.
 func Remembering(c *core.Core, options Options) (handler http.Handler, remembered func() int) {
-	own := direct.New(*queries)
-	return serving(c, options, own), own.Remembered
+	own := documents.New()
+	return serving(c, options, queries, own), own.Remembered
 }

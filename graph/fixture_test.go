@@ -29,7 +29,6 @@ import (
 	"bankgraph/core/money"
 	"bankgraph/core/roles"
 	"bankgraph/core/seal"
-	"bankgraph/core/signatories"
 	"bankgraph/core/users"
 	"bankgraph/db"
 	"bankgraph/db/dbtest"
@@ -52,11 +51,9 @@ func accountOf(c customers.UID, n int) accounts.UID {
 	return accounts.UID(int(c-theBank)*100+n) + 100_000_000
 }
 func contactOf(c customers.UID, n int) contacts.UID { return contacts.UID(accountOf(c, 50+n)) }
-func signatoryOf(c customers.UID, n int) signatories.UID {
-	return signatories.UID(int(c-theBank)*100 + n + 1)
-}
 
-// auditOf is the first of two entries about a customer's first signatory; those about the others stand around it.
+// auditOf is the first of two entries about a customer's first signatory; those about the others stand around
+// it.
 func auditOf(c customers.UID) audit.ID { return audit.ID(int(c-theBank)*100 + 1_000_000_007) }
 
 func userOf(c customers.UID, n int) users.UID {
@@ -154,14 +151,16 @@ func (b *bank) staff() *access.Caller {
 
 func (b *bank) partner() *access.Caller {
 	caller := b.staff()
-	caller.Client, caller.Entity, caller.Partner, caller.Reach = "partner", int64(partner), int64(partner), access.OfPartner
+	caller.Client, caller.Entity, caller.Partner, caller.Reach = "partner", int64(partner), int64(partner),
+		access.OfPartner
 	return caller
 }
 
 // somebodyOf is a user of a customer as a caller.
 func (b *bank) somebodyOf(of customers.UID) *access.Caller {
 	caller := b.staff()
-	caller.Client, caller.LoginID, caller.Entity, caller.Reach = "portal", "somebody", int64(of), access.OfCustomer
+	caller.Client, caller.LoginID, caller.Entity, caller.Reach = "portal", "somebody", int64(of),
+		access.OfCustomer
 	return caller
 }
 
@@ -181,7 +180,8 @@ func without(caller *access.Caller, lost access.Permission) *access.Caller {
 func (b *bank) furnish(t testing.TB) {
 	t.Helper()
 	err := b.core.DB.InTx(context.Background(), 0, func(ctx context.Context, tx bun.Tx) error {
-		return tx.NewRaw("INSERT INTO tenants (code, name, zone, currency) VALUES (?, 'A bank', 'America/New_York', 'USD') RETURNING id", rand.Text()).
+		return tx.NewRaw(
+			"INSERT INTO tenants (code, name, zone, currency) VALUES (?, 'A bank', 'America/New_York', 'USD') RETURNING id", rand.Text()).
 			Scan(ctx, &b.tenant)
 	})
 	if err != nil {
@@ -190,11 +190,25 @@ func (b *bank) furnish(t testing.TB) {
 	bankUID, partnerUID, otherUID := theBank, partner, otherPartner
 	b.add(t,
 		customers.Customer{UID: theBank, Type: customers.ProcessingOrg, RelationshipType: customers.RelationSelf},
-		customers.Customer{UID: lone, Type: customers.Consumer, RelationshipType: customers.RelationCustomer, Parent: &bankUID},
-		customers.Customer{UID: partner, Owner: partner, Type: customers.DownstreamPartner, RelationshipType: customers.RelationCustomer, Parent: &bankUID},
-		customers.Customer{UID: star, Owner: partner, Type: customers.Corporate, RelationshipType: customers.RelationThirdParty, Parent: &partnerUID},
-		customers.Customer{UID: otherPartner, Owner: otherPartner, Type: customers.DownstreamPartner, RelationshipType: customers.RelationCustomer, Parent: &bankUID},
-		customers.Customer{UID: otherStar, Owner: otherPartner, Type: customers.Corporate, RelationshipType: customers.RelationThirdParty, Parent: &otherUID},
+		customers.Customer{
+			UID: lone, Type: customers.Consumer, RelationshipType: customers.RelationCustomer, Parent: &bankUID,
+		},
+		customers.Customer{
+			UID: partner, Owner: partner, Type: customers.DownstreamPartner,
+			RelationshipType: customers.RelationCustomer, Parent: &bankUID,
+		},
+		customers.Customer{
+			UID: star, Owner: partner, Type: customers.Corporate, RelationshipType: customers.RelationThirdParty,
+			Parent: &partnerUID,
+		},
+		customers.Customer{
+			UID: otherPartner, Owner: otherPartner, Type: customers.DownstreamPartner,
+			RelationshipType: customers.RelationCustomer, Parent: &bankUID,
+		},
+		customers.Customer{
+			UID: otherStar, Owner: otherPartner, Type: customers.Corporate,
+			RelationshipType: customers.RelationThirdParty, Parent: &otherUID,
+		},
 	)
 }
 
@@ -204,60 +218,76 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 	var (
 		held     []accounts.Account
 		paid     []contacts.Contact
-		signing  []signatories.Signatory
 		people   []users.User
 		offered  []roles.Role
 		given    []users.RoleOf
 		ceilings []limits.Limit
+		uids     []customers.UID
 	)
 	for i := range legal {
 		c := &legal[i]
 		uid, name := c.UID, c.LegalName
+		uids = append(uids, uid)
 		b.fill(c, int64(uid))
 		c.Tenant, c.Status, c.Version = b.tenant, customers.Active, 1
 		c.ShortName, c.CustomerID, c.LEI = "short-"+uid.String(), "cif-"+uid.String(), "LEI"+uid.String()
 		c.Profile.DetailsOfCharge, c.Access.NumberOfApprovers = "SHA", 2
-		c.TaxID = keyset.Seal("99"+uid.String(), seal.Place{Tenant: int64(b.tenant), Column: customers.TaxIDColumn, Row: int64(uid)})
+		c.TaxID = keyset.Seal("99"+uid.String(),
+			seal.Place{Tenant: int64(b.tenant), Column: customers.TaxIDColumn, Row: int64(uid)})
 		if name != "" {
 			c.LegalName = name
 		}
 		for n := range each {
 			a := accounts.Account{UID: accountOf(uid, n), Customer: uid}
 			b.fill(&a, int64(a.UID))
-			a.Tenant, a.Type, a.SubType, a.Status, a.Version = b.tenant, accounts.Deposit, accounts.Pseudo, accounts.Active, 1
+			a.Tenant, a.Type, a.SubType, a.Status, a.Version = b.tenant, accounts.Deposit, accounts.Pseudo,
+				accounts.Active, 1
 			a.SystemOfRecord, a.BankIDType = accounts.InternalCore, accounts.NID
-			a.Number = keyset.Seal(numberOf(uid, n), seal.Place{Tenant: int64(b.tenant), Column: accounts.NumberColumn, Row: int64(a.UID)})
-			a.FBONumber = keyset.Seal("77"+numberOf(uid, n), seal.Place{Tenant: int64(b.tenant), Column: "accounts.fbo_number", Row: int64(a.UID)})
+			a.Number = keyset.Seal(numberOf(uid, n),
+				seal.Place{Tenant: int64(b.tenant), Column: accounts.NumberColumn, Row: int64(a.UID)})
+			a.FBONumber = keyset.Seal("77"+numberOf(uid, n),
+				seal.Place{Tenant: int64(b.tenant), Column: "accounts.fbo_number", Row: int64(a.UID)})
 			held = append(held, a)
 
 			k := contacts.Contact{UID: contactOf(uid, n), Customer: uid}
 			b.fill(&k, int64(k.UID))
 			k.Tenant, k.Status, k.Version = b.tenant, contacts.Active, 1
-			k.Bank.AccountNumber = keyset.Seal("55"+numberOf(uid, n), seal.Place{Tenant: int64(b.tenant), Column: contacts.NumberColumn, Row: int64(k.UID)})
-			k.RegulatoryReporting = contacts.Report{k.Reported(keyset, "Purpose", fmt.Sprintf("%s purpose %s", b.mark, k.UID))}
+			k.Bank.AccountNumber = keyset.Seal("55"+numberOf(uid, n),
+				seal.Place{Tenant: int64(b.tenant), Column: contacts.NumberColumn, Row: int64(k.UID)})
+			k.RegulatoryReporting = contacts.Report{
+				k.Reported(keyset, "Purpose", fmt.Sprintf("%s purpose %s", b.mark, k.UID)),
+			}
 			paid = append(paid, k)
 
-			g := signatories.Signatory{UID: signatoryOf(uid, n), Customer: uid}
-			b.fill(&g, int64(g.UID))
-			g.Tenant, g.Status, g.Version = b.tenant, signatories.Active, 1
-			signing = append(signing, g)
-
+			number := int64(signatoryOf(uid, n)) // users and roles are numbered like signatories
 			u := users.User{UID: userOf(uid, n), Customer: uid}
-			b.fill(&u, int64(g.UID))
-			u.Tenant, u.Number, u.Status, u.Version = b.tenant, users.Number(g.UID), users.Active, 1
-			u.PhoneNumber = fmt.Sprint("+1614", g.UID)
-			u.Limits = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: int64(u.Number), Currency: "USD"}}}}
+			b.fill(&u, number)
+			u.Tenant, u.Number, u.Status, u.Version = b.tenant, users.Number(number), users.Active, 1
+			u.PhoneNumber = fmt.Sprint("+1614", number)
+			u.Limits = []access.ApplicationLimits{
+				{
+					Name:   "Payments",
+					Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: int64(u.Number), Currency: "USD"}},
+				},
+			}
 			people = append(people, u)
 
 			r := roles.Role{UID: roleOf(uid, n), Customer: uid}
-			b.fill(&r, int64(g.UID))
-			r.Tenant, r.Number, r.Type, r.Owner, r.Status, r.Version = b.tenant, roles.Number(g.UID), roles.Customer, roles.OwnerCustomer, roles.Active, 1
-			r.Applications = []roles.Grant{{Name: "Payments", Entitlements: []string{"View_Payments"}, Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 100_000_000 + int64(r.Number), Currency: "USD"}}}}
+			b.fill(&r, number)
+			r.Tenant, r.Number, r.Type, r.Owner, r.Status, r.Version = b.tenant, roles.Number(number), roles.Customer,
+				roles.OwnerCustomer, roles.Active, 1
+			r.Applications = []roles.Grant{
+				{
+					Name: "Payments", Entitlements: []string{"View_Payments"},
+					Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 100_000_000 + int64(r.Number), Currency: "USD"}},
+				},
+			}
 			offered = append(offered, r)
 			given = append(given, users.RoleOf{Tenant: b.tenant, Customer: uid, User: u.UID, Role: r.UID})
 		}
 		for n, code := range []string{
-			"ACH_PAYMENT_LIMIT_PER_TRANSACTION", "ACH_PAYMENT_LIMIT_PER_DAY", "ACH_PAYMENT_LIMIT_PER_WEEK", "ACH_PAYMENT_LIMIT_PER_MONTH",
+			"ACH_PAYMENT_LIMIT_PER_TRANSACTION", "ACH_PAYMENT_LIMIT_PER_DAY", "ACH_PAYMENT_LIMIT_PER_WEEK",
+			"ACH_PAYMENT_LIMIT_PER_MONTH",
 			"ACH_PPD_CREDIT_TRANSACTION_LIMIT", "FEDWIRE_PAYMENT_LIMIT_PER_DAY", "INSTANT_PAYMENT_LIMIT_PER_DAY",
 		} {
 			ceilings = append(ceilings, limits.Limit{
@@ -267,7 +297,13 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		}
 	}
 	b.write(t, func(ctx context.Context, tx bun.Tx) error {
-		for _, rows := range []any{&legal, &held, &paid, &signing, &ceilings, &people, &offered, &given} {
+		all := []any{&legal, &held, &paid, &ceilings, &people, &offered, &given}
+		for _, n := range nodes {
+			if n.rows != nil {
+				all = append(all, n.rows(b, uids))
+			}
+		}
+		for _, rows := range all {
 			if _, err := tx.NewInsert().Model(rows).Exec(ctx); err != nil {
 				return err
 			}
@@ -358,7 +394,8 @@ type filler struct {
 
 // keys are set by who makes the row, and what the ledger keeps is not the row's.
 var keys = map[string]bool{
-	"BaseModel": true, "Tenant": true, "UID": true, "Owner": true, "Customer": true, "Parent": true, "Version": true,
+	"BaseModel": true, "Tenant": true, "UID": true, "Owner": true, "Customer": true, "Parent": true,
+	"Version": true,
 	"Balance": true, "DeletedAt": true, "ExternalToken": true, "Limits": true, "Applications": true,
 }
 
@@ -378,7 +415,7 @@ func (f *filler) value(v reflect.Value, path string) {
 		*target = []string{"PPD", "CCD"}
 	case *[]customers.Attribute:
 		*target = []customers.Attribute{{Name: "Region", Value: fmt.Sprintf("%s region %d", f.mark, f.uid)}}
-	case *seal.Text, *contacts.Report:
+	case *seal.Value, *contacts.Report:
 	default:
 		switch v.Kind() {
 		case reflect.Struct:
@@ -458,7 +495,8 @@ func same(a, b answer) bool {
 	if len(a.errors) == 0 && a.body != b.body {
 		return false
 	}
-	return a.status == b.status && reflect.DeepEqual(a.data, b.data) && slices.Equal(lines(a.errors), lines(b.errors)) &&
+	return a.status == b.status && reflect.DeepEqual(a.data, b.data) &&
+		slices.Equal(lines(a.errors), lines(b.errors)) &&
 		a.statements == b.statements && a.trips == b.trips
 }
 
@@ -478,7 +516,9 @@ func through(t testing.TB, server http.Handler, caller *access.Caller, body stri
 	r.Header.Set("Accept", "application/graphql-response+json")
 	w := httptest.NewRecorder()
 	server.ServeHTTP(w, r.WithContext(db.WithMeter(ctx, meter)))
-	got := answer{status: w.Code, body: w.Body.String(), statements: meter.Statements.Load(), trips: meter.RoundTrips.Load()}
+	got := answer{
+		status: w.Code, body: w.Body.String(), statements: meter.Statements.Load(), trips: meter.RoundTrips.Load(),
+	}
 	var parts struct {
 		Data   map[string]any
 		Errors []shown

@@ -17,7 +17,8 @@ func TestTypicalRequestsAnswerAsTheyDid(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	callers := map[string]*access.Caller{
-		"staff": b.staff(), "partner": b.partner(), "staff without View_Account": without(b.staff(), access.ViewAccounts),
+		"staff": b.staff(), "partner": b.partner(),
+		"staff without View_Account": without(b.staff(), access.ViewAccounts),
 	}
 	files, err := filepath.Glob("testdata/*.graphql")
 	if err != nil || len(files) == 0 {

@@ -5,6 +5,7 @@ import (
 	"context"
 	_ "embed"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -15,6 +16,7 @@ import (
 	"bankgraph/core/page"
 	"bankgraph/db"
 	"bankgraph/graph/direct"
+	"bankgraph/graph/documents"
 	"bankgraph/graph/generated"
 	"bankgraph/graph/guard"
 	"bankgraph/graph/transport"
@@ -25,11 +27,12 @@ type Options struct {
 	RequestID   func(context.Context) string // the id under which the request is logged
 	Unavailable func(error) bool             // the error means that the database cannot answer now
 	Deadline    time.Duration                // of one operation; 0 means 10 s
-	Draft       bool                         // answer with the status codes of the 2026 draft of GraphQL over HTTP
+	// answer with the status codes of the 2026 draft of GraphQL over HTTP
+	Draft bool
 }
 
-// Permissions tells for every field that needs one which permissions suffice: lines of the field, a tab, and the
-// permissions between bars. A test writes it, of what it holds the fields to.
+// Permissions tells for every field that needs one which permissions suffice: lines of the field, a tab, and
+// the permissions between bars. A test writes it, of what it holds the fields to.
 //
 //go:embed permissions.txt
 var Permissions string
@@ -44,10 +47,15 @@ const mostStatements = 60
 const mostErrors = 100
 
 // New makes the handler of /graphql. Callers are known before it runs: the context carries them.
-func New(c *core.Core, options Options) http.Handler { return serving(c, options, queries) }
+func New(c *core.Core, options Options) http.Handler { return serving(c, options, queries, memory) }
 
-// serving is New with the queries that are written directly.
-func serving(c *core.Core, options Options, queries *direct.Schema) *handler.Server {
+// serving is New with the queries that are written directly, and what is remembered of documents.
+func serving(
+	c *core.Core, options Options, queries *direct.Schema, memory *documents.Memory,
+) *handler.Server {
+	if missing := undeclared(); missing != nil {
+		panic("graph: nothing answers " + strings.Join(missing, ", "))
+	}
 	if options.RequestID == nil {
 		options.RequestID = func(context.Context) string { return "" }
 	}
@@ -55,7 +63,9 @@ func serving(c *core.Core, options Options, queries *direct.Schema) *handler.Ser
 		options.Deadline = 10 * time.Second
 	}
 	h := handlerOptions{options}
-	server := handler.New(executable{generated.NewExecutableSchema(generated.Config{Resolvers: &Resolver{core: c}}), queries})
+	server := handler.New(executable{
+		generated.NewExecutableSchema(generated.Config{Resolvers: &Resolver{core: c}}), queries,
+	})
 	server.SetErrorPresenter(h.present)
 	server.SetRecoverFunc(h.recovered)
 	profile := transport.Audit
@@ -68,11 +78,12 @@ func serving(c *core.Core, options Options, queries *direct.Schema) *handler.Ser
 			_, err := access.Require(ctx, access.ExploreGraphQL)
 			return err == nil
 		},
-		ListSizes: listSizes, DefaultListSize: 10, ListArguments: map[string]string{"Query.nodes": "ids"}, Prices: prices,
+		ListSizes: listSizes, DefaultListSize: 10, ListArguments: map[string]string{"Query.nodes": "ids"},
+		Prices:  prices,
 		MaxPage: page.Most, Documents: 500,
 	})
 	server.AroundOperations(func(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
-		begin(ctx, c, queries)
+		begin(ctx, c, memory)
 		return next(ctx)
 	})
 	server.AroundResponses(func(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {

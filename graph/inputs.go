@@ -14,9 +14,11 @@ import (
 	"bankgraph/graph/generated"
 )
 
-// gqlgen stops reading an input object at the first value that it cannot read. Who fills in a form wants to hear of all.
+// gqlgen stops reading an input object at the first value that it cannot read. Who fills in a form wants to
+// hear of all.
 
-// mutationInput is the one argument that every mutation has. The fields of a mutation's input are called by their names.
+// mutationInput is the one argument that every mutation has. The fields of a mutation's input are called by
+// their names.
 const mutationInput = "input"
 
 // fieldPath is how errors call what is wrong with arguments: first, filter.parent, limits[0].code.
@@ -27,9 +29,11 @@ func fieldPath(path ast.Path) string {
 	return path.String()
 }
 
-// malformed are the faults of all values of an argument that cannot be read as its input object. first is the error
-// that was met, which is told where reading again does not tell more.
-func malformed(ctx context.Context, argument string, value any, read func(context.Context, any) (any, error), first error) error {
+// malformed are the faults of all values of an argument that cannot be read as its input object. first is the
+// error that was met, which is told where reading again does not tell more.
+func malformed(
+	ctx context.Context, argument string, value any, read func(context.Context, any) (any, error), first error,
+) error {
 	var all fault.Faults
 	ctx = graphql.WithPathContext(ctx, graphql.NewPathWithField(argument))
 	outside := len(graphql.GetPath(ctx)) - 1
@@ -124,8 +128,8 @@ func malformedArgument(ctx context.Context, path ast.Path, err error) error {
 	return malformed(ctx, string(name), value, read, faultAt(path, err))
 }
 
-// variableField is how errors call a place in a variable: by the argument that the operation gives the variable to, where
-// it is one whole argument.
+// variableField is how errors call a place in a variable: by the argument that the operation gives the
+// variable to, where it is one whole argument.
 func variableField(ctx context.Context, place ast.Path) string {
 	operation := graphql.GetOperationContext(ctx)
 	if operation.Doc == nil {

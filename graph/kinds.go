@@ -2,184 +2,200 @@ package graph
 
 import (
 	"context"
+	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 
-	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 
-	"bankgraph/core/accounts"
-	"bankgraph/core/changes"
-	"bankgraph/core/contacts"
-	"bankgraph/core/customers"
-	"bankgraph/core/fault"
-	"bankgraph/core/fees"
-	"bankgraph/core/limits"
-	"bankgraph/core/rails"
-	"bankgraph/core/signatories"
+	"bankgraph/core"
+	"bankgraph/core/page"
 	"bankgraph/db"
 	"bankgraph/graph/generated"
-	"bankgraph/graph/model"
 	"bankgraph/graph/scalar"
 )
 
 // schema is the parsed schema, as the server serves it.
 var schema = generated.NewExecutableSchema(generated.Config{}).Schema()
 
-// The object types that are read from the database. Fields that are not called as in core say what they need.
+// Each domain declares in one file, called like its schema file, what the server has to know of its types:
+// their kinds, their relations, the fields of Query that begin with them, prices, and what errors say. All of
+// it is collected here while the program starts, and does not change afterwards.
 var (
-	customerKind = newKind[customers.Customer]("Customer", map[string][]string{
-		"id": {"UID"}, "parent": {"Parent"}, "accounts": {"UID"}, "contacts": {"UID"}, "signatories": {"UID"}, "limits": {"UID"}, "fees": {"UID"},
-		"history": {"UID"}, "users": {"UID"}, "roles": {"UID"},
-	})
-	accountKind = newKind[accounts.Account]("Account", map[string][]string{
-		"id": {"UID"}, "balances": {"Balance", "Currency"}, "customer": {"Customer"}, "sweeps": {"UID"}, "history": {"UID"},
-		"externalAccount": {"ExternalProvider", "ExternalID"},
-		"features": {
-			"Currency", "EnableWires", "EnableDomesticWires", "EnableInternationalWires", "EnableCallbacks", "CallbackLimit",
-			"EnableACH", "EnableOffset", "DefaultOffset", "Underwritten", "ACHPrefund", "DebitExposureLimit", "CreditExposureLimit",
-			"ACHCompanyID", "SECCodes", "EnableFedNow", "FedNowSend", "FedNowRFPSend", "EnableRTP", "RTPSend", "RTPRFPSend",
-			"RFPReceive", "RFPSend", "EnableSWIFT", "EnablePositivePay", "AccountAnalysis", "FeeAccount", "ReturnAccount",
-		},
-	})
-	contactKind = newKind[contacts.Contact]("Contact", map[string][]string{
-		"id": {"UID"}, "customer": {"Customer"}, "bank.accountNumber": {"Bank.AccountNumber"}, "intermediaryBank": {"Intermediary"}, "history": {"UID"},
-	})
-	signatoryKind = newKind[signatories.Signatory]("Signatory", map[string][]string{
-		"id": {"UID"}, "customer": {"Customer"}, "approvalLimit": {"LimitMinor", "Currency"}, "history": {"UID"},
-	})
+	objectTypes = map[string]*objectType{}
+	kinds       []interface {
+		complete()
+		reader(o *operation) reader
+	}
 )
 
-// changes that wait for a second person
-var approvalKind = newKind[changes.Approval]("Approval", map[string][]string{
-	"id": {"UID"}, "customer": {"Customer"}, "changes": {"Before", "After"},
-})
+// objectKey is what rows are known by. It says what the record of changes calls the object.
+type objectKey interface {
+	comparable
+	fmt.Stringer
+}
 
-// The relations between them. Each is planned ahead, and served by a loader where it was not.
-var (
-	customerAccounts = of(customerUID, list[customers.UID, accounts.UID, accounts.Account, accounts.Search]{
-		rows: func(ctx context.Context, o *operation, b *db.Batch, of []customers.UID, by accounts.Search, want db.Columns, w window) *db.Many[customers.UID, accounts.Account] {
-			return o.core.Accounts.OfCustomers(ctx, b, of, by, want, w)
-		},
-		count: func(ctx context.Context, o *operation, b *db.Batch, of []customers.UID, by accounts.Search) *db.Many[customers.UID, db.Count] {
-			return o.core.Accounts.CountUpTo(ctx, b, of, by, model.MostCounted+1)
-		},
-		key: accountUID, kind: func() *kind { return accountKind },
-	})
-	customerContacts = of(customerUID, list[customers.UID, contacts.UID, contacts.Contact, contacts.Search]{
-		rows: func(ctx context.Context, o *operation, b *db.Batch, of []customers.UID, by contacts.Search, want db.Columns, w window) *db.Many[customers.UID, contacts.Contact] {
-			return o.core.Contacts.OfCustomers(ctx, b, of, by, want, w)
-		},
-		count: func(ctx context.Context, o *operation, b *db.Batch, of []customers.UID, by contacts.Search) *db.Many[customers.UID, db.Count] {
-			return o.core.Contacts.CountUpTo(ctx, b, of, by, model.MostCounted+1)
-		},
-		key: contactUID, kind: func() *kind { return contactKind },
-	})
-	customerSignatories = of(customerUID, list[customers.UID, signatories.UID, signatories.Signatory, struct{}]{
-		rows: func(ctx context.Context, o *operation, b *db.Batch, of []customers.UID, _ struct{}, want db.Columns, w window) *db.Many[customers.UID, signatories.Signatory] {
-			return o.core.Signatories.OfCustomers(ctx, b, of, want, w)
-		},
-		count: func(ctx context.Context, o *operation, b *db.Batch, of []customers.UID, _ struct{}) *db.Many[customers.UID, db.Count] {
-			return o.core.Signatories.CountOfCustomers(ctx, b, of)
-		},
-		key: signatoryUID, kind: func() *kind { return signatoryKind },
-	})
-	customerLimits    = &relation[customers.Customer, customers.UID, []*limits.Limit]{key: customerUID, queue: queueLimits}
-	customerFees      = &relation[customers.Customer, customers.UID, []*fees.Tier]{key: customerUID, queue: queueFees}
-	accountSweeps     = &relation[accounts.Account, accounts.UID, []*accounts.Sweep]{key: accountUID, queue: queueSweeps}
-	customerParent    = toCustomer(customerUID, func(c *customers.Customer) *customers.UID { return c.Parent })
-	accountCustomer   = toCustomer(accountUID, func(a *accounts.Account) *customers.UID { return &a.Customer })
-	contactCustomer   = toCustomer(contactUID, func(k *contacts.Contact) *customers.UID { return &k.Customer })
-	signatoryCustomer = toCustomer(signatoryUID, func(g *signatories.Signatory) *customers.UID { return &g.Customer })
-	approvalCustomer  = toCustomer(approvalUID, func(a *changes.Approval) *customers.UID { return (*customers.UID)(&a.Customer) })
-)
+// finder reads rows by their keys: the FindMany of a service.
+type finder[K comparable, T any] = func(context.Context, *db.Batch, []K, db.Columns) *db.Many[K, T]
+
+// columns names the Go fields whose columns a field of the schema needs, within a group as
+// "bank.accountNumber".
+type columns map[string][]string
+
+// kind is an object type that is read from the database by its key.
+type kind[K objectKey, T any] struct {
+	*objectType
+	prefix  string                        // of its global ids
+	find    func(*core.Core) finder[K, T] // reads rows
+	key     func(*T) K                    // of a row
+	parse   func(any) (K, error)          // reads a key as it stands behind the prefix
+	place   func(*T) int64                // of a row in lists
+	columns columns                       // of fields that no Go field is called like
+}
+
+// numbered declares a kind whose keys are numbers, which are its places in lists too.
+func numbered[K interface {
+	~int64
+	fmt.Stringer
+}, T any](name string, k kind[K, T]) *kind[K, T] {
+	k.parse = func(text any) (K, error) {
+		n, err := scalar.ParseUID(text)
+		return K(n), err
+	}
+	k.place = func(row *T) int64 { return int64(k.key(row)) }
+	return declare(name, k)
+}
+
+// declare makes a kind known.
+func declare[K objectKey, T any](name string, k kind[K, T]) *kind[K, T] {
+	k.objectType = &objectType{name: name, satisfies: []string{name, "Node"}, relations: map[string]planner{}}
+	model := reflect.TypeFor[T]()
+	needs := needsOf{model: model, told: k.columns, key: goField(name, "uid", "UID")}
+	k.needs = needs.of(model, schema.Types[name], "", "")
+	objectTypes[name] = k.objectType
+	kinds = append(kinds, &k)
+	return &k
+}
 
 func init() {
-	customerKind.relations = map[string]planner{
-		"accounts": customerAccounts, "contacts": customerContacts, "signatories": customerSignatories,
-		"limits": customerLimits, "fees": customerFees, "parent": customerParent, "history": customerHistory, "users": customerUsers, "roles": customerRoles,
+	for _, k := range kinds {
+		k.complete()
 	}
-	accountKind.relations = map[string]planner{"customer": accountCustomer, "sweeps": accountSweeps, "history": accountHistory}
-	contactKind.relations = map[string]planner{"customer": contactCustomer, "history": contactHistory}
-	signatoryKind.relations = map[string]planner{"customer": signatoryCustomer, "history": signatoryHistory}
-	auditKind.relations = map[string]planner{"customer": auditCustomer}
-	approvalKind.relations = map[string]planner{"customer": approvalCustomer}
 }
 
-func customerUID(c *customers.Customer) customers.UID       { return c.UID }
-func accountUID(a *accounts.Account) accounts.UID           { return a.UID }
-func contactUID(k *contacts.Contact) contacts.UID           { return k.UID }
-func signatoryUID(g *signatories.Signatory) signatories.UID { return g.UID }
-func approvalUID(a *changes.Approval) changes.UID           { return a.UID }
-
-// toCustomer is the relation from a row to the one customer that it names, if it names one.
-func toCustomer[T any, P comparable](key func(*T) P, names func(*T) *customers.UID) *relation[T, P, *customers.Customer] {
-	return &relation[T, P, *customers.Customer]{key: key, late: true, queue: func(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) (func(P) (*customers.Customer, error), step) {
-		named := map[P]customers.UID{}
-		uids := each(s.rows.([]*T), func(row *T) (customers.UID, bool) {
-			uid := names(row)
-			if uid == nil {
-				return 0, false
+// undeclared are the fields of the schema that nothing answers.
+func undeclared() (missing []string) {
+	for _, f := range schema.Query.Fields {
+		if roots[f.Name] == nil && !strings.HasPrefix(f.Name, "__") {
+			missing = append(missing, "Query."+f.Name)
+		}
+	}
+	for name, t := range schema.Types {
+		if t.Kind != ast.Object || t.BuiltIn || t == schema.Query || t == schema.Mutation ||
+			strings.HasSuffix(name, "Payload") { // gqlgen answers mutations
+			continue
+		}
+		for _, f := range t.Fields {
+			_, plain := generated.Plain[name][f.Name]
+			if declared := objectTypes[name]; !plain && (declared == nil || declared.relations[f.Name] == nil) {
+				missing = append(missing, name+"."+f.Name)
 			}
-			named[key(row)] = *uid
-			return *uid, true
-		})
-		if len(uids) == 0 {
-			return func(P) (*customers.Customer, error) { return nil, nil }, nil
 		}
-		found, next := find(ctx, o, b, customerKind, uids, f.Selections, o.core.Customers.FindMany)
-		return func(key P) (*customers.Customer, error) { return oneOf(found, named[key]) }, next
-	}}
-}
-
-func queueLimits(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) (func(customers.UID) ([]*limits.Limit, error), step) {
-	asked, err := askedLimits(argumentsOf(ctx, f))
-	if err != nil {
-		return func(customers.UID) ([]*limits.Limit, error) { return nil, err }, nil
 	}
-	answers := o.core.Limits.OfCustomers(ctx, b, s.keys.([]customers.UID), asked)
-	return func(uid customers.UID) ([]*limits.Limit, error) {
-		found, err := answers.Of(uid)
-		return found, ofLimits(err)
-	}, nil
+	slices.Sort(missing)
+	return missing
 }
 
-// limitWords are those that core has from the partners.
-var limitWords = strings.NewReplacer("[", "limits[", "body", "limits", "entityLimitId", "code", "entityLimitValue", "value",
-	"appName", "application", "paymentRail", "rail", "paymentAmount", "amount")
-
-// ofLimits blames what is wrong with limits on the arguments and fields of the schema.
-func ofLimits(err error) error {
-	if f, ok := fault.Of(err); ok && f.Subject == "limit" {
-		return f.On(limitWords.Replace(f.Field))
+// complete adds what follows from the schema once all kinds are declared.
+func (k *kind[K, T]) complete() {
+	if schema.Types[k.name].Fields.ForName("history") != nil {
+		hasMany(k, "history", auditKind, historyOf[K](k.word()))
+		prices[k.name+".history"] = history
 	}
-	return err
 }
 
-func askedLimits(a arguments) (asked limits.Asked, err error) {
-	text := func(name string) string { value, _ := a[name].(string); return value }
-	asked.Rail, asked.EntryType, asked.SECCode = rails.Rail(text("rail")), rails.EntryType(text("entryType")), rails.SECCode(text("secCode"))
-	if a["amount"] != nil {
-		amount, err := scalar.UnmarshalAmountText(a["amount"])
-		if err != nil {
-			return asked, on("amount", err)
+// word is what payloads and the record call an object of this kind.
+func (k *kind[K, T]) word() string { return strings.ToLower(k.name[:1]) + k.name[1:] }
+
+// cursor is the place of a row in the lists under an object.
+func (k *kind[K, T]) cursor(row *T) page.Cursor {
+	return page.Cursor{Order: k.orderOf(byUID), UID: k.place(row)}
+}
+
+// objectType is what the plan knows of an object type, whatever its rows are: which columns each field needs,
+// and its relations.
+type objectType struct {
+	name      string
+	satisfies []string // the type and its interfaces, for fragments
+	needs     map[string]need
+	relations map[string]planner
+}
+
+// orderOf names a list and its order in cursors: those of another list do not fit.
+func (t *objectType) orderOf(order string) string { return t.name + "." + order }
+
+// need is which columns a field of a row takes: of a group of columns, such as an address, those of the
+// fields that are asked for.
+type need struct {
+	columns db.Columns
+	within  map[string]need // of the fields of a group
+	object  string          // the type of the group
+}
+
+// needsOf finds out which columns the fields of a type need: those of the Go field that a field is bound to,
+// or is called like, or what is told. Relations need the key.
+type needsOf struct {
+	model reflect.Type
+	told  columns
+	key   string
+}
+
+// of goes through the fields of an object type, which group of the model shows. at is the path of the group
+// in the schema, in its path in the struct; both are empty at the top.
+func (n needsOf) of(group reflect.Type, object *ast.Definition, at, in string) map[string]need {
+	needs := map[string]need{}
+	for _, field := range object.Fields {
+		if strings.HasPrefix(field.Name, "__") {
+			continue
 		}
-		asked.Amount = string(amount)
+		name := goField(object.Name, field.Name, field.Name)
+		match, found := group.FieldByNameFunc(func(other string) bool { return strings.EqualFold(other, name) })
+		_, plain := generated.Plain[object.Name][field.Name]
+		paths, told := n.told[at+field.Name]
+		switch {
+		case told:
+		case found:
+			paths = []string{in + match.Name}
+		case !plain:
+			paths = []string{n.key}
+		}
+		columns, missing := db.ColumnsOfType(n.model, paths...)
+		if len(paths) == 0 || missing != "" {
+			panic("graph: the plan does not know which columns " + object.Name + "." + field.Name + " needs")
+		}
+		needed := need{columns: columns}
+		if inner := schema.Types[field.Type.Name()]; !told && found && plain && isGroup(inner, match.Type) {
+			needed.object = inner.Name
+			needed.within = n.of(match.Type, inner, at+field.Name+".", in+match.Name+".")
+		}
+		needs[field.Name] = needed
 	}
-	if a["date"] != nil {
-		asked.On, err = scalar.UnmarshalDate(a["date"])
-	}
-	return asked, on("date", err)
+	return needs
 }
 
-func queueFees(ctx context.Context, o *operation, b *db.Batch, s *siblings, _ graphql.CollectedField) (func(customers.UID) ([]*fees.Tier, error), step) {
-	tiers := o.core.Fees.OfCustomers(ctx, b, s.keys.([]customers.UID))
-	return func(uid customers.UID) ([]*fees.Tier, error) {
-		return append([]*fees.Tier{}, tiers.Of[uid]...), tiers.Err
-	}, nil
+// isGroup reports whether an object type shows a group of columns of which each of its fields needs some.
+func isGroup(object *ast.Definition, group reflect.Type) bool {
+	return object.Kind == ast.Object && group.Kind() == reflect.Struct && !group.Implements(sealed)
 }
 
-func queueSweeps(ctx context.Context, o *operation, b *db.Batch, s *siblings, _ graphql.CollectedField) (func(accounts.UID) ([]*accounts.Sweep, error), step) {
-	sweeps := o.core.Accounts.SweepsOf(ctx, b, s.keys.([]accounts.UID))
-	return func(uid accounts.UID) ([]*accounts.Sweep, error) {
-		return append([]*accounts.Sweep{}, sweeps.Of[uid]...), sweeps.Err
-	}, nil
+// goField is the Go field that a field of the schema is bound to, where it is called otherwise.
+func goField(object, field, otherwise string) string {
+	if name, bound := generated.GoFields[object][field]; bound {
+		return name
+	}
+	return otherwise
 }
+
+// sealed values are groups of columns of which one is shown.
+var sealed = reflect.TypeFor[db.Shown]()

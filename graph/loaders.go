@@ -31,13 +31,18 @@ func (r *relation[T, P, V]) value(ctx context.Context, row any, f graphql.Collec
 	return r.load(ctx, row.(*T), f)
 }
 
-// load is the value of the field that gqlgen is resolving.
-func load[T any, P comparable, V any](ctx context.Context, row *T, r *relation[T, P, V]) (V, error) {
-	return r.load(ctx, row, graphql.GetFieldContext(ctx).Field)
+// related is what gqlgen's resolver of a relation answers with.
+func related[V any](ctx context.Context, row any) (V, error) {
+	at := graphql.GetFieldContext(ctx)
+	value, err := objectTypes[at.Object].relations[at.Field.Name].value(ctx, row, at.Field)
+	return as[V](value, err)
 }
 
-// loader reads a relation for all siblings as soon as it has all their keys: it waits for their number, never for time.
-func (r *relation[T, P, V]) loader(ctx context.Context, o *operation, s *siblings, f graphql.CollectedField) *dataloader.Loader[P, V] {
+// loader reads a relation for all siblings as soon as it has all their keys: it waits for their number, never
+// for time.
+func (r *relation[T, P, V]) loader(
+	ctx context.Context, o *operation, s *siblings, f graphql.CollectedField,
+) *dataloader.Loader[P, V] {
 	keys := s.keys.([]P)
 	fetch := func(ctx context.Context, keys []P) []*dataloader.Result[V] {
 		b := o.batch()
@@ -53,7 +58,8 @@ func (r *relation[T, P, V]) loader(ctx context.Context, o *operation, s *sibling
 		return results
 	}
 	l := dataloader.NewBatchedLoader(fetch,
-		dataloader.WithBatchCapacity[P, V](len(keys)), dataloader.WithInputCapacity[P, V](len(keys)), dataloader.WithWait[P, V](time.Second))
+		dataloader.WithBatchCapacity[P, V](len(keys)), dataloader.WithInputCapacity[P, V](len(keys)),
+		dataloader.WithWait[P, V](time.Second))
 	for _, key := range keys {
 		l.Load(ctx, key) // the last one flushes
 	}

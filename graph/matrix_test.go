@@ -28,62 +28,130 @@ func twins(t *testing.T) (ours, other *bank) {
 	t.Helper()
 	ours, other = newBank(t), newBankMarked(t, canary)
 	itself := onlyThere
-	other.add(t, customers.Customer{UID: onlyThere, Parent: &itself, Owner: partner, Type: customers.Corporate, RelationshipType: customers.RelationCustomer})
+	other.add(t,
+		customers.Customer{
+			UID: onlyThere, Parent: &itself, Owner: partner, Type: customers.Corporate,
+			RelationshipType: customers.RelationCustomer,
+		})
 	return ours, other
+}
+
+// lookup is a document that finds something.
+type lookup struct {
+	document string // %s is the value
+	value    func(customers.UID) string
 }
 
 // lookups are all arguments by which something is found, with the value that stands for a customer or for
 // what hangs below it. TestEveryArgumentThatFindsSomethingIsInTheMatrix fails when one is missing.
-var lookups = map[string]struct {
-	document string // %s is the value
-	value    func(customers.UID) string
-}{
-	"Query.node.id:Customer":                 {`{ node(id: "%s") { ... on Customer { ALL(Customer) } } }`, func(c customers.UID) string { return "cus_" + c.String() }},
-	"Query.node.id:Account":                  {`{ node(id: "%s") { ... on Account { ALL(Account) } } }`, func(c customers.UID) string { return "acc_" + accountOf(c, 0).String() }},
-	"Query.node.id:Contact":                  {`{ node(id: "%s") { ... on Contact { ALL(Contact) } } }`, func(c customers.UID) string { return "con_" + contactOf(c, 0).String() }},
-	"Query.node.id:Signatory":                {`{ node(id: "%s") { ... on Signatory { ALL(Signatory) } } }`, func(c customers.UID) string { return "sig_" + signatoryOf(c, 0).String() }},
-	"Query.nodes.ids:Customer":               {`{ nodes(ids: ["%s"]) { id ... on Customer { ALL(Customer) } } }`, func(c customers.UID) string { return "cus_" + c.String() }},
-	"Query.nodes.ids:Account":                {`{ nodes(ids: ["%s"]) { id ... on Account { ALL(Account) } } }`, func(c customers.UID) string { return "acc_" + accountOf(c, 0).String() }},
-	"Query.nodes.ids:Contact":                {`{ nodes(ids: ["%s"]) { id ... on Contact { ALL(Contact) } } }`, func(c customers.UID) string { return "con_" + contactOf(c, 0).String() }},
-	"Query.nodes.ids:Signatory":              {`{ nodes(ids: ["%s"]) { id ... on Signatory { ALL(Signatory) } } }`, func(c customers.UID) string { return "sig_" + signatoryOf(c, 0).String() }},
-	"Query.node.id:Approval":                 {`{ node(id: "%s") { ... on Approval { ALL(Approval) } } }`, func(c customers.UID) string { return "apr_" + approvalOf(c).String() }},
-	"Query.nodes.ids:Approval":               {`{ nodes(ids: ["%s"]) { id ... on Approval { ALL(Approval) } } }`, func(c customers.UID) string { return "apr_" + approvalOf(c).String() }},
-	"Query.node.id:AuditEntry":               {`{ node(id: "%s") { ... on AuditEntry { ALL(AuditEntry) } } }`, func(c customers.UID) string { return "aud_" + auditOf(c).String() }},
-	"Query.nodes.ids:AuditEntry":             {`{ nodes(ids: ["%s"]) { id ... on AuditEntry { ALL(AuditEntry) } } }`, func(c customers.UID) string { return "aud_" + auditOf(c).String() }},
-	"Query.audit.filter.customer":            {`{ audit(filter: {customer: "%s"}) { totalCount nodes { ALL(AuditEntry) } } }`, customers.UID.String},
-	"Query.audit.filter.object":              {`{ audit(filter: {object: "%s"}) { totalCount nodes { ALL(AuditEntry) } } }`, func(customers.UID) string { return "signatory" }},
-	"Query.audit.filter.objectUid":           {`{ audit(filter: {object: "signatory", objectUid: "%s"}) { totalCount nodes { ALL(AuditEntry) } } }`, func(c customers.UID) string { return signatoryOf(c, 0).String() }},
-	"Query.audit.filter.action":              {`{ audit(filter: {action: "%s"}) { totalCount nodes { ALL(AuditEntry) } } }`, func(c customers.UID) string { return "Alpha action " + c.String() }},
-	"Query.audit.filter.client":              {`{ audit(filter: {client: "%s"}) { totalCount nodes { ALL(AuditEntry) } } }`, func(c customers.UID) string { return "Alpha client " + c.String() }},
-	"Query.audit.filter.loginId":             {`{ audit(filter: {loginId: "%s"}) { totalCount nodes { ALL(AuditEntry) } } }`, func(c customers.UID) string { return "Alpha login " + c.String() }},
-	"Query.node.id:User":                     {`{ node(id: "%s") { ... on User { ALL(User) } } }`, func(c customers.UID) string { return "usr_" + userOf(c, 0).String() }},
-	"Query.nodes.ids:User":                   {`{ nodes(ids: ["%s"]) { id ... on User { ALL(User) } } }`, func(c customers.UID) string { return "usr_" + userOf(c, 0).String() }},
-	"Query.node.id:Role":                     {`{ node(id: "%s") { ... on Role { ALL(Role) } } }`, func(c customers.UID) string { return "rol_" + roleOf(c, 0).String() }},
-	"Query.nodes.ids:Role":                   {`{ nodes(ids: ["%s"]) { id ... on Role { ALL(Role) } } }`, func(c customers.UID) string { return "rol_" + roleOf(c, 0).String() }},
-	"Query.approvals.filter.customer":        {`{ approvals(filter: {customer: "%s"}) { totalCount nodes { ALL(Approval) } } }`, customers.UID.String},
-	"Query.customer.by.uid":                  {`{ customer(by: {uid: "%s"}) { ALL(Customer) } }`, customers.UID.String},
-	"Query.customer.by.accountNumber":        {`{ customer(by: {accountNumber: "%s"}) { ALL(Customer) } }`, func(c customers.UID) string { return numberOf(c, 0) }},
-	"Query.customer.by.customerId":           {`{ customer(by: {customerId: "%s"}) { ALL(Customer) } }`, func(c customers.UID) string { return "cif-" + c.String() }},
-	"Query.customer.by.shortName":            {`{ customer(by: {shortName: "%s"}) { ALL(Customer) } }`, func(c customers.UID) string { return "short-" + c.String() }},
-	"Query.account.by.uid":                   {`{ account(by: {uid: "%s"}) { ALL(Account) customer { ALL(Customer) } } }`, func(c customers.UID) string { return accountOf(c, 0).String() }},
-	"Query.account.by.number":                {`{ account(by: {number: "%s"}) { ALL(Account) customer { ALL(Customer) } } }`, func(c customers.UID) string { return numberOf(c, 0) }},
-	"Query.customers.filter.text":            {`{ customers(filter: {text: "%s"}) { totalCount nodes { ALL(Customer) } } }`, func(c customers.UID) string { return c.String() }},
-	"Query.customers.filter.namePrefix":      {`{ customers(filter: {namePrefix: "%s"}) { totalCount nodes { ALL(Customer) } } }`, func(c customers.UID) string { return "alpha legalname " + c.String() }},
-	"Query.customers.filter.shortName":       {`{ customers(filter: {shortName: "%s"}) { totalCount nodes { ALL(Customer) } } }`, func(c customers.UID) string { return "short-" + c.String() }},
-	"Query.customers.filter.customerId":      {`{ customers(filter: {customerId: "%s"}) { totalCount nodes { ALL(Customer) } } }`, func(c customers.UID) string { return "cif-" + c.String() }},
-	"Query.customers.filter.taxId":           {`{ customers(filter: {taxId: "%s"}) { totalCount nodes { ALL(Customer) } } }`, func(c customers.UID) string { return "99" + c.String() }},
-	"Query.customers.filter.lei":             {`{ customers(filter: {lei: "%s"}) { totalCount nodes { ALL(Customer) } } }`, func(c customers.UID) string { return "LEI" + c.String() }},
-	"Query.customers.filter.parent":          {`{ customers(filter: {parent: "%s"}) { totalCount nodes { ALL(Customer) } } }`, func(c customers.UID) string { return parentOf(c).String() }},
-	"Customer.accounts.filter.number":        {`{ customers(first: 8) { nodes { accounts(first: 3, filter: {number: "%s"}) { totalCount nodes { ALL(Account) } } } } }`, func(c customers.UID) string { return numberOf(c, 0) }},
-	"Customer.accounts.filter.costCenter":    {`{ customers(first: 8) { nodes { accounts(first: 3, filter: {costCenter: "%s"}) { totalCount nodes { ALL(Account) } } } } }`, func(c customers.UID) string { return "Alpha CostCenter " + accountOf(c, 0).String() }},
-	"Customer.contacts.filter.name":          {`{ customers(first: 8) { nodes { contacts(first: 3, filter: {name: "%s"}) { totalCount nodes { ALL(Contact) } } } } }`, func(c customers.UID) string { return "alpha name " + contactOf(c, 0).String() }},
-	"Customer.contacts.filter.accountNumber": {`{ customers(first: 8) { nodes { contacts(first: 3, filter: {accountNumber: "%s"}) { totalCount nodes { ALL(Contact) } } } } }`, func(c customers.UID) string { return "55" + numberOf(c, 0) }},
-	"Customer.users.filter.loginId":          {`{ customers(first: 8) { nodes { users(first: 3, filter: {loginId: "%s"}) { totalCount nodes { ALL(User) } } } } }`, func(c customers.UID) string { return fmt.Sprint("Alpha LoginID ", signatoryOf(c, 0)) }},
-	"Customer.users.filter.firstName":        {`{ customers(first: 8) { nodes { users(first: 3, filter: {firstName: "%s"}) { totalCount nodes { ALL(User) } } } } }`, func(c customers.UID) string { return fmt.Sprint("Alpha FirstName ", signatoryOf(c, 0)) }},
-	"Customer.users.filter.lastName":         {`{ customers(first: 8) { nodes { users(first: 3, filter: {lastName: "%s"}) { totalCount nodes { ALL(User) } } } } }`, func(c customers.UID) string { return fmt.Sprint("Alpha LastName ", signatoryOf(c, 0)) }},
-	"Customer.users.filter.email":            {`{ customers(first: 8) { nodes { users(first: 3, filter: {email: "%s"}) { totalCount nodes { ALL(User) } } } } }`, func(c customers.UID) string { return fmt.Sprint("Alpha EmailAddress ", signatoryOf(c, 0)) }},
-	"Customer.users.filter.phoneNumber":      {`{ customers(first: 8) { nodes { users(first: 3, filter: {phoneNumber: "%s"}) { totalCount nodes { ALL(User) } } } } }`, func(c customers.UID) string { return fmt.Sprint("+1 614-", signatoryOf(c, 0)) }},
-	"Customer.roles.filter.name":             {`{ customers(first: 8) { nodes { roles(first: 3, filter: {name: "%s"}) { totalCount nodes { ALL(Role) } } } } }`, func(c customers.UID) string { return fmt.Sprint("alpha name ", signatoryOf(c, 0)) }},
+var lookups = map[string]lookup{
+	"Query.audit.filter.customer": {
+		`{ audit(filter: {customer: "%s"}) { totalCount nodes { ALL(AuditEntry) } } }`, customers.UID.String,
+	},
+	"Query.audit.filter.object": {
+		`{ audit(filter: {object: "%s"}) { totalCount nodes { ALL(AuditEntry) } } }`,
+		func(customers.UID) string { return "signatory" },
+	},
+	"Query.audit.filter.objectUid": {
+		`{ audit(filter: {object: "signatory", objectUid: "%s"}) { totalCount nodes { ALL(AuditEntry) } } }`,
+		func(c customers.UID) string { return signatoryOf(c, 0).String() },
+	},
+	"Query.audit.filter.action": {
+		`{ audit(filter: {action: "%s"}) { totalCount nodes { ALL(AuditEntry) } } }`,
+		func(c customers.UID) string { return "Alpha action " + c.String() },
+	},
+	"Query.audit.filter.client": {
+		`{ audit(filter: {client: "%s"}) { totalCount nodes { ALL(AuditEntry) } } }`,
+		func(c customers.UID) string { return "Alpha client " + c.String() },
+	},
+	"Query.audit.filter.loginId": {
+		`{ audit(filter: {loginId: "%s"}) { totalCount nodes { ALL(AuditEntry) } } }`,
+		func(c customers.UID) string { return "Alpha login " + c.String() },
+	},
+	"Query.approvals.filter.customer": {
+		`{ approvals(filter: {customer: "%s"}) { totalCount nodes { ALL(Approval) } } }`, customers.UID.String,
+	},
+	"Query.customer.by.uid": {
+		`{ customer(by: {uid: "%s"}) { ALL(Customer) } }`, customers.UID.String,
+	},
+	"Query.customer.by.accountNumber": {
+		`{ customer(by: {accountNumber: "%s"}) { ALL(Customer) } }`,
+		func(c customers.UID) string { return numberOf(c, 0) },
+	},
+	"Query.customer.by.customerId": {
+		`{ customer(by: {customerId: "%s"}) { ALL(Customer) } }`,
+		func(c customers.UID) string { return "cif-" + c.String() },
+	},
+	"Query.customer.by.shortName": {
+		`{ customer(by: {shortName: "%s"}) { ALL(Customer) } }`,
+		func(c customers.UID) string { return "short-" + c.String() },
+	},
+	"Query.account.by.uid": {
+		`{ account(by: {uid: "%s"}) { ALL(Account) customer { ALL(Customer) } } }`,
+		func(c customers.UID) string { return accountOf(c, 0).String() },
+	},
+	"Query.account.by.number": {
+		`{ account(by: {number: "%s"}) { ALL(Account) customer { ALL(Customer) } } }`,
+		func(c customers.UID) string { return numberOf(c, 0) },
+	},
+	"Query.customers.filter.text": {
+		`{ customers(filter: {text: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
+		func(c customers.UID) string { return c.String() },
+	},
+	"Query.customers.filter.namePrefix": {
+		`{ customers(filter: {namePrefix: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
+		func(c customers.UID) string { return "alpha legalname " + c.String() },
+	},
+	"Query.customers.filter.shortName": {
+		`{ customers(filter: {shortName: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
+		func(c customers.UID) string { return "short-" + c.String() },
+	},
+	"Query.customers.filter.customerId": {
+		`{ customers(filter: {customerId: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
+		func(c customers.UID) string { return "cif-" + c.String() },
+	},
+	"Query.customers.filter.taxId": {
+		`{ customers(filter: {taxId: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
+		func(c customers.UID) string { return "99" + c.String() },
+	},
+	"Query.customers.filter.lei": {
+		`{ customers(filter: {lei: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
+		func(c customers.UID) string { return "LEI" + c.String() },
+	},
+	"Query.customers.filter.parent": {
+		`{ customers(filter: {parent: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
+		func(c customers.UID) string { return parentOf(c).String() },
+	},
+	"Customer.accounts.filter.number": {
+		`{ customers(first: 8) { nodes { accounts(first: 3, filter: {number: "%s"}) { totalCount nodes { ALL(Account) } } } } }`, func(c customers.UID) string { return numberOf(c, 0) },
+	},
+	"Customer.accounts.filter.costCenter": {
+		`{ customers(first: 8) { nodes { accounts(first: 3, filter: {costCenter: "%s"}) { totalCount nodes { ALL(Account) } } } } }`, func(c customers.UID) string { return "Alpha CostCenter " + accountOf(c, 0).String() },
+	},
+	"Customer.contacts.filter.name": {
+		`{ customers(first: 8) { nodes { contacts(first: 3, filter: {name: "%s"}) { totalCount nodes { ALL(Contact) } } } } }`, func(c customers.UID) string { return "alpha name " + contactOf(c, 0).String() },
+	},
+	"Customer.contacts.filter.accountNumber": {
+		`{ customers(first: 8) { nodes { contacts(first: 3, filter: {accountNumber: "%s"}) { totalCount nodes { ALL(Contact) } } } } }`, func(c customers.UID) string { return "55" + numberOf(c, 0) },
+	},
+	"Customer.users.filter.loginId": {
+		`{ customers(first: 8) { nodes { users(first: 3, filter: {loginId: "%s"}) { totalCount nodes { ALL(User) } } } } }`, func(c customers.UID) string { return fmt.Sprint("Alpha LoginID ", signatoryOf(c, 0)) },
+	},
+	"Customer.users.filter.firstName": {
+		`{ customers(first: 8) { nodes { users(first: 3, filter: {firstName: "%s"}) { totalCount nodes { ALL(User) } } } } }`, func(c customers.UID) string { return fmt.Sprint("Alpha FirstName ", signatoryOf(c, 0)) },
+	},
+	"Customer.users.filter.lastName": {
+		`{ customers(first: 8) { nodes { users(first: 3, filter: {lastName: "%s"}) { totalCount nodes { ALL(User) } } } } }`, func(c customers.UID) string { return fmt.Sprint("Alpha LastName ", signatoryOf(c, 0)) },
+	},
+	"Customer.users.filter.email": {
+		`{ customers(first: 8) { nodes { users(first: 3, filter: {email: "%s"}) { totalCount nodes { ALL(User) } } } } }`, func(c customers.UID) string { return fmt.Sprint("Alpha EmailAddress ", signatoryOf(c, 0)) },
+	},
+	"Customer.users.filter.phoneNumber": {
+		`{ customers(first: 8) { nodes { users(first: 3, filter: {phoneNumber: "%s"}) { totalCount nodes { ALL(User) } } } } }`, func(c customers.UID) string { return fmt.Sprint("+1 614-", signatoryOf(c, 0)) },
+	},
+	"Customer.roles.filter.name": {
+		`{ customers(first: 8) { nodes { roles(first: 3, filter: {name: "%s"}) { totalCount nodes { ALL(Role) } } } } }`, func(c customers.UID) string { return fmt.Sprint("alpha name ", signatoryOf(c, 0)) },
+	},
 }
 
 // narrowing are arguments that find nothing by themselves.
@@ -91,7 +159,9 @@ var narrowing = map[string]bool{"first": true, "after": true, "last": true, "bef
 
 // parentOf is the parent of the customers that the matrix asks for.
 func parentOf(c customers.UID) customers.UID {
-	return map[customers.UID]customers.UID{star: partner, otherStar: otherPartner, onlyThere: onlyThere, absent: absent}[c]
+	return map[customers.UID]customers.UID{
+		star: partner, otherStar: otherPartner, onlyThere: onlyThere, absent: absent,
+	}[c]
 }
 
 func matrixDocument(document, value string) string {
@@ -114,7 +184,8 @@ func TestEveryArgumentThatFindsSomethingIsInTheMatrix(t *testing.T) {
 			}
 			return
 		}
-		if name := typ.Name(); name != "String" && name != "ID" && name != "UID" || narrowing[place[strings.LastIndex(place, ".")+1:]] {
+		if name := typ.Name(); name != "String" && name != "ID" && name != "UID" ||
+			narrowing[place[strings.LastIndex(place, ".")+1:]] {
 			return
 		}
 		for known := range lookups {
@@ -153,16 +224,32 @@ func principals(ours, other *bank) []principal {
 		{"reader", &reader, ours, map[customers.UID]bool{star: true, otherStar: true}},
 		{"partner", ours.partner(), ours, map[customers.UID]bool{star: true}},
 		{"other partner", &otherPartners, ours, map[customers.UID]bool{otherStar: true}},
-		{"other bank's staff", other.staff(), other, map[customers.UID]bool{star: true, otherStar: true, onlyThere: true}},
+		{
+			"other bank's staff", other.staff(), other,
+			map[customers.UID]bool{star: true, otherStar: true, onlyThere: true},
+		},
 		{"other bank's partner", other.partner(), other, map[customers.UID]bool{star: true, onlyThere: true}},
 		{"somebody of a customer", ours.somebodyOf(star), ours, map[customers.UID]bool{star: true}},
-		{"somebody of another's customer", ours.somebodyOf(otherStar), ours, map[customers.UID]bool{otherStar: true}},
-		{"somebody of the other bank's customer", other.somebodyOf(star), other, map[customers.UID]bool{star: true}},
+		{
+			"somebody of another's customer", ours.somebodyOf(otherStar), ours,
+			map[customers.UID]bool{otherStar: true},
+		},
+		{
+			"somebody of the other bank's customer", other.somebodyOf(star), other,
+			map[customers.UID]bool{star: true},
+		},
 		{"nobody", nil, ours, nil},
 	}
 	for _, p := range access.All {
-		all = append(all, principal{"staff without " + string(p), without(ours.staff(), p), ours, map[customers.UID]bool{star: true, otherStar: true}})
-		all = append(all, principal{"partner without " + string(p), without(ours.partner(), p), ours, map[customers.UID]bool{star: true}})
+		all = append(all,
+			principal{
+				"staff without " + string(p), without(ours.staff(), p), ours,
+				map[customers.UID]bool{star: true, otherStar: true},
+			})
+		all = append(all,
+			principal{
+				"partner without " + string(p), without(ours.partner(), p), ours, map[customers.UID]bool{star: true},
+			})
 	}
 	none := *ours.staff()
 	none.Permissions = nil
@@ -190,10 +277,12 @@ func TestNobodySeesAnotherBankOrAnotherPartner(t *testing.T) {
 						t.Errorf("%s sees another bank's %d: %.1000s", p.name, c, got.body)
 					}
 					if !p.sees[c] && got.body != nothing.body {
-						t.Errorf("%s can tell %d from one that does not exist: %.1000s\n%.1000s", p.name, c, got.body, nothing.body)
+						t.Errorf("%s can tell %d from one that does not exist: %.1000s\n%.1000s", p.name, c, got.body,
+							nothing.body)
 					}
 					// Texts of our bank find nothing in the other, though its rows have the same numbers.
-					seen := p.sees[c] && len(p.caller.Permissions) == len(access.All) && (p.bank != other || !strings.Contains(strings.ToLower(lookup.value(c)), "alpha"))
+					seen := p.sees[c] && len(p.caller.Permissions) == len(access.All) &&
+						(p.bank != other || !strings.Contains(strings.ToLower(lookup.value(c)), "alpha"))
 					if seen && !strings.Contains(got.body, p.bank.mark) {
 						t.Errorf("%s does not see %d: %.1000s", p.name, c, got.body)
 					}
@@ -207,9 +296,13 @@ func TestNobodySeesAnotherBankOrAnotherPartner(t *testing.T) {
 func TestAPartnersListsHoldItsOwnOnly(t *testing.T) {
 	t.Parallel()
 	ours, _ := twins(t)
-	got := ours.ask(t, ours.partner(), `{ customers(orderBy: NAME) { totalCount nodes { uid parent { uid } accounts { nodes { uid } } } }
+	got := ours.ask(t, ours.partner(),
+		`{ customers(orderBy: NAME) { totalCount nodes { uid parent { uid } accounts { nodes { uid } } } }
 		filtered: customers(filter: {status: ACTIVE}) { totalCount nodes { uid } } }`).fine(t)
-	if uids := []any{got.at("customers", "nodes", 0, "uid"), got.at("customers", "nodes", 1, "uid"), got.at("customers", "nodes", 2)}; !reflect.DeepEqual(uids, []any{partner.String(), star.String(), nil}) {
+	if uids := []any{
+		got.at("customers", "nodes", 0, "uid"), got.at("customers", "nodes", 1, "uid"),
+		got.at("customers", "nodes", 2),
+	}; !reflect.DeepEqual(uids, []any{partner.String(), star.String(), nil}) {
 		t.Errorf("%s", got.body)
 	}
 	if got.at("customers", "totalCount") != 2.0 || got.at("filtered", "totalCount") != 2.0 {
@@ -219,7 +312,8 @@ func TestAPartnersListsHoldItsOwnOnly(t *testing.T) {
 		t.Errorf("the partner sees its bank: %s", got.body)
 	}
 	for _, name := range []string{"short-" + otherStar.String(), "short-" + theBank.String()} {
-		if got := ours.ask(t, ours.partner(), `query($n: String!) { customer(by: {shortName: $n}) { uid } }`, "n", name).fine(t); got.at("customer") != nil {
+		if got := ours.ask(t, ours.partner(), `query($n: String!) { customer(by: {shortName: $n}) { uid } }`, "n",
+			name).fine(t); got.at("customer") != nil {
 			t.Errorf("%s", got.body)
 		}
 	}
@@ -229,13 +323,17 @@ func TestAPartnersListsHoldItsOwnOnly(t *testing.T) {
 func TestTheListsOfSomebodyOfACustomerHoldThatCustomerAlone(t *testing.T) {
 	t.Parallel()
 	ours, _ := twins(t)
-	got := ours.ask(t, ours.somebodyOf(star), `{ viewer { reach } customers { totalCount nodes { uid parent { uid } accounts { nodes { uid } } } }
-		filtered: customers(filter: {status: ACTIVE}) { totalCount } others: customers(filter: {shortName: "short-`+otherStar.String()+`"}) { totalCount nodes { uid } } }`).fine(t)
-	if got.at("viewer", "reach") != "CUSTOMER" || got.at("customers", "nodes", 0, "uid") != star.String() || got.at("customers", "nodes", 1) != nil ||
+	got := ours.ask(t, ours.somebodyOf(star),
+		`{ viewer { reach } customers { totalCount nodes { uid parent { uid } accounts { nodes { uid } } } }
+		filtered: customers(filter: {status: ACTIVE}) { totalCount } others: customers(filter: {shortName: "short-`+
+			otherStar.String()+`"}) { totalCount nodes { uid } } }`).fine(t)
+	if got.at("viewer", "reach") != "CUSTOMER" || got.at("customers", "nodes", 0, "uid") != star.String() ||
+		got.at("customers", "nodes", 1) != nil ||
 		got.at("customers", "nodes", 0, "accounts", "nodes", 0) == nil {
 		t.Errorf("%s", got.body)
 	}
-	if got.at("customers", "totalCount") != 1.0 || got.at("filtered", "totalCount") != 1.0 || got.at("others", "totalCount") != 0.0 {
+	if got.at("customers", "totalCount") != 1.0 || got.at("filtered", "totalCount") != 1.0 ||
+		got.at("others", "totalCount") != 0.0 {
 		t.Errorf("%s", got.body)
 	}
 	if got.at("customers", "nodes", 0, "parent") != nil { // whoever it belongs to is not its to see
@@ -243,24 +341,15 @@ func TestTheListsOfSomebodyOfACustomerHoldThatCustomerAlone(t *testing.T) {
 	}
 }
 
-// needs is the permission of each field that has one. Fields that are missing here need none of their own.
+// needs is the permission of each field that has one, beside those that declare adds. Fields that are missing
+// need none of their own.
 var needs = map[string]access.Permission{
-	"Query.customer": access.ViewCustomers, "Query.customers": access.ViewCustomers, "Query.account": access.ViewAccounts,
-	"Query.node:Customer": access.ViewCustomers, "Query.node:Account": access.ViewAccounts,
-	"Query.node:Contact": access.ViewContacts, "Query.node:Signatory": access.ViewSignatories,
-	"Query.nodes:Customer": access.ViewCustomers, "Query.nodes:Account": access.ViewAccounts,
-	"Query.nodes:Contact": access.ViewContacts, "Query.nodes:Signatory": access.ViewSignatories,
-	"Query.node:User": access.ViewUsers, "Query.node:Role": access.ViewUsers, "Query.nodes:User": access.ViewUsers, "Query.nodes:Role": access.ViewUsers,
-	"Customer.users": access.ViewUsers, "Customer.roles": access.ViewUsers, "User.roles": access.ViewUsers, "User.limits": access.ViewUsers,
-	"User.customer": access.ViewCustomers, "Role.customer": access.ViewCustomers,
-	"Query.approvals": access.ViewCustomers, "Query.node:Approval": access.ViewCustomers, "Query.nodes:Approval": access.ViewCustomers,
-	"Approval.customer": access.ViewCustomers, "AuditEntry.customer": access.ViewCustomers,
-	"Query.audit": access.ViewAudit, "Query.node:AuditEntry": access.ViewAudit, "Query.nodes:AuditEntry": access.ViewAudit,
-	"Customer.history": access.ViewAudit, "Account.history": access.ViewAudit, "Contact.history": access.ViewAudit, "Signatory.history": access.ViewAudit, "User.history": access.ViewAudit, "Role.history": access.ViewAudit,
-	"Customer.accounts": access.ViewAccounts, "Customer.contacts": access.ViewContacts, "Customer.signatories": access.ViewSignatories,
-	"Customer.parent": access.ViewCustomers, "Customer.limits": access.ViewCustomers, "Customer.fees": access.ViewCustomers,
-	"Account.sweeps":   access.ViewAccounts,
-	"Account.customer": access.ViewCustomers, "Contact.customer": access.ViewCustomers, "Signatory.customer": access.ViewCustomers,
+	"Query.customer": access.ViewCustomers, "Query.customers": access.ViewCustomers,
+	"Query.account":   access.ViewAccounts,
+	"Query.approvals": access.ViewCustomers, "Query.audit": access.ViewAudit,
+	"User.roles": access.ViewUsers, "User.limits": access.ViewUsers, "Account.sweeps": access.ViewAccounts,
+	"Customer.parent": access.ViewCustomers, "Customer.limits": access.ViewCustomers,
+	"Customer.fees": access.ViewCustomers,
 }
 
 // Take one permission away at a time: exactly the fields that need it are null, with an error of their own,
@@ -277,7 +366,8 @@ func TestAMissingPermissionHidesItsFieldsAndNothingElse(t *testing.T) {
 				got := b.ask(t, caller, document)
 				var hidden []string
 				for _, e := range got.errors {
-					if e.Extensions.Kind != "DENIED" || e.Extensions.Code != "API901" || e.Extensions.RequestID != requestID {
+					if e.Extensions.Kind != "DENIED" || e.Extensions.Code != "API901" ||
+						e.Extensions.RequestID != requestID {
 						t.Errorf("%+v", e)
 					}
 					hidden = append(hidden, fmt.Sprint(e.Path))
@@ -303,7 +393,8 @@ func TestAMissingPermissionHidesItsFieldsAndNothingElse(t *testing.T) {
 func placesOf() map[string]string {
 	documents := map[string]string{}
 	for name, lookup := range lookups {
-		if strings.HasPrefix(name, "Query.node") || name == "Query.customer.by.uid" || strings.HasPrefix(name, "Query.account") || name == "Query.customers.filter.parent" {
+		if strings.HasPrefix(name, "Query.node") || name == "Query.customer.by.uid" ||
+			strings.HasPrefix(name, "Query.account") || name == "Query.customers.filter.parent" {
 			document := matrixDocument(lookup.document, lookup.value(star))
 			documents[name] = "{ viewer { tenant }" + strings.TrimPrefix(document, "{")
 		}
@@ -383,7 +474,8 @@ func TestEveryRelationDeclaresItsPermission(t *testing.T) {
 		}
 		for _, field := range fieldsOf(def) {
 			of := schema.Types[field.Type.Name()]
-			related := strings.HasSuffix(of.Name, "Connection") || contains(of.Interfaces, "Node") || of.Name == "Node" || of.Name == "Limit" || of.Name == "FeeTier"
+			related := strings.HasSuffix(of.Name, "Connection") || contains(of.Interfaces, "Node") ||
+				of.Name == "Node" || of.Name == "Limit" || of.Name == "FeeTier"
 			if !related {
 				continue
 			}

@@ -20,22 +20,19 @@ import (
 	"bankgraph/db/dbtest"
 )
 
-// mutations are all of them: what each is given about a customer or what hangs below it, which permission it needs,
-// and what its payload is asked for. %K is the place of an idempotency key.
-var mutations = map[string]struct {
+// tried is how a mutation is tried.
+type tried struct {
 	needs access.Permission
 	input func(customers.UID) string
 	asks  string
-}{
-	"addSignatory": {access.ManageCustomers, func(c customers.UID) string {
-		return fmt.Sprintf(`customer: "%s", fullName: "Ada Byron", emailAddress: "ada@mail.example", phoneNumber: "+16145550123", approvalLimit: "12.50"`, c)
-	}, `signatory { id fullName approvalLimit status version customer { uid } } approval { uid }`},
-	"changeSignatory": {access.ManageCustomers, func(c customers.UID) string {
-		return fmt.Sprintf(`uid: "%s", title: "CFO", approvalLimit: null`, signatoryOf(c, 0))
-	}, `signatory { uid title approvalLimit fullName version } approval { uid }`},
-	"removeSignatory": {access.ManageCustomers, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, signatoryOf(c, 1)) }, `uid approval { uid }`},
+}
+
+// mutations are all of them: what each is given about a customer or what hangs below it, which permission it
+// needs, and what its payload is asked for. %K is the place of an idempotency key.
+var mutations = map[string]tried{
 	"addContact": {access.ManageContacts, func(c customers.UID) string {
-		return fmt.Sprintf(`customer: "%s", externalReferenceId: "crm-1", templateName: "Lumen1", name: "Lumen Optik GmbH", emailAddress: "post@lumen.example", phoneNumber: "030 901820",
+		return fmt.Sprintf(
+			`customer: "%s", externalReferenceId: "crm-1", templateName: "Lumen1", name: "Lumen Optik GmbH", emailAddress: "post@lumen.example", phoneNumber: "030 901820",
 			address: {line1: "Hauptstr. 3", line2: "Hof 2", city: "Berlin", state: "BE", postalCode: "10115", countryCode: "DEU", country: "Germany"},
 			bank: {country: "Germany", accountNumber: "DE89 3704 0044 0532 0130 00", accountCurrency: "EUR", accountType: "Deposit", accountSubType: "Savings", name: "Rhein Bank", nationalCode: "37040044", swiftCode: "RHNUDEF0"},
 			intermediaryBank: {country: "US", name: "Middle Bank", nationalCode: "611090001", swiftCode: "MIDLUS33", coverMessageRequired: true, address: {line1: "1 Wall St", city: "New York", postalCode: "10005", countryCode: "US"}, addressLine3: "Desk 3"},
@@ -43,10 +40,12 @@ var mutations = map[string]struct {
 	}, `contact { id name status version bank { country accountNumber { masked } accountSubType } address { countryCode } phoneNumber
 		intermediaryBank { country addressLine3 coverMessageRequired } regulatoryReporting { key value } customer { uid } } approval { uid }`},
 	"changeContact": {access.ManageContacts, func(c customers.UID) string {
-		return fmt.Sprintf(`uid: "%s", emailAddress: null, bank: {accountType: "Deposit", accountSubType: "Savings", nationalCode: null, swiftCode: "RHNUDEF0"}`, contactOf(c, 0))
+		return fmt.Sprintf(
+			`uid: "%s", emailAddress: null, bank: {accountType: "Deposit", accountSubType: "Savings", nationalCode: null, swiftCode: "RHNUDEF0"}`, contactOf(c, 0))
 	}, `contact { uid emailAddress bank { accountSubType nationalCode swiftCode } version } approval { uid }`},
 	"createCustomer": {access.ManageCustomers, func(c customers.UID) string {
-		return fmt.Sprintf(`externalReferenceId: "crm-2", legalName: "Lakeside Bakery LLC", shortName: "lakeside", type: CORPORATE, taxId: "12-3456789", language: "English",
+		return fmt.Sprintf(
+			`externalReferenceId: "crm-2", legalName: "Lakeside Bakery LLC", shortName: "lakeside", type: CORPORATE, taxId: "12-3456789", language: "English",
 			legalAddress: {line1: "1 Lake Rd", line2: "Back", city: "Erie", state: "PA", postalCode: "16501", countryCode: "USA"}, mailAddressSameAsLegal: false,
 			costCenter: "CC1", relationshipManager: "MJones", originatingOfficer: "mjones", customerId: "L-1", achCompanyId: "1123456780", lei: "DEMO00BNKG0000000127",
 			swiftCode: "MUSTDEFF", emailAddress: "office@lakeside.example", phoneNumber: "614 555 0123", faxNumber: "x", website: "lakeside.example", logoUrl: "https://lakeside.example/l.png",
@@ -56,40 +55,59 @@ var mutations = map[string]struct {
 	}, `customer { id shortName status version taxId { masked } legalAddress { countryCode country } mailingAddress { line1 country } relationshipManager phoneNumber secCodes
 		parent { uid } profile { creditClient achNonPrefundLimit detailsOfCharge } access { firstApproverLimit secondApproverLimit numberOfApprovers } additionalAttributes { name value } } approval { uid }`},
 	"openAccount": {access.ManageAccounts, func(c customers.UID) string {
-		return fmt.Sprintf(`customer: "%s", name: "Petty Cash", number: "4000%d", type: DEPOSIT, subType: CHECKING, systemOfRecord: INTERNAL_CORE,
+		return fmt.Sprintf(
+			`customer: "%s", name: "Petty Cash", number: "4000%d", type: DEPOSIT, subType: CHECKING, systemOfRecord: INTERNAL_CORE,
 			currency: "USD", countryCode: "USA", bankId: "021000021", masterGl: "201000", note: "for the new branch",
 			features: {wires: true, domesticWires: true, ach: true, achCompanyId: "77", secCodes: ["PPD"], underwritten: true, debitExposureLimit: "12.50", fedNow: true},
 			externalAccount: {provider: "linkhub", token: "secret"}, additionalAttributes: [{name: "Desk", value: "7"}]`, c, c)
 	}, `account { id number { masked } status reason balances { available } features { achCompanyId defaultOffset debitExposureLimit fedNow rfpReceive }
 		externalAccount { provider } additionalAttributes { name value } sweeps { direction } version customer { uid } } approval { uid }`},
 	"changeAccount": {access.ManageAccounts, func(c customers.UID) string {
-		return fmt.Sprintf(`uid: "%s", name: "Petty Cash", costCenter: null, features: {wires: false, feeAccount: null}`, accountOf(c, 0))
+		return fmt.Sprintf(
+			`uid: "%s", name: "Petty Cash", costCenter: null, features: {wires: false, feeAccount: null}`,
+			accountOf(c, 0))
 	}, `account { uid name costCenter features { wires domesticWires callbacks feeAccount } version } approval { uid }`},
 	"closeAccount": {access.ManageAccounts, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s", reason: "paid back"`, accountOf(c, 1))
 	}, `account { uid status reason version } approval { uid }`},
-	"activateAccount": {access.ManageAccounts, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, accountOf(c, 2)) }, `account { uid status } approval { uid }`},
-	"deleteAccount":   {access.ManageAccounts, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, accountOf(c, 1)) }, `uid approval { uid }`},
+	"activateAccount": {
+		access.ManageAccounts, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, accountOf(c, 2)) },
+		`account { uid status } approval { uid }`,
+	},
+	"deleteAccount": {
+		access.ManageAccounts, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, accountOf(c, 1)) },
+		`uid approval { uid }`,
+	},
 	"setSweep": {access.ManageAccounts, func(c customers.UID) string {
-		return fmt.Sprintf(`account: "%s", direction: IN, balanceType: TARGET, targetBalance: "99.50", fromContact: "%s", fromMethod: ACH_DEBIT, frequency: MONTHLY, dayOfMonth: 31`,
+		return fmt.Sprintf(
+			`account: "%s", direction: IN, balanceType: TARGET, targetBalance: "99.50", fromContact: "%s", fromMethod: ACH_DEBIT, frequency: MONTHLY, dayOfMonth: 31`,
 			accountOf(c, 1), contactOf(c, 0))
 	}, `sweep { direction targetBalance fromContact fromMethod frequency dayOfMonth nextSweepDate version } approval { uid }`},
 	"changeSweep": {access.ManageAccounts, func(c customers.UID) string {
 		return fmt.Sprintf(`account: "%s", direction: BOTH, fromAmount: "0", frequency: DAILY`, accountOf(c, 0))
 	}, `sweep { direction fromAmount toContact frequency dayOfWeek version } approval { uid }`},
 	"removeSweep": {
-		access.ManageAccounts, func(c customers.UID) string { return fmt.Sprintf(`account: "%s", direction: BOTH`, accountOf(c, 0)) },
+		access.ManageAccounts,
+		func(c customers.UID) string { return fmt.Sprintf(`account: "%s", direction: BOTH`, accountOf(c, 0)) },
 		`account direction approval { uid }`,
 	},
 	"createUser": {access.ManageUsers, func(c customers.UID) string {
-		return fmt.Sprintf(`customer: "%s", loginId: "ada.byron", firstName: "Ada", lastName: "Byron", email: "ada@mail.example", mobile: "+1 614 555 0123", department: "Treasury",
+		return fmt.Sprintf(
+			`customer: "%s", loginId: "ada.byron", firstName: "Ada", lastName: "Byron", email: "ada@mail.example", mobile: "+1 614 555 0123", department: "Treasury",
 			roleNames: ["%s"], applicationLimits: [{name: "payments", limits: [{name: "Daily_Payment_Limits", value: "12.50"}]}]`, c, nameOf(c))
 	}, `user { id name status version roles { name } applicationLimits { name limits { name value currency } } customer { uid } } approval { uid }`},
 	"changeUser": {access.ManageUsers, func(c customers.UID) string {
-		return fmt.Sprintf(`uid: "%s", department: "Audit", phoneNumber: null, firstName: "Ada", roleNames: null`, userOf(c, 0))
+		return fmt.Sprintf(`uid: "%s", department: "Audit", phoneNumber: null, firstName: "Ada", roleNames: null`,
+			userOf(c, 0))
 	}, `user { uid department phoneNumber name version } approval { uid }`},
-	"suspendUser":  {access.SuspendUsers, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, userOf(c, 1)) }, `user { status version } approval { uid }`},
-	"activateUser": {access.ActivateUsers, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, userOf(c, 2)) }, `user { status version } approval { uid }`},
+	"suspendUser": {
+		access.SuspendUsers, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, userOf(c, 1)) },
+		`user { status version } approval { uid }`,
+	},
+	"activateUser": {
+		access.ActivateUsers, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, userOf(c, 2)) },
+		`user { status version } approval { uid }`,
+	},
 	"linkSubject": {access.ManageUsers, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s", issuer: "https://login.example", subject: "7f1c"`, userOf(c, 0))
 	}, `user { uid version } approval { uid }`},
@@ -97,33 +115,44 @@ var mutations = map[string]struct {
 		return fmt.Sprintf(`uid: "%s", issuer: "https://login.example"`, userOf(c, 1))
 	}, `user { uid version } approval { uid }`},
 	"createRole": {access.ManageRoles, func(c customers.UID) string {
-		return fmt.Sprintf(`customer: "%s", name: "Clerk", description: "Pays", applications: [{name: "Payments", entitlements: ["Initiate_Payments"], limits: [{name: "Daily_Payment_Limits", value: "12.50"}]}]`, c)
+		return fmt.Sprintf(
+			`customer: "%s", name: "Clerk", description: "Pays", applications: [{name: "Payments", entitlements: ["Initiate_Payments"], limits: [{name: "Daily_Payment_Limits", value: "12.50"}]}]`, c)
 	}, `role { id name type owner status version applications { name entitlements limits { name value } } customer { uid } } approval { uid }`},
 	"changeRole": {access.ManageRoles, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s", name: "Renamed", applications: null`, roleOf(c, 1))
 	}, `role { name version } approval { uid }`},
 	"changeCustomer": {access.ManageCustomers, func(c customers.UID) string {
-		return fmt.Sprintf(`uid: "%s", legalName: "Star Ltd", type: CORPORATE, taxId: "98-7654321", note: null, legalAddress: {line2: null, countryCode: "CA"}, mailAddressSameAsLegal: true,
+		return fmt.Sprintf(
+			`uid: "%s", legalName: "Star Ltd", type: CORPORATE, taxId: "98-7654321", note: null, legalAddress: {line2: null, countryCode: "CA"}, mailAddressSameAsLegal: true,
 			relationshipManager: "mjones", externalReferenceId: null, emailAddress: null, profile: {sso: false, fxPricingTier: null}, access: {firstApproverLimit: "0.01"}, secCodes: [], additionalAttributes: []`, c)
 	}, `customer { uid legalName taxId { masked } note legalAddress { line1 line2 countryCode country } relationshipManager originatingOfficer profile { sso fxPricingTier } access { firstApproverLimit } secCodes additionalAttributes { name } version } approval { uid }`},
-	"suspendCustomer":  {access.ManageCustomers, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, c) }, `customer { uid status version } approval { uid }`},
-	"activateCustomer": {access.ManageCustomers, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, c) }, `customer { uid status version } approval { uid }`},
-	"approveChange":    {access.ManageCustomers, openApproval, `approval { status checkerClient }`},
-	"refuseChange":     {access.ManageCustomers, openApproval, `approval { status decisionReason }`},
+	"suspendCustomer": {
+		access.ManageCustomers, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, c) },
+		`customer { uid status version } approval { uid }`,
+	},
+	"activateCustomer": {
+		access.ManageCustomers, func(c customers.UID) string { return fmt.Sprintf(`uid: "%s"`, c) },
+		`customer { uid status version } approval { uid }`,
+	},
+	"approveChange": {access.ManageCustomers, openApproval, `approval { status checkerClient }`},
+	"refuseChange":  {access.ManageCustomers, openApproval, `approval { status decisionReason }`},
 	"addFeeTier": {access.ManageCustomers, func(c customers.UID) string {
-		return fmt.Sprintf(`customer: "%s", application: "payments", product: "Wires", name: "Flat", tier: "gold", accountNumber: "%s"`, c, numberOf(c, 1))
+		return fmt.Sprintf(
+			`customer: "%s", application: "payments", product: "Wires", name: "Flat", tier: "gold", accountNumber: "%s"`, c, numberOf(c, 1))
 	}, `feeTier { application product name tier status version accountNumber { masked } } approval { uid }`},
 	"changeFeeTier": {access.ManageCustomers, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%d", accountNumber: null`, int64(accountOf(c, 0))-1_000_000)
 	}, `feeTier { uid tier accountNumber { masked } version } approval { uid }`},
 	"changeLimits": {access.ManageCustomers, func(c customers.UID) string {
-		return fmt.Sprintf(`customer: "%s", limits: [{code: "ach_payment_limit_per_day", value: "60000.5"}, {code: "FEDWIRE_PAYMENT_LIMIT_PER_DAY", value: "3"}]`, activeOf(c))
+		return fmt.Sprintf(
+			`customer: "%s", limits: [{code: "ach_payment_limit_per_day", value: "60000.5"}, {code: "FEDWIRE_PAYMENT_LIMIT_PER_DAY", value: "3"}]`, activeOf(c))
 	}, `customer { uid limits(rail: ACH) { code current } } approval { uid }`},
 }
 
 // staffOnly are the mutations that a partner may not make of its own customers either.
 var staffOnly = map[string]bool{
-	"suspendCustomer": true, "activateCustomer": true, "changeLimits": true, // its own are those of the only active one here
+	// its own are those of the only active one here
+	"suspendCustomer": true, "activateCustomer": true, "changeLimits": true,
 	"approveChange": true, "refuseChange": true, // the bank has asked
 	"linkSubject": true, "unlinkSubject": true,
 }
@@ -167,15 +196,17 @@ func settled(t testing.TB) *bank {
 	b.exec(t, `UPDATE customers SET access_customer_dual_approval = false, access_bene_dual_approval = false, access_user_dual_approval = false,
 		access_fee_tier_for_approval = false WHERE tenant = ?`, b.tenant)
 	b.exec(t, `INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, gen_random_uuid(), ?, 'mjones', 'Active')`, b.tenant, theBank)
-	b.exec(t, `UPDATE users SET status = 'Locked' WHERE tenant = ? AND number % 100 = 3`, b.tenant)
-	b.exec(t, `UPDATE customers SET status = 'New' WHERE tenant = ? AND uid = ?`, b.tenant, star) // which can become anything
+	b.exec(t, `UPDATE users SET status = 'Locked' WHERE tenant = ? AND number % 100 = 3 AND login_id <> 'mjones'`, b.tenant)
+	// which can become anything
+	b.exec(t, `UPDATE customers SET status = 'New' WHERE tenant = ? AND uid = ?`, b.tenant, star)
 	b.exec(t, `INSERT INTO fee_catalogue (tenant, application, product, fee_name, fee_tier, price, currency)
 		SELECT tenant, application, product, fee_name, fee_tier, 100, 'USD' FROM fee_tiers WHERE tenant = ?0 UNION SELECT ?0, 'Payments', 'Wires', 'Flat', 'Gold', 250, 'USD'`, b.tenant)
 	b.exec(t, `INSERT INTO attributes (tenant, level, name, type) VALUES (?0, 'customer', 'Region', 'Text'), (?0, 'account', 'Desk', 'Text')`, b.tenant)
 	b.exec(t, `INSERT INTO issuers (tenant, url, audience, user_claims, subject_claim, algorithms) VALUES (?, 'https://login.example', 'api', '{sub}', 'sub', '{ES256}')`, b.tenant)
 	b.exec(t, `INSERT INTO subjects (tenant, url, audience, claim, subject, customer, user_uid)
 		SELECT tenant, 'https://login.example', 'api', 'sub', uid::text, customer, uid FROM users WHERE tenant = ? AND number % 100 = 2`, b.tenant)
-	b.exec(t, `INSERT INTO tenant_settings (tenant, people_decide) VALUES (?, false)`, b.tenant) // callers here are programs
+	// callers here are programs
+	b.exec(t, `INSERT INTO tenant_settings (tenant, people_decide) VALUES (?, false)`, b.tenant)
 	b.openApprovals(t)
 	// Of each customer's accounts the second can be closed and the third activated.
 	for _, statement := range []string{
@@ -224,7 +255,8 @@ func TestAMutationChangesNothingOfAnother(t *testing.T) {
 				}
 				for _, c := range foreign {
 					got := b.ask(t, caller, mutation(name, c, ""))
-					if len(got.errors) != 1 || got.errors[0].Message != nothing.errors[0].Message && got.errors[0].Extensions.Kind != "DENIED" {
+					if len(got.errors) != 1 ||
+						got.errors[0].Message != nothing.errors[0].Message && got.errors[0].Extensions.Kind != "DENIED" {
 						t.Errorf("%s about %d: %s, about nobody: %s", who, c, got.body, nothing.body)
 					}
 				}
@@ -239,7 +271,8 @@ func TestAMutationChangesNothingOfAnother(t *testing.T) {
 // recorded counts the audit entries of a decision.
 func (b *bank) recorded(t testing.TB, decision string) (n int) {
 	t.Helper()
-	if err := b.core.DB.NewRaw(`SELECT count(*) FROM audit_entries WHERE tenant = ? AND id < ? AND decision = ?`, b.tenant, auditOf(theBank)-7, decision).Scan(t.Context(), &n); err != nil {
+	if err := b.core.DB.NewRaw(`SELECT count(*) FROM audit_entries WHERE tenant = ? AND id < ? AND decision = ?`,
+		b.tenant, auditOf(theBank)-7, decision).Scan(t.Context(), &n); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -254,7 +287,9 @@ func TestAMutationNeedsItsPermission(t *testing.T) {
 				b := settled(t)
 				caller := without(b.staff(), lost)
 				got := b.ask(t, caller, mutation(name, star, ""))
-				denied := len(got.errors) > 0 && slices.ContainsFunc(got.errors, func(e shown) bool { return e.Extensions.Kind == "DENIED" && len(e.Path) == 1 })
+				denied := len(got.errors) > 0 &&
+					slices.ContainsFunc(got.errors,
+						func(e shown) bool { return e.Extensions.Kind == "DENIED" && len(e.Path) == 1 })
 				if denied == caller.May(m.needs) {
 					t.Errorf("without %s: %s", lost, got.body)
 				}
@@ -286,7 +321,10 @@ func TestARepeatedKeyHasOneEffectAndOneAnswer(t *testing.T) {
 			if n := b.recorded(t, "done") + b.recorded(t, "approved") + b.recorded(t, "refused"); n == 0 || n > 2 {
 				t.Errorf("%d entries", n)
 			}
-			again := b.ask(t, b.allowed(name), strings.Replace(mutation(name, star, "key"), "{ it:", "{ replayed: "+name+"(input: {"+mutations[name].input(star)+`, idempotencyKey: "key"}) { replayed } it:`, 1))
+			again := b.ask(t, b.allowed(name),
+				strings.Replace(mutation(name, star, "key"), "{ it:",
+					"{ replayed: "+name+"(input: {"+mutations[name].input(star)+`, idempotencyKey: "key"}) { replayed } it:`,
+					1))
 			if again.fine(t).at("replayed", "replayed") != true {
 				t.Errorf("%s", again.body)
 			}
@@ -298,10 +336,14 @@ func TestARequestInFlightIsToldFromAReusedKey(t *testing.T) {
 	t.Parallel()
 	b := settled(t)
 	ask := func(title string) answer {
-		return b.ask(t, b.partner(), fmt.Sprintf(`mutation { changeSignatory(input: {uid: "%s", title: "%s", idempotencyKey: "k"}) { approval { uid } } }`, signatoryOf(star, 0), title))
+		return b.ask(t, b.partner(),
+			fmt.Sprintf(
+				`mutation { changeSignatory(input: {uid: "%s", title: "%s", idempotencyKey: "k"}) { approval { uid } } }`,
+				signatoryOf(star, 0), title))
 	}
 	err := b.core.DB.InTx(t.Context(), int64(b.tenant), func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO idempotency_keys (tenant, client, operation, key, request) VALUES (?, 'partner', 'changeSignatory', 'k', '')`, b.tenant)
+		_, err := tx.ExecContext(ctx,
+			`INSERT INTO idempotency_keys (tenant, client, operation, key, request) VALUES (?, 'partner', 'changeSignatory', 'k', '')`, b.tenant)
 		if e := ask("CFO").one(t); e.Extensions.Code != "IDEMPOTENCY_IN_FLIGHT" {
 			t.Errorf("in flight: %+v", e)
 		}
@@ -319,7 +361,10 @@ func TestAnOlderVersionIsRefused(t *testing.T) {
 	t.Parallel()
 	b := settled(t)
 	change := func(version int) answer {
-		return b.ask(t, b.staff(), fmt.Sprintf(`mutation { changeSignatory(input: {uid: "%s", title: "V%d", version: 1}) { signatory { version } } }`, signatoryOf(star, 0), version))
+		return b.ask(t, b.staff(),
+			fmt.Sprintf(
+				`mutation { changeSignatory(input: {uid: "%s", title: "V%d", version: 1}) { signatory { version } } }`,
+				signatoryOf(star, 0), version))
 	}
 	if got := change(1).fine(t); got.at("changeSignatory", "signatory", "version") != 2.0 {
 		t.Errorf("%s", got.body)
@@ -340,7 +385,8 @@ func TestTwoPeopleMakeAChange(t *testing.T) {
 	if uid == "" || asked.at("it", "signatory", "title") == "CFO" {
 		t.Fatalf("%s", asked.body)
 	}
-	approve := fmt.Sprintf(`mutation { approveChange(input: {uid: %q}) { approval { status changes { field before after } } } }`, uid)
+	approve := fmt.Sprintf(
+		`mutation { approveChange(input: {uid: %q}) { approval { status changes { field before after } } } }`, uid)
 	if own := b.ask(t, b.staff(), approve); own.one(t).Extensions.Kind != "STATE" {
 		t.Errorf("the maker approves: %s", own.body)
 	}
@@ -351,23 +397,34 @@ func TestTwoPeopleMakeAChange(t *testing.T) {
 	}
 	second := *b.staff()
 	second.Client, second.User, second.LoginID = "second", uuid.New(), "ida.frost"
-	b.exec(t, `INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, ?, ?, ?, 'Active')`, b.tenant, second.User.String(), theBank, second.LoginID)
+	b.exec(t, `INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, ?, ?, ?, 'Active')`,
+		b.tenant, second.User.String(), theBank, second.LoginID)
 	done := b.ask(t, &second, approve).fine(t)
-	if done.at("approveChange", "approval", "status") != "APPROVED" || !strings.Contains(done.body, `{"field":"title","before":"Alpha Title`) {
+	if done.at("approveChange", "approval", "status") != "APPROVED" ||
+		!strings.Contains(done.body, `{"field":"title","before":"Alpha Title`) {
 		t.Errorf("%s", done.body)
 	}
-	now := b.ask(t, b.staff(), fmt.Sprintf(`{ node(id: "sig_%s") { ... on Signatory { title version } } approvals { totalCount } }`, signatoryOf(star, 0))).fine(t)
+	now := b.ask(t, b.staff(),
+		fmt.Sprintf(`{ node(id: "sig_%s") { ... on Signatory { title version } } approvals { totalCount } }`,
+			signatoryOf(star, 0))).fine(t)
 	if now.at("node", "title") != "CFO" || now.at("approvals", "totalCount") != 0.0 {
 		t.Errorf("%s", now.body)
 	}
-	history := b.ask(t, b.staff(), fmt.Sprintf(`{ node(id: "sig_%s") { ... on Signatory { history(first: 5, after: %q) { nodes { action decision client changes { field before after } } } } } }`,
-		signatoryOf(star, 0), page.Cursor{Order: "AuditEntry.uid", UID: int64(auditOf(theBank)) - 7}.String())).fine(t)
+	history := b.ask(t, b.staff(),
+		fmt.Sprintf(
+			`{ node(id: "sig_%s") { ... on Signatory { history(first: 5, after: %q) { nodes { action decision client changes { field before after } } } } } }`,
+			signatoryOf(star, 0), page.Cursor{Order: "AuditEntry.uid", UID: int64(auditOf(theBank)) - 7}.String())).
+		fine(t)
 	var told []string
 	for _, entry := range history.at("node", "history", "nodes").([]any) {
 		e := entry.(map[string]any)
 		told = append(told, fmt.Sprint(e["action"], " ", e["decision"], " ", e["client"]))
 	}
-	if !slices.Equal(told, []string{"changeSignatory APPROVED second", "changeSignatory DONE second", "changeSignatory PROPOSED staff"}) ||
+	if !slices.Equal(told,
+		[]string{
+			"changeSignatory APPROVED second", "changeSignatory DONE second",
+			"changeSignatory PROPOSED staff",
+		}) ||
 		!strings.Contains(history.body, `{"field":"title","before":"Alpha Title`) {
 		t.Errorf("the signatory's history: %s", history.body)
 	}
@@ -382,7 +439,8 @@ func TestAMutationSeesWhatItWroteThoughAReplicaLags(t *testing.T) {
 	b := ownBank(t, db.Options{ReadURL: dbtest.URL(t)}) // nothing has reached this replica yet
 	b.resolving = nil
 	got := b.ask(t, b.staff(), mutation("addSignatory", star, "")).fine(t)
-	if got.at("it", "signatory", "fullName") != "Ada Byron" || got.at("it", "signatory", "customer", "uid") != star.String() || got.at("it", "approval", "uid") == nil {
+	if got.at("it", "signatory", "fullName") != "Ada Byron" ||
+		got.at("it", "signatory", "customer", "uid") != star.String() || got.at("it", "approval", "uid") == nil {
 		t.Errorf("%s", got.body)
 	}
 }
@@ -393,14 +451,18 @@ func TestWhatIsReadOfAContactsReportIsTakenBack(t *testing.T) {
 	b := settled(t)
 	b.exec(t, `UPDATE tenants SET reporting_keys = reporting_keys || '{Purpose}' WHERE id = ?`, b.tenant)
 	change := func(value string) answer {
-		return b.ask(t, b.partner(), fmt.Sprintf(`mutation { changeContact(input: {uid: "%s", regulatoryReporting: [{key: "TAXID", value: "914820033"}, {key: "purpose", value: "%s"}]})
+		return b.ask(t, b.partner(),
+			fmt.Sprintf(
+				`mutation { changeContact(input: {uid: "%s", regulatoryReporting: [{key: "TAXID", value: "914820033"}, {key: "purpose", value: "%s"}]})
 			{ contact { regulatoryReporting { key value } } } }`, contactOf(star, 0), value))
 	}
 	shown := change("****1150").fine(t)
-	if got := fmt.Sprint(shown.at("changeContact", "contact", "regulatoryReporting")); got != "[map[key:TaxId value:****0033] map[key:Purpose value:****1150]]" {
+	if got := fmt.Sprint(shown.at("changeContact", "contact",
+		"regulatoryReporting")); got != "[map[key:TaxId value:****0033] map[key:Purpose value:****1150]]" {
 		t.Error(got)
 	}
-	if got := change("****77914820033"); len(got.errors) != 1 || got.errors[0].Extensions.Field != "regulatoryReporting[1].value" || strings.Contains(got.body, "9148") {
+	if got := change("****77914820033"); len(got.errors) != 1 ||
+		got.errors[0].Extensions.Field != "regulatoryReporting[1].value" || strings.Contains(got.body, "9148") {
 		t.Errorf("%s", got)
 	}
 }

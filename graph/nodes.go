@@ -9,16 +9,9 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"bankgraph/core/accounts"
-	"bankgraph/core/audit"
-	"bankgraph/core/changes"
-	"bankgraph/core/contacts"
-	"bankgraph/core/customers"
 	"bankgraph/core/fault"
-	"bankgraph/core/signatories"
 	"bankgraph/db"
 	"bankgraph/graph/model"
-	"bankgraph/graph/scalar"
 )
 
 // mostNodes is how many objects nodes reads at once.
@@ -37,7 +30,8 @@ func (o *operation) nodes(ctx context.Context, f graphql.CollectedField) ([]mode
 	}
 	for i, err := range errs {
 		if err != nil {
-			graphql.AddError(ctx, &gqlerror.Error{Err: err, Message: err.Error(), Path: ast.Path{ast.PathName(f.Alias), ast.PathIndex(i)}})
+			graphql.AddError(ctx,
+				&gqlerror.Error{Err: err, Message: err.Error(), Path: ast.Path{ast.PathName(f.Alias), ast.PathIndex(i)}})
 		}
 	}
 	return found, nil
@@ -69,20 +63,16 @@ func decodeIDs(value any) ([]string, error) {
 }
 
 // byID gives each id its object or its own error.
-func (o *operation) byID(ctx context.Context, f graphql.CollectedField, ids []string) ([]model.Node, []error, error) {
+func (o *operation) byID(
+	ctx context.Context, f graphql.CollectedField, ids []string,
+) ([]model.Node, []error, error) {
 	if len(ids) > mostNodes {
 		return nil, nil, fault.Field("node", "ids", fault.Max, "at most 100 ids")
 	}
 	b := o.batch()
-	readers := []reader{
-		nodesOf[customers.UID](o, scalar.CustomerPrefix, customerKind, o.core.Customers.FindMany),
-		nodesOf[accounts.UID](o, scalar.AccountPrefix, accountKind, o.core.Accounts.FindMany),
-		nodesOf[contacts.UID](o, scalar.ContactPrefix, contactKind, o.core.Contacts.FindMany),
-		nodesOf[signatories.UID](o, scalar.SignatoryPrefix, signatoryKind, o.core.Signatories.FindMany),
-		nodesOf[audit.ID](o, scalar.AuditPrefix, auditKind, o.core.Audit.FindMany),
-		nodesOf[changes.UID](o, scalar.ApprovalPrefix, approvalKind, o.core.Changes.FindMany),
-		nodesBy(o, scalar.UserPrefix, userKind, userOf, o.core.Users.FindMany),
-		nodesBy(o, scalar.RolePrefix, roleKind, roleOf, o.core.Roles.FindMany),
+	readers := make([]reader, len(kinds))
+	for i, k := range kinds {
+		readers[i] = k.reader(o)
 	}
 	var steps []step
 	for i := range readers {
@@ -109,41 +99,31 @@ type reader struct {
 	node   func(id string) (model.Node, error)
 }
 
-func nodesOf[K ~int64, T any](o *operation, prefix string, k *kind, many func(context.Context, *db.Batch, []K, db.Columns) *db.Many[K, T]) reader {
-	return nodesBy(o, prefix, k, func(text string) (K, error) {
-		uid, err := scalar.ParseUID(text)
-		return K(uid), err
-	}, many)
-}
-
-// nodesBy is nodesOf for keys that are no numbers.
-func nodesBy[K comparable, T any](o *operation, prefix string, k *kind, parse func(string) (K, error), many func(context.Context, *db.Batch, []K, db.Columns) *db.Many[K, T]) reader {
+func (k *kind[K, T]) reader(o *operation) reader {
 	var found *db.Many[K, T]
 	return reader{
-		prefix: prefix,
+		prefix: k.prefix,
 		queue: func(ctx context.Context, b *db.Batch, f graphql.CollectedField, ids []string) (next step) {
 			var keys []K
 			for _, id := range ids {
-				uid, err := parse(strings.TrimPrefix(id, prefix))
-				if err == nil && strings.HasPrefix(id, prefix) && !slices.Contains(keys, uid) {
-					keys = append(keys, uid)
+				key, err := k.parse(strings.TrimPrefix(id, k.prefix))
+				if err == nil && strings.HasPrefix(id, k.prefix) && !slices.Contains(keys, key) {
+					keys = append(keys, key)
 				}
 			}
 			if len(keys) > 0 {
-				found, next = find(ctx, o, b, k, keys, f.Selections, many)
+				found, next = k.queue(ctx, o, b, keys, f.Selections)
 			}
 			return next
 		},
 		node: func(id string) (model.Node, error) {
-			uid, malformed := parse(strings.TrimPrefix(id, prefix))
+			key, malformed := k.parse(strings.TrimPrefix(id, k.prefix))
 			if malformed == nil && found != nil {
-				row, err := oneOf(found, uid)
-				if err != nil {
-					return nil, err
-				}
+				row, err := oneOf(found, key)
 				if row != nil {
 					return row, nil
 				}
+				return nil, err
 			}
 			return nil, nil
 		},

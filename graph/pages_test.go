@@ -17,7 +17,10 @@ func tied(t *testing.T) *bank {
 	names := []string{"Beech", "beech", "BEECH", "Ash", "Élm", "Oak & <Sons>", "oak"}
 	rows := make([]customers.Customer, 17)
 	for i := range rows {
-		rows[i] = customers.Customer{UID: customers.UID(1002000 + i), LegalName: names[i%len(names)], Type: customers.Consumer, RelationshipType: customers.RelationCustomer}
+		rows[i] = customers.Customer{
+			UID: customers.UID(1002000 + i), LegalName: names[i%len(names)], Type: customers.Consumer,
+			RelationshipType: customers.RelationCustomer,
+		}
 	}
 	b.add(t, rows...)
 	return b
@@ -35,8 +38,9 @@ func pageOf(t *testing.T, got answer) (uids []string) {
 	for i := range edges {
 		uids = append(uids, got.at("customers", "edges", i, "node", "uid").(string))
 	}
-	if len(edges) > 0 && (got.at("customers", "pageInfo", "startCursor") != got.at("customers", "edges", 0, "cursor") ||
-		got.at("customers", "pageInfo", "endCursor") != got.at("customers", "edges", len(edges)-1, "cursor")) {
+	if len(edges) > 0 &&
+		(got.at("customers", "pageInfo", "startCursor") != got.at("customers", "edges", 0, "cursor") ||
+			got.at("customers", "pageInfo", "endCursor") != got.at("customers", "edges", len(edges)-1, "cursor")) {
 		t.Errorf("pageInfo names other cursors than the edges: %s", got.body)
 	}
 	if total := got.at("customers", "totalCount"); total != 23.0 {
@@ -61,7 +65,8 @@ func TestEveryRowIsOnOnePageForwardsAndBackwards(t *testing.T) {
 					if previous := got.at("customers", "pageInfo", "hasPreviousPage"); previous != (cursor != nil) {
 						t.Errorf("hasPreviousPage %v at %v", previous, cursor)
 					}
-					if cursor = got.at("customers", "pageInfo", "endCursor"); got.at("customers", "pageInfo", "hasNextPage") == false {
+					if cursor = got.at("customers", "pageInfo",
+						"endCursor"); got.at("customers", "pageInfo", "hasNextPage") == false {
 						break
 					}
 				}
@@ -75,7 +80,8 @@ func TestEveryRowIsOnOnePageForwardsAndBackwards(t *testing.T) {
 					if next := got.at("customers", "pageInfo", "hasNextPage"); next != (cursor != nil) {
 						t.Errorf("hasNextPage %v at %v", next, cursor)
 					}
-					if cursor = got.at("customers", "pageInfo", "startCursor"); got.at("customers", "pageInfo", "hasPreviousPage") == false {
+					if cursor = got.at("customers", "pageInfo",
+						"startCursor"); got.at("customers", "pageInfo", "hasPreviousPage") == false {
 						break
 					}
 				}
@@ -93,7 +99,8 @@ func TestListsUnderACustomerArePagedBothWays(t *testing.T) {
 	for _, relation := range []string{"accounts", "contacts", "signatories"} {
 		t.Run(relation, func(t *testing.T) {
 			t.Parallel()
-			document := fmt.Sprintf(`query($first: Int, $after: String, $last: Int, $before: String) { customer(by: {uid: "%d"}) {
+			document := fmt.Sprintf(
+				`query($first: Int, $after: String, $last: Int, $before: String) { customer(by: {uid: "%d"}) {
 				page: %s(first: $first, after: $after, last: $last, before: $before) { nodes { uid } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount } } }`, star, relation)
 			var read []string
 			var cursor any
@@ -101,11 +108,14 @@ func TestListsUnderACustomerArePagedBothWays(t *testing.T) {
 				got := b.ask(t, b.staff(), document, "first", 1, "after", cursor).fine(t)
 				read = append(read, got.at("customer", "page", "nodes", 0, "uid").(string))
 				cursor = got.at("customer", "page", "pageInfo", "endCursor")
-				if more := got.at("customer", "page", "pageInfo", "hasNextPage"); more != (len(read) < each) || got.at("customer", "page", "totalCount") != float64(each) {
+				if more := got.at("customer", "page", "pageInfo", "hasNextPage"); more != (len(read) < each) ||
+					got.at("customer", "page", "totalCount") != float64(each) {
 					t.Errorf("%d: %s", len(read), got.body)
 				}
 			}
-			if empty := b.ask(t, b.staff(), document, "first", 1, "after", cursor).fine(t); len(empty.at("customer", "page", "nodes").([]any)) != 0 || empty.at("customer", "page", "pageInfo", "endCursor") != nil {
+			if empty := b.ask(t, b.staff(), document, "first", 1, "after", cursor).
+				fine(t); len(empty.at("customer", "page", "nodes").([]any)) != 0 ||
+				empty.at("customer", "page", "pageInfo", "endCursor") != nil {
 				t.Errorf("%s", empty.body)
 			}
 			cursor = nil
@@ -124,13 +134,22 @@ func TestALongNameStillMakesACursor(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	b.add(t,
-		customers.Customer{UID: 1003000, LegalName: "!" + strings.Repeat("<&", 127), Type: customers.Consumer, RelationshipType: customers.RelationCustomer},
-		customers.Customer{UID: 1003001, LegalName: "!" + strings.Repeat("語", 254), Type: customers.Consumer, RelationshipType: customers.RelationCustomer},
+		customers.Customer{
+			UID: 1003000, LegalName: "!" + strings.Repeat("<&", 127), Type: customers.Consumer,
+			RelationshipType: customers.RelationCustomer,
+		},
+		customers.Customer{
+			UID: 1003001, LegalName: "!" + strings.Repeat("語", 254), Type: customers.Consumer,
+			RelationshipType: customers.RelationCustomer,
+		},
 	)
 	first := b.ask(t, b.staff(), paging, "first", 1, "order", "NAME").fine(t)
-	second := b.ask(t, b.staff(), paging, "first", 1, "order", "NAME", "after", first.at("customers", "pageInfo", "endCursor")).fine(t)
-	third := b.ask(t, b.staff(), paging, "first", 1, "order", "NAME", "after", second.at("customers", "pageInfo", "endCursor")).fine(t)
-	if first.at("customers", "edges", 0, "node", "uid") != "1003000" || second.at("customers", "edges", 0, "node", "uid") != "1003001" || len(third.errors) > 0 {
+	second := b.ask(t, b.staff(), paging, "first", 1, "order", "NAME", "after",
+		first.at("customers", "pageInfo", "endCursor")).fine(t)
+	third := b.ask(t, b.staff(), paging, "first", 1, "order", "NAME", "after",
+		second.at("customers", "pageInfo", "endCursor")).fine(t)
+	if first.at("customers", "edges", 0, "node", "uid") != "1003000" ||
+		second.at("customers", "edges", 0, "node", "uid") != "1003001" || len(third.errors) > 0 {
 		t.Errorf("%s %s", first.body, second.body)
 	}
 }
@@ -138,9 +157,13 @@ func TestALongNameStillMakesACursor(t *testing.T) {
 func TestAPageOutOfBoundsIsInvalidAndNamesItsArgument(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
-	named := b.ask(t, b.staff(), paging, "first", 1, "order", "NAME").fine(t).at("customers", "pageInfo", "endCursor").(string)
-	byUID := b.ask(t, b.staff(), paging, "first", 1, "order", "UID").fine(t).at("customers", "pageInfo", "endCursor").(string)
-	ofAccounts := b.ask(t, b.staff(), fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: 1) { pageInfo { endCursor } } } }`, star)).fine(t).
+	named := b.ask(t, b.staff(), paging, "first", 1, "order", "NAME").fine(t).at("customers", "pageInfo",
+		"endCursor").(string)
+	byUID := b.ask(t, b.staff(), paging, "first", 1, "order", "UID").fine(t).at("customers", "pageInfo",
+		"endCursor").(string)
+	ofAccounts := b.ask(t, b.staff(),
+		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: 1) { pageInfo { endCursor } } } }`, star)).
+		fine(t).
 		at("customer", "accounts", "pageInfo", "endCursor").(string)
 	forge := func(json string) string { return "1" + base64.RawURLEncoding.EncodeToString([]byte(json)) }
 	text := func(s string) string { return fmt.Sprintf("%q", s) }
@@ -182,14 +205,16 @@ func TestAPageOutOfBoundsIsInvalidAndNamesItsArgument(t *testing.T) {
 			"customers": `{ customers(%s) { nodes { uid } } }`,
 			"accounts":  fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(%%s) { nodes { uid } } } }`, star),
 		} {
-			if name == "accounts" && (strings.Contains(one.arguments, "orderBy") || strings.Contains(one.arguments, ofAccounts) ||
-				strings.Contains(one.arguments, "5, ")) {
+			if name == "accounts" &&
+				(strings.Contains(one.arguments, "orderBy") || strings.Contains(one.arguments, ofAccounts) ||
+					strings.Contains(one.arguments, "5, ")) {
 				continue
 			}
 			t.Run(name+" "+one.arguments[:min(60, len(one.arguments))], func(t *testing.T) {
 				t.Parallel()
 				got := b.ask(t, b.staff(), fmt.Sprintf(document, one.arguments))
-				if len(got.errors) != 1 || got.errors[0].Extensions.Kind != "INVALID" || got.errors[0].Extensions.Field != one.field {
+				if len(got.errors) != 1 || got.errors[0].Extensions.Kind != "INVALID" ||
+					got.errors[0].Extensions.Field != one.field {
 					t.Errorf("%s", got.body)
 				}
 				if got.statements > 1 {
@@ -207,10 +232,13 @@ func TestAPageSizeThatIsNoWholeNumberIsInvalid(t *testing.T) {
 	for _, literal := range []string{`3000000000`, `"5"`, `5.0`, `true`, `[5]`, `99999999999999999999`} {
 		for _, one := range []answer{
 			b.ask(t, b.staff(), `{ viewer { tenant } customers(first: `+literal+`) { nodes { uid } } }`),
-			b.send(t, b.staff(), `{"query":"query($n: Int) { viewer { tenant } customers(first: $n) { nodes { uid } } }","variables":{"n":`+literal+`}}`),
-			b.ask(t, b.staff(), fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: %s) { nodes { uid } } } }`, star, literal)),
+			b.send(t, b.staff(),
+				`{"query":"query($n: Int) { viewer { tenant } customers(first: $n) { nodes { uid } } }","variables":{"n":`+literal+`}}`),
+			b.ask(t, b.staff(),
+				fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: %s) { nodes { uid } } } }`, star, literal)),
 		} {
-			if e := one.errors; len(e) != 1 || e[0].Extensions.Kind != "INVALID" || one.status == 200 && e[0].Extensions.Field != "first" || one.statements > 1 {
+			if e := one.errors; len(e) != 1 || e[0].Extensions.Kind != "INVALID" ||
+				one.status == 200 && e[0].Extensions.Field != "first" || one.statements > 1 {
 				t.Errorf("%s: %d statements %s", literal, one.statements, one.body)
 			}
 		}

@@ -14,18 +14,7 @@ import (
 
 // required are the arguments without which a field cannot be asked.
 var required = map[string]string{
-	"Customer.limits":      `(rail: ACH, entryType: CREDIT, secCode: PPD, amount: "9999999.99")`,
-	"Customer.accounts":    "(first: 2)",
-	"Customer.contacts":    "(first: 2)",
-	"Customer.signatories": "(first: 2)",
-	"Customer.history":     "(first: 1)",
-	"Account.history":      "(first: 1)",
-	"Contact.history":      "(first: 1)",
-	"Signatory.history":    "(first: 1)",
-	"User.history":         "(first: 1)",
-	"Role.history":         "(first: 1)",
-	"Customer.users":       "(first: 2)",
-	"Customer.roles":       "(first: 2)",
+	"Customer.limits": `(rail: ACH, entryType: CREDIT, secCode: PPD, amount: "9999999.99")`,
 }
 
 // mayBeEmpty are fields that are null, false or zero for some row by their nature.
@@ -116,20 +105,27 @@ func ways() map[string][]string {
 		fmt.Sprintf(`{ customer(by: {accountNumber: "%s"}) { %%s } }`, numberOf(star, 1)),
 		fmt.Sprintf(`{ customer(by: {customerId: "cif-%d"}) { %%s } }`, star),
 		fmt.Sprintf(`{ customer(by: {shortName: "SHORT-%d"}) { %%s } }`, star),
-		fmt.Sprintf(`{ customers(filter: {parent: "%d"}) { nodes { %%s } } }`, partner),
-		fmt.Sprintf(`{ customers(filter: {parent: "%d"}, orderBy: NAME) { edges { node { %%s } } } }`, partner),
+		fmt.Sprintf(`{ customers(first: 5, filter: {parent: "%d"}) { nodes { %%s } } }`, partner),
+		fmt.Sprintf(`{ customers(first: 5, filter: {parent: "%d"}, orderBy: NAME) { edges { node { %%s } } } }`,
+			partner),
 		fmt.Sprintf(`{ node(id: "cus_%d") { ... on Customer { %%s } } }`, star),
-		fmt.Sprintf(`{ nodes(ids: ["cus_%d", "acc_%d", "cus_%d"]) { ... on Customer { %%s } } }`, star, accountOf(star, 0), partner),
+		fmt.Sprintf(`{ nodes(ids: ["cus_%d", "acc_%d", "cus_%d"]) { ... on Customer { %%s } } }`, star,
+			accountOf(star, 0), partner),
 		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { parent { %%s } } }`, star),
 		fmt.Sprintf(`{ account(by: {uid: "%d"}) { customer { %%s } } }`, accountOf(star, 1)),
 		fmt.Sprintf(`{ account(by: {number: "%s"}) { customer { parent { %%s } } } }`, numberOf(star, 1)),
-		fmt.Sprintf(`{ nodes(ids: ["acc_%d", "con_%d"]) { ... on Account { customer { %%[1]s } } ... on Contact { customer { %%[1]s } } } }`, accountOf(star, 0), contactOf(star, 0)),
-		fmt.Sprintf(`{ nodes(ids: ["sig_%d", "usr_%s"]) { ... on Signatory { customer { %%[1]s } } ... on User { customer { %%[1]s } } } }`, signatoryOf(star, 0), userOf(star, 0)),
+		fmt.Sprintf(
+			`{ nodes(ids: ["acc_%d", "con_%d"]) { ... on Account { customer { %%[1]s } } ... on Contact { customer { %%[1]s } } } }`, accountOf(star, 0), contactOf(star, 0)),
+		fmt.Sprintf(
+			`{ nodes(ids: ["sig_%d", "usr_%s"]) { ... on Signatory { customer { %%[1]s } } ... on User { customer { %%[1]s } } } }`, signatoryOf(star, 0), userOf(star, 0)),
 		fmt.Sprintf(`{ node(id: "rol_%s") { ... on Role { customer { %%s } } } }`, roleOf(star, 0)),
 		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: 2) { nodes { customer { %%s } } } } }`, star),
-		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: 2) { edges { node { customer { parent { %%s } } } } } } }`, star),
+		fmt.Sprintf(
+			`{ customer(by: {uid: "%d"}) { accounts(first: 2) { edges { node { customer { parent { %%s } } } } } } }`,
+			star),
 		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { contacts(first: 2) { nodes { customer { %%s } } } } }`, star),
-		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { signatories(first: 2) { nodes { customer { parent { %%s } } } } } }`, star),
+		fmt.Sprintf(
+			`{ customer(by: {uid: "%d"}) { signatories(first: 2) { nodes { customer { parent { %%s } } } } } }`, star),
 	}
 	ways := map[string][]string{
 		"Customer": customers,
@@ -138,19 +134,22 @@ func ways() map[string][]string {
 			fmt.Sprintf(`{ account(by: {number: "%s"}) { %%s } }`, numberOf(star, 2)),
 		},
 	}
-	for name, relation := range map[string]string{"Account": "accounts", "Contact": "contacts", "Signatory": "signatories", "User": "users", "Role": "roles"} {
-		id := map[string]string{
-			"User": "usr_" + userOf(star, 1).String(), "Role": "rol_" + roleOf(star, 1).String(),
-			"Account": fmt.Sprintf("acc_%d", accountOf(star, 1)), "Contact": fmt.Sprintf("con_%d", contactOf(star, 1)), "Signatory": fmt.Sprintf("sig_%d", signatoryOf(star, 1)),
-		}[name]
+	for name, n := range nodes {
+		if n.list == "" {
+			continue
+		}
+		id, relation := n.id(star, 1), n.list
 		ways[name] = append(ways[name],
 			fmt.Sprintf(`{ node(id: "%s") { ... on %s { %%s } } }`, id, name),
 			fmt.Sprintf(`{ nodes(ids: ["cus_%d", "%s"]) { ... on %s { %%s } } }`, star, id, name),
 			fmt.Sprintf(`{ customer(by: {uid: "%d"}) { %s(first: 2) { nodes { %%s } } } }`, star, relation),
 			fmt.Sprintf(`{ customer(by: {uid: "%d"}) { %s(last: 2) { edges { node { %%s } } } } }`, star, relation),
 			fmt.Sprintf(`{ customers(first: 3) { nodes { %s(first: 2) { nodes { %%s } } } } }`, relation),
-			fmt.Sprintf(`{ account(by: {uid: "%d"}) { customer { %s(first: 2) { nodes { %%s } } } } }`, accountOf(star, 1), relation),
-			fmt.Sprintf(`{ node(id: "con_%d") { ... on Contact { customer { parent { %s(first: 2) { nodes { %%s } } } } } } }`, contactOf(star, 1), relation),
+			fmt.Sprintf(`{ account(by: {uid: "%d"}) { customer { %s(first: 2) { nodes { %%s } } } } }`,
+				accountOf(star, 1), relation),
+			fmt.Sprintf(
+				`{ node(id: "con_%d") { ... on Contact { customer { parent { %s(first: 2) { nodes { %%s } } } } } } }`,
+				contactOf(star, 1), relation),
 		)
 	}
 	ways["AuditEntry"] = []string{
@@ -175,12 +174,15 @@ func ways() map[string][]string {
 		fmt.Sprintf(`{ node(id: "acc_%d") { ... on Account { sweeps { %%s } } } }`, accountOf(star, 1)),
 		`{ customers(first: 3) { nodes { accounts(first: 2) { nodes { sweeps { %s } } } } } }`,
 	}
-	for name, relation := range map[string]string{"Limit": "limits" + required["Customer.limits"], "FeeTier": "fees"} {
+	for name, relation := range map[string]string{
+		"Limit": "limits" + required["Customer.limits"], "FeeTier": "fees",
+	} {
 		ways[name] = []string{
 			fmt.Sprintf(`{ customer(by: {uid: "%d"}) { %s { %%s } } }`, star, relation),
 			fmt.Sprintf(`{ customers(first: 3) { nodes { %s { %%s } } } }`, relation),
 			fmt.Sprintf(`{ node(id: "cus_%d") { ... on Customer { %s { %%s } } } }`, star, relation),
-			fmt.Sprintf(`{ account(by: {uid: "%d"}) { customer { parent { %s { %%s } } } } }`, accountOf(star, 1), relation),
+			fmt.Sprintf(`{ account(by: {uid: "%d"}) { customer { parent { %s { %%s } } } } }`, accountOf(star, 1),
+				relation),
 		}
 	}
 	return ways
@@ -299,7 +301,10 @@ func TestTheSameFieldsWrittenOtherwiseSayTheSame(t *testing.T) {
 				same("every field twice", filled(way, strings.Join(twice, " ")))
 				same("fields and fragment together", filled(way, joined(all[:len(all)/2])+" ...F")+fragment)
 				same("@include", "query($yes: Boolean!) "+filled(way, strings.Join(included, " ")), "yes", true)
-				same("@skip", "query($no: Boolean!, $yes: Boolean!) "+filled(way, joined(all)+" ...F @skip(if: $yes) ... @skip(if: $no) { __typename @skip(if: $yes) }")+fragment, "no", false, "yes", true)
+				same("@skip",
+					"query($no: Boolean!, $yes: Boolean!) "+
+						filled(way, joined(all)+" ...F @skip(if: $yes) ... @skip(if: $no) { __typename @skip(if: $yes) }")+
+						fragment, "no", false, "yes", true)
 
 				aliased := make([]branch, len(all))
 				for i, kid := range all {
@@ -357,27 +362,39 @@ func TestAFragmentSharedByTwoPlacesReadsWhatEachPlaceNeeds(t *testing.T) {
 		path           []any
 	}{
 		{
-			"nodes need more", fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: 1) { nodes { ...F customer { legalName } } edges { node { ...F } } } } } fragment F on Account { customer { uid } }`, star),
+			"nodes need more",
+			fmt.Sprintf(
+				`{ customer(by: {uid: "%d"}) { accounts(first: 1) { nodes { ...F customer { legalName } } edges { node { ...F } } } } } fragment F on Account { customer { uid } }`, star),
 			[]any{"customer", "accounts", "nodes", 0, "customer", "legalName"},
 		},
 		{
-			"edges need more", fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: 1) { nodes { ...F } edges { node { ...F customer { legalName } } } } } } fragment F on Account { customer { uid } }`, star),
+			"edges need more",
+			fmt.Sprintf(
+				`{ customer(by: {uid: "%d"}) { accounts(first: 1) { nodes { ...F } edges { node { ...F customer { legalName } } } } } } fragment F on Account { customer { uid } }`, star),
 			[]any{"customer", "accounts", "edges", 0, "node", "customer", "legalName"},
 		},
 		{
-			"roots' nodes need more", fmt.Sprintf(`{ customers(filter: {parent: "%d"}) { nodes { ...F accounts { nodes { name } } } edges { node { ...F } } } } fragment F on Customer { accounts { nodes { uid } } }`, partner),
+			"roots' nodes need more",
+			fmt.Sprintf(
+				`{ customers(first: 5, filter: {parent: "%d"}) { nodes { ...F accounts { nodes { name } } } edges { node { ...F } } } } fragment F on Customer { accounts { nodes { uid } } }`, partner),
 			[]any{"customers", "nodes", 0, "accounts", "nodes", 0, "name"},
 		},
 		{
-			"roots' edges count", fmt.Sprintf(`{ customers(filter: {parent: "%d"}) { edges { node { ...F accounts { totalCount } } } nodes { ...F } } } fragment F on Customer { accounts { nodes { uid } } }`, partner),
+			"roots' edges count",
+			fmt.Sprintf(
+				`{ customers(filter: {parent: "%d"}) { edges { node { ...F accounts { totalCount } } } nodes { ...F } } } fragment F on Customer { accounts { nodes { uid } } }`, partner),
 			[]any{"customers", "edges", 0, "node", "accounts", "totalCount"},
 		},
 		{
-			"the account's first customer needs more", fmt.Sprintf(`{ account(by: {uid: "%d"}) { a: customer { ...F accounts { nodes { name } } } b: customer { ...F } } } fragment F on Customer { accounts { nodes { uid } } }`, accountOf(star, 0)),
+			"the account's first customer needs more",
+			fmt.Sprintf(
+				`{ account(by: {uid: "%d"}) { a: customer { ...F accounts { nodes { name } } } b: customer { ...F } } } fragment F on Customer { accounts { nodes { uid } } }`, accountOf(star, 0)),
 			[]any{"account", "a", "accounts", "nodes", 0, "name"},
 		},
 		{
-			"the account's second customer needs more", fmt.Sprintf(`{ account(by: {uid: "%d"}) { a: customer { ...F } b: customer { ...F parent { legalName } } } } fragment F on Customer { parent { uid } }`, accountOf(star, 0)),
+			"the account's second customer needs more",
+			fmt.Sprintf(
+				`{ account(by: {uid: "%d"}) { a: customer { ...F } b: customer { ...F parent { legalName } } } } fragment F on Customer { parent { uid } }`, accountOf(star, 0)),
 			[]any{"account", "b", "parent", "legalName"},
 		},
 	} {
@@ -394,7 +411,8 @@ func TestAFragmentSharedByTwoPlacesReadsWhatEachPlaceNeeds(t *testing.T) {
 func TestAnIdGivenTwiceGivesTheSameObjectTwice(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
-	got := b.ask(t, b.staff(), `query($ids: [ID!]!) { nodes(ids: $ids) { ... on Customer { accounts { nodes { uid } } parent { uid } } } }`,
+	got := b.ask(t, b.staff(),
+		`query($ids: [ID!]!) { nodes(ids: $ids) { ... on Customer { accounts { nodes { uid } } parent { uid } } } }`,
 		"ids", []string{fmt.Sprintf("cus_%d", star), fmt.Sprintf("cus_%d", star)}).fine(t)
 	if first, second := got.at("nodes", 0), got.at("nodes", 1); !reflect.DeepEqual(first, second) {
 		t.Errorf("%s", got.body)

@@ -39,8 +39,8 @@ func objects(value any) (n int64) {
 	return n
 }
 
-// The guard's price is a promise to the database: no document, however it is written, reads more objects than it was
-// priced at. Sizes come as literals and in variables, ids too.
+// The guard's price is a promise to the database: no document, however it is written, reads more objects than
+// it was priced at. Sizes come as literals and in variables, ids too.
 func TestNoDocumentReadsMoreThanItsPrice(t *testing.T) {
 	t.Parallel()
 	bank := coretest.Alone(t)
@@ -48,7 +48,8 @@ func TestNoDocumentReadsMoreThanItsPrice(t *testing.T) {
 	ids := []string{"cus_" + parent.UID.String()}
 	for range 25 { // more than the size that is assumed of a list that does not tell
 		customer := bank.Customer()
-		ids = append(ids, "cus_"+customer.UID.String(), "acc_"+bank.Account(customer).UID.String(), "con_"+bank.Contact(customer).UID.String())
+		ids = append(ids, "cus_"+customer.UID.String(), "acc_"+bank.Account(customer).UID.String(),
+			"con_"+bank.Contact(customer).UID.String())
 		bank.Account(parent)
 		bank.Contact(parent)
 		bank.Signatory(parent)
@@ -63,13 +64,19 @@ func TestNoDocumentReadsMoreThanItsPrice(t *testing.T) {
 		cost, _ = guard.CostOf(ctx)
 		return next(ctx)
 	})
-	w := &documents{schema: generated.NewExecutableSchema(generated.Config{}).Schema(), values: map[string][]string{
-		"CustomerBy": {fmt.Sprintf("{uid: %q}", parent.UID)}, "AccountBy": {`{number: "nobody"}`},
-		"ID": {"$id"}, "[ID]": {"$ids", "[$id, $id, $id]"}, "Int": {"$n", "1", "3", "20", "50"}, "UID": {fmt.Sprintf("%q", parent.UID)},
-		"Rail": {"ACH", "FEDWIRE"}, "EntryType": {"null"}, "SecCode": {"null"}, "Amount": {"null"}, "Date": {"null"},
-		"AuditFilter": {"null", `{object: "signatory"}`}, "ApprovalFilter": {"null"}, "CustomerOrder": {"UID", "NAME"},
-		"CustomerFilter": {"null", `{text: "co"}`, "{type: CORPORATE}"}, "AccountFilter": {"null"}, "UserFilter": {"null"}, "RoleFilter": {"null"}, "ContactFilter": {"null"},
-	}}
+	w := &documents{
+		schema: generated.NewExecutableSchema(generated.Config{}).Schema(), values: map[string][]string{
+			"CustomerBy": {fmt.Sprintf("{uid: %q}", parent.UID)}, "AccountBy": {`{number: "nobody"}`},
+			"ID": {"$id"}, "[ID]": {"$ids", "[$id, $id, $id]"}, "Int": {"$n", "1", "3", "20", "50"},
+			"UID":  {fmt.Sprintf("%q", parent.UID)},
+			"Rail": {"ACH", "FEDWIRE"}, "EntryType": {"null"}, "SecCode": {"null"}, "Amount": {"null"},
+			"Date":        {"null"},
+			"AuditFilter": {"null", `{object: "signatory"}`}, "ApprovalFilter": {"null"},
+			"CustomerOrder":  {"UID", "NAME"},
+			"CustomerFilter": {"null", `{text: "co"}`, "{type: CORPORATE}"}, "AccountFilter": {"null"},
+			"UserFilter": {"null"}, "RoleFilter": {"null"}, "ContactFilter": {"null"},
+		},
+	}
 	answered, most := 0, int64(0)
 	rapid.Check(t, func(t *rapid.T) {
 		w.random = rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 7))
@@ -92,7 +99,8 @@ func TestNoDocumentReadsMoreThanItsPrice(t *testing.T) {
 		}
 		read := objects(answer.Data) - 1
 		if read > cost.Requested {
-			t.Fatalf("%d objects for a price of %d, %d ids\n%s\n%.3000s", read, cost.Requested, len(given), document, recorder.Body)
+			t.Fatalf("%d objects for a price of %d, %d ids\n%s\n%.3000s", read, cost.Requested, len(given), document,
+				recorder.Body)
 		}
 		answered, most = answered+1, max(most, read)
 	})
@@ -105,7 +113,8 @@ func TestNoDocumentReadsMoreThanItsPrice(t *testing.T) {
 func declaring(document string) string {
 	var used []string
 	for _, variable := range [][2]string{{"$ids", "$ids: [ID!]!"}, {"$id", "$id: ID!"}, {"$n", "$n: Int"}} {
-		if strings.Contains(document, variable[0]+",") || strings.Contains(document, variable[0]+")") || strings.Contains(document, variable[0]+"]") {
+		if strings.Contains(document, variable[0]+",") || strings.Contains(document, variable[0]+")") ||
+			strings.Contains(document, variable[0]+"]") {
 			used = append(used, variable[1])
 		}
 	}
@@ -115,8 +124,8 @@ func declaring(document string) string {
 	return strings.Replace(document, "query Random", "query Random("+strings.Join(used, ", ")+")", 1)
 }
 
-// One key must not hold the bank's connections by asking for twenty searches under twenty names, nor read forty thousand
-// objects by naming a hundred and hanging lists below them.
+// One key must not hold the bank's connections by asking for twenty searches under twenty names, nor read
+// forty thousand objects by naming a hundred and hanging lists below them.
 func TestWhatCostsTheDatabaseIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -129,13 +138,20 @@ func TestWhatCostsTheDatabaseIsRefused(t *testing.T) {
 	}
 	hundred := `["` + strings.Join(slices.Repeat([]string{fmt.Sprintf("cus_%d", star)}, 100), `", "`) + `"]`
 	for name, body := range map[string]string{
-		"twenty counts of a text search":  body(`{`+repeat(20, `customers(filter: {text: "al"}) { totalCount }`)+` }`, ""),
-		"the text in a variable":          body(`query($t: String) {`+repeat(20, `customers(filter: {text: $t}) { totalCount }`)+` }`, `{"t": "al"}`),
-		"the filter in a variable":        body(`query($f: CustomerFilter) {`+repeat(20, `customers(filter: $f, first: 1) { nodes { uid } }`)+` }`, `{"f": {"text": "al"}}`),
-		"twenty scans of the record":      body(`{`+repeat(20, `audit(filter: {action: "x"}, first: 1) { nodes { uid } }`)+` }`, ""),
-		"lists below a hundred ids":       body(`{ nodes(ids: `+hundred+`) { ... on Customer {`+repeat(50, `accounts { nodes { uid } }`)+` } } }`, ""),
-		"lists below ids of a variable":   body(`query($ids: [ID!]!) { nodes(ids: $ids) { ... on Customer {`+repeat(50, `accounts { nodes { uid } }`)+` } } }`, `{"ids": `+hundred+`}`),
-		"history below a hundred objects": body(`query($ids: [ID!]!) { nodes(ids: $ids) { ... on Customer { history(first: 100) { nodes { action } } } } }`, `{"ids": `+hundred+`}`),
+		"twenty counts of a text search": body(`{`+repeat(20, `customers(filter: {text: "al"}) { totalCount }`)+
+			` }`, ""),
+		"the text in a variable": body(`query($t: String) {`+
+			repeat(20, `customers(filter: {text: $t}) { totalCount }`)+` }`, `{"t": "al"}`),
+		"the filter in a variable": body(`query($f: CustomerFilter) {`+
+			repeat(20, `customers(filter: $f, first: 1) { nodes { uid } }`)+` }`, `{"f": {"text": "al"}}`),
+		"twenty scans of the record": body(`{`+
+			repeat(20, `audit(filter: {action: "x"}, first: 1) { nodes { uid } }`)+` }`, ""),
+		"lists below a hundred ids": body(`{ nodes(ids: `+hundred+`) { ... on Customer {`+
+			repeat(50, `accounts { nodes { uid } }`)+` } } }`, ""),
+		"lists below ids of a variable": body(`query($ids: [ID!]!) { nodes(ids: $ids) { ... on Customer {`+
+			repeat(50, `accounts { nodes { uid } }`)+` } } }`, `{"ids": `+hundred+`}`),
+		"history below a hundred objects": body(
+			`query($ids: [ID!]!) { nodes(ids: $ids) { ... on Customer { history(first: 100) { nodes { action } } } } }`, `{"ids": `+hundred+`}`),
 	} {
 		got := b.send(t, b.staff(), body)
 		if got.status != 400 || got.statements != 0 || got.one(t).Extensions.Code != guard.PriceLimit {

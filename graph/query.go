@@ -7,6 +7,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/graph/direct"
+	"bankgraph/graph/documents"
 	"bankgraph/graph/generated"
 )
 
@@ -31,35 +32,22 @@ func (e executable) Exec(ctx context.Context) graphql.ResponseHandler {
 	}
 }
 
-var queries = direct.New(direct.Schema{
-	AST: schema, Plain: generated.Plain, Types: generated.Types,
-	Root: map[string]func(context.Context, graphql.CollectedField) (any, error){
-		"viewer":    func(ctx context.Context, _ graphql.CollectedField) (any, error) { return viewer(ctx) },
-		"customer":  read((*operation).customer),
-		"customers": read((*operation).customers),
-		"account":   read((*operation).account),
-		"approvals": read((*operation).approvals),
-		"audit":     read((*operation).audit),
-		"node":      read((*operation).node),
-		"nodes":     read((*operation).nodes),
-	},
+var queries = &direct.Schema{
+	AST: schema, Plain: generated.Plain, Types: generated.Types, Root: roots,
 	Relation: func(ctx context.Context, object string, row any, f graphql.CollectedField) (any, error) {
-		return kinds[object].relations[f.Name].value(ctx, row, f)
+		return objectTypes[object].relations[f.Name].value(ctx, row, f)
 	},
-})
-
-var kinds = map[string]*kind{
-	customerKind.name: customerKind, accountKind.name: accountKind, contactKind.name: contactKind, signatoryKind.name: signatoryKind,
-	approvalKind.name: approvalKind, auditKind.name: auditKind, userKind.name: userKind, roleKind.name: roleKind,
+	Memory: func(ctx context.Context) direct.Memory { return operationOf(ctx).document },
 }
 
-func read[V any](from func(*operation, context.Context, graphql.CollectedField) (V, error)) func(context.Context, graphql.CollectedField) (any, error) {
-	return func(ctx context.Context, f graphql.CollectedField) (any, error) {
-		return from(operationOf(ctx), ctx, f)
-	}
-}
+// memory is what is remembered of documents.
+var memory = documents.New()
 
-func viewer(ctx context.Context) (*access.Caller, error) {
-	caller, err := access.Require(ctx)
-	return &caller, err
+func init() {
+	query("viewer", func(_ *operation, ctx context.Context, _ graphql.CollectedField) (*access.Caller, error) {
+		caller, err := access.Require(ctx)
+		return &caller, err
+	})
+	query("node", (*operation).node)
+	query("nodes", (*operation).nodes)
 }

@@ -10,7 +10,8 @@ import (
 	"bankgraph/graph"
 )
 
-// What is remembered of documents belongs to the documents: it does not grow with the requests that send them.
+// What is remembered of documents belongs to the documents: it does not grow with the requests that send
+// them.
 func TestWhatIsRememberedDoesNotGrowWithRequests(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
@@ -29,19 +30,34 @@ func TestWhatIsRememberedDoesNotGrowWithRequests(t *testing.T) {
 	for n := range 10 {
 		first := variables{"uid": uid, "n": n + 1, "yes": n%2 == 0}
 		requests = append(requests,
-			request{`query($uid: UID!, $n: Int) { customer(by: {uid: $uid}) { uid accounts(first: $n) { totalCount nodes { uid customer { uid parent { uid } } } } } }`, first},
-			request{`query($uid: UID!) { a: customer(by: {uid: $uid}) { ...one ...two } b: customer(by: {uid: $uid}) { ...two ...one legalName } }` + fragments, variables{"uid": uid}},
-			request{`query($uid: UID!, $yes: Boolean!) { customer(by: {uid: $uid}) { uid legalName @include(if: $yes) signatories { nodes { uid } } } }`, first},
+			request{
+				`query($uid: UID!, $n: Int) { customer(by: {uid: $uid}) { uid accounts(first: $n) { totalCount nodes { uid customer { uid parent { uid } } } } } }`, first,
+			},
+			request{
+				`query($uid: UID!) { a: customer(by: {uid: $uid}) { ...one ...two } b: customer(by: {uid: $uid}) { ...two ...one legalName } }` + fragments, variables{"uid": uid},
+			},
+			request{
+				`query($uid: UID!, $yes: Boolean!) { customer(by: {uid: $uid}) { uid legalName @include(if: $yes) signatories { nodes { uid } } } }`, first,
+			},
 			request{
 				`query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Customer { ...one } ... on Signatory { fullName customer { ...one ...two } } } }` + fragments,
 				variables{"ids": []string{"cus_" + uid, "sig_" + signatory.UID.String()}},
 			},
-			request{`query($n: Int) { customers(first: $n) { nodes { ...one } edges { node { ...two } } } customers(first: $n) { totalCount } }` + fragments, variables{"n": n + 1}},
+			request{
+				`query($n: Int) { customers(first: $n) { nodes { ...one } edges { node { ...two } } } customers(first: $n) { totalCount } }` + fragments, variables{"n": n + 1},
+			},
 			request{
 				`mutation($in: ChangeSignatoryInput!) { changeSignatory(input: $in) { replayed signatory { uid title customer { ...one } } again: signatory { fullName customer { ...two } } } }` + fragments,
-				variables{"in": variables{"uid": signatory.UID.String(), "title": fmt.Sprint("Director ", n), "idempotencyKey": fmt.Sprint("key ", n)}},
+				variables{
+					"in": variables{
+						"uid": signatory.UID.String(), "title": fmt.Sprint("Director ", n),
+						"idempotencyKey": fmt.Sprint("key ", n),
+					},
+				},
 			},
-			request{`{ __type(name: "Customer") { name } customer(by: {uid: "` + uid + `"}) { ...two } }` + fragments, nil},
+			request{
+				`{ __type(name: "Customer") { name } customer(by: {uid: "` + uid + `"}) { ...two } }` + fragments, nil,
+			},
 		)
 	}
 	bodies := make([]string, len(requests))

@@ -6,39 +6,50 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
-	"bankgraph/core/accounts"
-	"bankgraph/core/customers"
+	"bankgraph/core"
 	"bankgraph/core/fault"
 	"bankgraph/core/page"
 	"bankgraph/db"
 	"bankgraph/graph/model"
 )
 
-// under makes rows that were read siblings and plans their relations.
-func under[T any, K comparable](ctx context.Context, o *operation, next *db.Batch, k *kind, rows []*T, keys []K, relations []graphql.CollectedField) []step {
-	s := family(keys)
-	arrive(o, s, rows)
-	return o.children(ctx, next, k, s, relations)
+// roots are the fields of Query.
+var roots = map[string]func(context.Context, graphql.CollectedField) (any, error){}
+
+// query declares a field of Query.
+func query[V any](field string, answer func(*operation, context.Context, graphql.CollectedField) (V, error)) {
+	roots[field] = func(ctx context.Context, f graphql.CollectedField) (any, error) {
+		return answer(operationOf(ctx), ctx, f)
+	}
 }
 
-// find queues rows by their keys and, beside them, the relations that need no more than the keys.
-func find[K comparable, T any](ctx context.Context, o *operation, b *db.Batch, k *kind, keys []K, selection ast.SelectionSet,
-	many func(context.Context, *db.Batch, []K, db.Columns) *db.Many[K, T],
+// under makes rows that were read siblings and plans their relations.
+func (k *kind[K, T]) under(
+	ctx context.Context, o *operation, next *db.Batch, rows []*T, relations []graphql.CollectedField,
+) []step {
+	s := family(each(rows, func(row *T) (K, bool) { return k.key(row), true }))
+	attachRows(o, s, rows)
+	return o.children(ctx, next, k.objectType, s, relations)
+}
+
+// queue queues rows by their keys and, beside them, the relations that need no more than the keys.
+func (k *kind[K, T]) queue(
+	ctx context.Context, o *operation, b *db.Batch, keys []K, selection ast.SelectionSet,
 ) (*db.Many[K, T], step) {
 	want, relations := k.wants(ctx, selection)
 	queued := b.Len()
-	found := many(ctx, b, keys, want)
+	found := k.find(o.core)(ctx, b, keys, want)
 	if len(relations) == 0 || found.Err != nil && b.Len() == queued { // nothing hangs below what is refused
 		return found, nil
 	}
 	s := family(keys)
-	steps := o.children(ctx, b, k, s, relations)
+	steps := o.children(ctx, b, k.objectType, s, relations)
 	return found, func(ctx context.Context, next *db.Batch) []step {
 		var rows []*T
 		for _, key := range keys {
 			rows = append(rows, found.Of[key]...)
 		}
-		arrive(o, s, rows)
+		attachRows(o, s, rows)
 		var further []step
 		for _, step := range steps {
 			further = append(further, step(ctx, next)...)
@@ -55,11 +66,11 @@ func oneOf[K comparable, T any](found *db.Many[K, T], key K) (*T, error) {
 	return found.Of[key][0], nil
 }
 
-// root reads one object and all that its selection asks for.
-func root[K comparable, T any](ctx context.Context, k *kind, key K, f graphql.CollectedField, many func(context.Context, *db.Batch, []K, db.Columns) *db.Many[K, T]) (*T, error) {
+// one reads one object and all that its selection asks for.
+func (k *kind[K, T]) one(ctx context.Context, key K, f graphql.CollectedField) (*T, error) {
 	o := operationOf(ctx)
 	b := o.batch()
-	found, next := find(ctx, o, b, k, []K{key}, f.Selections, many)
+	found, next := k.queue(ctx, o, b, []K{key}, f.Selections)
 	if err := o.read(ctx, b, some(next)); err != nil {
 		return nil, err
 	}
@@ -68,7 +79,8 @@ func root[K comparable, T any](ctx context.Context, k *kind, key K, f graphql.Co
 
 var errOneOf = fault.Field("lookup", "by", fault.Malformed, "exactly one of the fields must be given")
 
-// lookup is the one field that the argument by names. Validation has seen to it in literals, not in variables.
+// lookup is the one field that the argument by names. Validation has seen to it in literals, not in
+// variables.
 func lookup[By any](ctx context.Context, f graphql.CollectedField) (by By, name string, err error) {
 	a := argumentsOf(ctx, f)
 	given, _ := a["by"].(map[string]any)
@@ -84,167 +96,108 @@ func lookup[By any](ctx context.Context, f graphql.CollectedField) (by By, name 
 	return by, name, err
 }
 
-// customer answers Query.customer.
-func (o *operation) customer(ctx context.Context, f graphql.CollectedField) (*customers.Customer, error) {
-	by, key, err := lookup[model.CustomerBy](ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	var search customers.Search
-	switch key {
-	case "uid":
-		return root(ctx, customerKind, *by.UID, f, o.core.Customers.FindMany)
-	case "accountNumber":
-		b := o.batch()
-		account := o.core.Accounts.FindWith(ctx, b, accounts.By{Number: *by.AccountNumber}, db.Want[accounts.Account]("Customer"), db.Columns{})
-		if err := b.Send(ctx); err != nil {
-			return nil, err
-		}
-		found, err := account.One()
-		if err != nil || found == nil {
-			return nil, err
-		}
-		return root(ctx, customerKind, found.Account.Customer, f, o.core.Customers.FindMany)
-	case "customerId":
-		search.CustomerID = *by.CustomerID
-	case "shortName":
-		search.ShortName = *by.ShortName
-	}
-	if search == (customers.Search{}) {
-		return nil, nil // the empty text names nobody; to a search it would mean everybody
-	}
-	found, err := o.search(ctx, search, page.First(1), f.Selections)
-	if err != nil {
-		return nil, err
-	}
-	return found.One()
+// order is one of those that a list can be read in.
+type order[T any] struct {
+	name  string
+	value func(*T) string // what a cursor carries beside the UID
+	needs db.Columns      // of value
 }
 
-// search reads customers and what is asked of each.
-func (o *operation) search(ctx context.Context, by customers.Search, w page.Window, selection ast.SelectionSet) (*db.Rows[customers.Customer], error) {
-	want, relations := customerKind.wants(ctx, selection)
-	b := o.batch()
-	rows := o.core.Customers.List(ctx, b, by, want, w)
-	return rows, o.read(ctx, b, []step{o.customersArrive(rows, w, relations)})
+// orders chooses the order that the arguments ask for, and has the search say it.
+type orders[T, F any] = func(a arguments, by *F) order[T]
+
+// queryList declares a field of Query that shows a list of a kind, which two methods of a service read. It
+// stands by UID where there are no orders.
+func queryList[K objectKey, T, F, S any](
+	field string, k *kind[K, T], service func(*core.Core) S,
+	rows func(S, context.Context, *db.Batch, F, db.Columns, window) *db.Rows[T],
+	count func(S, context.Context, *db.Batch, F, int64) *db.Rows[db.Count],
+	in orders[T, F],
+) {
+	query(field,
+		func(o *operation, ctx context.Context, f graphql.CollectedField) (*model.Connection[T], error) {
+			asked, err := askedList(ctx, f, k, in)
+			if err != nil {
+				return nil, err
+			}
+			b, s, by := o.batch(), service(o.core), asked.by
+			found := rows(s, ctx, b, by, asked.want, asked.w)
+			var counted *db.Rows[db.Count]
+			if asked.count {
+				counted = count(s, ctx, b, by, model.MostCounted+1)
+			}
+			if err := o.read(ctx, b, []step{k.arrival(o, found, asked.w, asked.further)}); err != nil {
+				return nil, err
+			}
+			return &model.Connection[T]{
+				Page: page.Cut(found.Items, asked.w), Window: asked.w, Cursor: asked.cursor,
+				Count: func(context.Context) (int64, error) {
+					n, err := counted.One()
+					if err != nil {
+						return 0, err
+					}
+					return n.N, nil
+				},
+			}, found.Err
+		})
 }
 
-// customersArrive goes on, once the rows are there, to what each customer on the page was asked for.
-func (o *operation) customersArrive(rows *db.Rows[customers.Customer], w page.Window, relations []graphql.CollectedField) step {
+// listAsked is what is asked of a list.
+type listAsked[T, F any] struct {
+	selected
+	by     F
+	w      window
+	cursor func(*T) page.Cursor
+}
+
+func askedList[K objectKey, T, F any](
+	ctx context.Context, f graphql.CollectedField, k *kind[K, T], in orders[T, F],
+) (asked listAsked[T, F], err error) {
+	a := argumentsOf(ctx, f)
+	if asked.by, err = decode[F](ctx, a, "filter"); err != nil {
+		return asked, err
+	}
+	by := order[T]{name: byUID}
+	if in != nil {
+		by = in(a, &asked.by)
+	}
+	named := k.orderOf(by.name)
+	if asked.w, err = a.window(ctx, f, named); err != nil {
+		return asked, err
+	}
+	asked.selected = inConnection(ctx, k.objectType, f.Selections)
+	asked.want = asked.want.And(by.needs)
+	asked.cursor = func(row *T) page.Cursor {
+		at := page.Cursor{Order: named, UID: k.place(row)}
+		if by.value != nil {
+			at.Value = by.value(row)
+		}
+		return at
+	}
+	return asked, nil
+}
+
+// arrival goes on, once the rows of a page are there, to what each of them was asked for.
+func (k *kind[K, T]) arrival(
+	o *operation, rows *db.Rows[T], w window, relations []graphql.CollectedField,
+) step {
 	return func(ctx context.Context, next *db.Batch) []step {
 		if len(relations) == 0 {
 			return nil
 		}
-		shown := page.Cut(rows.Items, w).Items
-		return under(ctx, o, next, customerKind, shown, each(shown, func(c *customers.Customer) (customers.UID, bool) { return c.UID, true }), relations)
+		return k.under(ctx, o, next, page.Cut(rows.Items, w).Items, relations)
 	}
 }
 
-// customers answers Query.customers.
-func (o *operation) customers(ctx context.Context, f graphql.CollectedField) (*model.CustomerConnection, error) {
-	a := argumentsOf(ctx, f)
-	by, err := decode[customers.Search](ctx, a, "filter")
-	if err != nil {
-		return nil, err
-	}
-	order := customers.ByUID
-	if a["orderBy"] == "NAME" {
-		order = customers.ByName
-	}
-	by.Order = order
-	named := customerKind.orderOf(string(order))
-	w, err := a.window(ctx, f, named)
-	if err != nil {
-		return nil, err
-	}
-	asked := inConnection(ctx, customerKind, f.Selections)
-	if order == customers.ByName {
-		asked.want = asked.want.And(db.Want[customers.Customer]("LegalName")) // the cursor carries it
-	}
-	b := o.batch()
-	rows := o.core.Customers.List(ctx, b, by, asked.want, w)
-	var count *db.Rows[db.Count]
-	if asked.count {
-		count = o.core.Customers.CountUpTo(ctx, b, by, model.MostCounted+1)
-	}
-	if err := o.read(ctx, b, []step{o.customersArrive(rows, w, asked.further)}); err != nil {
-		return nil, err
-	}
-	return &model.CustomerConnection{
-		Page: page.Cut(rows.Items, w), Window: w,
-		Cursor: func(c *customers.Customer) page.Cursor {
-			if order == customers.ByName {
-				return page.Cursor{Order: named, Value: c.LegalName, UID: int64(c.UID)}
-			}
-			return page.Cursor{Order: named, UID: int64(c.UID)}
-		},
-		Count: func(context.Context) (int64, error) {
-			n, err := count.One()
-			if err != nil {
-				return 0, err
-			}
-			return n.N, nil
-		},
-	}, rows.Err
+// resolved is what gqlgen's resolver of a field of Query answers with.
+func resolved[V any](ctx context.Context) (V, error) {
+	f := graphql.GetFieldContext(ctx).Field
+	value, err := roots[f.Name](ctx, f)
+	return as[V](value, err)
 }
 
-// account answers Query.account. The customer's own columns come in the same statement.
-func (o *operation) account(ctx context.Context, f graphql.CollectedField) (*accounts.Account, error) {
-	by, _, err := lookup[model.AccountBy](ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	var key accounts.By
-	if by.UID != nil {
-		key.UID = *by.UID
-	} else {
-		key.Number = *by.Number
-	}
-	want, relations := accountKind.wants(ctx, f.Selections)
-	var (
-		ofCustomer             db.Columns
-		customer, own, further []graphql.CollectedField
-	)
-	for _, f := range relations {
-		if f.Name != "customer" {
-			own = append(own, f)
-			continue
-		}
-		customer = append(customer, f)
-		columns, relations := customerKind.wants(ctx, f.Selections)
-		ofCustomer = ofCustomer.And(columns).And(db.Want[customers.Customer]("UID"))
-		further = append(further, relations...)
-	}
-	b := o.batch()
-	rows := o.core.Accounts.FindWith(ctx, b, key, want, ofCustomer)
-	var found *accounts.Found
-	err = o.read(ctx, b, []step{func(ctx context.Context, next *db.Batch) []step {
-		if found, _ = rows.One(); found == nil {
-			return nil
-		}
-		s := family([]accounts.UID{found.Account.UID})
-		arrive(o, s, []*accounts.Account{&found.Account})
-		steps := o.children(ctx, next, accountKind, s, own)
-		if found.Customer.UID == 0 {
-			return steps // the customer is not the caller's to see, or not asked for: accountCustomer says which
-		}
-		owner := family([]customers.UID{found.Customer.UID})
-		arrive(o, owner, []*customers.Customer{&found.Customer})
-		for _, f := range customer {
-			s.answers[f.Field] = func(accounts.UID) (*customers.Customer, error) { return &found.Customer, nil }
-		}
-		return append(steps, o.children(ctx, next, customerKind, owner, together(further))...)
-	}})
-	if err != nil || rows.Err != nil || found == nil {
-		return nil, firstError(err, rows.Err)
-	}
-	return &found.Account, nil
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+// as is a value in its type; the zero value where there is none.
+func as[V any](value any, err error) (V, error) {
+	v, _ := value.(V)
+	return v, err
 }

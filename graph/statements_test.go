@@ -30,7 +30,9 @@ func TestADocumentCostsItsNumberOfStatements(t *testing.T) {
 	b := newBank(t)
 	in := func(document string) string {
 		return strings.NewReplacer("STAR", star.String(), "PARTNER", partner.String(),
-			"ACCOUNT", accountOf(star, 0).String(), "NUMBER", numberOf(star, 0), "CONTACT", contactOf(star, 0).String(), "SIGNATORY", signatoryOf(star, 0).String(), "USER", userOf(star, 0).String()).Replace(document)
+			"ACCOUNT", accountOf(star, 0).String(), "NUMBER", numberOf(star, 0), "CONTACT",
+			contactOf(star, 0).String(), "SIGNATORY", signatoryOf(star, 0).String(), "USER", userOf(star, 0).String()).
+			Replace(document)
 	}
 	for _, one := range []struct {
 		statements, trips int64
@@ -46,8 +48,12 @@ func TestADocumentCostsItsNumberOfStatements(t *testing.T) {
 		{2, 2, `{ customer(by: {shortName: "short-STAR"}) { accounts { nodes { uid } } } }`},
 		{2, 2, `{ customer(by: {uid: "STAR"}) { parent { legalName } } }`},
 		{3, 3, `{ customer(by: {uid: "STAR"}) { parent { parent { legalName } } } }`},
-		{6, 1, `{ customer(by: {uid: "STAR"}) { accounts { nodes { uid } } contacts { nodes { uid } } signatories { nodes { uid } } limits(rail: RTP) { code } fees { name } } }`},
-		{7, 2, `{ customer(by: {uid: "STAR"}) { accounts { nodes { uid } } contacts { nodes { uid } } signatories { nodes { uid } } limits(rail: RTP) { code } fees { name } parent { uid } } }`},
+		{
+			6, 1, `{ customer(by: {uid: "STAR"}) { accounts { nodes { uid } } contacts { nodes { uid } } signatories { nodes { uid } } limits(rail: RTP) { code } fees { name } } }`,
+		},
+		{
+			7, 2, `{ customer(by: {uid: "STAR"}) { accounts { nodes { uid } } contacts { nodes { uid } } signatories { nodes { uid } } limits(rail: RTP) { code } fees { name } parent { uid } } }`,
+		},
 		// What is under a relation comes a round trip later, for all its rows at once.
 		{3, 2, `{ customer(by: {uid: "STAR"}) { accounts { nodes { customer { legalName } } } } }`},
 		{4, 3, `{ customer(by: {uid: "STAR"}) { accounts { nodes { customer { parent { legalName } } } } } }`},
@@ -62,17 +68,27 @@ func TestADocumentCostsItsNumberOfStatements(t *testing.T) {
 		{4, 2, `{ customers { totalCount nodes { accounts { totalCount } } } }`},
 		{3, 1, `{ customer(by: {uid: "STAR"}) { accounts { nodes { uid } count: totalCount again: totalCount } } }`},
 		// The same arguments share a statement only under the same name; others have their own.
-		{3, 1, `{ customer(by: {uid: "STAR"}) { a: accounts(first: 1) { nodes { uid } } b: accounts(first: 2) { nodes { uid } } } }`},
-		{4, 1, `{ customer(by: {uid: "STAR"}) { a: limits(rail: ACH) { code } b: limits(rail: RTP) { code } c: limits(rail: FEDWIRE) { code } } }`},
-		{2, 1, `{ customer(by: {uid: "STAR"}) { accounts(first: 1) { nodes { uid } } accounts(first: 1) { nodes { name } } } }`},
+		{
+			3, 1, `{ customer(by: {uid: "STAR"}) { a: accounts(first: 1) { nodes { uid } } b: accounts(first: 2) { nodes { uid } } } }`,
+		},
+		{
+			4, 1, `{ customer(by: {uid: "STAR"}) { a: limits(rail: ACH) { code } b: limits(rail: RTP) { code } c: limits(rail: FEDWIRE) { code } } }`,
+		},
+		{
+			2, 1, `{ customer(by: {uid: "STAR"}) { accounts(first: 1) { nodes { uid } } accounts(first: 1) { nodes { name } } } }`,
+		},
 		{2, 2, `{ a: customer(by: {uid: "STAR"}) { uid } b: customer(by: {uid: "PARTNER"}) { uid } }`},
 		// One account with its customer is one row.
 		{1, 1, `{ account(by: {number: "NUMBER"}) { name customer { legalName } } }`},
-		{1, 1, `{ account(by: {uid: "ACCOUNT"}) { balances { available } a: customer { legalName } b: customer { shortName } } }`},
+		{
+			1, 1, `{ account(by: {uid: "ACCOUNT"}) { balances { available } a: customer { legalName } b: customer { shortName } } }`,
+		},
 		{3, 2, `{ account(by: {uid: "ACCOUNT"}) { customer { parent { uid } contacts { nodes { uid } } } } }`},
 		// A history is one statement for all siblings, read beside them where they are known.
 		{2, 1, `{ customer(by: {uid: "STAR"}) { history { nodes { action changes { field } } } } }`},
-		{4, 2, `{ customer(by: {uid: "STAR"}) { signatories { nodes { history { totalCount nodes { action } } } } } }`},
+		{
+			4, 2, `{ customer(by: {uid: "STAR"}) { signatories { nodes { history { totalCount nodes { action } } } } } }`,
+		},
 		{3, 3, `{ customers { nodes { history { nodes { customer { uid } } } } } }`},
 		{2, 2, `{ audit { nodes { action customer { legalName } } } }`},
 		{2, 1, `{ audit(filter: {object: "contact"}) { totalCount nodes { action } } }`},
@@ -81,16 +97,21 @@ func TestADocumentCostsItsNumberOfStatements(t *testing.T) {
 		{4, 1, `{ nodes(ids: ["cus_STAR", "acc_ACCOUNT", "con_CONTACT", "sig_SIGNATORY", "cus_PARTNER"]) { id } }`},
 		{2, 1, `{ node(id: "usr_USER") { ... on User { loginId roles { name } } } }`},
 		{4, 2, `{ customer(by: {uid: "STAR"}) { users { nodes { roles { name } limits { name } } } } }`},
-		{5, 3, `{ customer(by: {uid: "STAR"}) { roles { nodes { name } } users { nodes { roles { customer { uid } } } } } }`},
+		{
+			5, 3, `{ customer(by: {uid: "STAR"}) { roles { nodes { name } } users { nodes { roles { customer { uid } } } } } }`,
+		},
 		{3, 2, `{ nodes(ids: ["acc_ACCOUNT", "con_CONTACT"]) { ... on Account { customer { uid } } } }`},
 		{0, 0, `{ node(id: "nothing") { id } }`},
-		{1, 1, `{ customer(by: {uid: "1999999"}) { parent { parent { uid } } accounts @skip(if: true) { totalCount } } }`},
+		{
+			1, 1, `{ customer(by: {uid: "1999999"}) { parent { parent { uid } } accounts @skip(if: true) { totalCount } } }`,
+		},
 	} {
 		t.Run(one.document, func(t *testing.T) {
 			t.Parallel()
 			got := b.ask(t, b.staff(), in(one.document)).fine(t)
 			if got.statements != one.statements || got.trips != one.trips {
-				t.Errorf("%d statements in %d round trips, want %d in %d: %.300s", got.statements, got.trips, one.statements, one.trips, got.body)
+				t.Errorf("%d statements in %d round trips, want %d in %d: %.300s", got.statements, got.trips,
+					one.statements, one.trips, got.body)
 			}
 		})
 	}
@@ -121,7 +142,9 @@ func many(t *testing.T, b *bank) {
 	t.Helper()
 	rows := make([]customers.Customer, 200)
 	for i := range rows {
-		rows[i] = customers.Customer{UID: customers.UID(1001000 + i), Type: customers.Consumer, RelationshipType: customers.RelationCustomer}
+		rows[i] = customers.Customer{
+			UID: customers.UID(1001000 + i), Type: customers.Consumer, RelationshipType: customers.RelationCustomer,
+		}
 	}
 	b.add(t, rows...)
 }
@@ -138,7 +161,8 @@ func TestAListCostsTheSameForAnyNumberOfRowsAndCallers(t *testing.T) {
 				all.Go(func() {
 					got := b.ask(t, b.staff(), document, "n", n)
 					if len(got.errors) > 0 || got.statements != 3 || got.trips != 2 {
-						t.Errorf("%d customers for %d callers: %d statements in %d round trips %v", n, callers, got.statements, got.trips, got.errors)
+						t.Errorf("%d customers for %d callers: %d statements in %d round trips %v", n, callers, got.statements,
+							got.trips, got.errors)
 					}
 					rows, _ := got.at("customers", "nodes").([]any)
 					if len(rows) != n {
@@ -178,7 +202,8 @@ func TestLoadersAnswerAsThePlanDoes(t *testing.T) {
 					}
 					// The plan has spent its statements before it is forgotten; then each relation is read once more.
 					if planned.statements != 4 || loaded.statements != planned.statements+3 {
-						t.Errorf("%d customers for %d callers: %d statements, planned %d", n, callers, loaded.statements, planned.statements)
+						t.Errorf("%d customers for %d callers: %d statements, planned %d", n, callers, loaded.statements,
+							planned.statements)
 					}
 				})
 			}
@@ -209,7 +234,8 @@ func TestLoadersAnswerEveryWay(t *testing.T) {
 	}
 }
 
-// Two places of one document may give one name to different pages: the plan reads the first, a loader the other.
+// Two places of one document may give one name to different pages: the plan reads the first, a loader the
+// other.
 func TestOneNameForTwoPagesOfOneFragment(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -235,7 +261,8 @@ func TestAnOperationStopsAtSixtyStatements(t *testing.T) {
 		var document strings.Builder
 		document.WriteString("{")
 		for i := range n {
-			fmt.Fprintf(&document, ` c%d: customer(by: {uid: "%d"}) { accounts { totalCount } contacts { totalCount } }`, i, star)
+			fmt.Fprintf(&document,
+				` c%d: customer(by: {uid: "%d"}) { accounts { totalCount } contacts { totalCount } }`, i, star)
 		}
 		return document.String() + " }"
 	}
@@ -244,7 +271,8 @@ func TestAnOperationStopsAtSixtyStatements(t *testing.T) {
 	}
 	b.resolving = nil // which of the customers comes too late is a matter of chance
 	got := b.ask(t, b.staff(), aliases(13))
-	if len(got.errors) != 1 || got.errors[0].Extensions.Kind != "INVALID" || got.errors[0].Extensions.Code != "STATEMENT_LIMIT" {
+	if len(got.errors) != 1 || got.errors[0].Extensions.Kind != "INVALID" ||
+		got.errors[0].Extensions.Code != "STATEMENT_LIMIT" {
 		t.Errorf("%.1000s", got.body)
 	}
 	read := 0

@@ -13,12 +13,14 @@ import (
 	"bankgraph/graph"
 )
 
-// Behind a PgBouncer older than 1.21 nothing can be prepared: the same texts are sent with their values each time.
+// Behind a PgBouncer older than 1.21 nothing can be prepared: the same texts are sent with their values each
+// time.
 func TestReadsAnswerAlikeUnprepared(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
 	parent := bank.Customer()
-	customer := bank.Customer(coretest.Named("Unprepared Co"), func(c *customers.Customer) { c.Parent = &parent.UID })
+	customer := bank.Customer(coretest.Named("Unprepared Co"),
+		func(c *customers.Customer) { c.Parent = &parent.UID })
 	account := bank.Account(customer)
 	bank.Account(customer)
 	bank.Contact(customer)
@@ -33,7 +35,8 @@ func TestReadsAnswerAlikeUnprepared(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = unprepared.Close() })
 	prepared := graph.New(bank.Core, graph.Options{})
-	plain := graph.New(core.New(core.Options{DB: unprepared, Keys: bank.Keys, Now: bank.Clock.Now}), graph.Options{})
+	plain := graph.New(core.New(core.Options{DB: unprepared, Keys: bank.Keys, Now: bank.Clock.Now}),
+		graph.Options{})
 
 	whole := `uid legalName taxId { masked } secCodes additionalAttributes { name value } parent { uid } createdAt
 		accounts(first: 1) { totalCount pageInfo { endCursor } nodes { uid balances { available } features { callbackLimit } } }
@@ -43,10 +46,12 @@ func TestReadsAnswerAlikeUnprepared(t *testing.T) {
 	for _, document := range []string{
 		fmt.Sprintf(`{ customer(by: {uid: %q}) { %s } }`, customer.UID, whole),
 		fmt.Sprintf(`{ customer(by: {shortName: %q}) { %s } }`, customer.ShortName, whole),
-		fmt.Sprintf(`{ customers(orderBy: NAME, filter: {namePrefix: "unprep", type: CORPORATE, status: ACTIVE}) { totalCount nodes { %s } } }`, whole),
+		fmt.Sprintf(
+			`{ customers(orderBy: NAME, filter: {namePrefix: "unprep", type: CORPORATE, status: ACTIVE}) { totalCount nodes { %s } } }`, whole),
 		`{ customers(filter: {text: "unprepared"}) { totalCount nodes { uid } } }`,
 		fmt.Sprintf(`{ customers(filter: {taxId: %q}) { nodes { uid } } }`, coretest.TaxID(customer.UID)),
-		fmt.Sprintf(`{ account(by: {number: %q}) { uid customer { legalName } } }`, coretest.AccountNumber(account.UID)),
+		fmt.Sprintf(`{ account(by: {number: %q}) { uid customer { legalName } } }`,
+			coretest.AccountNumber(account.UID)),
 		fmt.Sprintf(`{ nodes(ids: ["cus_%s", "acc_%s"]) { id } }`, customer.UID, account.UID),
 	} {
 		for _, caller := range []struct {
@@ -54,12 +59,19 @@ func TestReadsAnswerAlikeUnprepared(t *testing.T) {
 			of   func() reply
 			same func() reply
 		}{
-			{"staff", func() reply { return ask(bank.Staff(), prepared, document) }, func() reply { return ask(bank.Staff(), plain, document) }},
-			{"partner", func() reply { return ask(bank.Partner(parent), prepared, document) }, func() reply { return ask(bank.Partner(parent), plain, document) }},
+			{
+				"staff", func() reply { return ask(bank.Staff(), prepared, document) },
+				func() reply { return ask(bank.Staff(), plain, document) },
+			},
+			{
+				"partner", func() reply { return ask(bank.Partner(parent), prepared, document) },
+				func() reply { return ask(bank.Partner(parent), plain, document) },
+			},
 		} {
 			want, got := caller.of(), caller.same()
 			if len(want.Errors) > 0 || !bytes.Equal(want.Data, got.Data) || got.errors() != "" {
-				t.Errorf("%s: %s\nprepared   %s %s\nunprepared %s %s", caller.name, document, want.Data, want.errors(), got.Data, got.errors())
+				t.Errorf("%s: %s\nprepared   %s %s\nunprepared %s %s", caller.name, document, want.Data, want.errors(),
+					got.Data, got.errors())
 			}
 		}
 	}

@@ -40,7 +40,8 @@ func TestOnlyWhatIsPublishedSoIsNull(t *testing.T) {
 				return true
 			}
 			name, options, _ := strings.Cut(reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("json"), ",")
-			if _, pointer := field.Type.(*ast.StarExpr); pointer && options != "omitzero" && !slices.Contains(nullable, name) {
+			if _, pointer := field.Type.(*ast.StarExpr); pointer && options != "omitzero" &&
+				!slices.Contains(nullable, name) {
 				t.Errorf("%s: %s would be null without a value: it must be left out", view, name)
 			}
 			return true
@@ -80,7 +81,8 @@ func TestTextsAreNotLeftOut(t *testing.T) {
 				return true
 			}
 			name, options, _ := strings.Cut(reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("json"), ",")
-			if kind, plain := field.Type.(*ast.Ident); plain && kind.Name == "string" && options == "omitzero" && !words[name] {
+			if kind, plain := field.Type.(*ast.Ident); plain && kind.Name == "string" && options == "omitzero" &&
+				!words[name] {
 				t.Errorf("%s: %s is left out without a value: it must be empty", view, name)
 			}
 			return true
@@ -110,19 +112,22 @@ func everyMember(schema *openapi3.Schema, at string, look func(at, member string
 	}
 }
 
-// What has nothing but what it must have is shown by every operation. The interface under test holds each answer to the
-// document, which knows no null and no empty word there.
+// What has nothing but what it must have is shown by every operation. The interface under test holds each
+// answer to the document, which knows no null and no empty word there.
 func TestWhatHasNoValueIsLeftOut(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	b.bare.Profile = customers.Profile{}
 	account := b.Account(b.bare, func(a *accounts.Account) { a.SystemOfRecord = accounts.OtherCore })
-	contact := b.Contact(b.bare, func(k *contacts.Contact) { k.Bank.AccountType, k.Bank.AccountSubType = "", "" })
+	contact := b.Contact(b.bare,
+		func(k *contacts.Contact) { k.Bank.AccountType, k.Bank.AccountSubType = "", "" })
 	b.Sweep(account, func(w *accounts.Sweep) {
-		w.ToContact, w.BalanceType, w.Frequency, w.DayOfWeek, w.DayOfMonth = &contact.UID, accounts.Zero, accounts.Daily, "", 0
+		w.ToContact, w.BalanceType, w.Frequency, w.DayOfWeek, w.DayOfMonth = &contact.UID, accounts.Zero,
+			accounts.Daily, "", 0
 	})
 	for _, o := range operations {
-		if strings.Contains(o.path, "{U}") || strings.Contains(o.path, "{R}") || o.method == http.MethodPost && o.name == "limits_check" {
+		if strings.Contains(o.path, "{U}") || strings.Contains(o.path, "{R}") ||
+			o.method == http.MethodPost && o.name == "limits_check" {
 			continue // of acme, and 204
 		}
 		answer := b.at(b.program(), o, b.bare.UID, account.UID, contact.UID, coretest.AccountNumber(account.UID))
@@ -132,7 +137,10 @@ func TestWhatHasNoValueIsLeftOut(t *testing.T) {
 		if strings.HasSuffix(o.name, "_search") && strings.HasPrefix(o.name, "customers_") {
 			continue // shows others too
 		}
-		for _, word := range []string{"detailsOfCharge", "detailsofCharge", "ledgerBalance", "callbackLimit", "ExposureLimit", "dayOfWeek", "dayOfMonth", "sweepIn", "sweepFrom", "range"} {
+		for _, word := range []string{
+			"detailsOfCharge", "detailsofCharge", "ledgerBalance", "callbackLimit", "ExposureLimit", "dayOfWeek",
+			"dayOfMonth", "sweepIn", "sweepFrom", "range",
+		} {
 			if strings.Contains(answer.body, `"`+word) || strings.Contains(answer.body, word+`":null`) {
 				t.Errorf("%s says %s of what has none: %s", o.name, word, answer.body)
 			}
@@ -147,8 +155,11 @@ func TestASweepThatIsNotThereIsNoContent(t *testing.T) {
 	if answer := b.get(b.program(), at+"in"); answer.status != http.StatusNoContent || answer.body != "" {
 		t.Errorf("%d %s", answer.status, answer.body)
 	}
-	b.get(b.program(), at+"up").refused(t, "no direction", http.StatusBadRequest, "SWEEP_DIRECTION_INVALID", "direction")
+	b.get(b.program(), at+"up").refused(t, "no direction", http.StatusBadRequest, "SWEEP_DIRECTION_INVALID",
+		"direction")
 	other := fmt.Sprintf("/v1/customers/%s/accounts/%s/sweeps/in", b.acme.UID, b.hidden.UID)
-	b.get(b.program(), other).refused(t, "another's account", http.StatusBadRequest, "SWEEP_ACCOUNTUID_NOTFOUND", "no such account")
-	b.call(b.program(), http.MethodDelete, at+"in", "").refused(t, "nothing to remove", http.StatusBadRequest, "SWEEP_DIRECTION_NOTFOUND", "no sweep")
+	b.get(b.program(), other).refused(t, "another's account", http.StatusBadRequest, "SWEEP_ACCOUNTUID_NOTFOUND",
+		"no such account")
+	b.call(b.program(), http.MethodDelete, at+"in", "").refused(t, "nothing to remove", http.StatusBadRequest,
+		"SWEEP_DIRECTION_NOTFOUND", "no sweep")
 }

@@ -56,20 +56,22 @@ func (a *api) searchAccountsV3(r *http.Request) (answer, error) {
 	q := readBody(r)
 	customer := inPath(q, "customerUID", customers.ParseUID)
 	by := accounts.Search{
-		Number:     inBody(q, "accountNumber", accounts.ParseNumber),
-		Type:       inBody(q, "accountType", accounts.ParseType),
-		SubType:    inBody(q, "accountSubType", accounts.ParseSubType),
-		Status:     inBody(q, "status", accounts.ParseStatus),
-		Currency:   inBody(q, "currency", currency),
-		CostCenter: inBody(q, "costCenter", text),
-		Wires:      q.flagInBody("wireEnabled"), Fedwire: q.flagInBody("fedwireEnabled"), ACH: q.flagInBody("achEnabled"),
-		FedNow: q.flagInBody("fedNowEnabled"), RTP: q.flagInBody("rtpEnabled"), SWIFT: q.flagInBody("swiftEnabled"),
+		Number:  inBody(q, "accountNumber", accounts.ParseNumber),
+		Type:    inBody(q, "accountType", accounts.ParseType),
+		SubType: inBody(q, "accountSubType", accounts.ParseSubType),
+		Status:  inBody(q, "status", accounts.ParseStatus), Currency: inBody(q, "currency", currency),
+		CostCenter: inBody(q, "costCenter", text), Wires: q.flagInBody("wireEnabled"),
+		Fedwire: q.flagInBody("fedwireEnabled"), ACH: q.flagInBody("achEnabled"),
+		FedNow: q.flagInBody("fedNowEnabled"), RTP: q.flagInBody("rtpEnabled"),
+		SWIFT: q.flagInBody("swiftEnabled"),
 	}
 	return a.searchAccounts(q, customer, by, accountPagesV3, accountV3Of)
 }
 
 // searchAccounts is what the three searches share. Balances are for the retrieval of one account.
-func (a *api) searchAccounts(q *reader, of customers.UID, by accounts.Search, n numbering, view func(*accounts.Account) any) (answer, error) {
+func (a *api) searchAccounts(
+	q *reader, of customers.UID, by accounts.Search, n numbering, view func(*accounts.Account) any,
+) (answer, error) {
 	sheet := q.sheet(n)
 	if q.err != nil {
 		return answer{}, q.err
@@ -93,7 +95,8 @@ func (a *api) findAccount(r *http.Request, view func(*accounts.Account) any) (an
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	account, err := a.core.Accounts.Find(r.Context(), customer, uid, accounts.Everything(balances != nil && *balances))
+	account, err := a.core.Accounts.Find(r.Context(), customer, uid,
+		accounts.Everything(balances != nil && *balances))
 	if err != nil {
 		return answer{}, err
 	}

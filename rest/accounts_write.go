@@ -35,27 +35,31 @@ func (a *api) changeAccountV3(r *http.Request) (answer, error) {
 }
 
 // openAccount: the reason of a new account is why it is as it is, and why it was made.
-func (a *api) openAccount(r *http.Request, draft func(fields) accounts.Draft, view savedAccount) (answer, error) {
+func (a *api) openAccount(
+	r *http.Request, draft func(fields) accounts.Draft, view savedAccount,
+) (answer, error) {
 	q := readBody(r)
-	customer, opening, terms := inPath(q, "customerUID", customers.ParseUID), draft(q.fields()), q.terms()
+	customer, opening, options := inPath(q, "customerUID", customers.ParseUID), draft(q.fields()), q.options()
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	terms.Reason = opening.Note.Value
-	out, err := a.core.Accounts.Open(r.Context(), customer, opening, terms)
+	options.Reason = opening.Note.Value
+	out, err := a.core.Accounts.Open(r.Context(), customer, opening, options)
 	return view(out), err
 }
 
 // changeAccount merges: what the body does not give stays as it is.
-func (a *api) changeAccount(r *http.Request, draft func(fields) accounts.Draft, view savedAccount) (answer, error) {
+func (a *api) changeAccount(
+	r *http.Request, draft func(fields) accounts.Draft, view savedAccount,
+) (answer, error) {
 	q := readBody(r)
 	customer, uid := inPath(q, "customerUID", customers.ParseUID), inPath(q, "accountUID", accounts.ParseUID)
-	change, terms := draft(q.fields()), q.terms()
+	change, options := draft(q.fields()), q.options()
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	terms.Reason = change.Note.Value
-	out, err := a.core.Accounts.Change(r.Context(), customer, uid, change, terms)
+	options.Reason = change.Note.Value
+	out, err := a.core.Accounts.Change(r.Context(), customer, uid, change, options)
 	return view(out), err
 }
 
@@ -66,29 +70,31 @@ func (a *api) deleteAccountV2(r *http.Request) (answer, error) { return a.delete
 func (a *api) deleteAccount(r *http.Request, view savedAccount) (answer, error) {
 	q := read(r)
 	customer, uid := inPath(q, "customerUID", customers.ParseUID), inPath(q, "accountUID", accounts.ParseUID)
-	terms := q.terms()
+	options := q.options()
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	out, err := a.core.Accounts.Delete(r.Context(), customer, uid, terms)
+	out, err := a.core.Accounts.Delete(r.Context(), customer, uid, options)
 	return view(out), err
 }
 
 func (a *api) actOnAccountV2(r *http.Request) (answer, error) {
 	q := readBody(r)
 	customer, uid := inPath(q, "customerUID", customers.ParseUID), inPath(q, "accountUID", accounts.ParseUID)
-	body, terms := q.fields(), q.terms()
+	body, options := q.fields(), q.options()
 	action := body.required("action", fields.text)
-	terms.Reason = body.required("reason", fields.text)
+	options.Reason = body.required("reason", fields.text)
 	act := parsed(q, "action", action, accounts.ParseAction)
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	out, err := a.core.Accounts.Act(r.Context(), customer, uid, act, terms)
-	return done(http.StatusOK, out.Mark, codeAndMessage{"SUCCESS", actedOn[act]}), err
+	out, err := a.core.Accounts.Act(r.Context(), customer, uid, act, options)
+	return done(http.StatusOK, out.Receipt, codeAndMessage{"SUCCESS", actedOn[act]}), err
 }
 
-var actedOn = map[accounts.Action]string{accounts.Activate: "Account activated", accounts.Close: "Account closed"}
+var actedOn = map[accounts.Action]string{
+	accounts.Activate: "Account activated", accounts.Close: "Account closed",
+}
 
 // savedAccount is how a generation answers a change of an account.
 type savedAccount func(changes.Outcome[accounts.Saved]) answer
@@ -106,45 +112,46 @@ func (a *api) findSweep(r *http.Request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{data: sweepOf(found), mark: changes.Mark{Version: found.Version}}, nil
+	return answer{data: sweepOf(found), mark: changes.Receipt{Version: found.Version}}, nil
 }
 
 func (a *api) setSweep(r *http.Request) (answer, error) {
 	q := readBody(r)
 	customer, name := sweepInPath(q)
-	draft, terms := sweepDraft(q.fields()), q.terms()
+	draft, options := sweepDraft(q.fields()), q.options()
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	out, err := a.core.Accounts.SetSweep(r.Context(), customer, name, draft, terms)
-	return done(http.StatusCreated, out.Mark, codeAndMessage{"SUCCESS", "Sweep created"}), err
+	out, err := a.core.Accounts.SetSweep(r.Context(), customer, name, draft, options)
+	return done(http.StatusCreated, out.Receipt, codeAndMessage{"SUCCESS", "Sweep created"}), err
 }
 
 func (a *api) changeSweep(r *http.Request) (answer, error) {
 	q := readBody(r)
 	customer, name := sweepInPath(q)
-	draft, terms := sweepDraft(q.fields()), q.terms()
+	draft, options := sweepDraft(q.fields()), q.options()
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	out, err := a.core.Accounts.ChangeSweep(r.Context(), customer, name, draft, terms)
-	return done(http.StatusOK, out.Mark, codeAndMessage{"SUCCESS", "Sweep updated"}), err
+	out, err := a.core.Accounts.ChangeSweep(r.Context(), customer, name, draft, options)
+	return done(http.StatusOK, out.Receipt, codeAndMessage{"SUCCESS", "Sweep updated"}), err
 }
 
 func (a *api) removeSweep(r *http.Request) (answer, error) {
 	q := read(r)
 	customer, name := sweepInPath(q)
-	terms := q.terms()
+	options := q.options()
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	out, err := a.core.Accounts.RemoveSweep(r.Context(), customer, name, terms)
-	return done(http.StatusNoContent, out.Mark, nil), err
+	out, err := a.core.Accounts.RemoveSweep(r.Context(), customer, name, options)
+	return done(http.StatusNoContent, out.Receipt, nil), err
 }
 
 func sweepInPath(q *reader) (customers.UID, accounts.SweepName) {
 	return inPath(q, "customerUID", notZero(customers.ParseUID)), accounts.SweepName{
-		Account: inPath(q, "accountUID", notZero(accounts.ParseUID)), Direction: inPath(q, "direction", accounts.ParseDirection),
+		Account:   inPath(q, "accountUID", notZero(accounts.ParseUID)),
+		Direction: inPath(q, "direction", accounts.ParseDirection),
 	}
 }
 

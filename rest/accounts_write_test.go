@@ -11,7 +11,8 @@ import (
 func TestAnActionOnAnAccountNamesWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
-	path := strings.NewReplacer("{C}", b.acme.UID.String(), "{X}", b.loan.UID.String()).Replace("/v2/customers/{C}/accounts/{X}")
+	path := strings.NewReplacer("{C}", b.acme.UID.String(), "{X}", b.loan.UID.String()).
+		Replace("/v2/customers/{C}/accounts/{X}")
 	for body, c := range map[string]struct{ code, message string }{
 		`{"reason": "r"}`:                         {"CUSTOMER_BNKACCTACTION_REQUIRED", "action: is required"},
 		`{"action": null, "reason": "r"}`:         {"CUSTOMER_BNKACCTACTION_REQUIRED", "action: is required"},

@@ -8,8 +8,9 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 )
 
-// Addressed learns where each request comes from. Behind proxies that are trusted, by their networks, it is the last
-// address in X-Forwarded-For that is not one of theirs; from everybody else that header says nothing.
+// Addressed learns where each request comes from. Behind proxies that are trusted, by their networks, it is
+// the last address in X-Forwarded-For that is not one of theirs; from everybody else that header says
+// nothing.
 func Addressed(trusted []netip.Prefix, next http.Handler) http.Handler {
 	if len(trusted) == 0 {
 		return middleware.ClientIPFromRemoteAddr(next)
@@ -33,8 +34,8 @@ func Address(r *http.Request) string {
 	return host
 }
 
-// Network is the address of a request as limits count it: of IPv6 the first 64 bits, since whoever has one address has all
-// of those.
+// Network is the address of a request as limits count it: of IPv6 the first 64 bits, since whoever has one
+// address has all of those.
 func Network(r *http.Request) string { return NetworkOf(Address(r)) }
 
 // NetworkOf is Network of an address.

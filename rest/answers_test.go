@@ -23,8 +23,8 @@ import (
 	"bankgraph/rest"
 )
 
-// The examples of answers in openapi.yaml are the golden files of this package, so they cannot drift: "go test ./rest
-// -update" writes both. Examples of failures are one file for each area, by status.
+// The examples of answers in openapi.yaml are the golden files of this package, so they cannot drift: "go
+// test ./rest -update" writes both. Examples of failures are one file for each area, by status.
 
 // area is a family of operations with codes of its own.
 type area struct {
@@ -37,19 +37,71 @@ type area struct {
 const nobody = "/00000000-0000-4000-8000-000000000000"
 
 var areas = []area{
-	{"customers", "customers_change_v2", operation{"", http.MethodPut, "/v2/customers/{C}", `{"lei": "5493001KJTIIGC8Y1R13"}`}, ""},
+	{
+		"customers", "customers_change_v2",
+		operation{"", http.MethodPut, "/v2/customers/{C}", `{"lei": "5493001KJTIIGC8Y1R13"}`},
+		"",
+	},
 	{"contacts", "contacts_change_v2", operation{"", http.MethodGet, "/customers/{C}/contacts/999", ""}, ""},
 	{"accounts", "accounts_v2_change", operation{"", http.MethodGet, "/v2/customers/{C}/accounts/999", ""}, ""},
-	{"account_actions", "accounts_v2_close", operation{"", http.MethodPatch, "/v2/customers/{C}/accounts/{X}", `{"reason": "paid back"}`}, ""},
-	{"accounts_v3", "accounts_v3_change", operation{"", http.MethodPatch, "/v3/customers/{C}/accounts/{X}", `{"accountNumber": "{N}"}`}, ""},
-	{"sweeps", "sweeps_set_in", operation{"", http.MethodPost, "/v1/customers/{C}/accounts/{A}/sweeps/{in}", `{"balanceType": "Target", "targetBalance": 5}`}, ""},
+	{
+		"account_actions", "accounts_v2_close",
+		operation{"", http.MethodPatch, "/v2/customers/{C}/accounts/{X}", `{"reason": "paid back"}`},
+		"",
+	},
+	{
+		"accounts_v3", "accounts_v3_change",
+		operation{"", http.MethodPatch, "/v3/customers/{C}/accounts/{X}", `{"accountNumber": "{N}"}`},
+		"",
+	},
+	{
+		"sweeps", "sweeps_set_in",
+		operation{
+			"", http.MethodPost, "/v1/customers/{C}/accounts/{A}/sweeps/{in}",
+			`{"balanceType": "Target", "targetBalance": 5}`,
+		},
+		"",
+	},
 	{"lookup", "lookup", operation{"", http.MethodGet, "/v1/customers/lookup/000", ""}, ""},
-	{"limit_check", "limits_check", operation{"", http.MethodPost, "/v1/customers/{C}/limits", `{"paymentAmount": 1}`}, ""},
-	{"limit_update", "limits_change", operation{"", http.MethodPatch, "/v1/customers/{C}/limits", `[{"entityLimitId": "NOBODYS", "entityLimitValue": "1"}]`}, ""},
-	{"fees", "fees_add", operation{"", http.MethodPost, "/v1/customers/{C}/fees", `{"application": "Payments", "feeTier": "Lead", "feeName": "ON", "product": "Outgoing Payment"}`}, ""},
-	{"signatories", "signatories_add", operation{"", http.MethodPost, "/v1/customers/{C}/signatories", `{"fullName": "Ada Byron", "emailAddress": "ada", "phoneNumber": "(614) 555-0123"}`}, ""},
-	{"users", "users_change", operation{"", http.MethodPut, people + "/users/{U}", `{"roleNames": ["Nobodys"]}`}, people + "/users" + nobody},
-	{"roles", "roles_create", operation{"", http.MethodPost, people + "/roles", `{"name": "Viewer"}`}, people + "/roles" + nobody},
+	{
+		"limit_check", "limits_check",
+		operation{"", http.MethodPost, "/v1/customers/{C}/limits", `{"paymentAmount": 1}`},
+		"",
+	},
+	{
+		"limit_update", "limits_change",
+		operation{
+			"", http.MethodPatch, "/v1/customers/{C}/limits",
+			`[{"entityLimitId": "NOBODYS", "entityLimitValue": "1"}]`,
+		},
+		"",
+	},
+	{
+		"fees", "fees_add",
+		operation{
+			"", http.MethodPost, "/v1/customers/{C}/fees",
+			`{"application": "Payments", "feeTier": "Lead", "feeName": "ON", "product": "Outgoing Payment"}`,
+		},
+		"",
+	},
+	{
+		"signatories", "signatories_add",
+		operation{
+			"", http.MethodPost, "/v1/customers/{C}/signatories",
+			`{"fullName": "Ada Byron", "emailAddress": "ada", "phoneNumber": "(614) 555-0123"}`,
+		},
+		"",
+	},
+	{
+		"users", "users_change",
+		operation{"", http.MethodPut, people + "/users/{U}", `{"roleNames": ["Nobodys"]}`},
+		people + "/users" + nobody,
+	},
+	{
+		"roles", "roles_create",
+		operation{"", http.MethodPost, people + "/roles", `{"name": "Viewer"}`},
+		people + "/roles" + nobody,
+	},
 }
 
 // areaOf is the area of a documented operation.
@@ -66,7 +118,9 @@ func areaOf(method, path string) string {
 	case strings.Contains(path, "/accounts") && method == http.MethodPatch:
 		return "account_actions"
 	}
-	for _, part := range []string{"lookup", "fees", "signatories", "users", "roles", "accounts", "contacts", "beneficiary"} {
+	for _, part := range []string{
+		"lookup", "fees", "signatories", "users", "roles", "accounts", "contacts", "beneficiary",
+	} {
 		if strings.Contains(path, "/"+part) {
 			return map[string]string{"beneficiary": "contacts"}[part] + strings.TrimPrefix(part, "beneficiary")
 		}
@@ -108,12 +162,17 @@ func (b *bank) refusals(a area) map[int]string {
 		all[http.StatusUnsupportedMediaType] = b.send(b.program(), media).body
 	}
 	for status, err := range map[int]error{
-		http.StatusTooManyRequests:     &fault.Fault{Kind: fault.TooMany, Message: "too many requests with this API key, try again in a moment"},
+		http.StatusTooManyRequests: &fault.Fault{
+			Kind: fault.TooMany, Message: "too many requests with this API key, try again in a moment",
+		},
 		http.StatusInternalServerError: errors.New("disk on fire"),
-		http.StatusServiceUnavailable:  &fault.Fault{Kind: fault.Unavailable, Message: "the bank is busy, try again in a moment"},
+		http.StatusServiceUnavailable: &fault.Fault{
+			Kind: fault.Unavailable, Message: "the bank is busy, try again in a moment",
+		},
 	} {
 		w := httptest.NewRecorder()
-		rest.New(b.Core, rest.Options{Log: slog.New(slog.DiscardHandler)}).Refuse(w, b.keyed(a.wrong, "r").WithContext(b.program()), err)
+		rest.New(b.Core, rest.Options{Log: slog.New(slog.DiscardHandler)}).Refuse(w,
+			b.keyed(a.wrong, "r").WithContext(b.program()), err)
 		if w.Code == status {
 			all[status] = w.Body.String()
 		}
@@ -160,16 +219,22 @@ func TestTokenServiceAnswersItsGoldenBodies(t *testing.T) {
 	service, _ := r.get(r.path + "/.well-known/openid-configuration")
 	said(service).golden(t, "token_discovery")
 	all := map[int]string{
-		http.StatusBadRequest:            r.post("grant_type=password", "Authorization", basic).Body.String(),
-		http.StatusUnauthorized:          r.post("grant_type=client_credentials", "Authorization", basicOf("portal", "wrong")).Body.String(),
-		http.StatusRequestEntityTooLarge: r.post("grant_type=client_credentials&scope="+strings.Repeat("x", 1<<20), "Authorization", basic).Body.String(),
+		http.StatusBadRequest: r.post("grant_type=password", "Authorization", basic).Body.String(),
+		http.StatusUnauthorized: r.post("grant_type=client_credentials", "Authorization",
+			basicOf("portal", "wrong")).Body.String(),
+		http.StatusRequestEntityTooLarge: r.post("grant_type=client_credentials&scope="+strings.Repeat("x", 1<<20),
+			"Authorization", basic).Body.String(),
 	}
 	absent, _ := r.get("/auth/realms/no-such-bank/protocol/openid-connect/certs")
 	all[http.StatusNotFound] = absent.Body.String()
 	for status, err := range map[int]error{
-		http.StatusTooManyRequests:     &fault.Fault{Kind: fault.TooMany, Message: "too many requests, try again in a moment"},
+		http.StatusTooManyRequests: &fault.Fault{
+			Kind: fault.TooMany, Message: "too many requests, try again in a moment",
+		},
 		http.StatusInternalServerError: errors.New("disk on fire"),
-		http.StatusServiceUnavailable:  &fault.Fault{Kind: fault.Unavailable, Message: "the bank is busy, try again in a moment"},
+		http.StatusServiceUnavailable: &fault.Fault{
+			Kind: fault.Unavailable, Message: "the bank is busy, try again in a moment",
+		},
 	} {
 		w := httptest.NewRecorder()
 		rest.RefuseToken(w, nil, err)

@@ -26,8 +26,8 @@ import (
 	"bankgraph/rest"
 )
 
-// bank is a bank with a partner, and the interface on it. Its numbers are the same in each test, so bodies can
-// be golden files.
+// bank is a bank with a partner, and the interface on it. Its numbers are the same in each test, so bodies
+// can be golden files.
 type bank struct {
 	*coretest.Bank
 	t       testing.TB
@@ -52,8 +52,8 @@ type bank struct {
 	locked    *users.User            // acme's
 }
 
-// canary is in every text of what a partner of the bank must not see: the bank's own customer, and everything of
-// a second bank.
+// canary is in every text of what a partner of the bank must not see: the bank's own customer, and everything
+// of a second bank.
 const canary = "CANARY"
 
 // number is an account's number in the clear.
@@ -70,9 +70,11 @@ func fill(t testing.TB, made *coretest.Bank) *bank {
 	b.handler = checked(t, rest.New(b.Core, rest.Options{Log: slog.New(slog.DiscardHandler)}))
 	b.partner = b.DownstreamPartner()
 	b.acme = b.Customer(coretest.OwnedBy(b.partner), b.furnish)
-	b.bare = b.Customer(coretest.OwnedBy(b.partner), coretest.Named("Bare Person"), func(c *customers.Customer) { c.Type = customers.Consumer })
+	b.bare = b.Customer(coretest.OwnedBy(b.partner), coretest.Named("Bare Person"),
+		func(c *customers.Customer) { c.Type = customers.Consumer })
 	b.direct = b.Customer(func(c *customers.Customer) {
-		c.LegalName, c.ShortName, c.EmailAddress, c.LegalAddress.Line1 = canary+" Direct Corp", canary+"DIRECT", canary+"@direct.example", canary
+		c.LegalName, c.ShortName, c.EmailAddress, c.LegalAddress.Line1 = canary+" Direct Corp", canary+"DIRECT",
+			canary+"@direct.example", canary
 	})
 	b.fillAcme()
 	b.configure(customers.ForCustomers, "Region", customers.TextAttribute)
@@ -81,7 +83,8 @@ func fill(t testing.TB, made *coretest.Bank) *bank {
 	b.hidden = b.Account(b.direct, func(a *accounts.Account) { a.Name = canary + " account" })
 	b.stranger = b.Contact(b.direct, func(k *contacts.Contact) { k.Name = canary + " contact" })
 	b.Signatory(b.direct, func(g *signatories.Signatory) { g.FullName = canary + " Signatory" })
-	b.User(b.direct, []*roles.Role{b.Role(b.direct, func(r *roles.Role) { r.Description = canary })}, func(u *users.User) { u.FirstName = canary })
+	b.User(b.direct, []*roles.Role{b.Role(b.direct, func(r *roles.Role) { r.Description = canary })},
+		func(u *users.User) { u.FirstName = canary })
 	b.Fee(b.direct, func(f *fees.Tier) { f.Product = canary })
 	b.Limit(b.direct, "ACH_PAYMENT_LIMIT_PER_DAY", 42_42)
 	return b
@@ -108,9 +111,15 @@ func (b *bank) furnish(c *customers.Customer) {
 	c.MailingAddress.Line1 = mark + "PO Box 9"
 	c.ProcessingOrgShortName, c.ParentEntityShortName = "testbank", "partner"
 	c.RelationshipManager, c.OriginatingOfficer = "mjones", "MJones"
-	c.Profile = customers.Profile{CreditClient: true, SSO: true, ACHNonPrefund: true, ACHNonPrefundLimit: "2500.00", FXPricingTier: "Gold", CreditValueAdjustment: "0.5", DetailsOfCharge: "SHA"}
+	c.Profile = customers.Profile{
+		CreditClient: true, SSO: true, ACHNonPrefund: true, ACHNonPrefundLimit: "2500.00", FXPricingTier: "Gold",
+		CreditValueAdjustment: "0.5", DetailsOfCharge: "SHA",
+	}
 	c.SECCodes, c.Note = []string{"PPD", "WEB"}, mark+"a note"
-	c.Access = customers.AccessSettings{AllowOnlineAccess: true, PaymentDualApproval: true, FirstApproverLimit: 1_000_000, SecondApproverLimit: 99_999_999_999, NumberOfApprovers: 2}
+	c.Access = customers.AccessSettings{
+		AllowOnlineAccess: true, PaymentDualApproval: true, FirstApproverLimit: 1_000_000,
+		SecondApproverLimit: 99_999_999_999, NumberOfApprovers: 2,
+	}
 	c.AdditionalAttributes = []customers.Attribute{{Name: "Region", Value: mark + "East"}}
 }
 
@@ -120,19 +129,24 @@ func (b *bank) fillAcme() {
 	b.operating = b.Account(b.acme, coretest.Holding(12_345_67, 345_67), b.furnishAccount)
 	b.pseudo = b.Account(b.acme, func(a *accounts.Account) {
 		a.SubType, a.Name = accounts.Pseudo, b.mark(a.Tenant)+"For benefit of"
-		a.FBONumber = b.Keys.Seal("70100000001", seal.Place{Tenant: int64(a.Tenant), Column: "accounts.fbo_number", Row: int64(a.UID)})
+		a.FBONumber = b.Keys.Seal("70100000001",
+			seal.Place{Tenant: int64(a.Tenant), Column: "accounts.fbo_number", Row: int64(a.UID)})
 	})
 	b.loan = b.Account(b.acme, func(a *accounts.Account) {
-		a.Name, a.Type, a.SubType, a.SystemOfRecord, a.Status = b.mark(a.Tenant)+"Credit line", accounts.Loan, accounts.LineOfCredit, accounts.External, accounts.Suspended
+		a.Name, a.Type, a.SubType, a.SystemOfRecord, a.Status = b.mark(a.Tenant)+"Credit line", accounts.Loan,
+			accounts.LineOfCredit, accounts.External, accounts.Suspended
 		a.BankID, a.BankIDType, a.Currency, a.EnableWires = "FBNKUS33", accounts.BIC, "JPY", false
 		a.ExternalProvider, a.ExternalID = "corebank", b.mark(a.Tenant)+"ext-3"
-		a.ExternalToken = b.Keys.Seal("token-of-the-provider", seal.Place{Tenant: int64(a.Tenant), Column: "accounts.external_token", Row: int64(a.UID)})
+		a.ExternalToken = b.Keys.Seal("token-of-the-provider",
+			seal.Place{Tenant: int64(a.Tenant), Column: "accounts.external_token", Row: int64(a.UID)})
 	})
 	b.supplier = b.Contact(b.acme, b.furnishContact)
 	b.Contact(b.acme, func(k *contacts.Contact) { k.Name = b.mark(k.Tenant) + "Other Inc" })
 	b.Sweep(b.operating, func(w *accounts.Sweep) { w.ToContact = &b.supplier.UID })
-	b.treasurer = b.Signatory(b.acme, func(g *signatories.Signatory) { g.FullName = b.mark(g.Tenant) + "Ann Lee" })
-	b.Signatory(b.acme, func(g *signatories.Signatory) { g.LimitMinor, g.Title, g.Status = nil, "", signatories.Pending })
+	b.treasurer = b.Signatory(b.acme,
+		func(g *signatories.Signatory) { g.FullName = b.mark(g.Tenant) + "Ann Lee" })
+	b.Signatory(b.acme,
+		func(g *signatories.Signatory) { g.LimitMinor, g.Title, g.Status = nil, "", signatories.Pending })
 	b.Signatory(b.acme, func(g *signatories.Signatory) { g.FullName, g.Status = canary, signatories.Deleted })
 	b.Fee(b.acme, func(f *fees.Tier) { f.FeeName = b.mark(f.Tenant) + "SPOT" })
 	b.Fee(b.acme, func(f *fees.Tier) { f.FeeTier, f.FeeName = "Silver", b.mark(f.Tenant)+"TN" })
@@ -142,17 +156,23 @@ func (b *bank) fillAcme() {
 	b.Limit(b.acme, "ACH_PAYMENT_LIMIT_PER_MONTH", 500_000_00)
 	b.Limit(b.acme, "ACH_WEB_DEBIT_TRANSACTION_LIMIT", 500_00)
 	b.Limit(b.acme, "NO_OF_ACH_FILES_PER_DAY", 12)
-	b.Usage(b.acme, limits.ACH, coretest.Start.Format("2006-01-02"), 49_500_00, func(u *limits.Usage) { u.EntryType, u.SECCode = rails.Debit, "WEB" })
+	b.Usage(b.acme, limits.ACH, coretest.Start.Format("2006-01-02"), 49_500_00,
+		func(u *limits.Usage) { u.EntryType, u.SECCode = rails.Debit, "WEB" })
 	b.clerk = b.Role(b.acme, func(r *roles.Role) {
 		r.Name, r.Description, r.Owner = "Clerk", b.mark(r.Tenant)+"Enters payments", roles.OwnerCustomer
 		r.Applications = []roles.Grant{
 			{Name: "Digital_Banking_Portal", Entitlements: []string{"View_Portal"}},
-			{Name: "Payments", Entitlements: []string{"View_Payments", "Initiate_Payments"}, Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 1_000_50, Currency: "USD"}}},
+			{
+				Name: "Payments", Entitlements: []string{"View_Payments", "Initiate_Payments"},
+				Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 1_000_50, Currency: "USD"}},
+			},
 		}
 	})
 	b.ruth = b.User(b.acme, []*roles.Role{b.clerk}, func(u *users.User) {
 		u.LastName = b.mark(u.Tenant) + "Keller"
-		u.Limits = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 500_00, Currency: "USD"}}}}
+		u.Limits = []access.ApplicationLimits{
+			{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 500_00, Currency: "USD"}}},
+		}
 	})
 	b.locked = b.User(b.acme, nil, func(u *users.User) { u.Status = users.Locked })
 	b.officer(b.Bank)
@@ -160,10 +180,12 @@ func (b *bank) fillAcme() {
 
 func (b *bank) furnishAccount(a *accounts.Account) {
 	hundred, thousand, mark := int64(100_00), int64(1_000_00), b.mark(a.Tenant)
-	a.Name, a.ExternalReferenceID, a.CostCenter, a.Reason = mark+"Operating", mark+"acc-1", "CC-1", mark+"opened by phone"
+	a.Name, a.ExternalReferenceID, a.CostCenter, a.Reason = mark+"Operating", mark+"acc-1", "CC-1",
+		mark+"opened by phone"
 	a.BalanceType, a.EnableCallbacks, a.CallbackLimit = "DDA", true, &hundred
 	a.EnableACH, a.EnableOffset, a.DefaultOffset, a.Underwritten = true, true, true, true
-	a.DebitExposureLimit, a.CreditExposureLimit, a.ACHCompanyID, a.SECCodes = &thousand, &hundred, "1234567890", []string{"PPD", "WEB"}
+	a.DebitExposureLimit, a.CreditExposureLimit, a.ACHCompanyID, a.SECCodes = &thousand, &hundred, "1234567890",
+		[]string{"PPD", "WEB"}
 	a.EnableFedNow, a.FedNowSend, a.EnableRTP, a.RTPRFPSend, a.RFPReceive = true, true, true, true, true
 	a.EnablePositivePay, a.FeeAccount = true, true
 	a.AdditionalAttributes = []customers.Attribute{{Name: "Desk", Value: mark + "7"}}
@@ -172,9 +194,13 @@ func (b *bank) furnishAccount(a *accounts.Account) {
 func (b *bank) furnishContact(k *contacts.Contact) {
 	mark := b.mark(k.Tenant)
 	k.ExternalReferenceID, k.TemplateName, k.Name = mark+"con-1", "supplier", mark+"Supplier GmbH"
-	k.Address = postal.Address{Line1: mark + "Hauptstr. 1", City: "Berlin", PostalCode: "10115", CountryCode: "DE", Country: "Germany"}
+	k.Address = postal.Address{
+		Line1: mark + "Hauptstr. 1", City: "Berlin", PostalCode: "10115", CountryCode: "DE", Country: "Germany",
+	}
 	k.Bank.SWIFTCode, k.Bank.NationalCode, k.Bank.Address.City = "MUSTDEFF", "", "Berlin"
-	k.Intermediary = contacts.IntermediaryBank{Country: "United States", Name: "Middle Bank", NationalCode: "611090001", CoverMessageRequired: true}
+	k.Intermediary = contacts.IntermediaryBank{
+		Country: "United States", Name: "Middle Bank", NationalCode: "611090001", CoverMessageRequired: true,
+	}
 	k.BeneficiaryNotes, k.OtherBankInfo = mark+"invoice number", "none"
 	k.RegulatoryReporting = contacts.Report{k.Reported(b.Keys, "TaxId", mark+"DE123456789")}
 }
@@ -183,8 +209,9 @@ func (b *bank) furnishContact(k *contacts.Contact) {
 func (b *bank) officer(of *coretest.Bank) {
 	b.t.Helper()
 	mary := users.User{
-		Tenant: of.Tenant, UID: users.UID{UUID: uuid.New()}, Customer: of.Self.UID, LoginID: "mjones", FirstName: b.mark(of.Tenant) + "Mary",
-		LastName: "Jones", Status: users.Active, CreatedAt: coretest.Start, Number: 900, Limits: []access.ApplicationLimits{},
+		Tenant: of.Tenant, UID: users.UID{UUID: uuid.New()}, Customer: of.Self.UID, LoginID: "mjones",
+		FirstName: b.mark(of.Tenant) + "Mary", LastName: "Jones", Status: users.Active, CreatedAt: coretest.Start,
+		Number: 900, Limits: []access.ApplicationLimits{},
 	}
 	err := b.DB.InTx(context.Background(), int64(of.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewInsert().Model(&mary).Exec(ctx)
@@ -213,5 +240,6 @@ func (b *bank) program() context.Context { return b.Partner(b.partner) }
 
 // leaks tells whether a body shows anything that its reader must not see.
 func (b *bank) leaks(body string) bool {
-	return strings.Contains(body, canary) || strings.Contains(body, b.hidden.Number.Masked()) || strings.Contains(body, number(b.hidden))
+	return strings.Contains(body, canary) || strings.Contains(body, b.hidden.Number.Masked()) ||
+		strings.Contains(body, number(b.hidden))
 }

@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	mostBody  = 64 << 10 // bytes of a JSON body: far more than any needs, and 200 at once are still little memory
-	mostDepth = 32       // objects and arrays inside each other
+	// bytes of a JSON body: far more than any needs, and 200 at once are still little memory
+	mostBody  = 64 << 10
+	mostDepth = 32 // objects and arrays inside each other
 )
 
 var (
@@ -28,8 +29,8 @@ func malformed(message string) error {
 	return fault.Field("request", "body", fault.Malformed, message)
 }
 
-// object is a JSON object: its values are string, json.Number, bool, nil, object or []any. Names count exactly
-// as written, which encoding/json's structs do not do, and a name that is given twice is refused.
+// object is a JSON object: its values are string, json.Number, bool, nil, object or []any. Names count
+// exactly as written, which encoding/json's structs do not do, and a name that is given twice is refused.
 type object map[string]any
 
 // bodyOf reads the one JSON object of a request. No body at all is an empty object.

@@ -44,7 +44,8 @@ func Codes() []Code {
 				continue // the first line that fits counts
 			}
 			seen[l.is] = l.is != nil
-			at := slices.IndexFunc(all, func(c Code) bool { return c.Area == family.name && c.Code == l.code && c.Status == l.status })
+			at := slices.IndexFunc(all,
+				func(c Code) bool { return c.Area == family.name && c.Code == l.code && c.Status == l.status })
 			switch {
 			case at < 0:
 				all = append(all, Code{family.name, l.status, l.code, l.when()})
@@ -72,12 +73,15 @@ func (l line) when() string {
 }
 
 var problems = map[fault.Problem]string{
-	"": "is wrong in another way", fault.Required: "is missing", fault.Malformed: "does not have its form", fault.Max: "is too long or too large",
+	"": "is wrong in another way", fault.Required: "is missing", fault.Malformed: "does not have its form",
+	fault.Max: "is too long or too large",
 	fault.Min: "is too small", fault.AllZero: "is all zeros", fault.Unknown: "names nothing that there is",
 }
 
 var kinds = map[fault.Kind]string{
-	"": "anything else that is wrong with the request: the message names the field", fault.Unauthenticated: "no valid access token",
-	fault.Denied: "the caller may not do this", fault.TooMany: "too many requests", fault.Unavailable: "the bank cannot answer now",
-	fault.Internal: "the server failed",
+	"":                    "anything else that is wrong with the request: the message names the field",
+	fault.Unauthenticated: "no valid access token",
+	fault.Denied:          "the caller may not do this", fault.TooMany: "too many requests",
+	fault.Unavailable: "the bank cannot answer now",
+	fault.Internal:    "the server failed",
 }

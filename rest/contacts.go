@@ -21,7 +21,10 @@ func (a *api) searchContactsV2(r *http.Request) (answer, error) {
 func (a *api) searchContacts(r *http.Request, n numbering, view func(*contacts.Contact) any) (answer, error) {
 	q := read(r)
 	customer := inPath(q, "customerUID", customers.ParseUID)
-	by := contacts.Search{Name: inQuery(q, "contactName", text), AccountNumber: inQuery(q, "accountNumber", text)}
+	by := contacts.Search{
+		Name:          inQuery(q, "contactName", text),
+		AccountNumber: inQuery(q, "accountNumber", text),
+	}
 	sheet := q.sheet(n)
 	if q.err != nil {
 		return answer{}, q.err
@@ -50,7 +53,7 @@ func (a *api) findContact(r *http.Request, name string, view func(*contacts.Cont
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{data: view(contact), mark: changes.Mark{Version: contact.Version}}, nil
+	return answer{data: view(contact), mark: changes.Receipt{Version: contact.Version}}, nil
 }
 
 func (a *api) addContactG1(r *http.Request) (answer, error) {
@@ -67,15 +70,18 @@ func (a *api) addBeneficiary(r *http.Request) (answer, error) {
 	return said, fault.Called(err, contactWordsV2)
 }
 
-// addContact is what the creations share: they differ in the words of body and answer, and in what they demand.
-func (a *api) addContact(r *http.Request, drafted func(fields) contacts.Draft, view func(contacts.Saved) any) (answer, error) {
+// addContact is what the creations share: they differ in the words of body and answer, and in what they
+// demand.
+func (a *api) addContact(
+	r *http.Request, drafted func(fields) contacts.Draft, view func(contacts.Saved) any,
+) (answer, error) {
 	q := readBody(r)
-	customer, draft, terms := inPath(q, "customerUID", customers.ParseUID), drafted(q.fields()), q.terms()
+	customer, draft, options := inPath(q, "customerUID", customers.ParseUID), drafted(q.fields()), q.options()
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	out, err := a.core.Contacts.Add(r.Context(), customer, draft, terms)
-	return done(http.StatusOK, out.Mark, view(out.Result)), err
+	out, err := a.core.Contacts.Add(r.Context(), customer, draft, options)
+	return done(http.StatusOK, out.Receipt, view(out.Result)), err
 }
 
 func (a *api) changeContactG1(r *http.Request) (answer, error) {
@@ -93,13 +99,15 @@ func (a *api) changeBeneficiary(r *http.Request) (answer, error) {
 }
 
 // changeContact merges: what the body does not give stays as it is.
-func (a *api) changeContact(r *http.Request, name string, drafted func(fields) contacts.Draft, view func(contacts.Saved) any) (answer, error) {
+func (a *api) changeContact(
+	r *http.Request, name string, drafted func(fields) contacts.Draft, view func(contacts.Saved) any,
+) (answer, error) {
 	q := readBody(r)
 	customer, uid := inPath(q, "customerUID", customers.ParseUID), inPath(q, name, contacts.ParseUID)
-	draft, terms := drafted(q.fields()), q.terms()
+	draft, options := drafted(q.fields()), q.options()
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	out, err := a.core.Contacts.Change(r.Context(), customer, uid, draft, terms)
-	return done(http.StatusOK, out.Mark, view(out.Result)), err
+	out, err := a.core.Contacts.Change(r.Context(), customer, uid, draft, options)
+	return done(http.StatusOK, out.Receipt, view(out.Result)), err
 }

@@ -19,14 +19,17 @@ func (b *bank) in(currency string) {
 		b.Exec(`UPDATE ? SET currency = ? WHERE tenant = ?`, bun.Ident(table), currency, b.Tenant)
 	}
 	b.Exec(`UPDATE tenants SET currency = ? WHERE id = ?`, currency, b.Tenant)
-	b.Exec(`UPDATE users SET limits = replace(limits::text, 'USD', ?)::json WHERE tenant = ?`, currency, b.Tenant)
-	b.Exec(`UPDATE roles SET applications = replace(applications::text, 'USD', ?)::json WHERE tenant = ?`, currency, b.Tenant)
+	b.Exec(`UPDATE users SET limits = replace(limits::text, 'USD', ?)::json WHERE tenant = ?`, currency,
+		b.Tenant)
+	b.Exec(`UPDATE roles SET applications = replace(applications::text, 'USD', ?)::json WHERE tenant = ?`,
+		currency, b.Tenant)
 }
 
 // amountMembers are the members of answers that are amounts of the bank or of an account.
 var amountMembers = map[string]bool{
-	"ledgerBalance": true, "availableBalance": true, "callbackLimit": true, "debitExposureLimit": true, "creditExposureLimit": true,
-	"targetBalance": true, "currentLimit": true, "usedAmount": true, "remainingLimit": true,
+	"ledgerBalance": true, "availableBalance": true, "callbackLimit": true, "debitExposureLimit": true,
+	"creditExposureLimit": true,
+	"targetBalance":       true, "currentLimit": true, "usedAmount": true, "remainingLimit": true,
 	"approvalLimit": true, "value": true,
 }
 
@@ -63,8 +66,8 @@ func amountsIn(t *testing.T, body string) map[string]string {
 	return found
 }
 
-// Banks keep their books in dollars, in yen, which have no minor unit, and in Kuwaiti dinars, which have a thousand: each
-// answer shows the same minor units with the currency's own decimals.
+// Banks keep their books in dollars, in yen, which have no minor unit, and in Kuwaiti dinars, which have a
+// thousand: each answer shows the same minor units with the currency's own decimals.
 func TestEveryAmountHasTheDecimalsOfItsCurrency(t *testing.T) {
 	t.Parallel()
 	dollars := newBank(t)
@@ -83,8 +86,10 @@ func TestEveryAmountHasTheDecimalsOfItsCurrency(t *testing.T) {
 				}
 				seen[path[strings.LastIndexByte(path, '.')+1:]] = true
 				minor := strings.Replace(dollar, ".", "", 1)
-				if shown := strings.Replace(got[path], ".", "", 1); strings.TrimLeft(shown, "0") != strings.TrimLeft(minor, "0") ||
-					len(got[path])-len(shown) != min(digits, 1) || digits > 0 && !regexp.MustCompile(fmt.Sprintf(`\.\d{%d}$`, digits)).MatchString(got[path]) {
+				if shown := strings.Replace(got[path], ".", "",
+					1); strings.TrimLeft(shown, "0") != strings.TrimLeft(minor, "0") ||
+					len(got[path])-len(shown) != min(digits, 1) ||
+					digits > 0 && !regexp.MustCompile(fmt.Sprintf(`\.\d{%d}$`, digits)).MatchString(got[path]) {
 					t.Errorf("%s of %s: %s is %q, %q in dollars", o.name, currency, path, got[path], dollar)
 				}
 			}
@@ -104,22 +109,33 @@ func TestEveryAmountIsReadInTheBanksCurrency(t *testing.T) {
 		b := newBank(t)
 		b.in(currency)
 		for _, w := range []struct{ method, path, body, stored string }{
-			{http.MethodPatch, "/v1/customers/{C}/signatories/{S}", `{"approvalLimit": %s}`, `SELECT approval_limit FROM signatories WHERE tenant = ? ORDER BY uid LIMIT 1`},
 			{
-				http.MethodPatch, "/v1/customers/{C}/limits", `[{"entityLimitId": "ACH_PAYMENT_LIMIT_PER_DAY", "entityLimitValue": "%s", "applicationId": "4cd5c6b0-3f0e-4f5c-9a43-0c2bb5c1a001"}]`,
+				http.MethodPatch, "/v1/customers/{C}/signatories/{S}", `{"approvalLimit": %s}`,
+				`SELECT approval_limit FROM signatories WHERE tenant = ? ORDER BY uid LIMIT 1`,
+			},
+			{
+				http.MethodPatch, "/v1/customers/{C}/limits",
+				`[{"entityLimitId": "ACH_PAYMENT_LIMIT_PER_DAY", "entityLimitValue": "%s", "applicationId": "4cd5c6b0-3f0e-4f5c-9a43-0c2bb5c1a001"}]`,
 				`SELECT ceiling FROM limits WHERE tenant = ? AND code = 'ACH_PAYMENT_LIMIT_PER_DAY' ORDER BY customer LIMIT 1`,
 			},
-			{http.MethodPatch, "/v3/customers/{C}/accounts/{A}", `{"accountFeatures": {"achFeature": {"debitExposureLimit": %s}}}`, `SELECT max(debit_exposure_limit) FROM accounts WHERE tenant = ?`},
 			{
-				http.MethodPost, people + "/roles", `{"name": "Payer", "description": "Pays", "applications": [{"name": "Payments", "entitlements": ["View_Payments"], "limits": [{"name": "Daily_Payment_Limits", "value": %s}]}]}`,
+				http.MethodPatch, "/v3/customers/{C}/accounts/{A}",
+				`{"accountFeatures": {"achFeature": {"debitExposureLimit": %s}}}`,
+				`SELECT max(debit_exposure_limit) FROM accounts WHERE tenant = ?`,
+			},
+			{
+				http.MethodPost, people + "/roles",
+				`{"name": "Payer", "description": "Pays", "applications": [{"name": "Payments", "entitlements": ["View_Payments"], "limits": [{"name": "Daily_Payment_Limits", "value": %s}]}]}`,
 				`SELECT (applications->0->'limits'->0->>'minor')::bigint FROM roles WHERE tenant = ? AND name = 'Payer'`,
 			},
 		} {
 			path := b.names(b.acme.UID, b.operating.UID, b.supplier.UID, number(b.operating)).Replace(w.path)
-			if tooFine := b.call(b.program(), w.method, path, fmt.Sprintf(w.body, amounts[1])); tooFine.status != http.StatusBadRequest {
+			if tooFine := b.call(b.program(), w.method, path,
+				fmt.Sprintf(w.body, amounts[1])); tooFine.status != http.StatusBadRequest {
 				t.Errorf("%s %s: %s of %s: %d %s", w.method, w.path, amounts[1], currency, tooFine.status, tooFine.body)
 			}
-			if answer := b.call(b.program(), w.method, path, fmt.Sprintf(w.body, amounts[0])); answer.status >= http.StatusBadRequest {
+			if answer := b.call(b.program(), w.method, path,
+				fmt.Sprintf(w.body, amounts[0])); answer.status >= http.StatusBadRequest {
 				t.Errorf("%s %s: %s of %s: %d %s", w.method, w.path, amounts[0], currency, answer.status, answer.body)
 			}
 			var minor int64

@@ -38,7 +38,9 @@ func (a *api) searchCustomersV2(r *http.Request) (answer, error) {
 }
 
 // searchCustomers is what the two searches share. Its view is the generation's.
-func (a *api) searchCustomers(q *reader, by customers.Search, n numbering, view func(*customers.Customer) any) (answer, error) {
+func (a *api) searchCustomers(
+	q *reader, by customers.Search, n numbering, view func(*customers.Customer) any,
+) (answer, error) {
 	sheet := q.sheet(n)
 	if q.err != nil {
 		return answer{}, q.err
@@ -58,10 +60,11 @@ func (a *api) findCustomerG1(r *http.Request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{data: []any{customerG1Of(customer)}, mark: changes.Mark{Version: customer.Version}}, nil
+	return answer{data: []any{customerG1Of(customer)}, mark: changes.Receipt{Version: customer.Version}}, nil
 }
 
-// findCustomerV2 answers an array of one, as documented, with all that the customer holds, read in one round trip.
+// findCustomerV2 answers an array of one, as documented, with all that the customer holds, read in one round
+// trip.
 func (a *api) findCustomerV2(r *http.Request) (answer, error) {
 	q := read(r)
 	uid := inPath(q, "customerUID", customers.ParseUID)
@@ -69,11 +72,13 @@ func (a *api) findCustomerV2(r *http.Request) (answer, error) {
 		return answer{}, q.err
 	}
 	customer, version, err := a.customerV2(r.Context(), a.core.Batch(), uid)
-	return answer{data: []customerV2{customer}, mark: changes.Mark{Version: version}}, err
+	return answer{data: []customerV2{customer}, mark: changes.Receipt{Version: version}}, err
 }
 
 // customerV2 is a customer with all that it holds, and its version.
-func (a *api) customerV2(ctx context.Context, b *db.Batch, uid customers.UID) (view customerV2, version int32, err error) {
+func (a *api) customerV2(
+	ctx context.Context, b *db.Batch, uid customers.UID,
+) (view customerV2, version int32, err error) {
 	of := []customers.UID{uid}
 	found := a.core.Customers.FindMany(ctx, b, of, customers.Everything())
 	officers := a.core.Customers.OfficersOf(ctx, b, of)
@@ -86,51 +91,53 @@ func (a *api) customerV2(ctx context.Context, b *db.Batch, uid customers.UID) (v
 	if err != nil {
 		return view, 0, err
 	}
-	return customerV2Of(customer, officers.Of[uid], fees.Counting(tiers.Of[uid]), limits.Of[uid]), customer.Version, nil
+	return customerV2Of(customer, officers.Of[uid], fees.Counting(tiers.Of[uid]), limits.Of[uid]),
+		customer.Version, nil
 }
 
 func (a *api) createCustomerG1(r *http.Request) (answer, error) {
 	q := readBody(r)
-	draft, terms := customerDraftG1(q.fields()), q.terms()
+	draft, options := customerDraftG1(q.fields()), q.options()
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	out, err := a.core.Customers.Create(r.Context(), draft, terms)
-	return done(http.StatusOK, out.Mark, customerSavedG1Of(out.Result)), err
+	out, err := a.core.Customers.Create(r.Context(), draft, options)
+	return done(http.StatusOK, out.Receipt, customerSavedG1Of(out.Result)), err
 }
 
 func (a *api) createCustomerV2(r *http.Request) (answer, error) {
 	q := readBody(r)
-	draft, terms := newCustomerV2(q.fields()), q.terms()
+	draft, options := newCustomerV2(q.fields()), q.options()
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	out, err := a.core.Customers.Create(r.Context(), draft, terms)
-	return done(http.StatusOK, out.Mark, customerSavedOf(out.Result)), err
+	out, err := a.core.Customers.Create(r.Context(), draft, options)
+	return done(http.StatusOK, out.Receipt, customerSavedOf(out.Result)), err
 }
 
 // changeCustomerG1 merges: what the body does not give stays as it is.
 func (a *api) changeCustomerG1(r *http.Request) (answer, error) {
 	q := readBody(r)
-	uid, draft, terms := inPath(q, "customerUID", customers.ParseUID), customerDraftG1(q.fields()), q.terms()
+	uid, draft, options := inPath(q, "customerUID", customers.ParseUID), customerDraftG1(q.fields()), q.options()
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	out, err := a.core.Customers.Change(r.Context(), uid, draft, terms)
-	return done(http.StatusOK, out.Mark, customerSavedG1Of(out.Result)), err
+	out, err := a.core.Customers.Change(r.Context(), uid, draft, options)
+	return done(http.StatusOK, out.Receipt, customerSavedG1Of(out.Result)), err
 }
 
 // changeCustomerV2 merges too, and answers the whole customer as it is afterwards.
 func (a *api) changeCustomerV2(r *http.Request) (answer, error) {
 	q := readBody(r)
-	uid, draft, terms := inPath(q, "customerUID", customers.ParseUID), customerChangeV2(q.fields()), q.terms()
+	uid, draft, options := inPath(q, "customerUID", customers.ParseUID), customerChangeV2(q.fields()),
+		q.options()
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	out, err := a.core.Customers.Change(r.Context(), uid, draft, terms)
+	out, err := a.core.Customers.Change(r.Context(), uid, draft, options)
 	if err != nil {
-		return done(http.StatusOK, out.Mark, nil), err
+		return done(http.StatusOK, out.Receipt, nil), err
 	}
-	now, _, err := a.customerV2(r.Context(), a.core.Fresh(), uid)
-	return done(http.StatusOK, out.Mark, []customerChangedV2{customerChangedV2Of(now)}), err
+	now, _, err := a.customerV2(r.Context(), a.core.PrimaryBatch(), uid)
+	return done(http.StatusOK, out.Receipt, []customerChangedV2{customerChangedV2Of(now)}), err
 }

@@ -14,10 +14,11 @@ func customerDraftV2(body fields) customers.Draft {
 	d.SWIFTCode, d.Website = body.text("swiftCode", "swiftcode"), body.text("webSite", "website")
 	p := body.object("additionalProfileDetails")
 	d.Profile = customers.ProfileDraft{
-		SSO: p.flag("sso"), BillingCustomer: p.flag("billingCustomer"), RestrictedAccess: p.flag("restrictedAccess"),
-		ACHPositivePay: p.flag("achPositivePay"), ACHWhitelist: p.flag("achWhitelist"),
-		PaymentFileAuthentication: p.flag("paymentFileAuthentication"), DetailsOfCharge: p.text("detailsOfCharge"),
-		FXPricingTier: p.text("fxPricingTier"), CreditValueAdjustment: p.number("creditValueAdjustment"),
+		SSO: p.flag("sso"), BillingCustomer: p.flag("billingCustomer"),
+		RestrictedAccess: p.flag("restrictedAccess"), ACHPositivePay: p.flag("achPositivePay"),
+		ACHWhitelist: p.flag("achWhitelist"), PaymentFileAuthentication: p.flag("paymentFileAuthentication"),
+		DetailsOfCharge: p.text("detailsOfCharge"), FXPricingTier: p.text("fxPricingTier"),
+		CreditValueAdjustment: p.number("creditValueAdjustment"),
 	}
 	return d
 }
@@ -39,7 +40,8 @@ func customerChangeV2(body fields) customers.Draft {
 		items, _ := group.each("appLimits")
 		for _, item := range items {
 			d.Limits = append(d.Limits, customers.Ceiling{
-				Code: item.text("key").Value, Value: item.number("value").Value, Application: application, At: strings.TrimSuffix(item.path, "."),
+				Code: item.text("key").Value, Value: item.number("value").Value, Application: application,
+				At: strings.TrimSuffix(item.path, "."),
 			})
 		}
 	}
@@ -50,7 +52,8 @@ func customerChangeV2(body fields) customers.Draft {
 func customerDraftG1(body fields) customers.Draft {
 	d := customerDraft(body)
 	d.Oldest = true
-	d.ACHCompanyID, d.SWIFTCode, d.Website = body.text("achCompanyID"), body.text("swiftcode"), body.text("website")
+	d.ACHCompanyID, d.SWIFTCode, d.Website = body.text("achCompanyID"), body.text("swiftcode"),
+		body.text("website")
 	d.SECCodes = body.texts("secCodes").Value
 	sets, _ := body.each("addtionalProfileDetails")
 	if len(sets) > 1 {
@@ -59,8 +62,9 @@ func customerDraftG1(body fields) customers.Draft {
 	for _, p := range sets {
 		d.Profile = customers.ProfileDraft{
 			CreditClient: p.flag("creditclient"), AccountAnalysis: p.flag("accountanalysis"), SSO: p.flag("sso"),
-			BillingCustomer: p.flag("billingcustomer"), RestrictedAccess: p.flag("restrictedaccess"), ACHPositivePay: p.flag("achPositivePay"),
-			ACHWhitelist: p.flag("achWhitelist"), ACHNonPrefund: p.flag("achNonPrefund"), ACHNonPrefundLimit: p.number("achNonPrefundLimit"),
+			BillingCustomer: p.flag("billingcustomer"), RestrictedAccess: p.flag("restrictedaccess"),
+			ACHPositivePay: p.flag("achPositivePay"), ACHWhitelist: p.flag("achWhitelist"),
+			ACHNonPrefund: p.flag("achNonPrefund"), ACHNonPrefundLimit: p.number("achNonPrefundLimit"),
 			PaymentFileAuthentication: p.flag("paymentFileAuthentication"), FXPricingTier: p.text("fxPricingTier"),
 			CreditValueAdjustment: p.number("crediValueAdjustment"), DetailsOfCharge: p.text("detailsofCharge"),
 		}
@@ -71,29 +75,37 @@ func customerDraftG1(body fields) customers.Draft {
 // customerDraft reads what the generations call alike. The short name counts for a create only.
 func customerDraft(body fields) customers.Draft {
 	return customers.Draft{
-		ExternalReferenceID: body.text("externalReferenceId"), LegalName: body.text("legalName"), ShortName: body.text("shortName"),
-		CustomerID: body.text("customerId"), Type: wordIn(body, customers.ParseType, "customerType"), TaxID: body.text("taxId"),
-		LEI: body.text("lei"), Language: body.text("language"), EmailAddress: body.text("emailAddress"), PhoneNumber: body.text("phoneNumber"),
-		FaxNumber: body.text("faxNumber"), LogoURL: body.text("logoUrl"), LinkedinURL: body.text("linkedinUrl"), TwitterURL: body.text("twitterUrl"),
-		LegalAddress: addressDraft(body.object("legalAddress")), MailAddressSameAsLegal: body.flag("mailAddressSameAsLegal"), MailingAddress: addressDraft(body.object("mailingAddress")),
-		RelationshipType:    wordIn(body, customers.ParseRelationship, "relationshipType"),
-		PartnerOrgShortName: body.text("partnerOrgShortName"), ParentEntityShortName: body.text("parentEntityShortName"),
-		CostCenter: body.text("costCenter"), RelationshipManager: body.text("relationshipManager"), OriginatingOfficer: body.text("originatingOfficer"),
+		ExternalReferenceID: body.text("externalReferenceId"), LegalName: body.text("legalName"),
+		ShortName: body.text("shortName"), CustomerID: body.text("customerId"),
+		Type: wordIn(body, customers.ParseType, "customerType"), TaxID: body.text("taxId"), LEI: body.text("lei"),
+		Language: body.text("language"), EmailAddress: body.text("emailAddress"),
+		PhoneNumber: body.text("phoneNumber"), FaxNumber: body.text("faxNumber"), LogoURL: body.text("logoUrl"),
+		LinkedinURL: body.text("linkedinUrl"), TwitterURL: body.text("twitterUrl"),
+		LegalAddress:           addressDraft(body.object("legalAddress")),
+		MailAddressSameAsLegal: body.flag("mailAddressSameAsLegal"),
+		MailingAddress:         addressDraft(body.object("mailingAddress")),
+		RelationshipType:       wordIn(body, customers.ParseRelationship, "relationshipType"),
+		PartnerOrgShortName:    body.text("partnerOrgShortName"),
+		ParentEntityShortName:  body.text("parentEntityShortName"), CostCenter: body.text("costCenter"),
+		RelationshipManager: body.text("relationshipManager"), OriginatingOfficer: body.text("originatingOfficer"),
 		Note: body.text("note"), Access: accessDraft(body.object("legalEntityAccessSettings")),
 	}
 }
 
 func accessDraft(s fields) customers.AccessDraft {
 	return customers.AccessDraft{
-		AllowOnlineAccess: s.flag("allowOnlineAccess"), UserPINForNewEntry: s.flag("userPinForNewEntry"), UserDualApproval: s.flag("userDualApproval"),
-		UserPINForApproval: s.flag("userPinForApproval"), NotificationsDualApproval: s.flag("notificationsDualApproval"),
-		CustomerPINForNewEntry: s.flag("customerPinForNewEntry"), CustomerDualApproval: s.flag("customerDualApproval"),
-		CustomerPINForApproval: s.flag("customerPinForApproval"), BenePINForNewEntry: s.flag("benePinForNewEntry"),
+		AllowOnlineAccess: s.flag("allowOnlineAccess"), UserPINForNewEntry: s.flag("userPinForNewEntry"),
+		UserDualApproval: s.flag("userDualApproval"), UserPINForApproval: s.flag("userPinForApproval"),
+		NotificationsDualApproval: s.flag("notificationsDualApproval"),
+		CustomerPINForNewEntry:    s.flag("customerPinForNewEntry"),
+		CustomerDualApproval:      s.flag("customerDualApproval"),
+		CustomerPINForApproval:    s.flag("customerPinForApproval"), BenePINForNewEntry: s.flag("benePinForNewEntry"),
 		BeneDualApproval: s.flag("beneDualApproval"), BenePINForApproval: s.flag("benePinForApproval"),
 		PaymentPINForNewEntry: s.flag("paymentPinForNewEntry"), PaymentDualApproval: s.flag("paymentDualApproval"),
 		PaymentPINForApproval: s.flag("paymentPinForApproval"), FeeTierForApproval: s.flag("feeTierForApproval"),
-		FirstApproverLimit: s.number("paymentLimitforFirstApprover"), SecondApproverLimit: s.number("paymentLimitforSecondApprover"),
-		NumberOfApprovers: s.whole("paymentNumberOfApprovers"),
+		FirstApproverLimit:  s.number("paymentLimitforFirstApprover"),
+		SecondApproverLimit: s.number("paymentLimitforSecondApprover"),
+		NumberOfApprovers:   s.whole("paymentNumberOfApprovers"),
 	}
 }
 

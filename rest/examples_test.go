@@ -35,7 +35,8 @@ func demoBank(t *testing.T) *bank {
 	clock.Set(coretest.Start)
 	made := &coretest.Bank{Core: core.New(core.Options{DB: d, Keys: seal.New(), Now: clock.Now}), Clock: clock}
 	err = d.InTx(t.Context(), 0, func(ctx context.Context, tx bun.Tx) error {
-		return tx.NewRaw(`INSERT INTO tenants (code, name, zone, currency, sandbox) VALUES ('sandbox', 'Sandbox Bank', 'America/New_York', 'USD', true) RETURNING id`).
+		return tx.NewRaw(
+			`INSERT INTO tenants (code, name, zone, currency, sandbox) VALUES ('sandbox', 'Sandbox Bank', 'America/New_York', 'USD', true) RETURNING id`).
 			Scan(ctx, &made.Tenant)
 	})
 	if err != nil {
@@ -47,13 +48,15 @@ func demoBank(t *testing.T) *bank {
 	return &bank{Bank: made, t: t, handler: checked(t, rest.New(made.Core, rest.Options{}))}
 }
 
-// TestExamplesAreTheDemoBanks calls every operation with the examples of its parameters and body, and compares the
-// examples of the fields with the answer. Whoever tries what the reference shows, gets what it shows.
+// TestExamplesAreTheDemoBanks calls every operation with the examples of its parameters and body, and
+// compares the examples of the fields with the answer. Whoever tries what the reference shows, gets what it
+// shows.
 func TestExamplesAreTheDemoBanks(t *testing.T) {
 	t.Parallel()
 	b, doc := demoBank(t), readDocument(t)
 	ctx := access.With(t.Context(), access.Caller{
-		Tenant: b.Tenant, Zone: coretest.Zone(), Entity: int64(demo.Institution), Partner: int64(demo.Institution), Reach: access.OfBank, Permissions: access.Readers,
+		Tenant: b.Tenant, Zone: coretest.Zone(), Entity: int64(demo.Institution), Partner: int64(demo.Institution),
+		Reach: access.OfBank, Permissions: access.Readers,
 	})
 	seen := map[string]bool{}
 	for path, item := range doc.Paths.Map() {
@@ -76,7 +79,10 @@ func TestExamplesAreTheDemoBanks(t *testing.T) {
 			compareExamples(t, schema, body, operation.OperationID, seen)
 		}
 	}
-	for _, name := range []string{"CustomerG1", "CustomerItemV2", "ContactG1", "ContactV2", "AccountG1", "AccountItemV2", "AccountV2", "AccountV3", "Signatory", "Limit", "Profile", "User", "UserItem", "Role", "RoleItem"} {
+	for _, name := range []string{
+		"CustomerG1", "CustomerItemV2", "ContactG1", "ContactV2", "AccountG1", "AccountItemV2", "AccountV2",
+		"AccountV3", "Signatory", "Limit", "Profile", "User", "UserItem", "Role", "RoleItem",
+	} {
 		if !seen["#/components/schemas/"+name] {
 			t.Errorf("no operation's examples find a %s", name)
 		}
@@ -88,15 +94,19 @@ func changes(operation *openapi3.Operation) bool {
 	return operation.Parameters.GetByInAndName(openapi3.ParameterInHeader, "Idempotency-Key") != nil
 }
 
-// TestExamplesOfChangesWork calls every operation that changes something with its examples, on the demo bank, in the
-// order of the document's paths; deletions come last.
+// TestExamplesOfChangesWork calls every operation that changes something with its examples, on the demo bank,
+// in the order of the document's paths; deletions come last.
 func TestExamplesOfChangesWork(t *testing.T) {
 	t.Parallel()
 	b, doc := demoBank(t), readDocument(t)
 	ctx := access.With(t.Context(), access.Caller{
-		Tenant: b.Tenant, Zone: coretest.Zone(), Client: "staff", Entity: int64(demo.Institution), Partner: int64(demo.Institution), Reach: access.OfBank, Permissions: access.All,
+		Tenant: b.Tenant, Zone: coretest.Zone(), Client: "staff", Entity: int64(demo.Institution),
+		Partner: int64(demo.Institution), Reach: access.OfBank, Permissions: access.All,
 	})
-	for _, methods := range [][]string{{http.MethodPost, http.MethodPut, http.MethodPatch}, {http.MethodDelete}} {
+	for _, methods := range [][]string{
+		{http.MethodPost, http.MethodPut, http.MethodPatch},
+		{http.MethodDelete},
+	} {
 		for _, path := range doc.Paths.InMatchingOrder() {
 			for _, method := range methods {
 				operation := doc.Paths.Value(path).GetOperation(method)
@@ -154,8 +164,8 @@ func plainText(example any) string {
 	return fmt.Sprint(example)
 }
 
-// compareExamples looks at the first item of lists, and at each named schema once: where it is first met in an
-// operation about the schema's own subject.
+// compareExamples looks at the first item of lists, and at each named schema once: where it is first met in
+// an operation about the schema's own subject.
 func compareExamples(t *testing.T, ref *openapi3.SchemaRef, value any, at string, seen map[string]bool) {
 	t.Helper()
 	if ref.Ref != "" && shared[ref.Ref] {
@@ -194,8 +204,10 @@ func compareExamples(t *testing.T, ref *openapi3.SchemaRef, value any, at string
 
 // shared schemas stand in many places, where they say different things.
 var shared = map[string]bool{
-	"#/components/schemas/Address": true, "#/components/schemas/Attribute": true, "#/components/schemas/Reporting": true,
-	"#/components/schemas/IntermediaryBank": true, "#/components/schemas/AccessSettings": true, "#/components/schemas/Pagination": true,
+	"#/components/schemas/Address": true, "#/components/schemas/Attribute": true,
+	"#/components/schemas/Reporting":        true,
+	"#/components/schemas/IntermediaryBank": true, "#/components/schemas/AccessSettings": true,
+	"#/components/schemas/Pagination":     true,
 	"#/components/schemas/CustomerStatus": true, "#/components/schemas/CustomerType": true,
 	"#/components/schemas/AccountStatus": true, "#/components/schemas/AccountSubType": true,
 }

@@ -9,9 +9,9 @@ import (
 	"bankgraph/core/given"
 )
 
-// fields are the members of a JSON object in a body: of the body itself, or of an object in it. What is wrong with
-// one is blamed on its path, legalAddress.city or limits[0].appName. Null counts as absent; members that nobody reads
-// are ignored.
+// fields are the members of a JSON object in a body: of the body itself, or of an object in it. What is wrong
+// with one is blamed on its path, legalAddress.city or limits[0].appName. Null counts as absent; members that
+// nobody reads are ignored.
 type fields struct {
 	q       *reader
 	members object
@@ -68,7 +68,8 @@ func (f fields) flag(names ...string) given.Flag {
 	return given.Value[bool]{Given: ok, Value: flag}
 }
 
-// yesNo reads a switch that is text: Yes or No, in the oldest generation also True or False; a JSON truth value will do.
+// yesNo reads a switch that is text: Yes or No, in the oldest generation also True or False; a JSON truth
+// value will do.
 func (f fields) yesNo(names ...string) given.Flag {
 	used, value := f.member(names)
 	if value == nil {

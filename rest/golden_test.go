@@ -10,9 +10,9 @@ import (
 	"bankgraph/core/coretest"
 )
 
-// operation is one documented operation as a partner would call it. {C}, {A}, {K} and {N} stand for a customer,
-// one of its accounts, one of its contacts, and the account's number; {S}, {U} and {R} for one of acme's signatories,
-// users and roles, {L} for a locked user, {X} for its loan.
+// operation is one documented operation as a partner would call it. {C}, {A}, {K} and {N} stand for a
+// customer, one of its accounts, one of its contacts, and the account's number; {S}, {U} and {R} for one of
+// acme's signatories, users and roles, {L} for a locked user, {X} for its loan.
 type operation struct {
 	name, method, path, body string
 }
@@ -36,16 +36,25 @@ var operations = []operation{
 	{"accounts_g1_get", http.MethodGet, "/customers/{C}/accounts/{A}?includeAccountBalance=true", ""},
 	{"accounts_v2_search", http.MethodGet, "/v2/customers/{C}/accounts?page=1&limit=1000", ""},
 	{"accounts_v2_get", http.MethodGet, "/v2/customers/{C}/accounts/{A}?includeAccountBalance=true", ""},
-	{"accounts_v3_search", http.MethodPost, "/v3/customers/{C}/accounts/search?page=1&limit=10", `{"status": "Active", "achEnabled": true}`},
+	{
+		"accounts_v3_search", http.MethodPost, "/v3/customers/{C}/accounts/search?page=1&limit=10",
+		`{"status": "Active", "achEnabled": true}`,
+	},
 	{"accounts_v3_get", http.MethodGet, "/v3/customers/{C}/accounts/{A}?includeAccountBalance=true", ""},
 	{"sweeps_get", http.MethodGet, "/v1/customers/{C}/accounts/{A}/sweeps/{out}", ""},
 	{"signatories_list", http.MethodGet, "/v1/customers/{C}/signatories?page=0&size=10", ""},
-	{"users_search", http.MethodPost, people + "/users/search?page=1&size=1", `{"firstName": "ruth", "status": "Active"}`},
+	{
+		"users_search", http.MethodPost, people + "/users/search?page=1&size=1",
+		`{"firstName": "ruth", "status": "Active"}`,
+	},
 	{"users_get", http.MethodGet, people + "/users/{U}", ""},
 	{"users_get_singular", http.MethodGet, "/api/user-management/v1/customer/{C}/users/{U}", ""},
 	{"roles_search", http.MethodGet, people + "/roles/search?page=1&size=10&roleName=clerk", ""},
 	{"roles_get", http.MethodGet, people + "/roles/{R}", ""},
-	{"limits_check", http.MethodPost, "/v1/customers/{C}/limits", `{"paymentRail": "ACH", "paymentAmount": 600.10, "secCode": "WEB", "entryType": "DEBIT"}`},
+	{
+		"limits_check", http.MethodPost, "/v1/customers/{C}/limits",
+		`{"paymentRail": "ACH", "paymentAmount": 600.10, "secCode": "WEB", "entryType": "DEBIT"}`,
+	},
 	{"lookup", http.MethodGet, "/v1/customers/lookup/{N}", ""},
 }
 
@@ -60,8 +69,10 @@ func (b *bank) at(ctx context.Context, o operation, customer, account, contact a
 
 // names fills in what an operation is about.
 func (b *bank) names(customer, account, contact any, number string) *strings.Replacer {
-	return strings.NewReplacer("{C}", fmt.Sprint(customer), "{A}", fmt.Sprint(account), "{K}", fmt.Sprint(contact), "{N}", number,
-		"{S}", b.treasurer.UID.String(), "{U}", b.ruth.UID.String(), "{R}", b.clerk.UID.String(), "{L}", b.locked.UID.String(), "{X}", b.loan.UID.String(), "{in}", "in", "{out}", "out")
+	return strings.NewReplacer("{C}", fmt.Sprint(customer), "{A}", fmt.Sprint(account), "{K}",
+		fmt.Sprint(contact), "{N}", number,
+		"{S}", b.treasurer.UID.String(), "{U}", b.ruth.UID.String(), "{R}", b.clerk.UID.String(), "{L}",
+		b.locked.UID.String(), "{X}", b.loan.UID.String(), "{in}", "in", "{out}", "out")
 }
 
 // ask calls an operation about acme.

@@ -10,12 +10,13 @@ import (
 // changeLimits answers no body.
 func (a *api) changeLimits(r *http.Request) (answer, error) {
 	q := readList(r)
-	customer, drafts, terms := inPath(q, "customerUID", customers.ParseUID), each(q.items(), limitDraft), q.terms()
+	customer, drafts, options := inPath(q, "customerUID", customers.ParseUID), each(q.items(), limitDraft),
+		q.options()
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	out, err := a.core.Limits.Change(r.Context(), customer, drafts, terms)
-	return done(http.StatusOK, out.Mark, nil), err
+	out, err := a.core.Limits.Change(r.Context(), customer, drafts, options)
+	return done(http.StatusOK, out.Receipt, nil), err
 }
 
 // checkLimits answers 204 where no limit applies.

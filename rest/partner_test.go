@@ -22,19 +22,23 @@ func TestOlderFormsSendLimitsOfWhatIsOff(t *testing.T) {
 		"externalReferenceId": "x", "systemOfRecords": "Other Core", "routingNumber": "021000021", "masterGl": "201000", "enableWire": "Yes", %s}`
 	off := `"enableCallbacks": false, "callbackLimit": 100.50, "isUnderWritten": false, "isAchPrefund": false, "debitExposureLimit": 1000, "creditExposureLimit": 1000`
 	for i, generation := range []string{"", "/v2"} {
-		opened := b.call(b.Staff(), http.MethodPost, generation+at, fmt.Sprintf(account, fmt.Sprint("99000", i), off))
+		opened := b.call(b.Staff(), http.MethodPost, generation+at,
+			fmt.Sprintf(account, fmt.Sprint("99000", i), off))
 		var body struct{ Data struct{ AccountUID string } }
 		if err := json.Unmarshal([]byte(opened.body), &body); err != nil || opened.status != http.StatusOK {
 			t.Fatalf("%d %s", opened.status, opened.body)
 		}
-		changed := b.call(b.Staff(), http.MethodPut, generation+at+"/"+body.Data.AccountUID, `{"accountName": "Same", `+off+`}`)
+		changed := b.call(b.Staff(), http.MethodPut, generation+at+"/"+body.Data.AccountUID,
+			`{"accountName": "Same", `+off+`}`)
 		shown := b.get(b.Staff(), "/v2"+at+"/"+body.Data.AccountUID)
 		if changed.status != http.StatusOK || strings.Contains(shown.body, "imit") {
 			t.Errorf("%d %s\n%s", changed.status, changed.body, shown.body)
 		}
-		some := b.call(b.Staff(), http.MethodPut, generation+at+"/"+body.Data.AccountUID, `{"isAchPrefund": true, "debitExposureLimit": 70, "creditExposureLimit": 80, "achCompanyId": "12"}`)
+		some := b.call(b.Staff(), http.MethodPut, generation+at+"/"+body.Data.AccountUID,
+			`{"isAchPrefund": true, "debitExposureLimit": 70, "creditExposureLimit": 80, "achCompanyId": "12"}`)
 		shown = b.get(b.Staff(), "/v2"+at+"/"+body.Data.AccountUID)
-		if some.status != http.StatusOK || !strings.Contains(shown.body, `"debitExposureLimit":70.00`) || strings.Contains(shown.body, "creditExposureLimit") {
+		if some.status != http.StatusOK || !strings.Contains(shown.body, `"debitExposureLimit":70.00`) ||
+			strings.Contains(shown.body, "creditExposureLimit") {
 			t.Errorf("%d %s\n%s", some.status, some.body, shown.body)
 		}
 		wrong := b.call(b.Staff(), http.MethodPut, generation+at+"/"+body.Data.AccountUID, `{"callbackLimit": -1}`)
@@ -42,7 +46,8 @@ func TestOlderFormsSendLimitsOfWhatIsOff(t *testing.T) {
 	}
 	v3 := fmt.Sprintf("/v3/customers/%s/accounts/%s", b.acme.UID, b.pseudo.UID)
 	b.call(b.Staff(), http.MethodPatch, v3, `{"accountFeatures": {"achFeature": {"creditExposureLimit": 5}}}`).
-		refused(t, "v3", http.StatusBadRequest, "ACC001", "creditExposureLimit: needs the account to be underwritten")
+		refused(t, "v3", http.StatusBadRequest, "ACC001",
+			"creditExposureLimit: needs the account to be underwritten")
 }
 
 func TestWordsOfAnswersAreTakenBack(t *testing.T) {
@@ -50,20 +55,27 @@ func TestWordsOfAnswersAreTakenBack(t *testing.T) {
 	b := newBank(t)
 	at := fmt.Sprintf("/v3/customers/%s/accounts/%s", b.acme.UID, b.operating.UID)
 	for _, word := range []string{"NationalBankCode", "By ABA", "NID"} {
-		if said := b.call(b.Staff(), http.MethodPatch, at, fmt.Sprintf(`{"bankIdType": %q}`, word)); said.status != http.StatusOK {
+		if said := b.call(b.Staff(), http.MethodPatch, at,
+			fmt.Sprintf(`{"bankIdType": %q}`, word)); said.status != http.StatusOK {
 			t.Errorf("%s: %d %s", word, said.status, said.body)
 		}
 	}
-	b.call(b.Staff(), http.MethodPatch, at, `{"bankIdType": "By Address"}`).refused(t, "a routing number is no BIC", http.StatusBadRequest, "ACC001", "routingNumber")
-	for word, kept := range map[string]string{"Acme Core": "Internal Core", "grand river core": "Internal Core", "Internal Core": "Internal Core", "External": "External", "other core": "Other Core"} {
+	b.call(b.Staff(), http.MethodPatch, at, `{"bankIdType": "By Address"}`).refused(t,
+		"a routing number is no BIC", http.StatusBadRequest, "ACC001", "routingNumber")
+	for word, kept := range map[string]string{
+		"Acme Core": "Internal Core", "grand river core": "Internal Core", "Internal Core": "Internal Core",
+		"External": "External", "other core": "Other Core",
+	} {
 		loan := fmt.Sprintf("/v3/customers/%s/accounts/%s", b.acme.UID, b.loan.UID)
 		said := b.call(b.Staff(), http.MethodPatch, loan, fmt.Sprintf(`{"systemOfRecords": %q}`, word))
-		if shown := b.get(b.Staff(), loan); said.status != http.StatusOK || !strings.Contains(shown.body, `"systemOfRecords":"`+kept+`"`) {
+		if shown := b.get(b.Staff(), loan); said.status != http.StatusOK ||
+			!strings.Contains(shown.body, `"systemOfRecords":"`+kept+`"`) {
 			t.Errorf("%s: %d %s %s", word, said.status, said.body, shown.body)
 		}
 	}
 	for _, word := range []string{"Core", " Core", "Other  Core", "Acme", "Corecore"} {
-		b.call(b.Staff(), http.MethodPatch, at, fmt.Sprintf(`{"systemOfRecords": %q}`, word)).refused(t, word, http.StatusBadRequest, "ACC001", "systemOfRecords")
+		b.call(b.Staff(), http.MethodPatch, at, fmt.Sprintf(`{"systemOfRecords": %q}`, word)).refused(t, word,
+			http.StatusBadRequest, "ACC001", "systemOfRecords")
 	}
 }
 
@@ -83,7 +95,9 @@ func TestWhatIsReadIsTakenBackWhole(t *testing.T) {
 	} {
 		path := b.names(b.acme.UID, b.operating.UID, b.supplier.UID, "").Replace(thing.path)
 		var seen []string
-		for range 2 { // what a test has put into the tables may not be as requests would have stored it: the first time makes it so
+		// what a test has put into the tables may not be as requests would have stored it: the first time makes it
+		// so
+		for range 2 {
 			var read struct{ Data json.RawMessage }
 			shown := b.get(b.Staff(), path)
 			if err := json.Unmarshal([]byte(shown.body), &read); err != nil {
@@ -104,12 +118,13 @@ func TestWhatIsReadIsTakenBackWhole(t *testing.T) {
 	}
 }
 
-// The oldest form leaves people and words of the bank open: their empty texts are absent, in a new customer and in what an
-// update sends back. What is there an update does not clear.
+// The oldest form leaves people and words of the bank open: their empty texts are absent, in a new customer
+// and in what an update sends back. What is there an update does not clear.
 func TestTheOldestFormLeavesOpenWhatTheSecondDemands(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
-	made := b.call(b.Staff(), http.MethodPost, "/customers", `{"externalReferenceId": "e", "legalName": "Old Form", "shortName": "OLDFORM", "customerType": "Consumer", "taxId": "12-3456789",
+	made := b.call(b.Staff(), http.MethodPost, "/customers",
+		`{"externalReferenceId": "e", "legalName": "Old Form", "shortName": "OLDFORM", "customerType": "Consumer", "taxId": "12-3456789",
 		"mailAddressSameAsLegal": true, "legalAddress": {"addressLine1": "1 Lake Rd", "city": "Erie", "state": "PA", "countryCode": "US"},
 		"language": "", "costCenter": "", "relationshipManager": "", "originatingOfficer": "", "note": ""}`)
 	var body struct{ Data struct{ CustomerUID string } }
@@ -118,7 +133,8 @@ func TestTheOldestFormLeavesOpenWhatTheSecondDemands(t *testing.T) {
 	}
 	blank := `{"note": "x", "language": "", "costCenter": "", "relationshipManager": " ", "originatingOfficer": ""}`
 	for _, generation := range []string{"", "/v2"} {
-		if said := b.call(b.Staff(), http.MethodPut, generation+"/customers/"+body.Data.CustomerUID, blank); said.status != http.StatusOK {
+		if said := b.call(b.Staff(), http.MethodPut, generation+"/customers/"+body.Data.CustomerUID,
+			blank); said.status != http.StatusOK {
 			t.Errorf("%s: %d %s", generation, said.status, said.body)
 		}
 		b.call(b.Staff(), http.MethodPut, generation+"/customers/"+b.acme.UID.String(), `{"costCenter": ""}`).
@@ -126,14 +142,16 @@ func TestTheOldestFormLeavesOpenWhatTheSecondDemands(t *testing.T) {
 	}
 }
 
-// The oldest form names neither a length of tax ids nor languages. What it made, the second takes back as it answers it.
+// The oldest form names neither a length of tax ids nor languages. What it made, the second takes back as it
+// answers it.
 func TestTheOldestFormTakesLongerTaxIDsAndAnyLanguage(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	customer := `{"externalReferenceId": "e", "legalName": "Jo Free", "shortName": "JOFREE", "customerType": "Consumer", "taxId": "123-45-6789",
 		"mailAddressSameAsLegal": true, "legalAddress": {"addressLine1": "1 Lake Rd", "addressLine2": "", "city": "Erie", "state": "PA", "postalCode": "16501", "countryCode": "US"},
 		"language": "French", "costCenter": "CC1", "relationshipManager": "mjones", "originatingOfficer": "mjones"}`
-	b.call(b.Staff(), http.MethodPost, "/v2/customers", customer).refused(t, "v2", http.StatusBadRequest, "CUST001", "taxId: must have at most 10 characters")
+	b.call(b.Staff(), http.MethodPost, "/v2/customers", customer).refused(t, "v2", http.StatusBadRequest,
+		"CUST001", "taxId: must have at most 10 characters")
 	made := b.call(b.Staff(), http.MethodPost, "/customers", customer)
 	var body struct{ Data struct{ CustomerUID string } }
 	if err := json.Unmarshal([]byte(made.body), &body); err != nil || made.status != http.StatusOK {
@@ -144,31 +162,50 @@ func TestTheOldestFormTakesLongerTaxIDsAndAnyLanguage(t *testing.T) {
 		t.Errorf("%d %s", said.status, said.body)
 	}
 	var shown struct{ Data []json.RawMessage }
-	if err := json.Unmarshal([]byte(b.get(b.Staff(), "/v2"+at).body), &shown); err != nil || len(shown.Data) != 1 {
+	if err := json.Unmarshal([]byte(b.get(b.Staff(), "/v2"+at).body), &shown); err != nil ||
+		len(shown.Data) != 1 {
 		t.Fatal(err, shown)
 	}
-	if said := b.call(b.Staff(), http.MethodPut, "/v2"+at, string(shown.Data[0])); said.status != http.StatusOK ||
+	if said := b.call(b.Staff(), http.MethodPut, "/v2"+at,
+		string(shown.Data[0])); said.status != http.StatusOK ||
 		!strings.Contains(said.body, `"taxId":"****4321"`) || !strings.Contains(said.body, `"language":"French"`) {
 		t.Errorf("%d %s", said.status, said.body)
 	}
 }
 
-// The third generation blames a feature where it has it, and has one code for each, whoever finds the mistake.
+// The third generation blames a feature where it has it, and has one code for each, whoever finds the
+// mistake.
 func TestFeaturesAreBlamedWhereTheyAre(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	at := fmt.Sprintf("/v3/customers/%s/accounts/%s", b.acme.UID, b.operating.UID)
 	for _, c := range []struct{ features, code, message string }{
-		{`{"fedWireFeature": {"callbackLimit": 1000000000}}`, "ACCOUNT_CALLBACKLIMIT_MAX", "accountFeatures.fedWireFeature.callbackLimit: must be at most"},
-		{`{"fedWireFeature": {"callbackLimit": true}}`, "ACCOUNT_CALLBACKLIMIT_INVALID", "accountFeatures.fedWireFeature.callbackLimit: must be a number"},
-		{`{"achFeature": {"achCompanyId": "12345678901"}}`, "ACCOUNT_ACHCOMPANYID_MAX", "accountFeatures.achFeature.achCompanyId: must have at most"},
-		{`{"achFeature": {"secCodes": ["nil"]}}`, "ACCOUNT_SECCODES_INVALID", "accountFeatures.achFeature.secCodes: must be"},
-		{`{"achFeature": {"enableUnderWritten": true, "enableAchPrefund": true}}`, "ACCOUNT_ENABLEACHPREFUND_NOMATCH", "accountFeatures.achFeature.enableAchPrefund: an account"},
+		{
+			`{"fedWireFeature": {"callbackLimit": 1000000000}}`, "ACCOUNT_CALLBACKLIMIT_MAX",
+			"accountFeatures.fedWireFeature.callbackLimit: must be at most",
+		},
+		{
+			`{"fedWireFeature": {"callbackLimit": true}}`, "ACCOUNT_CALLBACKLIMIT_INVALID",
+			"accountFeatures.fedWireFeature.callbackLimit: must be a number",
+		},
+		{
+			`{"achFeature": {"achCompanyId": "12345678901"}}`, "ACCOUNT_ACHCOMPANYID_MAX",
+			"accountFeatures.achFeature.achCompanyId: must have at most",
+		},
+		{
+			`{"achFeature": {"secCodes": ["nil"]}}`, "ACCOUNT_SECCODES_INVALID",
+			"accountFeatures.achFeature.secCodes: must be",
+		},
+		{
+			`{"achFeature": {"enableUnderWritten": true, "enableAchPrefund": true}}`,
+			"ACCOUNT_ENABLEACHPREFUND_NOMATCH", "accountFeatures.achFeature.enableAchPrefund: an account",
+		},
 		{`{"feeAccount": "maybe"}`, "ACCOUNT_FEEACCOUNT_INVALID", "accountFeatures.feeAccount: must be Yes or No"},
 		{`{"rtpFeature": []}`, "ACCOUNT_RTPFEATURE_INVALID", "accountFeatures.rtpFeature: must be an object"},
 	} {
 		answer := b.call(b.Staff(), http.MethodPatch, at, `{"accountFeatures": `+c.features+`}`)
-		if answer.status != http.StatusBadRequest || !strings.Contains(answer.body, `"code":"`+c.code+`"`) || !strings.Contains(answer.body, c.message) {
+		if answer.status != http.StatusBadRequest || !strings.Contains(answer.body, `"code":"`+c.code+`"`) ||
+			!strings.Contains(answer.body, c.message) {
 			t.Errorf("%s: %d %s", c.features, answer.status, answer.body)
 		}
 	}
@@ -190,11 +227,13 @@ func TestConflictsHaveCodesOfTheirOwn(t *testing.T) {
 		{pseudo, "ACCOUNT_FBOACCOUNTNUMBER_NOTFOUND"},
 	} {
 		said := b.call(b.Staff(), http.MethodPost, at, c.body)
-		if said.status != http.StatusBadRequest || !strings.Contains(said.body, `"code":"ACC001"`) || !strings.Contains(said.body, `"errors":[{"code":"`+c.code+`"`) {
+		if said.status != http.StatusBadRequest || !strings.Contains(said.body, `"code":"ACC001"`) ||
+			!strings.Contains(said.body, `"errors":[{"code":"`+c.code+`"`) {
 			t.Errorf("%s: %d %s", c.code, said.status, said.body)
 		}
 	}
-	signatory := fmt.Sprintf(`{"fullName": "Twin", "emailAddress": %q, "phoneNumber": "(614) 555-0123"}`, strings.ToUpper(b.treasurer.EmailAddress))
+	signatory := fmt.Sprintf(`{"fullName": "Twin", "emailAddress": %q, "phoneNumber": "(614) 555-0123"}`,
+		strings.ToUpper(b.treasurer.EmailAddress))
 	b.call(b.Staff(), http.MethodPost, fmt.Sprintf("/v1/customers/%s/signatories", b.acme.UID), signatory).
 		refused(t, "a second signatory", http.StatusBadRequest, "SIG_EMAIL_CONFLICT", "another signatory")
 }
@@ -207,12 +246,17 @@ func TestWhatNobodyKnowsIsCalledUnknown(t *testing.T) {
 		`{"limits": [{"appName": "Payments", "appLimits": [{"key": "NOBODYS", "value": "1"}]}]}`:                           "limits[0].appLimits[0].key: no limit is called so",
 		`{"limits": [{"appName": "Foreign_Exchange", "appLimits": [{"key": "ACH_PAYMENT_LIMIT_PER_DAY", "value": "1"}]}]}`: "limits[0].appName: the limit ACH_PAYMENT_LIMIT_PER_DAY is one of Payments",
 	} {
-		b.call(b.Staff(), http.MethodPut, "/v2/customers/"+b.acme.UID.String(), body).refused(t, body, http.StatusBadRequest, "CUST001", message)
+		b.call(b.Staff(), http.MethodPut, "/v2/customers/"+b.acme.UID.String(), body).refused(t, body,
+			http.StatusBadRequest, "CUST001", message)
 	}
 	waiting := b.Role(b.acme, func(r *roles.Role) { r.Name, r.Status = "Releaser", roles.Pending })
 	at := fmt.Sprintf("/api/user-management/v1/customers/%s/users/%s", b.acme.UID, b.ruth.UID)
-	for name, message := range map[string]string{waiting.Name: "roleNames[0]: the role waits for approval", "Nobodys": "roleNames[0]: is not a role of the customer"} {
-		b.call(b.Staff(), http.MethodPut, at, fmt.Sprintf(`{"roleNames": [%q]}`, name)).refused(t, name, http.StatusBadRequest, "", message)
+	for name, message := range map[string]string{
+		waiting.Name: "roleNames[0]: the role waits for approval",
+		"Nobodys":    "roleNames[0]: is not a role of the customer",
+	} {
+		b.call(b.Staff(), http.MethodPut, at, fmt.Sprintf(`{"roleNames": [%q]}`, name)).refused(t, name,
+			http.StatusBadRequest, "", message)
 	}
 }
 
@@ -221,11 +265,14 @@ func TestPeopleHaveTheNamesThatTheyHave(t *testing.T) {
 	b := newBank(t)
 	at := fmt.Sprintf("/api/user-management/v1/customers/%s/users/%s", b.acme.UID, b.ruth.UID)
 	for _, name := range []string{"St. John", "J.R.R.", "van 't Hoff", "Nguyễn", "علی\u200cرضا"} {
-		if said := b.call(b.Staff(), http.MethodPut, at, fmt.Sprintf(`{"lastName": %q}`, name)); said.status != http.StatusOK {
+		if said := b.call(b.Staff(), http.MethodPut, at,
+			fmt.Sprintf(`{"lastName": %q}`, name)); said.status != http.StatusOK {
 			t.Errorf("%s: %d %s", name, said.status, said.body)
 		}
 		signatory := fmt.Sprintf(`{"fullName": %q}`, "Ann "+name)
-		if said := b.call(b.Staff(), http.MethodPatch, fmt.Sprintf("/v1/customers/%s/signatories/%s", b.acme.UID, b.treasurer.UID), signatory); said.status != http.StatusOK {
+		if said := b.call(b.Staff(), http.MethodPatch,
+			fmt.Sprintf("/v1/customers/%s/signatories/%s", b.acme.UID, b.treasurer.UID),
+			signatory); said.status != http.StatusOK {
 			t.Errorf("%s: %d %s", name, said.status, said.body)
 		}
 	}
@@ -241,11 +288,14 @@ func TestOtherEditionsOfTheContractFindTheirPaths(t *testing.T) {
 	user := func(c *customers.Customer, u *users.User, of string) string {
 		return fmt.Sprintf("/api/user-management/v1/%s/%s/users/%s", of, c.UID, u.UID)
 	}
-	plural, singular := b.get(b.program(), user(b.acme, b.ruth, "customers")), b.get(b.program(), user(b.acme, b.ruth, "customer"))
-	if singular.status != http.StatusOK || singular.body != plural.body || singular.header.Get("ETag") != plural.header.Get("ETag") {
+	plural, singular := b.get(b.program(), user(b.acme, b.ruth, "customers")),
+		b.get(b.program(), user(b.acme, b.ruth, "customer"))
+	if singular.status != http.StatusOK || singular.body != plural.body ||
+		singular.header.Get("ETag") != plural.header.Get("ETag") {
 		t.Errorf("%d %s", singular.status, singular.body)
 	}
-	b.get(b.program(), user(b.direct, b.ruth, "customer")).refused(t, "another's", http.StatusForbidden, "", "not the caller's")
+	b.get(b.program(), user(b.direct, b.ruth, "customer")).refused(t, "another's", http.StatusForbidden, "",
+		"not the caller's")
 	at := user(b.acme, b.ruth, "customers")
 	for _, step := range []struct {
 		action string

@@ -95,8 +95,8 @@ func inQuery[T any](q *reader, name string, parse parser[T], also ...string) T {
 	return optional(q, used, text, parse)
 }
 
-// parameter is the text that was given by one of the names, and by which: callers read about the name that they
-// wrote. Without any it is the documented name, the first.
+// parameter is the text that was given by one of the names, and by which: callers read about the name that
+// they wrote. Without any it is the documented name, the first.
 func (q *reader) parameter(names []string) (used, text string) {
 	used = names[0]
 	times := 0
@@ -121,8 +121,8 @@ func inBody[T any](q *reader, name string, parse parser[T]) T {
 	return optional(q, name, text, parse)
 }
 
-// wordInBody reads a field that core compares with the words it knows, or ignores whatever it says: what is no
-// text is no known word either. Null counts as absent.
+// wordInBody reads a field that core compares with the words it knows, or ignores whatever it says: what is
+// no text is no known word either. Null counts as absent.
 func (q *reader) wordInBody(name string) string {
 	if q.body[name] == nil {
 		return ""
@@ -151,9 +151,9 @@ func (q *reader) numberInBody(name string) string {
 	return decimal(number.String())
 }
 
-// decimal writes a JSON number as core reads amounts: without exponent, and without zeros that end the decimals.
-// JSON allows both, and common libraries write a double of ten million as 1.0E7. What is not longer than any
-// amount is written out; the rest stays as it is, for core to refuse.
+// decimal writes a JSON number as core reads amounts: without exponent, and without zeros that end the
+// decimals. JSON allows both, and common libraries write a double of ten million as 1.0E7. What is not longer
+// than any amount is written out; the rest stays as it is, for core to refuse.
 func decimal(number string) string {
 	mantissa, exponent, scaled := strings.Cut(strings.ToLower(number), "e")
 	unsigned, negative := strings.CutPrefix(mantissa, "-")
@@ -228,26 +228,42 @@ type numbering struct {
 }
 
 var (
-	customerPagesG1 = numbering{page: []string{"Page", "page"}, size: []string{"limit"}, first: 1, last: math.MaxInt32, most: 1000}
-	contactPagesG1  = numbering{page: []string{"page"}, size: []string{"limit", "records"}, first: 1, last: math.MaxInt32, most: 1000}
-	contactPagesV2  = numbering{page: []string{"page"}, size: []string{"limit", "records"}, first: 1, last: math.MaxInt32, most: 100}
-	pagesV2         = numbering{page: []string{"page"}, size: []string{"limit"}, first: 1, last: math.MaxInt32, most: 1000}
+	customerPagesG1 = numbering{
+		page: []string{"Page", "page"}, size: []string{"limit"}, first: 1, last: math.MaxInt32, most: 1000,
+	}
+	contactPagesG1 = numbering{
+		page: []string{"page"}, size: []string{"limit", "records"}, first: 1, last: math.MaxInt32, most: 1000,
+	}
+	contactPagesV2 = numbering{
+		page: []string{"page"}, size: []string{"limit", "records"}, first: 1, last: math.MaxInt32, most: 100,
+	}
+	pagesV2 = numbering{
+		page: []string{"page"}, size: []string{"limit"}, first: 1, last: math.MaxInt32, most: 1000,
+	}
 	// The account search of the first generation knows no pages. They are optional here, so that a customer
 	// with more accounts than fit one answer is not cut without a word.
-	accountPagesG1 = numbering{page: []string{"page"}, size: []string{"limit"}, first: 1, last: math.MaxInt32, most: 1000, usual: 1000}
-	accountPagesV3 = numbering{page: []string{"page"}, size: []string{"limit"}, first: 1, last: math.MaxInt32, most: 1000, usual: 10}
-	signatoryPages = numbering{page: []string{"page"}, size: []string{"size"}, first: 0, last: 9999, most: 500, usual: 10}
+	accountPagesG1 = numbering{
+		page: []string{"page"}, size: []string{"limit"}, first: 1, last: math.MaxInt32, most: 1000, usual: 1000,
+	}
+	accountPagesV3 = numbering{
+		page: []string{"page"}, size: []string{"limit"}, first: 1, last: math.MaxInt32, most: 1000, usual: 10,
+	}
+	signatoryPages = numbering{
+		page: []string{"page"}, size: []string{"size"}, first: 0, last: 9999, most: 500, usual: 10,
+	}
 	// No largest size is published for users and roles.
-	peoplePages = numbering{page: []string{"page"}, size: []string{"size"}, first: 1, last: math.MaxInt32, most: 1000, usual: 10}
+	peoplePages = numbering{
+		page: []string{"page"}, size: []string{"size"}, first: 1, last: math.MaxInt32, most: 1000, usual: 10,
+	}
 )
 
-// sheet is the page that was asked for.
-type sheet struct{ number, first, size int }
+// pageRequest is the page that was asked for.
+type pageRequest struct{ number, first, size int }
 
-// window is the sheet as core cuts lists.
-func (s sheet) window() page.Window { return page.Numbered(s.number-s.first+1, s.size) }
+// window is the page that was asked for, as core cuts lists.
+func (s pageRequest) window() page.Window { return page.Numbered(s.number-s.first+1, s.size) }
 
-func (q *reader) sheet(n numbering) sheet {
+func (q *reader) sheet(n numbering) pageRequest {
 	number, size := n.first, n.usual
 	if used, text := q.parameter(n.page); text != "" {
 		number = q.integer(used, text, n.first, n.last)
@@ -259,7 +275,7 @@ func (q *reader) sheet(n numbering) sheet {
 	} else if n.usual == 0 {
 		q.fail(fault.Field("list", used, fault.Required, "is required"))
 	}
-	return sheet{number: number, first: n.first, size: size}
+	return pageRequest{number: number, first: n.first, size: size}
 }
 
 func (q *reader) integer(field, text string, least, most int) int {

@@ -12,7 +12,8 @@ import (
 
 // path is a path about acme.
 func (b *bank) path(path string) string {
-	return strings.NewReplacer("{C}", b.acme.UID.String(), "{A}", b.operating.UID.String(), "{K}", b.supplier.UID.String(),
+	return strings.NewReplacer("{C}", b.acme.UID.String(), "{A}", b.operating.UID.String(), "{K}",
+		b.supplier.UID.String(),
 		"{N}", coretest.AccountNumber(b.operating.UID)).Replace(path)
 }
 
@@ -37,7 +38,10 @@ func TestFiltersFindWhatTheySay(t *testing.T) {
 		{"/v2/customers?page=1&limit=9&taxId=" + coretest.TaxID(b.acme.UID), "Acme"},
 		{"/v2/customers?page=1&limit=9&taxId=" + coretest.TaxID(b.direct.UID), ""},
 		{"/v2/customers?page=1&limit=9&shortName=acm", ""},
-		{"/customers/{C}/contacts?page=1&limit=9&accountNumber=" + coretest.ContactNumber(b.supplier.UID), "Supplier"},
+		{
+			"/customers/{C}/contacts?page=1&limit=9&accountNumber=" + coretest.ContactNumber(b.supplier.UID),
+			"Supplier",
+		},
 		{"/customers/{C}/contacts?page=1&records=9&contactName=SUPPL", "Supplier"},
 		{"/v2/customers/{C}/contacts?page=1&limit=9&contactName=upplier", ""},
 		{"/v2/customers/{C}/contacts?page=1&limit=9&accountNumber=" + coretest.ContactNumber(b.stranger.UID), ""},
@@ -59,7 +63,8 @@ func TestFiltersFindWhatTheySay(t *testing.T) {
 		case "3 of them":
 			total, c.found = `"totalRecords":3,`, ""
 		}
-		if answer.status != http.StatusOK || !strings.Contains(answer.body, total) || !strings.Contains(answer.body, c.found) {
+		if answer.status != http.StatusOK || !strings.Contains(answer.body, total) ||
+			!strings.Contains(answer.body, c.found) {
 			t.Errorf("%s: %d %s", c.path, answer.status, answer.body)
 		}
 	}
@@ -69,7 +74,9 @@ func TestTheFirstGenerationTakesTheCaseOfTheSecondToo(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	want := b.get(b.program(), "/customers?Page=1&limit=9&CustomerType=Corporate&CustomerID=cust-7")
-	if got := b.get(b.program(), "/customers?page=1&limit=9&customerType=Corporate&customerId=cust-7"); got.status != http.StatusOK || got.body != want.body {
+	if got := b.get(b.program(),
+		"/customers?page=1&limit=9&customerType=Corporate&customerId=cust-7"); got.status != http.StatusOK ||
+		got.body != want.body {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 }
@@ -78,11 +85,26 @@ func TestPagesAreCutByNumber(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	for _, c := range []struct{ path, pagination, item string }{
-		{"/v2/customers?page=2&limit=1", `{"totalRecords":3,"returnedRecords":1,"pageReturned":2,"pageSize":1}`, "Acme"},
-		{"/customers?Page=2&limit=2", `{"totalRecords":3,"returnedRecords":1,"pageReturned":2,"pageSize":2}`, "Bare"},
-		{"/v2/customers/{C}/contacts?page=2&limit=1", `{"totalRecords":2,"returnedRecords":1,"pageReturned":2,"pageSize":1}`, "Other"},
-		{"/v2/customers/{C}/accounts?page=3&limit=1", `{"totalRecords":3,"returnedRecords":1,"pageReturned":3,"pageSize":1}`, "Credit line"},
-		{"/customers/{C}/accounts?page=2&limit=2", `{"totalRecords":3,"returnedRecords":1,"pageReturned":2,"pageSize":2}`, "Credit line"},
+		{
+			"/v2/customers?page=2&limit=1", `{"totalRecords":3,"returnedRecords":1,"pageReturned":2,"pageSize":1}`,
+			"Acme",
+		},
+		{
+			"/customers?Page=2&limit=2", `{"totalRecords":3,"returnedRecords":1,"pageReturned":2,"pageSize":2}`,
+			"Bare",
+		},
+		{
+			"/v2/customers/{C}/contacts?page=2&limit=1",
+			`{"totalRecords":2,"returnedRecords":1,"pageReturned":2,"pageSize":1}`, "Other",
+		},
+		{
+			"/v2/customers/{C}/accounts?page=3&limit=1",
+			`{"totalRecords":3,"returnedRecords":1,"pageReturned":3,"pageSize":1}`, "Credit line",
+		},
+		{
+			"/customers/{C}/accounts?page=2&limit=2",
+			`{"totalRecords":3,"returnedRecords":1,"pageReturned":2,"pageSize":2}`, "Credit line",
+		},
 	} {
 		answer := b.get(b.program(), b.path(c.path))
 		if !strings.Contains(answer.body, c.pagination) || !strings.Contains(answer.body, c.item) {
@@ -115,7 +137,8 @@ func TestValuesThatAnOperationDoesNotKnowAreRefusedByName(t *testing.T) {
 		{"/customers?Page=1&limit=0", "CUST001", "limit: must be at least 1"},
 		{"/customers?Page=99999999999999999999&limit=1", "CUST001", "Page: must be at most"},
 		{"/customers?Page=1&page=1&limit=1", "CUST001", "page: must be given once"},
-		{"/customers?page=0&limit=1", "CUST001", "failed: page: must be at least 1"}, // by the name that was written
+		// by the name that was written
+		{"/customers?page=0&limit=1", "CUST001", "failed: page: must be at least 1"},
 		{"/customers?page=1&limit=1&customerType=Banana", "CUST001", "failed: customerType: must be one of"},
 		{"/v2/customers/{C}/contacts?page=1&records=101", "CUST001", "records: must be at most 100"},
 		{"/customers?Page=1&limit=1&CustomerType=Banana", "CUST001", "CustomerType: must be one of"},
@@ -140,12 +163,24 @@ func TestValuesThatAnOperationDoesNotKnowAreRefusedByName(t *testing.T) {
 		{"/v1/customers/{C}/beneficiary/1x", "CUST001", "contactId: must be the digits"},
 		{"/customers/{C}/accounts?wireEnabled=maybe", "ACC001", "wireEnabled: must be true or false"},
 		{"/customers/{C}/accounts?currency=XXQ", "ACC001", "currency: must be an ISO 4217"},
-		{"/customers/{C}/accounts?accountNumber=12-34", "ACC001", "accountNumber: an account number is letters and digits"},
-		{"/customers/{C}/accounts/{A}?includeAccountBalance=1", "ACC001", "includeAccountBalance: must be true or false"},
+		{
+			"/customers/{C}/accounts?accountNumber=12-34", "ACC001",
+			"accountNumber: an account number is letters and digits",
+		},
+		{
+			"/customers/{C}/accounts/{A}?includeAccountBalance=1", "ACC001",
+			"includeAccountBalance: must be true or false",
+		},
 		{"/customers/{C}/accounts/9x", "ACC001", "accountUID: must be the digits"},
 		{"/customers//accounts", "ACC001", "customerUID: must be the digits"},
-		{"/v2/customers/{C}/accounts?page=1&limit=1&accountType=Cash", "ACC001", "accountType: must be Deposit or Loan"},
-		{"/v2/customers/{C}/accounts?page=1&limit=1&accountSubType=Cash", "ACC001", "accountSubType: must be one of"},
+		{
+			"/v2/customers/{C}/accounts?page=1&limit=1&accountType=Cash", "ACC001",
+			"accountType: must be Deposit or Loan",
+		},
+		{
+			"/v2/customers/{C}/accounts?page=1&limit=1&accountSubType=Cash", "ACC001",
+			"accountSubType: must be one of",
+		},
 		{"/v2/customers/{C}/accounts?page=1&limit=1&status=Gone", "ACC001", "status: must be one of"},
 		{"/v3/customers/{C}/accounts/x", "ACC001", "accountUID: must be the digits"},
 		{"/v1/customers/{C}/signatories?page=10000", "SIG_VALIDATION_ERROR", "page: must be at most 9999"},
@@ -169,7 +204,9 @@ func TestTheLookupCountsOnlyAccountsOfTheType(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	for accountType, found := range map[string]bool{"DEPOSIT": true, "LOAN": false} {
-		if body := b.get(b.program(), b.path("/v1/customers/lookup/{N}?accountType="+accountType)).body; strings.Contains(body, "Acme") != found {
+		if body := b.get(b.program(),
+			b.path("/v1/customers/lookup/{N}?accountType="+accountType)).body; strings.Contains(body,
+			"Acme") != found {
 			t.Errorf("%s: %s", accountType, body)
 		}
 	}
@@ -180,11 +217,14 @@ func TestBalancesAreShownOnlyWhenAskedForAndKeptHere(t *testing.T) {
 	b := newBank(t)
 	for _, generation := range []string{"", "/v2", "/v3"} {
 		for _, query := range []string{"", "?includeAccountBalance=false"} {
-			if body := b.get(b.program(), b.path(generation+"/customers/{C}/accounts/{A}"+query)).body; strings.Contains(body, "ledgerBalance") || strings.Contains(body, "availableBalance") {
+			if body := b.get(b.program(),
+				b.path(generation+"/customers/{C}/accounts/{A}"+query)).body; strings.Contains(body, "ledgerBalance") ||
+				strings.Contains(body, "availableBalance") {
 				t.Errorf("%s without balances: %s", generation, body)
 			}
 		}
-		path := fmt.Sprintf("%s/customers/%d/accounts/%d?includeAccountBalance=true", generation, b.acme.UID, b.loan.UID)
+		path := fmt.Sprintf("%s/customers/%d/accounts/%d?includeAccountBalance=true", generation, b.acme.UID,
+			b.loan.UID)
 		if body := b.get(b.program(), path).body; strings.Contains(body, "ledgerBalance") {
 			t.Errorf("%s of an account that is kept elsewhere: %s", generation, body)
 		}
@@ -201,12 +241,14 @@ func TestTheV3SearchReadsItsBody(t *testing.T) {
 		`{"accountNumber": "` + coretest.AccountNumber(b.operating.UID) + `"}`: 1,
 		`{"accountType": "loan", "accountSubType": "LineofCredit"}`:            1,
 		`{"status": "SUSPENDED", "currency": "JPY"}`:                           1,
-		`{"wireEnabled": false}`:                                               1, `{"fedwireEnabled": true}`: 3, `{"achEnabled": true}`: 1, `{"fedNowEnabled": true}`: 1,
+		`{"wireEnabled": false}`:                                               1, `{"fedwireEnabled": true}`: 3,
+		`{"achEnabled": true}`: 1, `{"fedNowEnabled": true}`: 1,
 		`{"rtpEnabled": true}`: 1, `{"swiftEnabled": true}`: 0, `{"costCenter": "CC-1", "status": null}`: 1,
 		`{"tenant": 7, "customerUID": 1000004, "Status": "Closed"}`: 3,
 	} {
 		answer := b.call(b.program(), http.MethodPost, path, body)
-		if answer.status != http.StatusOK || !strings.Contains(answer.body, fmt.Sprintf(`"totalRecords":%d,`, total)) {
+		if answer.status != http.StatusOK ||
+			!strings.Contains(answer.body, fmt.Sprintf(`"totalRecords":%d,`, total)) {
 			t.Errorf("%s: %d %s", body, answer.status, answer.body)
 		}
 	}
@@ -216,12 +258,15 @@ func TestBodiesThatAreNotOneJSONObjectAreRefused(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	for _, body := range []string{
-		"null", "[]", `"x"`, "1", "{", `{"a": 1,}`, "{} {}", "{} x", "\ufeff{}", "{\"a\": \"\xff\"}", `{'a': 1}`, `{"a": 01}`, `{"a": NaN}`,
-		`{"paymentRail": "ACH", "paymentRail": "RTP"}`, `{"x": {"a": 1, "a": 2}}`, strings.Repeat(`{"a":`, 10000) + "1" + strings.Repeat("}", 10000),
+		"null", "[]", `"x"`, "1", "{", `{"a": 1,}`, "{} {}", "{} x", "\ufeff{}", "{\"a\": \"\xff\"}", `{'a': 1}`,
+		`{"a": 01}`, `{"a": NaN}`,
+		`{"paymentRail": "ACH", "paymentRail": "RTP"}`, `{"x": {"a": 1, "a": 2}}`,
+		strings.Repeat(`{"a":`, 10000) + "1" + strings.Repeat("}", 10000),
 		strings.Repeat("[", 10_000),
 	} {
 		limits := b.call(b.program(), http.MethodPost, b.path("/v1/customers/{C}/limits"), body)
-		limits.refused(t, body[:min(len(body), 40)], http.StatusBadRequest, "CUSTOMERLIMIT_INVALID_REQUEST", "body: must")
+		limits.refused(t, body[:min(len(body), 40)], http.StatusBadRequest, "CUSTOMERLIMIT_INVALID_REQUEST",
+			"body: must")
 		search := b.call(b.program(), http.MethodPost, b.path("/v3/customers/{C}/accounts/search"), body)
 		search.refused(t, body[:min(len(body), 40)], http.StatusBadRequest, "ACC001", "body: must")
 	}
@@ -279,19 +324,25 @@ func TestTheLimitCheckRefusesWhatItCannotRead(t *testing.T) {
 		`{"paymentRail": "ACH", "secCode": "WEB"}`:                       "CUSTOMERLIMIT_ENTRYTYPE_REQUIRED",
 		`{"paymentRail": "ACH", "entryType": "BOTH"}`:                    "CUSTOMERLIMIT_ENTRYTYPE_INVALID",
 	} {
-		b.call(b.program(), http.MethodPost, b.path("/v1/customers/{C}/limits"), body).refused(t, body, http.StatusBadRequest, code, "")
+		b.call(b.program(), http.MethodPost, b.path("/v1/customers/{C}/limits"), body).refused(t, body,
+			http.StatusBadRequest, code, "")
 	}
-	for path, code := range map[string]string{"x": "CUSTOMER_CUSTOMERID_NUMBER", "000": "CUSTOMER_CUSTOMERID_ALLZERO"} {
-		b.call(b.program(), http.MethodPost, "/v1/customers/"+path+"/limits", `{"paymentRail": "ACH"}`).refused(t, path, http.StatusBadRequest, code, "customerUID")
+	for path, code := range map[string]string{
+		"x": "CUSTOMER_CUSTOMERID_NUMBER", "000": "CUSTOMER_CUSTOMERID_ALLZERO",
+	} {
+		b.call(b.program(), http.MethodPost, "/v1/customers/"+path+"/limits", `{"paymentRail": "ACH"}`).refused(t,
+			path, http.StatusBadRequest, code, "customerUID")
 	}
 }
 
-// Common libraries write a double of ten million as 1.0E7, and decimals with the zeros that they were made with.
+// Common libraries write a double of ten million as 1.0E7, and decimals with the zeros that they were made
+// with.
 func TestAmountsCountAsJSONMeansThem(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	check := func(amount string) string {
-		answer := b.call(b.program(), http.MethodPost, b.path("/v1/customers/{C}/limits"), `{"paymentRail": "ACH", "paymentAmount": `+amount+`}`)
+		answer := b.call(b.program(), http.MethodPost, b.path("/v1/customers/{C}/limits"),
+			`{"paymentRail": "ACH", "paymentAmount": `+amount+`}`)
 		if answer.status != http.StatusOK {
 			t.Errorf("%s: %d %s", amount, answer.status, answer.body)
 		}
@@ -316,8 +367,10 @@ func TestTheLimitCheckTakesWordsInAnyCase(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	path := b.path("/v1/customers/{C}/limits")
-	want := b.call(b.program(), http.MethodPost, path, `{"paymentRail": "ACH", "secCode": "WEB", "entryType": "DEBIT"}`)
-	got := b.call(b.program(), http.MethodPost, path, `{"paymentRail": "ach", "secCode": "web", "entryType": "Debit"}`)
+	want := b.call(b.program(), http.MethodPost, path,
+		`{"paymentRail": "ACH", "secCode": "WEB", "entryType": "DEBIT"}`)
+	got := b.call(b.program(), http.MethodPost, path,
+		`{"paymentRail": "ach", "secCode": "web", "entryType": "Debit"}`)
 	if got.status != http.StatusOK || got.body != want.body {
 		t.Errorf("%d %s", got.status, got.body)
 	}
@@ -340,7 +393,8 @@ func TestTheLimitCheckIgnoresClassAndDirectionOnOtherRails(t *testing.T) {
 func TestLimitsWithOnlyARailAreAllOfTheRail(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
-	b.call(b.program(), http.MethodPost, b.path("/v1/customers/{C}/limits"), `{"paymentRail": "ach", "deliveryDate": "11-19-2026"}`).golden(t, "limits_rail")
+	b.call(b.program(), http.MethodPost, b.path("/v1/customers/{C}/limits"),
+		`{"paymentRail": "ach", "deliveryDate": "11-19-2026"}`).golden(t, "limits_rail")
 }
 
 func TestTheV2AccountSetSaysWhatReplacesIt(t *testing.T) {
@@ -352,11 +406,14 @@ func TestTheV2AccountSetSaysWhatReplacesIt(t *testing.T) {
 		"/v2/customers/{C}/accounts/x":              "/v3/customers/{C}/accounts/x",
 	} {
 		header := b.get(b.program(), b.path(path)).header
-		if header.Get("Link") != b.path("<"+successor+`>; rel="successor-version"`) || header.Get("Deprecation") != "@1767225600" || header.Get("Sunset") != "" {
+		if header.Get("Link") != b.path("<"+successor+`>; rel="successor-version"`) ||
+			header.Get("Deprecation") != "@1767225600" || header.Get("Sunset") != "" {
 			t.Errorf("%s: %v", path, header)
 		}
 	}
-	if header := b.get(b.program(), b.path("/v3/customers/{C}/accounts/{A}")).header; header.Get("Deprecation") != "" || header.Get("Cache-Control") != "no-store" {
+	if header := b.get(b.program(),
+		b.path("/v3/customers/{C}/accounts/{A}")).header; header.Get("Deprecation") != "" ||
+		header.Get("Cache-Control") != "no-store" {
 		t.Errorf("v3: %v", header)
 	}
 }

@@ -27,12 +27,14 @@ func refused(ctx context.Context) error {
 	return err
 }
 
-var errTooMany = fault.New(fault.TooMany, "caller.too_many", "too many requests of this kind with this API key, try again in a minute")
+var errTooMany = fault.New(fault.TooMany, "caller.too_many",
+	"too many requests of this kind with this API key, try again in a minute")
 
-// sparingly holds each API key, and each person, to so many requests in a minute of an operation that could be used to go
-// through account numbers. The operation itself answers the surplus.
+// sparingly holds each API key, and each person, to so many requests in a minute of an operation that could
+// be used to go through account numbers. The operation itself answers the surplus.
 func sparingly(inAMinute int) func(http.Handler) http.Handler {
-	limiter := httprate.NewRateLimiter(inAMinute, time.Minute, httprate.WithResponseHeaders(httprate.ResponseHeaders{RetryAfter: "Retry-After"}))
+	limiter := httprate.NewRateLimiter(inAMinute, time.Minute,
+		httprate.WithResponseHeaders(httprate.ResponseHeaders{RetryAfter: "Retry-After"}))
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			caller, err := access.Require(r.Context())
@@ -60,12 +62,12 @@ func RefuseToken(w http.ResponseWriter, _ *http.Request, err error) {
 }
 
 // RefuseUnread answers a request that could not be read, and so has no operation whose envelope it would get.
-func RefuseUnread(w http.ResponseWriter, why *fault.Fault) {
+func RefuseUnread(w http.ResponseWriter, _ *http.Request, why error) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusBadRequest)
-	_ = json.NewEncoder(w).Encode(failureC1("", []told{{code: "invalidRequest", message: why.Message}}))
+	_ = json.NewEncoder(w).Encode(failureC1("", []reported{{code: "invalidRequest", message: why.Error()}}))
 }
 
 // challenge tells a caller without a good token, or without the right, how to do better (RFC 6750).

@@ -31,8 +31,8 @@ func TestNobodyIsAnsweredByAnyOperation(t *testing.T) {
 	}
 }
 
-// TestThePermissionsOfOperations calls every operation with one permission at a time. What suffices is the table
-// permissions.txt, which operators read by "bankgraph permissions".
+// TestThePermissionsOfOperations calls every operation with one permission at a time. What suffices is the
+// table permissions.txt, which operators read by "bankgraph permissions".
 func TestThePermissionsOfOperations(t *testing.T) {
 	t.Parallel()
 	var table strings.Builder
@@ -41,7 +41,8 @@ func TestThePermissionsOfOperations(t *testing.T) {
 	for _, o := range everything() {
 		path := ""
 		for name, doc := range readDocument(t).Paths.Map() {
-			if doc.GetOperation(o.method) != nil && samePath(name, o.path) && (path == "" || strings.Count(name, "{") < strings.Count(path, "{")) {
+			if doc.GetOperation(o.method) != nil && samePath(name, o.path) &&
+				(path == "" || strings.Count(name, "{") < strings.Count(path, "{")) {
 				path = name
 			}
 		}
@@ -90,15 +91,16 @@ func TestACallerWithoutPermissionsIsDeniedEverything(t *testing.T) {
 	for _, o := range everything() {
 		answer := b.ask(b.As(), o)
 		code, _ := answer.failure(t)
-		if answer.status != http.StatusForbidden || code != "API901" && code != "LKUP_ACCESS_DENIED" && !answer.messageOnly() || b.leaks(answer.body) {
+		if answer.status != http.StatusForbidden ||
+			code != "API901" && code != "LKUP_ACCESS_DENIED" && !answer.messageOnly() || b.leaks(answer.body) {
 			t.Errorf("%s: %d %s", o.name, answer.status, answer.body)
 		}
 	}
 }
 
-// TestWhatIsAnothersLooksAbsent asks for customers, accounts, contacts and numbers of another bank, of the bank's
-// other customers, and of nobody: the answers must not differ, but for signatories, which tell a foreign customer
-// of the same bank apart (SIG_CUSTOMERACCESS_DENIED).
+// TestWhatIsAnothersLooksAbsent asks for customers, accounts, contacts and numbers of another bank, of the
+// bank's other customers, and of nobody: the answers must not differ, but for signatories, which tell a
+// foreign customer of the same bank apart (SIG_CUSTOMERACCESS_DENIED).
 func TestWhatIsAnothersLooksAbsent(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -119,17 +121,20 @@ func TestWhatIsAnothersLooksAbsent(t *testing.T) {
 			}
 		}
 		if theirs.status != absent.status || theirs.body != absent.body {
-			t.Errorf("%s tells another bank's from none:\n%d %s\n%d %s", o.name, theirs.status, theirs.body, absent.status, absent.body)
+			t.Errorf("%s tells another bank's from none:\n%d %s\n%d %s", o.name, theirs.status, theirs.body,
+				absent.status, absent.body)
 		}
 		if strings.HasPrefix(o.name, "signatories_") {
 			direct.refused(t, o.name, http.StatusBadRequest, "SIG_CUSTOMERACCESS_DENIED", "not the caller's")
 		} else if direct.status != absent.status || direct.body != absent.body {
-			t.Errorf("%s tells the bank's other customers from none:\n%d %s\n%d %s", o.name, direct.status, direct.body, absent.status, absent.body)
+			t.Errorf("%s tells the bank's other customers from none:\n%d %s\n%d %s", o.name, direct.status,
+				direct.body, absent.status, absent.body)
 		}
 	}
 }
 
-// TestTwinsInTwoBanksAreNotMixedUp asks in a bank whose every row has a twin of the same number in another one.
+// TestTwinsInTwoBanksAreNotMixedUp asks in a bank whose every row has a twin of the same number in another
+// one.
 func TestTwinsInTwoBanksAreNotMixedUp(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -175,11 +180,13 @@ func TestAbsentThingsAnswerTheCodesOfTheContract(t *testing.T) {
 		{"/customers/1999999/accounts", "ACC001", "no such customer"},
 		{"/v1/customers/1999999/signatories", "SIG_CUSTOMER_NOTFOUND", "no such customer"},
 	} {
-		b.get(b.program(), strings.ReplaceAll(c.path, "{C}", b.acme.UID.String())).refused(t, c.path, http.StatusBadRequest, c.code, c.message)
+		b.get(b.program(), strings.ReplaceAll(c.path, "{C}", b.acme.UID.String())).refused(t, c.path,
+			http.StatusBadRequest, c.code, c.message)
 	}
 	b.call(b.program(), http.MethodPost, "/v1/customers/1999999/limits", `{"paymentRail": "ACH"}`).
 		refused(t, "limits", http.StatusBadRequest, "CUSTOMER_CUSTOMERID_NOTFOUND", "no such customer")
-	if lookup := b.get(b.program(), "/v1/customers/lookup/1"); lookup.status != http.StatusOK || lookup.body != `{"profiles":[]}` {
+	if lookup := b.get(b.program(), "/v1/customers/lookup/1"); lookup.status != http.StatusOK ||
+		lookup.body != `{"profiles":[]}` {
 		t.Errorf("lookup of an unknown number: %d %s", lookup.status, lookup.body)
 	}
 }
@@ -188,7 +195,8 @@ func TestFailuresOfAccountsV3NameTheFieldInTheirErrors(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	b.get(b.program(), fmt.Sprintf("/v3/customers/%d/accounts/1", b.acme.UID)).golden(t, "failure_v3_absent")
-	b.call(b.program(), http.MethodPost, fmt.Sprintf("/v3/customers/%d/accounts/search?page=0", b.acme.UID), "").golden(t, "failure_v3_page")
+	b.call(b.program(), http.MethodPost, fmt.Sprintf("/v3/customers/%d/accounts/search?page=0", b.acme.UID), "").
+		golden(t, "failure_v3_page")
 	b.get(b.program(), "/v2/customers?page=1").golden(t, "failure_c1")
 	b.get(b.program(), "/v1/customers/lookup/00").golden(t, "failure_c4")
 	b.get(b.As(), fmt.Sprintf("/v1/customers/%d/signatories", b.acme.UID)).golden(t, "failure_c6")
@@ -197,8 +205,10 @@ func TestFailuresOfAccountsV3NameTheFieldInTheirErrors(t *testing.T) {
 func TestATokenWithoutPartnerListsNoSignatories(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
-	ctx := access.With(t.Context(), access.Caller{Tenant: b.Tenant, Entity: int64(b.partner.UID), Permissions: access.All})
-	b.get(ctx, "/v1/customers/1999999/signatories").refused(t, "list", http.StatusBadRequest, "SIG_PARTNERID_REQUIRED", "partner identifier")
+	ctx := access.With(t.Context(),
+		access.Caller{Tenant: b.Tenant, Entity: int64(b.partner.UID), Permissions: access.All})
+	b.get(ctx, "/v1/customers/1999999/signatories").refused(t, "list", http.StatusBadRequest,
+		"SIG_PARTNERID_REQUIRED", "partner identifier")
 }
 
 func TestUnknownPathsAnswer404(t *testing.T) {
@@ -206,11 +216,13 @@ func TestUnknownPathsAnswer404(t *testing.T) {
 	b := newBank(t)
 	for _, path := range []string{
 		"/", "/customer", "/Customers?Page=1&limit=1", "/customers/", "/v2/customers/", "/v4/customers",
-		fmt.Sprintf("/customers/%d/", b.acme.UID), fmt.Sprintf("/customers/%d/accounts/", b.acme.UID), "/v3/customers",
+		fmt.Sprintf("/customers/%d/", b.acme.UID), fmt.Sprintf("/customers/%d/accounts/", b.acme.UID),
+		"/v3/customers",
 	} {
 		b.get(b.program(), path).refused(t, path, http.StatusNotFound, "invalidPath", "no such path")
 	}
-	b.call(b.program(), "PURGE", "/nowhere", "").refused(t, "unknown method", http.StatusNotFound, "invalidPath", "no such path")
+	b.call(b.program(), "PURGE", "/nowhere", "").refused(t, "unknown method", http.StatusNotFound, "invalidPath",
+		"no such path")
 }
 
 func TestOtherMethodsAnswer405AndNameTheAllowedOnes(t *testing.T) {
@@ -249,7 +261,8 @@ func TestHEADAnswersLikeGETWithoutABody(t *testing.T) {
 	}
 	defer head.Body.Close()
 	if head.StatusCode != http.StatusOK || head.ContentLength != got.ContentLength || head.ContentLength <= 0 {
-		t.Errorf("HEAD: %d, length %d; GET: %d, length %d", head.StatusCode, head.ContentLength, got.StatusCode, got.ContentLength)
+		t.Errorf("HEAD: %d, length %d; GET: %d, length %d", head.StatusCode, head.ContentLength, got.StatusCode,
+			got.ContentLength)
 	}
 }
 
@@ -264,11 +277,27 @@ func TestARequestThatIsTurnedAwayIsAnsweredByItsOperation(t *testing.T) {
 		status int
 		body   string
 	}{
-		{"/v2/customers", busy, 503, `{"status":"Failure","code":"API900","message":"Customer search failed: the bank is busy","data":null}`},
-		{"/v1/customers/lookup/1", access.ErrUnauthenticated, 401, `{"errors":[{"code":"API901","message":"not authorized: a valid access token is needed (Authorization: Bearer TOKEN); it is missing, cut, ended or of another bank"}]}`},
-		{"/v1/customers/1/signatories", access.ErrDenied, 403, `{"code":"API901","message":"the caller may not do this"}`},
-		{"/v3/customers/1/accounts/1", fault.New(fault.TooMany, "caller", "slower"), 429, `{"code":"API900","message":"slower","errors":[{"code":"API900","message":"slower"}],"data":null}`},
-		{"/nowhere", busy, 404, `{"status":"Failure","code":"invalidPath","message":"no such path","data":null}`},
+		{
+			"/v2/customers", busy, 503,
+			`{"status":"Failure","code":"API900","message":"Customer search failed: the bank is busy","data":null}`,
+		},
+		{
+			"/v1/customers/lookup/1", access.ErrUnauthenticated, 401,
+			`{"errors":[{"code":"API901","message":"not authorized: a valid access token is needed (Authorization: Bearer TOKEN); it is missing, cut, ended or of another bank"}]}`,
+		},
+		{
+			"/v1/customers/1/signatories", access.ErrDenied, 403,
+			`{"code":"API901","message":"the caller may not do this"}`,
+		},
+		{
+			"/v3/customers/1/accounts/1", fault.New(fault.TooMany, "caller", "slower"), 429,
+			`{"code":"API900","message":"slower","errors":[{"code":"API900","message":"slower"}],"data":null}`,
+		},
+		{"/nowhere", busy, 503, `{"status":"Failure","code":"API900","message":"the bank is busy","data":null}`},
+		{
+			"/nowhere", access.ErrUnauthenticated, 404,
+			`{"status":"Failure","code":"invalidPath","message":"no such path","data":null}`,
+		},
 	} {
 		w := httptest.NewRecorder()
 		face.Refuse(w, httptest.NewRequest(http.MethodGet, c.path, nil), c.err)
@@ -286,7 +315,8 @@ func TestADatabaseThatDoesNotAnswerIs503(t *testing.T) {
 		cancel()
 		answer := b.ask(ctx, o)
 		code, _ := answer.failure(t)
-		if answer.status != http.StatusServiceUnavailable || code != "API900" && !answer.messageOnly() || answer.header.Get("Retry-After") == "" {
+		if answer.status != http.StatusServiceUnavailable || code != "API900" && !answer.messageOnly() ||
+			answer.header.Get("Retry-After") == "" {
 			t.Errorf("%s: %d %v %s", o.name, answer.status, answer.header, answer.body)
 		}
 	}
@@ -297,17 +327,21 @@ func TestDefectsAreLoggedAndHidden(t *testing.T) {
 	b := fill(t, coretest.Alone(t))
 	var log strings.Builder
 	b.handler = checked(t, rest.New(b.Core, rest.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}))
-	if _, err := b.Owner().Exec(`DROP TABLE fee_tiers, limit_usage, signatories, balances, accounts, contacts, users, roles CASCADE`); err != nil {
+	if _, err := b.Owner().
+		Exec(`DROP TABLE fee_tiers, limit_usage, signatories, balances, accounts, contacts, users, roles CASCADE`); err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range operations[3:] { // all but those of customers alone
 		log.Reset()
 		answer := b.ask(b.program(), o)
 		code, message := answer.failure(t)
-		if answer.status != http.StatusInternalServerError || code != "API900" && code != "LKUP_INTERNAL_ERROR" && !answer.messageOnly() || !strings.HasSuffix(message, "server failure, try again later") {
+		if answer.status != http.StatusInternalServerError ||
+			code != "API900" && code != "LKUP_INTERNAL_ERROR" && !answer.messageOnly() ||
+			!strings.HasSuffix(message, "server failure, try again later") {
 			t.Errorf("%s: %d %s", o.name, answer.status, answer.body)
 		}
-		if !strings.Contains(log.String(), "does not exist") || strings.Contains(log.String(), b.acme.UID.String()) {
+		if !strings.Contains(log.String(), "does not exist") ||
+			strings.Contains(log.String(), b.acme.UID.String()) {
 			t.Errorf("%s logs %s", o.name, log.String())
 		}
 	}
@@ -317,16 +351,21 @@ func TestSearchesThatFindNothingAnswerAnEmptyArray(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	for _, path := range []string{
-		"/customers?Page=1&limit=5&legalName=nobody", "/v2/customers?page=7&limit=5", "/v2/customers?page=1&limit=5&customerUID=5",
-		fmt.Sprintf("/customers/%d/contacts?page=1&limit=5", b.bare.UID), fmt.Sprintf("/v2/customers/%d/contacts?page=9&limit=5", b.acme.UID),
-		fmt.Sprintf("/customers/%d/accounts", b.bare.UID), fmt.Sprintf("/v2/customers/%d/accounts?page=1&limit=1", b.bare.UID),
+		"/customers?Page=1&limit=5&legalName=nobody", "/v2/customers?page=7&limit=5",
+		"/v2/customers?page=1&limit=5&customerUID=5",
+		fmt.Sprintf("/customers/%d/contacts?page=1&limit=5", b.bare.UID),
+		fmt.Sprintf("/v2/customers/%d/contacts?page=9&limit=5", b.acme.UID),
+		fmt.Sprintf("/customers/%d/accounts", b.bare.UID),
+		fmt.Sprintf("/v2/customers/%d/accounts?page=1&limit=1", b.bare.UID),
 	} {
-		if answer := b.get(b.program(), path); answer.status != http.StatusOK || !strings.Contains(answer.body, `"data":[]`) {
+		if answer := b.get(b.program(), path); answer.status != http.StatusOK ||
+			!strings.Contains(answer.body, `"data":[]`) {
 			t.Errorf("%s: %d %s", path, answer.status, answer.body)
 		}
 	}
 	b.get(b.program(), fmt.Sprintf("/v1/customers/%d/signatories", b.bare.UID)).golden(t, "signatories_none")
-	limits := b.call(b.program(), http.MethodPost, fmt.Sprintf("/v1/customers/%d/limits", b.bare.UID), `{"paymentRail": "RTP"}`)
+	limits := b.call(b.program(), http.MethodPost, fmt.Sprintf("/v1/customers/%d/limits", b.bare.UID),
+		`{"paymentRail": "RTP"}`)
 	if limits.status != http.StatusNoContent || limits.body != "" {
 		t.Errorf("limits of a customer without any: %d %s", limits.status, limits.body)
 	}
@@ -336,8 +375,11 @@ func TestTheLookupNeedsItsPermissionOrTheTwoThatFindTheSame(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	path := "/v1/customers/lookup/" + coretest.AccountNumber(b.operating.UID)
-	for _, may := range [][]access.Permission{{access.LookUpCustomers}, {access.ViewCustomers, access.ViewAccounts}} {
-		if answer := b.get(b.As(may...), path); answer.status != http.StatusOK || !strings.Contains(answer.body, "Acme") {
+	for _, may := range [][]access.Permission{
+		{access.LookUpCustomers}, {access.ViewCustomers, access.ViewAccounts},
+	} {
+		if answer := b.get(b.As(may...), path); answer.status != http.StatusOK ||
+			!strings.Contains(answer.body, "Acme") {
 			t.Errorf("with %v: %d %s", may, answer.status, answer.body)
 		}
 	}

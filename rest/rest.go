@@ -26,9 +26,10 @@ var Permissions string
 
 // Options are what the interface needs beside the bank.
 type Options struct {
-	Log         *slog.Logger     // where defects go; nil is the program's own
-	Unavailable func(error) bool // tells a database that cannot answer now from a defect: 503 instead of 500; may be nil
-	LookUps     int              // lookups that one API key may ask for in a minute; 600 when 0
+	Log *slog.Logger // where defects go; nil is the program's own
+	// tells a database that cannot answer now from a defect: 503 instead of 500; may be nil
+	Unavailable func(error) bool
+	LookUps     int // lookups that one API key may ask for in a minute; 600 when 0
 }
 
 // api answers the documented operations.

@@ -9,12 +9,12 @@ import (
 
 func (a *api) createRole(r *http.Request) (answer, error) {
 	q := readBody(r)
-	customer, draft, terms := inPath(q, "customerId", customers.ParseUID), roleDraft(q.fields()), q.terms()
+	customer, draft, options := inPath(q, "customerId", customers.ParseUID), roleDraft(q.fields()), q.options()
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	out, err := a.core.Roles.Create(r.Context(), customer, draft, terms)
-	return done(http.StatusCreated, out.Mark, roleCreated{out.Result.UID, "Role created"}), err
+	out, err := a.core.Roles.Create(r.Context(), customer, draft, options)
+	return done(http.StatusCreated, out.Receipt, roleCreated{out.Result.UID, "Role created"}), err
 }
 
 func (a *api) findRole(r *http.Request) (answer, error) {

@@ -2,8 +2,9 @@ package rest
 
 import "github.com/go-chi/chi/v5"
 
-// routes are all operations. Each line names the dialect that it answers in: envelope, statuses, codes and the
-// phrase that its failures start with. Three generations live side by side (rest/CONTRACT.md, generations).
+// routes are all operations. Each line names the dialect that it answers in: envelope, statuses, codes and
+// the phrase that its failures start with. Three generations live side by side (rest/CONTRACT.md,
+// generations).
 func (a *api) routes(r chi.Router) {
 	// Customers.
 	r.Get("/customers", a.answer(customersG1.says("Customer search failed"), a.searchCustomersG1))
@@ -12,9 +13,12 @@ func (a *api) routes(r chi.Router) {
 	r.Put("/customers/{customerUID}", a.answer(customersG1.says("Customer update failed"), a.changeCustomerG1))
 	r.Get("/v2/customers", a.answer(customersV2.says("Customer search failed"), a.searchCustomersV2))
 	r.Post("/v2/customers", a.answer(customersV2.says("Customer creation failed"), a.createCustomerV2))
-	r.Get("/v2/customers/{customerUID}", a.answer(customersV2.says("Customer retrieval failed"), a.findCustomerV2))
-	r.Put("/v2/customers/{customerUID}", a.answer(customersV2.says("Customer update failed"), a.changeCustomerV2))
-	r.With(sparingly(a.LookUps)).Get("/v1/customers/lookup/{accountNumber}", a.answer(lookupV1, a.lookUpCustomer))
+	r.Get("/v2/customers/{customerUID}",
+		a.answer(customersV2.says("Customer retrieval failed"), a.findCustomerV2))
+	r.Put("/v2/customers/{customerUID}",
+		a.answer(customersV2.says("Customer update failed"), a.changeCustomerV2))
+	r.With(sparingly(a.LookUps)).Get("/v1/customers/lookup/{accountNumber}",
+		a.answer(lookupV1, a.lookUpCustomer))
 	r.Post("/v1/customers/{customerUID}/limits", a.answer(limitsV1, a.checkLimits))
 	r.Patch("/v1/customers/{customerUID}/limits", a.answer(limitUpdateV1, a.changeLimits))
 	r.Post("/v1/customers/{customerUID}/fees", a.answer(feesV1, a.addFeeTier))
@@ -45,38 +49,65 @@ func (a *api) routes(r chi.Router) {
 
 	// Contacts. Their retrieval by contactId is published without a path (rest/CONTRACT.md, generations):
 	// this one is ours.
-	r.Get("/customers/{customerUID}/contacts", a.answer(contactsG1.says("Contact search failed"), a.searchContactsG1))
-	r.Get("/customers/{customerUID}/contacts/{contactUID}", a.answer(contactsG1.says("Contact retrieval failed"), a.findContactG1))
-	r.Get("/v2/customers/{customerUID}/contacts", a.answer(contactsV2.says("Contact search failed"), a.searchContactsV2))
-	r.Get("/v2/customers/{customerUID}/contacts/{contactUID}", a.answer(contactsV2.says("Contact retrieval failed"), a.findContactV2("contactUID")))
-	r.Get("/v1/customers/{customerUID}/beneficiary/{contactId}", a.answer(contactsV2.says("Contact retrieval failed"), a.findContactV2("contactId")))
-	r.Post("/customers/{customerUID}/contacts", a.answer(contactsG1.says("Contact creation failed"), a.addContactG1))
-	r.Put("/customers/{customerUID}/contacts/{contactUID}", a.answer(contactsG1.says("Contact update failed"), a.changeContactG1))
-	r.Post("/v2/customers/{customerUID}/contacts", a.answer(contactsV2.says("Contact creation failed"), a.addContactV2))
-	r.Put("/v2/customers/{customerUID}/contacts/{contactUID}", a.answer(contactsV2.says("Contact update failed"), a.changeContactV2))
-	r.Post("/v1/customers/{customerUID}/beneficiary", a.answer(contactsV2.says("Contact creation failed"), a.addBeneficiary))
-	r.Patch("/v1/customers/{customerUID}/beneficiary/{contactId}", a.answer(contactsV2.says("Contact update failed"), a.changeBeneficiary))
+	r.Get("/customers/{customerUID}/contacts",
+		a.answer(contactsG1.says("Contact search failed"), a.searchContactsG1))
+	r.Get("/customers/{customerUID}/contacts/{contactUID}",
+		a.answer(contactsG1.says("Contact retrieval failed"), a.findContactG1))
+	r.Get("/v2/customers/{customerUID}/contacts",
+		a.answer(contactsV2.says("Contact search failed"), a.searchContactsV2))
+	r.Get("/v2/customers/{customerUID}/contacts/{contactUID}",
+		a.answer(contactsV2.says("Contact retrieval failed"), a.findContactV2("contactUID")))
+	r.Get("/v1/customers/{customerUID}/beneficiary/{contactId}",
+		a.answer(contactsV2.says("Contact retrieval failed"), a.findContactV2("contactId")))
+	r.Post("/customers/{customerUID}/contacts",
+		a.answer(contactsG1.says("Contact creation failed"), a.addContactG1))
+	r.Put("/customers/{customerUID}/contacts/{contactUID}",
+		a.answer(contactsG1.says("Contact update failed"), a.changeContactG1))
+	r.Post("/v2/customers/{customerUID}/contacts",
+		a.answer(contactsV2.says("Contact creation failed"), a.addContactV2))
+	r.Put("/v2/customers/{customerUID}/contacts/{contactUID}",
+		a.answer(contactsV2.says("Contact update failed"), a.changeContactV2))
+	r.Post("/v1/customers/{customerUID}/beneficiary",
+		a.answer(contactsV2.says("Contact creation failed"), a.addBeneficiary))
+	r.Patch("/v1/customers/{customerUID}/beneficiary/{contactId}",
+		a.answer(contactsV2.says("Contact update failed"), a.changeBeneficiary))
 
 	// Accounts. The v2 set is deprecated in favour of v3.
-	r.Get("/customers/{customerUID}/accounts", a.answer(accountsG1.says("Account search failed"), a.searchAccountsG1))
-	r.Get("/customers/{customerUID}/accounts/{accountUID}", a.answer(accountsG1.says("Account retrieval failed"), a.findAccountG1))
-	r.Post("/customers/{customerUID}/accounts", a.answer(accountsG1.says("Account creation failed"), a.openAccountG1))
-	r.Put("/customers/{customerUID}/accounts/{accountUID}", a.answer(accountsG1.says("Account update failed").updates(), a.changeAccountG1))
-	r.Delete("/customers/{customerUID}/accounts/{accountUID}", a.answer(accountsG1.says("Account deletion failed"), a.deleteAccountG1))
-	r.With(deprecated("/search")).Get("/v2/customers/{customerUID}/accounts", a.answer(accountsV2.says("Account search failed"), a.searchAccountsV2))
-	r.With(deprecated("")).Get("/v2/customers/{customerUID}/accounts/{accountUID}", a.answer(accountsV2.says("Account retrieval failed"), a.findAccountV2))
-	r.With(deprecated("")).Post("/v2/customers/{customerUID}/accounts", a.answer(accountsV2.says("Account creation failed"), a.openAccountV2))
-	r.With(deprecated("")).Put("/v2/customers/{customerUID}/accounts/{accountUID}", a.answer(accountsV2.says("Account update failed").updates(), a.changeAccountV2))
-	r.With(deprecated("")).Delete("/v2/customers/{customerUID}/accounts/{accountUID}", a.answer(accountsV2.says("Account deletion failed"), a.deleteAccountV2))
-	r.With(deprecated("")).Patch("/v2/customers/{customerUID}/accounts/{accountUID}", a.answer(accountActionsV2, a.actOnAccountV2))
+	r.Get("/customers/{customerUID}/accounts",
+		a.answer(accountsG1.says("Account search failed"), a.searchAccountsG1))
+	r.Get("/customers/{customerUID}/accounts/{accountUID}",
+		a.answer(accountsG1.says("Account retrieval failed"), a.findAccountG1))
+	r.Post("/customers/{customerUID}/accounts",
+		a.answer(accountsG1.says("Account creation failed"), a.openAccountG1))
+	r.Put("/customers/{customerUID}/accounts/{accountUID}",
+		a.answer(accountsG1.says("Account update failed").updates(), a.changeAccountG1))
+	r.Delete("/customers/{customerUID}/accounts/{accountUID}",
+		a.answer(accountsG1.says("Account deletion failed"), a.deleteAccountG1))
+	r.With(deprecated("/search")).Get("/v2/customers/{customerUID}/accounts",
+		a.answer(accountsV2.says("Account search failed"), a.searchAccountsV2))
+	r.With(deprecated("")).Get("/v2/customers/{customerUID}/accounts/{accountUID}",
+		a.answer(accountsV2.says("Account retrieval failed"), a.findAccountV2))
+	r.With(deprecated("")).Post("/v2/customers/{customerUID}/accounts",
+		a.answer(accountsV2.says("Account creation failed"), a.openAccountV2))
+	r.With(deprecated("")).Put("/v2/customers/{customerUID}/accounts/{accountUID}",
+		a.answer(accountsV2.says("Account update failed").updates(), a.changeAccountV2))
+	r.With(deprecated("")).Delete("/v2/customers/{customerUID}/accounts/{accountUID}",
+		a.answer(accountsV2.says("Account deletion failed"), a.deleteAccountV2))
+	r.With(deprecated("")).Patch("/v2/customers/{customerUID}/accounts/{accountUID}",
+		a.answer(accountActionsV2, a.actOnAccountV2))
 	r.Post("/v3/customers/{customerUID}/accounts", a.answer(accountsSavedV3, a.openAccountV3))
-	r.Patch("/v3/customers/{customerUID}/accounts/{accountUID}", a.answer(accountsSavedV3.updates(), a.changeAccountV3))
+	r.Patch("/v3/customers/{customerUID}/accounts/{accountUID}",
+		a.answer(accountsSavedV3.updates(), a.changeAccountV3))
 	r.Post("/v3/customers/{customerUID}/accounts/search", a.answer(accountsV3, a.searchAccountsV3))
 	r.Get("/v3/customers/{customerUID}/accounts/{accountUID}", a.answer(accountsV3, a.findAccountV3))
 
 	// Sweeps.
-	r.Get("/v1/customers/{customerUID}/accounts/{accountUID}/sweeps/{direction}", a.answer(sweepsV1, a.findSweep))
-	r.Post("/v1/customers/{customerUID}/accounts/{accountUID}/sweeps/{direction}", a.answer(sweepsV1, a.setSweep))
-	r.Patch("/v1/customers/{customerUID}/accounts/{accountUID}/sweeps/{direction}", a.answer(sweepsV1, a.changeSweep))
-	r.Delete("/v1/customers/{customerUID}/accounts/{accountUID}/sweeps/{direction}", a.answer(sweepsV1, a.removeSweep))
+	r.Get("/v1/customers/{customerUID}/accounts/{accountUID}/sweeps/{direction}",
+		a.answer(sweepsV1, a.findSweep))
+	r.Post("/v1/customers/{customerUID}/accounts/{accountUID}/sweeps/{direction}",
+		a.answer(sweepsV1, a.setSweep))
+	r.Patch("/v1/customers/{customerUID}/accounts/{accountUID}/sweeps/{direction}",
+		a.answer(sweepsV1, a.changeSweep))
+	r.Delete("/v1/customers/{customerUID}/accounts/{accountUID}/sweeps/{direction}",
+		a.answer(sweepsV1, a.removeSweep))
 }

@@ -21,33 +21,36 @@ func (a *api) listSignatories(r *http.Request) (answer, error) {
 
 func (a *api) addSignatory(r *http.Request) (answer, error) {
 	q := readBody(r)
-	customer, draft, terms := inPath(q, "customerId", customers.ParseUID), signatoryDraft(q.fields()), q.terms()
+	customer, draft, options := inPath(q, "customerId", customers.ParseUID), signatoryDraft(q.fields()),
+		q.options()
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	out, err := a.core.Signatories.Add(r.Context(), customer, draft, terms)
-	return done(http.StatusCreated, out.Mark, signatorySaved{out.Result.UID, out.Result.Status, "Signatory created"}), err
+	out, err := a.core.Signatories.Add(r.Context(), customer, draft, options)
+	return done(http.StatusCreated, out.Receipt,
+		signatorySaved{out.Result.UID, out.Result.Status, "Signatory created"}), err
 }
 
 // changeSignatory merges: what the body does not give stays as it is.
 func (a *api) changeSignatory(r *http.Request) (answer, error) {
 	q := readBody(r)
 	customer, uid := inPath(q, "customerId", customers.ParseUID), inPath(q, "signatoryId", signatories.ParseUID)
-	draft, terms := signatoryDraft(q.fields()), q.terms()
+	draft, options := signatoryDraft(q.fields()), q.options()
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	out, err := a.core.Signatories.Change(r.Context(), customer, uid, draft, terms)
-	return done(http.StatusOK, out.Mark, signatorySaved{out.Result.UID, out.Result.Status, "Signatory updated"}), err
+	out, err := a.core.Signatories.Change(r.Context(), customer, uid, draft, options)
+	return done(http.StatusOK, out.Receipt,
+		signatorySaved{out.Result.UID, out.Result.Status, "Signatory updated"}), err
 }
 
 func (a *api) removeSignatory(r *http.Request) (answer, error) {
 	q := read(r)
 	customer, uid := inPath(q, "customerId", customers.ParseUID), inPath(q, "signatoryId", signatories.ParseUID)
-	terms := q.terms()
+	options := q.options()
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	out, err := a.core.Signatories.Remove(r.Context(), customer, uid, terms)
-	return done(http.StatusOK, out.Mark, signatoryRemoved{"Signatory deleted", out.Result.Status}), err
+	out, err := a.core.Signatories.Remove(r.Context(), customer, uid, options)
+	return done(http.StatusOK, out.Receipt, signatoryRemoved{"Signatory deleted", out.Result.Status}), err
 }

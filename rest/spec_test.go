@@ -66,7 +66,10 @@ func checked(t testing.TB, h http.Handler) http.Handler {
 	})
 }
 
-func check(t testing.TB, doc *openapi3.T, item *openapi3.PathItem, at *chi.Context, r *http.Request, sent []byte, answer *httptest.ResponseRecorder) {
+func check(
+	t testing.TB, doc *openapi3.T, item *openapi3.PathItem, at *chi.Context, r *http.Request, sent []byte,
+	answer *httptest.ResponseRecorder,
+) {
 	t.Helper()
 	operation := item.GetOperation(r.Method)
 	asked := &openapi3filter.RequestValidationInput{
@@ -84,7 +87,9 @@ func check(t testing.TB, doc *openapi3.T, item *openapi3.PathItem, at *chi.Conte
 			t.Errorf("%s though the document refuses the request: %v", where, err)
 		}
 	}
-	input := &openapi3filter.ResponseValidationInput{RequestValidationInput: asked, Status: answer.Code, Header: answer.Header(), Options: asked.Options}
+	input := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: asked, Status: answer.Code, Header: answer.Header(), Options: asked.Options,
+	}
 	if err := openapi3filter.ValidateResponse(r.Context(), input.SetBodyBytes(answer.Body.Bytes())); err != nil {
 		t.Errorf("%s against the document: %v", where, err)
 		return
@@ -165,11 +170,14 @@ func TestEveryRouteIsDocumentedAndTheOtherWayRound(t *testing.T) {
 			documented = append(documented, method+" "+path)
 		}
 	}
-	for _, routes := range []chi.Routes{rest.New(nil, rest.Options{}).Routes(), rest.Tokens(nil, rest.TokenLimits{}).(chi.Routes)} {
-		err := chi.Walk(routes, func(method, path string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
-			served = append(served, method+" "+path)
-			return nil
-		})
+	for _, routes := range []chi.Routes{
+		rest.New(nil, rest.Options{}).Routes(), rest.Tokens(nil, rest.TokenLimits{}).(chi.Routes),
+	} {
+		err := chi.Walk(routes,
+			func(method, path string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+				served = append(served, method+" "+path)
+				return nil
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,12 +243,13 @@ func TestTheReadmeNamesEveryOperation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = chi.Walk(rest.New(nil, rest.Options{}).Routes(), func(method, path string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
-		if !strings.Contains(string(readme), "`"+method+" "+path+"`") {
-			t.Errorf("%s %s is not in README.md", method, path)
-		}
-		return nil
-	})
+	err = chi.Walk(rest.New(nil, rest.Options{}).Routes(),
+		func(method, path string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+			if !strings.Contains(string(readme), "`"+method+" "+path+"`") {
+				t.Errorf("%s %s is not in README.md", method, path)
+			}
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}

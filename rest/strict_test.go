@@ -10,8 +10,8 @@ import (
 	"bankgraph/rest"
 )
 
-// Strict readers refuse a key that stands twice in one place, and an anchor that is defined twice: which one an alias
-// means would depend on where it stands.
+// Strict readers refuse a key that stands twice in one place, and an anchor that is defined twice: which one
+// an alias means would depend on where it stands.
 func TestTheDocumentIsStrictYAML(t *testing.T) {
 	t.Parallel()
 	for _, wrong := range strictly(rest.Spec) {

@@ -91,7 +91,8 @@ func (t *tokens) issue(w http.ResponseWriter, r *http.Request) {
 
 func (t *tokens) grant(r *http.Request, request tokenRequest) (*clients.Tokens, error) {
 	if request.form.Get("grant_type") == "refresh_token" {
-		return t.core.Clients.Refresh(r.Context(), request.realm, request.key, request.secret, request.form.Get("refresh_token"))
+		return t.core.Clients.Refresh(r.Context(), request.realm, request.key, request.secret,
+			request.form.Get("refresh_token"))
 	}
 	return t.core.Clients.Issue(r.Context(), request.realm, request.key, request.secret)
 }
@@ -102,7 +103,8 @@ func readTokenRequest(w http.ResponseWriter, r *http.Request) (request tokenRequ
 		refuseToken(w, http.StatusBadRequest, code, description)
 		return tokenRequest{}, false
 	}
-	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/x-www-form-urlencoded" {
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil ||
+		media != "application/x-www-form-urlencoded" {
 		return refuse("invalid_request", "the body must be application/x-www-form-urlencoded")
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {

@@ -18,8 +18,9 @@ import (
 	"bankgraph/core/fault"
 )
 
-// TokenLimits bound the work that token requests make. Secrets are drawn from 256 bits, so nobody guesses one: what is
-// bounded is the work. A right secret passes, whatever others do with its API key or from its network.
+// TokenLimits bound the work that token requests make. Secrets are drawn from 256 bits, so nobody guesses
+// one: what is bounded is the work. A right secret passes, whatever others do with its API key or from its
+// network.
 type TokenLimits struct {
 	Key     int // wrong secrets for one API key in a minute, before they are slowed down; 60 when 0
 	Network int // wrong secrets from one network in a minute, before they are slowed down; 300 when 0
@@ -34,13 +35,16 @@ const (
 )
 
 var (
-	errWrongSecrets = fault.New(fault.TooMany, "caller.wrong_secrets", "too many wrong secrets for this API key, or from this address; a right one passes")
-	errSlowLane     = fault.New(fault.TooMany, "caller.slow_lane", "too many token requests with wrong secrets, try again in a moment")
-	errTooManyToken = fault.New(fault.TooMany, "caller.too_many_tokens", "too many token requests with this API key; a token is good for four hours")
+	errWrongSecrets = fault.New(fault.TooMany, "caller.wrong_secrets",
+		"too many wrong secrets for this API key, or from this address; a right one passes")
+	errSlowLane = fault.New(fault.TooMany, "caller.slow_lane",
+		"too many token requests with wrong secrets, try again in a moment")
+	errTooManyToken = fault.New(fault.TooMany, "caller.too_many_tokens",
+		"too many token requests with this API key; a token is good for four hours")
 )
 
-// tokenLimits count failures, by API key and by network apart. Where there were too many, requests go through a slow
-// lane, a few at a time; those whose secret has been right before do not.
+// tokenLimits count failures, by API key and by network apart. Where there were too many, requests go through
+// a slow lane, a few at a time; those whose secret has been right before do not.
 type tokenLimits struct {
 	key, network, issued perMinute
 	lane                 chan struct{}
@@ -134,7 +138,8 @@ func (a *attempt) end(err error) (tooMany bool) {
 	return false
 }
 
-// perMinute counts by key; only what is counted brings a key nearer to its limit, not asking whether it is reached.
+// perMinute counts by key; only what is counted brings a key nearer to its limit, not asking whether it is
+// reached.
 type perMinute struct {
 	*httprate.RateLimiter
 	most int
@@ -142,7 +147,9 @@ type perMinute struct {
 
 func newPerMinute(given, usual int) perMinute {
 	most := cmp.Or(given, usual)
-	return perMinute{httprate.NewRateLimiter(most, time.Minute, httprate.WithResponseHeaders(httprate.ResponseHeaders{})), most}
+	return perMinute{
+		httprate.NewRateLimiter(most, time.Minute, httprate.WithResponseHeaders(httprate.ResponseHeaders{})), most,
+	}
 }
 
 func (l perMinute) reached(key string) bool {

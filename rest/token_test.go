@@ -40,10 +40,13 @@ func newRealm(t *testing.T, limits rest.TokenLimits) *realm {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = pools.Close() })
-	r := &realm{T: t, core: core.New(core.Options{DB: pools, Keys: seal.New(), PublicURL: "https://api.bank.example/"})}
+	r := &realm{
+		T: t, core: core.New(core.Options{DB: pools, Keys: seal.New(), PublicURL: "https://api.bank.example/"}),
+	}
 	r.handler = checked(t, rest.Tokens(r.core, limits))
 	operator := access.Operator(context.Background(), 0, "", nil)
-	bank, err := r.core.Tenants.Add(operator, tenants.Draft{Code: "BANK." + rand.Text(), Name: "Bank", Zone: "UTC", Currency: "USD", Admin: "jo"})
+	bank, err := r.core.Tenants.Add(operator,
+		tenants.Draft{Code: "BANK." + rand.Text(), Name: "Bank", Zone: "UTC", Currency: "USD", Admin: "jo"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +66,8 @@ func (r *realm) post(form string, headers ...string) *httptest.ResponseRecorder 
 
 func (r *realm) postTo(path, form string, headers ...string) *httptest.ResponseRecorder {
 	r.Helper()
-	request := httptest.NewRequestWithContext(context.Background(), http.MethodPost, path, strings.NewReader(form))
+	request := httptest.NewRequestWithContext(context.Background(), http.MethodPost, path,
+		strings.NewReader(form))
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	for i := 0; i < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
@@ -76,7 +80,8 @@ func (r *realm) postTo(path, form string, headers ...string) *httptest.ResponseR
 func (r *realm) get(path string) (answer *httptest.ResponseRecorder, body map[string]any) {
 	r.Helper()
 	answer = httptest.NewRecorder()
-	r.handler.ServeHTTP(answer, httptest.NewRequestWithContext(context.Background(), http.MethodGet, path, http.NoBody))
+	r.handler.ServeHTTP(answer,
+		httptest.NewRequestWithContext(context.Background(), http.MethodGet, path, http.NoBody))
 	if err := json.Unmarshal(answer.Body.Bytes(), &body); err != nil {
 		r.Fatal(err)
 	}
@@ -92,23 +97,27 @@ func TestTokenIsGrantedToBasicAndFormCredentials(t *testing.T) {
 	r := newRealm(t, rest.TokenLimits{})
 	name, value := r.basic()
 	for what, answer := range map[string]*httptest.ResponseRecorder{
-		"basic":   r.post("grant_type=client_credentials", name, value),
-		"form":    r.post("grant_type=client_credentials&client_id=portal&client_secret=" + url.QueryEscape(r.secret)),
-		"charset": r.post("grant_type=client_credentials&scope=openid+roles&extra=1", name, value, "Content-Type", "application/x-www-form-urlencoded; charset=UTF-8", "Accept", "application/vnd.api+json"),
-		"both":    r.post("grant_type=client_credentials&client_id=portal", name, value),
+		"basic": r.post("grant_type=client_credentials", name, value),
+		"form": r.post("grant_type=client_credentials&client_id=portal&client_secret=" +
+			url.QueryEscape(r.secret)),
+		"charset": r.post("grant_type=client_credentials&scope=openid+roles&extra=1", name, value, "Content-Type",
+			"application/x-www-form-urlencoded; charset=UTF-8", "Accept", "application/vnd.api+json"),
+		"both": r.post("grant_type=client_credentials&client_id=portal", name, value),
 	} {
 		var body map[string]any
 		if err := json.Unmarshal(answer.Body.Bytes(), &body); err != nil || answer.Code != http.StatusOK {
 			t.Errorf("%s: %d %s", what, answer.Code, answer.Body)
 			continue
 		}
-		if body["expires_in"] != 14400.0 || body["refresh_expires_in"] != 1800.0 || body["token_type"] != "bearer" || body["refresh_token"] == "" || len(body) != 5 {
+		if body["expires_in"] != 14400.0 || body["refresh_expires_in"] != 1800.0 ||
+			body["token_type"] != "bearer" || body["refresh_token"] == "" || len(body) != 5 {
 			t.Errorf("%s: %v", what, body)
 		}
 		if _, err := r.core.Clients.Verify(context.Background(), body["access_token"].(string)); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
-		if answer.Header().Get("Cache-Control") != "no-store" || answer.Header().Get("Pragma") != "no-cache" || !strings.HasPrefix(answer.Header().Get("Content-Type"), "application/json") {
+		if answer.Header().Get("Cache-Control") != "no-store" || answer.Header().Get("Pragma") != "no-cache" ||
+			!strings.HasPrefix(answer.Header().Get("Content-Type"), "application/json") {
 			t.Errorf("%s: %v", what, answer.Header())
 		}
 	}
@@ -119,18 +128,21 @@ func TestRefreshTokenBuysTheNextTokens(t *testing.T) {
 	r := newRealm(t, rest.TokenLimits{})
 	name, value := r.basic()
 	var first, second clients.Tokens
-	if err := json.Unmarshal(r.post("grant_type=client_credentials", name, value).Body.Bytes(), &first); err != nil {
+	if err := json.Unmarshal(r.post("grant_type=client_credentials", name, value).Body.Bytes(),
+		&first); err != nil {
 		t.Fatal(err)
 	}
 	form := "grant_type=refresh_token&refresh_token=" + first.RefreshToken
-	if err := json.Unmarshal(r.post(form, name, value).Body.Bytes(), &second); err != nil || second.RefreshToken == "" || second.AccessToken == first.AccessToken {
+	if err := json.Unmarshal(r.post(form, name, value).Body.Bytes(),
+		&second); err != nil || second.RefreshToken == "" || second.AccessToken == first.AccessToken {
 		t.Errorf("refreshed: %+v, %v", second, err)
 	}
 	again := r.post(form, name, value)
 	if again.Code != http.StatusBadRequest || !strings.Contains(again.Body.String(), `"error":"invalid_grant"`) {
 		t.Errorf("a second time: %d %s", again.Code, again.Body)
 	}
-	if stranger := r.post("grant_type=refresh_token&refresh_token=" + second.RefreshToken); stranger.Code != http.StatusUnauthorized {
+	if stranger := r.post("grant_type=refresh_token&refresh_token=" +
+		second.RefreshToken); stranger.Code != http.StatusUnauthorized {
 		t.Errorf("without the API key: %d %s", stranger.Code, stranger.Body)
 	}
 }
@@ -152,16 +164,36 @@ func TestBadTokenRequestsAreRefusedInTheWordsOfOAuth(t *testing.T) {
 		{"grant_type=refresh_token", []string{name, value}, 400, "invalid_request"},
 		{"grant_type=refresh_token&refresh_token=x", []string{name, value}, 400, "invalid_grant"},
 		{"grant_type=client_credentials&scope=openid", []string{name, value}, 400, "invalid_scope"},
-		{"grant_type=client_credentials&grant_type=client_credentials", []string{name, value}, 400, "invalid_request"},
+		{
+			"grant_type=client_credentials&grant_type=client_credentials",
+			[]string{name, value},
+			400,
+			"invalid_request",
+		},
 		{"grant_type=client_credentials&a=1&a=2", []string{name, value}, 400, "invalid_request"},
 		{"grant_type=client_credentials" + credentials, []string{name, value}, 400, "invalid_request"},
 		{"grant_type=client_credentials&x=%zz", []string{name, value}, 400, "invalid_request"},
 		{"grant_type=client_credentials&x=%00", []string{name, value}, 400, "invalid_request"},
 		{"grant_type=client_credentials&x=%ff", []string{name, value}, 400, "invalid_request"},
-		{"grant_type=client_credentials", []string{name, value, "Content-Type", "application/json"}, 400, "invalid_request"},
+		{
+			"grant_type=client_credentials",
+			[]string{name, value, "Content-Type", "application/json"},
+			400,
+			"invalid_request",
+		},
 		{"grant_type=client_credentials", []string{name, value, "Content-Type", ""}, 400, "invalid_request"},
-		{"grant_type=client_credentials", []string{name, value, "Content-Encoding", "gzip"}, 400, "invalid_request"},
-		{"grant_type=client_credentials&x=" + strings.Repeat("x", 20_000), []string{name, value}, 413, "invalid_request"},
+		{
+			"grant_type=client_credentials",
+			[]string{name, value, "Content-Encoding", "gzip"},
+			400,
+			"invalid_request",
+		},
+		{
+			"grant_type=client_credentials&x=" + strings.Repeat("x", 20_000),
+			[]string{name, value},
+			413,
+			"invalid_request",
+		},
 		{"grant_type=client_credentials", nil, 401, "invalid_client"},
 		{"grant_type=client_credentials&client_id=portal", nil, 401, "invalid_client"},
 		{"grant_type=client_credentials&client_id=portal&client_secret=wrong", nil, 401, "invalid_client"},
@@ -171,10 +203,13 @@ func TestBadTokenRequestsAreRefusedInTheWordsOfOAuth(t *testing.T) {
 	} {
 		answer := r.post(c.form, c.headers...)
 		var body map[string]string
-		if err := json.Unmarshal(answer.Body.Bytes(), &body); err != nil || answer.Code != c.status || body["error"] != c.code || body["error_description"] == "" || len(body) != 2 {
+		if err := json.Unmarshal(answer.Body.Bytes(),
+			&body); err != nil || answer.Code != c.status || body["error"] != c.code ||
+			body["error_description"] == "" || len(body) != 2 {
 			t.Errorf("%.60s %v: %d %s", c.form, c.headers, answer.Code, answer.Body)
 		}
-		if challenge := answer.Header().Get("WWW-Authenticate"); (c.status == http.StatusUnauthorized) != strings.HasPrefix(challenge, "Basic ") {
+		if challenge := answer.Header().
+			Get("WWW-Authenticate"); (c.status == http.StatusUnauthorized) != strings.HasPrefix(challenge, "Basic ") {
 			t.Errorf("%.60s: WWW-Authenticate = %q", c.form, challenge)
 		}
 		if answer.Header().Get("Cache-Control") != "no-store" {
@@ -184,7 +219,8 @@ func TestBadTokenRequestsAreRefusedInTheWordsOfOAuth(t *testing.T) {
 			t.Errorf("%.60s: the answer repeats the secret", c.form)
 		}
 	}
-	inAddress := r.postTo(r.path+"/protocol/openid-connect/token?client_secret=x", "grant_type=client_credentials", name, value)
+	inAddress := r.postTo(r.path+"/protocol/openid-connect/token?client_secret=x",
+		"grant_type=client_credentials", name, value)
 	if inAddress.Code != http.StatusBadRequest {
 		t.Errorf("parameters in the address: %d %s", inAddress.Code, inAddress.Body)
 	}
@@ -194,7 +230,8 @@ func TestUnknownRealmReadsLikeAWrongSecret(t *testing.T) {
 	t.Parallel()
 	r := newRealm(t, rest.TokenLimits{})
 	name, value := r.basic()
-	unknown := r.postTo("/auth/realms/NOWHERE/protocol/openid-connect/token", "grant_type=client_credentials", name, value)
+	unknown := r.postTo("/auth/realms/NOWHERE/protocol/openid-connect/token", "grant_type=client_credentials",
+		name, value)
 	wrong := r.post("grant_type=client_credentials&client_id=portal&client_secret=wrong")
 	if unknown.Code != wrong.Code || unknown.Body.String() != wrong.Body.String() {
 		t.Errorf("%d %s, and %d %s", unknown.Code, unknown.Body, wrong.Code, wrong.Body)
@@ -268,7 +305,8 @@ func TestAFloodOfWrongSecretsDoesNotKeepRightOnesOut(t *testing.T) {
 	t.Parallel()
 	r := newRealm(t, rest.TokenLimits{Key: 1, Network: 1})
 	name, value := r.basic()
-	if answer := r.post("grant_type=client_credentials", name, value); answer.Code != http.StatusOK { // it has been right before
+	// it has been right before
+	if answer := r.post("grant_type=client_credentials", name, value); answer.Code != http.StatusOK {
 		t.Fatal(answer.Code)
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -276,7 +314,8 @@ func TestAFloodOfWrongSecretsDoesNotKeepRightOnesOut(t *testing.T) {
 	for i := range 100 {
 		flood.Go(func() {
 			for ctx.Err() == nil {
-				r.post(fmt.Sprint("grant_type=client_credentials&client_secret=wrong&client_id=", []string{"portal", fmt.Sprint("junk", i)}[i%2]))
+				r.post(fmt.Sprint("grant_type=client_credentials&client_secret=wrong&client_id=",
+					[]string{"portal", fmt.Sprint("junk", i)}[i%2]))
 				time.Sleep(20 * time.Millisecond) // others test beside this
 			}
 		})
@@ -305,15 +344,22 @@ func TestDiscoveryLeadsToTheKeysThatCheckTokens(t *testing.T) {
 		t.Fatalf("keys: %v, %v", set, answer.Header())
 	}
 	key := all[0].(map[string]any)
-	if key["kty"] != "EC" || key["crv"] != "P-256" || key["alg"] != "ES256" || key["use"] != "sig" || key["d"] != nil {
+	if key["kty"] != "EC" || key["crv"] != "P-256" || key["alg"] != "ES256" || key["use"] != "sig" ||
+		key["d"] != nil {
 		t.Errorf("key: %v", key)
 	}
-	for _, path := range []string{"/auth/realms/NOWHERE/protocol/openid-connect/certs", "/auth/realms/NOWHERE/.well-known/openid-configuration", "/auth/realms/", "/auth/realms/a%2Fb/protocol/openid-connect/certs"} {
+	for _, path := range []string{
+		"/auth/realms/NOWHERE/protocol/openid-connect/certs",
+		"/auth/realms/NOWHERE/.well-known/openid-configuration", "/auth/realms/",
+		"/auth/realms/a%2Fb/protocol/openid-connect/certs",
+	} {
 		if answer, _ := r.get(path); answer.Code != http.StatusNotFound {
 			t.Errorf("%s: %d", path, answer.Code)
 		}
 	}
-	if answer, _ := r.get(r.path + "/protocol/openid-connect/token"); answer.Code != http.StatusMethodNotAllowed || answer.Header().Get("Allow") != "POST" {
+	if answer, _ := r.get(r.path +
+		"/protocol/openid-connect/token"); answer.Code != http.StatusMethodNotAllowed ||
+		answer.Header().Get("Allow") != "POST" {
 		t.Errorf("a token by GET: %d %v", answer.Code, answer.Header())
 	}
 }

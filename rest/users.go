@@ -9,12 +9,12 @@ import (
 
 func (a *api) createUser(r *http.Request) (answer, error) {
 	q := readBody(r)
-	customer, draft, terms := inPath(q, "customerId", customers.ParseUID), newUser(q.fields()), q.terms()
+	customer, draft, options := inPath(q, "customerId", customers.ParseUID), newUser(q.fields()), q.options()
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	out, err := a.core.Users.Create(r.Context(), customer, draft, terms)
-	return done(http.StatusCreated, out.Mark, userCreated{out.Result.UID, "User created"}), err
+	out, err := a.core.Users.Create(r.Context(), customer, draft, options)
+	return done(http.StatusCreated, out.Receipt, userCreated{out.Result.UID, "User created"}), err
 }
 
 func (a *api) findUser(r *http.Request) (answer, error) {
@@ -34,12 +34,12 @@ func (a *api) findUser(r *http.Request) (answer, error) {
 func (a *api) changeUser(r *http.Request) (answer, error) {
 	q := readBody(r)
 	customer, uid := inPath(q, "customerId", customers.ParseUID), inPath(q, "userId", users.ParseUID)
-	draft, terms := userDraft(q.fields()), q.terms()
+	draft, options := userDraft(q.fields()), q.options()
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	out, err := a.core.Users.Change(r.Context(), customer, uid, draft, terms)
-	return done(http.StatusOK, out.Mark, userChanged{out.Result.UID}), err
+	out, err := a.core.Users.Change(r.Context(), customer, uid, draft, options)
+	return done(http.StatusOK, out.Receipt, userChanged{out.Result.UID}), err
 }
 
 func (a *api) suspendUser(r *http.Request) (answer, error) {
@@ -53,12 +53,12 @@ func (a *api) activateUser(r *http.Request) (answer, error) {
 func (a *api) moveUser(r *http.Request, move userMove) (answer, error) {
 	q := read(r)
 	customer, uid := inPath(q, "customerId", customers.ParseUID), inPath(q, "userId", users.ParseUID)
-	terms := q.terms()
+	options := q.options()
 	if q.err != nil {
 		return answer{}, q.err
 	}
-	out, err := move(r.Context(), customer, uid, terms)
-	return done(http.StatusNoContent, out.Mark, nil), err
+	out, err := move(r.Context(), customer, uid, options)
+	return done(http.StatusNoContent, out.Receipt, nil), err
 }
 
 // withOK answers 200 without a body where the operation itself answers 204.
@@ -74,8 +74,9 @@ func (a *api) searchUsers(r *http.Request) (answer, error) {
 	q := readBody(r)
 	customer := inPath(q, "customerId", customers.ParseUID)
 	by := users.Search{
-		LoginID: inBody(q, "loginId", text), FirstName: inBody(q, "firstName", text), LastName: inBody(q, "lastName", text),
-		EmailAddress: inBody(q, "email", text), PhoneNumber: inBody(q, "phoneNumber", text), ShortName: inBody(q, "shortName", text),
+		LoginID: inBody(q, "loginId", text), FirstName: inBody(q, "firstName", text),
+		LastName: inBody(q, "lastName", text), EmailAddress: inBody(q, "email", text),
+		PhoneNumber: inBody(q, "phoneNumber", text), ShortName: inBody(q, "shortName", text),
 		Status: inBody(q, "status", users.ParseStatus),
 	}
 	sheet := q.sheet(peoplePages)

@@ -20,7 +20,8 @@ func of(c *customers.Customer) string {
 // lena is a body that creates a user, with further fields or other ones.
 func lena(change map[string]any) string {
 	body := map[string]any{
-		"loginId": "lena.fischer", "firstName": "Lena", "lastName": "Fischer", "email": "lena@acme.example", "mobile": "+1 614 555 0125",
+		"loginId": "lena.fischer", "firstName": "Lena", "lastName": "Fischer", "email": "lena@acme.example",
+		"mobile":     "+1 614 555 0125",
 		"department": "Treasury", "roleNames": []string{"Clerk"},
 	}
 	for name, value := range change {
@@ -38,7 +39,8 @@ func TestAUserIsCreatedActivatedAndSuspended(t *testing.T) {
 	b := newBank(t)
 	created := b.call(b.program(), http.MethodPost, of(b.acme)+"/users", lena(nil))
 	var made struct{ UserID string }
-	if err := json.Unmarshal([]byte(created.body), &made); err != nil || created.status != http.StatusCreated || created.header.Get("ETag") != `"1"` {
+	if err := json.Unmarshal([]byte(created.body), &made); err != nil || created.status != http.StatusCreated ||
+		created.header.Get("ETag") != `"1"` {
 		t.Fatal(created, err)
 	}
 	at := of(b.acme) + "/users/" + made.UserID
@@ -58,7 +60,8 @@ func TestAUserIsCreatedActivatedAndSuspended(t *testing.T) {
 		{http.MethodPut, of(b.acme) + "/users/" + b.locked.UID.String() + "/suspend", "", 400, "locked"},
 	} {
 		answer := b.call(b.program(), step.method, step.path, step.body)
-		if answer.status != step.status || !strings.Contains(answer.body, step.says) || step.status == 204 && answer.body != "" {
+		if answer.status != step.status || !strings.Contains(answer.body, step.says) ||
+			step.status == 204 && answer.body != "" {
 			t.Errorf("%s %s: %d %s", step.method, step.path, answer.status, answer.body)
 		}
 	}
@@ -68,24 +71,32 @@ func TestABodySetsNothingThatIsNotItsToSet(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	extra := map[string]any{
-		"status": "Active", "customerId": b.direct.UID, "customer": b.direct.UID, "leId": b.direct.UID, "tenant": 1, "userId": b.ruth.UID, "uid": b.ruth.UID,
-		"permissions": []string{"Manage_Clients"}, "type": "BANK", "owner": "Bank", "version": 7, "createdBy": "x", "department": "Audit", "loginId": "other",
+		"status": "Active", "customerId": b.direct.UID, "customer": b.direct.UID, "leId": b.direct.UID, "tenant": 1,
+		"userId": b.ruth.UID, "uid": b.ruth.UID,
+		"permissions": []string{"Manage_Clients"}, "type": "BANK", "owner": "Bank", "version": 7, "createdBy": "x",
+		"department": "Audit", "loginId": "other",
 	}
 	created := b.call(b.program(), http.MethodPost, of(b.acme)+"/users", lena(extra))
 	text, _ := json.Marshal(extra)
-	changed := b.call(b.program(), http.MethodPut, of(b.acme)+"/users/"+b.ruth.UID.String(), strings.Replace(string(text), "{", `{"firstName": "Rut",`, 1))
-	role := b.call(b.program(), http.MethodPost, of(b.acme)+"/roles", strings.Replace(string(text), "{", `{"name": "Mine", "description": "x", "applications": [{"name": "Accounts", "entitlements": ["View_Account"]}],`, 1))
+	changed := b.call(b.program(), http.MethodPut, of(b.acme)+"/users/"+b.ruth.UID.String(),
+		strings.Replace(string(text), "{", `{"firstName": "Rut",`, 1))
+	role := b.call(b.program(), http.MethodPost, of(b.acme)+"/roles",
+		strings.Replace(string(text), "{",
+			`{"name": "Mine", "description": "x", "applications": [{"name": "Accounts", "entitlements": ["View_Account"]}],`, 1))
 	if created.status != 201 || changed.status != 200 || role.status != 201 {
 		t.Fatal(created, changed, role)
 	}
 	found, err := b.Users.Find(b.Staff(), b.acme.UID, b.ruth.UID)
-	if err != nil || found.FirstName != "Rut" || found.LoginID != b.ruth.LoginID || found.Department != b.ruth.Department || found.Version != 2 || found.Status != users.Active {
+	if err != nil || found.FirstName != "Rut" || found.LoginID != b.ruth.LoginID ||
+		found.Department != b.ruth.Department || found.Version != 2 || found.Status != users.Active {
 		t.Errorf("%+v, %v", found.User, err)
 	}
 	var rows string
-	err = b.DB.NewRaw(`SELECT (SELECT concat_ws(' ', customer, status, login_id, version) FROM users WHERE tenant = ?0 AND login_id = 'other') || ', ' ||
+	err = b.DB.NewRaw(
+		`SELECT (SELECT concat_ws(' ', customer, status, login_id, version) FROM users WHERE tenant = ?0 AND login_id = 'other') || ', ' ||
 		(SELECT concat_ws(' ', customer, status, type, owner, version) FROM roles WHERE tenant = ?0 AND name = 'Mine')`, b.Tenant).Scan(t.Context(), &rows)
-	if want := fmt.Sprintf("%[1]d Pending other 1, %[1]d Active CUSTOMER Customer 1", b.acme.UID); err != nil || rows != want {
+	if want := fmt.Sprintf("%[1]d Pending other 1, %[1]d Active CUSTOMER Customer 1", b.acme.UID); err != nil ||
+		rows != want {
 		t.Errorf("%s, want %s: %v", rows, want, err)
 	}
 }
@@ -122,18 +133,35 @@ func TestWhatIsWrongWithPeopleIsNamedInOneMessage(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	for _, c := range []struct{ path, body, message string }{
-		{"/users", `{}`, "loginId: is required; firstName: is required; lastName: is required; email: is required; mobile: is required; department: is required; roleNames: is required"},
+		{
+			"/users", `{}`,
+			"loginId: is required; firstName: is required; lastName: is required; email: is required; mobile: is required; department: is required; roleNames: is required",
+		},
 		{"/users", lena(map[string]any{"loginId": "RUTH.keller1"}), "loginId: somebody else has this login id"},
 		{"/users", lena(map[string]any{"roleNames": "Clerk"}), "roleNames: must be a list of strings"},
-		{"/users", lena(map[string]any{"roleNames": []string{"Clerk", "Boss"}}), "roleNames[1]: is not a role of the customer"},
-		{"/users", lena(map[string]any{"applicationLimits": []any{map[string]any{"name": "Payments", "limits": []any{map[string]any{"name": "Daily_Payment_Limits", "value": "abc"}}}}}), "applicationLimits[0].limits[0].value: must be"},
+		{
+			"/users", lena(map[string]any{"roleNames": []string{"Clerk", "Boss"}}),
+			"roleNames[1]: is not a role of the customer",
+		},
+		{
+			"/users", lena(map[string]any{
+				"applicationLimits": []any{
+					map[string]any{
+						"name": "Payments", "limits": []any{map[string]any{"name": "Daily_Payment_Limits", "value": "abc"}},
+					},
+				},
+			}), "applicationLimits[0].limits[0].value: must be",
+		},
 		{"/users/search", `{"status": "Gone"}`, "status: must be one of"},
 		{"/users/search", `{"loginId": 7}`, "loginId: must be a string"},
-		{"/roles", `{"name": "Clerk", "description": "x", "applications": [{"name": "Accounts", "entitlements": ["View_Account"]}]}`, "name: another role of the customer has this name"},
+		{
+			"/roles", `{"name": "Clerk", "description": "x", "applications": [{"name": "Accounts", "entitlements": ["View_Account"]}]}`, "name: another role of the customer has this name",
+		},
 		{"/roles", `{"description": "x", "applications": {}}`, "applications: must be a list"},
 		{"/roles", `{"description": "x"}`, "name: is required; applications: is required"},
 	} {
-		b.call(b.program(), http.MethodPost, of(b.acme)+c.path, c.body).refused(t, c.path+" "+c.body, http.StatusBadRequest, "", c.message)
+		b.call(b.program(), http.MethodPost, of(b.acme)+c.path, c.body).refused(t, c.path+" "+c.body,
+			http.StatusBadRequest, "", c.message)
 	}
 }
 
@@ -154,10 +182,12 @@ func TestPeopleArePaged(t *testing.T) {
 		}
 		return page
 	}
-	if p := read(""); p.TotalElements != 6 || p.TotalPages != 1 || p.Size != 10 || p.Page != 1 || len(p.Data) != 6 {
+	if p := read(""); p.TotalElements != 6 || p.TotalPages != 1 || p.Size != 10 || p.Page != 1 ||
+		len(p.Data) != 6 {
 		t.Errorf("%+v", p)
 	}
-	if p := read("?page=2&size=4"); p.TotalElements != 6 || p.TotalPages != 2 || p.Size != 4 || p.Page != 2 || len(p.Data) != 2 {
+	if p := read("?page=2&size=4"); p.TotalElements != 6 || p.TotalPages != 2 || p.Size != 4 || p.Page != 2 ||
+		len(p.Data) != 2 {
 		t.Errorf("%+v", p)
 	}
 }

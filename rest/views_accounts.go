@@ -12,7 +12,9 @@ import (
 // formerly are the words of older generations for a sub-type (rest/CONTRACT.md, account words). Both misspell
 // Pseudo.
 var (
-	subTypesG1 = map[accounts.SubType]string{accounts.Savings: "Saving", accounts.Pseudo: "Psuedo", accounts.HealthSavings: "HSA"}
+	subTypesG1 = map[accounts.SubType]string{
+		accounts.Savings: "Saving", accounts.Pseudo: "Psuedo", accounts.HealthSavings: "HSA",
+	}
 	subTypesV2 = map[accounts.SubType]string{accounts.Pseudo: "Psuedo"}
 )
 
@@ -71,19 +73,19 @@ func accountG1Of(a *accounts.Account) any {
 	ledger, available, status := balanceTexts(a)
 	return accountG1{
 		ExternalReferenceID: a.ExternalReferenceID, AccountUID: a.UID.String(), Name: a.Name,
-		AccountNumber: a.Number.Masked(), FBOAccountNumber: a.FBONumber.Masked(),
-		Type: typeWord(a.Type), SubType: wordOf(subTypesG1, a.SubType), SystemOfRecord: string(a.SystemOfRecord),
-		BalanceType: a.BalanceType, LedgerBalance: ledger, AvailableBalance: available, AvailableBalanceStatus: status,
-		AmountPrecision: strconv.Itoa(a.Currency.Digits()), Currency: a.Currency, Country: a.Country,
-		BankID: a.BankID, BankName: a.BankName, BankIDType: bankIDTypes[a.BankIDType],
+		AccountNumber: a.Number.Masked(), FBOAccountNumber: a.FBONumber.Masked(), Type: typeWord(a.Type),
+		SubType: wordOf(subTypesG1, a.SubType), SystemOfRecord: string(a.SystemOfRecord),
+		BalanceType: a.BalanceType, LedgerBalance: ledger, AvailableBalance: available,
+		AvailableBalanceStatus: status, AmountPrecision: strconv.Itoa(a.Currency.Digits()), Currency: a.Currency,
+		Country: a.Country, BankID: a.BankID, BankName: a.BankName, BankIDType: bankIDTypes[a.BankIDType],
 		EnableWires: a.EnableWires, EnableOffset: a.EnableOffset, DefaultOffset: a.DefaultOffset,
 		FeeAccount: a.FeeAccount, ReturnAccount: a.ReturnAccount, Status: a.Status,
 		ExternalAccount: externalAccountG1{a.ExternalProvider, a.ExternalID, a.ExternalToken.Masked()},
 	}
 }
 
-// balanceTexts are the balances as the first two generations write them; nil where they were not asked for, or
-// where another system keeps them.
+// balanceTexts are the balances as the first two generations write them; nil where they were not asked for,
+// or where another system keeps them.
 func balanceTexts(a *accounts.Account) (ledger, available, status *string) {
 	b := a.Balances()
 	if b == nil {
@@ -128,15 +130,17 @@ type accountItemV2 struct {
 
 func accountItemV2Of(a *accounts.Account) any {
 	return accountItemV2{
-		AccountUID: a.UID.String(), AccountName: a.Name, AccountNumber: a.Number.Masked(), FBOAccountNumber: a.FBONumber.Masked(),
-		AccountType: typeWord(a.Type), AccountSubType: wordOf(subTypesV2, a.SubType), SystemOfRecords: string(a.SystemOfRecord),
+		AccountUID: a.UID.String(), AccountName: a.Name, AccountNumber: a.Number.Masked(),
+		FBOAccountNumber: a.FBONumber.Masked(), AccountType: typeWord(a.Type),
+		AccountSubType: wordOf(subTypesV2, a.SubType), SystemOfRecords: string(a.SystemOfRecord),
 		Currency: a.Currency, Country: a.Country, RoutingNumber: a.BankID, BankIDType: bankIDTypes[a.BankIDType],
-		EnableWires: a.EnableWires, EnableOffset: a.EnableOffset, DefaultOffset: a.DefaultOffset, FeeAccount: a.FeeAccount,
-		ReturnAccount: a.ReturnAccount, Status: a.Status, AccountAnalysis: a.AccountAnalysis,
-		CallbackLimit: a.Limit(a.CallbackLimit), CostCenter: a.CostCenter, CountryCode: a.CountryCode,
-		CreditExposureLimit: a.Limit(a.CreditExposureLimit), DebitExposureLimit: a.Limit(a.DebitExposureLimit),
-		EnableCallbacks: a.EnableCallbacks, IsUnderWritten: a.Underwritten, MasterGL: a.MasterGL, Reason: a.Reason,
-		SECCodes: listed(a.SECCodes), ACHCompanyID: a.ACHCompanyID,
+		EnableWires: a.EnableWires, EnableOffset: a.EnableOffset, DefaultOffset: a.DefaultOffset,
+		FeeAccount: a.FeeAccount, ReturnAccount: a.ReturnAccount, Status: a.Status,
+		AccountAnalysis: a.AccountAnalysis, CallbackLimit: a.Limit(a.CallbackLimit), CostCenter: a.CostCenter,
+		CountryCode: a.CountryCode, CreditExposureLimit: a.Limit(a.CreditExposureLimit),
+		DebitExposureLimit: a.Limit(a.DebitExposureLimit), EnableCallbacks: a.EnableCallbacks,
+		IsUnderWritten: a.Underwritten, MasterGL: a.MasterGL, Reason: a.Reason, SECCodes: listed(a.SECCodes),
+		ACHCompanyID: a.ACHCompanyID,
 	}
 }
 
@@ -195,16 +199,17 @@ func accountV2Of(a *accounts.Account) any {
 	return accountV2{
 		AccountUID: a.UID, Name: a.Name, AccountNumber: a.Number.Masked(), FBOAccountNumber: a.FBONumber.Masked(),
 		Type: typeWord(a.Type), SubType: wordOf(subTypesV2, a.SubType), SystemOfRecords: string(a.SystemOfRecord),
-		BalanceType: a.BalanceType, LedgerBalance: ledger, AvailableBalance: available, AvailableBalanceStatus: status,
-		AmountPrecision: a.Currency.Digits(), Currency: a.Currency, Country: a.Country, BankID: a.BankID,
-		BankName: a.BankName, BankIDType: bankIDTypes[a.BankIDType], EnableWires: a.EnableWires,
-		EnableOffset: a.EnableOffset, DefaultOffset: a.DefaultOffset, FeeAccount: a.FeeAccount,
-		ReturnAccount: a.ReturnAccount, Status: a.Status, CountryCode: a.CountryCode, MasterGL: a.MasterGL,
-		AccountAnalysis: a.AccountAnalysis, ExternalAccount: a.ExternalID, CostCenter: a.CostCenter,
-		EnableCallbacks: a.EnableCallbacks, CallbackLimit: a.Limit(a.CallbackLimit), Reason: a.Reason,
-		IsUnderWritten: a.Underwritten, DebitExposureLimit: a.Limit(a.DebitExposureLimit),
-		CreditExposureLimit: a.Limit(a.CreditExposureLimit), IsACHPrefund: a.ACHPrefund, SECCodes: listed(a.SECCodes),
-		ACHCompanyID: a.ACHCompanyID, AccountFeatures: rfpFeatures{a.RFPReceive, a.RFPSend},
+		BalanceType: a.BalanceType, LedgerBalance: ledger, AvailableBalance: available,
+		AvailableBalanceStatus: status, AmountPrecision: a.Currency.Digits(), Currency: a.Currency,
+		Country: a.Country, BankID: a.BankID, BankName: a.BankName, BankIDType: bankIDTypes[a.BankIDType],
+		EnableWires: a.EnableWires, EnableOffset: a.EnableOffset, DefaultOffset: a.DefaultOffset,
+		FeeAccount: a.FeeAccount, ReturnAccount: a.ReturnAccount, Status: a.Status, CountryCode: a.CountryCode,
+		MasterGL: a.MasterGL, AccountAnalysis: a.AccountAnalysis, ExternalAccount: a.ExternalID,
+		CostCenter: a.CostCenter, EnableCallbacks: a.EnableCallbacks, CallbackLimit: a.Limit(a.CallbackLimit),
+		Reason: a.Reason, IsUnderWritten: a.Underwritten, DebitExposureLimit: a.Limit(a.DebitExposureLimit),
+		CreditExposureLimit: a.Limit(a.CreditExposureLimit), IsACHPrefund: a.ACHPrefund,
+		SECCodes: listed(a.SECCodes), ACHCompanyID: a.ACHCompanyID,
+		AccountFeatures:      rfpFeatures{a.RFPReceive, a.RFPSend},
 		AdditionalAttributes: listed(a.AdditionalAttributes),
 	}
 }
@@ -299,11 +304,13 @@ type achV3 struct {
 
 func accountV3Of(a *accounts.Account) any {
 	view := accountV3{
-		AccountUID: a.UID.String(), AccountName: a.Name, AccountNumber: a.Number.Masked(), FBOAccountNumber: a.FBONumber.Masked(),
-		AccountType: a.Type, AccountSubType: a.SubType, Status: a.Status, SystemOfRecords: string(a.SystemOfRecord),
-		RoutingNumber: a.BankID, BankIDType: bankIDTypesV3[a.BankIDType], Currency: a.Currency, CountryCode: a.CountryCode,
-		CostCenter: a.CostCenter, MasterGL: a.MasterGL, Reason: orNull(a.Reason), ExternalAccount: orNull(a.ExternalID),
-		BalanceType: orNull(a.BalanceType), AmountPrecision: a.Currency.Digits(), AccountFeatures: featuresV3Of(a),
+		AccountUID: a.UID.String(), AccountName: a.Name, AccountNumber: a.Number.Masked(),
+		FBOAccountNumber: a.FBONumber.Masked(), AccountType: a.Type, AccountSubType: a.SubType, Status: a.Status,
+		SystemOfRecords: string(a.SystemOfRecord), RoutingNumber: a.BankID,
+		BankIDType: bankIDTypesV3[a.BankIDType], Currency: a.Currency, CountryCode: a.CountryCode,
+		CostCenter: a.CostCenter, MasterGL: a.MasterGL, Reason: orNull(a.Reason),
+		ExternalAccount: orNull(a.ExternalID), BalanceType: orNull(a.BalanceType),
+		AmountPrecision: a.Currency.Digits(), AccountFeatures: featuresV3Of(a),
 		AdditionalAttributes: listed(a.AdditionalAttributes),
 	}
 	if b := a.Balances(); b != nil {
@@ -322,21 +329,24 @@ func featuresV3Of(a *accounts.Account) featuresV3 {
 		FeeAccount: strconv.FormatBool(a.FeeAccount), ReturnAccount: strconv.FormatBool(a.ReturnAccount),
 		EnableACHPositivePay: a.EnablePositivePay,
 		FedWireFeature: wireV3{
-			EnableWire: a.EnableWires, EnableDomesticWire: a.EnableDomesticWires, EnableInternationalWire: a.EnableInternationalWires,
-			EnableCallbacks: a.EnableCallbacks, CallbackLimit: a.Limit(a.CallbackLimit),
+			EnableWire: a.EnableWires, EnableDomesticWire: a.EnableDomesticWires,
+			EnableInternationalWire: a.EnableInternationalWires, EnableCallbacks: a.EnableCallbacks,
+			CallbackLimit: a.Limit(a.CallbackLimit),
 		},
 		FedNowFeature: fedNowV3{
-			EnableFedNow: a.EnableFedNow, FedNowReceiveOnly: a.EnableFedNow && !fedNowSends, FedNowSendOrReceive: fedNowSends,
-			FedNowSend: fedNowSends, FedNowRFPSend: a.EnableFedNow && a.FedNowRFPSend, FedNowRFPReceive: a.EnableFedNow,
+			EnableFedNow: a.EnableFedNow, FedNowReceiveOnly: a.EnableFedNow && !fedNowSends,
+			FedNowSendOrReceive: fedNowSends, FedNowSend: fedNowSends,
+			FedNowRFPSend: a.EnableFedNow && a.FedNowRFPSend, FedNowRFPReceive: a.EnableFedNow,
 		},
 		RTPFeature: rtpV3{
 			EnableRTP: a.EnableRTP, RTPReceiveOnly: a.EnableRTP && !rtpSends, RTPSendOrReceive: rtpSends,
 			RTPSend: rtpSends, RTPRFPSend: a.EnableRTP && a.RTPRFPSend, RTPRFPReceive: a.EnableRTP,
 		},
 		ACHFeature: achV3{
-			EnableACH: a.EnableACH, EnableOffset: a.EnableOffset, DefaultOffset: a.DefaultOffset, EnableUnderWritten: a.Underwritten,
-			DebitExposureLimit: a.Limit(a.DebitExposureLimit), CreditExposureLimit: a.Limit(a.CreditExposureLimit),
-			EnableACHPrefund: a.ACHPrefund, ACHCompanyID: orNull(a.ACHCompanyID), SECCodes: listed(a.SECCodes),
+			EnableACH: a.EnableACH, EnableOffset: a.EnableOffset, DefaultOffset: a.DefaultOffset,
+			EnableUnderWritten: a.Underwritten, DebitExposureLimit: a.Limit(a.DebitExposureLimit),
+			CreditExposureLimit: a.Limit(a.CreditExposureLimit), EnableACHPrefund: a.ACHPrefund,
+			ACHCompanyID: orNull(a.ACHCompanyID), SECCodes: listed(a.SECCodes),
 		},
 	}
 }

@@ -28,9 +28,9 @@ type otherInfoG1 struct {
 
 func contactG1Of(k *contacts.Contact) any {
 	return contactG1{
-		ExternalReferenceID: k.ExternalReferenceID, ContactUID: k.UID.String(), TemplateName: k.TemplateName, Name: k.Name,
-		Address: k.Address, EmailAddress: k.EmailAddress, PhoneNumber: k.PhoneNumber, ContactBank: k.Bank,
-		IntermediaryBank: k.Intermediary, RegulartoryReporting: listed(k.RegulatoryReporting),
+		ExternalReferenceID: k.ExternalReferenceID, ContactUID: k.UID.String(), TemplateName: k.TemplateName,
+		Name: k.Name, Address: k.Address, EmailAddress: k.EmailAddress, PhoneNumber: k.PhoneNumber,
+		ContactBank: k.Bank, IntermediaryBank: k.Intermediary, RegulartoryReporting: listed(k.RegulatoryReporting),
 		OtherInfo: otherInfoG1{BeneficiaryNotes: k.BeneficiaryNotes, OtherBeneBankInfo: k.OtherBankInfo},
 	}
 }
@@ -101,19 +101,23 @@ func contactDraftV2(body fields) contacts.Draft {
 func contactDraft(body fields) contacts.Draft {
 	bank, between, other := body.object("contactBank"), body.object("intermediaryBank"), body.object("otherInfo")
 	return contacts.Draft{
-		ExternalReferenceID: body.text("externalReferenceId"), TemplateName: body.text("templateName"), Name: body.text("name"),
-		Address: body.address("address"), EmailAddress: body.text("emailAddress", "email"), PhoneNumber: body.text("phoneNumber"),
+		ExternalReferenceID: body.text("externalReferenceId"), TemplateName: body.text("templateName"),
+		Name:    body.text("name"),
+		Address: body.address("address"), EmailAddress: body.text("emailAddress", "email"),
+		PhoneNumber: body.text("phoneNumber"),
 		Bank: contacts.BankDraft{
-			Country: bank.text("country"), AccountNumber: bank.text("accountNo"), AccountCurrency: bank.text("accountCcy"),
-			AccountType: bank.text("accountType"), AccountSubType: bank.text("accountSubType"), Name: bank.text("name"),
-			Address: bank.address("address"), NationalCode: bank.text("nationalCode"), SWIFTCode: bank.text("swiftCode"),
+			Country: bank.text("country"), AccountNumber: bank.text("accountNo"),
+			AccountCurrency: bank.text("accountCcy"), AccountType: bank.text("accountType"),
+			AccountSubType: bank.text("accountSubType"), Name: bank.text("name"), Address: bank.address("address"),
+			NationalCode: bank.text("nationalCode"), SWIFTCode: bank.text("swiftCode"),
 		},
 		Intermediary: contacts.IntermediaryDraft{
-			Country: between.text("country"), Name: between.text("name"), NationalCode: between.text("nationalCode"), SWIFTCode: between.text("swiftCode"),
-			CoverMessageRequired: between.yesNo("coverMessageRequired"), Address: between.address("address"),
-			AddressLine3: between.object("address").text("addressLine3"),
+			Country: between.text("country"), Name: between.text("name"), NationalCode: between.text("nationalCode"),
+			SWIFTCode: between.text("swiftCode"), CoverMessageRequired: between.yesNo("coverMessageRequired"),
+			Address: between.address("address"), AddressLine3: between.object("address").text("addressLine3"),
 		},
-		BeneficiaryNotes: other.text("beneficiaryNotes", "beneNotes"), OtherBankInfo: other.text("otherBeneBankInfo"),
+		BeneficiaryNotes:    other.text("beneficiaryNotes", "beneNotes"),
+		OtherBankInfo:       other.text("otherBeneBankInfo"),
 		RegulatoryReporting: reportingDraft(body),
 	}
 }
@@ -129,7 +133,9 @@ func reportingDraft(body fields) []contacts.ReportingDraft {
 }
 
 // contactWordsV2 are the words of the later generations where they are not those of core.
-var contactWordsV2 = map[string]string{"emailAddress": "email", "otherInfo.beneficiaryNotes": "otherInfo.beneNotes"}
+var contactWordsV2 = map[string]string{
+	"emailAddress": "email", "otherInfo.beneficiaryNotes": "otherInfo.beneNotes",
+}
 
 // contactSaved answers a create and an update (rest/CONTRACT.md, contact answers).
 type contactSaved struct {

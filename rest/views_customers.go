@@ -55,8 +55,10 @@ func customerItemV2From(c *customers.Customer) customerItemV2 {
 		MailAddressSameAsLegal: c.MailAddressSameAsLegal, MailingAddress: c.MailingAddress,
 		RelationshipType:    strings.ToLower(string(c.RelationshipType)), // customer, bank, thirdparty, self
 		PartnerOrgShortName: c.PartnerOrgShortName, ProcessingOrgShortName: c.ProcessingOrgShortName,
-		CostCenter: c.CostCenter, RelationshipManager: c.RelationshipManager, OriginatingOfficer: c.OriginatingOfficer,
-		ParentEntityShortName: c.ParentEntityShortName, AdditionalProfileDetails: profileV2Of(c.Profile), Note: c.Note,
+		CostCenter: c.CostCenter, RelationshipManager: c.RelationshipManager,
+		OriginatingOfficer:    c.OriginatingOfficer,
+		ParentEntityShortName: c.ParentEntityShortName, AdditionalProfileDetails: profileV2Of(c.Profile),
+		Note: c.Note,
 	}
 }
 
@@ -96,7 +98,9 @@ type customerV2 struct {
 	AdditionalAttributes           []customers.Attribute    `json:"additionalAttributes"`
 }
 
-func customerV2Of(c *customers.Customer, officers []*customers.Officer, tiers []*fees.Tier, held []*limits.Limit) customerV2 {
+func customerV2Of(
+	c *customers.Customer, officers []*customers.Officer, tiers []*fees.Tier, held []*limits.Limit,
+) customerV2 {
 	return customerV2{
 		customerItemV2: customerItemV2From(c), LinkedinURL: c.LinkedinURL, PhoneNumber: c.PhoneNumber,
 		LegalEntityOriginatingOfficer:  customers.NameOf(officers, c.OriginatingOfficer),

@@ -5,8 +5,8 @@ import "bankgraph/core/fees"
 // feeDraft reads the body of a create and of an update (rest/CONTRACT.md, fee tiers).
 func feeDraft(body fields) fees.Draft {
 	return fees.Draft{
-		Application: body.text("application"), AccountNumber: body.text("accountNumber"), FeeTier: body.text("feeTier"),
-		FeeName: body.text("feeName"), Product: body.text("product"),
+		Application: body.text("application"), AccountNumber: body.text("accountNumber"),
+		FeeTier: body.text("feeTier"), FeeName: body.text("feeName"), Product: body.text("product"),
 	}
 }
 

@@ -16,7 +16,8 @@ type limit struct {
 	UsedAmount     money.Amount `json:"usedAmount"`
 	RemainingLimit money.Amount `json:"remainingLimit"`
 	DisplayName    string       `json:"displayName"`
-	Message        string       `json:"message"` // by how much the tested amount would pass the limit; "" where it fits
+	// by how much the tested amount would pass the limit; "" where it fits
+	Message string `json:"message"`
 }
 
 func limitsOf(found []*limits.Limit) answer {

@@ -16,7 +16,8 @@ type profileList struct {
 
 // profile is a customer and the account that it was found by. Account numbers are masked here too.
 type profile struct {
-	LookupType                      string                  `json:"lookupType"` // DDA: found by an account number
+	// DDA: found by an account number
+	LookupType                      string                  `json:"lookupType"`
 	LookupID                        string                  `json:"lookupId"`
 	LegalEntityID                   string                  `json:"legalEntityId"`
 	LegalEntityStatus               customers.Status        `json:"legalEntityStatus"`
@@ -98,18 +99,21 @@ func profileOf(found *accounts.Profile) profile {
 	a, c := found.Account, found.Customer
 	view := profile{
 		LookupType: "DDA", LookupID: a.Number.Masked(), LegalEntityID: c.UID.String(), LegalEntityStatus: c.Status,
-		FullName: c.LegalName, ProcessingOrg: c.ProcessingOrgShortName, ShortName: c.ShortName, CompanyID: c.ACHCompanyID,
-		CustomerType: strings.ToUpper(string(c.Type)), CustomerID: c.CustomerID, CostCenter: c.CostCenter,
-		AddressLine1: c.LegalAddress.Line1, AddressLine2: c.LegalAddress.Line2, City: c.LegalAddress.City,
-		State: c.LegalAddress.State, Zip: c.LegalAddress.PostalCode, CountryISOCode: c.LegalAddress.CountryCode,
-		PartnerOrg: c.PartnerOrgShortName, TransactionAccountID: a.UID.String(), TransactionAccountNumber: a.Number.Masked(),
-		TransactionAccountRoutingNumber: a.BankID, TransactionAccountName: a.Name, TransactionAccountType: typeWord(a.Type),
-		TransactionAccountSubType: a.SubType, BankAccountStatus: a.Status, Status: "SUCCESS",
-		TransactionAccountCostcenter: a.CostCenter, EmailAddress: c.EmailAddress, Country: c.LegalAddress.Country,
-		SystemOfRecords: a.SystemOfRecord, Currency: a.Currency, DetailsOfCharges: c.Profile.DetailsOfCharge,
-		AccountAnalysis: a.AccountAnalysis, EnableWires: a.EnableWires, EnableSwift: a.EnableSWIFT, EnableRTP: a.EnableRTP,
-		EnableFednow: a.EnableFedNow, EnableWirePayment: a.EnableWires, EnableACH: a.EnableACH, Prefunded: a.ACHPrefund,
-		AdditionalAttributes: profileAttributesOf(c, a), AccountFeatures: profileFeaturesOf(found),
+		FullName: c.LegalName, ProcessingOrg: c.ProcessingOrgShortName, ShortName: c.ShortName,
+		CompanyID: c.ACHCompanyID, CustomerType: strings.ToUpper(string(c.Type)), CustomerID: c.CustomerID,
+		CostCenter: c.CostCenter, AddressLine1: c.LegalAddress.Line1, AddressLine2: c.LegalAddress.Line2,
+		City: c.LegalAddress.City, State: c.LegalAddress.State, Zip: c.LegalAddress.PostalCode,
+		CountryISOCode: c.LegalAddress.CountryCode, PartnerOrg: c.PartnerOrgShortName,
+		TransactionAccountID: a.UID.String(), TransactionAccountNumber: a.Number.Masked(),
+		TransactionAccountRoutingNumber: a.BankID, TransactionAccountName: a.Name,
+		TransactionAccountType: typeWord(a.Type), TransactionAccountSubType: a.SubType,
+		BankAccountStatus: a.Status, Status: "SUCCESS", TransactionAccountCostcenter: a.CostCenter,
+		EmailAddress: c.EmailAddress, Country: c.LegalAddress.Country, SystemOfRecords: a.SystemOfRecord,
+		Currency: a.Currency, DetailsOfCharges: c.Profile.DetailsOfCharge, AccountAnalysis: a.AccountAnalysis,
+		EnableWires: a.EnableWires, EnableSwift: a.EnableSWIFT, EnableRTP: a.EnableRTP,
+		EnableFednow: a.EnableFedNow, EnableWirePayment: a.EnableWires, EnableACH: a.EnableACH,
+		Prefunded: a.ACHPrefund, AdditionalAttributes: profileAttributesOf(c, a),
+		AccountFeatures: profileFeaturesOf(found),
 	}
 	if found.Institution != 0 {
 		view.ProcessingOrgID = found.Institution.String()
@@ -117,14 +121,21 @@ func profileOf(found *accounts.Profile) profile {
 	return view
 }
 
-// profileAttributesOf are the custom attributes of both levels. A name is unique in its level, so it is the id.
+// profileAttributesOf are the custom attributes of both levels. A name is unique in its level, so it is the
+// id.
 func profileAttributesOf(c *customers.Customer, a *accounts.Account) []profileAttribute {
 	views := []profileAttribute{}
 	for _, x := range c.AdditionalAttributes {
-		views = append(views, profileAttribute{ID: x.Name, Level: "Customer", AttributeName: x.Name, Value: x.Value, EntityType: string(c.Type)})
+		views = append(views,
+			profileAttribute{
+				ID: x.Name, Level: "Customer", AttributeName: x.Name, Value: x.Value, EntityType: string(c.Type),
+			})
 	}
 	for _, x := range a.AdditionalAttributes {
-		views = append(views, profileAttribute{ID: x.Name, Level: "Account", AttributeName: x.Name, Value: x.Value, EntityType: string(a.Type)})
+		views = append(views,
+			profileAttribute{
+				ID: x.Name, Level: "Account", AttributeName: x.Name, Value: x.Value, EntityType: string(a.Type),
+			})
 	}
 	return views
 }
@@ -151,11 +162,16 @@ type profileSweep struct {
 
 // The words of payments for how a sweep moves money.
 var (
-	inSpeeds  = map[accounts.InMethod]string{accounts.ACHDebit: "Economy", accounts.WireDrawdown: "Express", accounts.InstantRFP: "Instant"}
-	outSpeeds = map[accounts.OutMethod]string{accounts.ACHCredit: "Economy", accounts.WirePayment: "Express", accounts.InstantPayment: "Instant"}
+	inSpeeds = map[accounts.InMethod]string{
+		accounts.ACHDebit: "Economy", accounts.WireDrawdown: "Express", accounts.InstantRFP: "Instant",
+	}
+	outSpeeds = map[accounts.OutMethod]string{
+		accounts.ACHCredit: "Economy", accounts.WirePayment: "Express", accounts.InstantPayment: "Instant",
+	}
 )
 
-// profileSweepsOf: of a range the high mark is what is left when money goes out, the low one when it comes in.
+// profileSweepsOf: of a range the high mark is what is left when money goes out, the low one when it comes
+// in.
 func profileSweepsOf(found *accounts.Profile) (out *profileSweepOut, in *profileSweepIn) {
 	view := func(w *accounts.Sweep, mark *money.Amount, speed string) profileSweep {
 		if w.BalanceType != accounts.Range {
@@ -165,10 +181,15 @@ func profileSweepsOf(found *accounts.Profile) (out *profileSweepOut, in *profile
 	}
 	for _, w := range found.Sweeps {
 		if w.ToContact != nil {
-			out = &profileSweepOut{found.Contacts[*w.ToContact].Bank.AccountNumber.Masked(), view(w, w.ToAmount(), outSpeeds[w.ToMethod])}
+			out = &profileSweepOut{
+				found.Contacts[*w.ToContact].Bank.AccountNumber.Masked(), view(w, w.ToAmount(), outSpeeds[w.ToMethod]),
+			}
 		}
 		if w.FromContact != nil {
-			in = &profileSweepIn{found.Contacts[*w.FromContact].Bank.AccountNumber.Masked(), view(w, w.FromAmount(), inSpeeds[w.FromMethod])}
+			in = &profileSweepIn{
+				found.Contacts[*w.FromContact].Bank.AccountNumber.Masked(),
+				view(w, w.FromAmount(), inSpeeds[w.FromMethod]),
+			}
 		}
 	}
 	return out, in
@@ -180,11 +201,11 @@ func profileFeaturesOf(found *accounts.Profile) profileFeatures {
 	v3 := featuresV3Of(a)
 	out, in := profileSweepsOf(found)
 	return profileFeatures{
-		SweepOut: out, SweepIn: in,
-		RFPSend: a.RFPSend, RFPReceive: a.RFPReceive,
+		SweepOut: out, SweepIn: in, RFPSend: a.RFPSend, RFPReceive: a.RFPReceive,
 		RTPReceiveOnly: v3.RTPFeature.RTPReceiveOnly, RTPSendAndReceive: v3.RTPFeature.RTPSendOrReceive,
 		RTPRFPSend: v3.RTPFeature.RTPRFPSend, RTPRFPReceive: v3.RTPFeature.RTPRFPReceive,
-		FednowReceiveOnly: v3.FedNowFeature.FedNowReceiveOnly, FednowSendAndReceive: v3.FedNowFeature.FedNowSendOrReceive,
-		FednowRFPSend: v3.FedNowFeature.FedNowRFPSend, FednowRFPReceive: v3.FedNowFeature.FedNowRFPReceive,
+		FednowReceiveOnly:    v3.FedNowFeature.FedNowReceiveOnly,
+		FednowSendAndReceive: v3.FedNowFeature.FedNowSendOrReceive, FednowRFPSend: v3.FedNowFeature.FedNowRFPSend,
+		FednowRFPReceive: v3.FedNowFeature.FedNowRFPReceive,
 	}
 }

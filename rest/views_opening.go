@@ -13,13 +13,15 @@ import (
 	"bankgraph/core/given"
 )
 
-// What the three generations say about an account that is to be opened or changed, and what they are answered.
+// What the three generations say about an account that is to be opened or changed, and what they are
+// answered.
 
 // sharedDraft is what all generations say in the same words (rest/CONTRACT.md, account bodies).
 func sharedDraft(body fields) accounts.Draft {
 	return accounts.Draft{
-		ExternalReferenceID: body.number("externalReferenceId"), Name: body.text("accountName"), Number: body.text("accountNumber"),
-		FBONumber: body.text("fboAccountNumber"), Type: wordIn(body, accounts.ParseType, "accountType"),
+		ExternalReferenceID: body.number("externalReferenceId"), Name: body.text("accountName"),
+		Number: body.text("accountNumber"), FBONumber: body.text("fboAccountNumber"),
+		Type:           wordIn(body, accounts.ParseType, "accountType"),
 		SubType:        wordIn(body, accounts.ParseSubType, "accountSubType"),
 		SystemOfRecord: wordIn(body, accounts.ParseSystemOfRecord, "systemOfRecords", "systemOfRecord"),
 		Currency:       wordIn(body, currency, "currency"), CountryCode: body.text("countryCode"),
@@ -29,14 +31,16 @@ func sharedDraft(body fields) accounts.Draft {
 	}
 }
 
-// externalIn reads what another provider knows the account by: an object, or the id alone as the later generations answer it.
+// externalIn reads what another provider knows the account by: an object, or the id alone as the later
+// generations answer it.
 func externalIn(body fields) accounts.ExternalDraft {
 	if _, isText := body.members["externalAccount"].(string); isText {
 		return accounts.ExternalDraft{ID: body.text("externalAccount")}
 	}
 	external := body.object("externalAccount")
 	return accounts.ExternalDraft{
-		Provider: external.text("externalProvider"), ID: external.text("externalId"), Token: external.text("externalAuthToken"),
+		Provider: external.text("externalProvider"), ID: external.text("externalId"),
+		Token: external.text("externalAuthToken"),
 	}
 }
 
@@ -51,7 +55,8 @@ func attributesIn(body fields) []customers.Attribute {
 	})
 }
 
-// draftG1 reads the oldest form. It knows a country by its name too; accountId, which repeats the path, is not read.
+// draftG1 reads the oldest form. It knows a country by its name too; accountId, which repeats the path, is
+// not read.
 func draftG1(body fields) accounts.Draft {
 	d := sharedDraft(body)
 	if country := body.text("country"); country.Given && !d.CountryCode.Given {
@@ -95,14 +100,16 @@ func wired(d accounts.Draft) accounts.Draft {
 	return d
 }
 
-// switchesOf reads the features that stand in the account itself in the first two forms, as Yes and No mostly.
+// switchesOf reads the features that stand in the account itself in the first two forms, as Yes and No
+// mostly.
 func switchesOf(body fields) accounts.FeaturesDraft {
 	return accounts.FeaturesDraft{
-		Wires: body.yesNo("enableWire"), Offset: body.yesNo("enableOffset"), DefaultOffset: body.yesNo("defaultOffset"),
-		FeeAccount: body.yesNo("feeAccount"), ReturnAccount: body.yesNo("returnAccount"),
-		Underwritten: body.flag("isUnderWritten"), ACHPrefund: body.flag("isAchPrefund"),
-		DebitExposureLimit: body.number("debitExposureLimit"), CreditExposureLimit: body.number("creditExposureLimit"),
-		Callbacks: body.flag("enableCallbacks"), CallbackLimit: body.number("callbackLimit"), AccountAnalysis: body.flag("accountAnalysis"),
+		Wires: body.yesNo("enableWire"), Offset: body.yesNo("enableOffset"),
+		DefaultOffset: body.yesNo("defaultOffset"), FeeAccount: body.yesNo("feeAccount"),
+		ReturnAccount: body.yesNo("returnAccount"), Underwritten: body.flag("isUnderWritten"),
+		ACHPrefund: body.flag("isAchPrefund"), DebitExposureLimit: body.number("debitExposureLimit"),
+		CreditExposureLimit: body.number("creditExposureLimit"), Callbacks: body.flag("enableCallbacks"),
+		CallbackLimit: body.number("callbackLimit"), AccountAnalysis: body.flag("accountAnalysis"),
 		SECCodes: body.texts("secCodes").Value, ACHCompanyID: body.text("achCompanyId"),
 	}
 }
@@ -114,25 +121,28 @@ func draftV3(body fields) accounts.Draft {
 		body.q.fail(fault.Field("account", "costCenter", fault.Max, "must have at most 25 characters"))
 	}
 	f := body.object("accountFeatures")
-	wire, fedNow, rtp, ach := f.object("fedWireFeature"), f.object("fedNowFeature"), f.object("rtpFeature"), f.object("achFeature")
+	wire, fedNow, rtp, ach := f.object("fedWireFeature"), f.object("fedNowFeature"), f.object("rtpFeature"),
+		f.object("achFeature")
 	d.Features = accounts.FeaturesDraft{
-		AccountAnalysis: f.flag("accountAnalysis"), FeeAccount: f.yesNo("feeAccount"), ReturnAccount: f.yesNo("returnAccount"),
-		PositivePay: f.flag("enableAchPositivePay", "isAchPositivePay"),
-		Wires:       wire.flag("enableWire"), DomesticWires: wire.flag("enableDomesticWire"), InternationalWires: wire.flag("enableInternationalWire"),
-		Callbacks: wire.flag("enableCallbacks"), CallbackLimit: wire.number("callbackLimit"),
-		FedNow: fedNow.flag("enableFedNow"), FedNowSend: sending(fedNow, "fednow"), FedNowRFPSend: fedNow.flag("fednowRfpSend"),
+		AccountAnalysis: f.flag("accountAnalysis"), FeeAccount: f.yesNo("feeAccount"),
+		ReturnAccount: f.yesNo("returnAccount"), PositivePay: f.flag("enableAchPositivePay", "isAchPositivePay"),
+		Wires: wire.flag("enableWire"), DomesticWires: wire.flag("enableDomesticWire"),
+		InternationalWires: wire.flag("enableInternationalWire"), Callbacks: wire.flag("enableCallbacks"),
+		CallbackLimit: wire.number("callbackLimit"), FedNow: fedNow.flag("enableFedNow"),
+		FedNowSend: sending(fedNow, "fednow"), FedNowRFPSend: fedNow.flag("fednowRfpSend"),
 		RTP: rtp.flag("enableRtp"), RTPSend: sending(rtp, "rtp"), RTPRFPSend: rtp.flag("rtpRfpSend"),
 		ACH: ach.flag("enableACH"), Offset: ach.flag("enableOffset"), DefaultOffset: ach.flag("defaultOffset"),
 		Underwritten: ach.flag("enableUnderWritten"), ACHPrefund: ach.flag("enableAchPrefund"),
-		DebitExposureLimit: ach.number("debitExposureLimit"), CreditExposureLimit: ach.number("creditExposureLimit"),
-		ACHCompanyID: ach.text("achCompanyId"), SECCodes: ach.texts("secCodes").Value,
+		DebitExposureLimit:  ach.number("debitExposureLimit"),
+		CreditExposureLimit: ach.number("creditExposureLimit"), ACHCompanyID: ach.text("achCompanyId"),
+		SECCodes: ach.texts("secCodes").Value,
 	}
 	return d
 }
 
-// sending is whether an account may send over a real-time network. Former words count where the present one is absent;
-// those for receiving follow the network's master switch and change nothing (rest/CONTRACT.md, v3 account
-// bodies).
+// sending is whether an account may send over a real-time network. Former words count where the present one
+// is absent; those for receiving follow the network's master switch and change nothing (rest/CONTRACT.md, v3
+// account bodies).
 func sending(network fields, prefix string) given.Flag {
 	send, former := network.flag(prefix+"Send"), network.flag(prefix+"SendOrReceive")
 	network.flag(prefix + "ReceiveOnly")
@@ -159,7 +169,8 @@ type accountSavedG1 struct {
 }
 
 func savedG1(out changes.Outcome[accounts.Saved]) answer {
-	return done(http.StatusOK, out.Mark, accountSavedG1{out.Result.UID.String(), out.Result.ExternalReferenceID})
+	return done(http.StatusOK, out.Receipt,
+		accountSavedG1{out.Result.UID.String(), out.Result.ExternalReferenceID})
 }
 
 // accountSaved is what the later generations answer.
@@ -168,7 +179,7 @@ type accountSaved struct {
 }
 
 func savedV2(out changes.Outcome[accounts.Saved]) answer {
-	return done(http.StatusOK, out.Mark, accountSaved{out.Result.UID.String()})
+	return done(http.StatusOK, out.Receipt, accountSaved{out.Result.UID.String()})
 }
 
 // accountOpenedV3 is envelope C8.
@@ -178,9 +189,10 @@ type accountOpenedV3 struct {
 }
 
 func openedV3(out changes.Outcome[accounts.Saved]) answer {
-	return done(http.StatusCreated, out.Mark, accountOpenedV3{codeAndMessage{"SUCCESS", "Account created"}, accountSaved{out.Result.UID.String()}})
+	return done(http.StatusCreated, out.Receipt,
+		accountOpenedV3{codeAndMessage{"SUCCESS", "Account created"}, accountSaved{out.Result.UID.String()}})
 }
 
 func changedV3(out changes.Outcome[accounts.Saved]) answer {
-	return done(http.StatusOK, out.Mark, codeAndMessage{"SUCCESS", "Account updated"})
+	return done(http.StatusOK, out.Receipt, codeAndMessage{"SUCCESS", "Account updated"})
 }

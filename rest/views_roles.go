@@ -10,7 +10,8 @@ import (
 // roleDraft reads the body of a create (rest/CONTRACT.md, role bodies).
 func roleDraft(body fields) roles.Draft {
 	draft := roles.Draft{
-		Name: body.text("name"), Description: body.text("description"), ExternalReferenceID: body.text("externalReferenceId"),
+		Name: body.text("name"), Description: body.text("description"),
+		ExternalReferenceID: body.text("externalReferenceId"),
 	}
 	items, there := body.each("applications")
 	draft.Applications.Given = there
@@ -40,7 +41,10 @@ type roleItem struct {
 }
 
 func roleItemOf(r *roles.Role) roleItem {
-	return roleItem{ID: r.UID, Name: r.Name, Description: r.Description, LEID: r.Customer, Status: r.Status, Type: r.Type, Owner: r.Owner}
+	return roleItem{
+		ID: r.UID, Name: r.Name, Description: r.Description, LEID: r.Customer, Status: r.Status, Type: r.Type,
+		Owner: r.Owner,
+	}
 }
 
 // role is one by itself. Its applications are published as one object although a create takes a list: they

@@ -51,7 +51,8 @@ func signatoriesOf(found []*signatories.Signatory) signatoryList {
 
 func signatoryOf(g *signatories.Signatory) signatory {
 	view := signatory{
-		ID: g.UID, FullName: g.FullName, EmailAddress: g.EmailAddress, Title: g.Title, PhoneNumber: g.PhoneNumber, Status: g.Status,
+		ID: g.UID, FullName: g.FullName, EmailAddress: g.EmailAddress, Title: g.Title, PhoneNumber: g.PhoneNumber,
+		Status: g.Status,
 	}
 	if limit := g.ApprovalLimit(); limit != nil {
 		view.ApprovalLimit = limit.String()

@@ -6,20 +6,25 @@ import (
 	"bankgraph/core/accounts"
 	"bankgraph/core/contacts"
 	"bankgraph/core/fault"
+	"bankgraph/core/ident"
 	"bankgraph/core/money"
 )
 
 // sweepDraft reads a sweep (rest/CONTRACT.md, sweeps).
 func sweepDraft(body fields) accounts.SweepDraft {
-	from, to, marks, frequency := body.object("sweepFrom"), body.object("sweepTo"), body.object("range"), body.object("frequency")
+	from, to, marks, frequency := body.object("sweepFrom"), body.object("sweepTo"), body.object("range"),
+		body.object("frequency")
 	return accounts.SweepDraft{
 		BalanceType:   oneOf(body, "balanceType", accounts.Target, accounts.Range, accounts.Zero),
-		TargetBalance: body.number("targetBalance"), FromAmount: marks.number("fromAmount"), ToAmount: marks.number("toAmount"),
-		FromContact: idIn(from, notZero(contacts.ParseUID), "contactId"), ToContact: idIn(to, notZero(contacts.ParseUID), "contactId"),
-		FromMethod: oneOf(from, "paymentMethod", accounts.ACHDebit, accounts.WireDrawdown, accounts.InstantRFP),
-		ToMethod:   oneOf(to, "paymentMethod", accounts.ACHCredit, accounts.WirePayment, accounts.InstantPayment),
-		Frequency:  oneOf(frequency, "type", accounts.Daily, accounts.Weekly, accounts.Monthly),
-		DayOfWeek: oneOf(frequency, "dayOfWeek", accounts.Monday, accounts.Tuesday, accounts.Wednesday, accounts.Thursday,
+		TargetBalance: body.number("targetBalance"), FromAmount: marks.number("fromAmount"),
+		ToAmount:    marks.number("toAmount"),
+		FromContact: idIn(from, notZero(contacts.ParseUID), "contactId"),
+		ToContact:   idIn(to, notZero(contacts.ParseUID), "contactId"),
+		FromMethod:  oneOf(from, "paymentMethod", accounts.ACHDebit, accounts.WireDrawdown, accounts.InstantRFP),
+		ToMethod:    oneOf(to, "paymentMethod", accounts.ACHCredit, accounts.WirePayment, accounts.InstantPayment),
+		Frequency:   oneOf(frequency, "type", accounts.Daily, accounts.Weekly, accounts.Monthly),
+		DayOfWeek: oneOf(frequency, "dayOfWeek", accounts.Monday, accounts.Tuesday, accounts.Wednesday,
+			accounts.Thursday,
 			accounts.Friday, accounts.Saturday, accounts.Sunday),
 		DayOfMonth: frequency.whole("dayOfMonth"),
 	}
@@ -28,10 +33,8 @@ func sweepDraft(body fields) accounts.SweepDraft {
 // oneOf reads one of some words without regard to letter case; nil where it was not given.
 func oneOf[T ~string](f fields, name string, words ...T) *T {
 	return wordIn(f, func(field, text string) (T, error) {
-		for _, word := range words {
-			if strings.EqualFold(text, string(word)) {
-				return word, nil
-			}
+		if word, ok := ident.Word(text, words...); ok {
+			return word, nil
 		}
 		all := each(words, func(word T) string { return string(word) })
 		return "", fault.Field("request", field, fault.Malformed, "must be one of "+strings.Join(all, ", "))

@@ -11,22 +11,24 @@ import (
 )
 
 // userMove is a way from one status of a user to another.
-type userMove func(context.Context, customers.UID, users.UID, changes.Terms) (changes.Outcome[users.Saved], error)
+type userMove func(context.Context, customers.UID, users.UID,
+	changes.RequestOptions) (changes.Outcome[users.Saved], error)
 
 // userDraft reads the body of an update, which knows neither login id, department nor mobile
 // (rest/CONTRACT.md, user bodies).
 func userDraft(body fields) users.Draft {
 	return users.Draft{
 		FirstName: body.text("firstName"), LastName: body.text("lastName"), EmailAddress: body.text("email"),
-		PhoneNumber: body.text("phoneNumber"), ExternalReferenceID: body.text("externalReferenceId"), RoleNames: body.texts("roleNames"),
-		Limits: applicationLimits(body),
+		PhoneNumber: body.text("phoneNumber"), ExternalReferenceID: body.text("externalReferenceId"),
+		RoleNames: body.texts("roleNames"), Limits: applicationLimits(body),
 	}
 }
 
 // newUser reads the body of a create.
 func newUser(body fields) users.Draft {
 	draft := userDraft(body)
-	draft.LoginID, draft.Department, draft.Mobile = body.text("loginId"), body.text("department"), body.text("mobile")
+	draft.LoginID, draft.Department, draft.Mobile = body.text("loginId"), body.text("department"),
+		body.text("mobile")
 	return draft
 }
 

@@ -23,8 +23,8 @@ import (
 type answer struct {
 	data   any
 	pages  *pagination
-	status int          // 200 when 0
-	mark   changes.Mark // of a change, or the version of what is shown
+	status int             // 200 when 0
+	mark   changes.Receipt // of a change, or the version of what is shown
 }
 
 // pagination is the page object of styles PG1 and PG4 (rest/CONTRACT.md, pages).
@@ -39,8 +39,10 @@ type pagination struct {
 func one(view any) answer { return answer{data: view} }
 
 // list answers a page of things, each as view shows it.
-func list[T, V any](items []T, total int64, s sheet, view func(T) V) answer {
-	pages := pagination{TotalRecords: total, ReturnedRecords: len(items), PageReturned: s.number, PageSize: s.size}
+func list[T, V any](items []T, total int64, s pageRequest, view func(T) V) answer {
+	pages := pagination{
+		TotalRecords: total, ReturnedRecords: len(items), PageReturned: s.number, PageSize: s.size,
+	}
 	return answer{data: each(items, view), pages: &pages}
 }
 
@@ -107,7 +109,8 @@ func (a *api) shown(r *http.Request, err error) fault.Faults {
 	if a.Unavailable(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return fault.Faults{errSlow}
 	}
-	a.Log.ErrorContext(r.Context(), "operation failed", "operation", r.Method+" "+chi.RouteContext(r.Context()).RoutePattern(), "error", err)
+	a.Log.ErrorContext(r.Context(), "operation failed", "operation",
+		r.Method+" "+chi.RouteContext(r.Context()).RoutePattern(), "error", err)
 	return fault.Faults{errDefect}
 }
 
@@ -139,9 +142,14 @@ func (a *api) write(w http.ResponseWriter, r *http.Request, status int, body any
 	_, _ = w.Write(text)
 }
 
-// noPath answers paths that do not exist.
+// noPath answers paths that do not exist, but for who is to come back later: nothing was looked at.
 func (a *api) noPath(w http.ResponseWriter, r *http.Request) {
-	a.write(w, r, http.StatusNotFound, failureC1("", []told{{code: "invalidPath", message: "no such path"}}))
+	if why, ok := fault.Of(refused(r.Context())); ok && (why.Kind == fault.TooMany || why.Kind == fault.Unavailable) {
+		l := customersV2.lineFor(why)
+		a.write(w, r, l.status, failureC1("", []reported{{code: l.code, message: why.Message}}))
+		return
+	}
+	a.write(w, r, http.StatusNotFound, failureC1("", []reported{{code: "invalidPath", message: "no such path"}}))
 }
 
 // noMethod answers paths that exist for other methods than this one, and names those.
@@ -156,14 +164,17 @@ func (a *api) noMethod(routes chi.Routes) http.HandlerFunc {
 			methods += ", " + http.MethodHead
 		}
 		w.Header().Set("Allow", methods)
-		a.write(w, r, http.StatusMethodNotAllowed, failureC1("", []told{{code: "invalidMethod", message: "the path does not have this method"}}))
+		a.write(w, r, http.StatusMethodNotAllowed,
+			failureC1("", []reported{{code: "invalidMethod", message: "the path does not have this method"}}))
 	}
 }
 
 // allowed are the methods of a request's path, as the Allow header names them.
 func allowed(routes chi.Routes, r *http.Request) string {
 	var methods []string
-	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+	for _, method := range []string{
+		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+	} {
 		if routes.Match(chi.NewRouteContext(), method, path(r)) {
 			methods = append(methods, method)
 		}

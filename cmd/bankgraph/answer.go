@@ -14,8 +14,9 @@ import (
 	"bankgraph/rest"
 )
 
-// Answers are complete in memory before the first byte of them is sent, and their place in the room is given up by
-// then: who reads slowly holds up nobody, and costs the bytes that are counted as its own. No answer is a stream.
+// Answers are complete in memory before the first byte of them is sent, and their place in the room is given
+// up by then: who reads slowly holds up nobody, and costs the bytes that are counted as its own. No answer is
+// a stream.
 const (
 	largestAnswer = 8 << 20
 	pieceSize     = 16 << 10
@@ -25,8 +26,10 @@ const (
 )
 
 var (
-	errTooLarge     = fault.New(fault.Invalid, "answer.too_large", "the answer would be larger than 8 MiB: ask for less at a time, such as a smaller page")
-	errTooLargeDone = fault.New(fault.Invalid, "answer.too_large_done", "the request was carried out, but its answer would be larger than 8 MiB: ask for less of it")
+	errTooLarge = fault.New(fault.Invalid, "answer.too_large",
+		"the answer would be larger than 8 MiB: ask for less at a time, such as a smaller page")
+	errTooLargeDone = fault.New(fault.Invalid, "answer.too_large_done",
+		"the request was carried out, but its answer would be larger than 8 MiB: ask for less of it")
 )
 
 // answer is a response that is being made.
@@ -70,8 +73,8 @@ func (a *answer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Keep says that the answer tells of a change that was made: it is never replaced by a request to come back, which
-// would have the change made twice.
+// Keep says that the answer tells of a change that was made: it is never replaced by a request to come back,
+// which would have the change made twice.
 func (a *answer) Keep() { a.kept = true }
 
 func (a *answer) free() {
@@ -121,8 +124,8 @@ type unsent struct {
 
 func newUnsent(bytes int64, m *meters) *unsent { return &unsent{bytes: newShares(bytes), meters: m} }
 
-// full is why a party may not ask for more before it has read; nil when the largest answer would still be let in.
-// So nothing is worked out that is then refused, but for what was begun at the same time.
+// full is why a party may not ask for more before it has read; nil when the largest answer would still be let
+// in. So nothing is worked out that is then refused, but for what was begun at the same time.
 func (u *unsent) full(of party) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -164,11 +167,14 @@ func (u *unsent) give(of party, n int64) {
 	u.bytes.add(of, -n)
 }
 
-// deliver has an answer made by next, and sends it when it is complete. mayChange reports whether a request may have
-// changed something, by what can be seen from outside; a handler can also say so itself (Keep).
+// deliver has an answer made by next, and sends it when it is complete. mayChange reports whether a request
+// may have changed something, by what can be seen from outside; a handler can also say so itself (Keep).
 func (u *unsent) deliver(refuse refusal, mayChange func(*http.Request) bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a := &answer{to: w, header: w.Header().Clone(), most: largestAnswer, kept: mayChange(r), of: party{caller: rest.Network(r)}}
+		a := &answer{
+			to: w, header: w.Header().Clone(), most: largestAnswer, kept: mayChange(r),
+			of: party{caller: rest.Network(r)},
+		}
 		defer a.free()
 		next.ServeHTTP(a, r)
 		if a.over {

@@ -19,7 +19,9 @@ import (
 )
 
 // answered is a request of a handler behind deliver, by a caller that is known.
-func answered(t *testing.T, room *room, request *http.Request, handler http.HandlerFunc) *httptest.ResponseRecorder {
+func answered(
+	t *testing.T, room *room, request *http.Request, handler http.HandlerFunc,
+) *httptest.ResponseRecorder {
 	t.Helper()
 	got := httptest.NewRecorder()
 	room.unsent.deliver(graph.Refuse, never, handler).ServeHTTP(got, request)
@@ -56,7 +58,8 @@ func TestAnAnswerArrivesAsItWasWritten(t *testing.T) {
 			_, _ = w.Write(want[:size/3])
 			_, _ = w.Write(want[size/3:])
 		})
-		if got.Code != http.StatusAccepted || !bytes.Equal(got.Body.Bytes(), want) || got.Header().Get("Content-Length") != fmt.Sprint(size) {
+		if got.Code != http.StatusAccepted || !bytes.Equal(got.Body.Bytes(), want) ||
+			got.Header().Get("Content-Length") != fmt.Sprint(size) {
 			t.Errorf("%d bytes: %d, %d bytes, %v", size, got.Code, got.Body.Len(), got.Header())
 		}
 	}
@@ -68,7 +71,8 @@ func TestAnAnswerArrivesAsItWasWritten(t *testing.T) {
 func TestATooLargeAnswerIsRefusedWithItsCode(t *testing.T) {
 	t.Parallel()
 	room := newRoomOf(1)
-	if got := answered(t, room, get(t), writing(largestAnswer)); got.Code != http.StatusOK || got.Body.Len() != largestAnswer {
+	if got := answered(t, room, get(t), writing(largestAnswer)); got.Code != http.StatusOK ||
+		got.Body.Len() != largestAnswer {
 		t.Errorf("the largest: %d", got.Code)
 	}
 	got := answered(t, room, get(t), writing(largestAnswer+1))
@@ -121,7 +125,8 @@ func TestASurplusOfAnswersIsToldToComeBackUnlessItTellsOfAChange(t *testing.T) {
 	room := newRoomOf(1)
 	network := party{caller: "192.0.2.1"}
 	_ = room.unsent.take(network, room.unsent.bytes.caller(), true)
-	if got := answered(t, room, get(t), writing(100)); got.Code != http.StatusTooManyRequests || got.Header().Get("Retry-After") == "" {
+	if got := answered(t, room, get(t), writing(100)); got.Code != http.StatusTooManyRequests ||
+		got.Header().Get("Retry-After") == "" {
 		t.Errorf("a read: %d %v", got.Code, got.Header())
 	}
 	if got := answered(t, room, get(t), func(w http.ResponseWriter, r *http.Request) {
@@ -190,7 +195,8 @@ func (s *service) overNetwork(c *serveCommand) (address string) {
 	return listener.Addr().String()
 }
 
-// Callers who ask for much and read nothing cost themselves their share; nobody else waits for them or is refused.
+// Callers who ask for much and read nothing cost themselves their share; nobody else waits for them or is
+// refused.
 func TestASlowReaderCostsOnlyItself(t *testing.T) {
 	t.Parallel()
 	c := serveCommand{InFlight: 8, exposure: exposure{Unsent: 32, Connections: 400}}
@@ -210,12 +216,14 @@ func TestASlowReaderCostsOnlyItself(t *testing.T) {
 		}
 		defer conn.Close()
 		for range 20 { // one after the other, without reading
-			fmt.Fprintf(conn, "POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", attacker, len(large), large)
+			fmt.Fprintf(conn,
+				"POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", attacker, len(large), large)
 		}
 	}
 	client := &http.Client{Timeout: 5 * time.Second}
 	for range 50 {
-		request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://"+address+"/graphql", strings.NewReader(`{"query":"{__typename}"}`))
+		request, err := http.NewRequestWithContext(context.Background(), http.MethodPost,
+			"http://"+address+"/graphql", strings.NewReader(`{"query":"{__typename}"}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -264,14 +272,18 @@ func TestMutationsTellTheirAnswerThatItMustBeKept(t *testing.T) {
 	t.Parallel()
 	s := newService(t, serveCommand{})
 	bearer := "Bearer " + s.token("portal", s.client("portal"))
-	for query, want := range map[string]bool{"{__typename}": false, "mutation {suspendUser(input:{uid:\\\"00000000-0000-4000-8000-000000000001\\\"}){user{id}}}": true} {
+	for query, want := range map[string]bool{
+		"{__typename}": false,
+		"mutation {suspendUser(input:{uid:\\\"00000000-0000-4000-8000-000000000001\\\"}){user{id}}}": true,
+	} {
 		a := &answer{header: http.Header{}, most: largestAnswer}
 		ctx := context.Background()
 		caller, err := s.bank.Clients.Verify(ctx, strings.TrimPrefix(bearer, "Bearer "))
 		if err != nil {
 			t.Fatal(err)
 		}
-		request := httptest.NewRequestWithContext(access.With(ctx, caller), http.MethodPost, "/graphql", strings.NewReader(`{"query":"`+query+`"}`))
+		request := httptest.NewRequestWithContext(access.With(ctx, caller), http.MethodPost, "/graphql",
+			strings.NewReader(`{"query":"`+query+`"}`))
 		request.Header.Set("Content-Type", "application/json")
 		graphFace(s.bank).ServeHTTP(a, request)
 		if a.kept != want {

@@ -9,7 +9,8 @@ import (
 	"bankgraph/core/ident"
 )
 
-// operatorName is who works at the command line, for the record: the name that was given, or the login of the machine.
+// operatorName is who works at the command line, for the record: the name that was given, or the login of the
+// machine.
 func (s *settings) operatorName() string {
 	if s.As != "" {
 		return s.As
@@ -26,7 +27,8 @@ func (s *settings) operatorName() string {
 // checkAs refuses a name that the record could not tell from another.
 func (s *settings) checkAs() error {
 	if _, ok := ident.Login(s.As); s.As != "" && !ok {
-		return errors.New("--as (BANKGRAPH_AS) must be 1 to 200 letters, digits and special characters of ASCII, without spaces")
+		return errors.New(
+			"--as (BANKGRAPH_AS) must be 1 to 200 letters, digits and special characters of ASCII, without spaces")
 	}
 	return nil
 }

@@ -28,7 +28,8 @@ type attributeAdd struct {
 
 func (c *attributeAdd) Run(ctx context.Context, s *settings, t *terminal) error {
 	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
-		if err := b.Customers.Configure(ctx, customers.Level(c.Level), c.Name, customers.AttributeType(c.Type)); err != nil {
+		if err := b.Customers.Configure(ctx, customers.Level(c.Level), c.Name,
+			customers.AttributeType(c.Type)); err != nil {
 			return err
 		}
 		fmt.Fprintf(t.out, "%ss may have %s\n", c.Level, c.Name)

@@ -26,15 +26,15 @@ type auditExport struct {
 	Since string `placeholder:"TIME" help:"Only from the last checkpoint before then on: 2026-11-21 or 2026-11-21T09:30:00Z; all if not set."`
 }
 
-// Run seals and signs what waits first, so that an export ends with something signed. A chain that was tampered with,
-// or that lacks what was kept of it, is exported all the same: it is the evidence.
+// Run seals and signs what waits first, so that an export ends with something signed. A chain that was
+// tampered with, or that lacks what was kept of it, is exported all the same: it is the evidence.
 func (c *auditExport) Run(ctx context.Context, s *settings, t *terminal) error {
 	since, err := c.since()
 	if err != nil {
 		return err
 	}
 	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
-		kept := s.kept(newLog(t.errs))
+		kept := s.kept(newLog(t.errs), newLog(t.errs))
 		if err := kept.open(); err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func (c *auditRestored) Validate() error {
 
 func (c *auditRestored) Run(ctx context.Context, s *settings, t *terminal) error {
 	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
-		kept := s.kept(newLog(t.errs))
+		kept := s.kept(newLog(t.errs), newLog(t.errs))
 		if err := kept.open(); err != nil {
 			return err
 		}
@@ -99,7 +99,8 @@ func (c *auditRestored) Run(ctx context.Context, s *settings, t *terminal) error
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(t.out, "noted and signed: the record goes on behind entry %d, epoch %d begins\n", restore.After, restore.Epoch)
+		fmt.Fprintf(t.out, "noted and signed: the record goes on behind entry %d, epoch %d begins\n", restore.After,
+			restore.Epoch)
 		return nil
 	})
 }
@@ -113,11 +114,14 @@ func (c *auditExport) since() (at time.Time, err error) {
 			return at, nil
 		}
 	}
-	return at, errors.New("--since must be a day or a time by RFC 3339, such as 2026-11-21 or 2026-11-21T09:30:00Z")
+	return at, errors.New(
+		"--since must be a day or a time by RFC 3339, such as 2026-11-21 or 2026-11-21T09:30:00Z")
 }
 
 // chain reads the chain of the operator's bank.
-func (b *bank) chain(ctx context.Context, since time.Time, t *terminal) (iter.Seq2[audit.Line, error], error) {
+func (b *bank) chain(
+	ctx context.Context, since time.Time, t *terminal,
+) (iter.Seq2[audit.Line, error], error) {
 	keys, err := b.Clients.EverSigned(ctx)
 	if err != nil {
 		return nil, err
@@ -164,7 +168,8 @@ func (c *auditVerify) Run(ctx context.Context, s *settings, t *terminal) error {
 	})
 }
 
-// against says what the chain of the operator's bank was held against: without it, a tail that is gone would not be missed.
+// against says what the chain of the operator's bank was held against: without it, a tail that is gone would
+// not be missed.
 func against(ctx context.Context, file string, pins audit.Pins, t *terminal) error {
 	caller, err := access.Require(ctx)
 	if err != nil {
@@ -179,11 +184,15 @@ func against(ctx context.Context, file string, pins audit.Pins, t *terminal) err
 	}
 	switch {
 	case kept > 0:
-		fmt.Fprintf(t.errs, "held against checkpoints (%d) that were kept outside the database, the last of entry %d\n", kept, marks[caller.Tenant].Seq)
+		fmt.Fprintf(t.errs,
+			"held against checkpoints (%d) that were kept outside the database, the last of entry %d\n", kept,
+			marks[caller.Tenant].Seq)
 	case file != "":
-		fmt.Fprintf(t.errs, "%s has no checkpoint of this bank: a tail that was cut off, or lost, would not be missed\n", file)
+		fmt.Fprintf(t.errs,
+			"%s has no checkpoint of this bank: a tail that was cut off, or lost, would not be missed\n", file)
 	default:
-		fmt.Fprintln(t.errs, "held against no checkpoints (--checkpoints): a tail that was cut off, or lost, would not be missed")
+		fmt.Fprintln(t.errs,
+			"held against no checkpoints (--checkpoints): a tail that was cut off, or lost, would not be missed")
 	}
 	return nil
 }
@@ -244,20 +253,26 @@ func tell(chain iter.Seq2[audit.Line, error], pins audit.Pins, t *terminal) erro
 	case report.Last == 0:
 		fmt.Fprintf(t.out, "bank %s: no entry is sealed\n", report.Code)
 	case report.Signed == 0:
-		fmt.Fprintf(t.out, "bank %s: entries %d to %d hold; nothing is signed yet\n", report.Code, report.First, report.Last)
+		fmt.Fprintf(t.out, "bank %s: entries %d to %d hold; nothing is signed yet\n", report.Code, report.First,
+			report.Last)
 	default:
-		fmt.Fprintf(t.out, "bank %s: entries %d to %d hold; signed up to entry %d at %s\n", report.Code, report.First, report.Last,
+		fmt.Fprintf(t.out, "bank %s: entries %d to %d hold; signed up to entry %d at %s\n", report.Code,
+			report.First, report.Last,
 			report.Signed, report.SignedAt.UTC().Format(time.RFC3339))
 	}
 	for i := range report.Restores {
 		r := &report.Restores[i]
-		fmt.Fprintf(t.out, "the database was restored or moved at %s; the record went on behind entry %d%s\n", r.At.UTC().Format(time.RFC3339), r.After, because(r.Reason))
+		fmt.Fprintf(t.out, "the database was restored or moved at %s; the record went on behind entry %d%s\n",
+			r.At.UTC().Format(time.RFC3339), r.After, because(r.Reason))
 		if r.Lost > 0 {
-			fmt.Fprintf(t.out, "  lost in it: entries %d to %d, which a checkpoint that was kept vouches for\n", r.After+1, r.Lost)
+			fmt.Fprintf(t.out, "  lost in it: entries %d to %d, which a checkpoint that was kept vouches for\n",
+				r.After+1, r.Lost)
 		}
 	}
 	if report.Unsealed > 0 {
-		fmt.Fprintf(t.errs, "%d entries are not sealed yet, so nothing proves them: serve or work seals them within seconds\n", report.Unsealed)
+		fmt.Fprintf(t.errs,
+			"%d entries are not sealed yet, so nothing proves them: serve or work seals them within seconds\n",
+			report.Unsealed)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"bankgraph/core/access"
 	"bankgraph/core/audit"
 	"bankgraph/db"
 )
@@ -20,7 +21,8 @@ func audited(t *testing.T) (testProgram, *db.DB) {
 	t.Helper()
 	p := onDatabase(t)
 	p.ok("tenant", "add", "FIRST", "--name", "First Bank", "--zone", "UTC", "--currency", "USD", "--admin", "jo")
-	d, err := db.Open(strings.TrimPrefix(p.settings[1], "BANKGRAPH_MIGRATE_URL="), db.Options{Connections: 2}) // as who may break rows
+	// as who may break rows
+	d, err := db.Open(strings.TrimPrefix(p.settings[1], "BANKGRAPH_MIGRATE_URL="), db.Options{Connections: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,14 +74,16 @@ func TestAuditIsProvenFromAnExportWithoutTheDatabase(t *testing.T) {
 	}
 	write(export)
 	offline := testProgram{t, nil}
-	if out := offline.ok("audit", "verify", file, "--checkpoints", kept); !strings.Contains(out, "bank FIRST: entries 1 to 6 hold; signed up to entry 6 at ") {
+	if out := offline.ok("audit", "verify", file, "--checkpoints",
+		kept); !strings.Contains(out, "bank FIRST: entries 1 to 6 hold; signed up to entry 6 at ") {
 		t.Errorf("verify: %s", out)
 	}
 	if out := p.ok("audit", "verify"); !strings.Contains(out, "entries 1 to 6 hold; signed up to entry 6") {
 		t.Errorf("verify the database: %s", out)
 	}
 	write(strings.Replace(export, `"uid":"3"`, `"uid":"4"`, 1))
-	if out, errs, status := offline.run("audit", "verify", file); status != 1 || out != "" || !strings.Contains(errs, "entry 4 is not what was sealed") {
+	if out, errs, status := offline.run("audit", "verify", file); status != 1 || out != "" ||
+		!strings.Contains(errs, "entry 4 is not what was sealed") {
 		t.Errorf("a changed entry: %d, %s%s", status, out, errs)
 	}
 	keys := filepath.Join(t.TempDir(), "keys.json")
@@ -87,14 +91,18 @@ func TestAuditIsProvenFromAnExportWithoutTheDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{file + ".none"}, {file, "--jwks", keys}, {file, "--checkpoints", keys}} {
-		if _, errs, status := offline.run(append([]string{"audit", "verify"}, args...)...); status != 1 || errs == "" {
+		if _, errs, status := offline.run(append([]string{"audit", "verify"}, args...)...); status != 1 ||
+			errs == "" {
 			t.Errorf("%v: %d, %s", args, status, errs)
 		}
 	}
-	if _, err := d.Exec(`DELETE FROM audit_seals WHERE seq > 4; DELETE FROM audit_checkpoints; DELETE FROM audit_entries WHERE uid IN ('4', '5')`); err != nil {
+	if _, err := d.Exec(
+		`DELETE FROM audit_seals WHERE seq > 4; DELETE FROM audit_checkpoints; DELETE FROM audit_entries WHERE uid IN ('4', '5')`); err != nil {
 		t.Fatal(err)
 	}
-	if _, errs, status := p.run("audit", "verify"); status != 1 || !strings.Contains(errs, "entry 5 and what follows up to entry 6 are missing: a checkpoint that was kept vouches for them") {
+	if _, errs, status := p.run("audit", "verify"); status != 1 ||
+		!strings.Contains(errs,
+			"entry 5 and what follows up to entry 6 are missing: a checkpoint that was kept vouches for them") {
 		t.Errorf("a tail that was cut off in the database: %d, %s", status, errs)
 	}
 }
@@ -112,10 +120,12 @@ func TestExportIsVerifiedFromAPipeAgainstThePublishedKeys(t *testing.T) {
 	}
 	command := testProgram{t, nil}.command("audit", "verify", "-", "--jwks", file)
 	command.Stdin = strings.NewReader(p.ok("audit", "export", "--since", "2020-01-01"))
-	if out, err := command.CombinedOutput(); err != nil || !strings.Contains(string(out), "entries 1 to 4 hold; signed up to entry 4") {
+	if out, err := command.CombinedOutput(); err != nil ||
+		!strings.Contains(string(out), "entries 1 to 4 hold; signed up to entry 4") {
 		t.Errorf("%s, %v", out, err)
 	}
-	if _, errs, status := p.run("audit", "export", "--since", "yesterday"); status != 1 || !strings.Contains(errs, "--since") {
+	if _, errs, status := p.run("audit", "export", "--since", "yesterday"); status != 1 ||
+		!strings.Contains(errs, "--since") {
 		t.Errorf("%d, %s", status, errs)
 	}
 }
@@ -143,7 +153,9 @@ func TestWorkersSealAndSignUntilTheyAreStopped(t *testing.T) {
 	_ = first.end()
 	did(t, d, 2)
 	sealed(t, d, 6)
-	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(first.log.String()+second.log.String(), `"msg":"audit checkpoint","checkpoint":{"tenant":`); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().
+		Add(20 * time.Second); !strings.Contains(first.log.String()+second.log.String(),
+		`"msg":"audit checkpoint","checkpoint":{"tenant":`); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("no checkpoint is in the log\n%s", second.log)
 		}
@@ -156,7 +168,8 @@ func TestWorkersSealAndSignUntilTheyAreStopped(t *testing.T) {
 	if err := second.end(); err != nil {
 		t.Errorf("end: %v\n%s", err, second.log)
 	}
-	if out := p.ok("audit", "verify", "--checkpoints", log); !strings.Contains(out, "entries 1 to 6 hold; signed up to entry ") {
+	if out := p.ok("audit", "verify", "--checkpoints",
+		log); !strings.Contains(out, "entries 1 to 6 hold; signed up to entry ") {
 		t.Errorf("verify: %s", out)
 	}
 	if strings.Contains(second.log.String(), `"level":"ERROR"`) {
@@ -173,7 +186,9 @@ func TestFailingTicksAreTriedAgain(t *testing.T) {
 	}
 	did(t, d, 1)
 	w := p.work()
-	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(w.log.String(), `"msg":"job failed","job":"seal audit entries"`); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().
+		Add(20 * time.Second); !strings.Contains(w.log.String(),
+		`"msg":"job failed","job":"seal audit entries"`); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("no word of the failure\n%s", w.log)
 		}
@@ -184,7 +199,8 @@ func TestFailingTicksAreTriedAgain(t *testing.T) {
 	sealed(t, d, 2)
 }
 
-// The record of the demo bank begins with the bank, its five keys, and the changes that wait with the role they are about.
+// The record of the demo bank begins with the bank, its five keys, and the changes that wait with the role
+// they are about.
 func TestCheckpointsOfThePrivateDatabaseAreKeptBesideIt(t *testing.T) {
 	t.Parallel()
 	p := onData(t)
@@ -200,27 +216,32 @@ func TestCheckpointsOfThePrivateDatabaseAreKeptBesideIt(t *testing.T) {
 	}
 	s.signal(syscall.SIGKILL)
 	_ = s.end()
-	if out := p.ok("audit", "verify"); !strings.Contains(out, "bank sandbox: entries 1 to 9 hold; signed up to entry 9") {
+	if out := p.ok("audit",
+		"verify"); !strings.Contains(out, "bank sandbox: entries 1 to 9 hold; signed up to entry 9") {
 		t.Errorf("after a kill: %s", out)
 	}
 }
 
-// A snapshot of the very same database files is put back. Nothing in the database shows it, but the file of checkpoints does:
-// operators are told what to do, nothing is signed over what is lost, and what they declare is enough for everything to hold.
+// A snapshot of the very same database files is put back. Nothing in the database shows it, but the file of
+// checkpoints does: operators are told what to do, nothing is signed over what is lost, and what they declare
+// is enough for everything to hold.
 func TestOlderCopyOfTheSameDatabaseIsNoticed(t *testing.T) {
 	t.Parallel()
 	p, d := audited(t)
 	p.settings = append(p.settings, "BANKGRAPH_AUDIT_CHECKPOINTS="+filepath.Join(t.TempDir(), "kept.jsonl"))
 	did(t, d, 5)
 	p.ok("audit", "export")
-	if _, err := d.Exec(`DELETE FROM audit_seals WHERE seq > 4; DELETE FROM audit_checkpoints; DELETE FROM audit_entries WHERE uid IN ('4', '5')`); err != nil {
+	if _, err := d.Exec(
+		`DELETE FROM audit_seals WHERE seq > 4; DELETE FROM audit_checkpoints; DELETE FROM audit_entries WHERE uid IN ('4', '5')`); err != nil {
 		t.Fatal(err)
 	}
 	s := p.serve()
 	did(t, d, 4)
 	private := strings.TrimSuffix(s.metrics, "metrics") + "readyz"
 	told := ""
-	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(told, "bankgraph audit restored"); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().
+		Add(20 * time.Second); !strings.Contains(told,
+		"bankgraph audit restored"); time.Sleep(20 * time.Millisecond) {
 		if _, told = s.get(private, ""); time.Now().After(deadline) {
 			t.Fatalf("operators are not told: %s\n%s", told, s.log)
 		}
@@ -228,7 +249,8 @@ func TestOlderCopyOfTheSameDatabaseIsNoticed(t *testing.T) {
 	if !strings.HasPrefix(told, "ready\n") || !strings.Contains(s.log.String(), "bankgraph audit restored") {
 		t.Errorf("%s\n%s", told, s.log)
 	}
-	if _, metrics := s.get(s.metrics, ""); !strings.Contains(metrics, `bankgraph_audit_holds{tenant="FIRST"} 0`) {
+	if _, metrics := s.get(s.metrics,
+		""); !strings.Contains(metrics, `bankgraph_audit_holds{tenant="FIRST"} 0`) {
 		t.Error("the metric says that all is well")
 	}
 	if _, errs, _ := p.run("audit", "export"); !strings.Contains(errs, "bankgraph audit restored") {
@@ -238,7 +260,8 @@ func TestOlderCopyOfTheSameDatabaseIsNoticed(t *testing.T) {
 	p.ok("audit", "restored", "--reason", "put back the snapshot of last night")
 	sealed(t, d, 9)
 	p.ok("audit", "export")
-	if out := p.ok("audit", "verify"); !strings.Contains(out, "entries 1 to 9 hold; signed up to entry 9") || !strings.Contains(out, "lost in it: entries 5 to 6") {
+	if out := p.ok("audit", "verify"); !strings.Contains(out, "entries 1 to 9 hold; signed up to entry 9") ||
+		!strings.Contains(out, "lost in it: entries 5 to 6") {
 		t.Errorf("verify: %s", out)
 	}
 }
@@ -254,7 +277,8 @@ func TestCheckpointFollowsALineThatWasCutOff(t *testing.T) {
 	}
 	did(t, d, 5)
 	p.ok("audit", "export")
-	if _, errs, _ := p.run("audit", "verify"); !strings.Contains(errs, "held against checkpoints (1)") || !strings.Contains(errs, "the last of entry 6") {
+	if _, errs, _ := p.run("audit", "verify"); !strings.Contains(errs, "held against checkpoints (1)") ||
+		!strings.Contains(errs, "the last of entry 6") {
 		t.Errorf("verify does not say what it held the chain against: %s", errs)
 	}
 	file, err := os.Open(kept)
@@ -282,7 +306,8 @@ func TestCheckpointsThatCannotBeKeptAreTold(t *testing.T) {
 	place := filepath.Join(t.TempDir(), "place")
 	p.settings = append(p.settings, "BANKGRAPH_AUDIT_CHECKPOINTS="+filepath.Join(place, "kept.jsonl"))
 	for _, command := range [][]string{{"serve", "--addr", "127.0.0.1:0"}, {"work"}, {"audit", "export"}} {
-		if _, errs, status := p.run(command...); status != 1 || !strings.Contains(errs, "BANKGRAPH_AUDIT_CHECKPOINTS") {
+		if _, errs, status := p.run(command...); status != 1 ||
+			!strings.Contains(errs, "BANKGRAPH_AUDIT_CHECKPOINTS") {
 			t.Errorf("%v: %d, %s", command, status, errs)
 		}
 	}
@@ -296,7 +321,9 @@ func TestCheckpointsThatCannotBeKeptAreTold(t *testing.T) {
 	did(t, d, 3)
 	sealed(t, d, 4) // which goes on
 	told := ""
-	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(told, "bank FIRST: nothing is signed"); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().
+		Add(20 * time.Second); !strings.Contains(told,
+		"bank FIRST: nothing is signed"); time.Sleep(20 * time.Millisecond) {
 		if _, told = s.get(strings.TrimSuffix(s.metrics, "metrics")+"readyz", ""); time.Now().After(deadline) {
 			t.Fatalf("operators are not told: %s\n%s", told, s.log)
 		}
@@ -310,7 +337,7 @@ func TestHangingDiskOfCheckpointsHoldsNobodyUp(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	kept := (&settings{DatabaseURL: "given", Checkpoints: path}).kept(slog.Default())
+	kept := (&settings{DatabaseURL: "given", Checkpoints: path}).kept(slog.Default(), slog.Default())
 	long := audit.Line{Checkpoint: &audit.Checkpoint{Tenant: 7, Seq: 1, Signature: strings.Repeat("s", 1<<20)}}
 	began := time.Now()
 	for range 2 {
@@ -320,5 +347,68 @@ func TestHangingDiskOfCheckpointsHoldsNobodyUp(t *testing.T) {
 	}
 	if took := time.Since(began); took > 5*keptPatience {
 		t.Errorf("it took %s", took)
+	}
+	if !kept.hangs.Load() {
+		t.Error("who asks next waits again")
+	}
+}
+
+// An operator puts a file back while serve runs: what it says is known at once, also where it is longer than
+// the one before.
+func TestAFileOfCheckpointsThatWasPutInPlaceIsRead(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	path := filepath.Join(folder, "checkpoints.jsonl")
+	var log strings.Builder
+	kept := (&settings{DatabaseURL: "given", Checkpoints: path}).kept(slog.New(slog.NewTextHandler(&log, nil)),
+		slog.Default())
+	line := func(bank access.Tenant, seq int64) audit.Line {
+		return audit.Line{Checkpoint: &audit.Checkpoint{Tenant: bank, Seq: seq, Epoch: 1, Signature: "s"}}
+	}
+	if err := errors.Join(kept.keep(line(7, 1)), kept.keep(line(7, 2))); err != nil {
+		t.Fatal(err)
+	}
+	if got := kept.last(7); got.Seq != 2 || log.Len() > 0 {
+		t.Errorf("at first: %+v, %s", got, log.String())
+	}
+	other := (&settings{DatabaseURL: "given", Checkpoints: path + ".copy"}).kept(slog.Default(), slog.Default())
+	for _, seq := range []int64{900, 1, 2, 3} { // what counts stands where the file before was read already
+		if err := other.keep(line(7, seq)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Rename(other.path, path); err != nil {
+		t.Fatal(err)
+	}
+	if got := kept.last(7); got.Seq != 900 || strings.Count(log.String(), "put back the right one") != 1 {
+		t.Errorf("another file: %+v, %s", got, log.String())
+	}
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	// What was known to be kept still counts: else an empty file would hide that the record went back.
+	if got := kept.last(7); got.Seq != 900 || strings.Count(log.String(), "put back the right one") != 2 {
+		t.Errorf("an empty file: %+v, %s", got, log.String())
+	}
+	_ = kept.last(7)
+	if strings.Count(log.String(), "put back the right one") != 2 {
+		t.Errorf("it is said again: %s", log.String())
+	}
+}
+
+// refusing is a log that takes nothing.
+type refusing struct{ slog.Handler }
+
+func (refusing) Handle(context.Context, slog.Record) error { return errors.New("broken pipe") }
+
+// A checkpoint that neither a file nor the log has taken is not kept.
+func TestACheckpointThatTheLogDoesNotTakeIsNotKept(t *testing.T) {
+	t.Parallel()
+	kept := (&settings{DatabaseURL: "given"}).kept(slog.Default(), slog.New(refusing{slog.Default().Handler()}))
+	if err := kept.keep(audit.Line{Checkpoint: &audit.Checkpoint{Seq: 1}}); err == nil || kept.failed() == nil {
+		t.Errorf("%v, %v", err, kept.failed())
+	}
+	if err := kept.keep(audit.Line{Restore: new(audit.Restore)}); err == nil {
+		t.Error("nor is a restore")
 	}
 }

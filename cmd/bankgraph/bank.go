@@ -27,8 +27,9 @@ type bank struct {
 	madeKeyset bool   // by this start
 }
 
-// addresses are those of the database: as the role that owns the schema and migrates, and as the role that the
-// program works as, which the database holds to the rows of one bank at a time. An operator may have only one.
+// addresses are those of the database: as the role that owns the schema and migrates, and as the role that
+// the program works as, which the database holds to the rows of one bank at a time. An operator may have only
+// one.
 type addresses struct{ owner, service string }
 
 // migrate brings the schema up to date, and gives the service its rights on it.
@@ -92,7 +93,8 @@ func database(ctx context.Context, s *settings) (at addresses, stop func(), err 
 	if !s.private() {
 		return s.addresses(), func() {}, nil
 	}
-	url, end, err := cluster.Use(ctx, cluster.Options{Data: s.Data, Binaries: s.Postgres, Log: slog.New(slog.DiscardHandler)})
+	url, end, err := cluster.Use(ctx,
+		cluster.Options{Data: s.Data, Binaries: s.Postgres, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return addresses{}, nil, fmt.Errorf("private database: %w", err)
 	}
@@ -122,12 +124,14 @@ func openAt(at addresses, s *settings, public string, stop func()) (*bank, error
 		stop()
 		return nil, s.withoutKeyset(err)
 	}
-	pools, err := db.Open(at.service, db.Options{Unprepared: s.Unprepared, ReadURL: s.ReadURL, ReadLag: s.ReadLag, Caller: access.Writer})
+	pools, err := db.Open(at.service,
+		db.Options{Unprepared: s.Unprepared, ReadURL: s.ReadURL, ReadLag: s.ReadLag, Caller: access.Writer})
 	if err != nil {
 		stop()
 		return nil, err
 	}
-	unfollow := keys.Follow(time.Second, func(err error) { slog.Error("the keyset has changed and cannot be read", "error", err) })
+	unfollow := keys.Follow(time.Second,
+		func(err error) { slog.Error("the keyset has changed and cannot be read", "error", err) })
 	return &bank{
 		Core:       core.New(core.Options{DB: pools, Keys: keys, PublicURL: public, Fetch: newFetch()}),
 		at:         at,
@@ -146,7 +150,8 @@ func current(ctx context.Context, pools *db.DB) error {
 		return err
 	}
 	if version < db.LatestVersion() {
-		return fmt.Errorf("the schema is at version %q and this program needs %s: run \"bankgraph migrate\"", version, db.LatestVersion())
+		return fmt.Errorf("the schema is at version %q and this program needs %s: run \"bankgraph migrate\"",
+			version, db.LatestVersion())
 	}
 	return nil
 }

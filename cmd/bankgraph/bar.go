@@ -20,7 +20,8 @@ func progress(errs io.Writer, what string) func(done, total int) {
 			return
 		}
 		if bar == nil {
-			bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(errs), progressbar.OptionSetDescription(what),
+			bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(errs),
+				progressbar.OptionSetDescription(what),
 				progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())
 		}
 		_ = bar.Set(done)

@@ -96,7 +96,9 @@ func TestEveryLinkOfADocumentLeadsSomewhere(t *testing.T) {
 // Operators look up what bankgraph proof names.
 func TestEveryInvariantThatIsProvenIsExplained(t *testing.T) {
 	t.Parallel()
-	proven := regexp.MustCompile(`\{"(I\d+)", "`).FindAllStringSubmatch(read(t, root+"/core/ledger/prove.go"), -1)
+	proven := regexp.MustCompile(`\{\s*"(I\d+)",\s+"`).
+		FindAllStringSubmatch(read(t, root+"/core/ledger/prove.go"),
+			-1)
 	if len(proven) < 7 {
 		t.Errorf("found only %d invariants", len(proven))
 	}

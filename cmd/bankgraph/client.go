@@ -35,7 +35,10 @@ func (o ofTenant) sealing(ctx context.Context, s *settings, do func(context.Cont
 	return o.in(ctx, s, openSealing, do)
 }
 
-func (o ofTenant) in(ctx context.Context, s *settings, open func(context.Context, *settings) (*bank, error), do func(context.Context, *bank) error) error {
+func (o ofTenant) in(
+	ctx context.Context, s *settings, open func(context.Context, *settings) (*bank, error),
+	do func(context.Context, *bank) error,
+) error {
 	b, err := open(ctx, s)
 	if err != nil {
 		return err
@@ -75,7 +78,9 @@ func (c *clientAdd) Run(ctx context.Context, s *settings, t *terminal) error {
 
 // permissions writes out the words that stand for several.
 func permissions(words []string) (names []string) {
-	sets := map[string][]access.Permission{"all": access.All, "readers": access.Readers, "partners": access.Partners}
+	sets := map[string][]access.Permission{
+		"all": access.All, "readers": access.Readers, "partners": access.Partners,
+	}
 	for _, word := range words {
 		set, ok := sets[word]
 		if !ok {
@@ -101,7 +106,8 @@ func (c *clientList) Run(ctx context.Context, s *settings, t *terminal) error {
 		table := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(table, "KEY\tNAME\tLEGAL ENTITY\tUSER\tRESPONSIBLE\tSTATE\tPERMISSIONS")
 		for _, client := range all {
-			fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", client.Key, client.Name, client.Entity, orDash(client.UserLogin),
+			fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", client.Key, client.Name, client.Entity,
+				orDash(client.UserLogin),
 				orDash(client.Answers), state(client), strings.Join(permissionNames(client.Permissions), ","))
 		}
 		return table.Flush()

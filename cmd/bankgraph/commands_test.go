@@ -15,15 +15,18 @@ var shown = regexp.MustCompile(`(?m)^secret +(\S{43})$`)
 func TestBankAndItsKeysAreMadeOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	p := onDatabase(t)
-	p.ok("tenant", "add", "FIRST.BANK-1", "--name", "First Bank", "--zone", "America/Chicago", "--currency", "USD", "--admin", "jo")
-	if out := p.ok("tenant", "list"); !strings.Contains(out, "FIRST.BANK-1  First Bank  America/Chicago  USD       false") {
+	p.ok("tenant", "add", "FIRST.BANK-1", "--name", "First Bank", "--zone", "America/Chicago", "--currency",
+		"USD", "--admin", "jo")
+	if out := p.ok("tenant",
+		"list"); !strings.Contains(out, "FIRST.BANK-1  First Bank  America/Chicago  USD       false") {
 		t.Errorf("tenant list:\n%s", out)
 	}
 	secret := shown.FindStringSubmatch(p.ok("client", "add", "portal", "--permissions", "readers,mCust"))
 	if secret == nil {
 		t.Fatal("no secret was shown")
 	}
-	if out := p.ok("client", "list"); strings.Contains(out, secret[1]) || !strings.Contains(out, "portal") || !strings.Contains(out, ",mCust") {
+	if out := p.ok("client", "list"); strings.Contains(out, secret[1]) || !strings.Contains(out, "portal") ||
+		!strings.Contains(out, ",mCust") {
 		t.Errorf("client list:\n%s", out)
 	}
 	fresh := shown.FindStringSubmatch(p.ok("client", "rotate", "portal", "--overlap", "1h"))
@@ -37,7 +40,8 @@ func TestBankAndItsKeysAreMadeOnTheCommandLine(t *testing.T) {
 		t.Errorf("rekey: %s", out)
 	}
 	p.ok("client", "disable", "portal")
-	if _, errs, status := p.run("token", "portal"); status != 1 || !strings.Contains(errs, "the API key is disabled") {
+	if _, errs, status := p.run("token", "portal"); status != 1 ||
+		!strings.Contains(errs, "the API key is disabled") {
 		t.Errorf("token of a disabled key: %d, %s", status, errs)
 	}
 }
@@ -47,11 +51,13 @@ func TestFeesAndKeysAreConfiguredOnTheCommandLine(t *testing.T) {
 	p := onDatabase(t)
 	p.ok("tenant", "add", "FIRST", "--name", "First Bank", "--zone", "UTC", "--currency", "USD", "--admin", "jo")
 	p.ok("fee", "add", "Payments", "Outgoing Payment", "SPOT", "Gold", "12.5")
-	if out := p.ok("fee", "list"); !strings.Contains(out, "Payments     Outgoing Payment  SPOT  Gold  12.50  USD") {
+	if out := p.ok("fee",
+		"list"); !strings.Contains(out, "Payments     Outgoing Payment  SPOT  Gold  12.50  USD") {
 		t.Errorf("fee list:\n%s", out)
 	}
 	p.ok("fee", "remove", "payments", "outgoing payment", "spot", "gold")
-	if _, errs, status := p.run("fee", "remove", "payments", "outgoing payment", "spot", "gold"); status != 1 || !strings.Contains(errs, "no such fee") {
+	if _, errs, status := p.run("fee", "remove", "payments", "outgoing payment", "spot", "gold"); status != 1 ||
+		!strings.Contains(errs, "no such fee") {
 		t.Errorf("%d %s", status, errs)
 	}
 	p.ok("reporting", "add", "Purpose")
@@ -66,7 +72,8 @@ func TestTokenOfTheCommandLineOpensTheService(t *testing.T) {
 	p := onDatabase(t)
 	p.settings = append(p.settings, "BANKGRAPH_PUBLIC_URL=https://api.bank.example", "BANKGRAPH_TENANT=FIRST")
 	p.ok("tenant", "add", "FIRST", "--name", "First Bank", "--zone", "UTC", "--currency", "USD", "--admin", "jo")
-	p.ok("tenant", "add", "SECOND", "--name", "Second Bank", "--zone", "UTC", "--currency", "EUR", "--admin", "jo")
+	p.ok("tenant", "add", "SECOND", "--name", "Second Bank", "--zone", "UTC", "--currency", "EUR", "--admin",
+		"jo")
 	p.ok("client", "add", "portal", "--permissions", "all")
 	token := strings.TrimSpace(p.ok("token", "portal"))
 	s := p.serve()
@@ -74,7 +81,8 @@ func TestTokenOfTheCommandLineOpensTheService(t *testing.T) {
 		t.Errorf("answer: %d %s", status, body)
 	}
 	p.ok("client", "disable", "portal")
-	if _, errs, status := p.run("token", "portal", "--tenant", "SECOND"); status != 1 || !strings.Contains(errs, "no such API key") {
+	if _, errs, status := p.run("token", "portal", "--tenant", "SECOND"); status != 1 ||
+		!strings.Contains(errs, "no such API key") {
 		t.Errorf("token of another bank's key: %d, %s", status, errs)
 	}
 }
@@ -86,7 +94,10 @@ func TestWrongArgumentsAreExplained(t *testing.T) {
 		args  []string
 		wants []string
 	}{
-		{[]string{"tenant", "add", "a b", "--name", "x", "--zone", "Mars", "--currency", "ZZZ", "--admin", "jo"}, []string{"code:", "zone:", "currency:"}},
+		{
+			[]string{"tenant", "add", "a b", "--name", "x", "--zone", "Mars", "--currency", "ZZZ", "--admin", "jo"},
+			[]string{"code:", "zone:", "currency:"},
+		},
 		{[]string{"tenant", "add", "x"}, []string{"--name"}},
 		{[]string{"client", "list"}, []string{"no bank yet", "bankgraph tenant add"}},
 		{[]string{"client", "list", "--tenant", "NONE"}, []string{"no bank has this code", "NONE"}},
@@ -111,7 +122,10 @@ func TestWrongArgumentsAreExplained(t *testing.T) {
 func TestHelpListsEverySetting(t *testing.T) {
 	t.Parallel()
 	out, _, status := onDatabase(t).run("serve", "--help")
-	for _, name := range []string{"DATA", "DATABASE_URL", "MIGRATE_URL", "KEYSET", "ADDR", "PUBLIC_URL", "METRICS_ADDR", "ORIGINS", "PLAYGROUND"} {
+	for _, name := range []string{
+		"DATA", "DATABASE_URL", "MIGRATE_URL", "KEYSET", "ADDR", "PUBLIC_URL", "METRICS_ADDR", "ORIGINS",
+		"PLAYGROUND",
+	} {
 		if !strings.Contains(out, "$BANKGRAPH_"+name) {
 			t.Errorf("BANKGRAPH_%s is not listed", name)
 		}
@@ -130,13 +144,16 @@ func TestSchemaGoesUpAndDown(t *testing.T) {
 	if out := p.ok("migrate", "down"); !strings.Contains(out, "undone: ") {
 		t.Errorf("down: %s", out)
 	}
-	if _, errs, status := p.run("tenant", "list"); status != 1 || !strings.Contains(errs, `run "bankgraph migrate"`) {
+	if _, errs, status := p.run("tenant", "list"); status != 1 ||
+		!strings.Contains(errs, `run "bankgraph migrate"`) {
 		t.Errorf("on an old schema: %d, %s", status, errs)
 	}
 	p.ok("migrate")
 	p.ok("tenant", "add", "FIRST", "--name", "First Bank", "--zone", "UTC", "--currency", "USD", "--admin", "jo")
 	before := p.ok("migrate", "status")
-	if _, errs, status := p.run("migrate", "down"); status != 1 || !strings.HasPrefix(errs, "bankgraph: nothing was undone") || !strings.Contains(errs, "--yes") || p.ok("migrate", "status") != before {
+	if _, errs, status := p.run("migrate",
+		"down"); status != 1 || !strings.HasPrefix(errs, "bankgraph: nothing was undone") ||
+		!strings.Contains(errs, "--yes") || p.ok("migrate", "status") != before {
 		t.Errorf("with a bank, and nobody to ask: %d, %s", status, errs)
 	}
 	p.ok("migrate", "down", "--yes")
@@ -151,7 +168,8 @@ func TestKeysetIsNeverWrittenOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, errs, status := p.run("keyset", file); status != 1 || !strings.Contains(errs, "never written over: "+file) {
+	if _, errs, status := p.run("keyset", file); status != 1 ||
+		!strings.Contains(errs, "never written over: "+file) {
 		t.Errorf("status %d, %s", status, errs)
 	}
 	if kept, err := os.ReadFile(file); err != nil || !bytes.Equal(kept, made) {
@@ -162,7 +180,8 @@ func TestKeysetIsNeverWrittenOver(t *testing.T) {
 func TestPermissionsTellsWhoMayDoWhat(t *testing.T) {
 	t.Parallel()
 	p := onDatabase(t)
-	p.ok("tenant", "add", "BANK1", "--name", "First Bank", "--zone", "America/New_York", "--currency", "USD", "--admin", "jane.doe")
+	p.ok("tenant", "add", "BANK1", "--name", "First Bank", "--zone", "America/New_York", "--currency", "USD",
+		"--admin", "jane.doe")
 	p.ok("client", "add", "portal", "--tenant", "BANK1", "--permissions", "vCust")
 	p.ok("client", "add", "desk", "--tenant", "BANK1", "--permissions", "mCust")
 	p.ok("client", "add", "gone", "--tenant", "BANK1", "--permissions", "mCust")
@@ -183,9 +202,12 @@ func TestPermissionsTellsWhoMayDoWhat(t *testing.T) {
 func TestAttributesAreConfiguredAtTheCommandLine(t *testing.T) {
 	t.Parallel()
 	p := onDatabase(t)
-	p.ok("tenant", "add", "BANK1", "--name", "Bank One", "--zone", "America/New_York", "--currency", "USD", "--admin", "jo")
-	p.ok("attribute", "add", "--tenant", "BANK1", "--level", "customer", "--name", "Next Review", "--type", "Date")
-	if out := p.ok("attribute", "list"); !strings.Contains(out, "Next Review") || !strings.Contains(out, "Date") {
+	p.ok("tenant", "add", "BANK1", "--name", "Bank One", "--zone", "America/New_York", "--currency", "USD",
+		"--admin", "jo")
+	p.ok("attribute", "add", "--tenant", "BANK1", "--level", "customer", "--name", "Next Review", "--type",
+		"Date")
+	if out := p.ok("attribute", "list"); !strings.Contains(out, "Next Review") ||
+		!strings.Contains(out, "Date") {
 		t.Error(out)
 	}
 	p.ok("attribute", "remove", "--level", "customer", "--name", "next review")
@@ -198,15 +220,18 @@ func TestAttributesAreConfiguredAtTheCommandLine(t *testing.T) {
 func TestProofLooksAtOneBankAlone(t *testing.T) {
 	t.Parallel()
 	p, d := audited(t)
-	p.ok("tenant", "add", "SECOND", "--name", "Second Bank", "--zone", "UTC", "--currency", "USD", "--admin", "jo")
-	if _, err := d.Exec(`INSERT INTO balances (tenant, account, currency) SELECT id, 4711, 'USD' FROM tenants WHERE code = 'SECOND'`); err != nil {
+	p.ok("tenant", "add", "SECOND", "--name", "Second Bank", "--zone", "UTC", "--currency", "USD", "--admin",
+		"jo")
+	if _, err := d.Exec(
+		`INSERT INTO balances (tenant, account, currency) SELECT id, 4711, 'USD' FROM tenants WHERE code = 'SECOND'`); err != nil {
 		t.Fatal(err)
 	}
 	if out := p.ok("proof", "--tenant", "FIRST"); out != "the books hold\n" {
 		t.Errorf("the bank whose books hold: %s", out)
 	}
 	for _, args := range [][]string{{"proof"}, {"proof", "--tenant", "SECOND"}} {
-		if out, errs, status := p.run(args...); status != 1 || !strings.Contains(out, "account 4711") || !strings.Contains(errs, "do not hold") {
+		if out, errs, status := p.run(args...); status != 1 || !strings.Contains(out, "account 4711") ||
+			!strings.Contains(errs, "do not hold") {
 			t.Errorf("%v: %d, %s%s", args, status, out, errs)
 		}
 	}
@@ -215,7 +240,8 @@ func TestProofLooksAtOneBankAlone(t *testing.T) {
 	}
 }
 
-// Names go to operators' terminals, which obey control characters: new ones are refused, and old ones are not printed.
+// Names go to operators' terminals, which obey control characters: new ones are refused, and old ones are not
+// printed.
 func TestNamesDoNotSteerTerminals(t *testing.T) {
 	t.Parallel()
 	p, d := audited(t)

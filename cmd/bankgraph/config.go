@@ -66,19 +66,24 @@ func (s *settings) Validate() error {
 		return err
 	}
 	if strings.HasPrefix(s.Data, "~") {
-		return fmt.Errorf("--data (BANKGRAPH_DATA): %q begins with a tilde, which no shell has replaced by the home folder: write it out, or without quotes", s.Data)
+		return fmt.Errorf(
+			"--data (BANKGRAPH_DATA): %q begins with a tilde, which no shell has replaced by the home folder: write it out, or without quotes", s.Data)
 	}
 	if s.KeepEvents < 24*time.Hour {
-		return errors.New("--keep-events (BANKGRAPH_KEEP_EVENTS) cannot be below a day: who follows the feed may be away for a while")
+		return errors.New(
+			"--keep-events (BANKGRAPH_KEEP_EVENTS) cannot be below a day: who follows the feed may be away for a while")
 	}
 	if s.KeepKeys < changes.KeyLife {
-		return errors.New("--keep-keys (BANKGRAPH_KEEP_KEYS) cannot be below 168h: for seven days a key has one answer")
+		return errors.New(
+			"--keep-keys (BANKGRAPH_KEEP_KEYS) cannot be below 168h: for seven days a key has one answer")
 	}
 	if s.DatabaseURL != "" && s.Keys == "" {
-		return errors.New("--keyset (BANKGRAPH_KEYSET) is needed with a database URL: the file that \"bankgraph keyset create FILE\" makes, once; values sealed under a lost keyset cannot be read again")
+		return errors.New(
+			"--keyset (BANKGRAPH_KEYSET) is needed with a database URL: the file that \"bankgraph keyset create FILE\" makes, once; values sealed under a lost keyset cannot be read again")
 	}
 	if (s.MigrateURL != "" || s.ReadURL != "") && s.DatabaseURL == "" {
-		return errors.New("--migrate-url (BANKGRAPH_MIGRATE_URL) and --read-url (BANKGRAPH_READ_URL) go with --database-url (BANKGRAPH_DATABASE_URL)")
+		return errors.New(
+			"--migrate-url (BANKGRAPH_MIGRATE_URL) and --read-url (BANKGRAPH_READ_URL) go with --database-url (BANKGRAPH_DATABASE_URL)")
 	}
 	if s.ReadLag < 100*time.Millisecond || s.ReadLag > 10*time.Minute {
 		return errors.New("--read-lag (BANKGRAPH_READ_LAG) must be between 100ms and 10m")
@@ -88,8 +93,10 @@ func (s *settings) Validate() error {
 	}
 	if s.PublicURL != "" {
 		public, err := url.Parse(s.PublicURL)
-		if err != nil || public.Host == "" || public.Scheme != "http" && public.Scheme != "https" || public.RawQuery != "" || public.Fragment != "" {
-			return errors.New("--public-url (BANKGRAPH_PUBLIC_URL) must be an address such as https://api.bank.example")
+		if err != nil || public.Host == "" || public.Scheme != "http" && public.Scheme != "https" ||
+			public.RawQuery != "" || public.Fragment != "" {
+			return errors.New(
+				"--public-url (BANKGRAPH_PUBLIC_URL) must be an address such as https://api.bank.example")
 		}
 	}
 	return nil
@@ -126,7 +133,8 @@ func (s *settings) keysetFile() (path string, create bool) {
 	return filepath.Join(s.Data, "keyset.json"), true
 }
 
-// checkpointsFile is where audit checkpoints are kept outside the database; "" means that the log carries them.
+// checkpointsFile is where audit checkpoints are kept outside the database; "" means that the log carries
+// them.
 func (s *settings) checkpointsFile() string {
 	if s.Checkpoints == "" && s.private() {
 		return filepath.Join(s.Data, "audit-checkpoints.jsonl")

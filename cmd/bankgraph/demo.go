@@ -28,8 +28,8 @@ var demoKeys = []struct {
 	{"demo-staff", "Bank staff: everything", false, access.All},
 }
 
-// demoPeople are the API keys that speak for people of the demo bank: only a person decides on what waits for a second one.
-// Their secrets are made like the others.
+// demoPeople are the API keys that speak for people of the demo bank: only a person decides on what waits for
+// a second one. Their secrets are made like the others.
 var demoPeople = []struct{ key, login string }{
 	{"demo-linda", "linda.chen"},
 	{"demo-maria", "maria.alvarez"},
@@ -42,7 +42,8 @@ type demoCommand struct {
 
 func (c *demoCommand) Run(ctx context.Context, s *settings, t *terminal) error {
 	if !s.private() {
-		return errors.New("the demo bank, whose keys everyone knows, lives on the private database only: leave out --database-url (BANKGRAPH_DATABASE_URL)")
+		return errors.New(
+			"the demo bank, whose keys everyone knows, lives on the private database only: leave out --database-url (BANKGRAPH_DATABASE_URL)")
 	}
 	b, err := openSealing(ctx, s)
 	if err != nil {
@@ -74,7 +75,8 @@ func (c *serveCommand) demo(ctx context.Context, s *settings, b *bank, t *termin
 		return false, nil
 	}
 	if !loopback(s.Addr) && !c.DemoAnywhere {
-		return false, fmt.Errorf("everyone knows the keys of the demo bank, and %s is reached from other machines: choose a loopback address or say --demo-anywhere", s.Addr)
+		return false,
+			fmt.Errorf("everyone knows the keys of the demo bank, and %s is reached from other machines: choose a loopback address or say --demo-anywhere", s.Addr)
 	}
 	if len(all) == 0 {
 		slog.Info("making the demo bank", "customers", c.Customers)
@@ -114,7 +116,8 @@ func (b *bank) fill(operator context.Context, customers int, t *terminal) error 
 	if err != nil {
 		return err
 	}
-	err = demo.Fill(operator, b.Core, caller.Tenant, demo.Options{Customers: customers, Progress: progress(t.errs, "customers of the demo bank")})
+	err = demo.Fill(operator, b.Core, caller.Tenant,
+		demo.Options{Customers: customers, Progress: progress(t.errs, "customers of the demo bank")})
 	if err != nil {
 		return err
 	}
@@ -139,7 +142,11 @@ func (b *bank) demoClients(operator context.Context, s *settings) error {
 		drafts = append(drafts, draft)
 	}
 	for _, person := range demoPeople {
-		drafts = append(drafts, clients.Draft{Key: person.key, Name: "Speaks for " + person.login, User: person.login, Permissions: permissionNames(access.All)})
+		drafts = append(drafts,
+			clients.Draft{
+				Key: person.key, Name: "Speaks for " + person.login, User: person.login,
+				Permissions: permissionNames(access.All),
+			})
 	}
 	for _, draft := range drafts {
 		draft.Secret = draft.Key + "-secret"

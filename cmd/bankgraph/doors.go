@@ -1,38 +1,35 @@
 package main
 
 import (
-	"container/list"
 	"context"
 	"crypto/tls"
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
+	"time"
+
+	"github.com/go-chi/httprate"
 
 	"bankgraph/rest"
 )
 
-// doors are the connections of the public address. Their number is bounded, in all and for each network: an idle
-// connection costs memory too. When all are taken, the one that has been idle longest makes room.
+// doors are the connections of the public address. An idle connection costs memory too, and so does a request
+// over HTTP/2, of which one connection can have many; so each of both takes a slot.
 type doors struct {
 	net.Listener
-	most    int
+	*slots
 	trusted []netip.Prefix
-	meters  *meters
+	comers  *httprate.RateLimiter // connections, by network; nil where any number may come
+	asks    *httprate.RateLimiter // requests of strangers, by network; nil likewise
 	accepts chan accepted
 	done    chan struct{}
 	close   func() error
-
-	mu     sync.Mutex
-	open   map[string]int
-	all    int
-	silent list.List // of net.Conn that said nothing yet, who came first in front
-	idle   list.List // of net.Conn, the longest idle in front
-	at     map[net.Conn]*list.Element
 }
 
-// kernelBuffer is how much of an answer the kernel takes, beyond what the caller's side does. By itself it would take
-// megabytes for a caller who reads nothing, and nobody would count them.
+// kernelBuffer is how much of an answer the kernel takes, beyond what the caller's side does. By itself it
+// would take megabytes for a caller who reads nothing, and nobody would count them.
 const kernelBuffer = 256 << 10
 
 type accepted struct {
@@ -43,20 +40,18 @@ type accepted struct {
 // openDoors takes connections from the listener; with config, through TLS.
 func openDoors(l net.Listener, c *serveCommand, config *tls.Config, m *meters) *doors {
 	d := &doors{
-		Listener: l, most: c.Connections, trusted: c.TrustedProxies, meters: m, accepts: make(chan accepted), done: make(chan struct{}),
-		open: map[string]int{}, at: map[net.Conn]*list.Element{},
+		Listener: l, slots: newSlots(c.Connections, m), trusted: c.TrustedProxies,
+		comers: perSecond(c.Rate, httprate.ResponseHeaders{}), asks: perSecond(c.Rate, retryAfter),
+		accepts: make(chan accepted), done: make(chan struct{}),
 	}
 	d.close = sync.OnceValue(func() error { close(d.done); return l.Close() })
-	m.gauge("bankgraph_connections", "Connections that are open.", nil, func() float64 {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		return float64(d.all)
-	})
-	go d.take(config)
+	m.gauge("bankgraph_connections", "Connections that are open, and requests over HTTP/2.", nil,
+		func() float64 { return float64(d.taken()) })
+	go d.accept(config)
 	return d
 }
 
-func (d *doors) take(config *tls.Config) {
+func (d *doors) accept(config *tls.Config) {
 	for {
 		conn, err := d.Listener.Accept()
 		if err != nil {
@@ -68,7 +63,6 @@ func (d *doors) take(config *tls.Config) {
 		counted := d.enter(conn)
 		switch {
 		case counted == nil:
-			d.meters.refuse(errNoDoor)
 			_ = conn.Close()
 		case config == nil:
 			d.pass(accepted{conn: &spoken{Conn: counted}})
@@ -117,10 +111,10 @@ func (d *doors) Accept() (net.Conn, error) {
 
 func (d *doors) Close() error { return d.close() }
 
-// door is a connection that is counted until it is closed.
+// door is a connection.
 type door struct {
 	net.Conn
-	leave func()
+	*slot
 }
 
 func (c *door) Close() error {
@@ -141,73 +135,143 @@ func closeWrite(conn net.Conn) error {
 // enter counts a connection; nil when there is no room for it.
 func (d *doors) enter(conn net.Conn) net.Conn {
 	host, _, _ := net.SplitHostPort(conn.RemoteAddr().String())
-	network, bound := rest.NetworkOf(host), max(1, d.most/4)
-	if ip, err := netip.ParseAddr(host); err == nil {
-		for _, trusted := range d.trusted {
-			if trusted.Contains(ip.Unmap()) {
-				bound = d.most
-			}
-		}
+	network, most := rest.NetworkOf(host), d.share()
+	if d.trusts(host) {
+		most = d.most
+	} else if d.comers != nil && d.comers.OnLimit(nil, new(http.Request), network) {
+		d.meters.refuse(errNoDoor)
+		return nil
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetWriteBuffer(kernelBuffer)
 	}
-	if d.full(network, bound) {
-		d.makeRoom()
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.all >= d.most || d.open[network] >= bound {
+	mine := d.take(network, most, nil, func() { _ = conn.Close() })
+	if mine == nil {
 		return nil
 	}
-	d.all++
-	d.open[network]++
-	return &door{conn, sync.OnceFunc(func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		d.all--
-		if d.open[network]--; d.open[network] == 0 {
-			delete(d.open, network)
-		}
-	})}
+	return &door{conn, mine}
 }
 
-// full reports whether a connection must go for one more of a network that may have it.
-func (d *doors) full(network string, bound int) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.all >= d.most && (d.open[network] < bound || bound == d.most)
+// trusts reports whether a host is a proxy that is trusted.
+func (d *doors) trusts(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil &&
+		slices.ContainsFunc(d.trusted, func(network netip.Prefix) bool { return network.Contains(ip.Unmap()) })
 }
 
-// makeRoom closes the connection that has said nothing for longest since it came, or else the one that has been idle longest.
-func (d *doors) makeRoom() {
-	d.mu.Lock()
-	var longest net.Conn
-	for _, all := range []*list.List{&d.silent, &d.idle} {
-		if front := all.Front(); front != nil && longest == nil {
-			longest = all.Remove(front).(net.Conn)
-			delete(d.at, longest)
-		}
-	}
-	d.mu.Unlock()
-	if longest != nil {
-		_ = longest.Close()
-	}
-}
-
-// state follows which connections are silent or idle; net/http calls it.
+// state follows which connections are idle; net/http calls it. Whose the next request is, nobody knows before
+// it has come.
 func (d *doors) state(conn net.Conn, state http.ConnState) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if at, ok := d.at[conn]; ok {
-		d.idle.Remove(at) // of two lists, the one that has it
-		d.silent.Remove(at)
-		delete(d.at, conn)
+	c := doorOf(conn)
+	switch {
+	case c == nil:
+	case state == http.StateActive:
+		c.asked()
+	case state == http.StateIdle:
+		c.answered()
 	}
-	switch state {
-	case http.StateNew:
-		d.at[conn] = d.silent.PushBack(conn)
-	case http.StateIdle:
-		d.at[conn] = d.idle.PushBack(conn)
+}
+
+// doorOf is the door below what speaks TLS, or hears what is said.
+func doorOf(conn net.Conn) *door {
+	for {
+		switch c := conn.(type) {
+		case *door:
+			return c
+		case *spoken:
+			conn = c.Conn
+		case *tls.Conn:
+			conn = c.NetConn()
+		default:
+			return nil
+		}
 	}
+}
+
+// context lets requests know the connection that they came through; net/http calls it.
+func (d *doors) context(ctx context.Context, conn net.Conn) context.Context {
+	if c := doorOf(conn); c != nil {
+		return context.WithValue(ctx, slotKey{}, c.slot)
+	}
+	return ctx
+}
+
+// count lets each request know where it comes from, and bounds what strangers of one network send in a
+// second.
+func (d *doors) count(next *front) http.Handler {
+	return rest.Addressed(d.trusted, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		below, _ := r.Context().Value(slotKey{}).(*slot)
+		if below.ended() {
+			panic(http.ErrAbortHandler) // one of many that came before the connection ended
+		}
+		over := d.asks != nil && !next.knows(r) && d.asks.OnLimit(w, r, rest.Network(r))
+		if over {
+			d.meters.refuse(errNetTooFast)
+		}
+		switch {
+		case over && r.ProtoMajor > 1:
+			below.endStranger() // else it would send on, as fast as its streams are cut
+			panic(http.ErrAbortHandler)
+		case over:
+			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), surplusKey{}, true)))
+		case r.ProtoMajor > 1:
+			d.countStream(w, r, next, below)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	}))
+}
+
+// countStream gives a request over HTTP/2 a slot of its own, until its answer is sent: one that is not read
+// costs as much as the request. The surplus is cut, for the same reason.
+func (d *doors) countStream(w http.ResponseWriter, r *http.Request, next http.Handler, below *slot) {
+	stream := &stream{control: http.NewResponseController(w)}
+	most := d.share()
+	if d.trusts(rest.Address(r)) { // the proxy's own request: it named no other
+		most = d.most
+	}
+	mine := d.take(rest.Network(r), most, below, stream.cut)
+	if mine == nil {
+		panic(http.ErrAbortHandler)
+	}
+	defer mine.leave()
+	defer stream.close()
+	next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), slotKey{}, mine)))
+	stream.flush()
+}
+
+type surplusKey struct{}
+
+// surplus reports whether a request is one too many of the strangers of its network.
+func surplus(ctx context.Context) bool {
+	over, _ := ctx.Value(surplusKey{}).(bool)
+	return over
+}
+
+// stream is a request over HTTP/2, until its handler returns.
+type stream struct {
+	mu      sync.Mutex
+	control *http.ResponseController // nil when the handler has returned, and there is nothing more to control
+}
+
+// flush waits until the caller has taken the rest of its answer, for as long as it may for one piece. By
+// itself net/http sends the rest after the handler, when nobody counts the stream any more.
+func (s *stream) flush() {
+	_ = s.control.SetWriteDeadline(time.Now().Add(slowestPiece))
+	_ = s.control.Flush()
+}
+
+func (s *stream) cut() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.control != nil {
+		_ = s.control.SetReadDeadline(time.Unix(1, 0)) // HTTP/2 knows both
+		_ = s.control.SetWriteDeadline(time.Unix(1, 0))
+	}
+}
+
+func (s *stream) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.control = nil
 }

@@ -38,7 +38,9 @@ func TestTheClientsAddressIsWhatTrustedProxiesSay(t *testing.T) {
 			request.Header.Set("X-Forwarded-For", c.forwarded)
 		}
 		got := ""
-		rest.Addressed(c.trusted, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = rest.Network(r) })).ServeHTTP(httptest.NewRecorder(), request)
+		rest.Addressed(c.trusted,
+			http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = rest.Network(r) })).
+			ServeHTTP(httptest.NewRecorder(), request)
 		if got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
@@ -48,7 +50,8 @@ func TestTheClientsAddressIsWhatTrustedProxiesSay(t *testing.T) {
 // From behind one trusted proxy, the junk of one client slows down no other.
 func TestJunkFromBehindTheSameProxySlowsDownOnlyItsSender(t *testing.T) {
 	t.Parallel()
-	s := newService(t, serveCommand{exposure: exposure{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}}})
+	s := newService(t,
+		serveCommand{exposure: exposure{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}}})
 	ask := func(from, key, secret string) int {
 		return s.do(http.MethodPost, "/auth/realms/"+s.realm+"/protocol/openid-connect/token",
 			"grant_type=client_credentials&client_id="+key+"&client_secret="+secret,
@@ -105,9 +108,12 @@ func doorsOf(t *testing.T, c *serveCommand, handler http.Handler) (address strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := newServer(handler, newLog(io.Discard))
 	doors := openDoors(listener, c, nil, newMeters(nil))
-	server.ConnState = doors.state
+	if front, ok := handler.(*front); ok {
+		handler = doors.count(front)
+	}
+	server := newServer(handler, newLog(io.Discard))
+	server.ConnState, server.ConnContext = doors.state, doors.context
 	go func() { _ = server.Serve(doors) }()
 	t.Cleanup(func() { _ = server.Close() })
 	return listener.Addr().String()
@@ -115,26 +121,74 @@ func doorsOf(t *testing.T, c *serveCommand, handler http.Handler) (address strin
 
 func TestOneNetworkHasAQuarterOfTheConnections(t *testing.T) {
 	t.Parallel()
-	address := doorsOf(t, &serveCommand{exposure: exposure{Connections: 16}}, http.HandlerFunc(alive))
+	address := doorsOf(t, &serveCommand{exposure: exposure{Connections: 16}}, knowing(alive))
 	var conns []net.Conn
 	for range 4 {
 		conns = append(conns, connect(t, address, true))
 	}
-	if askOn(t, connect(t, address, false)) {
-		t.Error("a fifth connection of 16 is served to one address")
+	if !askOn(t, connect(t, address, false)) {
+		t.Error("a fifth connection is not served, though others of its network are idle")
 	}
-	_ = conns[0].Close()
-	for began := time.Now(); !askOn(t, connect(t, address, false)); time.Sleep(10 * time.Millisecond) {
-		if time.Since(began) > 5*time.Second {
-			t.Fatal("a place that was given up is not used again")
+	open := 0
+	for _, conn := range conns {
+		if askOn(t, conn) {
+			open++
 		}
+	}
+	if open != 3 {
+		t.Errorf("of the first four connections %d are open beside the fifth, want 3", open)
+	}
+}
+
+// knowing is a handler for callers who are known, each as whom its token names.
+func knowing(handler http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		welcome(r.Context(), party{"bank", bearer(r)})
+		handler(w, r)
+	})
+}
+
+// Strangers who hold all connections, with half a request on each, keep nobody out: whoever comes takes the
+// place of the one who came first, and keeps it once its caller is known.
+func TestStrangersWithHalfARequestMakeRoom(t *testing.T) {
+	t.Parallel()
+	inside, leave := make(chan struct{}), make(chan struct{})
+	address := doorsOf(t, &serveCommand{exposure: exposure{Connections: 16}},
+		knowing(func(w http.ResponseWriter, _ *http.Request) {
+			inside <- struct{}{}
+			<-leave
+			_, _ = io.WriteString(w, "done")
+		}))
+	crowd := func() {
+		for network := range 4 {
+			for range 4 {
+				dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(10+network))}}
+				conn, err := dialer.DialContext(t.Context(), "tcp", address)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = conn.Close() })
+				fmt.Fprint(conn, "POST /v2/customers HTTP/1.1\r\nHost:")
+			}
+		}
+	}
+	crowd()
+	served := make(chan bool)
+	go func() { served <- askOn(t, connect(t, address, false)) }()
+	<-inside
+	crowd() // once more: all of it came after the known caller
+	crowd()
+	close(leave)
+	if !<-served {
+		t.Error("a known caller's request was ended by strangers who came later")
 	}
 }
 
 func TestTheLongestIdleConnectionMakesRoom(t *testing.T) {
 	t.Parallel()
 	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-	address := doorsOf(t, &serveCommand{exposure: exposure{Connections: 3, TrustedProxies: loopback}}, http.HandlerFunc(alive))
+	address := doorsOf(t, &serveCommand{exposure: exposure{Connections: 3, TrustedProxies: loopback}},
+		knowing(alive))
 	var conns []net.Conn
 	for range 3 {
 		conns = append(conns, connect(t, address, true))
@@ -156,9 +210,10 @@ func TestRequestsThatCannotBeReadAreAnsweredByTheirFace(t *testing.T) {
 	address := doorsOf(t, &serveCommand{exposure: exposure{Connections: 100}}, http.HandlerFunc(alive))
 	large := "X: " + strings.Repeat("x", 40<<10)
 	for text, want := range map[string]string{
-		"GET /v2/customers/%zz HTTP/1.1\r\nHost: x\r\n\r\n":                   `400 {"status":"Failure","code":"invalidRequest","message":"the request is not well-formed HTTP","data":null}`,
-		"POST /graphql?%zz HTTP/9.9\r\nHost: x\r\n\r\n":                       `505 {"errors":[{"message":"the version of HTTP is not supported","extensions":{"kind":"INVALID","code":"INVALID_REQUEST"}}]}`,
-		"POST /auth/realms HTTP/1.1\r\nHost: x\r\n" + large + "\r\n\r\n":      `431 {"error":"invalid_request","error_description":"the header is too large"}`,
+		"GET /v2/customers/%zz HTTP/1.1\r\nHost: x\r\n\r\n": `400 {"status":"Failure","code":"invalidRequest","message":"the request is not well-formed HTTP","data":null}`,
+		"POST /graphql?%zz HTTP/9.9\r\nHost: x\r\n\r\n":     `505 {"errors":[{"message":"the version of HTTP is not supported","extensions":{"kind":"INVALID","code":"INVALID_REQUEST"}}]}`,
+		"POST /auth/realms HTTP/1.1\r\nHost: x\r\n" + large +
+			"\r\n\r\n": `431 {"error":"invalid_request","error_description":"the header is too large"}`,
 		"GET /v2/customers HTTP/1.1\r\nHost: x\r\nExpect: more\r\n\r\n":       `417 {"status":"Failure","code":"invalidRequest","message":"of Expect only 100-continue is known","data":null}`,
 		"POST /v2 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: x\r\n\r\n":        `501 {"status":"Failure","code":"invalidRequest","message":"the transfer encoding is not known","data":null}`,
 		"GET /v2/customers HTTP/1.1\r\nno colon\r\n\r\n":                      `400 {"status":"Failure","code":"invalidRequest","message":"the request is not well-formed HTTP","data":null}`,
@@ -180,11 +235,12 @@ func TestRequestsThatCannotBeReadAreAnsweredByTheirFace(t *testing.T) {
 	}
 }
 
-// Connections that never said a word go before those of callers who did.
-func TestASilentConnectionMakesRoomBeforeAnIdleOne(t *testing.T) {
+// Connections of strangers go before those of known callers, however long these have been idle.
+func TestAStrangersConnectionMakesRoomBeforeAKnownCallers(t *testing.T) {
 	t.Parallel()
 	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-	address := doorsOf(t, &serveCommand{exposure: exposure{Connections: 3, TrustedProxies: loopback}}, http.HandlerFunc(alive))
+	address := doorsOf(t, &serveCommand{exposure: exposure{Connections: 3, TrustedProxies: loopback}},
+		knowing(alive))
 	idle := connect(t, address, true)
 	time.Sleep(20 * time.Millisecond)
 	connect(t, address, false)
@@ -195,5 +251,141 @@ func TestASilentConnectionMakesRoomBeforeAnIdleOne(t *testing.T) {
 	}
 	if !askOn(t, idle) {
 		t.Error("the caller who waited for its next question is gone")
+	}
+}
+
+// Whoever sends without a good token is held to a rate with all of the network; who has one is not, nor are
+// others.
+func TestStrangersOfANetworkAreHeldToARate(t *testing.T) {
+	t.Parallel()
+	address := doorsOf(t, &serveCommand{Rate: 30, exposure: exposure{Connections: 4000}}, &front{
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if surplus(r.Context()) {
+				w.WriteHeader(http.StatusTooManyRequests)
+			}
+		}),
+		knows: func(r *http.Request) bool { return bearer(r) == "good" },
+	})
+	flood := func(from byte, token string) (served, refused int) {
+		dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, from)}}
+		caller := &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext}}
+		defer caller.CloseIdleConnections()
+		for range 100 {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address, http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Header.Set("Authorization", "Bearer "+token)
+			answer, err := caller.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = io.Copy(io.Discard, answer.Body) // for the connection to be kept
+			_ = answer.Body.Close()
+			switch {
+			case answer.StatusCode == http.StatusOK:
+				served++
+			case answer.StatusCode == http.StatusTooManyRequests && answer.Header.Get("Retry-After") != "":
+				refused++
+			}
+		}
+		return served, refused
+	}
+	if served, refused := flood(2, "junk"); refused == 0 || served == 0 || served+refused != 100 {
+		t.Errorf("of a stranger's hundred requests %d are served, %d refused", served, refused)
+	}
+	if served, _ := flood(2, "good"); served != 100 {
+		t.Errorf("of a hundred with a good token from the same network %d are served", served)
+	}
+	if served, _ := flood(3, "junk"); served == 0 {
+		t.Error("a stranger of another network is not served")
+	}
+	cut := 0
+	for range 100 {
+		conn := connect(t, address, false)
+		if !askOn(t, conn) {
+			cut++
+		}
+		_ = conn.Close()
+	}
+	if cut == 0 || cut == 100 {
+		t.Errorf("of a network's hundred new connections %d are closed at once", cut)
+	}
+}
+
+// One known caller, from as many networks as it likes, holds no more than an eighth of the connections, half
+// of what one network has: the rest of them make room as those of strangers do, whatever is worked on there.
+// What it held is free when it has gone.
+func TestAKnownCallerHoldsAnEighthOfTheConnections(t *testing.T) {
+	t.Parallel()
+	all := newSlots(16, newMeters(nil))
+	crowd := party{"bank", "crowd"}
+	ended := 0
+	var theirs []*slot
+	for i := range 16 {
+		conn := all.take(fmt.Sprint(i/4), 4, nil, func() { ended++ })
+		conn.asked()
+		conn.welcome(crowd)
+		conn.welcome(crowd) // by the room, and when its token has been looked at
+		theirs = append(theirs, conn)
+	}
+	other := all.take("0", 4, nil,
+		func() { t.Error("a known caller's connection is closed while it is worked on") })
+	if other == nil {
+		t.Fatal("a newcomer is kept out by one caller of the same network")
+	}
+	other.welcome(party{"bank", "other"})
+	for range 20 {
+		all.take("strangers", 16, nil, func() {})
+	}
+	if ended != 14 {
+		t.Errorf("of a caller's 16 connections %d made room, want all but its share of 2", ended)
+	}
+	other.leave()
+	for i, conn := range theirs {
+		if i%2 == 0 {
+			conn.answered()
+			conn.asked()
+			conn.welcome(crowd)
+		}
+		conn.leave()
+	}
+	if held := all.held; held.taken != 0 || len(held.callers) != 0 || len(held.banks) != 0 {
+		t.Errorf("nobody is there, and %+v is held", held)
+	}
+}
+
+// Nobody has to go for who does not fit all the same.
+func TestNobodyMakesRoomInVain(t *testing.T) {
+	t.Parallel()
+	all := newSlots(40, newMeters(nil))
+	ended := 0
+	for range 6 {
+		if all.take("proxy", 40, nil, func() { ended++ }) == nil {
+			t.Fatal("there is room")
+		}
+	}
+	if all.take("proxy", 4, nil, func() {}) != nil || ended > 0 {
+		t.Errorf("%d had to go for one who has no place", ended)
+	}
+}
+
+// A stranger's connection that sends too much ends, with all that came over it. A known caller's does not.
+func TestTooMuchOfAStrangerEndsItsConnection(t *testing.T) {
+	t.Parallel()
+	all := newSlots(40, newMeters(nil))
+	ended := 0
+	stranger, known := all.take("a", 10, nil, func() { ended++ }), all.take("a", 10, nil, func() { ended++ })
+	known.welcome(party{"A", "portal"})
+	stranger.endStranger()
+	known.endStranger()
+	stranger.endStranger()
+	if ended != 1 || !stranger.ended() || known.ended() || all.taken() != 1 {
+		t.Errorf("%d ended; the stranger's: %t, the known caller's: %t; %d are taken",
+			ended, stranger.ended(), known.ended(), all.taken())
+	}
+	known.leave()
+	if all.taken() != 0 || all.held.taken != 0 {
+		t.Errorf("in the end %d are taken, %d held", all.taken(), all.held.taken)
 	}
 }

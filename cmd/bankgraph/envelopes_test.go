@@ -26,8 +26,10 @@ type hostileRequest struct{ method, target, text string }
 // hostilePaths are what the paths of each face are made from.
 var hostilePaths = map[string][]string{
 	"rest": {
-		"/v2/customers", "/customers/1000001/accounts", "/v3/customers/1000001/accounts/1", "/v1/customers/1/signatories", "/nothing", "/",
-		"/api/user-management/v1/customers/1/users", "/api/user-management/v1/customers/1/roles", "/v1/customers/1/accounts/2/sweeps/In", "/v1/lookup",
+		"/v2/customers", "/customers/1000001/accounts", "/v3/customers/1000001/accounts/1",
+		"/v1/customers/1/signatories", "/nothing", "/",
+		"/api/user-management/v1/customers/1/users", "/api/user-management/v1/customers/1/roles",
+		"/v1/customers/1/accounts/2/sweeps/In", "/v1/lookup",
 	},
 	"graph": {"/graphql"},
 	"token": {
@@ -37,16 +39,33 @@ var hostilePaths = map[string][]string{
 }
 
 var (
-	hostileMethods  = []string{"GET", "GET", "GET", "POST", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "CONNECT", "BREW", "get", "G(T"}
-	hostilePieces   = []string{"%", "%zz", "%2", "%2F", "%00", "%ff", "//", "/./", "/../", "/..", ";a=b", " ", "\t", "\x01", "\x7f", "é", "*", "#", "?", "?a=%zz", "?page=-1&limit=x", "?query={__typename}", "?query={", "%C4%B0", "\\", "|", "/"}
-	hostileVersions = []string{"HTTP/1.1", "HTTP/1.1", "HTTP/1.1", "HTTP/1.1", "HTTP/1.1", "HTTP/1.0", "HTTP/1.2", "HTTP/3.0", "HTTP/x", ""}
-	hostileHeaders  = []string{
-		"Content-Type: application/json", "Content-Type: application/json", "Content-Type: text/plain", "Content-Type: ;;;", "Content-Type: application/x-www-form-urlencoded",
-		"Accept: text/html", "Accept: application/graphql-response+json", "Expect: miracles", "Transfer-Encoding: rot13", "Transfer-Encoding: chunked", "Content-Length: 7, 8",
-		"Content-Length: -1", "Content-Encoding: gzip", "Bad Name: x", "Folded: a\r\n b", "NoColon", "X: \x00", "Host: other", "Origin: https://evil.example", "If-Match: %%%",
-		"Idempotency-Key: " + strings.Repeat("k", 300), "Large: " + strings.Repeat("l", 30_000), "Authorization: Basic %%%", "Authorization: Bearer nonsense", "Upgrade: h2c", "Range: bytes=0-1",
+	hostileMethods = []string{
+		"GET", "GET", "GET", "POST", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "CONNECT",
+		"BREW", "get", "G(T",
 	}
-	hostileBodies = []string{"", "", "{}", "[]", "{", "null", `{"query":"{__typename}"}`, `{"query":"{"}`, `{"query":1}`, `{"a":1,"a":2}`, "\xff\xfe", "grant_type=client_credentials", "grant_type=%zz", strings.Repeat("[", 20_000), strings.Repeat("x", 40_000), `{"legalName":"\ud800"}`}
+	hostilePieces = []string{
+		"%", "%zz", "%2", "%2F", "%00", "%ff", "//", "/./", "/../", "/..", ";a=b", " ", "\t", "\x01", "\x7f", "é",
+		"*", "#", "?", "?a=%zz", "?page=-1&limit=x", "?query={__typename}", "?query={", "%C4%B0", "\\", "|", "/",
+	}
+	hostileVersions = []string{
+		"HTTP/1.1", "HTTP/1.1", "HTTP/1.1", "HTTP/1.1", "HTTP/1.1", "HTTP/1.0", "HTTP/1.2", "HTTP/3.0", "HTTP/x",
+		"",
+	}
+	hostileHeaders = []string{
+		"Content-Type: application/json", "Content-Type: application/json", "Content-Type: text/plain",
+		"Content-Type: ;;;", "Content-Type: application/x-www-form-urlencoded",
+		"Accept: text/html", "Accept: application/graphql-response+json", "Expect: miracles",
+		"Transfer-Encoding: rot13", "Transfer-Encoding: chunked", "Content-Length: 7, 8",
+		"Content-Length: -1", "Content-Encoding: gzip", "Bad Name: x", "Folded: a\r\n b", "NoColon", "X: \x00",
+		"Host: other", "Origin: https://evil.example", "If-Match: %%%",
+		"Idempotency-Key: " + strings.Repeat("k", 300), "Large: " + strings.Repeat("l", 30_000),
+		"Authorization: Basic %%%", "Authorization: Bearer nonsense", "Upgrade: h2c", "Range: bytes=0-1",
+	}
+	hostileBodies = []string{
+		"", "", "{}", "[]", "{", "null", `{"query":"{__typename}"}`, `{"query":"{"}`, `{"query":1}`,
+		`{"a":1,"a":2}`, "\xff\xfe", "grant_type=client_credentials", "grant_type=%zz", strings.Repeat("[", 20_000),
+		strings.Repeat("x", 40_000), `{"legalName":"\ud800"}`,
+	}
 )
 
 func makeHostile(choice *rand.Rand, paths []string, token string) hostileRequest {
@@ -138,7 +157,8 @@ func (r hostileRequest) envelope(answer *http.Response, body []byte) error {
 		Error       any
 		Description string `json:"error_description"`
 	}
-	if media := answer.Header.Get("Content-Type"); !strings.HasPrefix(media, "application/") || !strings.Contains(media, "json") {
+	if media := answer.Header.Get("Content-Type"); !strings.HasPrefix(media, "application/") ||
+		!strings.Contains(media, "json") {
 		return fmt.Errorf("%s as %q: %.200s", answer.Status, media, body)
 	}
 	if err := json.Unmarshal(body, &said); err != nil {

@@ -29,7 +29,8 @@ func explain(ctx context.Context, errs io.Writer, s *settings, err error) {
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		fmt.Fprintln(errs, "bankgraph: stopped before it was done, by a signal")
 	case unreachable:
-		fmt.Fprintf(errs, "bankgraph: no connection to database %q at %s as role %q%s: %s\n", at.Database, at.At, at.User, s.named(at), at.Why)
+		fmt.Fprintf(errs, "bankgraph: no connection to database %q at %s as role %q%s: %s\n", at.Database, at.At,
+			at.User, s.named(at), at.Why)
 	default:
 		fmt.Fprintln(errs, "bankgraph:", err)
 	}
@@ -38,7 +39,9 @@ func explain(ctx context.Context, errs io.Writer, s *settings, err error) {
 // named says which setting names a database.
 func (s *settings) named(at db.Unreachable) string {
 	for _, one := range []struct{ setting, url string }{
-		{"BANKGRAPH_DATABASE_URL", s.DatabaseURL}, {"BANKGRAPH_MIGRATE_URL", s.MigrateURL}, {"BANKGRAPH_READ_URL", s.ReadURL},
+		{"BANKGRAPH_DATABASE_URL", s.DatabaseURL},
+		{"BANKGRAPH_MIGRATE_URL", s.MigrateURL},
+		{"BANKGRAPH_READ_URL", s.ReadURL},
 	} {
 		if at.Is(one.url) {
 			return ", which " + one.setting + " names"
@@ -54,7 +57,8 @@ func misused(errs io.Writer, err error) {
 	if errors.As(err, &wrong) && wrong.Context != nil && wrong.Context.Selected() != nil {
 		of = strings.TrimPrefix(wrong.Context.Selected().Path(), "bankgraph") + " "
 	}
-	fmt.Fprintf(errs, "bankgraph: %v\nRun \"bankgraph%s--help\" for the %s.\n", err, strings.TrimRight(" "+of, " ")+" ", about(of))
+	fmt.Fprintf(errs, "bankgraph: %v\nRun \"bankgraph%s--help\" for the %s.\n", err,
+		strings.TrimRight(" "+of, " ")+" ", about(of))
 }
 
 func about(command string) string {
@@ -70,7 +74,8 @@ const ours = "BANKGRAPH_"
 // elsewhere are variables that are not the program's, but of what stands around it.
 var elsewhere = []string{"BANKGRAPH_FETCH", "BANKGRAPH_TEST_"}
 
-// warnUnread names variables that look like settings and set nothing: a typing error would else go unnoticed.
+// warnUnread names variables that look like settings and set nothing: a typing error would otherwise go
+// unnoticed.
 func warnUnread(errs io.Writer, parser *kong.Kong) {
 	known := map[string]bool{}
 	_ = kong.Visit(parser.Model, func(node kong.Visitable, next kong.Next) error {
@@ -87,11 +92,13 @@ func warnUnread(errs io.Writer, parser *kong.Kong) {
 			slices.ContainsFunc(elsewhere, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
 			continue
 		}
-		fmt.Fprintf(errs, "bankgraph: warning: nothing reads %s%s\n", name, nearest(name, slices.Sorted(maps.Keys(known))))
+		fmt.Fprintf(errs, "bankgraph: warning: nothing reads %s%s\n", name,
+			nearest(name, slices.Sorted(maps.Keys(known))))
 	}
 }
 
-// nearest suggests the name that was probably meant: the one with the fewest letters to change, if they are few.
+// nearest suggests the name that was probably meant: the one with the fewest letters to change, if they are
+// few.
 func nearest(name string, known []string) string {
 	best, least := "", 4
 	for _, one := range known {

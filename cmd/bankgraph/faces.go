@@ -41,8 +41,8 @@ func offered(demo bool) (keys []docs.Key) {
 	return keys
 }
 
-// pages are the playground, where it is wanted, and the reference. Both hold no data: what they show, they ask for
-// with the caller's own token.
+// pages are the playground, where it is wanted, and the reference. Both hold no data: what they show, they
+// ask for with the caller's own token.
 func pages(plays, demo bool) map[string]http.Handler {
 	reference := docs.Handler(rest.Spec, docs.Options{Codes: rest.Codes(), Keys: offered(demo)})
 	all := map[string]http.Handler{"/docs": reference, "/docs/": reference, "/openapi.yaml": reference}

@@ -55,7 +55,10 @@ func (c *feeList) Run(ctx context.Context, s *settings, t *terminal) error {
 		table := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(table, "APPLICATION\tPRODUCT\tFEE\tTIER\tPRICE\tCURRENCY")
 		for _, f := range all {
-			fmt.Fprintln(table, strings.Join([]string{f.Application, f.Product, f.FeeName, f.FeeTier, f.Price().String(), string(f.Currency)}, "\t"))
+			fmt.Fprintln(table,
+				strings.Join([]string{
+					f.Application, f.Product, f.FeeName, f.FeeTier, f.Price().String(), string(f.Currency),
+				}, "\t"))
 		}
 		return table.Flush()
 	})

@@ -19,8 +19,8 @@ const (
 	largestFetch = 64 << 10
 )
 
-// newFetch reads what identity providers publish, as issuers.Fetch has it. It goes there itself, past any proxy,
-// so that it sees which address it is led to.
+// newFetch reads what identity providers publish, as issuers.Fetch has it. It goes there itself, past any
+// proxy, so that it sees which address it is led to.
 func newFetch() issuers.Fetch {
 	inside, outside := fetchClient(nil), fetchClient(onlyOutside)
 	return func(ctx context.Context, address string, mayBeInside bool) ([]byte, error) {
@@ -71,9 +71,11 @@ func fetch(ctx context.Context, client *http.Client, address string) ([]byte, er
 // Networks that a public name must not lead into, besides those that netip knows: shared addresses of
 // providers, and IPv4 addresses that IPv6 ones stand for (NAT64, 6to4).
 var insides = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"),
+	netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"),
-	netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"),
+	netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"),
+	netip.MustParsePrefix("2002::/16"),
 }
 
 var errInside = errors.New("it leads into a private network")

@@ -14,9 +14,9 @@ import (
 // tried is how many banks are asked whether the keyset is theirs.
 const tried = 50
 
-// fits refuses a keyset that is not the one of this database. With it every API key would be called wrong, and new values
-// would be sealed apart from those that are there. Where it is that of some banks, what is wrong is the trouble of the others.
-// What this start has made in the keyset's place goes again.
+// fits refuses a keyset that is not the one of this database. With it every API key would be called wrong,
+// and new values would be sealed apart from those that are there. Where it is that of some banks, what is
+// wrong is the trouble of the others. What this start has made in the keyset's place goes again.
 func (b *bank) fits(ctx context.Context) error {
 	all, err := b.Tenants.List(b.anywhere(ctx))
 	if err != nil {
@@ -45,10 +45,12 @@ func (b *bank) fits(ctx context.Context) error {
 		if err := os.Remove(b.keyset); err != nil {
 			return err
 		}
-		return fmt.Errorf("the keyset %s is missing, and the database has values that were sealed under it: put the copy back that was kept; "+
-			"without it account numbers, tax ids and API keys are lost, and a bank is begun anew with another data folder (--data, BANKGRAPH_DATA) "+
-			"or database", b.keyset)
+		return fmt.Errorf(
+			"the keyset %s is missing, and the database has values that were sealed under it: put the copy back that was kept; "+
+				"without it account numbers, tax ids and API keys are lost, and a bank is begun anew with another data folder (--data, BANKGRAPH_DATA) "+
+				"or database", b.keyset)
 	}
-	return fmt.Errorf("the keyset %s is not the one of this database (%w): name the right one (--keyset, BANKGRAPH_KEYSET), "+
-		"or put back the copy that was kept", b.keyset, foreign)
+	return fmt.Errorf(
+		"the keyset %s is not the one of this database (%w): name the right one (--keyset, BANKGRAPH_KEYSET), "+
+			"or put back the copy that was kept", b.keyset, foreign)
 }

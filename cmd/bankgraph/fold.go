@@ -12,8 +12,9 @@ import (
 // foldEvery is how often refusals that were only counted are written down.
 const foldEvery = 5 * time.Second
 
-// foldRefusals writes down, every few seconds, how many refusals were only counted (audit.Service.RecordFolded): of
-// what this very process refused, so without the workers too. end does so for the last time, when no request is left.
+// foldRefusals writes down, every few seconds, how many refusals were only counted
+// (audit.Service.RecordFolded): of what this very process refused, so without the workers too. end does so
+// for the last time, when no request is left.
 func foldRefusals(ctx context.Context, log *slog.Logger, b *bank) (end func()) {
 	record := func(stopping bool) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestTick)

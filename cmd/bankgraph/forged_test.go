@@ -43,8 +43,10 @@ func newForger(t *testing.T) *forger {
 	f.kid = f.plant(caller.Tenant)
 	now := time.Now().Unix()
 	f.good = map[string]any{
-		"iss": public + "/auth/realms/" + f.realm, "aud": "bankgraph", "sub": "portal", "azp": "portal", "typ": "Bearer", "jti": "1",
-		"iat": now, "nbf": now, "exp": now + 3600, "scope": "roles", "tenant": f.realm, "permissions": []string{"vCust"},
+		"iss": public + "/auth/realms/" + f.realm, "aud": "bankgraph", "sub": "portal", "azp": "portal",
+		"typ": "Bearer", "jti": "1",
+		"iat": now, "nbf": now, "exp": now + 3600, "scope": "roles", "tenant": f.realm,
+		"permissions": []string{"vCust"},
 	}
 	row := f.bank.DB.NewRaw(`SELECT entity FROM clients WHERE tenant = ? AND key = 'portal'`, caller.Tenant)
 	var entity int64
@@ -65,7 +67,10 @@ func (f *forger) plant(tenant access.Tenant) (kid string) {
 		}
 	}
 	kid = fmt.Sprintf("%d.%s", tenant, rand.Text())
-	public, err := jose.JSONWebKey{Key: &f.private.PublicKey, KeyID: kid, Algorithm: "ES256", Use: "sig"}.MarshalJSON()
+	public, err := jose.JSONWebKey{
+		Key: &f.private.PublicKey, KeyID: kid, Algorithm: "ES256",
+		Use: "sig",
+	}.MarshalJSON()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -107,7 +112,9 @@ func (f *forger) sign(header, claims any) string {
 	if err != nil {
 		f.Fatal(err)
 	}
-	return input + "." + base64.RawURLEncoding.EncodeToString(append(r.FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32))...))
+	return input + "." +
+		base64.RawURLEncoding.EncodeToString(append(r.FillBytes(make([]byte, 32)),
+			s.FillBytes(make([]byte, 32))...))
 }
 
 func part(content any) string {
@@ -188,33 +195,36 @@ func TestForgedTokensAreAllRefusedAlike(t *testing.T) {
 		"without its signature":       pieces[0] + "." + pieces[1],
 		"truncated":                   good[:len(good)-2],
 		"longer":                      good + "AA",
-		"other claims":                pieces[0] + "." + part(f.claims("permissions", access.All)) + "." + pieces[2],
-		"a mebibyte":                  f.sign(f.header(), f.claims("jti", strings.Repeat("x", 1<<20))),
-		"a claim twice":               f.sign(f.header(), twice),
-		"claims that are a list":      f.sign(f.header(), "[]"),
-		"claims that are no JSON":     f.sign(f.header(), "{"),
-		"header that is no JSON":      f.sign("{", f.claims()),
-		"expired":                     f.sign(f.header(), f.claims("exp", now)),
-		"without an end":              f.sign(f.header(), f.claims("exp", nil)),
-		"end that is text":            f.sign(f.header(), f.claims("exp", "never")),
-		"not yet valid":               f.sign(f.header(), f.claims("nbf", now+600)),
-		"issued in the future":        f.sign(f.header(), f.claims("iat", now+600)),
-		"without a beginning":         f.sign(f.header(), f.claims("nbf", nil)),
-		"another issuer":              f.sign(f.header(), f.claims("iss", "https://evil.example/auth/realms/"+f.realm)),
-		"issuer of another realm":     f.sign(f.header(), f.claims("iss", public+"/auth/realms/"+elsewhere.TenantCode)),
-		"another audience":            f.sign(f.header(), f.claims("aud", "account")),
-		"no audience":                 f.sign(f.header(), f.claims("aud", nil)),
-		"another tenant":              f.sign(f.header(), f.claims("tenant", elsewhere.TenantCode)),
-		"all of another tenant's":     f.sign(f.header(), f.claims("tenant", elsewhere.TenantCode, "iss", public+"/auth/realms/"+elsewhere.TenantCode)),
-		"an unknown API key":          f.sign(f.header(), f.claims("azp", "other", "sub", "other")),
-		"two API keys":                f.sign(f.header(), f.claims("sub", "other")),
-		"no API key":                  f.sign(f.header(), f.claims("azp", "", "sub", "")),
-		"another legal entity":        f.sign(f.header(), f.claims("legal_entity", 7)),
-		"nothing":                     "",
-		"dots":                        "..",
-		"text":                        "let me in",
-		"JSON serialization":          `{"payload":"` + pieces[1] + `","protected":"` + pieces[0] + `","signature":"` + pieces[2] + `"}`,
-		"encrypted":                   pieces[0] + "." + pieces[1] + "." + pieces[1] + "." + pieces[1] + "." + pieces[2],
+		"other claims": pieces[0] + "." + part(f.claims("permissions", access.All)) + "." +
+			pieces[2],
+		"a mebibyte":              f.sign(f.header(), f.claims("jti", strings.Repeat("x", 1<<20))),
+		"a claim twice":           f.sign(f.header(), twice),
+		"claims that are a list":  f.sign(f.header(), "[]"),
+		"claims that are no JSON": f.sign(f.header(), "{"),
+		"header that is no JSON":  f.sign("{", f.claims()),
+		"expired":                 f.sign(f.header(), f.claims("exp", now)),
+		"without an end":          f.sign(f.header(), f.claims("exp", nil)),
+		"end that is text":        f.sign(f.header(), f.claims("exp", "never")),
+		"not yet valid":           f.sign(f.header(), f.claims("nbf", now+600)),
+		"issued in the future":    f.sign(f.header(), f.claims("iat", now+600)),
+		"without a beginning":     f.sign(f.header(), f.claims("nbf", nil)),
+		"another issuer":          f.sign(f.header(), f.claims("iss", "https://evil.example/auth/realms/"+f.realm)),
+		"issuer of another realm": f.sign(f.header(), f.claims("iss", public+"/auth/realms/"+elsewhere.TenantCode)),
+		"another audience":        f.sign(f.header(), f.claims("aud", "account")),
+		"no audience":             f.sign(f.header(), f.claims("aud", nil)),
+		"another tenant":          f.sign(f.header(), f.claims("tenant", elsewhere.TenantCode)),
+		"all of another tenant's": f.sign(f.header(),
+			f.claims("tenant", elsewhere.TenantCode, "iss", public+"/auth/realms/"+elsewhere.TenantCode)),
+		"an unknown API key":   f.sign(f.header(), f.claims("azp", "other", "sub", "other")),
+		"two API keys":         f.sign(f.header(), f.claims("sub", "other")),
+		"no API key":           f.sign(f.header(), f.claims("azp", "", "sub", "")),
+		"another legal entity": f.sign(f.header(), f.claims("legal_entity", 7)),
+		"nothing":              "",
+		"dots":                 "..",
+		"text":                 "let me in",
+		"JSON serialization": `{"payload":"` + pieces[1] + `","protected":"` + pieces[0] + `","signature":"` +
+			pieces[2] + `"}`,
+		"encrypted": pieces[0] + "." + pieces[1] + "." + pieces[1] + "." + pieces[1] + "." + pieces[2],
 	} {
 		for path, want := range stranger {
 			answer := f.ask(path, token)
@@ -254,7 +264,8 @@ func TestRefreshTokenIsNoAccessToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer := s.do(http.MethodGet, "/graphql?query={__typename}", "", "Authorization", "Bearer "+tokens.RefreshToken)
+	answer := s.do(http.MethodGet, "/graphql?query={__typename}", "", "Authorization",
+		"Bearer "+tokens.RefreshToken)
 	if answer.Code != http.StatusUnauthorized {
 		t.Errorf("answer: %d %s", answer.Code, answer.Body)
 	}

@@ -13,9 +13,17 @@ import (
 	"bankgraph/rest"
 )
 
-// handler is everything that is served on the one address, from the outside in: request id, log and
-// metrics, CORS, then by path; the two faces behind room, deadline and caller.
-func (c *serveCommand) handler(b *bank, meters *meters, health *health, demo bool, stopping func() bool) http.Handler {
+// front is everything that is served on the one address.
+type front struct {
+	http.Handler
+	knows func(r *http.Request) bool // reports whether a request is none of a stranger's, as far as is known
+}
+
+// handler is the front, from the outside in: request id, log and metrics, CORS, then by path; the two faces
+// behind room, deadline and caller.
+func (c *serveCommand) handler(
+	b *bank, meters *meters, health *health, demo bool, stopping func() bool,
+) *front {
 	unsent := newUnsent(int64(c.Unsent)<<20, meters)
 	room := newRoom(c.InFlight, unsent, meters)
 	room.remembered = func(r *http.Request) (access.Caller, bool) { return b.Clients.Remembered(bearer(r)) }
@@ -28,17 +36,24 @@ func (c *serveCommand) handler(b *bank, meters *meters, health *health, demo boo
 
 	partners, tokens := restFace(b), rest.Tokens(b.Core, rest.TokenLimits{})
 	site := &site{
+		refuse:   partners.Refuse,
 		partners: face(partners.Refuse, writes, partners),
 		graph:    face(graph.Refuse, never, graphFace(b)), // it tells of changes itself
-		tokens:   unsent.deliver(rest.RefuseToken, writes, guard(rest.RefuseToken, room.admit(rest.RefuseToken, signingIn, tokens))),
-		pages:    pages(c.plays(demo), demo),
+		tokens: unsent.deliver(rest.RefuseToken, writes,
+			guard(rest.RefuseToken, room.admit(rest.RefuseToken, signingIn, tokens))),
+		pages: pages(c.plays(demo), demo),
 	}
 	site.pages["/"] = http.HandlerFunc(index)
 	site.pages["/healthz"] = http.HandlerFunc(alive)
-	site.pages["/graphql/schema"] = face(graph.Refuse, never, graph.SDL())
+	site.pages[schemaPath] = face(graph.Refuse, never, graph.SDL())
 	site.pages["/readyz"] = readiness(b.Core, health, stopping, false)
 
-	return identify(rest.Addressed(c.TrustedProxies, meters.observe(site, c.cors(demo, site))))
+	knows := func(r *http.Request) bool {
+		_, known := room.remembered(r)
+		// Where nobody looks whether a token is still good, it counts for nothing.
+		return known && site.asksWho(r) || probes(r.URL.Path)
+	}
+	return &front{identify(meters.observe(site, c.cors(demo, site))), knows}
 }
 
 // writes reports whether a request is of a method that changes something.
@@ -54,8 +69,8 @@ func (c *serveCommand) plays(demo bool) bool {
 	return *c.Playground
 }
 
-// cors lets the portals of the settings call from browsers. Callers prove themselves by a header, never
-// by a cookie, so no credentials are allowed. Into the demo bank, pages that this machine serves may call too.
+// cors lets the portals of the settings call from browsers. Callers prove themselves by a header, never by a
+// cookie, so no credentials are allowed. Into the demo bank, pages that this machine serves may call too.
 func (c *serveCommand) cors(demo bool, next http.Handler) http.Handler {
 	if len(c.Origins) == 0 && !demo {
 		return next
@@ -69,16 +84,23 @@ func (c *serveCommand) cors(demo bool, next http.Handler) http.Handler {
 	return cors.Handler(cors.Options{
 		AllowedOrigins: origins,
 		AllowedMethods: []string{"GET", "POST", "PUT", "PATCH", "DELETE"},
-		AllowedHeaders: []string{"Authorization", "Content-Type", "Accept", requestID, "Idempotency-Key", "Idempotent-Key", "If-Match", "GraphQL-Client-Name", "GraphQL-Client-Version"},
-		ExposedHeaders: []string{requestID, "Retry-After", "ETag", "Idempotency-Replayed", "Approval-Request", "Deprecation", "Sunset", "Link"},
-		MaxAge:         int((10 * time.Minute).Seconds()),
+		AllowedHeaders: []string{
+			"Authorization", "Content-Type", "Accept", requestID, "Idempotency-Key", "Idempotent-Key", "If-Match",
+			"GraphQL-Client-Name", "GraphQL-Client-Version",
+		},
+		ExposedHeaders: []string{
+			requestID, "Retry-After", "ETag", "Idempotency-Replayed", "Approval-Request", "Deprecation", "Sunset",
+			"Link",
+		},
+		MaxAge: int((10 * time.Minute).Seconds()),
 	})(next)
 }
 
 // index is for people who open the bare address in a browser.
 func index(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	fmt.Fprint(w, `<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>bankgraph</title>
 <meta name="viewport" content="width=device-width"><style>body{font:16px/1.6 system-ui,sans-serif;max-width:36rem;margin:4rem auto;padding:0 1rem}</style>

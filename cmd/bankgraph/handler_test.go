@@ -24,6 +24,7 @@ import (
 	"bankgraph/db"
 	"bankgraph/db/dbtest"
 	"bankgraph/graph"
+	"bankgraph/rest"
 )
 
 // service is everything that serve serves, on a bank of the test's own, without the network.
@@ -32,6 +33,7 @@ type service struct {
 	bank     *bank
 	operator context.Context
 	realm    string
+	front    *front
 	handler  http.Handler
 	health   *health
 	stopping atomic.Bool
@@ -69,7 +71,8 @@ func newServiceWith(t *testing.T, command serveCommand, options core.Options) *s
 	command.Unsent = cmp.Or(command.Unsent, 64)
 	meters := newMeters(options.DB)
 	s.health = newHealth(meters)
-	s.handler = command.handler(s.bank, meters, s.health, false, s.stopping.Load)
+	s.front = command.handler(s.bank, meters, s.health, false, s.stopping.Load)
+	s.handler = rest.Addressed(command.TrustedProxies, s.front)
 	return s
 }
 
@@ -87,7 +90,8 @@ func (s *service) addBank() (realm string) {
 
 func (s *service) client(key string) (secret string) {
 	s.Helper()
-	_, secret, err := s.bank.Clients.Add(s.operator, clients.Draft{Key: key, Permissions: permissions([]string{"all"})})
+	_, secret, err := s.bank.Clients.Add(s.operator,
+		clients.Draft{Key: key, Permissions: permissions([]string{"all"})})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -136,7 +140,10 @@ func TestHEADAnswersLikeGET(t *testing.T) {
 	t.Parallel()
 	s := newService(t, serveCommand{})
 	bearer := "Bearer " + s.token("portal", s.client("portal"))
-	for path, want := range map[string]int{"/v2/customers?page=1&limit=1": http.StatusOK, "/v2/customers": http.StatusBadRequest, "/no/such": http.StatusNotFound} {
+	for path, want := range map[string]int{
+		"/v2/customers?page=1&limit=1": http.StatusOK, "/v2/customers": http.StatusBadRequest,
+		"/no/such": http.StatusNotFound,
+	} {
 		if answer := s.do(http.MethodHead, path, "", "Authorization", bearer); answer.Code != want {
 			t.Errorf("%s: %d", path, answer.Code)
 		}
@@ -152,18 +159,22 @@ func TestOnlyOneBearerHeaderCounts(t *testing.T) {
 	token := s.token("portal", s.client("portal"))
 	for header, want := range map[string]int{
 		"Bearer " + token: http.StatusOK, "bearer  " + token: http.StatusOK,
-		"Basic " + token: http.StatusUnauthorized, token: http.StatusUnauthorized, "Bearer": http.StatusUnauthorized,
+		"Basic " + token: http.StatusUnauthorized, token: http.StatusUnauthorized,
+		"Bearer":                        http.StatusUnauthorized,
 		"Bearer " + token + " " + token: http.StatusUnauthorized,
 	} {
-		if answer := s.do(http.MethodGet, "/graphql?query={__typename}", "", "Authorization", header); answer.Code != want {
+		if answer := s.do(http.MethodGet, "/graphql?query={__typename}", "", "Authorization",
+			header); answer.Code != want {
 			t.Errorf("%.20s…: %d %s", header, answer.Code, answer.Body)
 		}
 	}
-	twice := s.do(http.MethodGet, "/graphql?query={__typename}", "", "Authorization", "Bearer "+token, "Authorization", "Bearer "+token)
+	twice := s.do(http.MethodGet, "/graphql?query={__typename}", "", "Authorization", "Bearer "+token,
+		"Authorization", "Bearer "+token)
 	if twice.Code != http.StatusUnauthorized {
 		t.Errorf("twice: %d", twice.Code)
 	}
-	if answer := s.do(http.MethodGet, "/graphql?query={__typename}&access_token="+token, ""); answer.Code != http.StatusUnauthorized {
+	if answer := s.do(http.MethodGet, "/graphql?query={__typename}&access_token="+token,
+		""); answer.Code != http.StatusUnauthorized {
 		t.Errorf("in the address: %d", answer.Code)
 	}
 }
@@ -171,7 +182,8 @@ func TestOnlyOneBearerHeaderCounts(t *testing.T) {
 func TestAnswersCarryTheRequestId(t *testing.T) {
 	t.Parallel()
 	s := newService(t, serveCommand{})
-	if id := s.do(http.MethodGet, "/healthz", "", requestID, "portal-7f.1").Header().Get(requestID); id != "portal-7f.1" {
+	if id := s.do(http.MethodGet, "/healthz", "", requestID, "portal-7f.1").Header().
+		Get(requestID); id != "portal-7f.1" {
 		t.Errorf("a sane id became %q", id)
 	}
 	for _, id := range []string{"", "a b", "a\nb", strings.Repeat("x", 101), `"`} {
@@ -202,23 +214,28 @@ func TestAPIKeyThatAsksTooOftenIsHeldBackAlone(t *testing.T) {
 	fast, other := s.token("fast", s.client("fast")), s.token("other", s.client("other"))
 	var refused *httptest.ResponseRecorder
 	for range 50 { // more than one in any second
-		if answer := s.do(http.MethodGet, "/graphql?query={__typename}", "", "Authorization", "Bearer "+fast); answer.Code == http.StatusTooManyRequests {
+		if answer := s.do(http.MethodGet, "/graphql?query={__typename}", "", "Authorization",
+			"Bearer "+fast); answer.Code == http.StatusTooManyRequests {
 			refused = answer
 		}
 	}
-	if refused == nil || refused.Header().Get("Retry-After") == "" || !strings.Contains(refused.Body.String(), "TOO_MANY") {
+	if refused == nil || refused.Header().Get("Retry-After") == "" ||
+		!strings.Contains(refused.Body.String(), "TOO_MANY") {
 		t.Fatalf("refused = %+v", refused)
 	}
-	if answer := s.do(http.MethodGet, "/graphql?query={__typename}", "", "Authorization", "Bearer "+other); answer.Code != http.StatusOK {
+	if answer := s.do(http.MethodGet, "/graphql?query={__typename}", "", "Authorization",
+		"Bearer "+other); answer.Code != http.StatusOK {
 		t.Errorf("another key: %d", answer.Code)
 	}
 }
 
 func TestPanicIsAnsweredAndLogged(t *testing.T) {
 	t.Parallel()
-	handler := guard(graph.Refuse, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("a secret of ours") }))
+	handler := guard(graph.Refuse,
+		http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("a secret of ours") }))
 	answer := httptest.NewRecorder()
-	handler.ServeHTTP(answer, httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/", http.NoBody))
+	handler.ServeHTTP(answer,
+		httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/", http.NoBody))
 	if answer.Code != http.StatusInternalServerError || strings.Contains(answer.Body.String(), "secret") {
 		t.Errorf("answer: %d %s", answer.Code, answer.Body)
 	}
@@ -226,14 +243,17 @@ func TestPanicIsAnsweredAndLogged(t *testing.T) {
 
 func TestPanicInTheMiddleOfAnAnswerLeavesNothingOfIt(t *testing.T) {
 	t.Parallel()
-	handler := newRoomOf(1).unsent.deliver(graph.Refuse, never, guard(graph.Refuse, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Length", "4")
-		_, _ = w.Write([]byte("half"))
-		panic("late")
-	})))
+	handler := newRoomOf(1).unsent.deliver(graph.Refuse, never,
+		guard(graph.Refuse, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "4")
+			_, _ = w.Write([]byte("half"))
+			panic("late")
+		})))
 	answer := httptest.NewRecorder()
-	handler.ServeHTTP(answer, httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/", http.NoBody))
-	if answer.Code != http.StatusInternalServerError || strings.Contains(answer.Body.String(), "half") || answer.Header().Get("Content-Length") == "4" {
+	handler.ServeHTTP(answer,
+		httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/", http.NoBody))
+	if answer.Code != http.StatusInternalServerError || strings.Contains(answer.Body.String(), "half") ||
+		answer.Header().Get("Content-Length") == "4" {
 		t.Errorf("answer: %d %s %v", answer.Code, answer.Body, answer.Header())
 	}
 }
@@ -250,15 +270,20 @@ func TestRequestHasADeadlineAndABoundedBody(t *testing.T) {
 		}
 	}))
 	body := bytes.NewReader(make([]byte, largestBody+1))
-	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/", body))
+	handler.ServeHTTP(httptest.NewRecorder(),
+		httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/", body))
 }
 
 func TestPagesOfThisMachineMayCallTheDemoBank(t *testing.T) {
 	t.Parallel()
 	s := newService(t, serveCommand{})
-	for origin, want := range map[string]bool{"http://localhost:5173": true, "http://127.0.0.1": true, "http://[::1]:80": true, "https://evil.example": false, "http://localhost.evil.example": false} {
+	for origin, want := range map[string]bool{
+		"http://localhost:5173": true, "http://127.0.0.1": true, "http://[::1]:80": true,
+		"https://evil.example": false, "http://localhost.evil.example": false,
+	} {
 		for _, demo := range []bool{true, false} {
-			handler := (&serveCommand{exposure: exposure{Unsent: 64}}).handler(s.bank, newMeters(s.bank.DB), newHealth(newMeters(s.bank.DB)), demo, s.stopping.Load)
+			handler := (&serveCommand{exposure: exposure{Unsent: 64}}).handler(s.bank, newMeters(s.bank.DB),
+				newHealth(newMeters(s.bank.DB)), demo, s.stopping.Load)
 			request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/graphql", http.NoBody)
 			request.Header.Set("Origin", origin)
 			answer := httptest.NewRecorder()
@@ -273,16 +298,21 @@ func TestPagesOfThisMachineMayCallTheDemoBank(t *testing.T) {
 func TestOnlyNamedOriginsMayCallFromBrowsers(t *testing.T) {
 	t.Parallel()
 	s := newService(t, serveCommand{Origins: []string{"https://portal.bank.example"}})
-	preflight := []string{"Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "authorization,content-type"}
-	ours := s.do(http.MethodOptions, "/graphql", "", append(preflight, "Origin", "https://portal.bank.example")...)
-	if ours.Header().Get("Access-Control-Allow-Origin") != "https://portal.bank.example" || ours.Header().Get("Access-Control-Allow-Credentials") != "" {
+	preflight := []string{
+		"Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "authorization,content-type",
+	}
+	ours := s.do(http.MethodOptions, "/graphql", "",
+		append(preflight, "Origin", "https://portal.bank.example")...)
+	if ours.Header().Get("Access-Control-Allow-Origin") != "https://portal.bank.example" ||
+		ours.Header().Get("Access-Control-Allow-Credentials") != "" {
 		t.Errorf("our portal: %v", ours.Header())
 	}
 	theirs := s.do(http.MethodOptions, "/graphql", "", append(preflight, "Origin", "https://evil.example")...)
 	if theirs.Header().Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("another page: %v", theirs.Header())
 	}
-	none := newService(t, serveCommand{}).do(http.MethodOptions, "/graphql", "", append(preflight, "Origin", "https://portal.bank.example")...)
+	none := newService(t, serveCommand{}).do(http.MethodOptions, "/graphql", "",
+		append(preflight, "Origin", "https://portal.bank.example")...)
 	if none.Header().Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("without settings: %v", none.Header())
 	}
@@ -291,11 +321,13 @@ func TestOnlyNamedOriginsMayCallFromBrowsers(t *testing.T) {
 func TestIndexLeadsToThePages(t *testing.T) {
 	t.Parallel()
 	answer := newService(t, serveCommand{}).do(http.MethodGet, "/", "")
-	if answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), `href="/playground"`) || !strings.Contains(answer.Body.String(), `href="/docs"`) {
+	if answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), `href="/playground"`) ||
+		!strings.Contains(answer.Body.String(), `href="/docs"`) {
 		t.Errorf("%d %s", answer.Code, answer.Body)
 	}
 	for _, path := range []string{"/docs", "/openapi.yaml"} {
-		if page := newService(t, serveCommand{}).do(http.MethodGet, path, ""); page.Code != http.StatusOK || page.Body.Len() == 0 {
+		if page := newService(t, serveCommand{}).do(http.MethodGet, path, ""); page.Code != http.StatusOK ||
+			page.Body.Len() == 0 {
 			t.Errorf("%s: %d", path, page.Code)
 		}
 	}
@@ -310,9 +342,11 @@ func TestPlaygroundIsServedWhereItIsWanted(t *testing.T) {
 		want int
 	}{{nil, true, 200}, {nil, false, 404}, {&yes, false, 200}, {&no, true, 404}} {
 		s := newService(t, serveCommand{Playground: c.set})
-		handler := (&serveCommand{Playground: c.set, exposure: exposure{Unsent: 64}}).handler(s.bank, newMeters(s.bank.DB), newHealth(newMeters(s.bank.DB)), c.demo, s.stopping.Load)
+		handler := (&serveCommand{Playground: c.set, exposure: exposure{Unsent: 64}}).handler(s.bank,
+			newMeters(s.bank.DB), newHealth(newMeters(s.bank.DB)), c.demo, s.stopping.Load)
 		answer := httptest.NewRecorder()
-		handler.ServeHTTP(answer, httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/playground", http.NoBody))
+		handler.ServeHTTP(answer,
+			httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/playground", http.NoBody))
 		if answer.Code != c.want {
 			t.Errorf("%+v: %d", c, answer.Code)
 		}
@@ -325,7 +359,49 @@ func TestLogLineHasFixedFieldsAndTheRequestId(t *testing.T) {
 	log := slog.New(requestLog{slog.NewJSONHandler(&text, nil)}).With("part", "test")
 	log.InfoContext(context.WithValue(context.Background(), idKey{}, "r-1"), "line\nforged", "name", "a\nb")
 	var line map[string]any
-	if err := json.Unmarshal(text.Bytes(), &line); err != nil || line["request"] != "r-1" || bytes.Count(text.Bytes(), []byte("\n")) != 1 {
+	if err := json.Unmarshal(text.Bytes(), &line); err != nil || line["request"] != "r-1" ||
+		bytes.Count(text.Bytes(), []byte("\n")) != 1 {
 		t.Errorf("%s, %v", text.String(), err)
+	}
+}
+
+// A stranger's surplus is answered like all else: in the envelope of the face, with the request's id.
+func TestTheSurplusOfStrangersIsAnsweredByTheFace(t *testing.T) {
+	t.Parallel()
+	s := newService(t, serveCommand{})
+	for path, want := range map[string]string{
+		"/graphql": `"kind":"TOO_MANY"`, "/v2/customers": `"code":"`, "/auth/realms/x/token": `"error":"`,
+		"/nothing": `"code":"`,
+	} {
+		ctx := context.WithValue(t.Context(), surplusKey{}, true)
+		answer := httptest.NewRecorder()
+		s.handler.ServeHTTP(answer, httptest.NewRequestWithContext(ctx, http.MethodPost, path, http.NoBody))
+		if answer.Code != http.StatusTooManyRequests || answer.Header().Get(requestID) == "" ||
+			!strings.Contains(answer.Body.String(), want) {
+			t.Errorf("%s: %d %v %s", path, answer.Code, answer.Header(), answer.Body)
+		}
+	}
+}
+
+// A token counts where it is looked at: one that was good once opens no other page without bound. Balancers
+// are never too fast.
+func TestATokenCountsOnlyWhereItIsLookedAt(t *testing.T) {
+	t.Parallel()
+	s := newService(t, serveCommand{})
+	token := s.token("portal", s.client("portal"))
+	if got := s.do(http.MethodGet, "/v2/customers/1", "", "Authorization",
+		"Bearer "+token).Code; got == http.StatusUnauthorized {
+		t.Fatal(got)
+	}
+	for path, want := range map[string]bool{
+		"/graphql": true, "/v2/customers": true, "/graphql/schema": true, "/": false, "/docs": false,
+		"/openapi.yaml": false,
+		"/auth/realms/x/protocol/openid-connect/certs": false, "/healthz": true, "/readyz": true,
+	} {
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody)
+		request.Header.Set("Authorization", "Bearer "+token)
+		if got := s.front.knows(request); got != want {
+			t.Errorf("%s: %t", path, got)
+		}
 	}
 }

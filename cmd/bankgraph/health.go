@@ -44,35 +44,40 @@ func newHealth(m *meters) *health {
 		return vec
 	}
 	return &health{
-		unsealed: gauge("bankgraph_audit_unsealed", fmt.Sprintf("Audit entries that wait to be sealed, counted up to %d.", audit.MostCounted)),
-		waiting:  gauge("bankgraph_audit_waiting_seconds", "For how long the oldest audit entry has waited to be sealed."),
-		holds:    gauge("bankgraph_audit_holds", "1 while the audit chain ends as it was signed and has what was kept of it outside the database, 0 where not."),
-		banks:    map[string]bankState{},
+		unsealed: gauge("bankgraph_audit_unsealed",
+			fmt.Sprintf("Audit entries that wait to be sealed, counted up to %d.", audit.MostCounted)),
+		waiting: gauge("bankgraph_audit_waiting_seconds",
+			"For how long the oldest audit entry has waited to be sealed."),
+		holds: gauge("bankgraph_audit_holds",
+			"1 while the audit chain ends as it was signed and has what was kept of it outside the database, 0 where not."),
+		banks: map[string]bankState{},
 	}
 }
 
 // job looks at one bank's record. A bank that cannot be looked at keeps what was known of it.
 func (h *health) job(b *bank, kept *keptFile) job {
-	return job{"look at the audit record", 2 * time.Second, time.Second, func(ctx context.Context) (bool, error) {
-		caller, err := access.Require(ctx)
-		if err != nil {
-			return false, err
-		}
-		tail, err := b.Audit.Tail(ctx)
-		if err != nil {
-			return false, err
-		}
-		broken := b.Audit.Holds(ctx)
-		if broken != nil && !errors.Is(broken, audit.ErrBroken) {
-			return false, broken
-		}
-		_, behind := b.behind(ctx, kept)
-		if behind != nil && !errors.Is(behind, audit.ErrBehind) {
-			return false, behind
-		}
-		h.set(ctx, caller.TenantCode, bankState{tail, broken, behind, kept.failed()})
-		return false, nil
-	}}
+	return job{
+		"look at the audit record", 2 * time.Second, time.Second, func(ctx context.Context) (bool, error) {
+			caller, err := access.Require(ctx)
+			if err != nil {
+				return false, err
+			}
+			tail, err := b.Audit.Tail(ctx)
+			if err != nil {
+				return false, err
+			}
+			broken := b.Audit.Holds(ctx)
+			if broken != nil && !errors.Is(broken, audit.ErrBroken) {
+				return false, broken
+			}
+			_, behind := b.behind(ctx, kept)
+			if behind != nil && !errors.Is(behind, audit.ErrBehind) {
+				return false, behind
+			}
+			h.set(ctx, caller.TenantCode, bankState{tail, broken, behind, kept.failed()})
+			return false, nil
+		},
+	}
 }
 
 func (h *health) set(ctx context.Context, code string, now bankState) {
@@ -94,17 +99,21 @@ func (h *health) set(ctx context.Context, code string, now bankState) {
 		slog.InfoContext(ctx, "the audit record", "tenant", code, "holds", true)
 	}
 	if (before.behind == nil) != (now.behind == nil) {
-		slog.ErrorContext(ctx, "the audit record and what was kept of it outside the database", "tenant", code, "holds", now.behind == nil, "error", now.behind)
+		slog.ErrorContext(ctx, "the audit record and what was kept of it outside the database", "tenant", code,
+			"holds", now.behind == nil, "error", now.behind)
 	}
-	switch was, is := before.tail.Waiting > longestUnsealed.Seconds(), now.tail.Waiting > longestUnsealed.Seconds(); {
+	switch was, is := before.tail.Waiting > longestUnsealed.Seconds(),
+		now.tail.Waiting > longestUnsealed.Seconds(); {
 	case is && !was:
-		slog.WarnContext(ctx, "audit entries wait to be sealed", "tenant", code, "entries", now.tail.Unsealed, "seconds", now.tail.Waiting)
+		slog.WarnContext(ctx, "audit entries wait to be sealed", "tenant", code, "entries", now.tail.Unsealed,
+			"seconds", now.tail.Waiting)
 	case was && !is:
 		slog.InfoContext(ctx, "audit entries wait no longer to be sealed", "tenant", code)
 	}
 }
 
-// trouble is a line for each bank whose record is not as it should be; all reports whether no bank's chain holds.
+// trouble is a line for each bank whose record is not as it should be; all reports whether no bank's chain
+// holds.
 func (h *health) trouble() (lines []string, all bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -115,24 +124,29 @@ func (h *health) trouble() (lines []string, all bool) {
 			lines = append(lines, fmt.Sprintf("bank %s: %v", code, bank.broken))
 		}
 		if bank.unkept != nil {
-			lines = append(lines, fmt.Sprintf("bank %s: nothing is signed, as checkpoints cannot be kept: %v", code, bank.unkept))
+			lines = append(lines,
+				fmt.Sprintf("bank %s: nothing is signed, as checkpoints cannot be kept: %v", code, bank.unkept))
 		}
 		if bank.behind != nil {
-			lines = append(lines, fmt.Sprintf("bank %s: nothing more is sealed or signed, and the feed of events waits: %v", code, bank.behind))
+			lines = append(lines,
+				fmt.Sprintf("bank %s: nothing more is sealed or signed, and the feed of events waits: %v", code,
+					bank.behind))
 			continue
 		}
 		if bank.tail.Waiting > longestUnsealed.Seconds() {
-			lines = append(lines, fmt.Sprintf("bank %s: %d audit entries are not sealed, the oldest for %.0f s: does any worker run?",
-				code, bank.tail.Unsealed, bank.tail.Waiting))
+			lines = append(lines,
+				fmt.Sprintf("bank %s: %d audit entries are not sealed, the oldest for %.0f s: does any worker run?",
+					code, bank.tail.Unsealed, bank.tail.Waiting))
 		}
 	}
 	slices.Sort(lines)
 	return lines, broken > 0 && broken == len(h.banks)
 }
 
-// readiness answers 200 while this process should get requests: the schema is known, the database answers, and no signal
-// to stop has come. Its keys are loaded, or it would not have started. The trouble of one bank is that bank's: only
-// where no bank's audit chain ends as it was signed, the process is not ready. detailed, for operators, names the banks.
+// readiness answers 200 while this process should get requests: the schema is known, the database answers,
+// and no signal to stop has come. Its keys are loaded, or it would not have started. The trouble of one bank
+// is that bank's: only where no bank's audit chain ends as it was signed, the process is not ready. detailed,
+// for operators, names the banks.
 func readiness(c *core.Core, h *health, stopping func() bool, detailed bool) http.Handler {
 	database := newPulse(c)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -160,9 +174,9 @@ func readiness(c *core.Core, h *health, stopping func() bool, detailed bool) htt
 	})
 }
 
-// pulse tells whether the database answers. Everybody may ask for that, as often as they like: who asks while somebody
-// else does shares the look, and a good one counts for half a second. So nobody's asking keeps connections from requests,
-// or has the balancer hear that there are none.
+// pulse tells whether the database answers. Everybody may ask for that, as often as they like: who asks while
+// somebody else does shares the look, and a good one counts for half a second. So nobody's asking keeps
+// connections from requests, or has the balancer hear that there are none.
 type pulse struct {
 	look func(context.Context) (trouble string)
 
@@ -178,7 +192,7 @@ type look struct {
 }
 
 const (
-	longestLook = time.Second
+	longestLook = 3 * time.Second // a look takes some round trips, of which each may take half a second
 	lookCounts  = 500 * time.Millisecond
 )
 

@@ -28,9 +28,17 @@ func TestReadinessIsolatesBanks(t *testing.T) {
 	}{
 		{nil, 200, "ready\n"},
 		{map[string]bankState{"ONE": well, "TWO": well}, 200, "ready\n"},
-		{map[string]bankState{"ONE": well, "TWO": waits}, 200, "ready\nbank TWO: 512 audit entries are not sealed, the oldest for 73 s: does any worker run?\n"},
+		{
+			map[string]bankState{"ONE": well, "TWO": waits},
+			200,
+			"ready\nbank TWO: 512 audit entries are not sealed, the oldest for 73 s: does any worker run?\n",
+		},
 		{map[string]bankState{"ONE": well, "TWO": broken}, 200, "ready\nbank TWO: bank 7: tampered with\n"},
-		{map[string]bankState{"TWO": broken}, 503, "the audit record does not hold\nbank TWO: bank 7: tampered with\n"},
+		{
+			map[string]bankState{"TWO": broken},
+			503,
+			"the audit record does not hold\nbank TWO: bank 7: tampered with\n",
+		},
 	} {
 		h := newHealth(newMeters(s.bank.DB))
 		for code, state := range one.banks {
@@ -38,7 +46,8 @@ func TestReadinessIsolatesBanks(t *testing.T) {
 		}
 		for detailed, want := range map[bool]string{true: one.says, false: strings.SplitAfter(one.says, "\n")[0]} {
 			answer := httptest.NewRecorder()
-			readiness(s.bank.Core, h, s.stopping.Load, detailed).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", http.NoBody))
+			readiness(s.bank.Core, h, s.stopping.Load, detailed).ServeHTTP(answer,
+				httptest.NewRequest(http.MethodGet, "/readyz", http.NoBody))
 			if answer.Code != one.status || answer.Body.String() != want {
 				t.Errorf("%+v: %d %q", one.banks, answer.Code, answer.Body)
 			}
@@ -51,7 +60,7 @@ func TestHealthLooksAtEachBank(t *testing.T) {
 	t.Parallel()
 	s := newService(t, serveCommand{})
 	other := s.addBank()
-	look := s.health.job(s.bank, (&settings{DatabaseURL: "given"}).kept(slog.Default())).tick
+	look := s.health.job(s.bank, (&settings{DatabaseURL: "given"}).kept(slog.Default(), slog.Default())).tick
 	if _, err := look(s.operator); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +73,8 @@ func TestHealthLooksAtEachBank(t *testing.T) {
 	if _, err := s.bank.Audit.Seal(s.operator); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.bank.Audit.Sign(s.operator, s.bank.Clients.Sign, func(audit.Line) error { return nil }); err != nil {
+	if err := s.bank.Audit.Sign(s.operator, s.bank.Clients.Sign,
+		func(audit.Line) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := look(s.operator); err != nil || s.health.banks[s.realm] != (bankState{}) {
@@ -75,7 +85,8 @@ func TestHealthLooksAtEachBank(t *testing.T) {
 	}
 }
 
-// Anybody may ask whether the service is ready, a thousand at a time: they share one look, and none of them ends it.
+// Anybody may ask whether the service is ready, a thousand at a time: they share one look, and none of them
+// ends it.
 func TestManyWhoAskForReadinessShareOneLook(t *testing.T) {
 	t.Parallel()
 	var looks atomic.Int32

@@ -9,7 +9,8 @@ import (
 func TestOperatorsAreNamed(t *testing.T) {
 	t.Parallel()
 	p := onDatabase(t)
-	p.ok("tenant", "add", "BANK1", "--name", "First Bank", "--zone", "America/New_York", "--currency", "USD", "--admin", "jane.doe", "--as", "jo")
+	p.ok("tenant", "add", "BANK1", "--name", "First Bank", "--zone", "America/New_York", "--currency", "USD",
+		"--admin", "jane.doe", "--as", "jo")
 	p.ok("client", "add", "portal", "--permissions", "vCust", "--responsible", "Jane.Doe", "--as", "kim")
 	if out := p.ok("client", "list"); !strings.Contains(out, "jane.doe") {
 		t.Error(out)
@@ -20,14 +21,17 @@ func TestOperatorsAreNamed(t *testing.T) {
 	if out := p.ok("tenant", "set", "BANK1"); !strings.Contains(out, "people-decide  true") {
 		t.Error(out)
 	}
-	if out := p.ok("tenant", "set", "BANK1", "--no-people-decide", "--as", "ned"); !strings.Contains(out, "people-decide  false") {
+	if out := p.ok("tenant", "set", "BANK1", "--no-people-decide", "--as",
+		"ned"); !strings.Contains(out, "people-decide  false") {
 		t.Error(out)
 	}
 	if out := p.ok("tenant", "set", "BANK1"); !strings.Contains(out, "people-decide  false") {
 		t.Error(out)
 	}
 	record := p.ok("audit", "export")
-	for action, who := range map[string]string{"addTenant": "jo", "addClient": "kim", "issueToken": "lou", "revokeTokens": "max", "changeSettings": "ned"} {
+	for action, who := range map[string]string{
+		"addTenant": "jo", "addClient": "kim", "issueToken": "lou", "revokeTokens": "max", "changeSettings": "ned",
+	} {
 		found := false
 		for line := range strings.Lines(record) {
 			found = found || strings.Contains(line, `"`+action+`"`) && strings.Contains(line, `"`+who+`"`)
@@ -42,7 +46,8 @@ func TestOperatorsAreNamed(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"jane d\u00f6e", "a b", "\u212aim"} {
-		if _, errs, status := p.run("tenant", "list", "--as", name); status == 0 || !strings.Contains(errs, "--as") {
+		if _, errs, status := p.run("tenant", "list", "--as", name); status == 0 ||
+			!strings.Contains(errs, "--as") {
 			t.Errorf("%q: %d %s", name, status, errs)
 		}
 	}
@@ -51,16 +56,20 @@ func TestOperatorsAreNamed(t *testing.T) {
 func TestSubjectsAreLinkedAtTheCommandLine(t *testing.T) {
 	t.Parallel()
 	p := onDatabase(t)
-	p.ok("tenant", "add", "BANK1", "--name", "First Bank", "--zone", "America/New_York", "--currency", "USD", "--admin", "jane.doe")
-	p.ok("issuer", "add", "https://dex.invalid", "--audience", "api", "--subject-claim", "sub", "--scope", "", "--id-tokens", "--longest-life", "1h")
-	if out := p.ok("issuer", "list"); !strings.Contains(out, "sub") || !strings.Contains(out, "1h0m0s") || !strings.Contains(out, "id ") {
+	p.ok("tenant", "add", "BANK1", "--name", "First Bank", "--zone", "America/New_York", "--currency", "USD",
+		"--admin", "jane.doe")
+	p.ok("issuer", "add", "https://dex.invalid", "--audience", "api", "--subject-claim", "sub", "--scope", "",
+		"--id-tokens", "--longest-life", "1h")
+	if out := p.ok("issuer", "list"); !strings.Contains(out, "sub") || !strings.Contains(out, "1h0m0s") ||
+		!strings.Contains(out, "id ") {
 		t.Error(out)
 	}
 	p.ok("user", "link", "JANE.DOE", "--issuer", "https://dex.invalid", "--subject", "7f1c")
 	if out := p.ok("user", "links"); !strings.Contains(out, "7f1c") || !strings.Contains(out, "jane.doe") {
 		t.Error(out)
 	}
-	if _, errs, status := p.run("user", "link", "j\u0430ne.doe", "--issuer", "https://dex.invalid", "--subject", "8"); status != 1 || !strings.Contains(errs, "no such user") {
+	if _, errs, status := p.run("user", "link", "j\u0430ne.doe", "--issuer", "https://dex.invalid", "--subject",
+		"8"); status != 1 || !strings.Contains(errs, "no such user") {
 		t.Errorf("a look-alike: %d %s", status, errs)
 	}
 	p.ok("user", "unlink", "jane.doe", "--issuer", "https://dex.invalid")

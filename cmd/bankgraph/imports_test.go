@@ -14,18 +14,30 @@ import (
 // to hold a batch of reads and to name columns (SQL they cannot write: they lack bun). What "alone" lists,
 // by prefix, no other folder imports. depguard in .golangci.yml says the same while you type.
 var folders = map[string]struct{ ours, alone []string }{
-	"cmd":   {ours: []string{"cmd", "graph", "rest", "core", "db"}, alone: []string{"flag", "os/signal", "github.com/alecthomas/kong"}},
-	"graph": {ours: []string{"graph", "core"}, alone: []string{"github.com/99designs/gqlgen", "github.com/vektah/gqlparser", "github.com/graph-gophers/dataloader"}},
-	"rest":  {ours: []string{"rest", "core"}, alone: []string{"github.com/go-chi/chi"}},
-	"core":  {ours: []string{"core", "db"}},
-	"db":    {ours: []string{"db"}, alone: []string{"github.com/uptrace/bun/dialect", "github.com/uptrace/bun/migrate", "github.com/jackc/pgx"}},
+	"cmd": {
+		ours:  []string{"cmd", "graph", "rest", "core", "db"},
+		alone: []string{"flag", "os/signal", "github.com/alecthomas/kong"},
+	},
+	"graph": {
+		ours: []string{"graph", "core"},
+		alone: []string{
+			"github.com/99designs/gqlgen", "github.com/vektah/gqlparser", "github.com/graph-gophers/dataloader",
+		},
+	},
+	"rest": {ours: []string{"rest", "core"}, alone: []string{"github.com/go-chi/chi"}},
+	"core": {ours: []string{"core", "db"}},
+	"db": {
+		ours:  []string{"db"},
+		alone: []string{"github.com/uptrace/bun/dialect", "github.com/uptrace/bun/migrate", "github.com/jackc/pgx"},
+	},
 }
 
 // bun is shared by two folders.
 const bun = "github.com/uptrace/bun"
 
 // domains in their order: each imports only those before it. A cycle means that a thing lives in the wrong
-// domain. The package core, built from all, comes after them; demo and coretest, which fill a core, come last.
+// domain. The package core, built from all, comes after them; demo and coretest, which fill a core, come
+// last.
 var domains = []string{
 	"fault", "money", "page", "postal", "given", "ident", "check", "access", "seal", "rails",
 	"audit", "events", "changes", "customers", "roles", "users", "tenants", "issuers", "clients", "banks",
@@ -73,7 +85,8 @@ func TestFoldersImportOnlyWhatTheyMay(t *testing.T) {
 				if other == "db" && p.ImportPath == rival {
 					continue
 				}
-				if other != folder && slices.ContainsFunc(theirs.alone, func(prefix string) bool { return within(imported, prefix) }) {
+				if other != folder &&
+					slices.ContainsFunc(theirs.alone, func(prefix string) bool { return within(imported, prefix) }) {
 					t.Errorf("%s imports %s, which only %s may", p.ImportPath, imported, other)
 				}
 			}
@@ -87,8 +100,10 @@ func TestTestsOfAFolderImportOnlyWhatItMay(t *testing.T) {
 	for _, p := range packages(t) {
 		rule := folders[folderOf(p.ImportPath)]
 		for _, imported := range append(p.TestImports, p.XTestImports...) {
-			if strings.HasPrefix(imported, module) && !slices.Contains(rule.ours, folderOf(imported)) && imported != module+"db" && !isForTests(imported) {
-				t.Errorf("the tests of %s import %s: they may import of ours %v, db, core/coretest and db/dbtest", p.ImportPath, imported, rule.ours)
+			if strings.HasPrefix(imported, module) && !slices.Contains(rule.ours, folderOf(imported)) &&
+				imported != module+"db" && !isForTests(imported) {
+				t.Errorf("the tests of %s import %s: they may import of ours %v, db, core/coretest and db/dbtest",
+					p.ImportPath, imported, rule.ours)
 			}
 		}
 	}
@@ -119,7 +134,8 @@ func TestDomainsImportOnlyEarlierOnes(t *testing.T) {
 
 func packages(t *testing.T) []listed {
 	t.Helper()
-	command := exec.Command("go", "list", "-e", "-json=ImportPath,Imports,TestImports,XTestImports", module+"...")
+	command := exec.Command("go", "list", "-e", "-json=ImportPath,Imports,TestImports,XTestImports",
+		module+"...")
 	output, err := command.Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)

@@ -60,7 +60,8 @@ func (c *issuerList) Run(ctx context.Context, s *settings, t *terminal) error {
 			return err
 		}
 		table := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "ISSUER\tAUDIENCE\tSTATE\tSUBJECT\tUSER\tPARTNER\tLEGAL ENTITY\tSCOPE\tLONGEST LIFE\tTOKENS\tALGORITHMS")
+		fmt.Fprintln(table,
+			"ISSUER\tAUDIENCE\tSTATE\tSUBJECT\tUSER\tPARTNER\tLEGAL ENTITY\tSCOPE\tLONGEST LIFE\tTOKENS\tALGORITHMS")
 		for _, one := range all {
 			names := make([]string, len(one.Algorithms))
 			for i, algorithm := range one.Algorithms {

@@ -26,8 +26,8 @@ import (
 	"bankgraph/core/users"
 )
 
-// idp is an identity provider on this machine that a bank accepts. The forger has its key, so that each of its
-// tokens is wrong in one thing only.
+// idp is an identity provider on this machine that a bank accepts. The forger has its key, so that each of
+// its tokens is wrong in one thing only.
 type idp struct {
 	forger
 	server *httptest.Server
@@ -53,12 +53,14 @@ func newIDP(t *testing.T) *idp {
 	p.kid = rand.Text()
 	p.server = httptest.NewServer(http.HandlerFunc(p.serve))
 	t.Cleanup(p.server.Close)
-	if _, err := p.bank.Issuers.Add(p.operator, issuers.Draft{URL: p.server.URL, Audience: audience}); err != nil {
+	if _, err := p.bank.Issuers.Add(p.operator,
+		issuers.Draft{URL: p.server.URL, Audience: audience}); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now().Unix()
 	p.good = map[string]any{
-		"iss": p.server.URL, "aud": audience, "sub": "7f1c", "preferred_username": "jo", "client_id": "portal", "jti": "1",
+		"iss": p.server.URL, "aud": audience, "sub": "7f1c", "preferred_username": "jo", "client_id": "portal",
+		"jti": "1",
 		"iat": now, "exp": now + 300, "scope": "openid roles",
 	}
 	return p
@@ -79,7 +81,9 @@ func (p *idp) serve(w http.ResponseWriter, r *http.Request) {
 
 // published is the provider's set of keys.
 func (p *idp) published() []byte {
-	set, err := json.Marshal(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &p.private.PublicKey, KeyID: p.kid, Algorithm: "ES256", Use: "sig"}}})
+	set, err := json.Marshal(jose.JSONWebKeySet{
+		Keys: []jose.JSONWebKey{{Key: &p.private.PublicKey, KeyID: p.kid, Algorithm: "ES256", Use: "sig"}},
+	})
 	if err != nil {
 		panic(err)
 	}
@@ -92,8 +96,10 @@ func TestTokenOfAnIdentityProviderOpensBothFaces(t *testing.T) {
 	t.Parallel()
 	p := newIDP(t)
 	token := p.sign(p.header(), p.claims())
-	graph := p.do(http.MethodPost, "/graphql", `{"query":"{ viewer { tenant client login permissions } }"}`, "Authorization", "Bearer "+token, "Content-Type", "application/json")
-	want := fmt.Sprintf(`{"data":{"viewer":{"tenant":%q,"client":%q,"login":"jo","permissions":["vCust"]}}}`, p.realm, p.server.URL)
+	graph := p.do(http.MethodPost, "/graphql", `{"query":"{ viewer { tenant client login permissions } }"}`,
+		"Authorization", "Bearer "+token, "Content-Type", "application/json")
+	want := fmt.Sprintf(`{"data":{"viewer":{"tenant":%q,"client":%q,"login":"jo","permissions":["vCust"]}}}`,
+		p.realm, p.server.URL)
 	if graph.Code != http.StatusOK || strings.TrimSpace(graph.Body.String()) != want {
 		t.Errorf("GraphQL: %d %s", graph.Code, graph.Body)
 	}
@@ -165,27 +171,30 @@ func TestForgedTokensOfAnIdentityProviderAreAllRefusedAlike(t *testing.T) {
 		"without its signature":       pieces[0] + "." + pieces[1],
 		"truncated":                   good[:len(good)-2],
 		"longer":                      good + "AA",
-		"other claims":                pieces[0] + "." + part(p.claims("preferred_username", "admin")) + "." + pieces[2],
-		"a mebibyte":                  p.sign(p.header(), p.claims("jti", strings.Repeat("x", 1<<20))),
-		"a claim twice":               p.sign(p.header(), twice),
-		"two issuers":                 p.sign(p.header(), strings.Replace(string(text), `"scope"`, `"iss":"https://evil.example","scope"`, 1)),
-		"claims that are a list":      p.sign(p.header(), "[]"),
-		"claims that are no JSON":     p.sign(p.header(), "{"),
-		"header that is no JSON":      p.sign("{", p.claims()),
-		"expired":                     p.sign(p.header(), p.claims("exp", now-61)),
-		"without an end":              p.sign(p.header(), p.claims("exp", nil)),
-		"not yet valid":               p.sign(p.header(), p.claims("nbf", now+600)),
-		"issued in the future":        p.sign(p.header(), p.claims("iat", now+600)),
-		"without a beginning":         p.sign(p.header(), p.claims("iat", nil)),
-		"another issuer":              p.sign(p.header(), p.claims("iss", thief.URL)),
-		"issuer that is no text":      p.sign(p.header(), p.claims("iss", []string{p.server.URL})),
-		"no issuer":                   p.sign(p.header(), p.claims("iss", nil)),
-		"another audience":            p.sign(p.header(), p.claims("aud", "account")),
-		"no audience":                 p.sign(p.header(), p.claims("aud", nil)),
-		"an unknown user":             p.sign(p.header(), p.claims("preferred_username", "nobody")),
-		"no user":                     p.sign(p.header(), p.claims("preferred_username", nil, "sub", nil)),
-		"JSON serialization":          `{"payload":"` + pieces[1] + `","protected":"` + pieces[0] + `","signature":"` + pieces[2] + `"}`,
-		"encrypted":                   pieces[0] + "." + pieces[1] + "." + pieces[1] + "." + pieces[1] + "." + pieces[2],
+		"other claims": pieces[0] + "." + part(p.claims("preferred_username", "admin")) + "." +
+			pieces[2],
+		"a mebibyte":    p.sign(p.header(), p.claims("jti", strings.Repeat("x", 1<<20))),
+		"a claim twice": p.sign(p.header(), twice),
+		"two issuers": p.sign(p.header(),
+			strings.Replace(string(text), `"scope"`, `"iss":"https://evil.example","scope"`, 1)),
+		"claims that are a list":  p.sign(p.header(), "[]"),
+		"claims that are no JSON": p.sign(p.header(), "{"),
+		"header that is no JSON":  p.sign("{", p.claims()),
+		"expired":                 p.sign(p.header(), p.claims("exp", now-61)),
+		"without an end":          p.sign(p.header(), p.claims("exp", nil)),
+		"not yet valid":           p.sign(p.header(), p.claims("nbf", now+600)),
+		"issued in the future":    p.sign(p.header(), p.claims("iat", now+600)),
+		"without a beginning":     p.sign(p.header(), p.claims("iat", nil)),
+		"another issuer":          p.sign(p.header(), p.claims("iss", thief.URL)),
+		"issuer that is no text":  p.sign(p.header(), p.claims("iss", []string{p.server.URL})),
+		"no issuer":               p.sign(p.header(), p.claims("iss", nil)),
+		"another audience":        p.sign(p.header(), p.claims("aud", "account")),
+		"no audience":             p.sign(p.header(), p.claims("aud", nil)),
+		"an unknown user":         p.sign(p.header(), p.claims("preferred_username", "nobody")),
+		"no user":                 p.sign(p.header(), p.claims("preferred_username", nil, "sub", nil)),
+		"JSON serialization": `{"payload":"` + pieces[1] + `","protected":"` + pieces[0] + `","signature":"` +
+			pieces[2] + `"}`,
+		"encrypted": pieces[0] + "." + pieces[1] + "." + pieces[1] + "." + pieces[1] + "." + pieces[2],
 	} {
 		for path, want := range stranger {
 			answer := p.ask(path, token)
@@ -195,9 +204,11 @@ func TestForgedTokensOfAnIdentityProviderAreAllRefusedAlike(t *testing.T) {
 		}
 	}
 	if fetched.Load() != 0 || p.asked.Load() > 4 {
-		t.Errorf("%d times something was fetched from the forger, %d times from the issuer", fetched.Load(), p.asked.Load())
+		t.Errorf("%d times something was fetched from the forger, %d times from the issuer", fetched.Load(),
+			p.asked.Load())
 	}
-	if answer := p.ask("/v2/customers", p.sign(p.header(), p.claims("scope", "openid"))); answer.Code != http.StatusForbidden {
+	if answer := p.ask("/v2/customers",
+		p.sign(p.header(), p.claims("scope", "openid"))); answer.Code != http.StatusForbidden {
 		t.Errorf("without the scope: %d %s", answer.Code, answer.Body)
 	}
 }
@@ -205,7 +216,11 @@ func TestForgedTokensOfAnIdentityProviderAreAllRefusedAlike(t *testing.T) {
 func TestIssuerThatCannotBeReadIsAnsweredWith503AndRetryAfter(t *testing.T) {
 	t.Parallel()
 	var outside atomic.Int64
-	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { outside.Add(1) }))
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter,
+		*http.Request,
+	) {
+		outside.Add(1)
+	}))
 	t.Cleanup(func() {
 		elsewhere.Close()
 		if outside.Load() != 0 {
@@ -213,8 +228,14 @@ func TestIssuerThatCannotBeReadIsAnsweredWith503AndRetryAfter(t *testing.T) {
 		}
 	})
 	for what, answer := range map[string]http.HandlerFunc{
-		"an error":   func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
-		"a redirect": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, http.StatusFound) },
+		"an error": func(w http.ResponseWriter,
+			_ *http.Request,
+		) {
+			w.WriteHeader(http.StatusInternalServerError)
+		},
+		"a redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere.URL, http.StatusFound)
+		},
 		"too long an answer": func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte(strings.Repeat(" ", 64<<10) + `{"issuer":"x"}`))
 		},
@@ -234,14 +255,16 @@ func TestIssuerThatCannotBeReadIsAnsweredWith503AndRetryAfter(t *testing.T) {
 			for _, path := range []string{"/v2/customers", "/graphql?query={__typename}"} {
 				began := time.Now()
 				refused := p.ask(path, p.sign(p.header(), p.claims("jti", path)))
-				if refused.Code != http.StatusServiceUnavailable || refused.Header().Get("Retry-After") == "" || strings.Contains(refused.Body.String(), p.server.URL) {
+				if refused.Code != http.StatusServiceUnavailable || refused.Header().Get("Retry-After") == "" ||
+					strings.Contains(refused.Body.String(), p.server.URL) {
 					t.Errorf("%s: %d %v %s", path, refused.Code, refused.Header(), refused.Body)
 				}
 				if took := time.Since(began); took > 5*time.Second {
 					t.Errorf("%s: it took %s", path, took)
 				}
 			}
-			if ours := p.ask("/graphql?query={__typename}", p.token("own", p.client("own"))); ours.Code != http.StatusOK {
+			if ours := p.ask("/graphql?query={__typename}",
+				p.token("own", p.client("own"))); ours.Code != http.StatusOK {
 				t.Errorf("our own token: %d %s", ours.Code, ours.Body)
 			}
 		})
@@ -253,12 +276,14 @@ func TestHugeSetOfKeysIsNotRead(t *testing.T) {
 	p := newIDP(t)
 	p.does(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/keys" {
-			_, _ = w.Write([]byte(string(p.published()) + strings.Repeat(" ", 64<<10))) // all that matters stands in front
+			// all that matters stands in front
+			_, _ = w.Write([]byte(string(p.published()) + strings.Repeat(" ", 64<<10)))
 			return
 		}
 		fmt.Fprintf(w, `{"issuer":%q,"jwks_uri":%q}`, p.server.URL, p.server.URL+"/keys")
 	})
-	if answer := p.ask("/v2/customers", p.sign(p.header(), p.claims())); answer.Code != http.StatusServiceUnavailable {
+	if answer := p.ask("/v2/customers",
+		p.sign(p.header(), p.claims())); answer.Code != http.StatusServiceUnavailable {
 		t.Errorf("%d %s", answer.Code, answer.Body)
 	}
 }
@@ -275,8 +300,10 @@ func TestPublicNameThatLeadsInsideIsRefusedAtDial(t *testing.T) {
 		t.Errorf("where the operator said so: %v, asked %d times", err, asked.Load())
 	}
 	for _, address := range []string{
-		"127.0.0.1:443", "[::1]:443", "10.1.2.3:443", "172.16.0.1:443", "192.168.1.1:443", "169.254.169.254:80", "[fe80::1%eth0]:443", "[fd00::1]:443",
-		"0.0.0.0:443", "[::]:443", "100.64.0.1:443", "224.0.0.1:443", "255.255.255.255:443", "[::ffff:10.0.0.1]:443", "[64:ff9b::a00:1]:443", "[2002:a00:1::]:443", "x",
+		"127.0.0.1:443", "[::1]:443", "10.1.2.3:443", "172.16.0.1:443", "192.168.1.1:443", "169.254.169.254:80",
+		"[fe80::1%eth0]:443", "[fd00::1]:443",
+		"0.0.0.0:443", "[::]:443", "100.64.0.1:443", "224.0.0.1:443", "255.255.255.255:443",
+		"[::ffff:10.0.0.1]:443", "[64:ff9b::a00:1]:443", "[2002:a00:1::]:443", "x",
 	} {
 		if onlyOutside("tcp", address, nil) == nil {
 			t.Errorf("%s counts as outside", address)
@@ -293,14 +320,18 @@ func TestPeopleOfOneIssuerAreHeldBackOneByOne(t *testing.T) {
 	t.Parallel()
 	pace := newPace(1, 0, newMeters(nil))
 	seen := map[string]int{}
-	handler := pace.keep(func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusTooManyRequests) },
+	handler := pace.keep(func(w http.ResponseWriter, _ *http.Request, _ error) {
+		w.WriteHeader(http.StatusTooManyRequests)
+	},
 		http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			caller, _ := access.Require(r.Context())
 			seen[caller.LoginID]++
 		}))
 	for _, login := range []string{"jane", "jane", "jane", "jo"} {
-		ctx := access.With(context.Background(), access.Caller{Tenant: 1, Client: "https://idp.example", LoginID: login})
-		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody))
+		ctx := access.With(context.Background(),
+			access.Caller{Tenant: 1, Client: "https://idp.example", LoginID: login})
+		handler.ServeHTTP(httptest.NewRecorder(),
+			httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody))
 	}
 	if seen["jane"] == 3 || seen["jo"] != 1 {
 		t.Errorf("let through: %v", seen)
@@ -310,12 +341,17 @@ func TestPeopleOfOneIssuerAreHeldBackOneByOne(t *testing.T) {
 func TestIssuersAreKeptOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	p := onDatabase(t)
-	p.ok("tenant", "add", "FIRST", "--name", "First Bank", "--zone", "UTC", "--currency", "USD", "--admin", "jane.doe")
-	out, errs, status := p.run("issuer", "add", "http://127.0.0.1:1", "--audience", "bank", "--partner-claim", "partner", "--user-claim", "email,sub")
-	if status != 0 || !strings.Contains(out, "is accepted within ten seconds") || !strings.Contains(errs, "warning") {
+	p.ok("tenant", "add", "FIRST", "--name", "First Bank", "--zone", "UTC", "--currency", "USD", "--admin",
+		"jane.doe")
+	out, errs, status := p.run("issuer", "add", "http://127.0.0.1:1", "--audience", "bank", "--partner-claim",
+		"partner", "--user-claim", "email,sub")
+	if status != 0 || !strings.Contains(out, "is accepted within ten seconds") ||
+		!strings.Contains(errs, "warning") {
 		t.Errorf("add: %d %s %s", status, out, errs)
 	}
-	if list := p.ok("issuer", "list"); !strings.Contains(list, "http://127.0.0.1:1  bank      active  -        email,sub  partner  -             roles  24h0m0s       access  ES256,RS256,PS256,EdDSA") {
+	if list := p.ok("issuer",
+		"list"); !strings.Contains(list,
+		"http://127.0.0.1:1  bank      active  -        email,sub  partner  -             roles  24h0m0s       access  ES256,RS256,PS256,EdDSA") {
 		t.Errorf("list:\n%s", list)
 	}
 	p.ok("issuer", "disable", "http://127.0.0.1:1")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,37 +9,47 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"bankgraph/core/access"
 	"bankgraph/core/audit"
 )
 
-// keptFile keeps what is signed of the audit chains outside the database: in a file, or else in the log. It knows how far
-// each bank had come when something was last kept of it, by whatever process that shares the file.
+// keptFile keeps what is signed of the audit chains outside the database: in a file, or else in the log. It
+// knows how far each bank had come when something was last kept of it, by whatever process that shares the
+// file.
 type keptFile struct {
 	path string // "": the log alone
 	log  *slog.Logger
+	sure slog.Handler  // keeps what it is told, or says that it does not
 	turn chan struct{} // held by who uses the file, and by who hangs in it
+
+	hangs atomic.Bool // somebody does: others need not wait as long to know it
 
 	mu      sync.Mutex
 	marks   audit.Marks
-	read    int64 // bytes of the file
-	trouble error // of the last line that was to be kept
+	file    os.FileInfo // that was read
+	read    int64       // bytes of it
+	trouble error       // of the last line that was to be kept
 }
 
 // keptPatience is how long the file may take: it may be on another machine's disk.
 const keptPatience = 3 * time.Second
 
-var errKeptHangs = errors.New("the disk does not answer")
+var errKeptHangs = errors.New("it does not take what is to be kept")
 
-func (s *settings) kept(log *slog.Logger) *keptFile {
-	return &keptFile{path: s.checkpointsFile(), log: log, turn: make(chan struct{}, 1), marks: audit.Marks{}}
+// kept tells of the file in a log. Without a file, what is signed is kept by whoever keeps the lines of sure.
+func (s *settings) kept(log, sure *slog.Logger) *keptFile {
+	return &keptFile{
+		path: s.checkpointsFile(), log: log, sure: sure.Handler(), turn: make(chan struct{}, 1),
+		marks: audit.Marks{},
+	}
 }
 
 // open reads the file for the first time, and refuses one that nothing can be kept in.
 func (k *keptFile) open() error {
-	if err := k.use(func(file *os.File) error { return k.follow(file) }); err != nil {
+	if err := k.use(k.follow); err != nil {
 		return fmt.Errorf("--audit-checkpoints (BANKGRAPH_AUDIT_CHECKPOINTS): %w", err)
 	}
 	return nil
@@ -46,25 +57,35 @@ func (k *keptFile) open() error {
 
 // keep is an audit.Keeper.
 func (k *keptFile) keep(signed audit.Line) error {
-	if signed.Restore != nil {
-		k.log.Warn("the audit record goes on in another database", "restore", signed.Restore)
-	}
-	if k.path == "" && signed.Checkpoint != nil {
-		k.log.Info("audit checkpoint", "checkpoint", signed.Checkpoint)
-	}
 	line, err := json.Marshal(signed)
 	if err != nil {
 		return err
 	}
-	err = k.use(func(file *os.File) error { return appendLine(file, line) })
+	if k.path == "" || signed.Restore != nil {
+		err = k.within("the log", func() error { return k.tell(signed) })
+	}
+	if err == nil && k.path != "" {
+		err = k.use(func(file *os.File) error { return appendLine(file, line) })
+	}
 	k.mu.Lock()
 	k.trouble = err
 	k.mu.Unlock()
 	return err
 }
 
-// last is the furthest place that is known to be kept of a bank. A file that cannot be read now has told what it held before:
-// it stops no bank.
+// tell writes a line to the log, and whether it took it.
+func (k *keptFile) tell(signed audit.Line) error {
+	line := slog.NewRecord(time.Now(), slog.LevelInfo, "audit checkpoint", 0)
+	line.AddAttrs(slog.Any("checkpoint", signed.Checkpoint))
+	if signed.Restore != nil {
+		line = slog.NewRecord(time.Now(), slog.LevelWarn, "the audit record goes on in another database", 0)
+		line.AddAttrs(slog.Any("restore", signed.Restore))
+	}
+	return k.sure.Handle(context.Background(), line)
+}
+
+// last is the furthest place that is known to be kept of a bank. A file that cannot be read now has told what
+// it held before: it stops no bank.
 func (k *keptFile) last(of access.Tenant) audit.Mark {
 	if err := k.use(k.follow); err != nil {
 		k.log.Error("the checkpoints that were kept cannot be read", "error", err)
@@ -81,32 +102,50 @@ func (k *keptFile) failed() error {
 	return k.trouble
 }
 
-// use does something with the file, which is made where there is none. A disk that hangs holds up nobody for long.
+// use does something with the file, which is made where there is none.
 func (k *keptFile) use(do func(*os.File) error) error {
 	if k.path == "" {
 		return nil
+	}
+	return k.within(k.path, func() error {
+		file, err := os.OpenFile(k.path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
+		if err == nil {
+			err = errors.Join(do(file), file.Close())
+		}
+		return err
+	})
+}
+
+// within does one thing at a time. A disk that hangs, or a log that nobody reads, holds up one for three
+// seconds, and nobody else until it is back.
+func (k *keptFile) within(where string, do func() error) error {
+	if k.hangs.Load() {
+		return fmt.Errorf("%s: %w", where, errKeptHangs)
 	}
 	late := time.NewTimer(keptPatience)
 	defer late.Stop()
 	select {
 	case k.turn <- struct{}{}:
 	case <-late.C:
-		return fmt.Errorf("%s: %w", k.path, errKeptHangs)
+		return fmt.Errorf("%s: %w", where, errKeptHangs)
 	}
 	done := make(chan error, 1)
 	go func() {
-		defer func() { <-k.turn }()
-		file, err := os.OpenFile(k.path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
-		if err == nil {
-			err = errors.Join(do(file), file.Close())
-		}
-		done <- err
+		defer func() { k.hangs.Store(false); <-k.turn }()
+		done <- do()
 	}()
 	select {
 	case err := <-done:
 		return err
 	case <-late.C:
-		return fmt.Errorf("%s: %w", k.path, errKeptHangs)
+		k.hangs.Store(true)
+		select {
+		case err := <-done: // just now, and maybe before that was stored
+			k.hangs.Store(false)
+			return err
+		default:
+		}
+		return fmt.Errorf("%s: %w", where, errKeptHangs)
 	}
 }
 
@@ -127,32 +166,31 @@ func appendLine(file *os.File, line []byte) error {
 	return file.Sync()
 }
 
-// follow reads on where the file was read to before; a shorter one is another one.
+// follow reads on where the file was read to before. A shorter one is another one, as is one that was put in
+// its place. What was known before still counts: an empty file hides no record that went back.
 func (k *keptFile) follow(file *os.File) error {
 	info, err := file.Stat()
 	if err != nil {
 		return err
 	}
 	k.mu.Lock()
-	from := k.read
+	from, another := k.read, k.file != nil && !os.SameFile(info, k.file)
 	k.mu.Unlock()
-	if info.Size() == from {
+	if info.Size() < from || another {
+		k.log.Warn("the file of audit checkpoints was cut off, or another one was put in its place: put back the right one", "file", k.path)
+		from, another = 0, true
+	}
+	if info.Size() == from && !another {
 		return nil
 	}
 	found := audit.Marks{}
-	if info.Size() < from {
-		from = 0
-	}
 	if _, err := file.Seek(from, io.SeekStart); err != nil {
 		return err
 	}
 	n, err := found.Read(file)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if from == 0 {
-		k.marks = audit.Marks{}
-	}
-	k.read = from + n
+	k.file, k.read = info, from+n
 	k.marks.Join(found)
 	return err
 }

@@ -29,7 +29,8 @@ type keyMoves struct {
 
 func (b *bank) moveKeys(meters *meters, log *slog.Logger) func(context.Context) (bool, error) {
 	m := &keyMoves{bank: b, log: log, done: map[access.Tenant]time.Time{}, left: map[access.Tenant]bool{}}
-	meters.gauge("bankgraph_keyset_moved_rows", "Rows that this process has brought under new keys.", nil, func() float64 { return float64(m.moved.Load()) })
+	meters.gauge("bankgraph_keyset_moved_rows", "Rows that this process has brought under new keys.", nil,
+		func() float64 { return float64(m.moved.Load()) })
 	meters.gauge("bankgraph_keyset_banks_left", "Banks with values under old keys.", nil, func() float64 {
 		m.mu.Lock()
 		defer m.mu.Unlock()
@@ -38,8 +39,8 @@ func (b *bank) moveKeys(meters *meters, log *slog.Logger) func(context.Context) 
 	return m.tick
 }
 
-// tick moves a few rows of one bank. The worker pauses for as long as that took, so half of the time is left to requests,
-// and what is slow under load slows down.
+// tick moves a few rows of one bank. The worker pauses for as long as that took, so half of the time is left
+// to requests, and what is slow under load slows down.
 func (m *keyMoves) tick(ctx context.Context) (busy bool, err error) {
 	caller, err := access.Require(ctx)
 	if err != nil || !m.due(caller.Tenant) {

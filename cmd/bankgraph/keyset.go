@@ -48,9 +48,13 @@ func (o *keysetOpening) passphrase() (string, error) {
 	case file == "":
 		file = filepath.Join(o.Credentials, "keyset-passphrase")
 	}
+	if err := regular(file); err != nil { // it is read again when the keyset changes, which a pipe cannot be
+		return "", fmt.Errorf("read the passphrase: %w", err)
+	}
 	return firstLine(file)
 }
 
+// firstLine reads a passphrase.
 func firstLine(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -63,8 +67,9 @@ func firstLine(file string) (string, error) {
 // withoutKeyset adds to the failure of a keyset file that is not there what to do.
 func (s *settings) withoutKeyset(err error) error {
 	if path, _ := s.keysetFile(); errors.Is(err, fs.ErrNotExist) && s.Keys != "" {
-		return fmt.Errorf("%w: name the right one (--keyset, BANKGRAPH_KEYSET), put back the copy that was kept, or, for a new bank only, "+
-			"make one: bankgraph keyset create %s", err, path)
+		return fmt.Errorf(
+			"%w: name the right one (--keyset, BANKGRAPH_KEYSET), put back the copy that was kept, or, for a new bank only, "+
+				"make one: bankgraph keyset create %s", err, path)
 	}
 	return err
 }
@@ -85,7 +90,8 @@ func (c *keysetCreate) Run(t *terminal) error {
 	if err := seal.Create(c.File); err != nil {
 		return err
 	}
-	fmt.Fprintf(t.out, "Made %s. Keep a copy of it apart from the database's backups: without it account numbers, tax ids and keys are lost.\n", c.File)
+	fmt.Fprintf(t.out,
+		"Made %s. Keep a copy of it apart from the database's backups: without it account numbers, tax ids and keys are lost.\n", c.File)
 	return nil
 }
 
@@ -98,8 +104,9 @@ func (c *keysetRotate) Run(s *settings, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	return showKeys(t.out, info, "The new key opens what others seal under it, and writes nothing yet. Copy the file to every machine that has one of "+
-		"its own; running processes read it again within seconds. Then: bankgraph keyset promote")
+	return showKeys(t.out, info,
+		"The new key opens what others seal under it, and writes nothing yet. Copy the file to every machine that has one of "+
+			"its own; running processes read it again within seconds. Then: bankgraph keyset promote")
 }
 
 type keysetPromote struct{}
@@ -109,8 +116,9 @@ func (c *keysetPromote) Run(s *settings, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	return showKeys(t.out, info, "New values stand under the new key. Copy the file to every machine that has one of its own. Workers now move what "+
-		"is stored: see bankgraph keyset status. When they are done: bankgraph keyset retire")
+	return showKeys(t.out, info,
+		"New values stand under the new key. Copy the file to every machine that has one of its own. Workers now move what "+
+			"is stored: see bankgraph keyset status. When they are done: bankgraph keyset retire")
 }
 
 type keysetRetire struct{}
@@ -120,8 +128,9 @@ func (c *keysetRetire) Run(ctx context.Context, s *settings, t *terminal) error 
 	if err != nil {
 		return err
 	}
-	return showKeys(t.out, info, "Nothing stands under the old keys, and they are not used any more. Copy the file to every machine that has one of its "+
-		"own. They stay in it until bankgraph keyset destroy; bankgraph keyset restore takes them into use again.")
+	return showKeys(t.out, info,
+		"Nothing stands under the old keys, and they are not used any more. Copy the file to every machine that has one of its "+
+			"own. They stay in it until bankgraph keyset destroy; bankgraph keyset restore takes them into use again.")
 }
 
 type keysetRestore struct{}
@@ -141,14 +150,18 @@ func (c *keysetDestroy) Run(ctx context.Context, s *settings, t *terminal) error
 	if err != nil {
 		return err
 	}
-	return showKeys(t.out, info, "The retired keys are gone. What older backups of the database hold opens with older copies of the file only.")
+	return showKeys(t.out, info,
+		"The retired keys are gone. What older backups of the database hold opens with older copies of the file only.")
 }
 
 // lingers is for how long processes may have what they read before it was moved: signing keys.
 const lingers = 15 * time.Second
 
 // proven takes a step that needs a proof first: no bank has a value under any key but the primary ones.
-func proven(ctx context.Context, s *settings, t *terminal, pause time.Duration, step func(seal.File, time.Time, func() error) (seal.Info, error)) (seal.Info, error) {
+func proven(
+	ctx context.Context, s *settings, t *terminal, pause time.Duration,
+	step func(seal.File, time.Time, func() error) (seal.Info, error),
+) (seal.Info, error) {
 	b, err := open(ctx, s)
 	if err != nil {
 		return seal.Info{}, err
@@ -164,7 +177,9 @@ func proven(ctx context.Context, s *settings, t *terminal, pause time.Duration, 
 			left, looked, err := b.Keysets.Prove(access.Operator(ctx, bank.ID, bank.Code, nil))
 			problems = append(problems, err)
 			for _, of := range left {
-				problems = append(problems, fmt.Errorf("bank %s has %d rows of %s under other keys: workers will move them", bank.Code, of.Rows, of.Of))
+				problems = append(problems,
+					fmt.Errorf("bank %s has %d rows of %s under other keys: workers will move them", bank.Code, of.Rows,
+						of.Of))
 			}
 			if err == nil && left == nil {
 				fmt.Fprintf(t.out, "bank %s: none of %d rows is under other keys\n", bank.Code, looked)
@@ -195,7 +210,9 @@ func (c *keysetWrap) Run(s *settings, t *terminal) error {
 	if err := s.keyset().Wrap(c.KMS, passphrase); err != nil {
 		return err
 	}
-	fmt.Fprintf(t.out, "%s is wrapped. Plain copies of it are as good as before: destroy them, or rotate the keys.\n", s.keyset().Path)
+	fmt.Fprintf(t.out,
+		"%s is wrapped. Plain copies of it are as good as before: destroy them, or rotate the keys.\n",
+		s.keyset().Path)
 	return nil
 }
 
@@ -237,7 +254,8 @@ func (c *keysetStatus) Run(ctx context.Context, s *settings, t *terminal) error 
 			return err
 		}
 		for _, p := range progress {
-			fmt.Fprintf(table, "%s\t%s\t%d\t%d of %d\t%d\t%s\n", bank.Code, p.Of, p.Pass, p.Looked, p.Rows, p.Moved, stateOf(info, p))
+			fmt.Fprintf(table, "%s\t%s\t%d\t%d of %d\t%d\t%s\n", bank.Code, p.Of, p.Pass, p.Looked, p.Rows, p.Moved,
+				stateOf(info, p))
 		}
 		if len(progress) == 0 {
 			fmt.Fprintf(table, "%s\t\t\t\t\twaits for a worker\n", bank.Code)

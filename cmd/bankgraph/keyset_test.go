@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -17,7 +18,11 @@ import (
 func onKeyset(t *testing.T) (p testProgram, file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "keyset.json")
-	p = testProgram{T: t, settings: []string{"BANKGRAPH_DATABASE_URL=postgres://nobody@127.0.0.1:1/none", "BANKGRAPH_KEYSET=" + file}}
+	p = testProgram{
+		T: t, settings: []string{
+			"BANKGRAPH_DATABASE_URL=postgres://nobody@127.0.0.1:1/none", "BANKGRAPH_KEYSET=" + file,
+		},
+	}
 	p.ok("keyset", "create", file)
 	return p, file
 }
@@ -51,10 +56,12 @@ func TestAKeysetRotates(t *testing.T) {
 	t.Parallel()
 	p := onDatabase(t)
 	file := strings.TrimPrefix(p.settings[2], "BANKGRAPH_KEYSET=")
-	p.ok("tenant", "add", "BANK1", "--name", "First Bank", "--zone", "America/New_York", "--currency", "USD", "--admin", "jane.doe")
+	p.ok("tenant", "add", "BANK1", "--name", "First Bank", "--zone", "America/New_York", "--currency", "USD",
+		"--admin", "jane.doe")
 	added := p.ok("client", "add", "portal", "--tenant", "BANK1", "--permissions", "readers")
 	p.ok("token", "portal", "--tenant", "BANK1") // which makes a signing key
-	if out := p.ok("keyset", "rotate", "--hashes"); strings.Count(out, "added") < 2 || !strings.Contains(out, "keyset promote") {
+	if out := p.ok("keyset", "rotate", "--hashes"); strings.Count(out, "added") < 2 ||
+		!strings.Contains(out, "keyset promote") {
 		t.Errorf("rotate: %s", out)
 	}
 	if _, errs, status := p.run("keyset", "promote"); status != 1 || !strings.Contains(errs, "try again in") {
@@ -63,10 +70,12 @@ func TestAKeysetRotates(t *testing.T) {
 	aged(t, file)
 	p.ok("keyset", "promote")
 	aged(t, file)
-	if out := p.ok("keyset", "status"); !strings.Contains(out, "BANK1") || !strings.Contains(out, "waits for a worker") {
+	if out := p.ok("keyset", "status"); !strings.Contains(out, "BANK1") ||
+		!strings.Contains(out, "waits for a worker") {
 		t.Errorf("before a worker: %s", out)
 	}
-	if _, errs, status := p.run("keyset", "retire"); status != 1 || !strings.Contains(errs, "rows of signing_keys under other keys") {
+	if _, errs, status := p.run("keyset", "retire"); status != 1 ||
+		!strings.Contains(errs, "rows of signing_keys under other keys") {
 		t.Errorf("retire before it is moved: %d, %s", status, errs)
 	}
 	worker := p.command("work")
@@ -74,12 +83,14 @@ func TestAKeysetRotates(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = worker.Process.Kill(); _ = worker.Wait() }()
-	for deadline := time.Now().Add(time.Minute); strings.Count(p.ok("keyset", "status"), "done ") < 5; time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().
+		Add(time.Minute); strings.Count(p.ok("keyset", "status"), "done ") < 5; time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it is not moved: ", p.ok("keyset", "status"))
 		}
 	}
-	if out := p.ok("keyset", "retire"); !strings.Contains(out, "bank BANK1: none of") || strings.Count(out, "retired") != 2 {
+	if out := p.ok("keyset", "retire"); !strings.Contains(out, "bank BANK1: none of") ||
+		strings.Count(out, "retired") != 2 {
 		t.Errorf("retire: %s", out)
 	}
 	aged(t, file)
@@ -89,7 +100,8 @@ func TestAKeysetRotates(t *testing.T) {
 	aged(t, file)
 	p.ok("keyset", "destroy")
 	text, err := os.ReadFile(file)
-	if err != nil || strings.Contains(string(text), "GiAwMTIzNDU2Nzg5MDEy") || strings.Count(string(text), `"keyId"`) != 3 {
+	if err != nil || strings.Contains(string(text), "GiAwMTIzNDU2Nzg5MDEy") ||
+		strings.Count(string(text), `"keyId"`) != 3 {
 		t.Errorf("the old key is still there: %v", err)
 	}
 	if token := p.ok("token", "portal", "--tenant", "BANK1"); !strings.HasPrefix(token, "ey") || added == "" {
@@ -100,7 +112,8 @@ func TestAKeysetRotates(t *testing.T) {
 func TestAKeysetIsWrappedByAPassphrase(t *testing.T) {
 	t.Parallel()
 	p, _ := onKeyset(t)
-	if _, errs, status := p.run("keyset", "wrap"); status != 1 || !strings.Contains(errs, "BANKGRAPH_KEYSET_PASSPHRASE_FILE") {
+	if _, errs, status := p.run("keyset", "wrap"); status != 1 ||
+		!strings.Contains(errs, "BANKGRAPH_KEYSET_PASSPHRASE_FILE") {
 		t.Errorf("without a passphrase: %d, %s", status, errs)
 	}
 	folder := t.TempDir()
@@ -110,15 +123,27 @@ func TestAKeysetIsWrappedByAPassphrase(t *testing.T) {
 	}
 	p.ok("keyset", "wrap", "--new-passphrase-file", word)
 	plain := p.settings
-	for _, with := range []string{"BANKGRAPH_KEYSET_PASSPHRASE=correct horse battery", "BANKGRAPH_KEYSET_PASSPHRASE_FILE=" + word, "CREDENTIALS_DIRECTORY=" + folder} {
+	for _, with := range []string{
+		"BANKGRAPH_KEYSET_PASSPHRASE=correct horse battery", "BANKGRAPH_KEYSET_PASSPHRASE_FILE=" + word,
+		"CREDENTIALS_DIRECTORY=" + folder,
+	} {
 		p.settings = append(plain[:len(plain):len(plain)], with)
 		if out := p.ok("keyset", "status"); !strings.Contains(out, "wrapped by a passphrase") {
 			t.Errorf("%s: %s", with, out)
 		}
 	}
 	p.ok("keyset", "rotate")
+	pipe := filepath.Join(folder, "pipe") // nobody writes into it
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.settings = append(plain[:len(plain):len(plain)], "BANKGRAPH_KEYSET_PASSPHRASE_FILE="+pipe)
+	if _, errs, status := p.run("keyset", "status"); status != 1 || !strings.Contains(errs, "no regular file") {
+		t.Errorf("a passphrase that cannot be read again: %d, %s", status, errs)
+	}
 	p.settings = append(plain[:len(plain):len(plain)], "BANKGRAPH_KEYSET_PASSPHRASE=another horse battery")
-	if _, errs, status := p.run("keyset", "status"); status != 1 || !strings.Contains(errs, "it does not open") || strings.Contains(errs, "horse") {
+	if _, errs, status := p.run("keyset",
+		"status"); status != 1 || !strings.Contains(errs, "it does not open") || strings.Contains(errs, "horse") {
 		t.Errorf("a wrong passphrase: %d, %s", status, errs)
 	}
 	p.settings = append(plain[:len(plain):len(plain)], "CREDENTIALS_DIRECTORY="+folder)
@@ -127,7 +152,8 @@ func TestAKeysetIsWrappedByAPassphrase(t *testing.T) {
 	p.ok("keyset", "status")
 }
 
-// transit is as much of Vault's transit engine as wrapping needs: it encrypts nothing, but knows what it gave out.
+// transit is as much of Vault's transit engine as wrapping needs: it encrypts nothing, but knows what it gave
+// out.
 func transit(t *testing.T) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -161,15 +187,30 @@ func transit(t *testing.T) *httptest.Server {
 	return s
 }
 
+// endless answers with as much as its caller reads.
+func endless(t *testing.T) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, err := io.WriteString(w, `{"data":"`)
+		for piece := strings.Repeat("a", 1<<16); err == nil; {
+			_, err = io.WriteString(w, piece)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
 func TestAKeysetIsWrappedByVault(t *testing.T) {
 	t.Parallel()
 	p, file := onKeyset(t)
 	const uri = "hcvault:///transit/keys/bankgraph"
-	if _, errs, status := p.run("keyset", "wrap", "--kms", "gcp-kms://key"); status != 1 || !strings.Contains(errs, "hcvault://") {
+	if _, errs, status := p.run("keyset", "wrap", "--kms", "gcp-kms://key"); status != 1 ||
+		!strings.Contains(errs, "hcvault://") {
 		t.Errorf("an unknown KMS: %d, %s", status, errs)
 	}
 	plain := p.settings
-	p.settings = append(plain[:len(plain):len(plain)], "VAULT_ADDR="+transit(t).URL, "VAULT_TOKEN=token-of-the-bank", "VAULT_MAX_RETRIES=0")
+	p.settings = append(plain[:len(plain):len(plain)], "VAULT_ADDR="+transit(t).URL,
+		"VAULT_TOKEN=token-of-the-bank", "VAULT_MAX_RETRIES=0")
 	p.ok("keyset", "wrap", "--kms", uri)
 	p.ok("keyset", "rotate", "--hashes")
 	if out := p.ok("keyset", "status"); !strings.Contains(out, "wrapped by "+uri) {
@@ -179,8 +220,13 @@ func TestAKeysetIsWrappedByVault(t *testing.T) {
 		t.Errorf("%s, %v", text, err)
 	}
 	p.settings = append(p.settings, "VAULT_TOKEN=another")
-	if _, errs, status := p.run("keyset", "status"); status != 1 || !strings.Contains(errs, "permission denied") {
+	if _, errs, status := p.run("keyset", "status"); status != 1 ||
+		!strings.Contains(errs, "permission denied") {
 		t.Errorf("a wrong token: %d, %s", status, errs)
+	}
+	p.settings = append(p.settings, "VAULT_ADDR="+endless(t).URL)
+	if _, errs, status := p.run("keyset", "status"); status != 1 || !strings.Contains(errs, "too large") {
+		t.Errorf("an answer without end: %d, %s", status, errs)
 	}
 }
 
@@ -196,8 +242,11 @@ func TestNothingIsSealedUnderAForeignKeyset(t *testing.T) {
 	p.ok("keyset", "create", foreign)
 	right := p.settings[2]
 	p.settings[2] = "BANKGRAPH_KEYSET=" + foreign
-	for _, args := range [][]string{{"serve", "--addr", "127.0.0.1:0"}, {"work"}, append([]string{"tenant", "add", "BANK2"}, bank...)} {
-		if _, errs, status := p.run(args...); status != 1 || !strings.Contains(errs, "is not the one of this database") {
+	for _, args := range [][]string{
+		{"serve", "--addr", "127.0.0.1:0"}, {"work"}, append([]string{"tenant", "add", "BANK2"}, bank...),
+	} {
+		if _, errs, status := p.run(args...); status != 1 ||
+			!strings.Contains(errs, "is not the one of this database") {
 			t.Errorf("%v: %d, %s", args, status, errs)
 		}
 	}

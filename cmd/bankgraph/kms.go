@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
 	"time"
 
@@ -10,8 +11,8 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// kms are the key management services that a keyset can be wrapped by, by the scheme of a key's URI. Another one is a
-// function here.
+// kms are the key management services that a keyset can be wrapped by, by the scheme of a key's URI. Another
+// one is a function here.
 var kms = map[string]func(*url.URL) (tink.AEAD, error){"hcvault": vault}
 
 func keyOfKMS(uri string) (tink.AEAD, error) {
@@ -21,13 +22,14 @@ func keyOfKMS(uri string) (tink.AEAD, error) {
 	}
 	open := kms[key.Scheme]
 	if open == nil {
-		return nil, fmt.Errorf("the URI of a key is hcvault://HOST:PORT/transit/keys/NAME, or hcvault:///transit/keys/NAME with VAULT_ADDR: not %q", uri)
+		return nil, fmt.Errorf(
+			"the URI of a key is hcvault://HOST:PORT/transit/keys/NAME, or hcvault:///transit/keys/NAME with VAULT_ADDR: not %q", uri)
 	}
 	return open(key)
 }
 
-// vault is a key of HashiCorp Vault's transit engine (or OpenBao's). Token, namespace and certificates come from Vault's own
-// variables: VAULT_TOKEN, VAULT_NAMESPACE, VAULT_CACERT, ….
+// vault is a key of HashiCorp Vault's transit engine (or OpenBao's). Token, namespace and certificates come
+// from Vault's own variables: VAULT_TOKEN, VAULT_NAMESPACE, VAULT_CACERT, ….
 func vault(uri *url.URL) (tink.AEAD, error) {
 	config := api.DefaultConfig()
 	if config.Error != nil {
@@ -41,5 +43,21 @@ func vault(uri *url.URL) (tink.AEAD, error) {
 	if err != nil {
 		return nil, fmt.Errorf("Vault: %w", err)
 	}
+	config.HttpClient.Transport = shortly{config.HttpClient.Transport}
 	return hcvault.NewAEAD(uri.EscapedPath(), client.Logical())
+}
+
+// shortly cuts answers that are longer than any of Vault's to us: its client reads them whole, whatever their
+// length.
+type shortly struct{ http.RoundTripper }
+
+const longestOfVault = 1 << 20
+
+// RoundTrip answers as the transport does.
+func (s shortly) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := s.RoundTripper.RoundTrip(r)
+	if err == nil {
+		answer.Body = http.MaxBytesReader(nil, answer.Body, longestOfVault)
+	}
+	return answer, err
 }

@@ -1,21 +1,109 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // newLog writes lines for people on a terminal, and JSON for machines elsewhere.
-func newLog(to io.Writer) *slog.Logger {
-	if terminalOf(to) {
-		return slog.New(requestLog{slog.NewTextHandler(to, nil)})
+func newLog(to io.Writer) *slog.Logger { return logThrough(to, to) }
+
+// logThrough writes lines in the form that suits the reader, by another writer.
+func logThrough(by, reader io.Writer) *slog.Logger {
+	if terminalOf(reader) {
+		return slog.New(requestLog{slog.NewTextHandler(by, nil)})
 	}
-	return slog.New(requestLog{slog.NewJSONHandler(to, &slog.HandlerOptions{ReplaceAttr: legible})})
+	return slog.New(requestLog{slog.NewJSONHandler(by, &slog.HandlerOptions{ReplaceAttr: legible})})
 }
 
-// legible writes times that something took as people read them, such as 1.309s: JSON else has a number without its unit.
+// background writes log lines beside the work that they tell of: a reader who stops reading, as a full pipe
+// or a disk that hangs does, holds up nothing. What does not fit the queue is lost, and counted.
+type background struct {
+	to    io.Writer
+	queue chan []byte
+	lost  atomic.Int64 // lines
+	told  int64        // how many of those the log told of
+	stop  chan struct{}
+	ended chan struct{}
+}
+
+const (
+	mostLines    = 4096        // that wait to be written
+	longestFlush = time.Second // for what waits at the end
+)
+
+func inBackground(to io.Writer) *background {
+	b := &background{
+		to: to, queue: make(chan []byte, mostLines), stop: make(chan struct{}), ended: make(chan struct{}),
+	}
+	go b.run()
+	return b
+}
+
+// Write takes one line.
+func (b *background) Write(line []byte) (int, error) {
+	select {
+	case b.queue <- bytes.Clone(line):
+	default:
+		b.lost.Add(1)
+	}
+	return len(line), nil
+}
+
+// counted lets operators see what is lost while nobody reads the log, which cannot tell.
+func (b *background) counted(m *meters) {
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "bankgraph_log_lines_lost_total", Help: "Lines that the reader of the log did not take in time.",
+	}, func() float64 { return float64(b.lost.Load()) }))
+}
+
+func (b *background) run() {
+	defer close(b.ended)
+	for {
+		select {
+		case line := <-b.queue:
+			b.write(line)
+		case <-b.stop:
+			for len(b.queue) > 0 {
+				b.write(<-b.queue)
+			}
+			return
+		}
+	}
+}
+
+func (b *background) write(line []byte) {
+	_, _ = b.to.Write(line) // who could be told?
+	if lost := b.lost.Load(); lost > b.told {
+		newLog(b.to).Warn("nobody read the log: lines were lost", "lines", lost-b.told)
+		b.told = lost
+	}
+}
+
+// close writes what still waits, where somebody reads it.
+func (b *background) close() {
+	close(b.stop)
+	select {
+	case <-b.ended:
+	case <-time.After(longestFlush):
+	}
+}
+
+// outlive lets the program go on where the reader of its log or output ends: the runtime would otherwise end
+// it at the next line. It is no signal.Ignore, which PostgreSQL would inherit.
+func outlive() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
+// legible writes times that something took as people read them, such as 1.309s: JSON otherwise has a number
+// without its unit.
 func legible(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindDuration {
 		a.Value = slog.StringValue(a.Value.Duration().String())

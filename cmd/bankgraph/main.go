@@ -67,7 +67,8 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	return 0
 }
 
-// version names the commit that the program was built from, where the build knew it, and what else operators ask for.
+// version names the commit that the program was built from, where the build knew it, and what else operators
+// ask for.
 func version() string {
 	built := "of an unknown commit"
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
@@ -79,8 +80,8 @@ func version() string {
 // terminal is where a command writes: what it was asked for to out, everything else to errs.
 type terminal struct{ out, errs io.Writer }
 
-// printable is a writer without control characters: what callers and operators have named things by, or a file says, is shown
-// on terminals, which obey them.
+// printable is a writer without control characters: what callers and operators have named things by, or a
+// file says, is shown on terminals, which obey them.
 type printable struct{ io.Writer }
 
 func (p printable) Write(text []byte) (int, error) {

@@ -40,12 +40,18 @@ type testProgram struct {
 func onDatabase(t *testing.T) testProgram {
 	t.Helper()
 	keyset := filepath.Join(folder(t), "keyset.json")
-	err := os.WriteFile(keyset, []byte(`{"current":1,"seal":{"1":"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="},"hash":"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="}`), 0o600)
+	err := os.WriteFile(keyset,
+		[]byte(`{"current":1,"seal":{"1":"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="},"hash":"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="}`), 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
 	url := dbtest.URL(t)
-	return testProgram{t, []string{"BANKGRAPH_DATABASE_URL=" + url, "BANKGRAPH_MIGRATE_URL=" + dbtest.Owner(url), "BANKGRAPH_KEYSET=" + keyset}}
+	return testProgram{
+		t, []string{
+			"BANKGRAPH_DATABASE_URL=" + url, "BANKGRAPH_MIGRATE_URL=" + dbtest.Owner(url),
+			"BANKGRAPH_KEYSET=" + keyset,
+		},
+	}
 }
 
 // onData is the program on a private database.
@@ -236,7 +242,8 @@ func (s *testServer) get(url, token string) (int, string) {
 func (s *testServer) token(realm, key, secret string) string {
 	s.Helper()
 	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost,
-		s.url+"/auth/realms/"+realm+"/protocol/openid-connect/token", strings.NewReader("grant_type=client_credentials"))
+		s.url+"/auth/realms/"+realm+"/protocol/openid-connect/token",
+		strings.NewReader("grant_type=client_credentials"))
 	if err != nil {
 		s.Fatal(err)
 	}

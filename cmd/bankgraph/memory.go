@@ -33,7 +33,8 @@ func memory() int64 {
 		}
 	}
 	if text, err := os.ReadFile("/sys/fs/cgroup/memory.max"); err == nil {
-		if limit, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && (bytes == 0 || limit < bytes) {
+		if limit, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil &&
+			(bytes == 0 || limit < bytes) {
 			bytes = limit
 		}
 	}

@@ -25,8 +25,12 @@ import (
 type refusal func(w http.ResponseWriter, r *http.Request, err error)
 
 var (
-	errTooFast     = fault.New(fault.TooMany, "caller.too_fast", "too many requests with this API key, try again in a moment")
-	errBankTooFast = fault.New(fault.TooMany, "bank.too_fast", "too many requests of this bank, try again in a moment")
+	errTooFast = fault.New(fault.TooMany, "caller.too_fast",
+		"too many requests with this API key, try again in a moment")
+	errBankTooFast = fault.New(fault.TooMany, "bank.too_fast",
+		"too many requests of this bank, try again in a moment")
+	errNetTooFast = fault.New(fault.TooMany, "network.too_fast",
+		"too many requests from this network without a token that has been good before, try again in a moment")
 )
 
 const requestID = "X-Request-Id"
@@ -65,7 +69,8 @@ func guard(refuse refusal, next http.Handler) http.Handler {
 			if trouble == nil {
 				return
 			}
-			if err, _ := trouble.(error); errors.Is(err, http.ErrAbortHandler) { // the way to cut an answer that has begun
+			// the way to cut an answer that has begun
+			if err, _ := trouble.(error); errors.Is(err, http.ErrAbortHandler) {
 				panic(trouble)
 			}
 			slog.ErrorContext(r.Context(), "panic", "panic", trouble, "stack", string(debug.Stack()))
@@ -139,14 +144,18 @@ type pace struct {
 }
 
 func newPace(caller, bank int, m *meters) pace {
-	limiter := func(rate int) *httprate.RateLimiter {
-		if rate == 0 {
-			return nil
-		}
-		return httprate.NewRateLimiter(rate, time.Second, httprate.WithResponseHeaders(httprate.ResponseHeaders{RetryAfter: "Retry-After"}))
-	}
-	return pace{caller: limiter(caller), bank: limiter(bank), meters: m}
+	return pace{caller: perSecond(caller, retryAfter), bank: perSecond(bank, retryAfter), meters: m}
 }
+
+// perSecond counts by key; nil where there is no bound.
+func perSecond(most int, told httprate.ResponseHeaders) *httprate.RateLimiter {
+	if most == 0 {
+		return nil
+	}
+	return httprate.NewRateLimiter(most, time.Second, httprate.WithResponseHeaders(told))
+}
+
+var retryAfter = httprate.ResponseHeaders{RetryAfter: "Retry-After"}
 
 func (p pace) keep(refuse refusal, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

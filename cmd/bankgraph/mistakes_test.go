@@ -21,7 +21,10 @@ func TestMistakesAreExplained(t *testing.T) {
 		{"", "client lst", `Run "bankgraph client --help"`, 2},
 		{"", "client add portal", `Run "bankgraph client add --help"`, 2},
 		{"", "srve", `Run "bankgraph --help" for the commands`, 2},
-		{"BANKGRAPH_ADDR=127.0.0.1:99999", "serve", `--addr (BANKGRAPH_ADDR): "127.0.0.1:99999" is not a host and a port`, 2},
+		{
+			"BANKGRAPH_ADDR=127.0.0.1:99999", "serve",
+			`--addr (BANKGRAPH_ADDR): "127.0.0.1:99999" is not a host and a port`, 2,
+		},
 		{"BANKGRAPH_ADDR=8080", "serve", "such as 127.0.0.1:8080", 2},
 		{"BANKGRAPH_METRICS_ADDR=127.0.0.1:x", "work", "--metrics-addr (BANKGRAPH_METRICS_ADDR)", 2},
 		{"BANKGRAPH_ADRR=127.0.0.1:8081", "srve", "nothing reads BANKGRAPH_ADRR; did you mean BANKGRAPH_ADDR?", 2},
@@ -38,17 +41,20 @@ func TestMistakesAreExplained(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{"version"}, {"--version"}} {
-		if out := (testProgram{t, nil}).ok(args...); !strings.HasPrefix(out, "bankgraph ") || !strings.Contains(out, "schema "+db.LatestVersion()) {
+		if out := (testProgram{t, nil}).ok(args...); !strings.HasPrefix(out, "bankgraph ") ||
+			!strings.Contains(out, "schema "+db.LatestVersion()) {
 			t.Errorf("%v: %s", args, out)
 		}
 	}
-	if out := (testProgram{t, nil}).ok("help", "client", "add"); !strings.Contains(out, "Usage: bankgraph client add") ||
+	if out := (testProgram{t, nil}).ok("help", "client",
+		"add"); !strings.Contains(out, "Usage: bankgraph client add") ||
 		strings.Index(out, "--permissions") > strings.Index(out, "--data") {
 		t.Errorf("the flags of a command come before those of all:\n%s", out)
 	}
 }
 
-// With another keyset every secret would be called wrong: nothing starts, and a new one is never made in its place.
+// With another keyset every secret would be called wrong: nothing starts, and a new one is never made in its
+// place.
 func TestWrongKeysetIsRefused(t *testing.T) {
 	t.Parallel()
 	p := onDatabase(t)
@@ -58,14 +64,19 @@ func TestWrongKeysetIsRefused(t *testing.T) {
 	wrong := testProgram{t, append(p.settings, "BANKGRAPH_KEYSET="+other)}
 	p.ok("client", "add", "portal", "--permissions", "all")
 	p.ok("token", "portal") // makes the first signing key
-	for _, command := range []string{"serve --addr 127.0.0.1:0", "work", "client add second --permissions all", "client rotate portal", "token portal"} {
-		if _, errs, status := wrong.run(strings.Fields(command)...); status != 1 || !strings.Contains(errs, other+" is not the one of this database") {
+	for _, command := range []string{
+		"serve --addr 127.0.0.1:0", "work", "client add second --permissions all", "client rotate portal",
+		"token portal",
+	} {
+		if _, errs, status := wrong.run(strings.Fields(command)...); status != 1 ||
+			!strings.Contains(errs, other+" is not the one of this database") {
 			t.Errorf("%s: status %d\n%s", command, status, errs)
 		}
 	}
 	wrong.ok("proof")
 	gone := testProgram{t, append(p.settings, "BANKGRAPH_KEYSET=/nowhere/keyset.json")}
-	if _, errs, status := gone.run("serve", "--addr", "127.0.0.1:0"); status != 1 || !strings.Contains(errs, "put back the copy") {
+	if _, errs, status := gone.run("serve", "--addr", "127.0.0.1:0"); status != 1 ||
+		!strings.Contains(errs, "put back the copy") {
 		t.Errorf("status %d\n%s", status, errs)
 	}
 }
@@ -81,7 +92,8 @@ func TestLostKeysetOfPrivateBankIsNotMadeAnew(t *testing.T) {
 	if err := os.Rename(file, aside); err != nil {
 		t.Fatal(err)
 	}
-	if _, errs, status := p.run("serve", "--addr", "127.0.0.1:0"); status != 1 || !strings.Contains(errs, "keyset.json is missing") {
+	if _, errs, status := p.run("serve", "--addr", "127.0.0.1:0"); status != 1 ||
+		!strings.Contains(errs, "keyset.json is missing") {
 		t.Errorf("status %d\n%s", status, errs)
 	}
 	if err := os.Link(aside, file); err != nil {
@@ -90,7 +102,8 @@ func TestLostKeysetOfPrivateBankIsNotMadeAnew(t *testing.T) {
 	p.serve()
 }
 
-// A second serve on the same data waits for the first, which may be stopping, says so, and hears signals meanwhile.
+// A second serve on the same data waits for the first, which may be stopping, says so, and hears signals
+// meanwhile.
 func TestSecondServeOnTheSameDataSaysWhatItWaitsFor(t *testing.T) {
 	t.Parallel()
 	p := onData(t)
@@ -103,7 +116,9 @@ func TestSecondServeOnTheSameDataSaysWhatItWaitsFor(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- second.Wait() }()
-	for deadline := time.Now().Add(15 * time.Second); !strings.Contains(log.String(), "waiting a while for another program"); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().
+		Add(15 * time.Second); !strings.Contains(log.String(),
+		"waiting a while for another program"); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			_ = second.Process.Kill()
 			t.Fatalf("it does not say what it waits for:\n%s", log)

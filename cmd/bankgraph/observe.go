@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/go-chi/httprate"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -60,7 +61,13 @@ type meters struct {
 	seconds  *prometheus.HistogramVec
 	refused  *prometheus.CounterVec
 	cut      prometheus.Counter
+	untold   prometheus.Counter
+	surplus  *httprate.RateLimiter // lines of the log, by caller
 }
+
+// mostSurplusTold is how many requests of a caller's surplus the log tells of in a second. Nothing else
+// bounds them, and who sends thousands would fill the disk.
+const mostSurplusTold = 10
 
 // newMeters makes the meters of a process on these pools; nil for none.
 func newMeters(pools *db.DB) *meters {
@@ -74,13 +81,19 @@ func newMeters(pools *db.DB) *meters {
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"route"}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "bankgraph_refused_total", Help: "Requests turned away: a caller's or a bank's surplus, or the house was full.",
+			Name: "bankgraph_refused_total",
+			Help: "Requests turned away: a caller's or a bank's surplus, or the house was full.",
 		}, []string{"whose", "of"}),
 		cut: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "bankgraph_answers_cut_total", Help: "Answers whose callers read too slowly, or went away.",
 		}),
+		untold: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "bankgraph_requests_untold_total",
+			Help: "Requests that were turned away as surplus, and are not in the log.",
+		}),
+		surplus: perSecond(mostSurplusTold, httprate.ResponseHeaders{}),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, m.refused, m.cut, collectors.NewGoCollector(),
+	m.registry.MustRegister(m.requests, m.seconds, m.refused, m.cut, m.untold, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if pools != nil {
 		m.pools(pools)
@@ -91,14 +104,16 @@ func newMeters(pools *db.DB) *meters {
 
 // pools shows how busy the connections are.
 func (m *meters) pools(pools *db.DB) {
-	m.gauge("bankgraph_pool_connections", "Connections to the database that are in use.", prometheus.Labels{"pool": "writes"}, func() float64 {
-		writes, _ := pools.Pools()
-		return float64(writes.InUse)
-	})
-	m.gauge("bankgraph_pool_connections", "Connections to the database that are in use.", prometheus.Labels{"pool": "reads"}, func() float64 {
-		_, reads := pools.Pools()
-		return float64(reads.AcquiredConns())
-	})
+	m.gauge("bankgraph_pool_connections", "Connections to the database that are in use.",
+		prometheus.Labels{"pool": "writes"}, func() float64 {
+			writes, _ := pools.Pools()
+			return float64(writes.InUse)
+		})
+	m.gauge("bankgraph_pool_connections", "Connections to the database that are in use.",
+		prometheus.Labels{"pool": "reads"}, func() float64 {
+			_, reads := pools.Pools()
+			return float64(reads.AcquiredConns())
+		})
 }
 
 // replica shows how the replica does, where there is one.
@@ -112,12 +127,13 @@ func (m *meters) replica(pools *db.DB) {
 			return value(state)
 		}
 	}
-	m.gauge("bankgraph_replica_used", "1 while reads go to the replica.", nil, of(func(s db.ReplicaState) float64 {
-		if s.Used {
-			return 1
-		}
-		return 0
-	}))
+	m.gauge("bankgraph_replica_used", "1 while reads go to the replica.", nil,
+		of(func(s db.ReplicaState) float64 {
+			if s.Used {
+				return 1
+			}
+			return 0
+		}))
 	m.gauge("bankgraph_replica_behind_seconds", "How far the replica is behind, at most.", nil,
 		of(func(s db.ReplicaState) float64 { return s.Behind.Seconds() }))
 	m.registry.MustRegister(
@@ -125,12 +141,15 @@ func (m *meters) replica(pools *db.DB) {
 			Name: "bankgraph_replica_reads_total", Help: "Batches of reads that the replica answered.",
 		}, of(func(s db.ReplicaState) float64 { return float64(s.Reads) })),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "bankgraph_replica_fallbacks_total", Help: "Batches of reads that the database answered in the replica's place.",
+			Name: "bankgraph_replica_fallbacks_total",
+			Help: "Batches of reads that the database answered in the replica's place.",
 		}, of(func(s db.ReplicaState) float64 { return float64(s.Fallbacks) })))
 }
 
 func (m *meters) gauge(name, help string, labels prometheus.Labels, value func() float64) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}, value))
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: name, Help: help, ConstLabels: labels,
+	}, value))
 }
 
 // watch shows how full the room is.
@@ -143,7 +162,8 @@ func (m *meters) watch(room *room) {
 		_, waiting := room.full()
 		return float64(waiting)
 	})
-	m.gauge("bankgraph_unsent_bytes", "Memory of answers that wait to be read.", nil, func() float64 { return float64(room.unsent.held()) })
+	m.gauge("bankgraph_unsent_bytes", "Memory of answers that wait to be read.", nil,
+		func() float64 { return float64(room.unsent.held()) })
 }
 
 // refuse counts a request that was turned away: whose surplus it was, and of what.
@@ -167,10 +187,11 @@ var refusals = []struct {
 	{errTooFast, "caller", "rate"},
 	{errBankTooFast, "bank", "rate"},
 	{errNoDoor, "network", "connections"},
+	{errNetTooFast, "network", "rate"},
 }
 
-// handler serves /metrics and, where the process serves, what keeps it from being ready, bank by bank, on an address of
-// its own that only operators reach.
+// handler serves /metrics and, where the process serves, what keeps it from being ready, bank by bank, on an
+// address of its own that only operators reach.
 func (m *meters) handler(ready http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
@@ -211,8 +232,25 @@ func (m *meters) record(r *http.Request, seen *recorder, route string, took time
 	}
 	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Inc()
 	m.seconds.WithLabelValues(route).Observe(took.Seconds())
+	thinned := status == http.StatusTooManyRequests || status == http.StatusUnauthorized ||
+		status == http.StatusServiceUnavailable || probes(route)
+	if thinned && m.surplus.OnLimit(nil, r, callerOf(r, seen)) {
+		m.untold.Inc()
+		return
+	}
 	slog.LogAttrs(r.Context(), slog.LevelInfo, "request",
 		slog.String("method", method), slog.String("route", route),
-		slog.Int("status", status), slog.Int64("bytes", seen.bytes), slog.Float64("ms", float64(took.Microseconds())/1000),
-		slog.String("tenant", seen.tenant), slog.String("client", seen.client), slog.String("address", rest.Address(r)))
+		slog.Int("status", status), slog.Int64("bytes", seen.bytes),
+		slog.Float64("ms", float64(took.Microseconds())/1000),
+		slog.String("tenant", seen.tenant), slog.String("client", seen.client),
+		slog.String("address", rest.Address(r)))
+}
+
+// callerOf is whose request it is: the API key, or the network of who was turned away before that was looked
+// at.
+func callerOf(r *http.Request, seen *recorder) string {
+	if seen.client == "" {
+		return rest.Network(r)
+	}
+	return seen.tenant + "/" + seen.client
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The onboarding of a customer over each face alone, as its script shows it. Repeated, nothing is doubled: the
-// idempotency keys find what was done.
+// The onboarding of a customer over each face alone, as its script shows it. Repeated, nothing is doubled:
+// the idempotency keys find what was done.
 func TestACustomerIsTakenOnOverEachFaceAlone(t *testing.T) {
 	t.Parallel()
 	s := onData(t).serve()

@@ -52,10 +52,14 @@ func (c *permissionsCommand) Run(ctx context.Context, s *settings, t *terminal) 
 		return err
 	}
 	out := csv.NewWriter(t.out)
-	if err := out.Write([]string{"face", "operation or field", "one of these permissions", "API keys", "roles", "users"}); err != nil {
+	if err := out.Write([]string{
+		"face", "operation or field", "one of these permissions", "API keys", "roles", "users",
+	}); err != nil {
 		return err
 	}
-	for _, face := range []struct{ name, table string }{{"REST", rest.Permissions}, {"GraphQL", graph.Permissions}} {
+	for _, face := range []struct{ name, table string }{
+		{"REST", rest.Permissions}, {"GraphQL", graph.Permissions},
+	} {
 		for line := range strings.Lines(face.table) {
 			what, permissions, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 			if err := out.Write(reported(face.name, what, permissions, holders)); err != nil {
@@ -72,15 +76,16 @@ func reported(face, what, permissions string, holders []holder) []string {
 	line := make([]string, columns)
 	line[0], line[1], line[2] = face, what, strings.ReplaceAll(permissions, "|", " ")
 	for _, h := range holders {
-		if slices.ContainsFunc(strings.Split(permissions, "|"), func(p string) bool { return h.may(access.Permission(p)) }) {
+		if slices.ContainsFunc(strings.Split(permissions, "|"),
+			func(p string) bool { return h.may(access.Permission(p)) }) {
 			line[h.column] = strings.TrimPrefix(line[h.column]+" "+h.name, " ")
 		}
 	}
 	return line
 }
 
-// holders are all who have permissions: the API keys, the active roles and the active users of a customer; of the bank
-// itself where none is named.
+// holders are all who have permissions: the API keys, the active roles and the active users of a customer; of
+// the bank itself where none is named.
 func (b *bank) holders(ctx context.Context, of customers.UID) ([]holder, error) {
 	if of == 0 {
 		self, err := b.Customers.Self(ctx)
@@ -106,7 +111,11 @@ func (b *bank) holders(ctx context.Context, of customers.UID) ([]holder, error) 
 		}
 		for _, role := range found.Items {
 			if role.Status == roles.Active {
-				all = append(all, holder{columnRoles, strings.ReplaceAll(role.Name, " ", "_"), access.Caller{Permissions: role.Permissions()}.May})
+				all = append(all,
+					holder{
+						columnRoles, strings.ReplaceAll(role.Name, " ", "_"),
+						access.Caller{Permissions: role.Permissions()}.May,
+					})
 			}
 		}
 		more = len(found.Items) == page.Most

@@ -30,7 +30,8 @@ func TestFirstRequestsOfTheReadmeWorkAsPasted(t *testing.T) {
 		}
 	}
 	s := onData(t).serve()
-	out, err := exec.Command("sh", "-c", strings.ReplaceAll(script.String(), "http://127.0.0.1:8080", s.url)).Output()
+	out, err := exec.Command("sh", "-c", strings.ReplaceAll(script.String(), "http://127.0.0.1:8080", s.url)).
+		Output()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -53,7 +54,8 @@ func TestFirstRequestsOfTheReadmeWorkAsPasted(t *testing.T) {
 		t.Fatalf("the answers are\n%s", out)
 	}
 	first := byGraph.Data.Customer
-	if !strings.Contains(first.LegalName, "Pinecrest") || len(first.Accounts.Nodes) == 0 || len(first.Limits) == 0 || byGraph.Errors != nil {
+	if !strings.Contains(first.LegalName, "Pinecrest") || len(first.Accounts.Nodes) == 0 ||
+		len(first.Limits) == 0 || byGraph.Errors != nil {
 		t.Errorf("GraphQL: %+v", byGraph)
 	}
 	if byREST.Status != "Success" || len(byREST.Data) != 2 {
@@ -84,7 +86,8 @@ func TestFirstRequestsOfTheReadmeWorkAsPasted(t *testing.T) {
 var writer = map[string]string{"11-ask": "demo-staff", "13-approve": "demo-linda"}
 
 // partnersOwn turns examples to customers of the demo partner: src/examples.tsx has the same pairs.
-var partnersOwn = strings.NewReplacer("1000001", "1000013", "1000002", "1000023", "404521680718", "406162467398")
+var partnersOwn = strings.NewReplacer("1000001", "1000013", "1000002", "1000023", "404521680718",
+	"406162467398")
 
 // examples runs those of the playground with a key: the page says beforehand which of them it cannot.
 func (s *testServer) examples(t *testing.T, key string) {
@@ -139,7 +142,8 @@ func (s *testServer) serves(t *testing.T, call, token string) {
 		t.Fatal(err)
 	}
 	defer answer.Body.Close()
-	if text, _ := io.ReadAll(answer.Body); bytes.Contains(text, []byte("invalidPath")) || bytes.Contains(text, []byte("invalidMethod")) {
+	if text, _ := io.ReadAll(answer.Body); bytes.Contains(text, []byte("invalidPath")) ||
+		bytes.Contains(text, []byte("invalidMethod")) {
 		t.Errorf("%s: %s", call, text)
 	}
 }
@@ -157,7 +161,8 @@ func (s *testServer) tries(t *testing.T, example playground.Example, token strin
 	}
 	for field, value := range got.Data {
 		list, isList := value.([]any)
-		if empty := value == nil || isList && !slices.ContainsFunc(list, func(one any) bool { return one != nil }); empty {
+		if empty := value == nil ||
+			isList && !slices.ContainsFunc(list, func(one any) bool { return one != nil }); empty {
 			t.Errorf("%s: %s is empty", example.Name, field)
 		}
 	}
@@ -166,11 +171,14 @@ func (s *testServer) tries(t *testing.T, example playground.Example, token strin
 // runs returns what GraphQL answers to an example.
 func (s *testServer) runs(t *testing.T, example playground.Example, token string) []byte {
 	t.Helper()
-	body, err := json.Marshal(map[string]any{"query": example.Query, "variables": json.RawMessage(example.Variables)})
+	body, err := json.Marshal(map[string]any{
+		"query": example.Query, "variables": json.RawMessage(example.Variables),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/graphql", bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/graphql",
+		bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}

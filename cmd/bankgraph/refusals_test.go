@@ -20,7 +20,8 @@ func (s *service) refused() (all []string) {
 		Customer                                     *int64
 	}
 	err := s.bank.DB.NewRaw(`SELECT client, action, object, uid, reason, request, customer FROM audit_entries
-		WHERE tenant = (SELECT id FROM tenants WHERE code = ?) AND decision = 'refused' ORDER BY id`, s.realm).Scan(context.Background(), &entries)
+		WHERE tenant = (SELECT id FROM tenants WHERE code = ?) AND decision = 'refused' ORDER BY id`, s.realm).
+		Scan(context.Background(), &entries)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -28,7 +29,8 @@ func (s *service) refused() (all []string) {
 		if e.Client != "clerk" || e.Customer != nil {
 			s.Errorf("%+v", e)
 		}
-		all = append(all, strings.TrimSpace(fmt.Sprint(e.Request, ": ", e.Action, " ", e.Object, " ", e.UID, ", ", e.Reason)))
+		all = append(all,
+			strings.TrimSpace(fmt.Sprint(e.Request, ": ", e.Action, " ", e.Object, " ", e.UID, ", ", e.Reason)))
 	}
 	return all
 }
@@ -36,7 +38,8 @@ func (s *service) refused() (all []string) {
 func TestACallThatLacksAPermissionStandsInTheRecord(t *testing.T) {
 	t.Parallel()
 	s := newService(t, serveCommand{})
-	_, secret, err := s.bank.Clients.Add(s.operator, clients.Draft{Key: "clerk", Permissions: []string{"vCust", "View_Contacts"}})
+	_, secret, err := s.bank.Clients.Add(s.operator,
+		clients.Draft{Key: "clerk", Permissions: []string{"vCust", "View_Contacts"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +52,8 @@ func TestACallThatLacksAPermissionStandsInTheRecord(t *testing.T) {
 	ask := func(method, path, body string, status int) {
 		t.Helper()
 		number++
-		got := s.do(method, path, body, "Authorization", token, "Content-Type", "application/json", "X-Request-Id", fmt.Sprint("r", number))
+		got := s.do(method, path, body, "Authorization", token, "Content-Type", "application/json", "X-Request-Id",
+			fmt.Sprint("r", number))
 		if got.Code != status {
 			t.Errorf("%s %s: %d %s", method, path, got.Code, got.Body)
 		}
@@ -60,8 +64,11 @@ func TestACallThatLacksAPermissionStandsInTheRecord(t *testing.T) {
 	ask(http.MethodGet, "/customers/"+self.String()+"/accounts", "", 403)
 	ask(http.MethodGet, "/customers/"+self.String()+"/accounts", "", 403)
 	ask(http.MethodGet, "/customers/"+self.String()+"/contacts?page=1&limit=1", "", 200)
-	ask(http.MethodPost, "/graphql", `{"query":"{ customer(by: {uid: \"`+self.String()+`\"}) { shortName accounts { nodes { uid } } users { nodes { loginId } } again: users { nodes { loginId } } } }"}`, 200)
-	ask(http.MethodPost, "/graphql", `{"query":"mutation { suspendUser(input: {uid: \"00000000-0000-4000-8000-000000000001\"}) { user { id } } }"}`, 200)
+	ask(http.MethodPost, "/graphql",
+		`{"query":"{ customer(by: {uid: \"`+self.String()+
+			`\"}) { shortName accounts { nodes { uid } } users { nodes { loginId } } again: users { nodes { loginId } } } }"}`, 200)
+	ask(http.MethodPost, "/graphql",
+		`{"query":"mutation { suspendUser(input: {uid: \"00000000-0000-4000-8000-000000000001\"}) { user { id } } }"}`, 200)
 	s.now.Add(60)
 	ask(http.MethodGet, "/customers/"+self.String()+"/accounts", "", 403)
 	want := []string{
@@ -77,7 +84,8 @@ func TestACallThatLacksAPermissionStandsInTheRecord(t *testing.T) {
 	}
 }
 
-// A look at what a customer has that is there and not the caller's is recorded once a minute; at one that is absent it is not.
+// A look at what a customer has that is there and not the caller's is recorded once a minute; at one that is
+// absent it is not.
 func TestALookAtWhatAnothersCustomerHasStandsInTheRecord(t *testing.T) {
 	t.Parallel()
 	s := newService(t, serveCommand{})
@@ -85,7 +93,8 @@ func TestALookAtWhatAnothersCustomerHasStandsInTheRecord(t *testing.T) {
 	err := s.bank.DB.NewRaw(`SELECT id FROM tenants WHERE code = ?`, s.realm).Scan(t.Context(), &tenant)
 	if err == nil {
 		err = s.bank.DB.InTx(t.Context(), tenant, func(ctx context.Context, tx bun.Tx) error {
-			_, err := tx.NewRaw(`INSERT INTO customers (tenant, uid, owner, legal_name, short_name, type, status, relationship_type)
+			_, err := tx.NewRaw(
+				`INSERT INTO customers (tenant, uid, owner, legal_name, short_name, type, status, relationship_type)
 				VALUES (?0, 7000001, 7000001, 'P', 'p', 'Downstream Partner', 'Active', 'Customer'), (?0, 7000002, 0, 'D', 'd', 'Corporate', 'Active', 'Customer')`, tenant).Exec(ctx)
 			return err
 		})
@@ -93,15 +102,20 @@ func TestALookAtWhatAnothersCustomerHasStandsInTheRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, secret, err := s.bank.Clients.Add(s.operator, clients.Draft{Key: "clerk", Customer: 7_000_001, Permissions: []string{"vCust", "View_Contacts"}})
+	_, secret, err := s.bank.Clients.Add(s.operator,
+		clients.Draft{Key: "clerk", Customer: 7_000_001, Permissions: []string{"vCust", "View_Contacts"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	token := "Bearer " + s.token("clerk", secret)
-	for i, path := range []string{"/customers/7000003/contacts?page=1&limit=1", "/customers/7000001/contacts?page=1&limit=1", "/customers/7000002/contacts?page=1&limit=1", "/v2/customers/7000002/contacts?page=1&limit=1"} {
+	for i, path := range []string{
+		"/customers/7000003/contacts?page=1&limit=1", "/customers/7000001/contacts?page=1&limit=1",
+		"/customers/7000002/contacts?page=1&limit=1", "/v2/customers/7000002/contacts?page=1&limit=1",
+	} {
 		s.do(http.MethodGet, path, "", "Authorization", token, "X-Request-Id", fmt.Sprint("r", i))
 	}
-	if got := s.refused(); len(got) != 1 || got[0] != "r2: read customer 7000002, it is not the caller's to see" {
+	if got := s.refused(); len(got) != 1 ||
+		got[0] != "r2: read customer 7000002, it is not the caller's to see" {
 		t.Errorf("%q", got)
 	}
 }
@@ -116,7 +130,8 @@ func TestTheRecordIsNotFloodedByRefusals(t *testing.T) {
 	}
 	token := "Bearer " + s.token("clerk", secret)
 	again := func() {
-		s.do(http.MethodPost, "/api/user-management/v1/customers/1/users", `{}`, "Authorization", token, "Content-Type", "application/json")
+		s.do(http.MethodPost, "/api/user-management/v1/customers/1/users", `{}`, "Authorization", token,
+			"Content-Type", "application/json")
 	}
 	folded := func(stopping bool) {
 		t.Helper()

@@ -15,8 +15,8 @@ import (
 	"bankgraph/db/dbtest"
 )
 
-// Both faces show a caller what the same caller made through the other one, though a replica that they read from lags;
-// and while it does, or is dead, the bank is ready.
+// Both faces show a caller what the same caller made through the other one, though a replica that they read
+// from lags; and while it does, or is dead, the bank is ready.
 func TestBothFacesShowACallerItsWritesThoughTheReplicaLags(t *testing.T) {
 	t.Parallel()
 	server := dbtest.OwnServer(t, dbtest.Streaming)
@@ -30,7 +30,8 @@ func TestBothFacesShowACallerItsWritesThoughTheReplicaLags(t *testing.T) {
 	t.Cleanup(func() { _ = pools.Close() })
 	s := newServiceWith(t, serveCommand{}, core.Options{DB: pools})
 	token := "Bearer " + s.token("portal", s.client("portal"))
-	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) { // the replica has the bank, and is read from
+	// the replica has the bank, and is read from
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		answer := s.do(http.MethodGet, "/v2/customers?page=1&limit=1", "", "Authorization", token)
 		if state, _ := pools.Replica(); answer.Code == http.StatusOK && state.Reads > 0 {
 			break
@@ -56,16 +57,20 @@ func TestBothFacesShowACallerItsWritesThoughTheReplicaLags(t *testing.T) {
 		return answer.Body.String()
 	}
 	var customer string // the bank's own
-	err = pools.NewRaw(`SELECT uid::text FROM customers WHERE tenant = (SELECT id FROM tenants WHERE code = ?)`, s.realm).Scan(t.Context(), &customer)
+	err = pools.NewRaw(`SELECT uid::text FROM customers WHERE tenant = (SELECT id FROM tenants WHERE code = ?)`,
+		s.realm).Scan(t.Context(), &customer)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask(http.MethodPost, "/v1/customers/"+customer+"/signatories", `{"fullName": "Ines Okafor", "emailAddress": "ines@mail.example", "phoneNumber": "+15125550182", "title": "Treasurer"}`)
-	ask(http.MethodPost, "/graphql", `{"query": "mutation { addSignatory(input: {customer: \"`+customer+`\", fullName: \"Rosa Lind\", `+
-		`emailAddress: \"rosa@mail.example\", phoneNumber: \"+15125550183\", title: \"CFO\"}) { signatory { uid } } }"}`)
+	ask(http.MethodPost, "/v1/customers/"+customer+"/signatories",
+		`{"fullName": "Ines Okafor", "emailAddress": "ines@mail.example", "phoneNumber": "+15125550182", "title": "Treasurer"}`)
+	ask(http.MethodPost, "/graphql",
+		`{"query": "mutation { addSignatory(input: {customer: \"`+customer+`\", fullName: \"Rosa Lind\", `+
+			`emailAddress: \"rosa@mail.example\", phoneNumber: \"+15125550183\", title: \"CFO\"}) { signatory { uid } } }"}`)
 	for face, read := range map[string]string{
-		"REST":    ask(http.MethodGet, "/v1/customers/"+customer+"/signatories", ""),
-		"GraphQL": ask(http.MethodPost, "/graphql", `{"query": "{ customer(by: {uid: \"`+customer+`\"}) { signatories { nodes { fullName } } } }"}`),
+		"REST": ask(http.MethodGet, "/v1/customers/"+customer+"/signatories", ""),
+		"GraphQL": ask(http.MethodPost, "/graphql",
+			`{"query": "{ customer(by: {uid: \"`+customer+`\"}) { signatories { nodes { fullName } } } }"}`),
 	} {
 		if !strings.Contains(read, "Ines Okafor") || !strings.Contains(read, "Rosa Lind") {
 			t.Errorf("%s does not show who made it what was made: %s", face, read)
@@ -77,7 +82,8 @@ func TestBothFacesShowACallerItsWritesThoughTheReplicaLags(t *testing.T) {
 	if answer := s.do(http.MethodGet, "/readyz", ""); answer.Code != http.StatusOK {
 		t.Errorf("a dead replica takes the bank out of the balancer: %d %s", answer.Code, answer.Body)
 	}
-	if read := ask(http.MethodGet, "/v1/customers/"+customer+"/signatories", ""); !strings.Contains(read, "Rosa Lind") {
+	if read := ask(http.MethodGet, "/v1/customers/"+customer+"/signatories",
+		""); !strings.Contains(read, "Rosa Lind") {
 		t.Errorf("nobody answers for a dead replica: %s", read)
 	}
 }

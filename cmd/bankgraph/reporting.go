@@ -31,7 +31,8 @@ type reportingAdd struct {
 }
 
 func (c *reportingAdd) Run(ctx context.Context, s *settings, _ *terminal) error {
-	return c.on(ctx, s, func(ctx context.Context, b *bank) error { return b.Contacts.AddReportingKey(ctx, c.Key) })
+	return c.on(ctx, s,
+		func(ctx context.Context, b *bank) error { return b.Contacts.AddReportingKey(ctx, c.Key) })
 }
 
 type reportingRemove struct {
@@ -40,5 +41,6 @@ type reportingRemove struct {
 }
 
 func (c *reportingRemove) Run(ctx context.Context, s *settings, _ *terminal) error {
-	return c.on(ctx, s, func(ctx context.Context, b *bank) error { return b.Contacts.RemoveReportingKey(ctx, c.Key) })
+	return c.on(ctx, s,
+		func(ctx context.Context, b *bank) error { return b.Contacts.RemoveReportingKey(ctx, c.Key) })
 }

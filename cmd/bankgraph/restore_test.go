@@ -29,7 +29,8 @@ type house struct {
 
 func newHouse(t *testing.T) house {
 	t.Helper()
-	c, err := cluster.Start(context.Background(), cluster.Options{Data: folder(t), Binaries: os.Getenv("BANKGRAPH_POSTGRES"), Fast: true})
+	c, err := cluster.Start(context.Background(),
+		cluster.Options{Data: folder(t), Binaries: os.Getenv("BANKGRAPH_POSTGRES"), Fast: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,8 @@ func (s *testServer) change(token, name string) {
 		"legalName": %[1]q, "shortName": %[1]q, "customerType": "Corporate", "taxId": "470123456", "language": "English",
 		"legalAddress": {"addressLine1": "77 Mill Rd", "city": "Columbus", "state": "OH", "postalCode": "43215", "countryCode": "US"},
 		"mailAddressSameAsLegal": true, "costCenter": "CC200", "relationshipManager": "jo", "originatingOfficer": "jo"}`, name)
-	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.url+"/v2/customers", strings.NewReader(body))
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.url+"/v2/customers",
+		strings.NewReader(body))
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -107,8 +109,8 @@ func (h house) feed(keyset string, from events.Cursor) (kinds []string, to event
 	return kinds, from
 }
 
-// The drill of the README's section on backups: dump, restore into a new cluster, prove, verify, write, and follow the
-// feed, which goes on where it was.
+// The drill of the README's section on backups: dump, restore into a new cluster, prove, verify, write, and
+// follow the feed, which goes on where it was.
 func TestRestoreDrill(t *testing.T) {
 	t.Parallel()
 	keyset, kept := filepath.Join(folder(t), "keyset.json"), filepath.Join(t.TempDir(), "kept.jsonl")
@@ -135,7 +137,8 @@ func TestRestoreDrill(t *testing.T) {
 	_ = s.end()
 
 	next := newHouse(t)
-	next.postgres("pg_restore", bytes.NewReader(dump), "--no-owner", "--enable-row-security", "--exit-on-error", "--dbname="+next.URL())
+	next.postgres("pg_restore", bytes.NewReader(dump), "--no-owner", "--enable-row-security", "--exit-on-error",
+		"--dbname="+next.URL())
 	p = next.program(keyset, kept)
 	p.ok("migrate")
 	if out := p.ok("proof"); !strings.Contains(out, "the books hold") {
@@ -156,7 +159,8 @@ func TestRestoreDrill(t *testing.T) {
 	p.ok("audit", "export")
 	out := p.ok("audit", "verify")
 	t.Logf("the drill took %s\n%s", time.Since(began), out)
-	if !strings.Contains(out, "hold; signed up to entry") || !strings.Contains(out, "the database was restored or moved at") ||
+	if !strings.Contains(out, "hold; signed up to entry") ||
+		!strings.Contains(out, "the database was restored or moved at") ||
 		!strings.Contains(out, "lost in it: entries ") {
 		t.Errorf("verify: %s", out)
 	}

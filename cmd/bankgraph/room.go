@@ -16,22 +16,27 @@ import (
 )
 
 var (
-	errBusy       = fault.New(fault.Unavailable, "bank.busy", "the bank is busy, try again in a moment")
-	errCrowd      = fault.New(fault.TooMany, "caller.crowd", "too many requests of this caller at a time, try again in a moment")
-	errBankCrowd  = fault.New(fault.TooMany, "bank.crowd", "too many requests of this bank at a time, try again in a moment")
-	errNoDoor     = fault.New(fault.TooMany, "connection.too_many", "too many connections")
-	errUnread     = fault.New(fault.TooMany, "caller.unread", "too many answers to this caller wait to be read, read them first")
-	errBankUnread = fault.New(fault.TooMany, "bank.unread", "too many answers to callers of this bank wait to be read, try again in a moment")
+	errBusy  = fault.New(fault.Unavailable, "bank.busy", "the bank is busy, try again in a moment")
+	errCrowd = fault.New(fault.TooMany, "caller.crowd",
+		"too many requests of this caller at a time, try again in a moment")
+	errBankCrowd = fault.New(fault.TooMany, "bank.crowd",
+		"too many requests of this bank at a time, try again in a moment")
+	errNoDoor = fault.New(fault.TooMany, "connection.too_many", "too many connections")
+	errUnread = fault.New(fault.TooMany, "caller.unread",
+		"too many answers to this caller wait to be read, read them first")
+	errBankUnread = fault.New(fault.TooMany, "bank.unread",
+		"too many answers to callers of this bank wait to be read, try again in a moment")
 )
 
-// room is how many requests are worked on at a time, in fair shares: no caller and no bank can fill it while others
-// want in. A bounded number of further ones waits a bounded time; the surplus is told at once to come back,
-// instead of hanging until its deadline.
+// room is how many requests are worked on at a time, in fair shares: no caller and no bank can fill it while
+// others want in. A bounded number of further ones waits a bounded time; the surplus is told at once to come
+// back, instead of hanging until its deadline.
 type room struct {
 	unsent *unsent
 	meters *meters
 
-	remembered func(*http.Request) (access.Caller, bool) // whose request it is, where that is known at once; may be nil
+	// whose request it is, where that is known at once; may be nil
+	remembered func(*http.Request) (access.Caller, bool)
 
 	mu     sync.Mutex
 	places shares
@@ -40,11 +45,13 @@ type room struct {
 	bodies shares    // that are on their way
 }
 
-// waiter waits for a place. No waiter's turn has come unless it was told: that changes only when a place is given up.
+// waiter waits for a place. It is told when its turn comes, which is only when a place is given up, or that
+// it has to go.
 type waiter struct {
 	of    party
 	again bool          // it had a place before
-	turn  chan struct{} // closed when the place is taken for it
+	turn  chan struct{} // closed when the place is taken for it, or when it has to go
+	goes  error         // why it has to go; known then
 }
 
 const longestWait = time.Second
@@ -53,14 +60,19 @@ func newRoom(places int, u *unsent, m *meters) *room {
 	if places == 0 {
 		places = 8 * runtime.GOMAXPROCS(0)
 	}
-	return &room{unsent: u, meters: m, places: newShares(int64(places)), waits: newShares(4 * int64(places)), bodies: newShares(64 * int64(places))}
+	return &room{
+		unsent: u, meters: m, places: newShares(int64(places)), waits: newShares(4 * int64(places)),
+		bodies: newShares(64 * int64(places)),
+	}
 }
 
-// fits reports whether a party may take a place now. Up to its share it takes any that is free. Beyond it, half of the
-// room stays free for other callers, and beyond its bank's share a quarter for other banks and for those who sign in.
+// fits reports whether a party may take a place now. Up to its share it takes any that is free. Beyond it,
+// half of the room stays free for other callers, and beyond its bank's share a quarter for other banks and
+// for those who sign in.
 //
-// Strangers have networks for nothing, so their share is that of their whole crowd: an eighth is theirs whoever else is
-// in, beyond it the last quarter stays free for those who are known, and beyond a quarter half of the room.
+// Strangers have networks for nothing, so their share is that of their whole crowd: an eighth is theirs
+// whoever else is in, beyond it the last quarter stays free for those who are known, and beyond a quarter
+// half of the room.
 func (m *room) fits(of party) bool {
 	free, crowd := m.places.all-m.places.taken, m.places.banks[of.bank]
 	switch {
@@ -72,8 +84,8 @@ func (m *room) fits(of party) bool {
 	return free > 0
 }
 
-// queues reports whether a newcomer may wait. The queue is shared like the room, or a crowd that fills it would have
-// others turned away whose turn would come next.
+// queues reports whether a newcomer may wait. The queue is shared like the room, or a crowd that fills it
+// would have others turned away whose turn would come next.
 func (m *room) queues(of party) bool {
 	most, own := m.waits.bank(), m.waits.caller()
 	if of.stranger() {
@@ -82,7 +94,29 @@ func (m *room) queues(of party) bool {
 	return m.waits.taken < m.waits.all && m.waits.banks[of.bank] < most && m.waits.callers[of] < own
 }
 
-// surplus is why a party waits, or is turned away: for what it holds itself, for what its bank does, or for all.
+// displaces makes room in the queue for a newcomer of whom fewer wait: at the cost of whoever of its bank, or
+// of its crowd of strangers, has most there, who came last. So one who signs in waits beside networks that
+// send thousands.
+func (m *room) displaces(of party) bool {
+	var last *list.Element
+	most := m.waits.callers[of] + 1
+	for at := m.wait.Back(); at != nil; at = at.Prev() {
+		if w := at.Value.(*waiter); !w.again && w.of.bank == of.bank && m.waits.callers[w.of] > most {
+			last, most = at, m.waits.callers[w.of]
+		}
+	}
+	if last == nil {
+		return false
+	}
+	w := last.Value.(*waiter)
+	m.leaveQueue(last)
+	w.goes = m.surplus(w.of)
+	close(w.turn)
+	return true
+}
+
+// surplus is why a party waits, or is turned away: for what it holds itself, for what its bank does, or for
+// all.
 func (m *room) surplus(of party) *fault.Fault {
 	switch {
 	case m.places.callers[of] >= m.places.caller() || m.waits.callers[of] >= m.waits.caller():
@@ -101,7 +135,7 @@ func (m *room) enter(ctx context.Context, of party) error {
 		m.mu.Unlock()
 		return nil
 	}
-	if !m.queues(of) {
+	if !m.queues(of) && !m.displaces(of) {
 		defer m.mu.Unlock()
 		return m.surplus(of)
 	}
@@ -130,8 +164,13 @@ func (m *room) enterAgain(ctx context.Context, of party) error {
 
 func (m *room) queueUp(of party, again bool) *list.Element {
 	mine := &waiter{of: of, again: again, turn: make(chan struct{})}
-	if again {
-		return m.wait.PushFront(mine)
+	if again { // in front of all newcomers, behind those who came back before
+		for at := m.wait.Front(); at != nil; at = at.Next() {
+			if !at.Value.(*waiter).again {
+				return m.wait.InsertBefore(mine, at)
+			}
+		}
+		return m.wait.PushBack(mine)
 	}
 	m.waits.add(of, 1)
 	return m.wait.PushBack(mine)
@@ -141,14 +180,14 @@ func (m *room) await(ctx context.Context, at *list.Element) error {
 	mine := at.Value.(*waiter)
 	select {
 	case <-mine.turn:
-		return nil
+		return mine.goes
 	case <-ctx.Done():
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	select {
 	case <-mine.turn: // it came just now
-		return nil
+		return mine.goes
 	default:
 	}
 	m.leaveQueue(at)
@@ -203,18 +242,19 @@ func (m *room) rename(ctx context.Context, from, to party) error {
 	return m.enter(ctx, to)
 }
 
-// carry counts a body that is on its way, which has no place in the room while nothing comes of it: a connection can carry
-// many at a time, and each costs memory.
+// carry counts a known caller's request with a body, until it is answered: the body has no place in the room
+// while it is on its way, and costs memory. Those of strangers, who are heard out only where they ask for a
+// token, are bounded by slots.
 func (m *room) carry(of party) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	own, most := m.bodies.caller(), m.bodies.bank()
-	if of.stranger() {
-		most = m.bodies.crowd()
-		own = max(1, most/2)
-	}
-	if m.bodies.taken >= m.bodies.all || m.bodies.callers[of] >= own || m.bodies.banks[of.bank] >= most {
+	switch {
+	case m.bodies.callers[of] >= m.bodies.caller():
 		return errCrowd
+	case m.bodies.banks[of.bank] >= m.bodies.bank():
+		return errBankCrowd
+	case m.bodies.taken >= m.bodies.all:
+		return errBusy
 	}
 	m.bodies.add(of, 1)
 	return nil
@@ -226,12 +266,13 @@ func (m *room) carried(of party) {
 	m.bodies.add(of, -1)
 }
 
-// signingIn stands in the bank's place for those who ask for a token: so junk there does not crowd those who have one.
+// signingIn stands in the bank's place for those who ask for a token: so junk there does not crowd those who
+// have one.
 const signingIn = "/auth"
 
-// admit gives a request a place for its time: in the name of its caller where that is remembered, so that strangers from
-// the same network cannot crowd it out; else at first in the name of the network that it comes from, and of the crowd
-// that it belongs to: "" or signingIn.
+// admit gives a request a place for its time: in the name of its caller where that is remembered, so that
+// strangers from the same network cannot crowd it out; else at first in the name of the network that it comes
+// from, and of the crowd that it belongs to: "" or signingIn.
 func (m *room) admit(refuse refusal, crowd string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		of := party{bank: crowd, caller: rest.Network(r)}
@@ -240,16 +281,12 @@ func (m *room) admit(refuse refusal, crowd string, next http.Handler) http.Handl
 				of = partyOf(caller)
 			}
 		}
-		if r.ContentLength != 0 {
-			if err := m.carry(of); err != nil {
-				m.refuse(w, r, refuse, err)
-				return
-			}
-			defer m.carried(of)
-		}
 		if err := m.enter(r.Context(), of); err != nil {
 			m.refuse(w, r, refuse, err)
 			return
+		}
+		if !of.stranger() {
+			welcome(r.Context(), of)
 		}
 		mine := &place{ReadCloser: r.Body, room: m, of: of, ctx: r.Context(), held: true}
 		defer mine.leave()
@@ -276,10 +313,16 @@ func (m *room) known(refuse refusal, next http.Handler) http.Handler {
 		if err == nil {
 			err = m.unsent.full(of) // by now, not by when it came
 		}
+		if err == nil && r.ContentLength != 0 {
+			if err = m.carry(of); err == nil {
+				defer m.carried(of)
+			}
+		}
 		if err != nil {
 			m.refuse(w, r, refuse, err)
 			return
 		}
+		welcome(r.Context(), of)
 		a := answerOf(w)
 		if a != nil {
 			a.of = of
@@ -298,7 +341,9 @@ func (m *room) refuse(w http.ResponseWriter, r *http.Request, refuse refusal, wh
 }
 
 // place is one in the room. It is given up while the request's body is on its way: callers who send slowly
-// would otherwise fill the room with waiting, and shut everybody else out.
+// would otherwise fill the room with waiting, and shut everybody else out. Handlers read a body to its end
+// before they do anything else, so the place is taken again at its end only: a body that drips does not come
+// and go with each byte.
 type place struct {
 	io.ReadCloser // the body
 	room          *room
@@ -310,8 +355,9 @@ type place struct {
 func (p *place) Read(into []byte) (int, error) {
 	p.leave()
 	read, err := p.ReadCloser.Read(into)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return read, err // too slow, too large or gone: all that is left to do is to say so
+	if !errors.Is(err, io.EOF) {
+		// there is more; or it is too slow, too large or gone, and all that is left to do is to say so
+		return read, err
 	}
 	if err := p.room.enterAgain(p.ctx, p.of); err != nil {
 		return read, err

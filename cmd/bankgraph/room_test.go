@@ -1,6 +1,7 @@
 package main
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"fmt"
@@ -40,19 +41,22 @@ func TestSurplusOfRequestsIsToldToComeBack(t *testing.T) {
 	var all sync.WaitGroup
 	all.Go(func() { send(context.Background(), "192.0.2.1:1") })
 	<-inside
-	if answer := send(context.Background(), "192.0.2.1:2"); answer.Code != http.StatusTooManyRequests || answer.Header().Get("Retry-After") != "1" {
+	if answer := send(context.Background(), "192.0.2.1:2"); answer.Code != http.StatusTooManyRequests ||
+		answer.Header().Get("Retry-After") != "1" {
 		t.Errorf("surplus of one caller: %d %v", answer.Code, answer.Header())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	room.places.banks[""] = 0 // as if the first were of a bank
-	if answer := send(ctx, "192.0.2.2:1"); answer.Code != http.StatusServiceUnavailable || answer.Header().Get("Retry-After") != "1" {
+	if answer := send(ctx, "192.0.2.2:1"); answer.Code != http.StatusServiceUnavailable ||
+		answer.Header().Get("Retry-After") != "1" {
 		t.Errorf("who gave up waiting: %d %v", answer.Code, answer.Header())
 	}
 	room.places.banks[""] = 1
 	close(leave)
 	all.Wait()
-	if running, waiting := room.full(); running != 0 || waiting != 0 || len(room.places.callers)+len(room.places.banks)+len(room.waits.callers)+len(room.waits.banks) != 0 {
+	if running, waiting := room.full(); running != 0 || waiting != 0 ||
+		len(room.places.callers)+len(room.places.banks)+len(room.waits.callers)+len(room.waits.banks) != 0 {
 		t.Errorf("%d places are taken, %d wait, %+v", running, waiting, room.places)
 	}
 }
@@ -94,8 +98,8 @@ func TestNoCallerAndNoBankTakesTheWholeRoom(t *testing.T) {
 	}
 }
 
-// Networks cost an attacker nothing: strangers of any number of them leave places, and room in the queue, for those who
-// are known; and strangers who bring tokens leave some for those who sign in.
+// Networks cost an attacker nothing: strangers of any number of them leave places, and room in the queue, for
+// those who are known; and strangers who bring tokens leave some for those who sign in.
 func TestStrangersCrowdOutNobodyWhoIsKnown(t *testing.T) {
 	t.Parallel()
 	room := newRoomOf(16)
@@ -147,6 +151,46 @@ func TestKnownCallersLeaveAnEighthToEachKindOfStranger(t *testing.T) {
 	}
 }
 
+// Networks that send thousands fill the queue of those who sign in; one who comes from elsewhere still waits
+// there, in the place of whoever of the network with most came last.
+func TestWhoSignsInWaitsBesideNetworksThatSendThousands(t *testing.T) {
+	t.Parallel()
+	room := newRoomOf(16)
+	came := func(n int) party { return party{signingIn, fmt.Sprint("192.0.2.", n)} }
+	var last *list.Element
+	for n := range 2 {
+		fill(room, came(n))
+		for room.queues(came(n)) {
+			last = room.queueUp(came(n), false)
+		}
+	}
+	if room.displaces(came(0)) || room.displaces(came(1)) {
+		t.Error("a network that has its share displaces another that has no more")
+	}
+	one := came(2)
+	if room.queues(one) || !room.displaces(one) {
+		t.Error("one who comes from elsewhere does not wait")
+	}
+	if w := last.Value.(*waiter); w.goes == nil {
+		t.Errorf("who came last has to go: %v", w.goes)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	mine := room.queueUp(one, false)
+	for range 16 {
+		room.leave(came(0))
+		if room.places.callers[came(0)] == 0 {
+			break
+		}
+	}
+	for room.places.callers[came(1)] > 0 {
+		room.leave(came(1))
+	}
+	if err := room.await(ctx, mine); err != nil {
+		t.Errorf("its turn does not come: %v", err)
+	}
+}
+
 func TestOneBankDoesNotFillTheQueue(t *testing.T) {
 	t.Parallel()
 	room := newRoomOf(16)
@@ -193,7 +237,8 @@ func TestAPlaceGoesToWhoHoldsLessThoughOthersCameFirst(t *testing.T) {
 	all.Wait()
 }
 
-// Whatever callers do, no more are in than there are places, all are let in in the end, and the counts end where they began.
+// Whatever callers do, no more are in than there are places, all are let in in the end, and the counts end
+// where they began.
 func TestRoomKeepsCountOfEverybody(t *testing.T) {
 	t.Parallel()
 	room := newRoomOf(4)
@@ -217,7 +262,8 @@ func TestRoomKeepsCountOfEverybody(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if running, waiting := room.full(); running != 0 || waiting != 0 || len(room.places.callers)+len(room.places.banks)+len(room.waits.callers)+len(room.waits.banks) != 0 {
+	if running, waiting := room.full(); running != 0 || waiting != 0 ||
+		len(room.places.callers)+len(room.places.banks)+len(room.waits.callers)+len(room.waits.banks) != 0 {
 		t.Errorf("%d places are taken, %d wait, %+v, %v", running, waiting, room.places, room.waits)
 	}
 }
@@ -289,13 +335,25 @@ func TestAPlaceIsTheCallersOnceItIsKnown(t *testing.T) {
 			}
 		})).ServeHTTP(w, r.WithContext(ctx))
 	}))
-	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody))
+	ctx, mine := throughASlot(t.Context())
+	handler.ServeHTTP(httptest.NewRecorder(),
+		httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody))
 	if room.places.taken != 0 || len(room.places.callers) != 0 {
 		t.Errorf("afterwards %+v", room.places)
 	}
+	if !mine.known {
+		t.Error("its connection is still taken for a stranger's")
+	}
 }
 
-// Strangers who crowd the room from a caller's own network, such as those behind one proxy, do not keep the caller out.
+// throughASlot is the context of a request that came through a connection of its own.
+func throughASlot(ctx context.Context) (context.Context, *slot) {
+	mine := newSlots(1, newMeters(nil)).take("192.0.2.1", 1, nil, func() {})
+	return context.WithValue(ctx, slotKey{}, mine), mine
+}
+
+// Strangers who crowd the room from a caller's own network, such as those behind one proxy, do not keep the
+// caller out.
 func TestACrowdOfStrangersDoesNotKeepOutWhomTheBankRemembers(t *testing.T) {
 	t.Parallel()
 	room := newRoomOf(8)
@@ -303,33 +361,46 @@ func TestACrowdOfStrangersDoesNotKeepOutWhomTheBankRemembers(t *testing.T) {
 		return access.Caller{TenantCode: "A", Client: "portal"}, bearer(r) == "known"
 	}
 	passed := 0
-	handler := room.admit(graph.Refuse, "", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { passed++ }))
+	handler := room.admit(graph.Refuse, "",
+		http.HandlerFunc(func(http.ResponseWriter, *http.Request) { passed++ }))
+	var mine *slot
 	ask := func(token string) int {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel() // waits for nobody
+		ctx, mine = throughASlot(ctx)
 		request := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody)
 		request.Header.Set("Authorization", "Bearer "+token)
 		answer := httptest.NewRecorder()
 		handler.ServeHTTP(answer, request)
 		return answer.Code
 	}
-	network := party{caller: rest.Network(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody))}
+	network := party{
+		caller: rest.Network(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)),
+	}
 	if n := fill(room, network); n == 0 || n == 8 {
 		t.Fatalf("a network takes %d of 8 places", n)
 	}
-	if code := ask("junk"); code != http.StatusTooManyRequests {
-		t.Errorf("one more stranger is answered %d", code)
+	if code := ask("junk"); code != http.StatusTooManyRequests || mine.known {
+		t.Errorf("one more stranger is answered %d, taken for known: %t", code, mine.known)
 	}
-	if code := ask("known"); code != http.StatusOK || passed != 1 {
+	if code := ask("known"); code != http.StatusOK || passed != 1 || !mine.known {
 		t.Errorf("a remembered caller is answered %d", code)
 	}
 }
 
-// Bodies that do not come are counted: a network's, so that others can send theirs, and all strangers', so that those who
-// are known can.
+// Bodies that do not come are counted, so that other callers, and other banks, can send theirs.
 func TestBodiesOnTheirWayAreCounted(t *testing.T) {
 	t.Parallel()
 	room := newRoomOf(8) // 512 bodies
+	send := func(bank, key string) *httptest.ResponseRecorder {
+		ctx := access.With(t.Context(), access.Caller{TenantCode: bank, Client: key})
+		handler := room.admit(graph.Refuse, "",
+			room.known(graph.Refuse, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})))
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer,
+			httptest.NewRequestWithContext(ctx, http.MethodPost, "/", strings.NewReader("body")))
+		return answer
+	}
 	fill := func(of party) (n int) {
 		for n < 1000 && room.carry(of) == nil {
 			n++
@@ -340,20 +411,39 @@ func TestBodiesOnTheirWayAreCounted(t *testing.T) {
 		of   party
 		want int
 	}{
-		{party{signingIn, "192.0.2.1"}, 64},
-		{party{signingIn, "192.0.2.2"}, 64},
-		{party{signingIn, "192.0.2.3"}, 0},
-		{party{"", "192.0.2.1"}, 64},
 		{party{"A", "portal"}, 128},
 		{party{"A", "other"}, 128},
 		{party{"A", "third"}, 0},
+		{party{"B", "portal"}, 128},
 	} {
 		if n := fill(c.of); n != c.want {
 			t.Errorf("%v sends %d bodies at a time, want %d", c.of, n, c.want)
 		}
 	}
+	if got := send("A", "third").Code; got != http.StatusTooManyRequests {
+		t.Errorf("one more of the first bank: %d", got)
+	}
+	if got := send("B", "other").Code; got != http.StatusOK {
+		t.Errorf("one of the second bank: %d", got)
+	}
 	room.carried(party{"A", "portal"})
-	if err := room.carry(party{"A", "third"}); err != nil {
-		t.Errorf("once one has come: %v", err)
+	for range 2 { // it is given back
+		if got := send("A", "third").Code; got != http.StatusOK {
+			t.Errorf("once one has come: %d", got)
+		}
+	}
+}
+
+// Those who come back to the room are served in the order that they came, before newcomers.
+func TestWhoComesBackFirstIsServedFirst(t *testing.T) {
+	t.Parallel()
+	room := newRoomOf(1)
+	newcomer := room.queueUp(party{"A", "new"}, false)
+	first, second := room.queueUp(party{"A", "portal"}, true), room.queueUp(party{"A", "portal"}, true)
+	for _, want := range []*list.Element{first, second, newcomer} {
+		if got := room.wait.Front(); got != want {
+			t.Fatalf("%+v is served before %+v", got.Value, want.Value)
+		}
+		room.wait.Remove(want)
 	}
 }

@@ -28,7 +28,7 @@ const (
 	writeTimeout  = 75 * time.Second // above the longest deadline, an upload's 60 s
 	idleTimeout   = 120 * time.Second
 	largestHeader = 16 << 10
-	mostStreams   = 100 // of an HTTP/2 connection
+	mostStreams   = 32 // of an HTTP/2 connection: a stranger sends as many before the first is looked at
 	largestBody   = 1 << 20
 	finishTimeout = 15 * time.Second // what running requests may still take after a signal
 	startPatience = 20 * time.Second // a predecessor may still be stopping
@@ -41,7 +41,7 @@ type serveCommand struct {
 	Playground   *bool         `env:"BANKGRAPH_PLAYGROUND" negatable:"" help:"Serve the GraphQL playground; on with the demo bank, off elsewhere."`
 	DemoAnywhere bool          `env:"BANKGRAPH_DEMO_ANYWHERE" help:"Serve the demo bank, whose keys everyone knows, on an address that is not loopback."`
 	Customers    int           `env:"BANKGRAPH_DEMO_CUSTOMERS" default:"250" help:"Customers of a new demo bank (${default})."`
-	Rate         int           `env:"BANKGRAPH_RATE" default:"250" help:"Requests that one API key, or one person, may send in a second; the surplus is answered 429; 0: as many as they like (${default})."`
+	Rate         int           `env:"BANKGRAPH_RATE" default:"250" help:"Requests that one API key, or one person, may send in a second, and one network whose callers are not known; the surplus is answered 429; 0: as many as they like (${default})."`
 	NoWork       bool          `env:"BANKGRAPH_NO_WORK" help:"Leave the background work to bankgraph work."`
 	InFlight     int           `env:"BANKGRAPH_IN_FLIGHT" default:"0" help:"Requests that are worked on at a time; 0: 8 for each processor. One caller has a quarter of them, and one bank half, while others want some."`
 	Drain        time.Duration `env:"BANKGRAPH_DRAIN" default:"0s" help:"How long to stay open but not ready after a signal, for the balancer to notice."`
@@ -56,8 +56,10 @@ func (c *serveCommand) Validate() error {
 	}
 	for _, origin := range c.Origins {
 		at, err := url.Parse(origin)
-		if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" || at.Path+at.RawQuery+at.Fragment != "" {
-			return fmt.Errorf("--origins (BANKGRAPH_ORIGINS): %q is not an origin such as https://portal.bank.example", origin)
+		if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" ||
+			at.Path+at.RawQuery+at.Fragment != "" {
+			return fmt.Errorf("--origins (BANKGRAPH_ORIGINS): %q is not an origin such as https://portal.bank.example",
+				origin)
 		}
 	}
 	if c.Rate < 0 || c.InFlight < 0 || c.Drain < 0 || c.Customers < 0 {
@@ -69,8 +71,11 @@ func (c *serveCommand) Validate() error {
 // Run serves until a signal comes, then stops gracefully. Nothing depends on the graceful path: after a
 // kill the next start finds everything as it was.
 func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error {
-	log := newLog(t.errs)
+	lines := inBackground(t.errs)
+	defer lines.close()
+	log := logThrough(lines, t.errs)
 	slog.SetDefault(log)
+	outlive()
 	useMemory(log)
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, syscall.SIGUSR1)
@@ -115,7 +120,7 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 		return err
 	}
 
-	kept := s.kept(log)
+	kept := s.kept(log, newLog(t.errs))
 	if err := kept.open(); err != nil && !c.NoWork {
 		return err
 	} else if err != nil {
@@ -123,10 +128,11 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	}
 	var stopping atomic.Bool
 	meters := newMeters(b.DB)
+	lines.counted(meters)
 	health := newHealth(meters)
-	server := newServer(c.handler(b, meters, health, demo, stopping.Load), log)
 	doors := openDoors(listener, c, secure, meters)
-	server.TLSConfig, server.ConnState = secure, doors.state
+	server := newServer(doors.count(c.handler(b, meters, health, demo, stopping.Load)), log)
+	server.TLSConfig, server.ConnState, server.ConnContext = secure, doors.state, doors.context
 	metrics := newServer(meters.handler(readiness(b.Core, health, stopping.Load, true)), log)
 	failed := make(chan error, 2)
 	go func() { failed <- server.Serve(doors) }()
@@ -138,11 +144,17 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	}
 	// Until the last request has ended; then, before the pools close, the last tick.
 	defer work(context.WithoutCancel(ctx), log, b.Tenants.List, jobs)()
-	log.Info("serving", "address", listener.Addr().String(), "metrics", metricsListener.Addr().String(), "demo", demo)
+	log.Info("serving", "address", listener.Addr().String(), "metrics", metricsListener.Addr().String(), "demo",
+		demo)
+	if c.BehindProxy && len(c.TrustedProxies) == 0 && c.Rate > 0 {
+		log.Warn("BANKGRAPH_TRUSTED_PROXIES is not set: all strangers who come through the proxy share one rate",
+			"see", "README, fair shares")
+	}
 	if !loopback(s.Addr) && s.PublicURL == "" {
 		log.Warn("BANKGRAPH_PUBLIC_URL is not set: tokens name " + public + " as their issuer")
 	}
-	err = welcoming(ctx, failed, again, func() { c.welcome(t, public, metricsListener.Addr().String(), demo, next) })
+	err = welcoming(ctx, failed, again,
+		func() { c.welcome(t, public, metricsListener.Addr().String(), demo, next) })
 	if ctx.Err() != nil {
 		log.Info("stopping: no longer ready", "drain", c.Drain)
 	}
@@ -155,7 +167,9 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 
 // open starts the private database, or takes the one that the settings name, brings its schema up to
 // date and opens the bank on it.
-func (c *serveCommand) open(ctx context.Context, s *settings, public string, log *slog.Logger) (*bank, error) {
+func (c *serveCommand) open(
+	ctx context.Context, s *settings, public string, log *slog.Logger,
+) (*bank, error) {
 	at, stop := s.addresses(), func() {}
 	if s.private() {
 		log.Info("starting the private PostgreSQL", "data", s.Data)
@@ -205,7 +219,8 @@ func (b *bank) ready(ctx context.Context, log *slog.Logger) error {
 	}
 	ways, err = b.DB.Loose(ctx)
 	for _, way := range ways {
-		log.Warn("behind a pooler, bounds are settings of the service's role, which \"bankgraph migrate\" makes: "+way, "see", "README, poolers")
+		log.Warn("behind a pooler, bounds are settings of the service's role, which \"bankgraph migrate\" makes: "+
+			way, "see", "README, poolers")
 	}
 	return err
 }
@@ -218,8 +233,10 @@ func listen(address string) (net.Listener, error) {
 			return listener, err
 		}
 		if time.Now().After(end) {
-			return nil, fmt.Errorf("another program serves on %s, maybe a bankgraph that was started before: stop it, or choose another address (--addr, BANKGRAPH_ADDR); "+
-				"a second bank beside the first also needs a data folder of its own (--data, BANKGRAPH_DATA): %w", address, err)
+			return nil, fmt.Errorf(
+				"another program serves on %s, maybe a bankgraph that was started before: stop it, or choose another address (--addr, BANKGRAPH_ADDR); "+
+					"a second bank beside the first also needs a data folder of its own (--data, BANKGRAPH_DATA): %w",
+				address, err)
 		}
 	}
 }
@@ -232,7 +249,8 @@ func startCluster(ctx context.Context, options cluster.Options) (*cluster.Cluste
 			return private, err
 		}
 		if !said {
-			options.Log.Warn("waiting a while for another program on this data to stop", "seconds", int(startPatience.Seconds()), "error", err)
+			options.Log.Warn("waiting a while for another program on this data to stop", "seconds",
+				int(startPatience.Seconds()), "error", err)
 			said = true
 		}
 	}
@@ -246,7 +264,9 @@ func newServer(handler http.Handler, log *slog.Logger) *http.Server {
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    largestHeader,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: mostStreams, SendPingTimeout: idleTimeout / 4, PingTimeout: headerTimeout},
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: mostStreams, SendPingTimeout: idleTimeout / 4, PingTimeout: headerTimeout,
+		},
 
 		DisableGeneralOptionsHandler: true, // OPTIONS * is answered like all else
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"net"
 	"net/http"
 	"os/exec"
@@ -26,7 +27,8 @@ func TestFirstStartEndsWithACallThatWorksAsPasted(t *testing.T) {
 		}
 	}
 	s.signal(syscall.SIGUSR1)
-	for end := time.Now().Add(10 * time.Second); s.again.String() != s.welcome; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().
+		Add(10 * time.Second); s.again.String() != s.welcome; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("asked for the welcome again:\n%s", s.again)
 		}
@@ -146,7 +148,8 @@ func TestTheServicesRoleAloneCannotMigrateAndSaysWhoCan(t *testing.T) {
 	p.ok("migrate", "down")
 	p.settings = append(p.settings, "BANKGRAPH_MIGRATE_URL=")
 	_, errs, status := p.run("serve", "--addr", "127.0.0.1:0")
-	if status != 1 || !strings.Contains(errs, `run "bankgraph migrate"`) || !strings.Contains(errs, "permission denied") {
+	if status != 1 || !strings.Contains(errs, `run "bankgraph migrate"`) ||
+		!strings.Contains(errs, "permission denied") {
 		t.Errorf("status %d, %s", status, errs)
 	}
 }
@@ -205,7 +208,34 @@ func TestMetricsNameRoutesAndNoIds(t *testing.T) {
 	}
 	s.signal(syscall.SIGTERM)
 	_ = s.end()
-	if seen := metrics + s.log.String(); strings.Contains(seen, "1234567") || strings.Contains(seen, "987654321") {
+	if seen := metrics + s.log.String(); strings.Contains(seen, "1234567") ||
+		strings.Contains(seen, "987654321") {
 		t.Errorf("an id or a number was recorded:\n%s", s.log)
+	}
+}
+
+func TestServeOutlivesTheReaderOfItsLog(t *testing.T) {
+	t.Parallel()
+	serve := onDatabase(t).command("serve", "--addr", "127.0.0.1:0")
+	log, err := serve.StderrPipe()
+	if err == nil {
+		err = serve.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = serve.Process.Kill(); _ = serve.Wait() })
+	lines := bufio.NewScanner(log)
+	var at []string
+	for at == nil && lines.Scan() {
+		at = serving.FindStringSubmatch(lines.Text())
+	}
+	_ = log.Close()
+	for range 3 { // each of which writes a line
+		answer, err := http.Get("http://" + at[1] + "/readyz") //nolint:noctx // it ends with the test
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
 	}
 }

@@ -23,8 +23,8 @@ func newShares(all int64) shares {
 	return shares{all: all, callers: map[party]int64{}, banks: map[string]int64{}}
 }
 
-// caller is what one party may have while others want some too, bank what the parties of one bank may, and crowd what
-// all strangers of a kind may.
+// caller is what one party may have while others want some too, bank what the parties of one bank may, and
+// crowd what all strangers of a kind may.
 func (s *shares) caller() int64 { return max(1, s.all/4) }
 func (s *shares) bank() int64   { return max(1, s.all/2) }
 func (s *shares) crowd() int64  { return max(1, s.all/4) }

@@ -11,12 +11,11 @@ import (
 	"sync"
 
 	"bankgraph/core/fault"
-	"bankgraph/graph"
 	"bankgraph/rest"
 )
 
-// spoken is a connection on which callers hear the envelope of the face that they meant also where net/http cannot
-// read their request, and so answers by itself, in plain text.
+// spoken is a connection on which callers hear the envelope of the face that they meant also where net/http
+// cannot read their request, and so answers by itself, in plain text.
 type spoken struct {
 	net.Conn
 
@@ -27,8 +26,8 @@ type spoken struct {
 // begin is as much of a request as is kept to know its path.
 const begin = 256
 
-// byItself is how an answer of net/http itself goes on after the status line; a handler's has a date. Only that to an
-// expectation that nobody knows looks like a handler's, and none of ours answers so.
+// byItself is how an answer of net/http itself goes on after the status line; a handler's has a date. Only
+// that to an expectation that nobody knows looks like a handler's, and none of ours answers so.
 const byItself = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 
 // CloseWrite lets an answer arrive although the caller is still sending.
@@ -78,11 +77,16 @@ func ownStatus(text []byte) int {
 
 // unreadable are the reasons for which net/http answers by itself.
 var unreadable = map[int]*fault.Fault{
-	http.StatusBadRequest:                  fault.New(fault.Invalid, "request.not_http", "the request is not well-formed HTTP"),
-	http.StatusExpectationFailed:           fault.New(fault.Invalid, "request.expectation", "of Expect only 100-continue is known"),
-	http.StatusRequestHeaderFieldsTooLarge: fault.New(fault.Invalid, "request.header_too_large", "the header is too large"),
-	http.StatusNotImplemented:              fault.New(fault.Invalid, "request.encoding", "the transfer encoding is not known"),
-	http.StatusHTTPVersionNotSupported:     fault.New(fault.Invalid, "request.version", "the version of HTTP is not supported"),
+	http.StatusBadRequest: fault.New(fault.Invalid, "request.not_http",
+		"the request is not well-formed HTTP"),
+	http.StatusExpectationFailed: fault.New(fault.Invalid, "request.expectation",
+		"of Expect only 100-continue is known"),
+	http.StatusRequestHeaderFieldsTooLarge: fault.New(fault.Invalid, "request.header_too_large",
+		"the header is too large"),
+	http.StatusNotImplemented: fault.New(fault.Invalid, "request.encoding",
+		"the transfer encoding is not known"),
+	http.StatusHTTPVersionNotSupported: fault.New(fault.Invalid, "request.version",
+		"the version of HTTP is not supported"),
 }
 
 // pathOf is the path in the beginning of a request, as far as it can be read.
@@ -106,14 +110,7 @@ func pathOf(began []byte) string {
 func unread(status int, path string) []byte {
 	a := &answer{header: http.Header{}}
 	why := unreadable[status]
-	switch {
-	case path == "/graphql":
-		graph.Refuse(a, nil, why)
-	case path == "/auth" || strings.HasPrefix(path, "/auth/"):
-		rest.RefuseToken(a, nil, why)
-	default:
-		rest.RefuseUnread(a, why)
-	}
+	refusalAt(path, rest.RefuseUnread)(a, nil, why)
 	var body, text bytes.Buffer
 	_ = a.eachPiece(func(piece []byte) error { _, err := body.Write(piece); return err })
 	said := http.Response{

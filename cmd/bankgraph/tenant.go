@@ -35,7 +35,8 @@ func (c *tenantAdd) Run(ctx context.Context, s *settings, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(t.out, "bank %s added; its API keys: bankgraph client add KEY --tenant %s --permissions …\n", tenant.Code, tenant.Code)
+	fmt.Fprintf(t.out, "bank %s added; its API keys: bankgraph client add KEY --tenant %s --permissions …\n",
+		tenant.Code, tenant.Code)
 	return nil
 }
 
@@ -54,7 +55,8 @@ func (c *tenantList) Run(ctx context.Context, s *settings, t *terminal) error {
 	table := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "CODE\tNAME\tZONE\tCURRENCY\tSANDBOX")
 	for _, tenant := range all {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%t\n", tenant.Code, tenant.Name, tenant.Zone, tenant.Currency, tenant.Sandbox)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%t\n", tenant.Code, tenant.Name, tenant.Zone, tenant.Currency,
+			tenant.Sandbox)
 	}
 	return table.Flush()
 }
@@ -104,6 +106,7 @@ func (c *tenantRekey) Run(ctx context.Context, s *settings, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(t.out, "key %s is published and signs from %s\n", kid, from.UTC().Format("2006-01-02 15:04:05 MST"))
+	fmt.Fprintf(t.out, "key %s is published and signs from %s\n", kid,
+		from.UTC().Format("2006-01-02 15:04:05 MST"))
 	return nil
 }

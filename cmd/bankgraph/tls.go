@@ -9,10 +9,12 @@ import (
 	"net/netip"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
-// exposure is how the service is reached from outside, and how much of it one caller, one bank and one network have.
+// exposure is how the service is reached from outside, and how much of it one caller, one bank and one
+// network have.
 type exposure struct {
 	TLSCert        string         `name:"tls-cert" env:"BANKGRAPH_TLS_CERT" placeholder:"FILE" help:"Certificate, with its chain, to serve TLS with; renewed files are picked up within seconds."`
 	TLSKey         string         `name:"tls-key" env:"BANKGRAPH_TLS_KEY" placeholder:"FILE" help:"The key of that certificate."`
@@ -31,7 +33,8 @@ func (e exposure) check() error {
 		return errors.New("--tenant-rate cannot be below zero, and --connections not below one")
 	}
 	if e.Unsent<<20 < 4*largestAnswer {
-		return errors.New("--unsent (BANKGRAPH_UNSENT) cannot be below 32: a quarter of it must hold the largest answer")
+		return errors.New(
+			"--unsent (BANKGRAPH_UNSENT) cannot be below 32: a quarter of it must hold the largest answer")
 	}
 	return nil
 }
@@ -41,8 +44,9 @@ func (e exposure) permits(addr string) error {
 	if loopback(addr) || e.TLSCert != "" || e.BehindProxy {
 		return nil
 	}
-	return fmt.Errorf("%s is reached from other machines, and secrets would travel in the clear: name a certificate (--tls-cert, --tls-key), "+
-		"or say --behind-proxy where a proxy in front speaks TLS and nobody else reaches this address", addr)
+	return fmt.Errorf(
+		"%s is reached from other machines, and secrets would travel in the clear: name a certificate (--tls-cert, --tls-key), "+
+			"or say --behind-proxy where a proxy in front speaks TLS and nobody else reaches this address", addr)
 }
 
 // config serves TLS by the two files; nil without them.
@@ -54,7 +58,9 @@ func (e exposure) config(log *slog.Logger) (*tls.Config, error) {
 	if err := p.read(); err != nil {
 		return nil, fmt.Errorf("--tls-cert, --tls-key: %w", err)
 	}
-	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, GetCertificate: p.get}, nil
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, GetCertificate: p.get,
+	}, nil
 }
 
 // pair is a certificate with its key, as they stand in two files.
@@ -62,43 +68,96 @@ type pair struct {
 	certFile, keyFile string
 	log               *slog.Logger
 
-	mu      sync.Mutex
-	current *tls.Certificate
-	state   string    // of the files when they were read
-	looked  time.Time // when somebody last asked for that
+	current atomic.Pointer[tls.Certificate]
+	state   string // of the files that the current one was read from, for who looks
+	told    string // of the files that the log was told about last, likewise
+
+	mu     sync.Mutex
+	looked time.Time     // when somebody last began to look
+	look   chan struct{} // closed when the look that is under way ends; nil while nobody looks
 }
 
-// pairLook is how often the files are looked at, at most.
-const pairLook = time.Second
+const (
+	pairLook     = time.Second            // how often the files are looked at, at most
+	pairPatience = 200 * time.Millisecond // how long who connects waits for a look: the disk may hang
+)
 
-// get returns the certificate, a renewed one when there is one. One that cannot be used leaves the old one in place:
-// half a renewal is a usual sight.
+// get returns the certificate, a renewed one when there is one.
 func (p *pair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if time.Since(p.looked) < pairLook {
-		return p.current, nil
-	}
-	p.looked = time.Now()
-	if p.onDisk() != p.state {
-		if err := p.read(); err != nil {
-			p.log.LogAttrs(context.Background(), slog.LevelError, "the renewed certificate cannot be used, the old one stays", slog.Any("error", err))
-		} else {
-			p.log.Info("a renewed certificate is used", "not_after", p.current.Leaf.NotAfter)
+	if look := p.begin(); look != nil {
+		late := time.NewTimer(pairPatience)
+		defer late.Stop()
+		select {
+		case <-look:
+		case <-late.C:
 		}
 	}
-	return p.current, nil
+	return p.current.Load(), nil
 }
 
-// read takes the pair from its files. What was read is not tried again before a file changes.
+// begin lets somebody look at the files, where it is time for that; nil where it is not.
+func (p *pair) begin() chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.look != nil || time.Since(p.looked) < pairLook {
+		return nil
+	}
+	p.looked, p.look = time.Now(), make(chan struct{})
+	go p.renew(p.look)
+	return p.look
+}
+
+// renew reads files that have changed. A pair that cannot be used leaves the old one in place: half a renewal
+// is a usual sight.
+func (p *pair) renew(look chan struct{}) {
+	if now := p.onDisk(); now != p.state {
+		if err := p.read(); err != nil && now != p.told {
+			p.told = now
+			p.log.LogAttrs(context.Background(), slog.LevelError,
+				"the renewed certificate cannot be used, the old one stays", slog.Any("error", err))
+		} else if err == nil {
+			p.log.Info("a renewed certificate is used", "not_after", p.current.Load().Leaf.NotAfter)
+		}
+	}
+	p.mu.Lock()
+	p.look = nil
+	p.mu.Unlock()
+	close(look)
+}
+
+// read takes the pair from its files. What is in use is not read again before a file changes; what cannot be
+// used is, for the next look may find the disk, or the clock, put right. One that has expired takes no
+// other's place.
 func (p *pair) read() error {
-	p.state = p.onDisk()
+	state := p.onDisk()
+	for _, name := range []string{p.certFile, p.keyFile} {
+		if err := regular(name); err != nil {
+			return err
+		}
+	}
 	read, err := tls.LoadX509KeyPair(p.certFile, p.keyFile)
 	if err != nil {
 		return err
 	}
-	p.current = &read
+	if until := read.Leaf.NotAfter; time.Now().After(until) {
+		if p.current.Load() != nil {
+			return fmt.Errorf("%s has expired, at %s", p.certFile, until.UTC().Format(time.RFC3339))
+		}
+		p.log.Warn("the certificate has expired: who checks it will not connect", "file", p.certFile, "not_after",
+			until)
+	}
+	p.current.Store(&read)
+	p.state = state
 	return nil
+}
+
+// regular refuses what is no file of its own: one who reads a pipe waits for a writer, for as long as that
+// takes.
+func regular(name string) error {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no regular file", name)
+	}
+	return nil // what is not there is for who reads it to tell
 }
 
 // onDisk tells one state of the files from another.

@@ -9,6 +9,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -18,6 +19,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -25,11 +28,18 @@ import (
 // certificate writes a pair for loopback, by whose serial number it can be told from others.
 func certificate(t *testing.T, folder string, serial int64) (certFile, keyFile string) {
 	t.Helper()
+	return certificateUntil(t, folder, serial, time.Now().Add(time.Hour))
+}
+
+func certificateUntil(t *testing.T, folder string, serial int64, until time.Time) (certFile, keyFile string) {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	draft := &x509.Certificate{SerialNumber: big.NewInt(serial), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	draft := &x509.Certificate{
+		SerialNumber: big.NewInt(serial), NotAfter: until, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
 	der, err := x509.CreateCertificate(rand.Reader, draft, draft, key.Public(), key)
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +49,9 @@ func certificate(t *testing.T, folder string, serial int64) (certFile, keyFile s
 		t.Fatal(err)
 	}
 	certFile, keyFile = filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key")
-	for name, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: private}} {
+	for name, block := range map[string]*pem.Block{
+		certFile: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: private},
+	} {
 		if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -58,9 +70,9 @@ func overTLS(t *testing.T, c *serveCommand, handler http.Handler, log *slog.Logg
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := newServer(handler, log)
 	doors := openDoors(listener, c, config, newMeters(nil))
-	server.TLSConfig, server.ConnState = config, doors.state
+	server := newServer(doors.count(&front{Handler: handler}), log)
+	server.TLSConfig, server.ConnState, server.ConnContext = config, doors.state, doors.context
 	go func() { _ = server.Serve(doors) }()
 	t.Cleanup(func() { _ = server.Close() })
 	return listener.Addr().String()
@@ -68,7 +80,8 @@ func overTLS(t *testing.T, c *serveCommand, handler http.Handler, log *slog.Logg
 
 func serialAt(t *testing.T, address string) int64 {
 	t.Helper()
-	conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // the certificate is looked at, not trusted
+	conn, err := tls.Dial("tcp", address,
+		&tls.Config{InsecureSkipVerify: true}) //nolint:gosec // the certificate is looked at, not trusted
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,16 +128,78 @@ func TestRenewedCertificatesArePickedUpAndBadOnesAreNot(t *testing.T) {
 	}
 }
 
+func TestAnExpiredCertificateTakesNoOthersPlace(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	cert, key := certificate(t, folder, 1)
+	c := &serveCommand{exposure: exposure{TLSCert: cert, TLSKey: key, Connections: 100}}
+	config, err := c.config(newLog(io.Discard))
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificateUntil(t, folder, 2, time.Now().Add(-time.Minute))
+	time.Sleep(pairLook + 10*time.Millisecond)
+	if pair, err := config.GetCertificate(nil); err != nil || pair.Leaf.SerialNumber.Int64() != 1 {
+		t.Errorf("after a copy of last year's: certificate %v, %v", pair.Leaf.SerialNumber, err)
+	}
+}
+
+// A pipe stands for a disk that hangs: who reads it waits for somebody to write.
+func TestFilesThatCannotBeReadNowHoldUpNobody(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	cert, key := certificate(t, folder, 1)
+	c := &serveCommand{exposure: exposure{TLSCert: cert, TLSKey: key, Connections: 100}}
+	config, err := c.config(newLog(io.Discard))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Remove(key), syscall.Mkfifo(key, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(pairLook + 10*time.Millisecond)
+	answered := make(chan int64, 2)
+	for range cap(answered) {
+		go func() {
+			pair, _ := config.GetCertificate(nil)
+			answered <- pair.Leaf.SerialNumber.Int64()
+		}()
+	}
+	for range cap(answered) {
+		select {
+		case got := <-answered:
+			if got != 1 {
+				t.Errorf("certificate %d", got)
+			}
+		case <-time.After(5 * time.Second):
+			t.Fatal("who connects waits for the disk")
+		}
+	}
+	if err := os.Remove(key); err != nil {
+		t.Fatal(err)
+	}
+	certificate(t, folder, 2)
+	time.Sleep(pairLook + 10*time.Millisecond)
+	if pair, err := config.GetCertificate(nil); err != nil || pair.Leaf.SerialNumber.Int64() != 2 {
+		t.Errorf("after the disk came back: certificate %v, %v", pair.Leaf.SerialNumber, err)
+	}
+}
+
 func TestTLSSpeaksBothVersionsOfHTTPAndNoOldTLS(t *testing.T) {
 	t.Parallel()
 	cert, key := certificate(t, t.TempDir(), 7)
 	c := &serveCommand{exposure: exposure{TLSCert: cert, TLSKey: key, Connections: 100}}
-	address := overTLS(t, c, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Proto) }), newLog(io.Discard))
+	address := overTLS(t, c,
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Proto) }),
+		newLog(io.Discard))
 	if got := serialAt(t, address); got != 7 {
 		t.Errorf("certificate %d", got)
 	}
 	for _, protocol := range []string{"h2", "http/1.1"} {
-		transport := &http.Transport{ForceAttemptHTTP2: protocol == "h2", TLSClientConfig: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{protocol}}} //nolint:gosec // a certificate of the test's own
+		transport := &http.Transport{
+			ForceAttemptHTTP2: protocol == "h2",
+			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true, NextProtos: []string{protocol}},
+		} //nolint:gosec // a certificate of the test's own
 		defer transport.CloseIdleConnections()
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+address, http.NoBody)
 		if err != nil {
@@ -140,25 +215,36 @@ func TestTLSSpeaksBothVersionsOfHTTPAndNoOldTLS(t *testing.T) {
 			t.Errorf("%s: %s", protocol, body)
 		}
 	}
-	old := &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11} //nolint:gosec // refused is what it should be
+	old := &tls.Config{
+		InsecureSkipVerify: true, MinVersion: tls.VersionTLS10,
+		MaxVersion: tls.VersionTLS11,
+	} //nolint:gosec // refused is what it should be
 	if conn, err := (&tls.Dialer{Config: old}).DialContext(t.Context(), "tcp", address); err == nil {
 		_ = conn.Close()
 		t.Error("TLS 1.1 is spoken")
 	}
 }
 
-// Many streams of one connection are many requests of one caller: a stream that is not read is cut, and counted.
+// Many streams of one connection are many requests of one caller: a stream that is not read is cut, and
+// counted.
 func TestUnreadStreamsOfHTTP2AreCut(t *testing.T) {
 	t.Parallel()
 	cert, key := certificate(t, t.TempDir(), 7)
 	c := &serveCommand{exposure: exposure{TLSCert: cert, TLSKey: key, Connections: 100}}
 	room := newRoomOf(4)
-	address := overTLS(t, c, room.unsent.deliver(func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusTooManyRequests) },
-		never, writing(largestAnswer)), newLog(io.Discard))
-	transport := &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // a certificate of the test's own
+	address := overTLS(t, c,
+		room.unsent.deliver(func(w http.ResponseWriter, _ *http.Request, _ error) {
+			w.WriteHeader(http.StatusTooManyRequests)
+		},
+			never, writing(largestAnswer)), newLog(io.Discard))
+	transport := &http.Transport{
+		ForceAttemptHTTP2: true,
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true},
+	} //nolint:gosec // a certificate of the test's own
 	defer transport.CloseIdleConnections()
 	for range 6 {
-		request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "https://"+address, http.NoBody)
+		request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "https://"+address,
+			http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,6 +264,115 @@ func TestUnreadStreamsOfHTTP2AreCut(t *testing.T) {
 	}
 }
 
+// Streams on which bodies drip are as many connections: a network has its share of them, and the first make
+// room.
+func TestDrippingStreamsOfHTTP2AreCountedAsConnections(t *testing.T) {
+	t.Parallel()
+	cert, key := certificate(t, t.TempDir(), 7)
+	c := &serveCommand{exposure: exposure{TLSCert: cert, TLSKey: key, Connections: 40}}
+	var came, running atomic.Int64
+	address := overTLS(t, c, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		came.Add(1)
+		running.Add(1)
+		defer running.Add(-1)
+		_, _ = io.Copy(io.Discard, r.Body)
+	}), newLog(io.Discard))
+	send := func(through *http.Transport, body io.Reader) error {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://"+address, body)
+		if err != nil {
+			return err
+		}
+		answer, err := through.RoundTrip(request)
+		if err == nil {
+			_ = answer.Body.Close()
+		}
+		return err
+	}
+	caller := func() *http.Transport {
+		transport := &http.Transport{
+			ForceAttemptHTTP2: true,
+			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true},
+		} //nolint:gosec // a certificate of the test's own
+		t.Cleanup(transport.CloseIdleConnections)
+		return transport
+	}
+	for range 10 {
+		through := caller()
+		for range 6 {
+			body, drip := io.Pipe()
+			defer drip.Close()
+			before := came.Load()
+			go func() { _ = send(through, body) }()
+			for began := time.Now(); came.Load() == before; time.Sleep(time.Millisecond) {
+				if time.Since(began) > 5*time.Second {
+					t.Fatal("a stream does not come in")
+				}
+			}
+		}
+	}
+	for began := time.Now(); running.Load() > 9; time.Sleep(time.Millisecond) {
+		if time.Since(began) > 5*time.Second {
+			t.Fatalf("%d streams are there beside their connections, want less than 10", running.Load())
+		}
+	}
+	if err := send(caller(), strings.NewReader("whole")); err != nil {
+		t.Errorf("one more of the same network: %v", err)
+	}
+}
+
+// A stream whose answer nobody takes is counted until it is, or is cut: also of an answer so small that its
+// handler is done with it at once.
+func TestStreamsAreCountedUntilTheirAnswersAreTaken(t *testing.T) {
+	t.Parallel()
+	cert, key := certificate(t, t.TempDir(), 7)
+	c := &serveCommand{exposure: exposure{TLSCert: cert, TLSKey: key, Connections: 400}}
+	config, err := c.config(newLog(io.Discard))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doors := openDoors(listener, c, config, newMeters(nil))
+	server := newServer(doors.count(&front{Handler: http.HandlerFunc(alive)}), newLog(io.Discard))
+	server.TLSConfig, server.ConnState, server.ConnContext = config, doors.state, doors.context
+	go func() { _ = server.Serve(doors) }()
+	t.Cleanup(func() { _ = server.Close() })
+
+	conn, err := tls.Dial("tcp", listener.Addr().String(),
+		&tls.Config{
+			InsecureSkipVerify: true,
+			NextProtos:         []string{"h2"},
+		}) //nolint:gosec // a certificate of the test's own
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	var text bytes.Buffer
+	text.WriteString("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+	// settings: a stream's window is 0, so no answer may be sent
+	text.Write([]byte{0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0})
+	const streams = 20
+	for i := range byte(streams) {
+		// Its headers: GET, https, / by their numbers, and the host x.
+		text.Write([]byte{0, 0, 6, 1, 5, 0, 0, 0, 1 + 2*i, 0x82, 0x87, 0x84, 0x01, 1, 'x'})
+	}
+	if _, err := conn.Write(text.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	wait := func(want int, atMost time.Duration) {
+		t.Helper()
+		for began := time.Now(); doors.taken() != want; time.Sleep(5 * time.Millisecond) {
+			if time.Since(began) > atMost {
+				t.Fatalf("%d connections and streams are counted, want %d", doors.taken(), want)
+			}
+		}
+	}
+	wait(1+streams, 3*time.Second)
+	wait(1, 3*slowestPiece)
+}
+
 func TestNothingIsServedInTheClearToOtherMachines(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -195,7 +390,9 @@ func TestNothingIsServedInTheClearToOtherMachines(t *testing.T) {
 		{"0.0.0.0:80", exposure{TLSCert: "a", TLSKey: "b"}, true},
 	} {
 		err := c.permits(c.addr)
-		if (err == nil) != c.ok || err != nil && (!strings.Contains(err.Error(), "--tls-cert") || !strings.Contains(err.Error(), "--behind-proxy")) {
+		if (err == nil) != c.ok ||
+			err != nil &&
+				(!strings.Contains(err.Error(), "--tls-cert") || !strings.Contains(err.Error(), "--behind-proxy")) {
 			t.Errorf("%s, %+v: %v", c.addr, c.exposure, err)
 		}
 	}

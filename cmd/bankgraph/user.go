@@ -27,14 +27,14 @@ type userAt struct {
 
 // change makes or ends a link, and says what became of it.
 func (c *userAt) change(ctx context.Context, s *settings, t *terminal, what string,
-	do func(context.Context, *bank, users.UID, changes.Terms) (changes.Outcome[users.Saved], error),
+	do func(context.Context, *bank, users.UID, changes.RequestOptions) (changes.Outcome[users.Saved], error),
 ) error {
 	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
 		uid, err := b.Users.UIDOf(ctx, c.Login)
 		if err != nil {
 			return fmt.Errorf("%w: %s", err, c.Login)
 		}
-		done, err := do(ctx, b, uid, changes.Terms{Reason: c.Reason})
+		done, err := do(ctx, b, uid, changes.RequestOptions{Reason: c.Reason})
 		if err != nil {
 			return err
 		}
@@ -52,17 +52,24 @@ type userLink struct {
 }
 
 func (c *userLink) Run(ctx context.Context, s *settings, t *terminal) error {
-	return c.change(ctx, s, t, "is linked", func(ctx context.Context, b *bank, uid users.UID, terms changes.Terms) (changes.Outcome[users.Saved], error) {
-		return b.Users.Link(ctx, uid, users.SubjectDraft{Issuer: c.Issuer, Audience: c.Audience, Subject: c.Subject}, terms)
-	})
+	return c.change(ctx, s, t, "is linked",
+		func(ctx context.Context, b *bank, uid users.UID,
+			options changes.RequestOptions,
+		) (changes.Outcome[users.Saved], error) {
+			return b.Users.Link(ctx, uid,
+				users.SubjectDraft{Issuer: c.Issuer, Audience: c.Audience, Subject: c.Subject}, options)
+		})
 }
 
 type userUnlink struct{ userAt }
 
 func (c *userUnlink) Run(ctx context.Context, s *settings, t *terminal) error {
-	return c.change(ctx, s, t, "is linked no more", func(ctx context.Context, b *bank, uid users.UID, terms changes.Terms) (changes.Outcome[users.Saved], error) {
-		return b.Users.Unlink(ctx, uid, users.SubjectDraft{Issuer: c.Issuer, Audience: c.Audience}, terms)
-	})
+	return c.change(ctx, s, t, "is linked no more",
+		func(ctx context.Context, b *bank, uid users.UID,
+			options changes.RequestOptions,
+		) (changes.Outcome[users.Saved], error) {
+			return b.Users.Unlink(ctx, uid, users.SubjectDraft{Issuer: c.Issuer, Audience: c.Audience}, options)
+		})
 }
 
 type userLinks struct{ ofTenant }
@@ -77,7 +84,8 @@ func (c *userLinks) Run(ctx context.Context, s *settings, t *terminal) error {
 		fmt.Fprintln(table, "ISSUER\tAUDIENCE\tCLAIM\tSUBJECT\tUSER\tLINKED")
 		for _, link := range all {
 			fmt.Fprintln(table, strings.Join([]string{
-				link.URL, link.Audience, link.Claim, link.Subject, link.Login, link.LinkedAt.UTC().Format("2006-01-02 15:04"),
+				link.URL, link.Audience, link.Claim, link.Subject, link.Login,
+				link.LinkedAt.UTC().Format("2006-01-02 15:04"),
 			}, "\t"))
 		}
 		return table.Flush()

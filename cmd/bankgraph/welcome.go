@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// welcoming prints the welcome, and again at each signal that asks for it, until the servers fail or are to stop.
+// welcoming prints the welcome, and again at each signal that asks for it, until the servers fail or are to
+// stop.
 func welcoming(ctx context.Context, failed <-chan error, again <-chan os.Signal, welcome func()) error {
 	for {
 		welcome()
@@ -43,9 +44,11 @@ bankgraph is ready.
 			fmt.Fprintf(&text, "    %-14s %-22s %s\n", demo.key, demo.key+"-secret", demo.name)
 		}
 		for _, person := range demoPeople {
-			fmt.Fprintf(&text, "    %-14s %-22s Speaks for %s, who may decide on what waits\n", person.key, person.key+"-secret", person.login)
+			fmt.Fprintf(&text, "    %-14s %-22s Speaks for %s, who may decide on what waits\n", person.key,
+				person.key+"-secret", person.login)
 		}
-		token := fmt.Sprintf(`$(curl -sS -u demo-staff:demo-staff-secret -d grant_type=client_credentials %s/auth/realms/%s/protocol/openid-connect/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`, public, sandbox)
+		token := fmt.Sprintf(
+			`$(curl -sS -u demo-staff:demo-staff-secret -d grant_type=client_credentials %s/auth/realms/%s/protocol/openid-connect/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`, public, sandbox)
 		fmt.Fprintf(&text, `
   First calls, as they are:
 
@@ -70,7 +73,9 @@ func (b *bank) next(ctx context.Context, demo bool) (string, error) {
 	case len(all) == 0:
 		return "There is no bank yet. In another terminal, with the same settings: bankgraph tenant add --help", nil
 	}
-	return fmt.Sprintf("A token for a first call: bankgraph token KEY --tenant %s; its keys: bankgraph client list --tenant %[1]s", all[0].Code), nil
+	return fmt.Sprintf(
+		"A token for a first call: bankgraph token KEY --tenant %s; its keys: bankgraph client list --tenant %[1]s",
+		all[0].Code), nil
 }
 
 // firstQuery shows what GraphQL is for: a thing and what belongs to it, in one request.

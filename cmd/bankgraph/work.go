@@ -25,8 +25,11 @@ func (c *workCommand) Validate() error {
 
 // Run works until a signal comes.
 func (c *workCommand) Run(ctx context.Context, s *settings, t *terminal) error {
-	log := newLog(t.errs)
+	lines := inBackground(t.errs)
+	defer lines.close()
+	log := logThrough(lines, t.errs)
 	slog.SetDefault(log)
+	outlive()
 	listener, err := listen(c.MetricsAddr)
 	if err != nil {
 		return fmt.Errorf("metrics: %w", err)
@@ -37,13 +40,15 @@ func (c *workCommand) Run(ctx context.Context, s *settings, t *terminal) error {
 		return err
 	}
 	defer b.stop()
-	kept := s.kept(log)
+	kept := s.kept(log, newLog(t.errs))
 	if err := kept.open(); err != nil {
 		return err
 	}
 	meters := newMeters(b.DB)
+	lines.counted(meters)
 	health := newHealth(meters)
-	metrics := newServer(meters.handler(readiness(b.Core, health, func() bool { return ctx.Err() != nil }, true)), log)
+	metrics := newServer(meters.handler(readiness(b.Core, health, func() bool { return ctx.Err() != nil },
+		true)), log)
 	failed := make(chan error, 1)
 	go func() { failed <- metrics.Serve(listener) }()
 	finish := work(ctx, log, b.Tenants.List, append(b.jobs(s, kept, meters, log), health.job(b, kept)))
@@ -57,8 +62,8 @@ func (c *workCommand) Run(ctx context.Context, s *settings, t *terminal) error {
 	return errors.Join(err, metrics.Close())
 }
 
-// job is what workers do for each bank again and again. Each tick leaves what it could not do to the next one, of whatever
-// worker.
+// job is what workers do for each bank again and again. Each tick leaves what it could not do to the next
+// one, of whatever worker.
 type job struct {
 	name  string
 	every time.Duration // between ticks that found nothing to do
@@ -74,8 +79,8 @@ const (
 	ticksAtOnce = 4           // of all banks together, so that requests find connections
 )
 
-// worker does jobs for every bank, each bank apart: one tick of a bank runs at a time, so a bank whose ticks hang holds
-// one of the slots, and the others go on.
+// worker does jobs for every bank, each bank apart: one tick of a bank runs at a time, so a bank whose ticks
+// hang holds one of the slots, and the others go on.
 type worker struct {
 	log     *slog.Logger
 	banks   func(context.Context) ([]*tenants.Tenant, error)
@@ -85,11 +90,16 @@ type worker struct {
 	known   map[access.Tenant]bool
 }
 
-// work starts the jobs of every bank, also of those that are added later; they end with the context. finish waits for the
-// ticks that run.
-func work(ctx context.Context, log *slog.Logger, banks func(context.Context) ([]*tenants.Tenant, error), jobs []job) (finish func()) {
+// work starts the jobs of every bank, also of those that are added later; they end with the context. finish
+// waits for the ticks that run.
+func work(
+	ctx context.Context, log *slog.Logger, banks func(context.Context) ([]*tenants.Tenant, error), jobs []job,
+) (finish func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	w := &worker{log: log, banks: banks, jobs: jobs, slots: make(chan struct{}, ticksAtOnce), known: map[access.Tenant]bool{}}
+	w := &worker{
+		log: log, banks: banks, jobs: jobs, slots: make(chan struct{}, ticksAtOnce),
+		known: map[access.Tenant]bool{},
+	}
 	w.running.Go(func() { w.each(ctx) })
 	return func() { cancel(); w.running.Wait() }
 }
@@ -117,8 +127,8 @@ func (w *worker) each(ctx context.Context) {
 	}
 }
 
-// repeat does a job of one bank until the context ends. It comes back soon while there is something to do, though not
-// before it has paused for as long as it worked, and ever later while there is not.
+// repeat does a job of one bank until the context ends. It comes back soon while there is something to do,
+// though not before it has paused for as long as it worked, and ever later while there is not.
 func (w *worker) repeat(ctx context.Context, bank *tenants.Tenant, j job, turn chan struct{}) {
 	for wait := j.busy; ; {
 		for _, place := range []chan struct{}{turn, w.slots} {
@@ -146,7 +156,8 @@ func (w *worker) repeat(ctx context.Context, bank *tenants.Tenant, j job, turn c
 	}
 }
 
-// once is one tick, which may end what it began after a signal. A failure is logged; the next tick tries again.
+// once is one tick, which may end what it began after a signal. A failure is logged; the next tick tries
+// again.
 func (w *worker) once(ctx context.Context, bank *tenants.Tenant, j job) (busy bool, err error) {
 	log := w.log.With("job", j.name, "tenant", bank.Code)
 	defer func() {
@@ -179,7 +190,10 @@ func pause(ctx context.Context, wait time.Duration) bool {
 // jobs are all there are.
 func (b *bank) jobs(s *settings, kept *keptFile, meters *meters, log *slog.Logger) []job {
 	return []job{
-		{"seal audit entries", time.Second, 50 * time.Millisecond, func(ctx context.Context) (bool, error) { return b.sealAudit(ctx, kept) }},
+		{
+			"seal audit entries", time.Second, 50 * time.Millisecond,
+			func(ctx context.Context) (bool, error) { return b.sealAudit(ctx, kept) },
+		},
 		{"find audit entries that nobody seals", 10 * time.Minute, time.Second, b.sweepAudit(kept)},
 		{"seal regulatory entries", 10 * time.Second, 50 * time.Millisecond, b.sealReporting},
 		{"move to new keys", time.Second, 10 * time.Millisecond, b.moveKeys(meters, log)},
@@ -194,8 +208,9 @@ func (b *bank) jobs(s *settings, kept *keptFile, meters *meters, log *slog.Logge
 	}
 }
 
-// sealAudit seals what the bank has written since the last tick, and signs what is due. A database that turns out to be
-// another one than was signed in last is noted first; one that lacks what was kept is left as it is: see health.
+// sealAudit seals what the bank has written since the last tick, and signs what is due. A database that turns
+// out to be another one than was signed in last is noted first; one that lacks what was kept is left as it
+// is: see health.
 func (b *bank) sealAudit(ctx context.Context, kept *keptFile) (busy bool, err error) {
 	tail, err := b.Audit.Tail(ctx)
 	if err != nil || tail.Unsealed == 0 && !tail.Unsigned {
@@ -231,8 +246,9 @@ func (b *bank) behind(ctx context.Context, kept *keptFile) (mark audit.Mark, err
 	return mark, b.Audit.Behind(ctx, mark)
 }
 
-// sweepAudit looks for entries of the last day when it starts, and then for those of the last ticks. It looks first whether
-// the database is another one than was signed in last: a bank that writes nothing learns of its restore here.
+// sweepAudit looks for entries of the last day when it starts, and then for those of the last ticks. It looks
+// first whether the database is another one than was signed in last: a bank that writes nothing learns of its
+// restore here.
 func (b *bank) sweepAudit(kept *keptFile) func(context.Context) (bool, error) {
 	var begun sync.Map
 	return func(ctx context.Context) (bool, error) {

@@ -22,8 +22,8 @@ import (
 	"bankgraph/db"
 )
 
-// attack is what one caller does to keep the bank from others. Each of its connections sends the request again and
-// again; who does not read sends it once, and comes back when it must have been cut.
+// attack is what one caller does to keep the bank from others. Each of its connections sends the request
+// again and again; who does not read sends it once, and comes back when it must have been cut.
 type attack struct {
 	name        string
 	connections int
@@ -54,12 +54,14 @@ var attacks = []attack{
 		if n%2 == 0 {
 			key = fmt.Sprint("junk", n)
 		}
-		return asHTTP("POST", "/auth/realms/sandbox/protocol/openid-connect/token", "application/x-www-form-urlencoded", "",
+		return asHTTP("POST", "/auth/realms/sandbox/protocol/openid-connect/token",
+			"application/x-www-form-urlencoded", "",
 			"grant_type=client_credentials&client_secret=wrong&client_id="+key)
 	}},
 	// Changes that the caller may not make, each of which is for the record.
 	{"refused-writes", 32, true, func(token string, n int) []byte {
-		return asHTTP("POST", fmt.Sprintf("/v1/customers/%d/signatories", 1_000_001+n%100), "application/json", token, `{"fullName": "Mallory"}`)
+		return asHTTP("POST", fmt.Sprintf("/v1/customers/%d/signatories", 1_000_001+n%100), "application/json",
+			token, `{"fullName": "Mallory"}`)
 	}},
 }
 
@@ -80,12 +82,15 @@ func asHTTP(method, path, media, token, body string) []byte {
 	if token != "" {
 		authorization = "Authorization: Bearer " + token + "\r\n"
 	}
-	return fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: bench\r\n%sContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", method, path, authorization, media, len(body), body)
+	return fmt.Appendf(nil,
+		"%s %s HTTP/1.1\r\nHost: bench\r\n%sContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", method, path,
+		authorization, media, len(body), body)
 }
 
 const unreadFor = 8 * time.Second
 
-// A bystander holds out when its p99 is at most twice that of the idle bank and a little, and nothing is refused.
+// A bystander holds out when its p99 is at most twice that of the idle bank and a little, and nothing is
+// refused.
 const (
 	tolerableFactor = 2
 	tolerableMore   = 50 // ms
@@ -106,7 +111,8 @@ func withstand(ctx context.Context, o options, b *bank) error {
 		if o.attack != "all" && o.attack != a.name {
 			continue
 		}
-		if err := b.withstandOne(ctx, o, program, a, map[string]string{"same bank": same, "other bank": neighbour}); err != nil {
+		if err := b.withstandOne(ctx, o, program, a,
+			map[string]string{"same bank": same, "other bank": neighbour}); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", a.name, err))
 		}
 	}
@@ -126,7 +132,10 @@ func (b *bank) bystanders(ctx context.Context) (neighbour, same string, err erro
 	defer pools.Close()
 	c := core.New(core.Options{DB: pools, Keys: keys, PublicURL: publicURL})
 	operator := access.Operator(ctx, 0, "", nil)
-	_, err = c.Tenants.Add(operator, tenants.Draft{Code: "neighbour", Name: "Neighbour Bank", Zone: "UTC", Currency: "USD", Admin: "jo", Sandbox: true})
+	_, err = c.Tenants.Add(operator,
+		tenants.Draft{
+			Code: "neighbour", Name: "Neighbour Bank", Zone: "UTC", Currency: "USD", Admin: "jo", Sandbox: true,
+		})
 	if err != nil && !errors.Is(err, tenants.ErrExists) {
 		return "", "", err
 	}
@@ -136,7 +145,8 @@ func (b *bank) bystanders(ctx context.Context) (neighbour, same string, err erro
 		if err != nil {
 			return "", "", err
 		}
-		token, err := tokenOf(access.Operator(ctx, tenant.ID, tenant.Code, tenant.Location()), c, "bench-bystander", access.Readers)
+		token, err := tokenOf(access.Operator(ctx, tenant.ID, tenant.Code, tenant.Location()), c, "bench-bystander",
+			access.Readers)
 		if err != nil {
 			return "", "", err
 		}
@@ -145,8 +155,11 @@ func (b *bank) bystanders(ctx context.Context) (neighbour, same string, err erro
 	return tokens[0], tokens[1], nil
 }
 
-func (b *bank) withstandOne(ctx context.Context, o options, program string, a attack, bystanders map[string]string) error {
-	server, err := serve(program, b.work, "BANKGRAPH_DATABASE_URL="+b.url, "BANKGRAPH_KEYSET="+b.keyset, "BANKGRAPH_PUBLIC_URL="+publicURL)
+func (b *bank) withstandOne(
+	ctx context.Context, o options, program string, a attack, bystanders map[string]string,
+) error {
+	server, err := serve(program, b.work, "BANKGRAPH_DATABASE_URL="+b.url, "BANKGRAPH_KEYSET="+b.keyset,
+		"BANKGRAPH_PUBLIC_URL="+publicURL)
 	if err != nil {
 		return err
 	}
@@ -251,10 +264,12 @@ type noticed struct {
 func (s *noticed) watch(ctx context.Context, address, token string, lasts time.Duration) {
 	client := &http.Client{Timeout: 30 * time.Second, Transport: new(http.Transport)}
 	defer client.CloseIdleConnections()
-	for end := time.Now().Add(lasts); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(lasts); time.Now().Before(end) &&
+		ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
 		begun := time.Now()
 		var said struct{ Data struct{ Customers any } }
-		err := ask(ctx, client, address, token, `{"query":"{ customers(first: 5) { nodes { uid legalName } } }"}`, &said)
+		err := ask(ctx, client, address, token, `{"query":"{ customers(first: 5) { nodes { uid legalName } } }"}`,
+			&said)
 		s.latencies = append(s.latencies, time.Since(begun))
 		if err == nil && said.Data.Customers == nil {
 			err = errors.New("no customers")
@@ -271,7 +286,8 @@ func (s *noticed) watch(ctx context.Context, address, token string, lasts time.D
 func (s *noticed) report(name string, idle *noticed) error {
 	bound := tolerableFactor*idle.percentile(0.99) + tolerableMore
 	fmt.Printf("  %-10s idle p50 %6.1f ms, p99 %6.1f ms; attacked p50 %6.1f ms, p99 %6.1f ms (bound %.0f); %d requests, %d refused %s\n", name,
-		idle.percentile(0.5), idle.percentile(0.99), s.percentile(0.5), s.percentile(0.99), bound, len(s.latencies), s.refused, s.first)
+		idle.percentile(0.5), idle.percentile(0.99), s.percentile(0.5), s.percentile(0.99), bound, len(s.latencies),
+		s.refused, s.first)
 	if s.refused > 0 || s.percentile(0.99) > bound {
 		return fmt.Errorf("a bystander of the %s suffers", name)
 	}
@@ -279,7 +295,8 @@ func (s *noticed) report(name string, idle *noticed) error {
 }
 
 func ask(ctx context.Context, client *http.Client, address, token, body string, said any) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+"/graphql", strings.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+"/graphql",
+		strings.NewReader(body))
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,10 @@ func openBank(ctx context.Context, o options) (*bank, error) {
 	if err != nil {
 		return nil, errors.Join(err, remove())
 	}
-	b := &bank{work: work, url: cluster.ServiceURL(private.URL()), owner: private.URL(), keyset: filepath.Join(data, "keyset.json"), customers: int64(o.customers)}
+	b := &bank{
+		work: work, url: cluster.ServiceURL(private.URL()), owner: private.URL(),
+		keyset: filepath.Join(data, "keyset.json"), customers: int64(o.customers),
+	}
 	b.close = func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
@@ -101,14 +104,16 @@ func (b *bank) fill(ctx context.Context, c *core.Core) error {
 	tenant, err := c.Tenants.Find(operator, "sandbox")
 	if errors.Is(err, tenants.ErrNotFound) {
 		tenant, err = c.Tenants.Add(operator, tenants.Draft{
-			Code: "sandbox", Name: "Sandbox Bank", Zone: "America/New_York", Currency: "USD", Admin: "demo.admin", Sandbox: true,
+			Code: "sandbox", Name: "Sandbox Bank", Zone: "America/New_York", Currency: "USD", Admin: "demo.admin",
+			Sandbox: true,
 		})
 	}
 	if err != nil {
 		return err
 	}
 	var there int64
-	if err := c.DB.NewRaw(`SELECT count(*) - 1 FROM customers WHERE tenant = ? AND cost_center <> ?`, tenant.ID, newcomers).Scan(ctx, &there); err != nil {
+	if err := c.DB.NewRaw(`SELECT count(*) - 1 FROM customers WHERE tenant = ? AND cost_center <> ?`, tenant.ID,
+		newcomers).Scan(ctx, &there); err != nil {
 		return err
 	}
 	if there == 0 {
@@ -129,7 +134,9 @@ func (b *bank) fill(ctx context.Context, c *core.Core) error {
 }
 
 // tokenOf makes an API key with these permissions, where it is missing, and gives it a token.
-func tokenOf(operator context.Context, c *core.Core, key string, permissions []access.Permission) (string, error) {
+func tokenOf(
+	operator context.Context, c *core.Core, key string, permissions []access.Permission,
+) (string, error) {
 	draft := clients.Draft{Key: key}
 	for _, permission := range permissions {
 		draft.Permissions = append(draft.Permissions, string(permission))
@@ -150,7 +157,8 @@ func (b *bank) look(ctx context.Context) error {
 	defer conn.Close(ctx)
 	// A bank that has run for a day has its visibility map, and pages that no reader has to settle.
 	var settled bool
-	if err := conn.QueryRow(ctx, "SELECT relallvisible > 0 FROM pg_class WHERE relname = 'customers'").Scan(&settled); err != nil {
+	if err := conn.QueryRow(ctx, "SELECT relallvisible > 0 FROM pg_class WHERE relname = 'customers'").
+		Scan(&settled); err != nil {
 		return err
 	}
 	if !settled {
@@ -165,5 +173,7 @@ func (b *bank) look(ctx context.Context) error {
 	if b.postmaster, err = parentOf(int(conn.PgConn().PID())); err != nil {
 		return err
 	}
-	return conn.QueryRow(ctx, "SELECT current_setting('server_version'), pg_size_pretty(pg_database_size(current_database()))").Scan(&b.version, &b.size)
+	return conn.QueryRow(ctx,
+		"SELECT current_setting('server_version'), pg_size_pretty(pg_database_size(current_database()))").
+		Scan(&b.version, &b.size)
 }

@@ -110,8 +110,8 @@ func runChild(text string) error {
 	fmt.Println(listener.Addr())
 	// The bounds that serve sets: they cost timers.
 	server := &http.Server{
-		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 75 * time.Second,
-		IdleTimeout: 2 * time.Minute, ErrorLog: log.New(io.Discard, "", 0),
+		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
+		WriteTimeout: 75 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: log.New(io.Discard, "", 0),
 	}
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)

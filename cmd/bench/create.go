@@ -15,7 +15,8 @@ import (
 // newcomer is what tells a new customer from others but for its short name, which is new in each request.
 func newcomer(r *rand.Rand) string { return fmt.Sprintf("%06d", r.IntN(1_000_000)) }
 
-// born numbers short names and keys. It begins with the time, as the data folder may hold those of earlier runs.
+// born numbers short names and keys. It begins with the time, as the data folder may hold those of earlier
+// runs.
 var born atomic.Int64
 
 func init() { born.Store(time.Now().UnixMicro()) }
@@ -23,7 +24,8 @@ func init() { born.Store(time.Now().UnixMicro()) }
 // newcomers is the cost center that tells these customers from those of the demo bank.
 const newcomers = "BENCH"
 
-// create asks for a new customer over REST, where limits take a second request (an update, or PATCH …/limits).
+// create asks for a new customer over REST, where limits take a second request (an update, or PATCH
+// …/limits).
 func (b *bank) create(row string, once bool) []byte {
 	number := born.Add(1)
 	key := ""
@@ -35,10 +37,11 @@ func (b *bank) create(row string, once bool) []byte {
 
 // newcomerBody is a new customer in the words of REST, with more behind it.
 func newcomerBody(row string, number int64, more string) string {
-	return fmt.Sprintf(`{"legalName":"Newcomer %[1]s LLC","shortName":"new%[2]d","customerType":"Corporate","taxId":"12-3%[1]s",`+
-		`"language":"English","emailAddress":"office@new%[1]s.example","phoneNumber":"614 555 0123",`+
-		`"legalAddress":{"addressLine1":"1 Lake Rd","addressLine2":"Suite %[1]s","city":"Erie","state":"PA","postalCode":"16501","countryCode":"US"},`+
-		`"mailAddressSameAsLegal":true,"costCenter":"%[3]s","relationshipManager":"maria.alvarez","originatingOfficer":"linda.chen"%[4]s}`, row, number, newcomers, more)
+	return fmt.Sprintf(
+		`{"legalName":"Newcomer %[1]s LLC","shortName":"new%[2]d","customerType":"Corporate","taxId":"12-3%[1]s",`+
+			`"language":"English","emailAddress":"office@new%[1]s.example","phoneNumber":"614 555 0123",`+
+			`"legalAddress":{"addressLine1":"1 Lake Rd","addressLine2":"Suite %[1]s","city":"Erie","state":"PA","postalCode":"16501","countryCode":"US"},`+
+			`"mailAddressSameAsLegal":true,"costCenter":"%[3]s","relationshipManager":"maria.alvarez","originatingOfficer":"linda.chen"%[4]s}`, row, number, newcomers, more)
 }
 
 // limited are the limits of a new customer over GraphQL.
@@ -46,11 +49,12 @@ const limited = `[{"code":"ACH_PAYMENT_LIMIT_PER_TRANSACTION","value":"25000.00"
 
 // createLimited asks for a new customer with limits over GraphQL.
 func (b *bank) createLimited(row string) []byte {
-	body := fmt.Sprintf(`{"query":"mutation($it: CreateCustomerInput!) { createCustomer(input: $it) { customer { uid shortName status } approval { uid } } }",`+
-		`"variables":{"it":{"legalName":"Newcomer %[1]s LLC","shortName":"new%[2]d","type":"CORPORATE","taxId":"12-3%[1]s",`+
-		`"language":"English","emailAddress":"office@new%[1]s.example","phoneNumber":"614 555 0123",`+
-		`"legalAddress":{"line1":"1 Lake Rd","line2":"Suite %[1]s","city":"Erie","state":"PA","postalCode":"16501","countryCode":"US"},`+
-		`"mailAddressSameAsLegal":true,"costCenter":"%[3]s","relationshipManager":"maria.alvarez","originatingOfficer":"linda.chen","limits":%[4]s}}}`,
+	body := fmt.Sprintf(
+		`{"query":"mutation($it: CreateCustomerInput!) { createCustomer(input: $it) { customer { uid shortName status } approval { uid } } }",`+
+			`"variables":{"it":{"legalName":"Newcomer %[1]s LLC","shortName":"new%[2]d","type":"CORPORATE","taxId":"12-3%[1]s",`+
+			`"language":"English","emailAddress":"office@new%[1]s.example","phoneNumber":"614 555 0123",`+
+			`"legalAddress":{"line1":"1 Lake Rd","line2":"Suite %[1]s","city":"Erie","state":"PA","postalCode":"16501","countryCode":"US"},`+
+			`"mailAddressSameAsLegal":true,"costCenter":"%[3]s","relationshipManager":"maria.alvarez","originatingOfficer":"linda.chen","limits":%[4]s}}}`,
 		row, born.Add(1), newcomers, limited)
 	return b.post("/graphql", body, "")
 }
@@ -61,8 +65,9 @@ func (b *bank) createLimitedByHand(row string) []byte {
 }
 
 func (b *bank) post(path, body, headers string) []byte {
-	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
-		"Accept: application/json\r\n%sContent-Length: %d\r\n\r\n%s", path, b.writer, headers, len(body), body)
+	return fmt.Appendf(nil,
+		"POST %s HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+			"Accept: application/json\r\n%sContent-Length: %d\r\n\r\n%s", path, b.writer, headers, len(body), body)
 }
 
 // numbers are those that are new in each request: they count as equal.
@@ -71,7 +76,8 @@ var numbers = regexp.MustCompile(`[0-9]{6,}`)
 // blurred is an answer without them.
 func blurred(answer []byte) []byte { return numbers.ReplaceAll(answer, []byte("N")) }
 
-// createdRows are what a new customer leaves behind, without what no two have in common. The counters must fit.
+// createdRows are what a new customer leaves behind, without what no two have in common. The counters must
+// fit.
 const createdRows = `
 SELECT jsonb_build_object(
   'customer', to_jsonb(c) - '{uid,short_name,tax_id_sealed,created_at,updated_at}'::text[],

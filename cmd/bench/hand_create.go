@@ -22,8 +22,8 @@ import (
 	"bankgraph/core/seal"
 )
 
-// Workloads g, g2 and g3. What the bank sends for one create, from PostgreSQL's log, is what is sent here, with the
-// statements in brackets only where there is an Idempotency-Key:
+// Workloads g, g2 and g3. What the bank sends for one create, from PostgreSQL's log, is what is sent here,
+// with the statements in brackets only where there is an Idempotency-Key:
 //
 //	BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL bankgraph.tenant = …
 //	[INSERT INTO idempotency_keys … ON CONFLICT DO NOTHING]
@@ -36,9 +36,9 @@ import (
 //	[UPDATE idempotency_keys SET outcome …]
 //	commit
 //
-// and, where a partner or a parent is named, WITH partner AS (… FOR SHARE), parent AS (… FOR SHARE) SELECT … before the
-// people. Limits are no part of a create over REST: they take a second request. Over GraphQL they are (g3), and after the
-// customer come
+// and, where a partner or a parent is named, WITH partner AS (… FOR SHARE), parent AS (… FOR SHARE) SELECT …
+// before the people. Limits are no part of a create over REST: they take a second request. Over GraphQL they
+// are (g3), and after the customer come
 //
 //	SELECT … FROM limits
 //	SELECT currency FROM tenants
@@ -141,7 +141,8 @@ func (h hand) createLimited(w http.ResponseWriter, r *http.Request) {
 		} `json:"createCustomer"`
 	}]
 	customer := &created.Data.CreateCustomer.Customer
-	customer.UID, customer.ShortName, customer.Status = strconv.FormatInt(saved.UID, 10), saved.ShortName, "ACTIVE"
+	customer.UID, customer.ShortName, customer.Status = strconv.FormatInt(saved.UID, 10), saved.ShortName,
+		"ACTIVE"
 	answer(w, created)
 }
 
@@ -197,8 +198,11 @@ type onceKey struct {
 	request []byte
 }
 
-// insertCustomer is the transaction. A connection that is released inside of one is closed by the pool, which undoes it.
-func (h hand) insertCustomer(ctx context.Context, c *newCustomer, once onceKey) (saved savedCustomer, err error) {
+// insertCustomer is the transaction. A connection that is released inside of one is closed by the pool, which
+// undoes it.
+func (h hand) insertCustomer(
+	ctx context.Context, c *newCustomer, once onceKey,
+) (saved savedCustomer, err error) {
 	conn, err := h.pool.Acquire(ctx)
 	if err != nil {
 		return saved, err
@@ -223,9 +227,12 @@ func (h hand) insertCustomer(ctx context.Context, c *newCustomer, once onceKey) 
 }
 
 // keptAnswer is what was answered to an earlier copy of the request.
-func (h hand) keptAnswer(ctx context.Context, conn *pgxpool.Conn, once onceKey) (saved savedCustomer, err error) {
+func (h hand) keptAnswer(
+	ctx context.Context, conn *pgxpool.Conn, once onceKey,
+) (saved savedCustomer, err error) {
 	var request, outcome []byte
-	if err = conn.QueryRow(ctx, readKey, once.caller.Tenant, once.caller.Party(), once.key).Scan(&request, &outcome); err == nil && !seal.SameSecret(request, once.request) {
+	if err = conn.QueryRow(ctx, readKey, once.caller.Tenant, once.caller.Party(), once.key).Scan(&request,
+		&outcome); err == nil && !seal.SameSecret(request, once.request) {
 		err = errReused
 	}
 	if err == nil {
@@ -242,20 +249,24 @@ type related struct {
 	dual                                                      bool
 }
 
-// readRelated begins, takes the key and reads, in one round trip. mine tells whether nobody took the key before.
-func readRelated(ctx context.Context, conn *pgxpool.Conn, c *newCustomer, once onceKey) (r related, mine bool, err error) {
+// readRelated begins, takes the key and reads, in one round trip. mine tells whether nobody took the key
+// before.
+func readRelated(
+	ctx context.Context, conn *pgxpool.Conn, c *newCustomer, once onceKey,
+) (r related, mine bool, err error) {
 	tenant := once.caller.Tenant
 	var batch pgx.Batch
 	batch.Queue(beginWrite)
 	batch.Queue(actFor, strconv.FormatInt(int64(tenant), 10))
 	mine = true
 	if once.key != "" {
-		batch.Queue(claimKey, tenant, once.caller.Party(), once.key, once.request).Exec(func(taken pgconn.CommandTag) error {
-			mine = taken.RowsAffected() > 0
-			return nil
-		})
+		batch.Queue(claimKey, tenant, once.caller.Party(), once.key, once.request).
+			Exec(func(taken pgconn.CommandTag) error {
+				mine = taken.RowsAffected() > 0
+				return nil
+			})
 	}
-	owner := once.caller.Within()
+	owner := once.caller.ScopeCustomer()
 	if c.Partner != "" || c.Parent != "" || owner != 0 {
 		batch.Queue(selectKin, tenant, owner, c.Partner, c.Parent).QueryRow(func(row pgx.Row) error {
 			return row.Scan(&r.partner, &r.partnerName, &r.parent, &r.parentName, &r.parentOwner)
@@ -272,7 +283,9 @@ func readRelated(ctx context.Context, conn *pgxpool.Conn, c *newCustomer, once o
 
 // to writes what was found into the customer.
 func (r *related) to(c *newCustomer) error {
-	for _, one := range [][2]string{{c.Partner, r.partnerName}, {c.Parent, r.parentName}, {c.Manager, r.manager}, {c.Officer, r.officer}} {
+	for _, one := range [][2]string{
+		{c.Partner, r.partnerName}, {c.Parent, r.parentName}, {c.Manager, r.manager}, {c.Officer, r.officer},
+	} {
 		if one[0] != "" && one[1] == "" {
 			return errAbsent
 		}
@@ -280,7 +293,8 @@ func (r *related) to(c *newCustomer) error {
 	if r.dual {
 		return errors.New("approval by a second person is no part of this comparison")
 	}
-	c.bank, c.Partner, c.Parent, c.Manager, c.Officer, c.currency = r.bank, r.partnerName, r.parentName, r.manager, r.officer, r.currency
+	c.bank, c.Partner, c.Parent, c.Manager, c.Officer, c.currency = r.bank, r.partnerName, r.parentName,
+		r.manager, r.officer, r.currency
 	if r.parent != 0 {
 		c.parent = &r.parent
 	}
@@ -296,12 +310,19 @@ func (r *related) to(c *newCustomer) error {
 }
 
 // writeCustomer writes all that a new customer leaves behind and commits, in one round trip.
-func (h hand) writeCustomer(ctx context.Context, conn *pgxpool.Conn, c *newCustomer, saved savedCustomer, once onceKey) error {
+func (h hand) writeCustomer(
+	ctx context.Context, conn *pgxpool.Conn, c *newCustomer, saved savedCustomer, once onceKey,
+) error {
 	caller, uid := once.caller, strconv.FormatInt(saved.UID, 10)
-	tax := h.keys.Seal(c.TaxID, seal.Place{Tenant: int64(caller.Tenant), Column: "customers.tax_id", Row: saved.UID})
+	tax := h.keys.Seal(c.TaxID,
+		seal.Place{Tenant: int64(caller.Tenant), Column: "customers.tax_id", Row: saved.UID})
 	columns := c.columns()
-	values := append(make([]any, 0, 8+len(columns)), caller.Tenant, saved.UID, c.owner, c.parent, tax.Sealed, tax.Hash, tax.Last4, time.Now())
-	after := map[string]any{"uid": saved.UID, "version": 1, "taxId": tax.Masked(), "secCodes": []string{}, "additionalAttributes": []string{}}
+	values := append(make([]any, 0, 8+len(columns)), caller.Tenant, saved.UID, c.owner, c.parent, tax.Sealed,
+		tax.Hash, tax.Last4, time.Now())
+	after := map[string]any{
+		"uid": saved.UID, "version": 1, "taxId": tax.Masked(), "secCodes": []string{},
+		"additionalAttributes": []string{},
+	}
 	if c.owner != 0 {
 		after["owner"] = c.owner
 	}
@@ -323,7 +344,8 @@ func (h hand) writeCustomer(ctx context.Context, conn *pgxpool.Conn, c *newCusto
 	if err := c.limitsTo(&batch, caller, saved.UID); err != nil {
 		return err
 	}
-	batch.Queue(insertEntry, caller.Tenant, caller.Client, caller.LoginID, caller.Entity, uid, saved.UID, text, caller.Request)
+	batch.Queue(insertEntry, caller.Tenant, caller.Client, caller.LoginID, caller.Entity, uid, saved.UID, text,
+		caller.Request)
 	batch.Queue(insertUnsealed, caller.Tenant)
 	batch.Queue(insertEvent, caller.Tenant, uid, saved.UID)
 	batch.Queue(countCustomer, caller.Tenant, c.owner, saved.UID%4)
@@ -358,7 +380,8 @@ func (c *newCustomer) limitsTo(batch *pgx.Batch, caller access.Caller, uid int64
 		return err
 	}
 	number := strconv.FormatInt(uid, 10)
-	batch.Queue(insertLimitsEntry, caller.Tenant, caller.Client, caller.LoginID, caller.Entity, number, uid, text, caller.Request)
+	batch.Queue(insertLimitsEntry, caller.Tenant, caller.Client, caller.LoginID, caller.Entity, number, uid,
+		text, caller.Request)
 	batch.Queue(insertUnsealed, caller.Tenant)
 	batch.Queue(insertLimitsEvent, caller.Tenant, number, uid, len(c.Limits))
 	return nil

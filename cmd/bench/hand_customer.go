@@ -8,8 +8,8 @@ import (
 	"bankgraph/core/check"
 )
 
-// newCustomer is the body of workloads g, g2 and g3 as the second generation documents it, but for attributes and the
-// limits of approvers.
+// newCustomer is the body of workloads g, g2 and g3 as the second generation documents it, but for attributes
+// and the limits of approvers.
 type newCustomer struct {
 	ReferenceID    string      `json:"externalReferenceId"`
 	LegalName      string      `json:"legalName"`

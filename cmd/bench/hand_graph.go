@@ -171,16 +171,18 @@ func (h hand) customer360(w http.ResponseWriter, r *http.Request) {
 	var customer *wholeCustomer
 	accounts, contacts, signatories, limits := []wholeAccount{}, []contactRow{}, []*signatoryRow{}, []limitRow{}
 	var batch pgx.Batch
-	batch.Queue(selectCustomer, caller.Tenant, uid, caller.Within()).QueryRow(func(row pgx.Row) (err error) {
-		customer, err = scanCustomer(row)
-		return err
-	})
+	batch.Queue(selectCustomer, caller.Tenant, uid, caller.ScopeCustomer()).
+		QueryRow(func(row pgx.Row) (err error) {
+			customer, err = scanCustomer(row)
+			return err
+		})
 	batch.Queue(selectAccounts, caller.Tenant, uid).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
 			var a wholeAccount
 			var last4 string
 			var ledger, held *int64
-			if err := rows.Scan(&a.UID, &last4, &a.Name, &a.Type, &a.SubType, &a.Status, &a.Currency, &ledger, &held); err != nil {
+			if err := rows.Scan(&a.UID, &last4, &a.Name, &a.Type, &a.SubType, &a.Status, &a.Currency, &ledger,
+				&held); err != nil {
 				return err
 			}
 			a.Number, a.Type, a.SubType, a.Status = mask(last4), words[a.Type], words[a.SubType], words[a.Status]
@@ -217,16 +219,18 @@ func (h hand) customer360(w http.ResponseWriter, r *http.Request) {
 	today := day(caller)
 	monday := today.AddDate(0, 0, -(int(today.Weekday())+6)%7)
 	first := today.AddDate(0, 0, 1-today.Day())
-	batch.Queue(selectWireLimits, caller.Tenant, uid, today, monday, first, first.AddDate(0, 1, 0)).Query(func(rows pgx.Rows) (err error) {
-		limits, err = scanWireLimits(rows)
-		return err
-	})
+	batch.Queue(selectWireLimits, caller.Tenant, uid, today, monday, first, first.AddDate(0, 1, 0)).
+		Query(func(rows pgx.Rows) (err error) {
+			limits, err = scanWireLimits(rows)
+			return err
+		})
 	if err := h.read(r.Context(), &batch); err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		fail(w, err)
 		return
 	}
 	if customer != nil {
-		customer.Accounts.Nodes, customer.Contacts.Nodes, customer.Signatories.Nodes, customer.Limits = accounts, contacts, signatories, limits
+		customer.Accounts.Nodes, customer.Contacts.Nodes, customer.Signatories.Nodes, customer.Limits = accounts,
+			contacts, signatories, limits
 	}
 	answer(w, reply[any]{map[string]*wholeCustomer{"customer": customer}})
 }
@@ -234,14 +238,19 @@ func (h hand) customer360(w http.ResponseWriter, r *http.Request) {
 func scanCustomer(row pgx.Row) (*wholeCustomer, error) {
 	c := new(wholeCustomer)
 	var taxID, ach, id, lei, swift, language, email, phone, fax, website, partner, parent, cost, manager, officer string
-	err := row.Scan(&c.UID, &c.LegalName, &c.ShortName, &c.Type, &c.Status, &taxID, &ach, &id, &lei, &swift, &language,
-		&email, &phone, &fax, &website, &c.MailSameAsLegal, &c.RelationshipType, &partner, &parent, &cost, &manager, &officer)
+	err := row.Scan(&c.UID, &c.LegalName, &c.ShortName, &c.Type, &c.Status, &taxID, &ach, &id, &lei, &swift,
+		&language,
+		&email, &phone, &fax, &website, &c.MailSameAsLegal, &c.RelationshipType, &partner, &parent, &cost, &manager,
+		&officer)
 	if err != nil {
 		return nil, err
 	}
-	c.Type, c.Status, c.RelationshipType, c.TaxID = words[c.Type], words[c.Status], words[c.RelationshipType], mask(taxID)
-	c.ACHCompanyID, c.CustomerID, c.LEI, c.SWIFTCode, c.Language = null(&ach), null(&id), null(&lei), null(&swift), null(&language)
-	c.EmailAddress, c.PhoneNumber, c.FaxNumber, c.Website = null(&email), null(&phone), null(&fax), null(&website)
+	c.Type, c.Status, c.RelationshipType, c.TaxID = words[c.Type], words[c.Status], words[c.RelationshipType],
+		mask(taxID)
+	c.ACHCompanyID, c.CustomerID, c.LEI, c.SWIFTCode, c.Language = null(&ach), null(&id), null(&lei),
+		null(&swift), null(&language)
+	c.EmailAddress, c.PhoneNumber, c.FaxNumber, c.Website = null(&email), null(&phone), null(&fax),
+		null(&website)
 	c.PartnerOrgShortName, c.ParentEntityShortName, c.CostCenter = null(&partner), null(&parent), null(&cost)
 	c.RelationshipManager, c.OriginatingOfficer = null(&manager), null(&officer)
 	return c, nil
@@ -252,7 +261,8 @@ func scanSignatory(row pgx.Row, before ...any) (*signatoryRow, error) {
 	g := new(signatoryRow)
 	var title, email, phone, currency string
 	var limit *int64
-	if err := row.Scan(append(before, &g.UID, &g.FullName, &title, &email, &phone, &limit, &currency, &g.Status)...); err != nil {
+	if err := row.Scan(append(before, &g.UID, &g.FullName, &title, &email, &phone, &limit, &currency,
+		&g.Status)...); err != nil {
 		return nil, err
 	}
 	g.Title, g.EmailAddress, g.PhoneNumber, g.Status = null(&title), null(&email), null(&phone), words[g.Status]
@@ -280,7 +290,8 @@ func scanWireLimits(rows pgx.Rows) ([]limitRow, error) {
 		case strings.HasSuffix(l.Code, "_MONTH"):
 			used = month
 		}
-		l.Current, l.Used, l.Remaining = decimal(ceiling, l.Currency), decimal(used, l.Currency), decimal(ceiling-used, l.Currency)
+		l.Current, l.Used, l.Remaining = decimal(ceiling, l.Currency), decimal(used, l.Currency),
+			decimal(ceiling-used, l.Currency)
 		found[l.Code] = l
 	}
 	limits := []limitRow{}
@@ -329,7 +340,8 @@ SELECT p.customer, g.* FROM unnest($2::bigint[]) AS p(customer) CROSS JOIN LATER
 func (h hand) customersByName(w http.ResponseWriter, r *http.Request) {
 	caller := callerOf(r)
 	prefix := strings.ToLower(r.URL.Query().Get("prefix"))
-	rows, err := h.pool.Query(r.Context(), selectByName, caller.Tenant, caller.Within(), prefix, prefix+"\U0010FFFF")
+	rows, err := h.pool.Query(r.Context(), selectByName, caller.Tenant, caller.ScopeCustomer(), prefix,
+		prefix+"\U0010FFFF")
 	if err != nil {
 		fail(w, err)
 		return
@@ -356,7 +368,8 @@ func (h hand) customersByName(w http.ResponseWriter, r *http.Request) {
 			var of int64
 			var last4 string
 			a := &accountRow{}
-			if err := rows.Scan(&of, &a.UID, &last4, &a.Name, &a.Type, &a.SubType, &a.Status, &a.Currency); err != nil {
+			if err := rows.Scan(&of, &a.UID, &last4, &a.Name, &a.Type, &a.SubType, &a.Status,
+				&a.Currency); err != nil {
 				return err
 			}
 			a.Number, a.Type, a.SubType, a.Status = mask(last4), words[a.Type], words[a.SubType], words[a.Status]
@@ -403,7 +416,7 @@ func (h hand) accountByNumber(w http.ResponseWriter, r *http.Request) {
 	a := &numberedAccount{Customer: &fewOfCustomer{}}
 	var last4 string
 	var ledger, held *int64
-	err := h.pool.QueryRow(r.Context(), selectByNumber, caller.Tenant, hash, caller.Within()).Scan(
+	err := h.pool.QueryRow(r.Context(), selectByNumber, caller.Tenant, hash, caller.ScopeCustomer()).Scan(
 		&a.UID, &last4, &a.Name, &a.Type, &a.SubType, &a.Status, &a.Currency, &ledger, &held,
 		&a.Customer.UID, &a.Customer.LegalName, &a.Customer.ShortName, &a.Customer.Type, &a.Customer.Status)
 	switch {

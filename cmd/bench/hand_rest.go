@@ -120,22 +120,23 @@ func (h hand) restCustomers(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	selecting, counting := selectPage, countOfPage
-	values := []any{caller.Tenant, caller.Within()}
+	values := []any{caller.Tenant, caller.ScopeCustomer()}
 	if name := query.Get("legalName"); name != "" {
 		selecting, counting = selectFound, countOfFound
 		values = append(values, name)
 	}
 	customers, total := []restCustomer{}, int64(0)
 	var batch pgx.Batch
-	batch.Queue(selecting, append(values[:len(values):len(values)], size, (page-1)*size)...).Query(func(rows pgx.Rows) error {
-		for rows.Next() {
-			customers = append(customers, restCustomer{})
-			if err := scanRESTCustomer(rows, &customers[len(customers)-1]); err != nil {
-				return err
+	batch.Queue(selecting, append(values[:len(values):len(values)], size, (page-1)*size)...).
+		Query(func(rows pgx.Rows) error {
+			for rows.Next() {
+				customers = append(customers, restCustomer{})
+				if err := scanRESTCustomer(rows, &customers[len(customers)-1]); err != nil {
+					return err
+				}
 			}
-		}
-		return rows.Err()
-	})
+			return rows.Err()
+		})
 	batch.Queue(counting, values...).QueryRow(func(row pgx.Row) error { return row.Scan(&total) })
 	if err := h.read(r.Context(), &batch); err != nil {
 		fail(w, err)
@@ -146,15 +147,21 @@ func (h hand) restCustomers(w http.ResponseWriter, r *http.Request) {
 
 func scanRESTCustomer(row pgx.Row, c *restCustomer) error {
 	legal, mailing, profile := &c.LegalAddress, &c.MailingAddress, &c.Profile
-	err := row.Scan(&c.LegalName, &c.ShortName, &c.UID, &c.Type, &c.TaxID, &c.CustomerID, &c.Status, &c.LEI, &c.SWIFTCode,
+	err := row.Scan(&c.LegalName, &c.ShortName, &c.UID, &c.Type, &c.TaxID, &c.CustomerID, &c.Status, &c.LEI,
+		&c.SWIFTCode,
 		&c.Language, &c.EmailAddress, &c.FaxNumber, &c.Website, &c.LogoURL, &c.TwitterURL,
-		&legal.Line1, &legal.Line2, &legal.City, &legal.State, &legal.PostalCode, &legal.CountryCode, &legal.Country,
+		&legal.Line1, &legal.Line2, &legal.City, &legal.State, &legal.PostalCode, &legal.CountryCode,
+		&legal.Country,
 		&c.MailSameAsLegal,
-		&mailing.Line1, &mailing.Line2, &mailing.City, &mailing.State, &mailing.PostalCode, &mailing.CountryCode, &mailing.Country,
-		&c.RelationshipType, &c.PartnerOrgShortName, &c.ProcessingOrgShortName, &c.CostCenter, &c.RelationshipManager,
+		&mailing.Line1, &mailing.Line2, &mailing.City, &mailing.State, &mailing.PostalCode, &mailing.CountryCode,
+		&mailing.Country,
+		&c.RelationshipType, &c.PartnerOrgShortName, &c.ProcessingOrgShortName, &c.CostCenter,
+		&c.RelationshipManager,
 		&c.OriginatingOfficer, &c.ParentShortName,
-		&profile.SSO, &profile.BillingCustomer, &profile.RestrictedAccess, &profile.ACHPositivePay, &profile.ACHWhitelist,
-		&profile.PaymentFileAuthentication, &profile.DetailsOfCharge, &profile.FXPricingTier, &profile.CreditValueAdjustment, &c.Note)
+		&profile.SSO, &profile.BillingCustomer, &profile.RestrictedAccess, &profile.ACHPositivePay,
+		&profile.ACHWhitelist,
+		&profile.PaymentFileAuthentication, &profile.DetailsOfCharge, &profile.FXPricingTier,
+		&profile.CreditValueAdjustment, &c.Note)
 	if c.TaxID != "" {
 		c.TaxID = "****" + c.TaxID
 	}
@@ -163,16 +170,17 @@ func scanRESTCustomer(row pgx.Row, c *restCustomer) error {
 
 // restAccount is the answer of workload e.
 type restAccount struct {
-	ExternalReferenceID    string              `json:"externalReferenceId"`
-	UID                    int64               `json:"accountUID,string"`
-	Name                   string              `json:"name"`
-	Number                 string              `json:"accountNumber"`
-	FBONumber              string              `json:"fboAccountNumber"`
-	Type                   string              `json:"type"`
-	SubType                string              `json:"subType"`
-	SystemOfRecord         string              `json:"systemOfRecord"`
-	BalanceType            string              `json:"balanceType"`
-	LedgerBalance          *string             `json:"ledgerBalance,omitempty"` // only where one account is read by its UID
+	ExternalReferenceID string `json:"externalReferenceId"`
+	UID                 int64  `json:"accountUID,string"`
+	Name                string `json:"name"`
+	Number              string `json:"accountNumber"`
+	FBONumber           string `json:"fboAccountNumber"`
+	Type                string `json:"type"`
+	SubType             string `json:"subType"`
+	SystemOfRecord      string `json:"systemOfRecord"`
+	BalanceType         string `json:"balanceType"`
+	// only where one account is read by its UID
+	LedgerBalance          *string             `json:"ledgerBalance,omitempty"`
 	AvailableBalance       *string             `json:"availableBalance,omitempty"`
 	AvailableBalanceStatus *string             `json:"availableBalanceStatus,omitempty"`
 	AmountPrecision        string              `json:"amountPrecision"`
@@ -225,7 +233,7 @@ func (h hand) restAccountByNumber(w http.ResponseWriter, r *http.Request) {
 	var mine, there bool
 	var a restAccount
 	var batch pgx.Batch
-	batch.Queue(selectScope, caller.Tenant, uid, caller.Within()).Query(func(rows pgx.Rows) error {
+	batch.Queue(selectScope, caller.Tenant, uid, caller.ScopeCustomer()).Query(func(rows pgx.Rows) error {
 		mine = rows.Next()
 		rows.Close()
 		return rows.Err()
@@ -233,8 +241,10 @@ func (h hand) restAccountByNumber(w http.ResponseWriter, r *http.Request) {
 	batch.Queue(selectAccountOf, caller.Tenant, hash, uid).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
 			there = true
-			if err := rows.Scan(&a.ExternalReferenceID, &a.UID, &a.Name, &a.Number, &a.FBONumber, &a.Type, &a.SubType, &a.SystemOfRecord,
-				&a.BalanceType, &a.Currency, &a.Country, &a.BankID, &a.BankName, &a.BankIDType, &a.EnableWires, &a.EnableOffset,
+			if err := rows.Scan(&a.ExternalReferenceID, &a.UID, &a.Name, &a.Number, &a.FBONumber, &a.Type, &a.SubType,
+				&a.SystemOfRecord,
+				&a.BalanceType, &a.Currency, &a.Country, &a.BankID, &a.BankName, &a.BankIDType, &a.EnableWires,
+				&a.EnableOffset,
 				&a.DefaultOffset, &a.FeeAccount, &a.ReturnAccount, &a.Status,
 				&a.ExternalAccount.Provider, &a.ExternalAccount.ID, &a.ExternalAccount.Token); err != nil {
 				return err

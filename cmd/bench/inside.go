@@ -12,8 +12,8 @@ import (
 	"bankgraph/rest"
 )
 
-// inside is the bank's own faces behind the token check, without what serve puts around them. It is not what is
-// compared: it tells how many statements a request needs, and what takes the time.
+// inside is the bank's own faces behind the token check, without what serve puts around them. It is not what
+// is compared: it tells how many statements a request needs, and what takes the time.
 func inside(t task) (http.Handler, error) {
 	keys, err := seal.Load(t.Keyset, false)
 	if err != nil {
@@ -44,7 +44,8 @@ func metered(next http.Handler) http.Handler {
 			return
 		}
 		meter := &db.Meter{}
-		next.ServeHTTP(&meteredWriter{ResponseWriter: w, meter: meter}, r.WithContext(db.WithMeter(r.Context(), meter)))
+		next.ServeHTTP(&meteredWriter{ResponseWriter: w, meter: meter},
+			r.WithContext(db.WithMeter(r.Context(), meter)))
 	})
 }
 

@@ -23,10 +23,12 @@ type face struct {
 
 var faces = []face{
 	{"REST", "/v1/customers/" + demo.Customer(1).String() + "/signatories", func(key string) string {
-		return fmt.Sprintf(`{"fullName": "Ada Byron", "emailAddress": "%s@mail.example", "phoneNumber": "+16145550123"}`, key)
+		return fmt.Sprintf(
+			`{"fullName": "Ada Byron", "emailAddress": "%s@mail.example", "phoneNumber": "+16145550123"}`, key)
 	}},
 	{"GraphQL", "/graphql", func(key string) string {
-		return fmt.Sprintf(`{"query": "mutation { addSignatory(input: {customer: \"%s\", fullName: \"Ada Byron\", emailAddress: \"%s@mail.example\", phoneNumber: \"+16145550123\", idempotencyKey: \"%s\"}) { signatory { uid emailAddress status version } approval { uid } } }"}`,
+		return fmt.Sprintf(
+			`{"query": "mutation { addSignatory(input: {customer: \"%s\", fullName: \"Ada Byron\", emailAddress: \"%s@mail.example\", phoneNumber: \"+16145550123\", idempotencyKey: \"%s\"}) { signatory { uid emailAddress status version } approval { uid } } }"}`,
 			demo.Customer(1), key, key)
 	}},
 }
@@ -38,7 +40,8 @@ func keepPromise(ctx context.Context, o options, b *bank) error {
 		return err
 	}
 	server, err := serve(program, b.work, "BANKGRAPH_DATABASE_URL="+b.url, "BANKGRAPH_KEYSET="+b.keyset,
-		"BANKGRAPH_PUBLIC_URL="+publicURL, "BANKGRAPH_RATE=0", "BANKGRAPH_TENANT_RATE=0", fmt.Sprintf("BANKGRAPH_IN_FLIGHT=%d", max(64, 2*o.copies)))
+		"BANKGRAPH_PUBLIC_URL="+publicURL, "BANKGRAPH_RATE=0", "BANKGRAPH_TENANT_RATE=0",
+		fmt.Sprintf("BANKGRAPH_IN_FLIGHT=%d", max(64, 2*o.copies)))
 	if err != nil {
 		return err
 	}
@@ -53,7 +56,8 @@ func keepPromise(ctx context.Context, o options, b *bank) error {
 		run := fmt.Sprintf("k%d", time.Now().UnixNano())
 		began := time.Now()
 		for n := range o.keys {
-			if err := f.copies(ctx, client, server.address, b.writer, fmt.Sprintf("%s-%d", run, n), o.copies); err != nil {
+			if err := f.copies(ctx, client, server.address, b.writer, fmt.Sprintf("%s-%d", run, n),
+				o.copies); err != nil {
 				return fmt.Errorf("%s, key %d: %w", f.name, n, err)
 			}
 		}
@@ -93,7 +97,8 @@ func (f face) copies(ctx context.Context, client *http.Client, address, token, k
 }
 
 func (f face) send(ctx context.Context, client *http.Client, address, token, key string) ([]byte, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+f.path, bytes.NewReader([]byte(f.body(key))))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+f.path,
+		bytes.NewReader([]byte(f.body(key))))
 	if err != nil {
 		return nil, err
 	}

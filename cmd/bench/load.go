@@ -39,7 +39,10 @@ func (r *round) percentile(p float64) float64 {
 // load asks over so many connections, each without pause, until the time is over. The choice of rows
 // depends on the seed only, so both servers are asked the same. The client is as small as can be: it shares
 // the machine with what is measured.
-func load(ctx context.Context, address string, connections int, lasts time.Duration, seed uint64, request func(*rand.Rand) []byte) (*round, error) {
+func load(
+	ctx context.Context, address string, connections int, lasts time.Duration, seed uint64,
+	request func(*rand.Rand) []byte,
+) (*round, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var (
@@ -78,7 +81,9 @@ func load(ctx context.Context, address string, connections int, lasts time.Durat
 }
 
 // ask is one connection.
-func (r *round) ask(ctx context.Context, address string, end time.Time, choice *rand.Rand, request func(*rand.Rand) []byte) error {
+func (r *round) ask(
+	ctx context.Context, address string, end time.Time, choice *rand.Rand, request func(*rand.Rand) []byte,
+) error {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		return err

@@ -3,19 +3,20 @@
 //
 //	go run ./cmd/bench -customers 100000 -data /tmp/bench
 //
-// With -keys it holds the program to the promise of idempotency keys instead: many copies of each request at once, over
-// REST and over GraphQL, have one effect and one answer.
+// With -keys it holds the program to the promise of idempotency keys instead: many copies of each request at
+// once, over REST and over GraphQL, have one effect and one answer.
 //
 //	go run ./cmd/bench -customers 250 -keys 1000 -copies 50
 //
-// With -attack it has one key do its worst, and tells what callers of the same bank and of another one notice:
+// With -attack it has one key do its worst, and tells what callers of the same bank and of another one
+// notice:
 //
 //	go run ./cmd/bench -customers 1000 -attack slow-readers
 //
-// It starts a PostgreSQL of its own (fsync on), fills a demo bank, and runs each server in a process of
-// its own: "bankgraph serve" as it is in the working tree, and plain net/http with pgx, structs and encoding/json
-// that answers the same bytes (hand.go). Rounds of both alternate, so that what else happens on the machine falls
-// on both. Results are kept in the folder results.
+// It starts a PostgreSQL of its own (fsync on), fills a demo bank, and runs each server in a process of its
+// own: "bankgraph serve" as it is in the working tree, and plain net/http with pgx, structs and encoding/json
+// that answers the same bytes (hand.go). Rounds of both alternate, so that what else happens on the machine
+// falls on both. Results are kept in the folder results.
 package main
 
 import (
@@ -60,16 +61,21 @@ func main() {
 	flag.Float64Var(&o.seconds, "seconds", 5, "length of a round")
 	flag.IntVar(&o.rounds, "rounds", 5, "rounds of each server for each workload")
 	flag.IntVar(&o.connections, "connections", 16, "connections that ask at the same time")
-	flag.StringVar(&o.data, "data", "", "folder that keeps the filled bank for the next run; a throw-away one without it")
+	flag.StringVar(&o.data, "data", "",
+		"folder that keeps the filled bank for the next run; a throw-away one without it")
 	flag.StringVar(&o.only, "only", "", "letters of the workloads to run, such as a,b; all without it")
 	flag.BoolVar(&o.save, "save", false, "keep the results in cmd/bench/results")
-	flag.StringVar(&o.profile, "profile", "", "folder for CPU and allocation profiles of the bank under each workload")
-	flag.BoolVar(&o.statements, "statements", false, "tell what each statement costs PostgreSQL; needs its pg_stat_statements")
+	flag.StringVar(&o.profile, "profile", "",
+		"folder for CPU and allocation profiles of the bank under each workload")
+	flag.BoolVar(&o.statements, "statements", false,
+		"tell what each statement costs PostgreSQL; needs its pg_stat_statements")
 	flag.BoolVar(&o.check, "check", false, "only compare the answers")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the choice of customers")
-	flag.IntVar(&o.keys, "keys", 0, "instead of measuring: change something with so many idempotency keys, over each face")
+	flag.IntVar(&o.keys, "keys", 0,
+		"instead of measuring: change something with so many idempotency keys, over each face")
 	flag.IntVar(&o.copies, "copies", 50, "how many times each of the keys is sent at once")
-	flag.StringVar(&o.attack, "attack", "", "instead of measuring: attack with one key, and tell what bystanders notice; all, or one of "+attackNames())
+	flag.StringVar(&o.attack, "attack", "",
+		"instead of measuring: attack with one key, and tell what bystanders notice; all, or one of "+attackNames())
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A ratio to handlers that answer something else would mean nothing, so the bench compares the answers first. This
-// runs that comparison, over all workloads.
+// A ratio to handlers that answer something else would mean nothing, so the bench compares the answers first.
+// This runs that comparison, over all workloads.
 func TestHandlersWrittenByHandAnswerTheSameBytes(t *testing.T) {
 	t.Parallel()
 	bench(t, "-check", "-customers", "1000")
@@ -22,7 +22,9 @@ func TestCopiesOfARequestHaveOneEffectAndOneAnswer(t *testing.T) {
 func bench(t *testing.T, flags ...string) {
 	t.Helper()
 	bench := filepath.Join(t.TempDir(), "bench")
-	for _, command := range []*exec.Cmd{exec.Command("go", "build", "-o", bench, "."), exec.Command(bench, flags...)} {
+	for _, command := range []*exec.Cmd{
+		exec.Command("go", "build", "-o", bench, "."), exec.Command(bench, flags...),
+	} {
 		if out, err := command.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", command, err, out)
 		}

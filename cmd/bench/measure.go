@@ -68,7 +68,8 @@ func (s servers) measure(ctx context.Context, o options, b *bank, w *workload) (
 			if n == 0 { // warms up: plans, caches, pages
 				lasts = min(lasts, 3*time.Second)
 			}
-			one, err := play(ctx, o, b, server.child, lasts, uint64(n), func(r *rand.Rand) []byte { return server.request(w.pick(r)) })
+			one, err := play(ctx, o, b, server.child, lasts, uint64(n),
+				func(r *rand.Rand) []byte { return server.request(w.pick(r)) })
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", server.child.name, err)
 			}
@@ -81,7 +82,10 @@ func (s servers) measure(ctx context.Context, o options, b *bank, w *workload) (
 }
 
 // play is one round with the CPU that it took.
-func play(ctx context.Context, o options, b *bank, c *child, lasts time.Duration, n uint64, request func(*rand.Rand) []byte) (*round, error) {
+func play(
+	ctx context.Context, o options, b *bank, c *child, lasts time.Duration, n uint64,
+	request func(*rand.Rand) []byte,
+) (*round, error) {
 	server, err := c.cpu()
 	if err != nil {
 		return nil, err
@@ -136,7 +140,8 @@ func (f *figures) compare(ctx context.Context, o options, b *bank, w *workload, 
 			ours, hand, inside = blurred(ours), blurred(hand), blurred(inside)
 		}
 		if !bytes.Equal(ours, hand) || !bytes.Equal(ours, inside) {
-			return fmt.Errorf("the answers for %s differ:\n%s\n%s", row, difference(ours, hand), difference(ours, inside))
+			return fmt.Errorf("the answers for %s differ:\n%s\n%s", row, difference(ours, hand),
+				difference(ours, inside))
 		}
 		if bytes.HasSuffix(ours, []byte(":null}}")) {
 			return fmt.Errorf("%s is not there: does the data folder hold the demo bank of an older program?", row)
@@ -185,11 +190,14 @@ func (s servers) profile(ctx context.Context, o options, b *bank, w *workload) e
 	got := make(chan error, 1)
 	go func() {
 		got <- errors.Join(
-			download(fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", s.inside.address, lasts-2), filepath.Join(o.profile, w.letter+".cpu.pprof")),
-			download(fmt.Sprintf("http://%s/debug/pprof/allocs", s.inside.address), filepath.Join(o.profile, w.letter+".allocs.pprof")),
+			download(fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", s.inside.address, lasts-2),
+				filepath.Join(o.profile, w.letter+".cpu.pprof")),
+			download(fmt.Sprintf("http://%s/debug/pprof/allocs", s.inside.address),
+				filepath.Join(o.profile, w.letter+".allocs.pprof")),
 		)
 	}()
-	_, err := play(ctx, o, b, s.inside, lasts*time.Second, 99, func(r *rand.Rand) []byte { return w.ours(w.pick(r)) })
+	_, err := play(ctx, o, b, s.inside, lasts*time.Second, 99,
+		func(r *rand.Rand) []byte { return w.ours(w.pick(r)) })
 	return errors.Join(err, <-got)
 }
 

@@ -51,7 +51,8 @@ func cpuOf(pid int) (time.Duration, error) {
 	return s.cpu, err
 }
 
-// cpuOfFamily is the time that a process and its children have worked: PostgreSQL has one for each connection.
+// cpuOfFamily is the time that a process and its children have worked: PostgreSQL has one for each
+// connection.
 func cpuOfFamily(pid int) (time.Duration, error) {
 	s, err := statusOf(pid)
 	if err != nil {

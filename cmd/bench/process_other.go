@@ -4,5 +4,6 @@ package main
 
 import "os/exec"
 
-// endWithUs is known on Linux only, and so is what process.go reads: elsewhere the bench builds but does not run.
+// endWithUs is known on Linux only, and so is what process.go reads: elsewhere the bench builds but does not
+// run.
 func endWithUs(*exec.Cmd) {}

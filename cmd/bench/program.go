@@ -118,7 +118,9 @@ func startTwice(ctx context.Context, program, folder string) (s start, err error
 
 // firstAnswer is what somebody does who follows the documentation: a token, then a customer.
 func firstAnswer(ctx context.Context, address string) error {
-	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {"demo-staff"}, "client_secret": {"demo-staff-secret"}}
+	form := url.Values{
+		"grant_type": {"client_credentials"}, "client_id": {"demo-staff"}, "client_secret": {"demo-staff-secret"},
+	}
 	var token struct {
 		AccessToken string `json:"access_token"`
 	}

@@ -27,14 +27,16 @@ func (r *report) printf(format string, values ...any) {
 
 func (r *report) head() {
 	r.printf("bankgraph %s, %s\n", commit(), time.Now().UTC().Format("2006-01-02 15:04 UTC"))
-	r.printf("%s, %d processors, %s, PostgreSQL %s with fsync\n", processor(), runtime.NumCPU(), runtime.Version(), r.bank.version)
+	r.printf("%s, %d processors, %s, PostgreSQL %s with fsync\n", processor(), runtime.NumCPU(),
+		runtime.Version(), r.bank.version)
 	r.printf("%d customers (%s), %d connections, %d rounds of %.0f s each, medians; server, database and load share the machine\n\n",
 		r.options.customers, r.bank.size, r.options.connections, r.options.rounds, r.options.seconds)
 }
 
 func (r *report) workload(w *workload, f *figures) {
 	r.printf("%s  %s; answer %.1f KB\n", w.letter, w.name, f.bytes/1000)
-	r.printf("   %-6s %10s %8s %8s %14s %14s %12s\n", "", "requests/s", "p50 ms", "p99 ms", "server CPU ms", "database ms", "sum CPU ms")
+	r.printf("   %-6s %10s %8s %8s %14s %14s %12s\n", "", "requests/s", "p50 ms", "p99 ms", "server CPU ms",
+		"database ms", "sum CPU ms")
 	r.server("ours", f.ours)
 	r.server("hand", f.hand)
 	speed := func(x *round) float64 { return x.perSecond() }
@@ -61,7 +63,8 @@ func (r *report) starts(all []start) {
 		return values[len(values)/2].Seconds()
 	}
 	r.printf("%s  Start to the first answer over GraphQL: the first, with a new database and 250 customers, %.2f s; a later one %.2f s\n\n", startLetter,
-		middle(func(s start) time.Duration { return s.first }), middle(func(s start) time.Duration { return s.later }))
+		middle(func(s start) time.Duration { return s.first }),
+		middle(func(s start) time.Duration { return s.later }))
 }
 
 func (r *report) server(name string, rounds []*round) {

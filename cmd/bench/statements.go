@@ -37,12 +37,14 @@ func (s servers) statements(ctx context.Context, o options, b *bank, w *workload
 		if _, err := conn.Exec(ctx, "SELECT pg_stat_statements_reset()"); err != nil {
 			return err
 		}
-		played, err := play(ctx, o, b, one.child, 3*time.Second, 99, func(choice *rand.Rand) []byte { return one.request(w.pick(choice)) })
+		played, err := play(ctx, o, b, one.child, 3*time.Second, 99,
+			func(choice *rand.Rand) []byte { return one.request(w.pick(choice)) })
 		if err != nil {
 			return err
 		}
 		rows, err := conn.Query(ctx, `SELECT calls, mean_exec_time, query FROM pg_stat_statements
-			WHERE query NOT LIKE '%pg_stat_statements%' AND calls > $1 ORDER BY total_exec_time DESC`, played.requests/10)
+			WHERE query NOT LIKE '%pg_stat_statements%' AND calls > $1 ORDER BY total_exec_time DESC`,
+			played.requests/10)
 		if err != nil {
 			return err
 		}
@@ -53,7 +55,8 @@ func (s servers) statements(ctx context.Context, o options, b *bank, w *workload
 			return err
 		}
 		for _, x := range all {
-			r.printf("   %s  %6.1f µs, %.1f in a request: %s\n", one.child.name, x.mean*1000, float64(x.calls)/float64(played.requests), brief(x.text))
+			r.printf("   %s  %6.1f µs, %.1f in a request: %s\n", one.child.name, x.mean*1000,
+				float64(x.calls)/float64(played.requests), brief(x.text))
 		}
 	}
 	r.printf("\n")

@@ -91,13 +91,13 @@ func workloads(ctx context.Context, b *bank) ([]*workload, error) {
 	createOnce := func(row string) []byte { return b.create(row, true) }
 	return []*workload{
 		{
-			letter: "a", name: "Customer 360: 22 fields, accounts, 10 contacts, signatories, limits", floor: 0.5, goal: 1, pick: uid,
-			ours: b.graphQL(customer360, "uid"),
+			letter: "a", name: "Customer 360: 22 fields, accounts, 10 contacts, signatories, limits", floor: 0.5,
+			goal: 1, pick: uid, ours: b.graphQL(customer360, "uid"),
 			hand: func(row string) []byte { return b.get("/customer-360/" + row) },
 		},
 		{
-			letter: "b", name: "50 customers by name prefix, each with accounts and signatories", floor: 0.35, goal: 1, pick: prefix,
-			ours: b.graphQL(customersByName, "prefix"),
+			letter: "b", name: "50 customers by name prefix, each with accounts and signatories", floor: 0.35,
+			goal: 1, pick: prefix, ours: b.graphQL(customersByName, "prefix"),
 			hand: func(row string) []byte { return b.get("/customers-by-name?prefix=" + url.QueryEscape(row)) },
 		},
 		{
@@ -106,28 +106,29 @@ func workloads(ctx context.Context, b *bank) ([]*workload, error) {
 			hand: func(row string) []byte { return b.get("/account-by-number/" + row) },
 		},
 		{
-			letter: "d", name: "REST, a page of 50 customers: /v2/customers?page=N&limit=50", floor: 0.5, goal: 0.85, pick: sheet,
-			ours: page, hand: page,
+			letter: "d", name: "REST, a page of 50 customers: /v2/customers?page=N&limit=50", floor: 0.5, goal: 0.85,
+			pick: sheet, ours: page, hand: page,
 		},
 		{
-			letter: "d2", name: "REST, customers by legal name: /v2/customers?legalName=…", floor: 0.5, goal: 0.85, pick: name,
-			ours: search, hand: search,
+			letter: "d2", name: "REST, customers by legal name: /v2/customers?legalName=…", floor: 0.5, goal: 0.85,
+			pick: name, ours: search, hand: search,
 		},
 		{
-			letter: "e", name: "REST, account by number: /customers/{customerUID}/accounts?accountNumber=…", floor: 0.5, goal: 0.85, pick: numberOf,
-			ours: account, hand: account,
+			letter: "e", name: "REST, account by number: /customers/{customerUID}/accounts?accountNumber=…",
+			floor: 0.5, goal: 0.85, pick: numberOf, ours: account, hand: account,
 		},
 		{
-			letter: "g", name: "REST, a new customer with address, audit entry and event: POST /v2/customers", floor: 0.5, goal: 0.8, pick: newcomer,
-			ours: create, hand: create, writes: true,
+			letter: "g", name: "REST, a new customer with address, audit entry and event: POST /v2/customers",
+			floor: 0.5, goal: 0.8, pick: newcomer, ours: create, hand: create, writes: true,
 		},
 		{
 			letter: "g2", name: "the same with an Idempotency-Key", floor: 0.5, goal: 0.8, pick: newcomer,
 			ours: createOnce, hand: createOnce, writes: true,
 		},
 		{
-			letter: "g3", name: "GraphQL, a new customer with address, two limits, audit entries and events: createCustomer", floor: 0.5, goal: 0.8, pick: newcomer,
-			ours: b.createLimited, hand: b.createLimitedByHand, writes: true,
+			letter: "g3",
+			name:   "GraphQL, a new customer with address, two limits, audit entries and events: createCustomer",
+			floor:  0.5, goal: 0.8, pick: newcomer, ours: b.createLimited, hand: b.createLimitedByHand, writes: true,
 		},
 	}, nil
 }
@@ -140,7 +141,8 @@ func namePrefixes(ctx context.Context, b *bank) ([]string, error) {
 	}
 	defer conn.Close(ctx)
 	for letters := 6; letters > 0; letters-- {
-		rows, err := conn.Query(ctx, `SELECT lower(left(legal_name, $1)) FROM customers GROUP BY 1 HAVING count(*) > 50 ORDER BY 1`, letters)
+		rows, err := conn.Query(ctx,
+			`SELECT lower(left(legal_name, $1)) FROM customers GROUP BY 1 HAVING count(*) > 50 ORDER BY 1`, letters)
 		if err != nil {
 			return nil, err
 		}
@@ -174,11 +176,14 @@ func (b *bank) graphQL(document, variable string) func(string) []byte {
 	}
 	return func(row string) []byte {
 		body := fmt.Sprintf(`{"query":%s,"variables":{"%s":"%s"}}`, text, variable, row)
-		return fmt.Appendf(nil, "POST /graphql HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nAccept: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		return fmt.Appendf(nil,
+			"POST /graphql HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nAccept: application/json\r\nContent-Length: %d\r\n\r\n%s",
 			b.token, len(body), body)
 	}
 }
 
 func (b *bank) get(path string) []byte {
-	return fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nAccept: application/json\r\n\r\n", path, b.token)
+	return fmt.Appendf(nil,
+		"GET %s HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nAccept: application/json\r\n\r\n", path,
+		b.token)
 }

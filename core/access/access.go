@@ -54,21 +54,26 @@ var implied = map[Permission][]Permission{
 // All are the permissions that an API key can have, in the order in which they are shown.
 var All = []Permission{
 	ViewCustomers, ManageCustomers, ViewAccounts, ManageAccounts, ViewContacts, ManageContacts,
-	ViewSignatories, ViewUsers, ManageUsers, ActivateUsers, SuspendUsers, ManageRoles, ViewAudit, LookUpCustomers, ExploreGraphQL, ManageClients,
+	ViewSignatories, ViewUsers, ManageUsers, ActivateUsers, SuspendUsers, ManageRoles, ViewAudit,
+	LookUpCustomers, ExploreGraphQL, ManageClients,
 }
 
-// Partners are the permissions of a partner's programs: its own customers, and all that is theirs. The record names the
-// bank's staff and their reasons, so ViewAudit is not among them; a key that is given it sees that of its own customers.
+// Partners are the permissions of a partner's programs: its own customers, and all that is theirs. The record
+// names the bank's staff and their reasons, so ViewAudit is not among them; a key that is given it sees that
+// of its own customers.
 var Partners = []Permission{
 	ViewCustomers, ManageCustomers, ViewAccounts, ManageAccounts, ViewContacts, ManageContacts,
 	ViewSignatories, ViewUsers, ManageUsers, ActivateUsers, SuspendUsers, ManageRoles, LookUpCustomers,
 }
 
 // Readers are the permissions of somebody who may look at everything and change nothing.
-var Readers = []Permission{ViewCustomers, ViewAccounts, ViewContacts, ViewSignatories, ViewUsers, ViewAudit, LookUpCustomers, ExploreGraphQL}
+var Readers = []Permission{
+	ViewCustomers, ViewAccounts, ViewContacts, ViewSignatories, ViewUsers, ViewAudit, LookUpCustomers,
+	ExploreGraphQL,
+}
 
-// Reach is how much of the bank a caller sees and changes: what its legal entity is decides. Every read has a text of its
-// own for each, so that each has its own plan.
+// Reach is how much of the bank a caller sees and changes: what its legal entity is decides. Every read has a
+// text of its own for each, so that each has its own plan.
 type Reach string
 
 const (
@@ -95,13 +100,15 @@ type Caller struct {
 	Reach       Reach // how much of the bank the caller sees
 	Permissions []Permission
 
-	User    uuid.UUID           // the person, where the token speaks for one of the bank's users; uuid.Nil for a program
+	// the person, where the token speaks for one of the bank's users; uuid.Nil for a program
+	User    uuid.UUID
 	LoginID string              // the person's login id; of an operator, who works at the command line
 	Limits  []ApplicationLimits // what bounds the person's amounts; none of a program
 	Holds   []Entitlement       // what the person's roles hold; none of a program
 	Request string              // the id of the request, for the record
 
-	Responsible uuid.UUID // of a program, the person who answers for what its API key does; uuid.Nil where nobody is named
+	// of a program, the person who answers for what its API key does; uuid.Nil where nobody is named
+	Responsible uuid.UUID
 }
 
 // Party is who chose an idempotency key: the API key, and the person where one is known.
@@ -129,16 +136,17 @@ func (c Caller) Rights() []string {
 	return names
 }
 
-// Within is the legal entity that bounds what the caller sees, as its reach has it; 0 for the bank itself, which sees all.
-func (c Caller) Within() int64 {
+// ScopeCustomer is the legal entity that bounds what the caller sees, as its reach has it; 0 for the bank
+// itself, which sees all.
+func (c Caller) ScopeCustomer() int64 {
 	if c.Reach == OfBank {
 		return 0
 	}
 	return c.Entity
 }
 
-// Is tells whether a customer is the caller's own legal entity, and the caller not of the bank: what the bank arranges
-// with it is not its own to change.
+// Is tells whether a customer is the caller's own legal entity, and the caller not of the bank: what the bank
+// arranges with it is not its own to change.
 func (c Caller) Is(customer int64) bool { return c.Reach != OfBank && c.Entity == customer }
 
 // May tells whether the caller has the permission, or one that implies it.
@@ -149,8 +157,9 @@ func (c Caller) May(want Permission) bool {
 }
 
 var (
-	ErrUnauthenticated = fault.New(fault.Unauthenticated, "caller.unauthenticated", "not authorized: a valid access token is needed (Authorization: Bearer TOKEN); it is missing, cut, ended or of another bank")
-	ErrDenied          = fault.New(fault.Denied, "caller.denied", "the caller may not do this")
+	ErrUnauthenticated = fault.New(fault.Unauthenticated, "caller.unauthenticated",
+		"not authorized: a valid access token is needed (Authorization: Bearer TOKEN); it is missing, cut, ended or of another bank")
+	ErrDenied = fault.New(fault.Denied, "caller.denied", "the caller may not do this")
 )
 
 type key struct{}
@@ -168,25 +177,28 @@ func With(ctx context.Context, caller Caller) context.Context {
 	return context.WithValue(ctx, key{}, &call{Caller: caller})
 }
 
-// OperatorClient stands in the record where an API key would, for who has the database in hand. No API key is called so.
+// OperatorClient stands in the record where an API key would, for who has the database in hand. No API key is
+// called so.
 const OperatorClient = "operator"
 
-// Operator returns the context of the program's own background work: everything in the one bank, and the right to find
-// and add banks. Tenant 0 stands for no bank yet. Only cmd calls it.
+// Operator returns the context of the program's own background work: everything in the one bank, and the
+// right to find and add banks. Tenant 0 stands for no bank yet. Only cmd calls it.
 func Operator(ctx context.Context, tenant Tenant, code string, zone *time.Location) context.Context {
 	return OperatorAs(ctx, "", tenant, code, zone)
 }
 
 // OperatorAs is Operator for somebody at the command line, whose name the record shows.
-func OperatorAs(ctx context.Context, name string, tenant Tenant, code string, zone *time.Location) context.Context {
+func OperatorAs(
+	ctx context.Context, name string, tenant Tenant, code string, zone *time.Location,
+) context.Context {
 	return With(ctx, Caller{
-		Tenant: tenant, TenantCode: code, Zone: zone, Client: OperatorClient, ClientName: "Operator", LoginID: name, Reach: OfBank,
-		Permissions: append(slices.Clone(All), ManageTenants),
+		Tenant: tenant, TenantCode: code, Zone: zone, Client: OperatorClient, ClientName: "Operator",
+		LoginID: name, Reach: OfBank, Permissions: append(slices.Clone(All), ManageTenants),
 	})
 }
 
-// Writer tells apart who writes, for reads that must see what their caller wrote: not operators and background work,
-// who may stand for anybody.
+// Writer tells apart who writes, for reads that must see what their caller wrote: not operators and
+// background work, who may stand for anybody.
 func Writer(ctx context.Context) (tenant int64, party string, ok bool) {
 	c, ok := ctx.Value(key{}).(*call)
 	if !ok || c.Tenant == 0 || c.May(ManageTenants) {

@@ -6,7 +6,8 @@ import (
 	"bankgraph/core/ident"
 )
 
-// Accountable is who answers for what a caller does: what of a caller is kept to tell a second person from the first.
+// Accountable is who answers for what a caller does: what of a caller is kept to tell a second person from
+// the first.
 type Accountable struct {
 	Client string    // the API key, or the address of the external issuer
 	Login  string    // of a person
@@ -23,9 +24,9 @@ func (c Caller) Accountable() Accountable {
 	return p
 }
 
-// Same reports whether two callers count as one: the same person, a program and the person responsible for it, programs of
-// one responsible person, or programs of one legal entity that do not both name somebody. Whoever uses the same API key
-// is the same too, unless both are people.
+// Same reports whether two callers count as one: the same person, a program and the person responsible for
+// it, programs of one responsible person, or programs of one legal entity that do not both name somebody.
+// Whoever uses the same API key is the same too, unless both are people.
 func (p Accountable) Same(other Accountable) bool {
 	switch {
 	case p.Person != uuid.Nil && other.Person != uuid.Nil && p.Person == other.Person:
@@ -42,7 +43,8 @@ func (p Accountable) Same(other Accountable) bool {
 	return p.Entity == other.Entity || p.Entity == 0 || other.Entity == 0
 }
 
-// Is reports whether two callers are the same person, or the same program. Who answers for it does not matter.
+// Is reports whether two callers are the same person, or the same program. Who answers for it does not
+// matter.
 func (p Accountable) Is(other Accountable) bool {
 	if p.Login != "" && other.Login != "" {
 		return ident.Same(p.Login, other.Login)

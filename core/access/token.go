@@ -2,7 +2,8 @@ package access
 
 import "bankgraph/core/fault"
 
-// TokenRefusal is why an access token does not count. The log shows it; who brought the token learns the fault alone.
+// TokenRefusal is why an access token does not count. The log shows it; who brought the token learns the
+// fault alone.
 type TokenRefusal struct {
 	Why string
 	Of  *fault.Fault

@@ -12,6 +12,7 @@ import (
 	"bankgraph/core/check"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
+	"bankgraph/core/ident"
 	"bankgraph/core/money"
 	"bankgraph/core/seal"
 )
@@ -43,10 +44,8 @@ var Types = []Type{Deposit, Loan}
 
 // ParseType reads a type without regard to letter case.
 func ParseType(field, text string) (Type, error) {
-	for _, t := range Types {
-		if strings.EqualFold(text, string(t)) {
-			return t, nil
-		}
+	if t, ok := ident.Word(text, Types...); ok {
+		return t, nil
 	}
 	return "", fault.Field("account", field, fault.Malformed, "must be Deposit or Loan")
 }
@@ -67,7 +66,9 @@ const (
 )
 
 // SubTypes are all of them.
-var SubTypes = []SubType{Checking, Savings, HealthSavings, CD, MoneyMarket, Pseudo, CreditCard, Heloc, LineOfCredit}
+var SubTypes = []SubType{
+	Checking, Savings, HealthSavings, CD, MoneyMarket, Pseudo, CreditCard, Heloc, LineOfCredit,
+}
 
 // formerSubTypes are spellings that older interfaces use (rest/CONTRACT.md, account words).
 var formerSubTypes = map[string]SubType{
@@ -77,15 +78,14 @@ var formerSubTypes = map[string]SubType{
 
 // ParseSubType reads a sub-type without regard to letter case, in its present and its former spellings.
 func ParseSubType(field, text string) (SubType, error) {
-	for _, t := range SubTypes {
-		if strings.EqualFold(text, string(t)) {
-			return t, nil
-		}
-	}
-	if t, ok := formerSubTypes[strings.ToLower(text)]; ok {
+	if t, ok := ident.Word(text, SubTypes...); ok {
 		return t, nil
 	}
-	return "", fault.Field("account", field, fault.Malformed, "must be one of Checking, Savings, Health Savings Account, CD, Money Market, Pseudo, Credit Card, Heloc, Line of Credit")
+	if t, ok := formerSubTypes[ident.Fold(text)]; ok {
+		return t, nil
+	}
+	return "", fault.Field("account", field, fault.Malformed,
+		"must be one of Checking, Savings, Health Savings Account, CD, Money Market, Pseudo, Credit Card, Heloc, Line of Credit")
 }
 
 // Status is where an account is in its life.
@@ -106,15 +106,15 @@ var Statuses = []Status{Active, Inactive, Closed, Pending, StatusNew, Suspended,
 
 // ParseStatus reads a status without regard to letter case.
 func ParseStatus(field, text string) (Status, error) {
-	for _, s := range Statuses {
-		if strings.EqualFold(text, string(s)) {
-			return s, nil
-		}
+	if s, ok := ident.Word(text, Statuses...); ok {
+		return s, nil
 	}
-	return "", fault.Field("account", field, fault.Malformed, "must be one of Active, Inactive, Closed, Pending, New, Suspended, Deceased")
+	return "", fault.Field("account", field, fault.Malformed,
+		"must be one of Active, Inactive, Closed, Pending, New, Suspended, Deceased")
 }
 
-// SystemOfRecord is where an account is kept. The balance of an account that another system keeps is that system's.
+// SystemOfRecord is where an account is kept. The balance of an account that another system keeps is that
+// system's.
 type SystemOfRecord string
 
 const (
@@ -127,16 +127,14 @@ const (
 // partners open; the first is the bank's own ledger.
 var SystemsOfRecord = []SystemOfRecord{InternalCore, OtherCore, External}
 
-// ParseSystemOfRecord reads where an account is kept without regard to letter case. The bank's own core may be called by
-// its product's name, as in "Acme Core": the published word for it is such a name.
+// ParseSystemOfRecord reads where an account is kept without regard to letter case. The bank's own core may
+// be called by its product's name, as in "Acme Core": the published word for it is such a name.
 func ParseSystemOfRecord(field, text string) (SystemOfRecord, error) {
-	for _, s := range SystemsOfRecord {
-		if strings.EqualFold(text, string(s)) {
-			return s, nil
-		}
+	if s, ok := ident.Word(text, SystemsOfRecord...); ok {
+		return s, nil
 	}
 	words := strings.Fields(text)
-	if len(words) > 1 && strings.EqualFold(words[len(words)-1], "Core") && !strings.EqualFold(words[0], "Other") {
+	if len(words) > 1 && ident.Same(words[len(words)-1], "Core") && !ident.Same(words[0], "Other") {
 		return InternalCore, nil
 	}
 	return "", fault.Field("account", field, fault.Malformed, "must be Internal Core, Other Core or External")
@@ -165,62 +163,64 @@ const (
 type Account struct {
 	bun.BaseModel `bun:"table:accounts,alias:a" json:"-"`
 
-	Tenant                   access.Tenant         `bun:"tenant,pk" json:"-"`
-	UID                      UID                   `bun:"uid,pk" json:"-"`
-	Customer                 customers.UID         `bun:"customer" json:"-"`
-	ExternalReferenceID      string                `bun:"external_reference_id" json:"-"`
-	Name                     string                `bun:"name" json:"-"`
-	Number                   seal.Text             `bun:"embed:number_" json:"-"`
-	FBONumber                seal.Text             `bun:"embed:fbo_number_" json:"-"` // the account behind a Pseudo account
-	Type                     Type                  `bun:"type" json:"-"`
-	SubType                  SubType               `bun:"sub_type" json:"-"`
-	SystemOfRecord           SystemOfRecord        `bun:"system_of_record" json:"-"`
-	BalanceType              string                `bun:"balance_type" json:"-"`
-	Currency                 money.Currency        `bun:"currency" json:"-"`
-	CountryCode              string                `bun:"country_code" json:"-"`
-	Country                  string                `bun:"country" json:"-"`
-	BankID                   string                `bun:"bank_id" json:"-"` // routing number, or BIC
-	BankName                 string                `bun:"bank_name" json:"-"`
-	BankIDType               BankIDType            `bun:"bank_id_type" json:"-"`
-	MasterGL                 string                `bun:"master_gl" json:"-"`
-	CostCenter               string                `bun:"cost_center" json:"-"`
-	Reason                   string                `bun:"reason" json:"-"`
-	Status                   Status                `bun:"status" json:"-"`
-	EnableWires              bool                  `bun:"enable_wires" json:"-"`
-	EnableDomesticWires      bool                  `bun:"enable_domestic_wires" json:"-"`
-	EnableInternationalWires bool                  `bun:"enable_international_wires" json:"-"`
-	EnableCallbacks          bool                  `bun:"enable_callbacks" json:"-"`
-	CallbackLimit            *int64                `bun:"callback_limit" json:"-"` // wires above it are confirmed by telephone
-	EnableACH                bool                  `bun:"enable_ach" json:"-"`
-	EnableOffset             bool                  `bun:"enable_offset" json:"-"`
-	DefaultOffset            bool                  `bun:"default_offset" json:"-"`
-	Underwritten             bool                  `bun:"underwritten" json:"-"`
-	ACHPrefund               bool                  `bun:"ach_prefund" json:"-"`
-	DebitExposureLimit       *int64                `bun:"debit_exposure_limit" json:"-"`
-	CreditExposureLimit      *int64                `bun:"credit_exposure_limit" json:"-"`
-	ACHCompanyID             string                `bun:"ach_company_id" json:"-"`
-	SECCodes                 []string              `bun:"sec_codes,array" json:"-"`
-	EnableFedNow             bool                  `bun:"enable_fednow" json:"-"`
-	FedNowSend               bool                  `bun:"fednow_send" json:"-"`
-	FedNowRFPSend            bool                  `bun:"fednow_rfp_send" json:"-"`
-	EnableRTP                bool                  `bun:"enable_rtp" json:"-"`
-	RTPSend                  bool                  `bun:"rtp_send" json:"-"`
-	RTPRFPSend               bool                  `bun:"rtp_rfp_send" json:"-"`
-	RFPReceive               bool                  `bun:"rfp_receive" json:"-"` // may receive requests for payment
-	RFPSend                  bool                  `bun:"rfp_send" json:"-"`
-	EnableSWIFT              bool                  `bun:"enable_swift" json:"-"`
-	EnablePositivePay        bool                  `bun:"enable_positive_pay" json:"-"`
-	AccountAnalysis          bool                  `bun:"account_analysis" json:"-"`
-	FeeAccount               bool                  `bun:"fee_account" json:"-"`
-	ReturnAccount            bool                  `bun:"return_account" json:"-"`
-	ExternalProvider         string                `bun:"external_provider" json:"-"`
-	ExternalID               string                `bun:"external_id" json:"-"`
-	ExternalToken            seal.Text             `bun:"embed:external_token_" json:"-"`
-	AdditionalAttributes     []customers.Attribute `bun:"additional_attributes,type:jsonb" json:"-"`
-	CreatedAt                time.Time             `bun:"created_at" json:"-"`
-	UpdatedAt                time.Time             `bun:"updated_at" json:"-"`
-	DeletedAt                *time.Time            `bun:"deleted_at" json:"-"`
-	Version                  int32                 `bun:"version" json:"-"`
+	Tenant              access.Tenant `bun:"tenant,pk" json:"-"`
+	UID                 UID           `bun:"uid,pk" json:"-"`
+	Customer            customers.UID `bun:"customer" json:"-"`
+	ExternalReferenceID string        `bun:"external_reference_id" json:"-"`
+	Name                string        `bun:"name" json:"-"`
+	Number              seal.Value    `bun:"embed:number_" json:"-"`
+	// the account behind a Pseudo account
+	FBONumber                seal.Value     `bun:"embed:fbo_number_" json:"-"`
+	Type                     Type           `bun:"type" json:"-"`
+	SubType                  SubType        `bun:"sub_type" json:"-"`
+	SystemOfRecord           SystemOfRecord `bun:"system_of_record" json:"-"`
+	BalanceType              string         `bun:"balance_type" json:"-"`
+	Currency                 money.Currency `bun:"currency" json:"-"`
+	CountryCode              string         `bun:"country_code" json:"-"`
+	Country                  string         `bun:"country" json:"-"`
+	BankID                   string         `bun:"bank_id" json:"-"` // routing number, or BIC
+	BankName                 string         `bun:"bank_name" json:"-"`
+	BankIDType               BankIDType     `bun:"bank_id_type" json:"-"`
+	MasterGL                 string         `bun:"master_gl" json:"-"`
+	CostCenter               string         `bun:"cost_center" json:"-"`
+	Reason                   string         `bun:"reason" json:"-"`
+	Status                   Status         `bun:"status" json:"-"`
+	EnableWires              bool           `bun:"enable_wires" json:"-"`
+	EnableDomesticWires      bool           `bun:"enable_domestic_wires" json:"-"`
+	EnableInternationalWires bool           `bun:"enable_international_wires" json:"-"`
+	EnableCallbacks          bool           `bun:"enable_callbacks" json:"-"`
+	// wires above it are confirmed by telephone
+	CallbackLimit        *int64                `bun:"callback_limit" json:"-"`
+	EnableACH            bool                  `bun:"enable_ach" json:"-"`
+	EnableOffset         bool                  `bun:"enable_offset" json:"-"`
+	DefaultOffset        bool                  `bun:"default_offset" json:"-"`
+	Underwritten         bool                  `bun:"underwritten" json:"-"`
+	ACHPrefund           bool                  `bun:"ach_prefund" json:"-"`
+	DebitExposureLimit   *int64                `bun:"debit_exposure_limit" json:"-"`
+	CreditExposureLimit  *int64                `bun:"credit_exposure_limit" json:"-"`
+	ACHCompanyID         string                `bun:"ach_company_id" json:"-"`
+	SECCodes             []string              `bun:"sec_codes,array" json:"-"`
+	EnableFedNow         bool                  `bun:"enable_fednow" json:"-"`
+	FedNowSend           bool                  `bun:"fednow_send" json:"-"`
+	FedNowRFPSend        bool                  `bun:"fednow_rfp_send" json:"-"`
+	EnableRTP            bool                  `bun:"enable_rtp" json:"-"`
+	RTPSend              bool                  `bun:"rtp_send" json:"-"`
+	RTPRFPSend           bool                  `bun:"rtp_rfp_send" json:"-"`
+	RFPReceive           bool                  `bun:"rfp_receive" json:"-"` // may receive requests for payment
+	RFPSend              bool                  `bun:"rfp_send" json:"-"`
+	EnableSWIFT          bool                  `bun:"enable_swift" json:"-"`
+	EnablePositivePay    bool                  `bun:"enable_positive_pay" json:"-"`
+	AccountAnalysis      bool                  `bun:"account_analysis" json:"-"`
+	FeeAccount           bool                  `bun:"fee_account" json:"-"`
+	ReturnAccount        bool                  `bun:"return_account" json:"-"`
+	ExternalProvider     string                `bun:"external_provider" json:"-"`
+	ExternalID           string                `bun:"external_id" json:"-"`
+	ExternalToken        seal.Value            `bun:"embed:external_token_" json:"-"`
+	AdditionalAttributes []customers.Attribute `bun:"additional_attributes,type:jsonb" json:"-"`
+	CreatedAt            time.Time             `bun:"created_at" json:"-"`
+	UpdatedAt            time.Time             `bun:"updated_at" json:"-"`
+	DeletedAt            *time.Time            `bun:"deleted_at" json:"-"`
+	Version              int32                 `bun:"version" json:"-"`
 
 	Balance Balance `bun:"embed:balance_" json:"-"` // from the ledger's table
 }
@@ -233,18 +233,16 @@ const (
 	BIC BankIDType = "BIC"
 )
 
-// answeredBankIDTypes are the words that the generations answer with, which differ from those that they publish for
-// requests: what a caller has read it may send back.
+// answeredBankIDTypes are the words that the generations answer with, which differ from those that they
+// publish for requests: what a caller has read it may send back.
 var answeredBankIDTypes = map[string]BankIDType{"nationalbankcode": NID, "by aba": NID, "by address": BIC}
 
 // ParseBankIDType reads what kind of number names a bank without regard to letter case.
 func ParseBankIDType(field, text string) (BankIDType, error) {
-	for _, t := range []BankIDType{NID, BIC} {
-		if strings.EqualFold(text, string(t)) {
-			return t, nil
-		}
+	if t, ok := ident.Word(text, NID, BIC); ok {
+		return t, nil
 	}
-	if t, ok := answeredBankIDTypes[strings.ToLower(text)]; ok {
+	if t, ok := answeredBankIDTypes[ident.Fold(text)]; ok {
 		return t, nil
 	}
 	return "", fault.Field("account", field, fault.Malformed, "must be NID or BIC")
@@ -295,7 +293,7 @@ func (a *Account) Limit(minor *int64) *money.Amount {
 }
 
 // ShownFBONumber is the masked number of the account behind a Pseudo account; nil for others.
-func (a *Account) ShownFBONumber() *seal.Text { return a.FBONumber.Shown() }
+func (a *Account) ShownFBONumber() *seal.Value { return a.FBONumber.Shown() }
 
 // Features are the networks and services that an account may use, as a group.
 type Features Account

@@ -16,6 +16,17 @@ import (
 	"bankgraph/db"
 )
 
+// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+var Tables = db.Tables{
+	Own: []string{"accounts", "sweeps"},
+	Reads: map[string]string{
+		"balances":  "an account is read with what is in it; with money in the books it neither ends nor changes its currency",
+		"contacts":  "Lookup reads whom an account is swept to by the number of the account",
+		"customers": "FindWith and Lookup read an account and its customer in one statement",
+		"fee_tiers": "an account that fees are charged to does not end: fees come after accounts",
+	},
+}
+
 // Service keeps the accounts of every bank.
 type Service struct {
 	db        *db.DB
@@ -28,16 +39,18 @@ type Service struct {
 }
 
 // New makes the service.
-func New(d *db.DB, keys *seal.Keys, c *customers.Service, all *changes.Service, keep Keep, now func() time.Time) *Service {
+func New(
+	d *db.DB, keys *seal.Keys, c *customers.Service, all *changes.Service, keep Keep, now func() time.Time,
+) *Service {
 	s := &Service{db: d, keys: keys, customers: c, keep: keep, now: now}
 	s.declare(all)
 	return s
 }
 
 var (
-	identity = db.Want[Account]("UID", "Customer")
-	balance  = db.Want[Account]("Balance")
-	currency = db.Want[Account]("Currency")
+	identity = db.ColumnsOf[Account]("UID", "Customer")
+	balance  = db.ColumnsOf[Account]("Balance")
+	currency = db.ColumnsOf[Account]("Currency")
 	inLedger = map[string]string{"balance_ledger": "b.ledger", "balance_held": "b.held"}
 )
 
@@ -60,23 +73,29 @@ func Everything(balances bool) db.Columns {
 	return WithoutBalances()
 }
 
-// selecting starts a query of accounts that are not deleted, joined with their balances where wanted.
-// Accounts that another core keeps have no balance here.
+// selecting starts a query of accounts, joined with their balances where wanted: those that another core
+// keeps have none here. Whose the account is, and the currency of any amount, is always read.
 func selecting(want db.Columns) *bun.SelectQuery {
-	q := db.Select[Account](want, inLedger).Where("a.tenant = $1").Where("a.deleted_at IS NULL")
+	want = wanted(want)
+	q := db.Select[Account](want, inLedger)
 	if want.Overlaps(balance) {
 		q = q.Join(joinBalances)
 	}
 	return q
 }
 
-// wanted completes what a read needs: whose the account is, and the currency of any amount.
+// wanted completes what a read needs.
 func wanted(want db.Columns) db.Columns {
 	want = db.Or[Account](want).And(identity)
 	if want.Overlaps(balance) {
 		want = want.And(currency)
 	}
 	return want
+}
+
+// seeing is selecting of the accounts that the caller may see and that are not deleted.
+func seeing(want db.Columns, reach access.Reach) *bun.SelectQuery {
+	return ofCustomers.Shown.On(selecting(want)).Where("a.tenant = $1").Where(reach.Scope("a.customer"))
 }
 
 // Search is what a list of accounts is narrowed to. Empty fields do not count; all others must hold.
@@ -129,72 +148,53 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 	return all
 }
 
-// shape is what the text of a read depends on.
-type shape struct {
+var ofCustomers = customers.Children[Account]{
+	Needs: access.ViewAccounts, Table: "a", Key: "uid", Shown: db.Conditions{"a.deleted_at IS NULL"},
+	Select: selecting, Customer: func(a *Account) customers.UID { return a.Customer },
+}
+
+func (s *Service) filter(by Search) customers.Filter {
+	return func(tenant access.Tenant, p *db.Params) db.Conditions { return by.where(s, tenant, p) }
+}
+
+// OfCustomers reads a window of the accounts of each customer, by UID.
+func (s *Service) OfCustomers(
+	ctx context.Context, b *db.Batch, of []customers.UID, by Search, want db.Columns, w page.Window,
+) *db.Many[customers.UID, Account] {
+	return ofCustomers.List(ctx, b, of, s.filter(by), want, w)
+}
+
+// CountOfCustomers counts the accounts of each customer, and stops at most, where that is not 0.
+func (s *Service) CountOfCustomers(
+	ctx context.Context, b *db.Batch, of []customers.UID, by Search, most int64,
+) *db.Many[customers.UID, db.Count] {
+	return ofCustomers.Count(ctx, b, of, s.filter(by), most)
+}
+
+// queryKey is what the text of another read depends on.
+type queryKey struct {
 	want  db.Columns
 	reach access.Reach
-	cut   db.Cut
-	where string
-}
-
-var ofCustomers db.Texts[Account]
-
-// OfCustomers reads a window of the accounts of each customer, by UID. The caller shows them only where
-// the customer itself came back: that is where its scope is checked.
-func (s *Service) OfCustomers(ctx context.Context, b *db.Batch, of []customers.UID, by Search, want db.Columns, w page.Window) *db.Many[customers.UID, Account] {
-	caller, err := access.Require(ctx, access.ViewAccounts)
-	if err != nil {
-		return db.Refuse[customers.UID, Account](err)
-	}
-	want = wanted(want)
-	p := db.Params{caller.Tenant}
-	cut := db.CutOf(&p, of, w.Limit(), w.Cursor.UID, w.Offset, w.Backward)
-	where := by.where(s, caller.Tenant, &p)
-	text := ofCustomers.Get(shape{want: want, cut: cut, where: where.Key()}, func() string {
-		return cut.Text(where.On(selecting(want)), "a.customer", "a.uid")
-	})
-	return db.QueueMany(b, text, func(a *Account) customers.UID { return a.Customer }, p...)
-}
-
-var countOf db.Texts[db.Count]
-
-// CountOfCustomers counts the accounts of each customer.
-func (s *Service) CountOfCustomers(ctx context.Context, b *db.Batch, of []customers.UID, by Search) *db.Many[customers.UID, db.Count] {
-	return s.CountUpTo(ctx, b, of, by, 0)
-}
-
-// CountUpTo is CountOfCustomers that stops at most accounts of each, where most is not 0.
-func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, of []customers.UID, by Search, most int64) *db.Many[customers.UID, db.Count] {
-	caller, err := access.Require(ctx, access.ViewAccounts)
-	if err != nil {
-		return db.Refuse[customers.UID, db.Count](err)
-	}
-	p := db.Params{caller.Tenant, of}
-	where := by.where(s, caller.Tenant, &p)
-	limit := p.Up(most)
-	text := countOf.Get(where.Key()+limit, func() string {
-		q := db.Select0[Account]("1").Where("a.tenant = $1").Where("a.customer = p.parent").Where("a.deleted_at IS NULL")
-		return db.CountEachText("unnest($2::bigint[]) AS p(parent)", "p.parent", where.On(q), limit)
-	})
-	return db.QueueMany(b, text, func(c *db.Count) customers.UID { return customers.UID(c.Of) }, p...)
 }
 
 var (
-	finding     db.Texts[Account]
-	findingWith db.Texts[Found]
+	finding     db.QueryCache[Account]
+	findingWith db.QueryCache[Found]
 )
 
 // FindMany reads accounts by UID. Those that are not the caller's to see are absent.
-func (s *Service) FindMany(ctx context.Context, b *db.Batch, uids []UID, want db.Columns) *db.Many[UID, Account] {
+func (s *Service) FindMany(
+	ctx context.Context, b *db.Batch, uids []UID, want db.Columns,
+) *db.Many[UID, Account] {
 	caller, err := access.Require(ctx, access.ViewAccounts)
 	if err != nil {
 		return db.Refuse[UID, Account](err)
 	}
-	want = wanted(want)
-	text := finding.Get(shape{want: want, reach: caller.Reach}, func() string {
-		return customers.Within(selecting(want), "a", caller.Reach).Where("a.uid = ANY($3)").String()
+	text := finding.Get(queryKey{want, caller.Reach}, func() string {
+		return seeing(want, caller.Reach).Where("a.uid = ANY($3)").String()
 	})
-	return db.QueueMany(b, text, func(a *Account) UID { return a.UID }, caller.Tenant, caller.Within(), uids)
+	return db.QueueMany(b, text, func(a *Account) UID { return a.UID }, caller.Tenant, caller.ScopeCustomer(),
+		uids)
 }
 
 // Found is an account together with the customer that it belongs to.
@@ -211,8 +211,8 @@ type By struct {
 	Number string
 }
 
-// foundShape is what the text of FindWith depends on.
-type foundShape struct {
+// foundKey is what the text of FindWith depends on.
+type foundKey struct {
 	account, customer db.Columns
 	joined, uid       bool
 	reach             access.Reach
@@ -220,7 +220,9 @@ type foundShape struct {
 
 // FindWith reads one account, if the caller may see it, and in the same statement those columns of its
 // customer that are wanted. Account numbers are unique in the bank.
-func (s *Service) FindWith(ctx context.Context, b *db.Batch, by By, want, ofCustomer db.Columns) *db.Rows[Found] {
+func (s *Service) FindWith(
+	ctx context.Context, b *db.Batch, by By, want, ofCustomer db.Columns,
+) *db.Rows[Found] {
 	caller, err := access.Require(ctx, access.ViewAccounts)
 	if err != nil {
 		return db.RefuseRows[Found](err)
@@ -228,23 +230,28 @@ func (s *Service) FindWith(ctx context.Context, b *db.Batch, by By, want, ofCust
 	if !caller.May(access.ViewCustomers) {
 		ofCustomer = db.Columns{}
 	}
-	key, value := "a.uid = $3", any(by.UID)
+	is, value := "a.uid = $3", any(by.UID)
 	if by.UID == 0 {
-		key, value = "a.number_hash = ANY($3)", s.keys.Hashes(int64(caller.Tenant), NumberColumn, by.Number)
+		is, value = "a.number_hash = ANY($3)", s.keys.Hashes(int64(caller.Tenant), NumberColumn, by.Number)
 	}
-	shape := foundShape{account: wanted(want), customer: ofCustomer, reach: caller.Reach, joined: ofCustomer != (db.Columns{}), uid: by.UID != 0}
-	text := findingWith.Get(shape, func() string {
-		columns := db.Nested[Found, Account]("Account", shape.account).And(db.Nested[Found, customers.Customer]("Customer", shape.customer))
+	key := foundKey{
+		account: wanted(want), customer: ofCustomer, reach: caller.Reach, joined: ofCustomer != (db.Columns{}),
+		uid: by.UID != 0,
+	}
+	text := findingWith.Get(key, func() string {
+		columns := db.Nested[Found, Account]("Account", key.account).
+			And(db.Nested[Found, customers.Customer]("Customer", key.customer))
 		from := db.Aliased[customers.Customer]("of_", "c")
 		maps.Copy(from, inLedger)
-		q := db.Select[Found](columns, from).Where("a.tenant = $1").Where("a.deleted_at IS NULL").Where(key)
-		if shape.account.Overlaps(balance) {
+		q := ofCustomers.Shown.On(db.Select[Found](columns, from)).Where("a.tenant = $1").Where(is)
+		if key.account.Overlaps(balance) {
 			q = q.Join(joinBalances)
 		}
-		if shape.joined && shape.reach != access.OfPartner {
-			q = q.Join("JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer")
+		if !key.joined {
+			return q.Where(key.reach.Scope("a.customer")).String()
 		}
-		return customers.Within(q, "a", shape.reach).String()
+		return q.Join("JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer").
+			Where(key.reach.ScopeOfCustomers("c")).String()
 	})
-	return db.Queue(b, text, caller.Tenant, caller.Within(), value)
+	return db.Queue(b, text, caller.Tenant, caller.ScopeCustomer(), value)
 }

@@ -19,7 +19,10 @@ import (
 	"bankgraph/db"
 )
 
-func list(t *testing.T, bank *coretest.Bank, ctx context.Context, of *customers.Customer, by accounts.Search, w page.Window) []accounts.UID {
+func list(
+	t *testing.T, bank *coretest.Bank, ctx context.Context, of *customers.Customer, by accounts.Search,
+	w page.Window,
+) []accounts.UID {
 	t.Helper()
 	found, err := coretest.Many(bank, ctx, func(b *db.Batch) *db.Many[customers.UID, accounts.Account] {
 		return bank.Accounts.OfCustomers(ctx, b, []customers.UID{of.UID}, by, db.Columns{}, w)
@@ -33,7 +36,7 @@ func list(t *testing.T, bank *coretest.Bank, ctx context.Context, of *customers.
 func count(t *testing.T, bank *coretest.Bank, of *customers.Customer, by accounts.Search) int {
 	t.Helper()
 	found, err := coretest.Many(bank, bank.Staff(), func(b *db.Batch) *db.Many[customers.UID, db.Count] {
-		return bank.Accounts.CountOfCustomers(bank.Staff(), b, []customers.UID{of.UID}, by)
+		return bank.Accounts.CountOfCustomers(bank.Staff(), b, []customers.UID{of.UID}, by, 0)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +54,9 @@ func uids(all ...*accounts.Account) (of []accounts.UID) {
 	return of
 }
 
-func find(t *testing.T, bank *coretest.Bank, ctx context.Context, uid accounts.UID, want db.Columns) (*accounts.Account, error) {
+func find(
+	t *testing.T, bank *coretest.Bank, ctx context.Context, uid accounts.UID, want db.Columns,
+) (*accounts.Account, error) {
 	t.Helper()
 	found, err := coretest.Many(bank, ctx, func(b *db.Batch) *db.Many[accounts.UID, accounts.Account] {
 		return bank.Accounts.FindMany(ctx, b, []accounts.UID{uid}, want)
@@ -81,9 +86,11 @@ func TestEachFilterOfASearchNarrowsIt(t *testing.T) {
 	bank := coretest.New(t)
 	customer := bank.Customer()
 	bank.Account(bank.Customer()) // somebody else's is never found
-	plain := bank.Account(customer, func(a *accounts.Account) { a.EnableWires, a.EnableDomesticWires = false, false })
+	plain := bank.Account(customer,
+		func(a *accounts.Account) { a.EnableWires, a.EnableDomesticWires = false, false })
 	special := bank.Account(customer, func(a *accounts.Account) {
-		a.Type, a.SubType, a.Status, a.Currency, a.CostCenter = accounts.Loan, accounts.Heloc, accounts.Suspended, "EUR", "CC9"
+		a.Type, a.SubType, a.Status, a.Currency, a.CostCenter = accounts.Loan, accounts.Heloc, accounts.Suspended,
+			"EUR", "CC9"
 		a.EnableACH, a.EnableFedNow, a.EnableRTP, a.EnableSWIFT = true, true, true, true
 	})
 	yes, no := true, false
@@ -110,7 +117,8 @@ func TestEachFilterOfASearchNarrowsIt(t *testing.T) {
 		"two that both hold":        {accounts.Search{Type: accounts.Loan, RTP: &yes}, uids(special)},
 		"two of which one does not": {accounts.Search{Type: accounts.Loan, RTP: &no}, none},
 	} {
-		if diff := cmp.Diff(search.want, list(t, bank, bank.Staff(), customer, search.by, page.First(10))); diff != "" {
+		if diff := cmp.Diff(search.want,
+			list(t, bank, bank.Staff(), customer, search.by, page.First(10))); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 		if n := count(t, bank, customer, search.by); n != len(search.want) {
@@ -131,10 +139,15 @@ func TestAccountsOfManyCustomersComeInTheirOrder(t *testing.T) {
 			want[customer.UID] = append(want[customer.UID], bank.Account(customer).UID)
 		}
 	}
-	for _, w := range []page.Window{page.First(2), page.First(10), {Size: 2, Backward: true}, page.Numbered(2, 1)} {
-		found, err := coretest.Many(bank, bank.Staff(), func(b *db.Batch) *db.Many[customers.UID, accounts.Account] {
-			return bank.Accounts.OfCustomers(bank.Staff(), b, of, accounts.Search{}, db.Columns{}, w)
-		})
+	for _, w := range []page.Window{
+		page.First(2), page.First(10),
+		{Size: 2, Backward: true},
+		page.Numbered(2, 1),
+	} {
+		found, err := coretest.Many(bank, bank.Staff(),
+			func(b *db.Batch) *db.Many[customers.UID, accounts.Account] {
+				return bank.Accounts.OfCustomers(bank.Staff(), b, of, accounts.Search{}, db.Columns{}, w)
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,13 +178,16 @@ func TestACursorGoesOnBehindItsAccount(t *testing.T) {
 		all = append(all, bank.Account(customer))
 	}
 	at := page.Cursor{UID: int64(all[2].UID)}
-	if got := list(t, bank, bank.Staff(), customer, accounts.Search{}, page.Window{Size: 9, Cursor: at}); !slices.Equal(got, uids(all[3:]...)) {
+	if got := list(t, bank, bank.Staff(), customer, accounts.Search{},
+		page.Window{Size: 9, Cursor: at}); !slices.Equal(got, uids(all[3:]...)) {
 		t.Errorf("after: %v", got)
 	}
-	if got := list(t, bank, bank.Staff(), customer, accounts.Search{}, page.Window{Size: 1, Cursor: at, Backward: true}); !slices.Equal(got, uids(all[1])) {
+	if got := list(t, bank, bank.Staff(), customer, accounts.Search{},
+		page.Window{Size: 1, Cursor: at, Backward: true}); !slices.Equal(got, uids(all[1])) {
 		t.Errorf("before: %v", got)
 	}
-	if got := list(t, bank, bank.Staff(), customer, accounts.Search{Status: accounts.Active}, page.Window{Size: 9, Cursor: at, Backward: true}); !slices.Equal(got, uids(all[:2]...)) {
+	if got := list(t, bank, bank.Staff(), customer, accounts.Search{Status: accounts.Active},
+		page.Window{Size: 9, Cursor: at, Backward: true}); !slices.Equal(got, uids(all[:2]...)) {
 		t.Errorf("before, with a filter: %v", got)
 	}
 }
@@ -184,14 +200,20 @@ func TestWhatIsAvailableIsTheLedgerLessTheHolds(t *testing.T) {
 		ledger, held int64
 		available    string
 		status       string
-	}{{250_00, 30_50, "219.50", "Available"}, {0, 0, "0.00", "NSF"}, {10_00, 10_00, "0.00", "NSF"}, {-75_25, 0, "-75.25", "NSF"}} {
+	}{
+		{250_00, 30_50, "219.50", "Available"},
+		{0, 0, "0.00", "NSF"},
+		{10_00, 10_00, "0.00", "NSF"},
+		{-75_25, 0, "-75.25", "NSF"},
+	} {
 		account := bank.Account(customer, coretest.Holding(c.ledger, c.held))
 		got, err := find(t, bank, bank.Staff(), account.UID, db.Columns{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		balances := got.Balances()
-		if balances == nil || balances.Ledger.Minor != c.ledger || balances.Held.Minor != c.held || balances.Available.String() != c.available || balances.AvailableStatus() != c.status {
+		if balances == nil || balances.Ledger.Minor != c.ledger || balances.Held.Minor != c.held ||
+			balances.Available.String() != c.available || balances.AvailableStatus() != c.status {
 			t.Errorf("%+v: %+v", c, balances)
 		}
 	}
@@ -206,7 +228,8 @@ func TestABalanceKeptElsewhereIsUnknownHere(t *testing.T) {
 		account := bank.Account(customer, func(a *accounts.Account) { a.SystemOfRecord = system })
 		// What goes through here may be booked here; it is not the balance.
 		bank.Exec("INSERT INTO balances (tenant, account, currency) VALUES (?, ?, 'USD')", bank.Tenant, account.UID)
-		if got, err := find(t, bank, bank.Staff(), account.UID, db.Columns{}); err != nil || got == nil || got.Balances() != nil {
+		if got, err := find(t, bank, bank.Staff(), account.UID, db.Columns{}); err != nil || got == nil ||
+			got.Balances() != nil {
 			t.Errorf("%s: %+v %v", system, got, err)
 		}
 	}
@@ -216,13 +239,17 @@ func TestBalancesAreReadOnlyWhereWanted(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
 	account := bank.Account(bank.Customer(), func(a *accounts.Account) { a.Currency = "EUR" })
-	if got, _ := find(t, bank, bank.Staff(), account.UID, accounts.WithoutBalances()); got.Balances() != nil || got.Name != account.Name {
+	if got, _ := find(t, bank, bank.Staff(), account.UID, accounts.WithoutBalances()); got.Balances() != nil ||
+		got.Name != account.Name {
 		t.Errorf("without: %+v", got.Balances())
 	}
-	if got, _ := find(t, bank, bank.Staff(), account.UID, db.Want[accounts.Account]("Balance", "Currency")); got.Balances() == nil || got.Balances().Ledger.Currency != "EUR" || got.Name != "" {
+	if got, _ := find(t, bank, bank.Staff(), account.UID,
+		db.ColumnsOf[accounts.Account]("Balance", "Currency")); got.Balances() == nil ||
+		got.Balances().Ledger.Currency != "EUR" || got.Name != "" {
 		t.Errorf("with: %+v", got)
 	}
-	if got, _ := find(t, bank, bank.Staff(), account.UID, db.Want[accounts.Account]("Balance")); got.Balances() == nil || got.Currency != "EUR" {
+	if got, _ := find(t, bank, bank.Staff(), account.UID,
+		db.ColumnsOf[accounts.Account]("Balance")); got.Balances() == nil || got.Currency != "EUR" {
 		t.Errorf("an amount without its currency: %+v", got.Balances())
 	}
 }
@@ -231,10 +258,12 @@ func TestAnAccountIsFoundByItsNumberWithinTheScope(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
 	partner, rival := bank.DownstreamPartner(), bank.DownstreamPartner()
-	ours, theirs := bank.Account(bank.Customer(coretest.OwnedBy(partner))), bank.Account(bank.Customer(coretest.OwnedBy(rival)))
+	ours, theirs := bank.Account(bank.Customer(coretest.OwnedBy(partner))),
+		bank.Account(bank.Customer(coretest.OwnedBy(rival)))
 	banks := bank.Account(bank.Customer())
 	for _, account := range []*accounts.Account{ours, theirs, banks} {
-		if got := byNumber(t, bank, bank.Staff(), coretest.AccountNumber(account.UID)); got == nil || got.UID != account.UID {
+		if got := byNumber(t, bank, bank.Staff(), coretest.AccountNumber(account.UID)); got == nil ||
+			got.UID != account.UID {
 			t.Errorf("staff: %v", got)
 		}
 		got := byNumber(t, bank, bank.Partner(partner), coretest.AccountNumber(account.UID))
@@ -259,7 +288,8 @@ func TestTheSameNumberAtAnotherBankIsAnotherAccount(t *testing.T) {
 	account := bank.Account(bank.Customer(), func(a *accounts.Account) { a.Name = "Shared by the twins" })
 	other := bank.Other()
 	alone := other.Account(other.Customer())
-	if got := byNumber(t, other, other.Staff(), coretest.AccountNumber(account.UID)); got == nil || got.Tenant == bank.Tenant {
+	if got := byNumber(t, other, other.Staff(), coretest.AccountNumber(account.UID)); got == nil ||
+		got.Tenant == bank.Tenant {
 		t.Errorf("the twin: %v", got)
 	}
 	if got := byNumber(t, bank, bank.Staff(), coretest.AccountNumber(alone.UID)); got != nil {
@@ -276,18 +306,21 @@ func TestTheCustomerComesAlongWhereItMayBeSeen(t *testing.T) {
 	partner := bank.DownstreamPartner()
 	customer := bank.Customer(coretest.OwnedBy(partner), coretest.Named("Comes Along LLC"))
 	account := bank.Account(customer)
-	want := db.Want[customers.Customer]("LegalName", "LegalAddress.City")
+	want := db.ColumnsOf[customers.Customer]("LegalName", "LegalAddress.City")
 	for _, caller := range []struct {
 		ctx  context.Context
 		name string
 	}{
-		{bank.Staff(), "Comes Along LLC"}, {bank.Partner(partner), "Comes Along LLC"}, {bank.As(access.ViewAccounts), ""},
+		{bank.Staff(), "Comes Along LLC"},
+		{bank.Partner(partner), "Comes Along LLC"},
+		{bank.As(access.ViewAccounts), ""},
 	} {
 		for _, by := range []accounts.By{{UID: account.UID}, {Number: coretest.AccountNumber(account.UID)}} {
 			rows, err := coretest.Rows(bank, caller.ctx, func(b *db.Batch) *db.Rows[accounts.Found] {
 				return bank.Accounts.FindWith(caller.ctx, b, by, db.Columns{}, want)
 			})
-			if err != nil || len(rows) != 1 || rows[0].Account.UID != account.UID || rows[0].Customer.LegalName != caller.name || rows[0].Account.Balances() == nil {
+			if err != nil || len(rows) != 1 || rows[0].Account.UID != account.UID ||
+				rows[0].Customer.LegalName != caller.name || rows[0].Account.Balances() == nil {
 				t.Errorf("%+v: %+v %v", by, rows, err)
 			}
 		}
@@ -300,10 +333,12 @@ func TestADeletedAccountIsGoneFromEveryAnswer(t *testing.T) {
 	customer := bank.Customer()
 	kept := bank.Account(customer)
 	gone := bank.Account(customer, func(a *accounts.Account) { at := a.CreatedAt; a.DeletedAt = &at })
-	if got := list(t, bank, bank.Staff(), customer, accounts.Search{}, page.First(10)); !slices.Equal(got, uids(kept)) {
+	if got := list(t, bank, bank.Staff(), customer, accounts.Search{},
+		page.First(10)); !slices.Equal(got, uids(kept)) {
 		t.Errorf("listed: %v", got)
 	}
-	if n := count(t, bank, customer, accounts.Search{}) + count(t, bank, customer, accounts.Search{Status: accounts.Active}); n != 2 {
+	if n := count(t, bank, customer, accounts.Search{}) +
+		count(t, bank, customer, accounts.Search{Status: accounts.Active}); n != 2 {
 		t.Errorf("counted: %d", n)
 	}
 	if got, _ := find(t, bank, bank.Staff(), gone.UID, db.Columns{}); got != nil {
@@ -314,9 +349,11 @@ func TestADeletedAccountIsGoneFromEveryAnswer(t *testing.T) {
 	}
 	// Its number may be used again.
 	again := bank.Account(customer, func(a *accounts.Account) {
-		a.Number = bank.Keys.Seal(coretest.AccountNumber(gone.UID), seal.Place{Tenant: int64(bank.Tenant), Column: accounts.NumberColumn, Row: int64(a.UID)})
+		a.Number = bank.Keys.Seal(coretest.AccountNumber(gone.UID),
+			seal.Place{Tenant: int64(bank.Tenant), Column: accounts.NumberColumn, Row: int64(a.UID)})
 	})
-	if got := byNumber(t, bank, bank.Staff(), coretest.AccountNumber(gone.UID)); got == nil || got.UID != again.UID {
+	if got := byNumber(t, bank, bank.Staff(), coretest.AccountNumber(gone.UID)); got == nil ||
+		got.UID != again.UID {
 		t.Errorf("the new one: %v", got)
 	}
 }
@@ -337,8 +374,9 @@ func TestAccountsAreForThoseWhoMayViewThem(t *testing.T) {
 		ctx := caller.ctx
 		b := bank.Batch()
 		errs := []error{
-			bank.Accounts.OfCustomers(ctx, b, []customers.UID{account.Customer}, accounts.Search{}, db.Columns{}, page.First(1)).Err,
-			bank.Accounts.CountOfCustomers(ctx, b, []customers.UID{account.Customer}, accounts.Search{}).Err,
+			bank.Accounts.OfCustomers(ctx, b, []customers.UID{account.Customer}, accounts.Search{}, db.Columns{},
+				page.First(1)).Err,
+			bank.Accounts.CountOfCustomers(ctx, b, []customers.UID{account.Customer}, accounts.Search{}, 0).Err,
 			bank.Accounts.FindMany(ctx, b, []accounts.UID{account.UID}, db.Columns{}).Err,
 			bank.Accounts.FindWith(ctx, b, accounts.By{UID: account.UID}, db.Columns{}, db.Columns{}).Err,
 		}
@@ -359,10 +397,12 @@ func TestTheNumberIsNeverReadInTheClear(t *testing.T) {
 	account := bank.Account(bank.Customer())
 	got, err := find(t, bank, bank.Staff(), account.UID, db.Columns{})
 	number := coretest.AccountNumber(account.UID)
-	if err != nil || got.Number.Sealed != nil || got.Number.Hash != nil || got.Number.Masked() != "****"+number[len(number)-4:] {
+	if err != nil || got.Number.Sealed != nil || got.Number.Hash != nil ||
+		got.Number.Masked() != "****"+number[len(number)-4:] {
 		t.Errorf("%#v %v", got.Number, err)
 	}
-	if got, _ := find(t, bank, bank.Staff(), account.UID, db.Want[accounts.Account]("Number")); got.Number.Sealed != nil || got.Number.Last4 == "" {
+	if got, _ := find(t, bank, bank.Staff(), account.UID,
+		db.ColumnsOf[accounts.Account]("Number")); got.Number.Sealed != nil || got.Number.Last4 == "" {
 		t.Errorf("wanted by name: %v", got.Number.Sealed)
 	}
 }
@@ -370,7 +410,8 @@ func TestTheNumberIsNeverReadInTheClear(t *testing.T) {
 func TestAnAccountNumberIsLettersAndDigits(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]fault.Problem{
-		"": fault.Required, strings.Repeat("1", 36): fault.Max, "12 34": fault.Malformed, "12-34": fault.Malformed, "1²": fault.Malformed,
+		"": fault.Required, strings.Repeat("1", 36): fault.Max, "12 34": fault.Malformed, "12-34": fault.Malformed,
+		"1²": fault.Malformed,
 		"١٢": fault.Malformed, "1\x00": fault.Malformed, "0": fault.AllZero, strings.Repeat("0", 35): fault.AllZero,
 	} {
 		_, err := accounts.ParseNumber("accountNumber", text)
@@ -388,7 +429,8 @@ func TestAnAccountNumberIsLettersAndDigits(t *testing.T) {
 func TestFormerSpellingsOfSubTypesAreRead(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]accounts.SubType{
-		"Saving": accounts.Savings, "Psuedo": accounts.Pseudo, "HSA": accounts.HealthSavings, "HSA (Health Saving Account)": accounts.HealthSavings, "MoneyMarket": accounts.MoneyMarket,
+		"Saving": accounts.Savings, "Psuedo": accounts.Pseudo, "HSA": accounts.HealthSavings,
+		"HSA (Health Saving Account)": accounts.HealthSavings, "MoneyMarket": accounts.MoneyMarket,
 		"lineofcredit": accounts.LineOfCredit, "money market": accounts.MoneyMarket, "CD": accounts.CD,
 	} {
 		if got, err := accounts.ParseSubType("accountSubType", text); err != nil || got != want {

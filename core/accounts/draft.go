@@ -15,26 +15,27 @@ import (
 // Draft is what a request says about an account (rest/CONTRACT.md, account bodies). An update changes what is
 // given. Faults name fields in the words of the newest interface.
 type Draft struct {
-	ExternalReferenceID  given.Text            `json:"externalReferenceId,omitzero"`
-	Name                 given.Text            `json:"accountName,omitzero"`
-	Number               given.Text            `json:"accountNumber,omitzero"`
-	FBONumber            given.Text            `json:"fboAccountNumber,omitzero"`
-	Type                 *Type                 `json:"accountType,omitzero"`
-	SubType              *SubType              `json:"accountSubType,omitzero"`
-	SystemOfRecord       *SystemOfRecord       `json:"systemOfRecords,omitzero"`
-	Currency             *money.Currency       `json:"currency,omitzero"`
-	CountryCode          given.Text            `json:"countryCode,omitzero"`   // two or three letters
-	BankID               given.Text            `json:"routingNumber,omitzero"` // or BIC
-	BankIDType           *BankIDType           `json:"bankIdType,omitzero"`
-	MasterGL             given.Text            `json:"masterGl,omitzero"`
-	CostCenter           given.Text            `json:"costCenter,omitzero"`
-	Note                 given.Text            `json:"reason,omitzero"` // why the account is as it is
-	Features             FeaturesDraft         `json:"accountFeatures,omitzero"`
-	ExternalAccount      ExternalDraft         `json:"externalAccount,omitzero"`
-	AdditionalAttributes []customers.Attribute `json:"additionalAttributes,omitzero"` // all of them; nil: not given
+	ExternalReferenceID given.Text      `json:"externalReferenceId,omitzero"`
+	Name                given.Text      `json:"accountName,omitzero"`
+	Number              given.Text      `json:"accountNumber,omitzero"`
+	FBONumber           given.Text      `json:"fboAccountNumber,omitzero"`
+	Type                *Type           `json:"accountType,omitzero"`
+	SubType             *SubType        `json:"accountSubType,omitzero"`
+	SystemOfRecord      *SystemOfRecord `json:"systemOfRecords,omitzero"`
+	Currency            *money.Currency `json:"currency,omitzero"`
+	CountryCode         given.Text      `json:"countryCode,omitzero"`   // two or three letters
+	BankID              given.Text      `json:"routingNumber,omitzero"` // or BIC
+	BankIDType          *BankIDType     `json:"bankIdType,omitzero"`
+	MasterGL            given.Text      `json:"masterGl,omitzero"`
+	CostCenter          given.Text      `json:"costCenter,omitzero"`
+	Note                given.Text      `json:"reason,omitzero"` // why the account is as it is
+	Features            FeaturesDraft   `json:"accountFeatures,omitzero"`
+	ExternalAccount     ExternalDraft   `json:"externalAccount,omitzero"`
+	// all of them; nil: not given
+	AdditionalAttributes []customers.Attribute `json:"additionalAttributes,omitzero"`
 
-	// Older says that the interface knows one switch for all wires and none for ACH: the first means domestic wires, and
-	// an ACH company id switches ACH on.
+	// Older says that the interface knows one switch for all wires and none for ACH: the first means domestic
+	// wires, and an ACH company id switches ACH on.
 	Older bool `json:"older,omitzero"`
 }
 
@@ -48,8 +49,8 @@ type ExternalDraft struct {
 // highest is the largest callback limit and exposure limit (rest/CONTRACT.md, sizes).
 const highest = "999999999.99"
 
-// check looks at the draft of a new account, or of a change, and puts it into the form in which it is stored. What
-// depends on the account as it will be, rules says.
+// check looks at the draft of a new account, or of a change, and puts it into the form in which it is stored.
+// What depends on the account as it will be, rules says.
 func (d *Draft) check(opening bool) error {
 	c := check.Of("account")
 	if !opening && d.empty() {
@@ -92,10 +93,12 @@ func (d *Draft) empty() bool {
 func (d *Draft) keep(c *check.Fields, a *Account) {
 	d.Number = a.Number.Kept(c, "accountNumber", d.Number)
 	d.FBONumber = a.FBONumber.Kept(c, "fboAccountNumber", d.FBONumber)
-	d.ExternalAccount.Token = a.ExternalToken.Kept(c.In("externalAccount"), "externalAuthToken", d.ExternalAccount.Token)
+	d.ExternalAccount.Token = a.ExternalToken.Kept(c.In("externalAccount"), "externalAuthToken",
+		d.ExternalAccount.Token)
 }
 
-// arranged refuses what the bank, or the partner, has arranged where a customer's own people change an account.
+// arranged refuses what the bank, or the partner, has arranged where a customer's own people change an
+// account.
 func (d *Draft) arranged(caller access.Caller) error {
 	if arranges(caller) == nil {
 		return nil
@@ -109,7 +112,8 @@ func (d *Draft) arranged(caller access.Caller) error {
 }
 
 // ErrArranged is what the bank has arranged of an account, which the customer's own people do not change.
-var ErrArranged = fault.New(fault.Denied, "account.arranged", "a customer's own people change the name, reference and note of its accounts alone")
+var ErrArranged = fault.New(fault.Denied, "account.arranged",
+	"a customer's own people change the name, reference and note of its accounts alone")
 
 // checkRequired demands what every account has. With a type goes its sub-type (rest/CONTRACT.md, account
 // rules).
@@ -130,7 +134,8 @@ func (d *Draft) checkRequired(c *check.Fields, opening bool) {
 	required("systemOfRecords", opening && d.SystemOfRecord == nil)
 }
 
-// to writes what is given into an account; numbers that are sealed and custom attributes are the service's to write.
+// to writes what is given into an account; numbers that are sealed and custom attributes are the service's to
+// write.
 func (d *Draft) to(a *Account) error {
 	d.ExternalReferenceID.To(&a.ExternalReferenceID)
 	d.Name.To(&a.Name)
@@ -153,8 +158,8 @@ func (d *Draft) to(a *Account) error {
 	return first(c.Err())
 }
 
-// bankTo writes which bank keeps the account. Routing numbers are those of the United States; other countries have
-// national ids of their own.
+// bankTo writes which bank keeps the account. Routing numbers are those of the United States; other countries
+// have national ids of their own.
 func (d *Draft) bankTo(c *check.Fields, a *Account) {
 	if !d.BankID.Given && d.BankIDType == nil && !d.CountryCode.Given {
 		return

@@ -62,8 +62,8 @@ func (d *FeaturesDraft) anew(c *check.Fields, a *Account) {
 	}
 }
 
-// to writes what is given into an account. A switch that goes off takes with it what hangs on it and is not given
-// itself; what is switched on beside it, rules refuses.
+// to writes what is given into an account. A switch that goes off takes with it what hangs on it and is not
+// given itself; what is switched on beside it, rules refuses.
 func (d *FeaturesDraft) to(c *check.Fields, a *Account, older bool) {
 	had := a.EnableCallbacks
 	d.wiresTo(a, older)
@@ -125,12 +125,14 @@ func (d *FeaturesDraft) achTo(c *check.Fields, a *Account, older bool) {
 	if underwritten && !a.Underwritten {
 		a.CreditExposureLimit = nil
 	}
-	amountTo(c, "debitExposureLimit", counting(d.DebitExposureLimit, a.Underwritten || a.ACHPrefund || !older), a, &a.DebitExposureLimit)
-	amountTo(c, "creditExposureLimit", counting(d.CreditExposureLimit, a.Underwritten || !older), a, &a.CreditExposureLimit)
+	amountTo(c, "debitExposureLimit", counting(d.DebitExposureLimit, a.Underwritten || a.ACHPrefund || !older),
+		a, &a.DebitExposureLimit)
+	amountTo(c, "creditExposureLimit", counting(d.CreditExposureLimit, a.Underwritten || !older), a,
+		&a.CreditExposureLimit)
 }
 
-// instantTo: the master switch brings receiving and requests for payment along; to send counts only while it is on
-// (rest/CONTRACT.md, account rules).
+// instantTo: the master switch brings receiving and requests for payment along; to send counts only while it
+// is on (rest/CONTRACT.md, account rules).
 func (d *FeaturesDraft) instantTo(a *Account) {
 	d.FedNow.To(&a.EnableFedNow)
 	d.FedNowSend.To(&a.FedNowSend)
@@ -162,8 +164,9 @@ func off(master given.Flag, hanging ...*bool) bool {
 	return true
 }
 
-// counting is an amount as far as it counts. Clients of the older interfaces send the limits of what is off, as the
-// published samples do, and they mean nothing; the newest interface allows a limit only with what it bounds.
+// counting is an amount as far as it counts. Clients of the older interfaces send the limits of what is off,
+// as the published samples do, and they mean nothing; the newest interface allows a limit only with what it
+// bounds.
 func counting(amount given.Text, counts bool) given.Text {
 	if !counts {
 		return given.Text{}

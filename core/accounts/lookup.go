@@ -3,6 +3,8 @@ package accounts
 import (
 	"context"
 
+	"github.com/uptrace/bun"
+
 	"bankgraph/core/access"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
@@ -19,16 +21,17 @@ type Profile struct {
 }
 
 var (
-	lookingUp db.Texts[Account]
-	swept     = db.NewText[Sweep](db.Select[Sweep](db.Columns{}, map[string]string{"today": "$3::date"}).
-			Join("JOIN accounts AS a ON a.tenant = w.tenant AND a.uid = w.account AND a.deleted_at IS NULL").
-			Where("w.tenant = $1").Where("a.number_hash = ANY($2)").String())
-	sweptWith = db.NewText[contacts.Contact](db.Select[contacts.Contact](db.Want[contacts.Contact]("UID", "Bank.AccountNumber"), nil).
-			Where("k.tenant = $1").Where(`k.uid IN (SELECT unnest(ARRAY[w.from_contact, w.to_contact]) FROM sweeps AS w
-			JOIN accounts AS a ON a.tenant = w.tenant AND a.uid = w.account AND a.deleted_at IS NULL WHERE w.tenant = $1 AND a.number_hash = ANY($2))`).String())
-	holder db.Texts[customers.Customer]
-	bank   = db.NewText[customers.Customer](`SELECT uid FROM customers WHERE tenant = $1 AND relationship_type = 'Self'`)
+	lookingUp db.QueryCache[Account]
+	holder    db.QueryCache[customers.Customer]
+	swept     db.QueryCache[Sweep]
+	sweptWith db.QueryCache[contacts.Contact]
 )
+
+// ofNumber joins the accounts that have one of the numbers $3, by the columns that say which account is
+// meant.
+func ofNumber(q *bun.SelectQuery, on string) *bun.SelectQuery {
+	return q.Join("JOIN accounts AS a ON " + on + " AND a.deleted_at IS NULL AND a.number_hash = ANY($3)")
+}
 
 // Lookup finds the customer behind an account number among those that the caller may see, in one round trip
 // (rest/CONTRACT.md, lookup). With a type only accounts of that type count. A number that leads nowhere
@@ -40,24 +43,38 @@ func (s *Service) Lookup(ctx context.Context, number string, of Type) (*Profile,
 	}
 	want, b := WithoutBalances(), s.db.Batch()
 	hashes := s.keys.Hashes(int64(caller.Tenant), NumberColumn, number)
-	account := db.Queue(b, lookingUp.Get(shape{want: want, reach: caller.Reach}, func() string {
-		return customers.Within(selecting(want), "a", caller.Reach).Where("a.number_hash = ANY($3)").Where("($4 = '' OR a.type = $4)").String()
-	}), caller.Tenant, caller.Within(), hashes, string(of))
-	customer := db.Queue(b, holder.Get(shape{}, func() string {
-		return db.Select[customers.Customer](db.Columns{}, nil).
-			Join("JOIN accounts AS a ON a.tenant = c.tenant AND a.customer = c.uid AND a.deleted_at IS NULL").
-			Where("c.tenant = $1").Where("a.number_hash = ANY($2)").String()
-	}), caller.Tenant, hashes)
-	institution := db.Queue(b, bank, caller.Tenant)
-	sweeps, payees := db.Queue(b, swept, caller.Tenant, hashes, s.today(caller)), db.Queue(b, sweptWith, caller.Tenant, hashes)
+	account := db.Queue(b, lookingUp.Get(queryKey{want, caller.Reach}, func() string {
+		return seeing(want, caller.Reach).Where("a.number_hash = ANY($3)").Where("($4 = '' OR a.type = $4)").
+			String()
+	}), caller.Tenant, caller.ScopeCustomer(), hashes, string(of))
+	customer := db.Queue(b, holder.Get(caller.Reach, func() string {
+		q := db.Select[customers.Customer](db.Columns{}, nil).Where("c.tenant = $1").
+			Where(caller.Reach.ScopeOfCustomers("c"))
+		return ofNumber(q, "a.tenant = c.tenant AND a.customer = c.uid").String()
+	}), caller.Tenant, caller.ScopeCustomer(), hashes)
+	sweeps := db.Queue(b, swept.Get(caller.Reach, func() string {
+		q := db.Select[Sweep](db.Columns{}, map[string]string{"today": "$4::date"}).Where("w.tenant = $1").
+			Where(caller.Reach.Scope("a.customer"))
+		return ofNumber(q, "a.tenant = w.tenant AND a.uid = w.account").String()
+	}), caller.Tenant, caller.ScopeCustomer(), hashes, s.today(caller))
+	payees := db.Queue(b, sweptWith.Get(caller.Reach, func() string {
+		named := ofNumber(db.Select0[Sweep]("unnest(ARRAY[w.from_contact, w.to_contact])").Where("w.tenant = $1"),
+			"a.tenant = w.tenant AND a.uid = w.account")
+		return db.Select[contacts.Contact](db.ColumnsOf[contacts.Contact]("UID", "Bank.AccountNumber"), nil).
+			Where("k.tenant = $1").
+			Where(caller.Reach.Scope("k.customer")).Where("k.uid IN (" + named.String() + ")").String()
+	}), caller.Tenant, caller.ScopeCustomer(), hashes)
+	institution := s.customers.Institution(ctx, b)
 	if err := b.Send(ctx); err != nil {
 		return nil, err
 	}
-	// The account alone tells whether the caller may see any of it: its text carries the scope.
 	if len(account.Items) == 0 || len(customer.Items) == 0 {
 		return nil, nil
 	}
-	found := &Profile{Account: account.Items[0], Customer: customer.Items[0], Sweeps: sweeps.Items, Contacts: map[contacts.UID]*contacts.Contact{}}
+	found := &Profile{
+		Account: account.Items[0], Customer: customer.Items[0], Sweeps: sweeps.Items,
+		Contacts: map[contacts.UID]*contacts.Contact{},
+	}
 	for _, payee := range payees.Items {
 		found.Contacts[payee.UID] = payee
 	}

@@ -15,10 +15,13 @@ import (
 	"bankgraph/db"
 )
 
-// NumberedTx is the account of a customer that has this number, for a change of what belongs to it. ErrNotFound is a
-// number of nobody or of somebody else.
-func (s *Service) NumberedTx(ctx context.Context, tx bun.IDB, tenant access.Tenant, of customers.UID, number string) (uid UID, err error) {
-	err = tx.NewRaw(`SELECT uid FROM accounts WHERE tenant = ? AND number_hash IN ? AND customer = ? AND deleted_at IS NULL`,
+// NumberedTx is the account of a customer that has this number, for a change of what belongs to it.
+// ErrNotFound is a number of nobody or of somebody else.
+func (s *Service) NumberedTx(
+	ctx context.Context, tx bun.IDB, tenant access.Tenant, of customers.UID, number string,
+) (uid UID, err error) {
+	err = tx.NewRaw(
+		`SELECT uid FROM accounts WHERE tenant = ? AND number_hash IN ? AND customer = ? AND deleted_at IS NULL`,
 		tenant, bun.Tuple(s.keys.Hashes(int64(tenant), NumberColumn, number)), of).Scan(ctx, &uid)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, ErrNotFound
@@ -29,9 +32,9 @@ func (s *Service) NumberedTx(ctx context.Context, tx bun.IDB, tenant access.Tena
 	return uid, nil
 }
 
-// freeTx is ErrNumberTaken where another account has the number that a draft gives. The index accounts_number looks at
-// hashes, so it does not see that two under different keys are of one number: while there are several keys, those who
-// write a number queue up for it, whichever of the keys each of them writes under.
+// freeTx is ErrNumberTaken where another account has the number that a draft gives. The index accounts_number
+// looks at hashes, so it does not see that two under different keys are of one number: while there are
+// several keys, those who write a number queue up for it, whichever of the keys each of them writes under.
 func (s *Service) freeTx(ctx context.Context, tx *changes.Tx, a *Account, number string) error {
 	hashes := s.keys.Hashes(int64(a.Tenant), NumberColumn, number)
 	if len(hashes) < 2 {
@@ -40,17 +43,21 @@ func (s *Service) freeTx(ctx context.Context, tx *changes.Tx, a *Account, number
 	if err := db.WaitTx(ctx, tx, db.AccountNumbers, hashes); err != nil {
 		return err
 	}
-	return s.refusedTx(ctx, tx, ErrNumberTaken, `SELECT EXISTS (SELECT FROM accounts WHERE tenant = ? AND number_hash IN ? AND uid <> ?
+	return s.refusedTx(ctx, tx, ErrNumberTaken,
+		`SELECT EXISTS (SELECT FROM accounts WHERE tenant = ? AND number_hash IN ? AND uid <> ?
 		AND deleted_at IS NULL)`, a.Tenant, bun.Tuple(hashes), a.UID)
 }
 
 // ShownTx is the number of an account as callers read it; none without an account.
-func (s *Service) ShownTx(ctx context.Context, tx bun.IDB, tenant access.Tenant, uid *UID) (shown seal.Text, err error) {
+func (s *Service) ShownTx(
+	ctx context.Context, tx bun.IDB, tenant access.Tenant, uid *UID,
+) (shown seal.Value, err error) {
 	if uid == nil {
-		return seal.Text{}, nil
+		return seal.Value{}, nil
 	}
-	if err := tx.NewRaw(`SELECT number_last4 FROM accounts WHERE tenant = ? AND uid = ?`, tenant, *uid).Scan(ctx, &shown.Last4); err != nil {
-		return seal.Text{}, fmt.Errorf("read the number of account %s: %w", uid, err)
+	if err := tx.NewRaw(`SELECT number_last4 FROM accounts WHERE tenant = ? AND uid = ?`, tenant, *uid).Scan(ctx,
+		&shown.Last4); err != nil {
+		return seal.Value{}, fmt.Errorf("read the number of account %s: %w", uid, err)
 	}
 	return shown, nil
 }

@@ -43,23 +43,34 @@ var rules = []struct {
 		return a.CallbackLimit != nil && !a.EnableCallbacks
 	}, true},
 	{"enableACH", fault.NoMatch, "must be on for any feature of ACH", func(a *Account) bool {
-		return !a.EnableACH && (a.EnableOffset || a.DefaultOffset || a.Underwritten || a.ACHPrefund || a.ACHCompanyID != "" || len(a.SECCodes) > 0)
+		return !a.EnableACH &&
+			(a.EnableOffset || a.DefaultOffset || a.Underwritten || a.ACHPrefund || a.ACHCompanyID != "" ||
+				len(a.SECCodes) > 0)
 	}, false},
 	{"achCompanyId", fault.Required, "is required where ACH is on", func(a *Account) bool {
 		return a.EnableACH && a.ACHCompanyID == ""
 	}, true},
-	{"enableAchPrefund", fault.NoMatch, "an account is underwritten or prefunded, not both", func(a *Account) bool {
-		return a.Underwritten && a.ACHPrefund
-	}, true},
-	{"debitExposureLimit", fault.NoMatch, "needs the account to be underwritten or prefunded", func(a *Account) bool {
-		return a.DebitExposureLimit != nil && !a.Underwritten && !a.ACHPrefund
-	}, true},
+	{
+		"enableAchPrefund", fault.NoMatch, "an account is underwritten or prefunded, not both",
+		func(a *Account) bool {
+			return a.Underwritten && a.ACHPrefund
+		}, true,
+	},
+	{
+		"debitExposureLimit", fault.NoMatch, "needs the account to be underwritten or prefunded",
+		func(a *Account) bool {
+			return a.DebitExposureLimit != nil && !a.Underwritten && !a.ACHPrefund
+		}, true,
+	},
 	{"creditExposureLimit", fault.NoMatch, "needs the account to be underwritten", func(a *Account) bool {
 		return a.CreditExposureLimit != nil && !a.Underwritten
 	}, true},
-	{"defaultOffset", fault.NoMatch, "a default offset account must be an offset account", func(a *Account) bool {
-		return a.DefaultOffset && !a.EnableOffset
-	}, true},
+	{
+		"defaultOffset", fault.NoMatch, "a default offset account must be an offset account",
+		func(a *Account) bool {
+			return a.DefaultOffset && !a.EnableOffset
+		}, true,
+	},
 }
 
 // follows is the first rule that a change breaks. One that was broken before is not the change's fault.

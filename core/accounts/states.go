@@ -2,9 +2,9 @@ package accounts
 
 import (
 	"slices"
-	"strings"
 
 	"bankgraph/core/fault"
+	"bankgraph/core/ident"
 )
 
 // Action is what may be done to an account's status (rest/CONTRACT.md, account actions).
@@ -17,10 +17,8 @@ const (
 
 // ParseAction reads an action without regard to letter case.
 func ParseAction(field, text string) (Action, error) {
-	for _, a := range []Action{Activate, Close} {
-		if strings.EqualFold(text, string(a)) {
-			return a, nil
-		}
+	if a, ok := ident.Word(text, Activate, Close); ok {
+		return a, nil
 	}
 	return "", fault.Field("account", field, fault.Malformed, "must be Activate or Close")
 }
@@ -42,18 +40,27 @@ func (s Status) final() bool {
 
 // What the state of an account does not allow, or of what hangs on it.
 var (
-	ErrClosed         = fault.New(fault.State, "account.closed", "the account is closed for good: it cannot be changed any more")
-	ErrActive         = fault.New(fault.State, "account.active", "the account is active already")
-	ErrMoney          = fault.New(fault.State, "account.money", "there is money in the account, or held for payments under way")
-	ErrBooked         = fault.New(fault.State, "account.booked", "there are bookings on the account: it can be closed, not deleted")
-	ErrFormerCurrency = fault.New(fault.State, "account.former_currency", "there are bookings on the account: its currency cannot change any more").On("currency")
-	ErrInFront        = fault.New(fault.State, "account.in_front", "a Pseudo account stands in front of the account: change or close that first")
-	ErrDefaultOffset  = fault.New(fault.State, "account.default_offset", "the account is the default offset account of others with its ACH company id: make another one that first")
-	ErrCharged        = fault.New(fault.State, "account.charged", "a fee tier counts for the account: change that first")
-	ErrSwept          = fault.New(fault.State, "account.swept", "a sweep is set up for the account: remove that first")
+	ErrClosed = fault.New(fault.State, "account.closed",
+		"the account is closed for good: it cannot be changed any more")
+	ErrActive = fault.New(fault.State, "account.active", "the account is active already")
+	ErrMoney  = fault.New(fault.State, "account.money",
+		"there is money in the account, or held for payments under way")
+	ErrBooked = fault.New(fault.State, "account.booked",
+		"there are bookings on the account: it can be closed, not deleted")
+	ErrFormerCurrency = fault.New(fault.State, "account.former_currency",
+		"there are bookings on the account: its currency cannot change any more").On("currency")
+	ErrInFront = fault.New(fault.State, "account.in_front",
+		"a Pseudo account stands in front of the account: change or close that first")
+	ErrDefaultOffset = fault.New(fault.State, "account.default_offset",
+		"the account is the default offset account of others with its ACH company id: make another one that first")
+	ErrCharged = fault.New(fault.State, "account.charged",
+		"a fee tier counts for the account: change that first")
+	ErrSwept = fault.New(fault.State, "account.swept", "a sweep is set up for the account: remove that first")
 
 	// ErrNumberTaken is an account number that another account of the bank has.
-	ErrNumberTaken = fault.New(fault.Conflict, "account.number_taken", "another account of the bank has this account number").On("accountNumber")
+	ErrNumberTaken = fault.New(fault.Conflict, "account.number_taken",
+		"another account of the bank has this account number").On("accountNumber")
 	// ErrOffsetTaken is a second default offset account.
-	ErrOffsetTaken = fault.New(fault.Conflict, "account.offset_taken", "another account of the customer is the default offset account of this ACH company id").On("defaultOffset")
+	ErrOffsetTaken = fault.New(fault.Conflict, "account.offset_taken",
+		"another account of the customer is the default offset account of this ACH company id").On("defaultOffset")
 )

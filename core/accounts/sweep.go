@@ -128,8 +128,8 @@ func (w *Sweep) amount(minor *int64) *money.Amount {
 // NextSweepDate is the day on which the sweep runs next.
 func (w *Sweep) NextSweepDate() time.Time { return w.NextAfter(w.Today) }
 
-// NextAfter is the first day after this one on which the sweep runs; both are midnights UTC. Where a month has no such
-// day, its last day counts.
+// NextAfter is the first day after this one on which the sweep runs; both are midnights UTC. Where a month
+// has no such day, its last day counts.
 func (w *Sweep) NextAfter(today time.Time) time.Time {
 	next := today.AddDate(0, 0, 1)
 	switch w.Frequency {
@@ -157,11 +157,15 @@ func inMonth(year int, month time.Month, day int) time.Time {
 
 var (
 	// ErrNoSweep is a direction in which no sweep is set up.
-	ErrNoSweep = fault.New(fault.NotFound, "sweep.not_found", "no sweep is set up for the account in this direction").On("direction")
+	ErrNoSweep = fault.New(fault.NotFound, "sweep.not_found",
+		"no sweep is set up for the account in this direction").On("direction")
 	// ErrSweepExists is a second sweep in one direction.
-	ErrSweepExists = fault.New(fault.Conflict, "sweep.exists", "a sweep is set up for the account in this direction already").On("direction")
+	ErrSweepExists = fault.New(fault.Conflict, "sweep.exists",
+		"a sweep is set up for the account in this direction already").On("direction")
 	// ErrSweepBeside is a sweep in both directions beside one in a single direction.
-	ErrSweepBeside = fault.New(fault.Conflict, "sweep.beside", "a sweep in both directions stands alone: remove the other one first").On("direction")
+	ErrSweepBeside = fault.New(fault.Conflict, "sweep.beside",
+		"a sweep in both directions stands alone: remove the other one first").On("direction")
 	// ErrNotActive is an account that may not be swept.
-	ErrNotActive = fault.New(fault.State, "sweep.not_active", "only an active account can be swept").On("accountUID")
+	ErrNotActive = fault.New(fault.State, "sweep.not_active", "only an active account can be swept").
+			On("accountUID")
 )

@@ -63,7 +63,8 @@ func (d *SweepDraft) checkBalance(c *check.Fields, direction Direction, setting 
 	}
 	need(c, "range.fromAmount", direction == Both, setting, d.FromAmount.Value != "")
 	need(c, "range.toAmount", direction == Both, setting, d.ToAmount.Value != "")
-	need(c, "targetBalance", direction != Both, false, d.TargetBalance.Value != "") // without one nothing is left
+	// without one nothing is left
+	need(c, "targetBalance", direction != Both, false, d.TargetBalance.Value != "")
 	c.Between("range.fromAmount", d.FromAmount.Value, "0", highest)
 	c.Between("range.toAmount", d.ToAmount.Value, "0", highest)
 	c.Between("targetBalance", d.TargetBalance.Value, "0", highest)

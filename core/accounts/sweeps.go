@@ -35,38 +35,44 @@ func (s *Service) declareSweeps(all *changes.Service) {
 	s.removeSweep = changes.Declare(all, "removeSweep", "sweep", access.ManageAccounts, s.removeSweepTx)
 }
 
-// SetSweep sets up a sweep for an active account that has none in this direction. Where the customer's settings ask for
-// dual approval, it is there once a second person has approved.
-func (s *Service) SetSweep(ctx context.Context, of customers.UID, name SweepName, draft SweepDraft, terms changes.Terms) (changes.Outcome[SweepName], error) {
+// SetSweep sets up a sweep for an active account that has none in this direction. Where the customer's
+// settings ask for dual approval, it is there once a second person has approved.
+func (s *Service) SetSweep(
+	ctx context.Context, of customers.UID, name SweepName, draft SweepDraft, options changes.RequestOptions,
+) (changes.Outcome[SweepName], error) {
 	caller, err := s.setSweep.Require(ctx, name.String())
 	if err != nil {
 		return changes.Outcome[SweepName]{}, err
 	}
 	if err := draft.check(name.Direction, true); err != nil {
-		return changes.Outcome[SweepName]{}, s.customers.WithinFirst(ctx, of, err)
+		return changes.Outcome[SweepName]{}, s.customers.PreferCustomerFault(ctx, of, err)
 	}
-	return s.setSweep.Do(ctx, caller, name.target(of), draft, terms)
+	return s.setSweep.Do(ctx, caller, name.target(of), draft, options)
 }
 
 // ChangeSweep changes what the draft gives; what is left in the account, a range or one amount, stays.
-func (s *Service) ChangeSweep(ctx context.Context, of customers.UID, name SweepName, draft SweepDraft, terms changes.Terms) (changes.Outcome[SweepName], error) {
+func (s *Service) ChangeSweep(
+	ctx context.Context, of customers.UID, name SweepName, draft SweepDraft, options changes.RequestOptions,
+) (changes.Outcome[SweepName], error) {
 	caller, err := s.changeSweep.Require(ctx, name.String())
 	if err != nil {
 		return changes.Outcome[SweepName]{}, err
 	}
 	if err := draft.check(name.Direction, false); err != nil {
-		return changes.Outcome[SweepName]{}, s.customers.WithinFirst(ctx, of, err)
+		return changes.Outcome[SweepName]{}, s.customers.PreferCustomerFault(ctx, of, err)
 	}
-	return s.changeSweep.Do(ctx, caller, name.target(of), draft, terms)
+	return s.changeSweep.Do(ctx, caller, name.target(of), draft, options)
 }
 
 // RemoveSweep ends a sweep.
-func (s *Service) RemoveSweep(ctx context.Context, of customers.UID, name SweepName, terms changes.Terms) (changes.Outcome[SweepName], error) {
+func (s *Service) RemoveSweep(
+	ctx context.Context, of customers.UID, name SweepName, options changes.RequestOptions,
+) (changes.Outcome[SweepName], error) {
 	caller, err := s.removeSweep.Require(ctx, name.String())
 	if err != nil {
 		return changes.Outcome[SweepName]{}, err
 	}
-	return s.removeSweep.Do(ctx, caller, name.target(of), struct{}{}, terms)
+	return s.removeSweep.Do(ctx, caller, name.target(of), struct{}{}, options)
 }
 
 func (n SweepName) target(of customers.UID) changes.Target {
@@ -79,7 +85,9 @@ func sweepName(at changes.Target) (n SweepName) {
 	return n
 }
 
-func (s *Service) setSweepTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft SweepDraft) (SweepName, error) {
+func (s *Service) setSweepTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, draft SweepDraft,
+) (SweepName, error) {
 	return s.sweepTx(ctx, tx, at, func(a *Account, was, w *Sweep) (*Sweep, error) {
 		if was != nil {
 			return nil, ErrSweepExists
@@ -97,11 +105,14 @@ func (s *Service) setSweepTx(ctx context.Context, tx *changes.Tx, at changes.Tar
 
 // alongTx: a sweep in both directions stands alone; another one beside it would undo what it does.
 func (s *Service) alongTx(ctx context.Context, tx *changes.Tx, w *Sweep) error {
-	return s.refusedTx(ctx, tx, ErrSweepBeside, `SELECT EXISTS (SELECT FROM sweeps WHERE tenant = ? AND account = ? AND (direction = 'both' OR ? = 'both'))`,
+	return s.refusedTx(ctx, tx, ErrSweepBeside,
+		`SELECT EXISTS (SELECT FROM sweeps WHERE tenant = ? AND account = ? AND (direction = 'both' OR ? = 'both'))`,
 		w.Tenant, w.Account, w.Direction)
 }
 
-func (s *Service) changeSweepTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft SweepDraft) (SweepName, error) {
+func (s *Service) changeSweepTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, draft SweepDraft,
+) (SweepName, error) {
 	return s.sweepTx(ctx, tx, at, func(a *Account, was, w *Sweep) (*Sweep, error) {
 		if was == nil {
 			return nil, ErrNoSweep
@@ -111,7 +122,9 @@ func (s *Service) changeSweepTx(ctx context.Context, tx *changes.Tx, at changes.
 	})
 }
 
-func (s *Service) removeSweepTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (SweepName, error) {
+func (s *Service) removeSweepTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
+) (SweepName, error) {
 	return s.sweepTx(ctx, tx, at, func(_ *Account, was, _ *Sweep) (*Sweep, error) {
 		if was == nil {
 			return nil, ErrNoSweep
@@ -120,8 +133,8 @@ func (s *Service) removeSweepTx(ctx context.Context, tx *changes.Tx, at changes.
 	})
 }
 
-// fillTx writes a draft into a sweep of an active account. Its contacts must be the customer's, and no second person may
-// have yet to agree to them, or have refused.
+// fillTx writes a draft into a sweep of an active account. Its contacts must be the customer's, and no second
+// person may have yet to agree to them, or have refused.
 func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, a *Account, w *Sweep, draft SweepDraft) error {
 	if a.Status != Active {
 		return ErrNotActive.With(string(a.Status))
@@ -136,9 +149,7 @@ func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, a *Account, w *Swe
 		if named.contact == nil {
 			continue
 		}
-		var there bool
-		err := tx.NewRaw(`SELECT EXISTS (SELECT FROM contacts WHERE tenant = ? AND uid = ? AND customer = ? AND status = ?)`,
-			a.Tenant, *named.contact, a.Customer, contacts.Active).Scan(ctx, &there)
+		there, err := contacts.ActiveTx(ctx, tx.Tx, a.Tenant, a.Customer, *named.contact)
 		if err != nil {
 			return err
 		}
@@ -149,8 +160,12 @@ func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, a *Account, w *Swe
 	return nil
 }
 
-// sweepTx makes of the sweep that there is, if any (was), the one that there is to be: none where modify returns nil.
-func (s *Service) sweepTx(ctx context.Context, tx *changes.Tx, at changes.Target, modify func(a *Account, was, w *Sweep) (*Sweep, error)) (SweepName, error) {
+// sweepTx makes of the sweep that there is, if any (was), the one that there is to be: none where modify
+// returns nil.
+func (s *Service) sweepTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target,
+	modify func(a *Account, was, w *Sweep) (*Sweep, error),
+) (SweepName, error) {
 	name := sweepName(at)
 	of := changes.Target{Customer: at.Customer, UID: name.Account.String()}
 	customer, err := s.holding()(ctx, tx, &of)
@@ -167,7 +182,7 @@ func (s *Service) sweepTx(ctx context.Context, tx *changes.Tx, at changes.Target
 	}
 	w := new(Sweep)
 	if was != nil {
-		if err := tx.Fresh(was.Version); err != nil {
+		if err := tx.CheckVersion(was.Version); err != nil {
 			return name, err
 		}
 		*w = *was
@@ -177,7 +192,9 @@ func (s *Service) sweepTx(ctx context.Context, tx *changes.Tx, at changes.Target
 		return name, err
 	}
 	asked := customer.Asks(customers.AccessSettings.DualForCustomers)
-	return name, tx.ProposeOr(ctx, asked, name.proposal(of, was, w), func() error { return s.writeSweepTx(ctx, tx, of, name, was, w) })
+	return name,
+		tx.ProposeOr(ctx, asked, name.proposal(of, was, w),
+			func() error { return s.writeSweepTx(ctx, tx, of, name, was, w) })
 }
 
 // proposal leaves everything as it is: a sweep that is to be set up does not show before it is approved.
@@ -200,8 +217,10 @@ func (s *Service) lockSweepTx(ctx context.Context, tx *changes.Tx, name SweepNam
 	return w, err
 }
 
-func (s *Service) writeSweepTx(ctx context.Context, tx *changes.Tx, of changes.Target, name SweepName, was, w *Sweep) (err error) {
-	done := changes.Done{UID: name, Customer: of.Customer, Before: was, After: w}
+func (s *Service) writeSweepTx(
+	ctx context.Context, tx *changes.Tx, of changes.Target, name SweepName, was, w *Sweep,
+) (err error) {
+	done := changes.Change{UID: name, Customer: of.Customer, Before: was, After: w}
 	switch {
 	case w == nil:
 		_, err = tx.NewDelete().Model(was).WherePK().Exec(ctx)
@@ -218,7 +237,7 @@ func (s *Service) writeSweepTx(ctx context.Context, tx *changes.Tx, of changes.T
 	return tx.Record(ctx, done)
 }
 
-var ofAccounts db.Texts[Sweep]
+var ofAccounts db.QueryCache[Sweep]
 
 // SweepsOf reads the sweeps of each account that the caller may see, by direction.
 func (s *Service) SweepsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, Sweep] {
@@ -226,12 +245,15 @@ func (s *Service) SweepsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[
 	if err != nil {
 		return db.Refuse[UID, Sweep](err)
 	}
-	text := ofAccounts.Get(shape{reach: caller.Reach}, func() string {
-		q := db.Select[Sweep](db.Columns{}, map[string]string{"today": "$4::date"}).
-			Join("JOIN accounts AS a ON a.tenant = w.tenant AND a.uid = w.account AND a.deleted_at IS NULL").Where("w.tenant = $1")
-		return customers.Within(q, "a", caller.Reach).Where("w.account = ANY($3)").Where("a.uid = ANY($3)").OrderExpr("w.account, w.direction").String()
+	text := ofAccounts.Get(caller.Reach, func() string {
+		return db.Select[Sweep](db.Columns{}, map[string]string{"today": "$4::date"}).
+			Join("JOIN accounts AS a ON a.tenant = w.tenant AND a.uid = w.account AND a.deleted_at IS NULL").
+			Where("w.tenant = $1").
+			Where(caller.Reach.Scope("a.customer")).Where("w.account = ANY($3)").Where("a.uid = ANY($3)").
+			OrderExpr("w.account, w.direction").String()
 	})
-	return db.QueueMany(b, text, func(w *Sweep) UID { return w.Account }, caller.Tenant, caller.Within(), of, s.today(caller))
+	return db.QueueMany(b, text, func(w *Sweep) UID { return w.Account }, caller.Tenant, caller.ScopeCustomer(),
+		of, s.today(caller))
 }
 
 // today is the civil day at the bank.

@@ -12,8 +12,8 @@ import (
 	"bankgraph/core/seal"
 )
 
-// Keep takes an account into the bank's books, empty, or gives one without bookings another currency. The ledger,
-// which comes after accounts, is told so.
+// Keep takes an account into the bank's books, empty, or gives one without bookings another currency. The
+// ledger, which comes after accounts, is told so.
 type Keep func(ctx context.Context, tx bun.Tx, tenant access.Tenant, account UID, in money.Currency) error
 
 // Saved is what a change of an account answers.
@@ -38,73 +38,86 @@ func (s *Service) declare(all *changes.Service) {
 	s.declareSweeps(all)
 }
 
-// Open gives a customer an account, without any money in it. Where the customer's settings ask for dual approval
-// (customerDualApproval), the account is Pending until a second person approves.
-func (s *Service) Open(ctx context.Context, of customers.UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
+// Open gives a customer an account, without any money in it. Where the customer's settings ask for dual
+// approval (customerDualApproval), the account is Pending until a second person approves.
+func (s *Service) Open(
+	ctx context.Context, of customers.UID, draft Draft, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	caller, err := s.open.Require(ctx, "")
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
 	if err := draft.check(true); err != nil {
-		return changes.Outcome[Saved]{}, s.customers.WithinFirst(ctx, of, err)
+		return changes.Outcome[Saved]{}, s.customers.PreferCustomerFault(ctx, of, err)
 	}
-	return s.open.Do(ctx, caller, changes.Target{Customer: int64(of)}, draft, terms)
+	return s.open.Do(ctx, caller, changes.Target{Customer: int64(of)}, draft, options)
 }
 
-// Change changes what the draft gives. Without a customer (0) it is the account's own, here and in all that follow.
-func (s *Service) Change(ctx context.Context, of customers.UID, uid UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
+// Change changes what the draft gives. Without a customer (0) it is the account's own, here and in all that
+// follow.
+func (s *Service) Change(
+	ctx context.Context, of customers.UID, uid UID, draft Draft, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	caller, err := s.change.Require(ctx, uid.String())
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
 	if err := draft.check(false); err != nil {
-		return changes.Outcome[Saved]{}, s.customers.WithinFirst(ctx, of, err)
+		return changes.Outcome[Saved]{}, s.customers.PreferCustomerFault(ctx, of, err)
 	}
-	return s.change.Do(ctx, caller, target(of, uid), draft, terms)
+	return s.change.Do(ctx, caller, target(of, uid), draft, options)
 }
 
 // Close closes an account for good.
-func (s *Service) Close(ctx context.Context, of customers.UID, uid UID, terms changes.Terms) (changes.Outcome[Saved], error) {
+func (s *Service) Close(
+	ctx context.Context, of customers.UID, uid UID, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	caller, err := s.close.Require(ctx, uid.String())
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.close.Do(ctx, caller, target(of, uid), struct{}{}, terms)
+	return s.close.Do(ctx, caller, target(of, uid), struct{}{}, options)
 }
 
 // Activate puts an account into use, for the first time or again.
-func (s *Service) Activate(ctx context.Context, of customers.UID, uid UID, terms changes.Terms) (changes.Outcome[Saved], error) {
+func (s *Service) Activate(
+	ctx context.Context, of customers.UID, uid UID, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	caller, err := s.activate.Require(ctx, uid.String())
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.activate.Do(ctx, caller, target(of, uid), struct{}{}, terms)
+	return s.activate.Do(ctx, caller, target(of, uid), struct{}{}, options)
 }
 
 // Act is Close or Activate, as the older interface asks for them.
-func (s *Service) Act(ctx context.Context, of customers.UID, uid UID, action Action, terms changes.Terms) (changes.Outcome[Saved], error) {
+func (s *Service) Act(
+	ctx context.Context, of customers.UID, uid UID, action Action, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	if action == Close {
-		return s.Close(ctx, of, uid, terms)
+		return s.Close(ctx, of, uid, options)
 	}
-	return s.Activate(ctx, of, uid, terms)
+	return s.Activate(ctx, of, uid, options)
 }
 
-// Delete takes an account away on which nothing was ever booked. Its row, and its place in the books, stay for the
-// record; no answer shows it any more. Its number may be used again, its UID never.
-func (s *Service) Delete(ctx context.Context, of customers.UID, uid UID, terms changes.Terms) (changes.Outcome[Saved], error) {
+// Delete takes an account away on which nothing was ever booked. Its row, and its place in the books, stay
+// for the record; no answer shows it any more. Its number may be used again, its UID never.
+func (s *Service) Delete(
+	ctx context.Context, of customers.UID, uid UID, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	caller, err := s.remove.Require(ctx, uid.String())
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.remove.Do(ctx, caller, target(of, uid), struct{}{}, terms)
+	return s.remove.Do(ctx, caller, target(of, uid), struct{}{}, options)
 }
 
 func target(of customers.UID, uid UID) changes.Target {
 	return changes.Target{Customer: int64(of), UID: uid.String()}
 }
 
-// lifecycle is how accounts are made and changed. Those of one customer are, one after the other: which is the first of
-// an ACH company id is told.
+// lifecycle is how accounts are made and changed. Those of one customer are, one after the other: which is
+// the first of an ACH company id is told.
 func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Account] {
 	return &changes.Lifecycle[*customers.Held, Account]{
 		Name: "account",
@@ -112,7 +125,8 @@ func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Account] {
 		Lock: lock,
 		Row: func(a *Account) changes.Row {
 			return changes.Row{
-				Model: a, UID: a.UID, Customer: int64(a.Customer), Version: &a.Version, UpdatedAt: &a.UpdatedAt, Gone: a.DeletedAt != nil,
+				Model: a, UID: a.UID, Customer: int64(a.Customer), Version: &a.Version, UpdatedAt: &a.UpdatedAt,
+				Gone: a.DeletedAt != nil,
 			}
 		},
 		Asks:  customers.Asking[Account](customers.AccessSettings.DualForCustomers),
@@ -136,7 +150,8 @@ func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Tar
 
 // keepTx tells the books of an account that comes into them, or has another currency there.
 func (s *Service) keepTx(ctx context.Context, tx *changes.Tx, was, a *Account) error {
-	if a.SystemOfRecord != InternalCore || was != nil && was.SystemOfRecord == InternalCore && was.Currency == a.Currency {
+	if a.SystemOfRecord != InternalCore ||
+		was != nil && was.SystemOfRecord == InternalCore && was.Currency == a.Currency {
 		return nil
 	}
 	return s.keep(ctx, tx.Tx, a.Tenant, a.UID, a.Currency)
@@ -148,8 +163,8 @@ func (s *Service) openTx(ctx context.Context, tx *changes.Tx, at changes.Target,
 	}
 	return saved(s.lifecycle().Add(ctx, tx, at, func(customer *customers.Held) (*Account, error) {
 		a := &Account{
-			Tenant: tx.Caller.Tenant, Customer: customer.UID, Status: Active, SECCodes: []string{}, AdditionalAttributes: []customers.Attribute{},
-			CreatedAt: tx.Now,
+			Tenant: tx.Caller.Tenant, Customer: customer.UID, Status: Active, SECCodes: []string{},
+			AdditionalAttributes: []customers.Attribute{}, CreatedAt: tx.Now,
 		}
 		if err := tx.NewRaw(`SELECT nextval('account_uids')`).Scan(ctx, &a.UID); err != nil {
 			return nil, err
@@ -165,8 +180,8 @@ func saved(a *Account, err error) (Saved, error) {
 	return Saved{a.UID, a.ExternalReferenceID}, nil
 }
 
-// arranges tells whether the caller may open accounts, end them and move them between states: the people of a customer
-// that is no partner may not. They name its accounts, and say how they are swept.
+// arranges tells whether the caller may open accounts, end them and move them between states: the people of a
+// customer that is no partner may not. They name its accounts, and say how they are swept.
 func arranges(caller access.Caller) error {
 	if caller.Reach == access.OfCustomer {
 		return access.ErrDenied
@@ -186,7 +201,9 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	})
 }
 
-func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
+func (s *Service) changeTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft,
+) (Saved, error) {
 	return saved(s.lifecycle().Modify(ctx, tx, at, func(was, a *Account) error {
 		if a.Status.final() {
 			return ErrClosed
@@ -199,7 +216,9 @@ func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 }
 
 // actTx is one line of the table of states.
-func (s *Service) actTx(action Action) func(context.Context, *changes.Tx, changes.Target, struct{}) (Saved, error) {
+func (s *Service) actTx(
+	action Action,
+) func(context.Context, *changes.Tx, changes.Target, struct{}) (Saved, error) {
 	return func(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
 		return saved(s.lifecycle().Modify(ctx, tx, at, func(_, a *Account) error {
 			if err := arranges(tx.Caller); err != nil {
@@ -208,8 +227,8 @@ func (s *Service) actTx(action Action) func(context.Context, *changes.Tx, change
 			if err := a.act(action); err != nil {
 				return err
 			}
-			if tx.Terms.Reason != "" {
-				a.Reason = tx.Terms.Reason
+			if tx.Options.Reason != "" {
+				a.Reason = tx.Options.Reason
 			}
 			if action != Close {
 				return nil
@@ -220,7 +239,9 @@ func (s *Service) actTx(action Action) func(context.Context, *changes.Tx, change
 	}
 }
 
-func (s *Service) removeTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
+func (s *Service) removeTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
+) (Saved, error) {
 	return saved(s.lifecycle().Modify(ctx, tx, at, func(_, a *Account) error {
 		if err := arranges(tx.Caller); err != nil {
 			return err
@@ -244,11 +265,14 @@ func (s *Service) seal(a *Account, draft Draft) {
 		column string
 		clear  string
 		given  bool
-		stored *seal.Text
+		stored *seal.Value
 	}{
 		{NumberColumn, draft.Number.Value, draft.Number.Given, &a.Number},
 		{FBONumberColumn, draft.FBONumber.Value, draft.FBONumber.Given, &a.FBONumber},
-		{ExternalTokenColumn, draft.ExternalAccount.Token.Value, draft.ExternalAccount.Token.Given, &a.ExternalToken},
+		{
+			ExternalTokenColumn, draft.ExternalAccount.Token.Value, draft.ExternalAccount.Token.Given,
+			&a.ExternalToken,
+		},
 	} {
 		if !number.given {
 			continue

@@ -25,10 +25,12 @@ const routing = "021000021"
 
 // opening is a checking account in the bank's own books, under a number.
 func opening(number string, edits ...func(*accounts.Draft)) accounts.Draft {
-	deposit, checking, core, usd := accounts.Deposit, accounts.Checking, accounts.InternalCore, money.Currency("USD")
+	deposit, checking, core, usd := accounts.Deposit, accounts.Checking, accounts.InternalCore,
+		money.Currency("USD")
 	d := accounts.Draft{
-		Name: given.Of("Vendor Payments"), Number: given.Of(number), Type: &deposit, SubType: &checking, SystemOfRecord: &core,
-		Currency: &usd, CountryCode: given.Of("USA"), BankID: given.Of(routing), MasterGL: given.Of("201000"),
+		Name: given.Of("Vendor Payments"), Number: given.Of(number), Type: &deposit, SubType: &checking,
+		SystemOfRecord: &core, Currency: &usd, CountryCode: given.Of("USA"), BankID: given.Of(routing),
+		MasterGL: given.Of("201000"),
 	}
 	for _, edit := range edits {
 		edit(&d)
@@ -37,9 +39,11 @@ func opening(number string, edits ...func(*accounts.Draft)) accounts.Draft {
 }
 
 // open opens an account that must be opened.
-func open(t *testing.T, bank *coretest.Bank, of *customers.Customer, number string, edits ...func(*accounts.Draft)) *accounts.Account {
+func open(
+	t *testing.T, bank *coretest.Bank, of *customers.Customer, number string, edits ...func(*accounts.Draft),
+) *accounts.Account {
 	t.Helper()
-	out, err := bank.Accounts.Open(bank.Staff(), of.UID, opening(number, edits...), changes.Terms{})
+	out, err := bank.Accounts.Open(bank.Staff(), of.UID, opening(number, edits...), changes.RequestOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +61,7 @@ func read(t *testing.T, bank *coretest.Bank, uid accounts.UID) *accounts.Account
 
 // change changes an account as staff does.
 func change(bank *coretest.Bank, a *accounts.Account, draft accounts.Draft) error {
-	_, err := bank.Accounts.Change(bank.Staff(), a.Customer, a.UID, draft, changes.Terms{})
+	_, err := bank.Accounts.Change(bank.Staff(), a.Customer, a.UID, draft, changes.RequestOptions{})
 	return err
 }
 
@@ -71,7 +75,8 @@ func TestANewAccountIsInTheBooksAndEmpty(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
 	a := open(t, bank, bank.Customer(), "4000700001")
-	if a.Status != accounts.Active || a.CountryCode != "US" || a.Country != "United States" || a.BankIDType != accounts.NID || a.Version != 1 ||
+	if a.Status != accounts.Active || a.CountryCode != "US" || a.Country != "United States" ||
+		a.BankIDType != accounts.NID || a.Version != 1 ||
 		a.Number.Last4 != "0001" || a.BalanceType != "DDA" || a.EnableWires || a.EnableACH {
 		t.Errorf("%+v", a)
 	}
@@ -109,10 +114,11 @@ func TestWhatIsWrongWithANewAccountIsToldAtOnce(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
 	_, err := bank.Accounts.Open(bank.Staff(), bank.Customer().UID, accounts.Draft{
-		Name: given.Of("Söhne & Co"), Number: given.Of("12-34"), CountryCode: given.Of("Narnia"), MasterGL: given.Of(strings.Repeat("1", 101)),
+		Name: given.Of("Söhne & Co"), Number: given.Of("12-34"), CountryCode: given.Of("Narnia"),
+		MasterGL:             given.Of(strings.Repeat("1", 101)),
 		AdditionalAttributes: []customers.Attribute{{Name: "Desk", Value: "1"}, {Name: "Desk"}},
 		Features:             accounts.FeaturesDraft{CallbackLimit: given.Of("1000000000"), DebitExposureLimit: given.Of("-1"), ACHCompanyID: given.Of("12345678901"), SECCodes: []string{"CCX"}},
-	}, changes.Terms{})
+	}, changes.RequestOptions{})
 	var all fault.Faults
 	if !errors.As(err, &all) {
 		t.Fatal(err)
@@ -122,9 +128,12 @@ func TestWhatIsWrongWithANewAccountIsToldAtOnce(t *testing.T) {
 		told[f.Field] = f.Problem
 	}
 	for field, problem := range map[string]fault.Problem{
-		"accountName": fault.Malformed, "accountNumber": fault.Malformed, "countryCode": fault.Malformed, "masterGl": fault.Max, "routingNumber": fault.Required,
-		"accountType": fault.Required, "accountSubType": fault.Required, "currency": fault.Required, "systemOfRecords": fault.Required,
-		"callbackLimit": fault.Max, "debitExposureLimit": fault.Min, "achCompanyId": fault.Max, "secCodes": fault.Malformed,
+		"accountName": fault.Malformed, "accountNumber": fault.Malformed, "countryCode": fault.Malformed,
+		"masterGl": fault.Max, "routingNumber": fault.Required,
+		"accountType": fault.Required, "accountSubType": fault.Required, "currency": fault.Required,
+		"systemOfRecords": fault.Required,
+		"callbackLimit":   fault.Max, "debitExposureLimit": fault.Min, "achCompanyId": fault.Max,
+		"secCodes":                      fault.Malformed,
 		"additionalAttributes[1].value": fault.Required, "additionalAttributes[1].attributeName": fault.NoMatch,
 	} {
 		if told[field] != problem {
@@ -146,7 +155,8 @@ func TestTheRulesBetweenTheFieldsOfAnAccount(t *testing.T) {
 	}
 	inFront := bank.Account(customer, func(a *accounts.Account) {
 		a.SubType = accounts.Pseudo
-		a.FBONumber = bank.Keys.Seal(coretest.AccountNumber(behind.UID), seal.Place{Tenant: int64(bank.Tenant), Column: accounts.FBONumberColumn, Row: int64(a.UID)})
+		a.FBONumber = bank.Keys.Seal(coretest.AccountNumber(behind.UID),
+			seal.Place{Tenant: int64(bank.Tenant), Column: accounts.FBONumberColumn, Row: int64(a.UID)})
 	})
 	for i, one := range []struct {
 		field   string
@@ -166,45 +176,64 @@ func TestTheRulesBetweenTheFieldsOfAnAccount(t *testing.T) {
 		{"", "", pseudo(coretest.AccountNumber(behind.UID))},
 		{"callbackLimit", fault.Forbidden, func(x *d) {
 			pseudo(coretest.AccountNumber(behind.UID))(x)
-			x.Features.Wires, x.Features.DomesticWires, x.Features.Callbacks, x.Features.CallbackLimit = yes, yes, yes, given.Of("10")
+			x.Features.Wires, x.Features.DomesticWires, x.Features.Callbacks, x.Features.CallbackLimit = yes, yes, yes,
+				given.Of("10")
 		}},
 		{"enableWire", fault.NoMatch, func(x *d) { x.Features.Wires = yes }},
 		{"enableWire", fault.NoMatch, func(x *d) { x.Features.Wires, x.Features.DomesticWires = no, yes }},
 		{"enableWire", fault.NoMatch, func(x *d) { x.Features.InternationalWires = yes }},
 		{"", "", func(x *d) { x.Features.Wires, x.Features.InternationalWires = yes, yes }},
-		{"enableCallbacks", fault.NoMatch, func(x *d) { x.Features.Wires, x.Features.InternationalWires, x.Features.Callbacks = yes, yes, yes }},
+		{
+			"enableCallbacks", fault.NoMatch,
+			func(x *d) { x.Features.Wires, x.Features.InternationalWires, x.Features.Callbacks = yes, yes, yes },
+		},
 		{"callbackLimit", fault.NoMatch, func(x *d) { x.Features.CallbackLimit = given.Of("5") }},
 		{"callbackLimit", fault.Malformed, func(x *d) {
 			x.Currency = gives(money.Currency("JPY"))
-			x.Features.Wires, x.Features.DomesticWires, x.Features.Callbacks, x.Features.CallbackLimit = yes, yes, yes, given.Of("0.5")
+			x.Features.Wires, x.Features.DomesticWires, x.Features.Callbacks, x.Features.CallbackLimit = yes, yes, yes,
+				given.Of("0.5")
 		}},
 		{"enableACH", fault.NoMatch, func(x *d) { x.Features.Underwritten = yes }},
 		{"enableACH", fault.NoMatch, func(x *d) { x.Features.SECCodes = []string{"PPD"} }},
 		{"enableACH", fault.NoMatch, func(x *d) { x.Features.ACHCompanyID = given.Of("1") }},
 		{"achCompanyId", fault.Required, func(x *d) { x.Features.ACH = yes }},
-		{"achCompanyId", fault.Malformed, func(x *d) { x.Features.ACH, x.Features.ACHCompanyID = yes, given.Of("1 2") }},
+		{
+			"achCompanyId", fault.Malformed,
+			func(x *d) { x.Features.ACH, x.Features.ACHCompanyID = yes, given.Of("1 2") },
+		},
 		{"enableAchPrefund", fault.NoMatch, func(x *d) {
-			x.Features.ACH, x.Features.ACHCompanyID, x.Features.Underwritten, x.Features.ACHPrefund = yes, given.Of("11"), yes, yes
+			x.Features.ACH, x.Features.ACHCompanyID, x.Features.Underwritten, x.Features.ACHPrefund = yes,
+				given.Of("11"), yes, yes
 		}},
 		{"creditExposureLimit", fault.NoMatch, func(x *d) {
-			x.Features.ACH, x.Features.ACHCompanyID, x.Features.ACHPrefund, x.Features.CreditExposureLimit = yes, given.Of("12"), yes, given.Of("1")
+			x.Features.ACH, x.Features.ACHCompanyID, x.Features.ACHPrefund, x.Features.CreditExposureLimit = yes,
+				given.Of("12"), yes, given.Of("1")
 		}},
 		{"", "", func(x *d) {
-			x.Features.ACH, x.Features.ACHCompanyID, x.Features.ACHPrefund, x.Features.DebitExposureLimit = yes, given.Of("13"), yes, given.Of("1")
+			x.Features.ACH, x.Features.ACHCompanyID, x.Features.ACHPrefund, x.Features.DebitExposureLimit = yes,
+				given.Of("13"), yes, given.Of("1")
 		}},
 		{"debitExposureLimit", fault.NoMatch, func(x *d) {
 			x.Features.ACH, x.Features.ACHCompanyID, x.Features.DebitExposureLimit = yes, given.Of("14"), given.Of("1")
 		}},
 		{"defaultOffset", fault.NoMatch, func(x *d) {
-			x.Features.ACH, x.Features.ACHCompanyID, x.Features.Offset, x.Features.DefaultOffset = yes, given.Of("15"), no, yes
+			x.Features.ACH, x.Features.ACHCompanyID, x.Features.Offset, x.Features.DefaultOffset = yes, given.Of("15"),
+				no, yes
 		}},
 		{"routingNumber", fault.Malformed, func(x *d) { x.BankID = given.Of("021000022") }},
-		{"routingNumber", fault.Malformed, func(x *d) { x.BankID, x.BankIDType = given.Of("021000021"), gives(accounts.BIC) }},
-		{"routingNumber", fault.Number, func(x *d) { x.BankID, x.BankIDType = given.Of("FBNKUS33"), gives(accounts.NID) }},
+		{
+			"routingNumber", fault.Malformed,
+			func(x *d) { x.BankID, x.BankIDType = given.Of("021000021"), gives(accounts.BIC) },
+		},
+		{
+			"routingNumber", fault.Number,
+			func(x *d) { x.BankID, x.BankIDType = given.Of("FBNKUS33"), gives(accounts.NID) },
+		},
 		{"", "", func(x *d) { x.BankID = given.Of("fbnkus33") }},
 		{"", "", func(x *d) { x.BankID, x.CountryCode = given.Of("200415"), given.Of("gb") }},
 	} {
-		_, err := bank.Accounts.Open(bank.Staff(), customer.UID, opening(fmt.Sprintf("40008%05d", i), one.edit), changes.Terms{})
+		_, err := bank.Accounts.Open(bank.Staff(), customer.UID, opening(fmt.Sprintf("40008%05d", i), one.edit),
+			changes.RequestOptions{})
 		if one.field == "" && err != nil || one.field != "" && !blames(err, one.field, one.problem) {
 			t.Errorf("%d: %v, want %s %s", i, err, one.field, one.problem)
 		}
@@ -218,12 +247,14 @@ func TestASwitchThatGoesOffTakesWithItWhatHangsOnIt(t *testing.T) {
 	yes, no := given.Of(true), given.Of(false)
 	a := open(t, bank, bank.Customer(), "4000700003", func(d *accounts.Draft) {
 		d.Features = accounts.FeaturesDraft{
-			Wires: yes, DomesticWires: yes, InternationalWires: yes, Callbacks: yes, CallbackLimit: given.Of("100"), ACH: yes, ACHCompanyID: given.Of("77"),
-			Underwritten: yes, DebitExposureLimit: given.Of("5"), CreditExposureLimit: given.Of("6.5"), SECCodes: []string{"ppd", "PPD", "web"},
-			FedNow: yes, FedNowSend: yes, FedNowRFPSend: yes, RTP: yes, RTPSend: yes,
+			Wires: yes, DomesticWires: yes, InternationalWires: yes, Callbacks: yes, CallbackLimit: given.Of("100"),
+			ACH: yes, ACHCompanyID: given.Of("77"), Underwritten: yes, DebitExposureLimit: given.Of("5"),
+			CreditExposureLimit: given.Of("6.5"), SECCodes: []string{"ppd", "PPD", "web"}, FedNow: yes,
+			FedNowSend: yes, FedNowRFPSend: yes, RTP: yes, RTPSend: yes,
 		}
 	})
-	if !a.EnableSWIFT || !a.RFPReceive || !a.RFPSend || !a.DefaultOffset || !a.EnableOffset || fmt.Sprint(a.SECCodes) != "[PPD WEB]" ||
+	if !a.EnableSWIFT || !a.RFPReceive || !a.RFPSend || !a.DefaultOffset || !a.EnableOffset ||
+		fmt.Sprint(a.SECCodes) != "[PPD WEB]" ||
 		*a.CallbackLimit != 100_00 || *a.CreditExposureLimit != 6_50 {
 		t.Errorf("%+v", a)
 	}
@@ -233,12 +264,15 @@ func TestASwitchThatGoesOffTakesWithItWhatHangsOnIt(t *testing.T) {
 		}
 	}
 	a = read(t, bank, a.UID)
-	if a.EnableDomesticWires || a.EnableInternationalWires || a.EnableSWIFT || a.EnableCallbacks || a.CallbackLimit != nil || a.FedNowSend || a.FedNowRFPSend ||
-		a.RFPSend || !a.RFPReceive || !a.RTPSend || a.EnableOffset || a.DefaultOffset || a.Underwritten || a.DebitExposureLimit != nil ||
+	if a.EnableDomesticWires || a.EnableInternationalWires || a.EnableSWIFT || a.EnableCallbacks ||
+		a.CallbackLimit != nil || a.FedNowSend || a.FedNowRFPSend ||
+		a.RFPSend || !a.RFPReceive || !a.RTPSend || a.EnableOffset || a.DefaultOffset || a.Underwritten ||
+		a.DebitExposureLimit != nil ||
 		a.CreditExposureLimit != nil || a.ACHCompanyID != "" || len(a.SECCodes) != 0 || a.Version != 4 {
 		t.Errorf("%+v", a)
 	}
-	if err := change(bank, a, accounts.Draft{Features: accounts.FeaturesDraft{FedNowSend: yes}}); err != nil || read(t, bank, a.UID).FedNowSend {
+	if err := change(bank, a, accounts.Draft{Features: accounts.FeaturesDraft{FedNowSend: yes}}); err != nil ||
+		read(t, bank, a.UID).FedNowSend {
 		t.Errorf("sending counts without the master switch: %v", err)
 	}
 }
@@ -248,18 +282,22 @@ func TestTheOlderInterfacesHaveOneSwitchForWiresAndNoneForACH(t *testing.T) {
 	bank := coretest.New(t)
 	customer := bank.Customer()
 	a := open(t, bank, customer, "4000700004", func(d *accounts.Draft) {
-		d.Older, d.Features.Wires, d.Features.ACHCompanyID, d.Features.Callbacks = true, given.Of(true), given.Of("4711"), given.Of(true)
+		d.Older, d.Features.Wires, d.Features.ACHCompanyID, d.Features.Callbacks = true, given.Of(true),
+			given.Of("4711"), given.Of(true)
 	})
-	if !a.EnableWires || !a.EnableDomesticWires || a.EnableInternationalWires || !a.EnableACH || !a.DefaultOffset || !a.EnableCallbacks {
+	if !a.EnableWires || !a.EnableDomesticWires || a.EnableInternationalWires || !a.EnableACH ||
+		!a.DefaultOffset || !a.EnableCallbacks {
 		t.Errorf("%+v", a)
 	}
-	if err := change(bank, a, accounts.Draft{Older: true, Features: accounts.FeaturesDraft{Wires: given.Of(false)}}); err != nil {
+	if err := change(bank, a,
+		accounts.Draft{Older: true, Features: accounts.FeaturesDraft{Wires: given.Of(false)}}); err != nil {
 		t.Fatal(err)
 	}
 	if a = read(t, bank, a.UID); a.EnableWires || a.EnableDomesticWires || a.EnableCallbacks || !a.EnableACH {
 		t.Errorf("%+v", a)
 	}
-	open(t, bank, customer, "4000700005", func(d *accounts.Draft) { d.Older, d.Features.Offset = true, given.Of(true) })
+	open(t, bank, customer, "4000700005",
+		func(d *accounts.Draft) { d.Older, d.Features.Offset = true, given.Of(true) })
 	if err := change(bank, a, accounts.Draft{Older: true}); !blames(err, "body", fault.Required) {
 		t.Errorf("nothing is changed: %v", err)
 	}
@@ -274,24 +312,29 @@ func TestAnACHCompanyIDHasOneDefaultOffsetAccount(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 5 {
 		all.Go(func() {
-			if _, err := bank.Accounts.Open(bank.Staff(), customer.UID, opening(fmt.Sprintf("40009%05d", i), ach), changes.Terms{}); err != nil {
+			if _, err := bank.Accounts.Open(bank.Staff(), customer.UID, opening(fmt.Sprintf("40009%05d", i), ach),
+				changes.RequestOptions{}); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
 	var first, other accounts.UID
-	err := bank.DB.NewRaw(`SELECT (SELECT uid FROM accounts WHERE tenant = ?0 AND customer = ?1 AND default_offset),
-		(SELECT max(uid) FROM accounts WHERE tenant = ?0 AND customer = ?1 AND NOT default_offset)`, bank.Tenant, customer.UID).Scan(t.Context(), &first, &other)
+	err := bank.DB.NewRaw(
+		`SELECT (SELECT uid FROM accounts WHERE tenant = ?0 AND customer = ?1 AND default_offset),
+		(SELECT max(uid) FROM accounts WHERE tenant = ?0 AND customer = ?1 AND NOT default_offset)`, bank.Tenant,
+		customer.UID).Scan(t.Context(), &first, &other)
 	if err != nil || first == 0 || other == 0 {
 		t.Fatal(first, other, err)
 	}
-	yes, no := accounts.Draft{Features: accounts.FeaturesDraft{DefaultOffset: given.Of(true)}}, accounts.Draft{Features: accounts.FeaturesDraft{DefaultOffset: given.Of(false)}}
+	yes, no := accounts.Draft{Features: accounts.FeaturesDraft{DefaultOffset: given.Of(true)}},
+		accounts.Draft{Features: accounts.FeaturesDraft{DefaultOffset: given.Of(false)}}
 	one, another := read(t, bank, first), read(t, bank, other)
 	if err := change(bank, another, yes); !errors.Is(err, accounts.ErrOffsetTaken) {
 		t.Errorf("a second one: %v", err)
 	}
-	if _, err := bank.Accounts.Close(bank.Staff(), 0, first, changes.Terms{}); !errors.Is(err, accounts.ErrDefaultOffset) {
+	if _, err := bank.Accounts.Close(bank.Staff(), 0, first,
+		changes.RequestOptions{}); !errors.Is(err, accounts.ErrDefaultOffset) {
 		t.Errorf("the others lose theirs: %v", err)
 	}
 	if err := errors.Join(change(bank, one, no), change(bank, another, yes)); err != nil {
@@ -307,10 +350,12 @@ func TestWithATypeGoesItsSubType(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
 	a := bank.Account(bank.Customer())
-	if err := change(bank, a, accounts.Draft{Type: gives(accounts.Loan)}); !blames(err, "accountSubType", fault.Required) {
+	if err := change(bank, a,
+		accounts.Draft{Type: gives(accounts.Loan)}); !blames(err, "accountSubType", fault.Required) {
 		t.Error(err)
 	}
-	if err := change(bank, a, accounts.Draft{SubType: gives(accounts.CreditCard)}); !blames(err, "accountSubType", fault.NoMatch) {
+	if err := change(bank, a,
+		accounts.Draft{SubType: gives(accounts.CreditCard)}); !blames(err, "accountSubType", fault.NoMatch) {
 		t.Error(err)
 	}
 }
@@ -325,7 +370,7 @@ func TestAnAccountNumberIsUniqueInTheBank(t *testing.T) {
 	for i := range errs {
 		of := []*customers.Customer{ours, banks}[i%2]
 		all.Go(func() {
-			_, errs[i] = bank.Accounts.Open(bank.Staff(), of.UID, opening("4000700007"), changes.Terms{})
+			_, errs[i] = bank.Accounts.Open(bank.Staff(), of.UID, opening("4000700007"), changes.RequestOptions{})
 		})
 	}
 	all.Wait()
@@ -336,7 +381,8 @@ func TestAnAccountNumberIsUniqueInTheBank(t *testing.T) {
 			continue
 		}
 		f, ok := fault.Of(err)
-		if !ok || !errors.Is(err, accounts.ErrNumberTaken) || f.Kind != fault.Conflict || f.Field != "accountNumber" || strings.Contains(err.Error(), "4000700007") {
+		if !ok || !errors.Is(err, accounts.ErrNumberTaken) || f.Kind != fault.Conflict ||
+			f.Field != "accountNumber" || strings.Contains(err.Error(), "4000700007") {
 			t.Errorf("%v", err)
 		}
 	}
@@ -344,11 +390,13 @@ func TestAnAccountNumberIsUniqueInTheBank(t *testing.T) {
 		t.Errorf("%d have the number", won)
 	}
 	a := bank.Account(ours)
-	if err := change(bank, a, accounts.Draft{Number: given.Of("4000700007")}); !errors.Is(err, accounts.ErrNumberTaken) {
+	if err := change(bank, a,
+		accounts.Draft{Number: given.Of("4000700007")}); !errors.Is(err, accounts.ErrNumberTaken) {
 		t.Errorf("on a change: %v", err)
 	}
 	other := bank.Other()
-	if _, err := other.Accounts.Open(other.Staff(), other.Customer().UID, opening("4000700007"), changes.Terms{}); err != nil {
+	if _, err := other.Accounts.Open(other.Staff(), other.Customer().UID, opening("4000700007"),
+		changes.RequestOptions{}); err != nil {
 		t.Errorf("another bank has numbers of its own: %v", err)
 	}
 	bank.Prove()
@@ -359,23 +407,30 @@ func TestTheStatesOfAnAccount(t *testing.T) {
 	bank := coretest.New(t)
 	customer := bank.Customer()
 	for status, want := range map[accounts.Status][2]error{
-		accounts.Active: {accounts.ErrActive, nil}, accounts.Inactive: {nil, nil}, accounts.Suspended: {nil, nil}, accounts.StatusNew: {nil, nil},
-		accounts.Pending: {nil, nil}, accounts.Closed: {accounts.ErrClosed, accounts.ErrClosed}, accounts.Deceased: {accounts.ErrClosed, accounts.ErrClosed},
+		accounts.Active: {accounts.ErrActive, nil}, accounts.Inactive: {nil, nil}, accounts.Suspended: {nil, nil},
+		accounts.StatusNew: {nil, nil},
+		accounts.Pending:   {nil, nil}, accounts.Closed: {accounts.ErrClosed, accounts.ErrClosed},
+		accounts.Deceased: {accounts.ErrClosed, accounts.ErrClosed},
 	} {
 		for i, action := range []accounts.Action{accounts.Activate, accounts.Close} {
 			a := bank.Account(customer, coretest.Holding(0, 0), func(a *accounts.Account) { a.Status = status })
-			_, err := bank.Accounts.Act(bank.Staff(), customer.UID, a.UID, action, changes.Terms{Reason: "asked for"})
+			_, err := bank.Accounts.Act(bank.Staff(), customer.UID, a.UID, action,
+				changes.RequestOptions{Reason: "asked for"})
 			if !errors.Is(err, want[i]) || (err == nil) != (want[i] == nil) {
 				t.Errorf("%s %s: %v, want %v", action, status, err, want[i])
 			}
 			now := read(t, bank, a.UID)
-			if became := map[accounts.Action]accounts.Status{accounts.Activate: accounts.Active, accounts.Close: accounts.Closed}[action]; err == nil && (now.Status != became || now.Reason != "asked for") || err != nil && now.Status != status {
+			if became := map[accounts.Action]accounts.Status{
+				accounts.Activate: accounts.Active, accounts.Close: accounts.Closed,
+			}[action]; err == nil && (now.Status != became || now.Reason != "asked for") ||
+				err != nil && now.Status != status {
 				t.Errorf("%s %s: %s", action, status, now.Status)
 			}
 		}
 		a := bank.Account(customer, func(a *accounts.Account) { a.Status = status })
 		err := change(bank, a, accounts.Draft{Name: given.Of("Renamed")})
-		if final := status == accounts.Closed || status == accounts.Deceased; final != errors.Is(err, accounts.ErrClosed) || !final && err != nil {
+		if final := status == accounts.Closed ||
+			status == accounts.Deceased; final != errors.Is(err, accounts.ErrClosed) || !final && err != nil {
 			t.Errorf("changed while %s: %v", status, err)
 		}
 	}
@@ -387,11 +442,14 @@ func TestWhatNeedsAnAccountKeepsItOpen(t *testing.T) {
 	customer := bank.Customer()
 	empty := coretest.Holding(0, 0)
 	full, held := bank.Account(customer), bank.Account(customer, empty)
-	bank.Exec(`UPDATE balances SET held = 1, overdraft = 1 WHERE tenant = ? AND account = ?`, bank.Tenant, held.UID)
-	behind, swept, charged := bank.Account(customer, empty), bank.Account(customer, empty), bank.Account(customer, empty)
+	bank.Exec(`UPDATE balances SET held = 1, overdraft = 1 WHERE tenant = ? AND account = ?`, bank.Tenant,
+		held.UID)
+	behind, swept, charged := bank.Account(customer, empty), bank.Account(customer, empty),
+		bank.Account(customer, empty)
 	inFront := bank.Account(customer, empty, func(a *accounts.Account) {
 		a.SubType = accounts.Pseudo
-		a.FBONumber = bank.Keys.Seal(coretest.AccountNumber(behind.UID), seal.Place{Tenant: int64(bank.Tenant), Column: accounts.FBONumberColumn, Row: int64(a.UID)})
+		a.FBONumber = bank.Keys.Seal(coretest.AccountNumber(behind.UID),
+			seal.Place{Tenant: int64(bank.Tenant), Column: accounts.FBONumberColumn, Row: int64(a.UID)})
 	})
 	contact := bank.Contact(customer)
 	bank.Sweep(swept, func(w *accounts.Sweep) { w.ToContact = &contact.UID })
@@ -403,28 +461,34 @@ func TestWhatNeedsAnAccountKeepsItOpen(t *testing.T) {
 		account *accounts.Account
 		want    error
 	}{
-		"money": {full, accounts.ErrMoney}, "held": {held, accounts.ErrMoney}, "behind": {behind, accounts.ErrInFront},
-		"swept": {swept, accounts.ErrSwept}, "charged": {charged, accounts.ErrCharged}, "kept elsewhere": {elsewhere, nil},
+		"money": {full, accounts.ErrMoney}, "held": {held, accounts.ErrMoney},
+		"behind": {behind, accounts.ErrInFront},
+		"swept":  {swept, accounts.ErrSwept}, "charged": {charged, accounts.ErrCharged},
+		"kept elsewhere":         {elsewhere, nil},
 		"a fee tier was refused": {free, nil},
 	} {
-		_, err := bank.Accounts.Delete(bank.Staff(), customer.UID, one.account.UID, changes.Terms{})
+		_, err := bank.Accounts.Delete(bank.Staff(), customer.UID, one.account.UID, changes.RequestOptions{})
 		if !errors.Is(err, one.want) {
 			t.Errorf("delete, %s: %v", name, err)
 		}
 		if one.want == nil {
 			continue
 		}
-		if _, err := bank.Accounts.Close(bank.Staff(), customer.UID, one.account.UID, changes.Terms{}); !errors.Is(err, one.want) {
+		if _, err := bank.Accounts.Close(bank.Staff(), customer.UID, one.account.UID,
+			changes.RequestOptions{}); !errors.Is(err, one.want) {
 			t.Errorf("close, %s: %v", name, err)
 		}
 	}
-	if err := change(bank, behind, accounts.Draft{Number: given.Of("4000700010")}); !errors.Is(err, accounts.ErrInFront) {
+	if err := change(bank, behind,
+		accounts.Draft{Number: given.Of("4000700010")}); !errors.Is(err, accounts.ErrInFront) {
 		t.Errorf("its number: %v", err)
 	}
-	if _, err := bank.Accounts.Close(bank.Staff(), customer.UID, inFront.UID, changes.Terms{}); err != nil {
+	if _, err := bank.Accounts.Close(bank.Staff(), customer.UID, inFront.UID,
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := bank.Accounts.Close(bank.Staff(), customer.UID, behind.UID, changes.Terms{}); err != nil {
+	if _, err := bank.Accounts.Close(bank.Staff(), customer.UID, behind.UID,
+		changes.RequestOptions{}); err != nil {
 		t.Errorf("a closed Pseudo account needs nothing: %v", err)
 	}
 }
@@ -434,13 +498,13 @@ func TestADeletedAccountLeavesTheBooksAsTheyAre(t *testing.T) {
 	bank := coretest.New(t)
 	customer := bank.Customer()
 	a := open(t, bank, customer, "4000700011")
-	if _, err := bank.Accounts.Delete(bank.Staff(), customer.UID, a.UID, changes.Terms{}); err != nil {
+	if _, err := bank.Accounts.Delete(bank.Staff(), customer.UID, a.UID, changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := find(t, bank, bank.Staff(), a.UID, db.Columns{}); got != nil {
 		t.Errorf("%+v", got)
 	}
-	_, err := bank.Accounts.Delete(bank.Staff(), customer.UID, a.UID, changes.Terms{})
+	_, err := bank.Accounts.Delete(bank.Staff(), customer.UID, a.UID, changes.RequestOptions{})
 	if !errors.Is(err, accounts.ErrNotFound) {
 		t.Errorf("again: %v", err)
 	}
@@ -450,7 +514,8 @@ func TestADeletedAccountLeavesTheBooksAsTheyAre(t *testing.T) {
 	// What was booked on stays.
 	used := bank.Account(customer, coretest.Holding(5, 0))
 	bank.Exec(`UPDATE balances SET ledger = 0 WHERE tenant = ? AND account = ?`, bank.Tenant, used.UID)
-	if _, err := bank.Accounts.Delete(bank.Staff(), customer.UID, used.UID, changes.Terms{}); !errors.Is(err, accounts.ErrBooked) {
+	if _, err := bank.Accounts.Delete(bank.Staff(), customer.UID, used.UID,
+		changes.RequestOptions{}); !errors.Is(err, accounts.ErrBooked) {
 		t.Errorf("with bookings: %v", err)
 	}
 	bank.Exec(`UPDATE balances SET ledger = 5 WHERE tenant = ? AND account = ?`, bank.Tenant, used.UID)
@@ -462,9 +527,11 @@ func TestMoneyKeepsItsCurrencyAndItsPlace(t *testing.T) {
 	bank := coretest.New(t)
 	customer := bank.Customer()
 	full, empty := bank.Account(customer), open(t, bank, customer, "4000700012", func(d *accounts.Draft) {
-		d.Features.ACH, d.Features.ACHCompanyID, d.Features.Underwritten, d.Features.CreditExposureLimit = given.Of(true), given.Of("9"), given.Of(true), given.Of("10")
+		d.Features.ACH, d.Features.ACHCompanyID, d.Features.Underwritten, d.Features.CreditExposureLimit = given.Of(
+			true), given.Of("9"), given.Of(true), given.Of("10")
 	})
-	euro, other := accounts.Draft{Currency: gives(money.Currency("EUR"))}, accounts.Draft{SystemOfRecord: gives(accounts.OtherCore)}
+	euro, other := accounts.Draft{Currency: gives(money.Currency("EUR"))},
+		accounts.Draft{SystemOfRecord: gives(accounts.OtherCore)}
 	for _, draft := range []accounts.Draft{euro, other} {
 		if err := change(bank, full, draft); !errors.Is(err, accounts.ErrMoney) {
 			t.Errorf("%v", err)
@@ -494,23 +561,25 @@ func TestAPartnerChangesItsOwnAccountsOnly(t *testing.T) {
 	ours, banks := bank.Customer(coretest.OwnedBy(partner)), bank.Customer()
 	mine, theirs := bank.Account(ours), bank.Account(banks)
 	ctx, rename := bank.Partner(partner), accounts.Draft{Name: given.Of("Renamed")}
-	if _, err := bank.Accounts.Open(ctx, banks.UID, opening("4000700013"), changes.Terms{}); !errors.Is(err, customers.ErrOutOfScope) {
+	if _, err := bank.Accounts.Open(ctx, banks.UID, opening("4000700013"),
+		changes.RequestOptions{}); !errors.Is(err, customers.ErrOutOfScope) {
 		t.Error(err)
 	}
 	for _, of := range []customers.UID{0, ours.UID} {
-		_, err := bank.Accounts.Change(ctx, of, theirs.UID, rename, changes.Terms{})
-		_, closing := bank.Accounts.Close(ctx, of, theirs.UID, changes.Terms{})
-		_, deleting := bank.Accounts.Delete(ctx, of, theirs.UID, changes.Terms{})
+		_, err := bank.Accounts.Change(ctx, of, theirs.UID, rename, changes.RequestOptions{})
+		_, closing := bank.Accounts.Close(ctx, of, theirs.UID, changes.RequestOptions{})
+		_, deleting := bank.Accounts.Delete(ctx, of, theirs.UID, changes.RequestOptions{})
 		for _, err := range []error{err, closing, deleting} {
 			if !errors.Is(err, accounts.ErrNotFound) {
 				t.Errorf("of %d: %v", of, err)
 			}
 		}
 	}
-	if _, err := bank.Accounts.Change(ctx, ours.UID, mine.UID, rename, changes.Terms{}); err != nil {
+	if _, err := bank.Accounts.Change(ctx, ours.UID, mine.UID, rename, changes.RequestOptions{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := bank.Accounts.Change(bank.As(access.ViewAccounts, access.ManageCustomers), ours.UID, mine.UID, rename, changes.Terms{}); !errors.Is(err, access.ErrDenied) {
+	if _, err := bank.Accounts.Change(bank.As(access.ViewAccounts, access.ManageCustomers), ours.UID, mine.UID,
+		rename, changes.RequestOptions{}); !errors.Is(err, access.ErrDenied) {
 		t.Error(err)
 	}
 }
@@ -523,7 +592,8 @@ func TestOfTwoChangesOneSeesTheOther(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range errs {
 		all.Go(func() {
-			_, errs[i] = bank.Accounts.Change(bank.Staff(), a.Customer, a.UID, accounts.Draft{Name: given.Of(fmt.Sprintf("Name %d", i))}, changes.Terms{Version: 1})
+			_, errs[i] = bank.Accounts.Change(bank.Staff(), a.Customer, a.UID,
+				accounts.Draft{Name: given.Of(fmt.Sprintf("Name %d", i))}, changes.RequestOptions{Version: 1})
 		})
 	}
 	all.Wait()
@@ -539,7 +609,7 @@ func TestTwoPeopleOpenAndChangeAnAccount(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
 	customer := bank.Customer(dual)
-	made, err := bank.Accounts.Open(bank.Staff(), customer.UID, opening("4000700014"), changes.Terms{})
+	made, err := bank.Accounts.Open(bank.Staff(), customer.UID, opening("4000700014"), changes.RequestOptions{})
 	if err != nil || made.Approval == 0 {
 		t.Fatal(made, err)
 	}
@@ -547,20 +617,23 @@ func TestTwoPeopleOpenAndChangeAnAccount(t *testing.T) {
 	if a := read(t, bank, uid); a.Status != accounts.Pending || a.Balances() == nil {
 		t.Errorf("%+v", a)
 	}
-	if _, err := bank.Accounts.Activate(bank.Staff(), 0, uid, changes.Terms{}); !errors.Is(err, changes.ErrWaiting) {
+	if _, err := bank.Accounts.Activate(bank.Staff(), 0, uid,
+		changes.RequestOptions{}); !errors.Is(err, changes.ErrWaiting) {
 		t.Errorf("its maker activates it: %v", err)
 	}
-	if _, err := bank.Changes.Approve(bank.Staff(), changes.UID(made.Approval), changes.Terms{}); !errors.Is(err, changes.ErrOwn) {
+	if _, err := bank.Changes.Approve(bank.Staff(), changes.UID(made.Approval),
+		changes.RequestOptions{}); !errors.Is(err, changes.ErrOwn) {
 		t.Errorf("its maker approves it: %v", err)
 	}
 	approve := func(approval int64) error {
-		_, err := bank.Changes.Approve(bank.Checker(), changes.UID(approval), changes.Terms{})
+		_, err := bank.Changes.Approve(bank.Checker(), changes.UID(approval), changes.RequestOptions{})
 		return err
 	}
 	if err := approve(made.Approval); err != nil || read(t, bank, uid).Status != accounts.Active {
 		t.Fatal(err)
 	}
-	renamed, err := bank.Accounts.Change(bank.Staff(), customer.UID, uid, accounts.Draft{Name: given.Of("Renamed"), Number: given.Of("4000700015")}, changes.Terms{})
+	renamed, err := bank.Accounts.Change(bank.Staff(), customer.UID, uid,
+		accounts.Draft{Name: given.Of("Renamed"), Number: given.Of("4000700015")}, changes.RequestOptions{})
 	if err != nil || renamed.Approval == 0 || read(t, bank, uid).Name == "Renamed" {
 		t.Fatal(renamed, err)
 	}
@@ -570,17 +643,19 @@ func TestTwoPeopleOpenAndChangeAnAccount(t *testing.T) {
 	if a := byNumber(t, bank, bank.Staff(), "4000700015"); a == nil || a.Name != "Renamed" {
 		t.Errorf("%+v", a)
 	}
-	refused, err := bank.Accounts.Open(bank.Staff(), customer.UID, opening("4000700016"), changes.Terms{})
+	refused, err := bank.Accounts.Open(bank.Staff(), customer.UID, opening("4000700016"),
+		changes.RequestOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := bank.Changes.Refuse(bank.Checker(), changes.UID(refused.Approval), changes.Terms{}); err != nil {
+	if _, err := bank.Changes.Refuse(bank.Checker(), changes.UID(refused.Approval),
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if a, _ := find(t, bank, bank.Staff(), refused.Result.UID, db.Columns{}); a != nil {
 		t.Errorf("%+v", a)
 	}
-	closing, err := bank.Accounts.Close(bank.Staff(), customer.UID, uid, changes.Terms{Reason: "done"})
+	closing, err := bank.Accounts.Close(bank.Staff(), customer.UID, uid, changes.RequestOptions{Reason: "done"})
 	if err != nil || read(t, bank, uid).Status != accounts.Active {
 		t.Fatal(err)
 	}
@@ -600,17 +675,22 @@ func TestNoRecordHoldsAClearNumber(t *testing.T) {
 	open(t, bank, plain, "4000766601")
 	secrets := []string{"4000766601", "4000766602", "4000766603", "token-canary"}
 	_, err := bank.Accounts.Open(bank.Staff(), plain.UID, opening("4000766602", func(d *accounts.Draft) {
-		d.SubType, d.FBONumber, d.ExternalAccount.Token = gives(accounts.Pseudo), given.Of("4000766601"), given.Of("token-canary")
-	}), changes.Terms{IdempotencyKey: "k1"})
-	_, again := bank.Accounts.Open(bank.Staff(), plain.UID, opening("4000766601"), changes.Terms{IdempotencyKey: "k2"})
-	_, waits := bank.Accounts.Open(bank.Staff(), customer.UID, opening("4000766603"), changes.Terms{IdempotencyKey: "k3"})
+		d.SubType, d.FBONumber, d.ExternalAccount.Token = gives(accounts.Pseudo), given.Of("4000766601"),
+			given.Of("token-canary")
+	}), changes.RequestOptions{IdempotencyKey: "k1"})
+	_, again := bank.Accounts.Open(bank.Staff(), plain.UID, opening("4000766601"),
+		changes.RequestOptions{IdempotencyKey: "k2"})
+	_, waits := bank.Accounts.Open(bank.Staff(), customer.UID, opening("4000766603"),
+		changes.RequestOptions{IdempotencyKey: "k3"})
 	if err != nil || again == nil || waits != nil {
 		t.Fatal(err, again, waits)
 	}
 	var record []string
-	if err := bank.DB.NewRaw(`SELECT e::text FROM audit_entries AS e WHERE tenant = ?0 UNION ALL SELECT e::text FROM events AS e WHERE tenant = ?0
+	if err := bank.DB.NewRaw(
+		`SELECT e::text FROM audit_entries AS e WHERE tenant = ?0 UNION ALL SELECT e::text FROM events AS e WHERE tenant = ?0
 		UNION ALL SELECT k::text FROM idempotency_keys AS k WHERE tenant = ?0 UNION ALL SELECT p::text FROM approvals AS p WHERE tenant = ?0
-		UNION ALL SELECT a::text FROM accounts AS a WHERE tenant = ?0`, bank.Tenant).Scan(t.Context(), &record); err != nil {
+		UNION ALL SELECT a::text FROM accounts AS a WHERE tenant = ?0`, bank.Tenant).Scan(t.Context(),
+		&record); err != nil {
 		t.Fatal(err)
 	}
 	all := strings.Join(record, "\n")
@@ -635,15 +715,24 @@ func TestAttributesAreThoseThatTheBankHasConfiguredForAccounts(t *testing.T) {
 		problem   fault.Problem
 	}{
 		{customers.Attribute{Name: "desk", Value: "7"}, "", ""},
-		{customers.Attribute{Name: "Reviewed", Value: "2026-02-30"}, "additionalAttributes[0].value", fault.Malformed},
-		{customers.Attribute{Name: "Region", Value: "East"}, "additionalAttributes[0].attributeName", fault.Unknown},
+		{
+			customers.Attribute{Name: "Reviewed", Value: "2026-02-30"},
+			"additionalAttributes[0].value",
+			fault.Malformed,
+		},
+		{
+			customers.Attribute{Name: "Region", Value: "East"},
+			"additionalAttributes[0].attributeName",
+			fault.Unknown,
+		},
 	} {
 		err := change(bank, a, accounts.Draft{AdditionalAttributes: []customers.Attribute{one.attribute}})
 		if one.field == "" && err != nil || one.field != "" && !blames(err, one.field, one.problem) {
 			t.Errorf("%v: %v", one.attribute, err)
 		}
 	}
-	if got := read(t, bank, a.UID).AdditionalAttributes; len(got) != 1 || got[0] != (customers.Attribute{Name: "Desk", Value: "7"}) {
+	if got := read(t, bank, a.UID).AdditionalAttributes; len(got) != 1 ||
+		got[0] != (customers.Attribute{Name: "Desk", Value: "7"}) {
 		t.Errorf("%v", got)
 	}
 }
@@ -653,22 +742,31 @@ func TestMasksThatAreSentBackLeaveNumbersAndTokenAsTheyAre(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
 	customer := bank.Customer()
-	a := open(t, bank, customer, "4000700031", func(d *accounts.Draft) { d.ExternalAccount.Token = given.Of("secret-token-9876") })
-	masked := accounts.Draft{Number: given.Of("****0031"), ExternalAccount: accounts.ExternalDraft{Token: given.Of("****9876")}, Name: given.Of("Renamed")}
+	a := open(t, bank, customer, "4000700031",
+		func(d *accounts.Draft) { d.ExternalAccount.Token = given.Of("secret-token-9876") })
+	masked := accounts.Draft{
+		Number: given.Of("****0031"), ExternalAccount: accounts.ExternalDraft{Token: given.Of("****9876")},
+		Name: given.Of("Renamed"),
+	}
 	if err := change(bank, a, masked); err != nil {
 		t.Fatal(err)
 	}
 	row := new(accounts.Account)
-	if err := bank.DB.NewSelect().Model(row).Where("a.tenant = ?", bank.Tenant).Where("a.uid = ?", a.UID).Scan(t.Context()); err != nil {
+	if err := bank.DB.NewSelect().Model(row).Where("a.tenant = ?", bank.Tenant).Where("a.uid = ?", a.UID).
+		Scan(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	at := seal.Place{Tenant: int64(bank.Tenant), Row: int64(a.UID)}
 	for column, want := range map[string]struct {
-		stored seal.Text
+		stored seal.Value
 		clear  string
-	}{accounts.NumberColumn: {row.Number, "4000700031"}, accounts.ExternalTokenColumn: {row.ExternalToken, "secret-token-9876"}} {
+	}{
+		accounts.NumberColumn:        {row.Number, "4000700031"},
+		accounts.ExternalTokenColumn: {row.ExternalToken, "secret-token-9876"},
+	} {
 		at.Column = column
-		if clear, err := bank.Keys.Open(want.stored, at); clear != want.clear || err != nil || row.Name != "Renamed" {
+		if clear, err := bank.Keys.Open(want.stored, at); clear != want.clear || err != nil ||
+			row.Name != "Renamed" {
 			t.Errorf("%s: %s %v", column, clear, err)
 		}
 	}
@@ -684,7 +782,7 @@ func TestMasksThatAreSentBackLeaveNumbersAndTokenAsTheyAre(t *testing.T) {
 			d.ExternalAccount = draft.ExternalAccount
 			d.FBONumber = draft.FBONumber
 			draft.Number.To(&d.Number.Value)
-		}), changes.Terms{})
+		}), changes.RequestOptions{})
 		if f, refused := fault.Of(err); !refused || f.Field != field || f.Problem != fault.Malformed {
 			t.Errorf("%s of a new account: %v", field, err)
 		}

@@ -10,6 +10,11 @@ import (
 	"bankgraph/db"
 )
 
+// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+var Tables = db.Tables{
+	Own: []string{"audit_checkpoints", "audit_entries", "audit_restores", "audit_seals", "audit_unsealed"},
+}
+
 // Service reads the record, seals it and proves it.
 type Service struct {
 	db      *db.DB
@@ -22,7 +27,8 @@ func New(d *db.DB, now func() time.Time) *Service {
 	return &Service{db: d, now: now, refused: newRefusedBefore()}
 }
 
-// WriteTx writes an entry with the change that it tells of. It has no number in the record until it is sealed.
+// WriteTx writes an entry with the change that it tells of. It has no number in the record until it is
+// sealed.
 func WriteTx(ctx context.Context, tx bun.IDB, entry Entry) error {
 	if entry.Before == nil {
 		entry.Before = []byte("{}")
@@ -30,10 +36,10 @@ func WriteTx(ctx context.Context, tx bun.IDB, entry Entry) error {
 	if entry.After == nil {
 		entry.After = []byte("{}")
 	}
-	if err := db.Last(ctx, tx, tx.NewInsert().Model(&entry).Returning("NULL")); err != nil {
+	if err := db.AtCommit(ctx, tx, tx.NewInsert().Model(&entry).Returning("NULL")); err != nil {
 		return fmt.Errorf("write the audit entry of %s: %w", entry.Action, err)
 	}
-	if err := db.Last(ctx, tx, db.Raw(tx, unsealed, entry.Tenant)); err != nil {
+	if err := db.AtCommit(ctx, tx, db.Raw(tx, unsealed, entry.Tenant)); err != nil {
 		return fmt.Errorf("leave the audit entry of %s to be sealed: %w", entry.Action, err)
 	}
 	return nil

@@ -56,12 +56,14 @@ func (b *bank) write(entries int) {
 func entry(n int) audit.Entry {
 	customer := int64(1_000_000 + n%7)
 	return audit.Entry{
-		Action: "changeSignatory", Decision: audit.Done, Object: "signatory", UID: fmt.Sprint(n), Customer: &customer,
-		Before: []byte(`{"title":"Clerk"}`), After: []byte(`{"title":"Treasurer \u00e9 é <b>"}`), Reason: "promoted, \"at last\"\n",
+		Action: "changeSignatory", Decision: audit.Done, Object: "signatory", UID: fmt.Sprint(n),
+		Customer: &customer, Before: []byte(`{"title":"Clerk"}`),
+		After: []byte(`{"title":"Treasurer \u00e9 é <b>"}`), Reason: "promoted, \"at last\"\n",
 	}
 }
 
-// seal seals everything, and returns how much that was. The lock of a sealer that was cut off may live for a moment.
+// seal seals everything, and returns how much that was. The lock of a sealer that was cut off may live for a
+// moment.
 func (b *bank) seal() (sealed int) {
 	b.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {

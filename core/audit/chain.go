@@ -9,13 +9,13 @@ import (
 
 // The chain.
 //
-// Each bank's entries stand in one chain, numbered 1, 2, 3 … in the order in which their transactions committed.
-// The hash of entry n is
+// Each bank's entries stand in one chain, numbered 1, 2, 3 … in the order in which their transactions
+// committed. The hash of entry n is
 //
 //	SHA-256( hash of entry n-1 | text of entry n )
 //
-// where the hash before the first entry is 32 zero bytes, and the text is these 17 values one after the other, each
-// as LENGTH ":" VALUE ",", LENGTH being the number of bytes of VALUE in decimal (a netstring):
+// where the hash before the first entry is 32 zero bytes, and the text is these 17 values one after the
+// other, each as LENGTH ":" VALUE ",", LENGTH being the number of bytes of VALUE in decimal (a netstring):
 //
 //	seq       n
 //	tenant    the bank's number
@@ -30,15 +30,16 @@ import (
 //	before    after       as JSON, byte for byte as they are stored
 //	reason    request     empty where there is none
 //
-// All text is UTF-8, all numbers are decimal. A value that changes, an entry that is taken out, put in or moved: each
-// changes the hash of its place and of all places after it.
+// All text is UTF-8, all numbers are decimal. A value that changes, an entry that is taken out, put in or
+// moved: each changes the hash of its place and of all places after it.
 //
-// Every minute the chain's end is signed. A checkpoint is a compact JWS (RFC 7515, ES256, type "audit-checkpoint+jws")
-// of the JSON {"tenant":7,"seq":n,"hash":"hex of entry n's hash","at":"…"}. Who has the database in hand can make a
-// chain anew, but not a checkpoint; and checkpoints are kept outside of it too, so none can vanish unseen.
+// Every minute the chain's end is signed. A checkpoint is a compact JWS (RFC 7515, ES256, type
+// "audit-checkpoint+jws") of the JSON {"tenant":7,"seq":n,"hash":"hex of entry n's hash","at":"…"}. Who has
+// the database in hand can make a chain anew, but not a checkpoint; and checkpoints are kept outside of it
+// too, so none can vanish unseen.
 
-// Text is an entry as it is hashed and exported: the text of every column.
-type Text struct {
+// EntryText is an entry as it is hashed and exported: the text of every column.
+type EntryText struct {
 	Tenant   string `bun:"tenant" json:"tenant"`
 	ID       int64  `bun:"id" json:"id"`
 	At       string `bun:"at" json:"at"`
@@ -57,8 +58,8 @@ type Text struct {
 	Request  string `bun:"request" json:"request"`
 }
 
-// texts selects the columns of Text. Everything is turned into text by PostgreSQL, so that no value, whoever put it
-// there, is one that cannot be read.
+// texts selects the columns of Text. Everything is turned into text by PostgreSQL, so that no value, whoever
+// put it there, is one that cannot be read.
 const texts = `e.tenant::text AS tenant, e.id AS id,
 	CASE WHEN e.at BETWEEN '0001-01-01Z' AND '9999-12-31Z' THEN to_char(e.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') ELSE e.at::text END AS at,
 	e.tx::text AS tx, e.client, e.login_id, e.entity::text AS entity, e.action, e.decision, e.object, e.uid,
@@ -73,7 +74,7 @@ type chain struct {
 }
 
 // add puts an entry at the end.
-func (c *chain) add(e *Text) {
+func (c *chain) add(e *EntryText) {
 	if c.sum == nil {
 		c.sum = sha256.New()
 	}
@@ -84,7 +85,8 @@ func (c *chain) add(e *Text) {
 	c.number(e.ID)
 	c.value(e.At)
 	for _, value := range [...]string{
-		e.Tx, e.Client, e.LoginID, e.Entity, e.Action, e.Decision, e.Object, e.UID, e.Customer, e.Before, e.After, e.Reason, e.Request,
+		e.Tx, e.Client, e.LoginID, e.Entity, e.Action, e.Decision, e.Object, e.UID, e.Customer, e.Before, e.After,
+		e.Reason, e.Request,
 	} {
 		c.value(value)
 	}

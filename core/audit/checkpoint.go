@@ -43,7 +43,8 @@ type statement struct {
 }
 
 func (c *Checkpoint) statement() []byte {
-	text, _ := json.Marshal(statement{c.Tenant, c.Seq, c.Hash, c.At.UTC(), c.Epoch, c.Database}) // nothing in it can fail
+	// nothing in it can fail
+	text, _ := json.Marshal(statement{c.Tenant, c.Seq, c.Hash, c.At.UTC(), c.Epoch, c.Database})
 	return text
 }
 
@@ -55,7 +56,8 @@ func (c *Checkpoint) signedBy(key *jose.JSONWebKey) bool {
 // signedBy reports whether a compact JWS is of this key, this type and these words.
 func signedBy(key *jose.JSONWebKey, as, signature string, statement []byte) bool {
 	signed, err := jose.ParseSignedCompact(signature, []jose.SignatureAlgorithm{jose.ES256})
-	if err != nil || len(signed.Signatures) != 1 || signed.Signatures[0].Protected.ExtraHeaders[jose.HeaderType] != as {
+	if err != nil || len(signed.Signatures) != 1 ||
+		signed.Signatures[0].Protected.ExtraHeaders[jose.HeaderType] != as {
 		return false
 	}
 	said, err := signed.Verify(key)
@@ -71,8 +73,8 @@ type Keeper func(Line) error
 // ErrBroken is a chain that no longer says what it said when it was signed.
 var ErrBroken = errors.New("the audit chain was tampered with: run \"bankgraph audit verify\"")
 
-// Holds is ErrBroken where the chain of the caller's bank no longer has what was signed last. It looks at that one place:
-// the whole chain is for Verify.
+// Holds is ErrBroken where the chain of the caller's bank no longer has what was signed last. It looks at
+// that one place: the whole chain is for Verify.
 func (s *Service) Holds(ctx context.Context) error {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -82,10 +84,10 @@ func (s *Service) Holds(ctx context.Context) error {
 	return err
 }
 
-// Sign signs the end of the chain of the caller's bank, where it has grown since it was signed last. keep stores the
-// checkpoint outside the database, and comes first: where it fails, there is no checkpoint. A chain that no longer
-// holds what was signed before is ErrBroken; nothing further vouches for it. One in another database than it was signed in
-// last is ErrMoved.
+// Sign signs the end of the chain of the caller's bank, where it has grown since it was signed last. keep
+// stores the checkpoint outside the database, and comes first: where it fails, there is no checkpoint. A
+// chain that no longer holds what was signed before is ErrBroken; nothing further vouches for it. One in
+// another database than it was signed in last is ErrMoved.
 func (s *Service) Sign(ctx context.Context, sign Signer, keep Keeper) error {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -119,13 +121,15 @@ func (s *Service) Sign(ctx context.Context, sign Signer, keep Keeper) error {
 	return nil
 }
 
-// lastSigned is the last entry that was signed; 0 where there is none. It is ErrBroken where that is not what it was.
+// lastSigned is the last entry that was signed; 0 where there is none. It is ErrBroken where that is not what
+// it was.
 func (s *Service) lastSigned(ctx context.Context, tenant access.Tenant) (seq int64, err error) {
 	var last struct {
 		Seq   int64 `bun:"seq"`
 		Holds bool  `bun:"holds"`
 	}
-	err = s.db.NewRaw(`SELECT c.seq, EXISTS (SELECT FROM audit_seals AS s WHERE s.tenant = ?0 AND s.seq = c.seq AND s.hash = c.hash) AS holds
+	err = s.db.NewRaw(
+		`SELECT c.seq, EXISTS (SELECT FROM audit_seals AS s WHERE s.tenant = ?0 AND s.seq = c.seq AND s.hash = c.hash) AS holds
 		FROM audit_checkpoints AS c WHERE c.tenant = ?0 ORDER BY c.seq DESC LIMIT 1`, tenant).Scan(ctx, &last)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
@@ -154,5 +158,7 @@ func (s *Service) unsigned(ctx context.Context, tenant access.Tenant) (*Checkpoi
 	case end.Seq <= last:
 		return nil, nil
 	}
-	return &Checkpoint{Tenant: tenant, Seq: end.Seq, Hash: end.Hash, At: end.Now.UTC(), Epoch: end.Epoch, Database: end.Here}, nil
+	return &Checkpoint{
+		Tenant: tenant, Seq: end.Seq, Hash: end.Hash, At: end.Now.UTC(), Epoch: end.Epoch, Database: end.Here,
+	}, nil
 }

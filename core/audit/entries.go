@@ -29,7 +29,12 @@ func (by Search) where(p *db.Params) (all db.Conditions) {
 		all = append(all, "e.customer = "+p.Add(by.Customer))
 	}
 	for _, text := range [...]struct{ column, value string }{
-		{"object", by.Object}, {"uid", by.ObjectUID}, {"action", by.Action}, {"client", by.Client}, {"login_id", by.LoginID}, {"decision", string(by.Decision)},
+		{"object", by.Object},
+		{"uid", by.ObjectUID},
+		{"action", by.Action},
+		{"client", by.Client},
+		{"login_id", by.LoginID},
+		{"decision", string(by.Decision)},
 	} {
 		if text.value != "" {
 			all = append(all, "e."+text.column+" = "+p.Add(text.value))
@@ -47,42 +52,34 @@ func (by Search) where(p *db.Params) (all db.Conditions) {
 	return all
 }
 
-// Within limits a query on what was done to customers to those that a caller of this reach may see. $2 is Caller.Within.
-func Within(alias string, reach access.Reach) db.Conditions {
-	switch reach {
-	case access.OfBank:
-		return db.Conditions{"$2 = 0::bigint"}
-	case access.OfPartner:
-		return db.Conditions{"EXISTS (SELECT FROM customers AS c WHERE c.tenant = $1 AND c.uid = " + alias + ".customer AND c.owner = $2::bigint)"}
-	}
-	return db.Conditions{alias + ".customer = $2::bigint"}
-}
-
 // identity is what every read needs.
-var identity = db.Want[Entry]("ID", "UID")
+var identity = db.ColumnsOf[Entry]("ID", "UID")
 
-type shape struct {
+type queryKey struct {
 	want         db.Columns
 	where, order string
 }
 
 var (
-	listing, ofObjects, finding db.Texts[Entry]
-	counting, countingOf        db.Texts[db.Count]
+	listing, ofObjects, finding db.QueryCache[Entry]
+	counting, countingOf        db.QueryCache[db.Count]
 )
 
 // List reads a window of the entries that the caller may see, the newest first.
-func (s *Service) List(ctx context.Context, b *db.Batch, by Search, want db.Columns, w page.Window) *db.Rows[Entry] {
+func (s *Service) List(
+	ctx context.Context, b *db.Batch, by Search, want db.Columns, w page.Window,
+) *db.Rows[Entry] {
 	caller, err := access.Require(ctx, access.ViewAudit)
 	if err != nil {
 		return db.RefuseRows[Entry](err)
 	}
-	p := db.Params{caller.Tenant, caller.Within(), w.Limit()}
-	where := append(Within("e", caller.Reach), by.where(&p)...)
+	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit()}
+	where := append(db.Conditions{caller.Reach.Scope("e.customer")}, by.where(&p)...)
 	order := newestFirst(w, &p, &where)
 	want = db.Or[Entry](want).And(identity)
-	text := listing.Get(shape{want, where.Key(), order}, func() string {
-		return where.On(db.Select[Entry](want, nil).Where("e.tenant = $1")).OrderExpr(order).String() + " LIMIT $3::bigint"
+	text := listing.Get(queryKey{want, where.Key(), order}, func() string {
+		return where.On(db.Select[Entry](want, nil).Where("e.tenant = $1")).OrderExpr(order).String() +
+			" LIMIT $3::bigint"
 	})
 	return db.Queue(b, text, p...)
 }
@@ -99,16 +96,17 @@ func newestFirst(w page.Window, p *db.Params, where *db.Conditions) (order strin
 	return order
 }
 
-// CountUpTo reads how many entries a search finds, and stops at most: the record is the longest list of the bank.
+// CountUpTo reads how many entries a search finds, and stops at most: the record is the longest list of the
+// bank.
 func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, by Search, most int64) *db.Rows[db.Count] {
 	caller, err := access.Require(ctx, access.ViewAudit)
 	if err != nil {
 		return db.RefuseRows[db.Count](err)
 	}
-	p := db.Params{caller.Tenant, caller.Within()}
-	where := append(Within("e", caller.Reach), by.where(&p)...)
+	p := db.Params{caller.Tenant, caller.ScopeCustomer()}
+	where := append(db.Conditions{caller.Reach.Scope("e.customer")}, by.where(&p)...)
 	limit := p.Up(most)
-	text := counting.Get(shape{where: where.Key(), order: limit}, func() string {
+	text := counting.Get(queryKey{where: where.Key(), order: limit}, func() string {
 		return db.CountText(where.On(db.Select0[Entry]("1").Where("e.tenant = $1")), limit)
 	})
 	return db.Queue(b, text, p...)
@@ -121,17 +119,19 @@ type key interface {
 }
 
 // OfObjects reads a window of the history of each object of a kind, the newest first.
-func OfObjects[K key](ctx context.Context, b *db.Batch, kind string, of []K, want db.Columns, w page.Window) *db.Many[K, Entry] {
+func OfObjects[K key](
+	ctx context.Context, b *db.Batch, kind string, of []K, want db.Columns, w page.Window,
+) *db.Many[K, Entry] {
 	caller, err := access.Require(ctx, access.ViewAudit)
 	if err != nil {
 		return db.Refuse[K, Entry](err)
 	}
 	uids, byUID := texted(of)
-	p := db.Params{caller.Tenant, caller.Within(), w.Limit(), kind, uids, w.Offset}
-	where := append(Within("e", caller.Reach), "e.object = $4", "e.uid = p.uid")
+	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), kind, uids, w.Offset}
+	where := append(db.Conditions{caller.Reach.Scope("e.customer")}, "e.object = $4", "e.uid = p.uid")
 	order := newestFirst(w, &p, &where)
 	want = db.Or[Entry](want).And(identity)
-	text := ofObjects.Get(shape{want, where.Key(), order}, func() string {
+	text := ofObjects.Get(queryKey{want, where.Key(), order}, func() string {
 		return "SELECT r.* FROM unnest($5::text[]) WITH ORDINALITY AS p(uid, place) CROSS JOIN LATERAL (" +
 			where.On(db.Select[Entry](want, nil).Where("e.tenant = $1")).OrderExpr(order).String() +
 			" LIMIT $3::bigint OFFSET $6::bigint) AS r"
@@ -140,17 +140,20 @@ func OfObjects[K key](ctx context.Context, b *db.Batch, kind string, of []K, wan
 }
 
 // CountOfObjects counts the history of each object of a kind, and stops at most.
-func CountOfObjects[K key](ctx context.Context, b *db.Batch, kind string, of []K, most int64) *db.Many[K, db.Count] {
+func CountOfObjects[K key](
+	ctx context.Context, b *db.Batch, kind string, of []K, most int64,
+) *db.Many[K, db.Count] {
 	caller, err := access.Require(ctx, access.ViewAudit)
 	if err != nil {
 		return db.Refuse[K, db.Count](err)
 	}
 	uids, _ := texted(of)
-	p := db.Params{caller.Tenant, caller.Within(), kind, uids}
+	p := db.Params{caller.Tenant, caller.ScopeCustomer(), kind, uids}
 	limit := p.Up(most)
-	where := append(Within("e", caller.Reach), "e.object = $3", "e.uid = p.uid")
-	text := countingOf.Get(shape{where: where.Key(), order: limit}, func() string {
-		return db.CountEachText("unnest($4::text[]) WITH ORDINALITY AS p(uid, place)", "p.place", where.On(db.Select0[Entry]("1").Where("e.tenant = $1")), limit)
+	where := append(db.Conditions{caller.Reach.Scope("e.customer")}, "e.object = $3", "e.uid = p.uid")
+	text := countingOf.Get(queryKey{where: where.Key(), order: limit}, func() string {
+		return db.CountEachText("unnest($4::text[]) WITH ORDINALITY AS p(uid, place)", "p.place",
+			where.On(db.Select0[Entry]("1").Where("e.tenant = $1")), limit)
 	})
 	return db.QueueMany(b, text, func(c *db.Count) K { return of[c.Of-1] }, p...)
 }
@@ -171,10 +174,10 @@ func (s *Service) FindMany(ctx context.Context, b *db.Batch, ids []ID, want db.C
 	if err != nil {
 		return db.Refuse[ID, Entry](err)
 	}
-	where := append(Within("e", caller.Reach), "e.id = ANY($3)")
+	where := append(db.Conditions{caller.Reach.Scope("e.customer")}, "e.id = ANY($3)")
 	want = db.Or[Entry](want).And(identity)
-	text := finding.Get(shape{want: want, where: where.Key()}, func() string {
+	text := finding.Get(queryKey{want: want, where: where.Key()}, func() string {
 		return where.On(db.Select[Entry](want, nil).Where("e.tenant = $1")).String()
 	})
-	return db.QueueMany(b, text, func(e *Entry) ID { return e.ID }, caller.Tenant, caller.Within(), ids)
+	return db.QueueMany(b, text, func(e *Entry) ID { return e.ID }, caller.Tenant, caller.ScopeCustomer(), ids)
 }

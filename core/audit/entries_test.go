@@ -31,7 +31,8 @@ func newHistory(t testing.TB) *history {
 	t.Helper()
 	h := &history{Bank: coretest.New(t), TB: t}
 	h.partner, h.other = h.DownstreamPartner(), h.DownstreamPartner()
-	h.theirs, h.others, h.ourOwn = h.Customer(coretest.OwnedBy(h.partner)), h.Customer(coretest.OwnedBy(h.other)), h.Customer()
+	h.theirs, h.others, h.ourOwn = h.Customer(coretest.OwnedBy(h.partner)),
+		h.Customer(coretest.OwnedBy(h.other)), h.Customer()
 	for _, c := range []*customers.Customer{h.theirs, h.others, h.ourOwn} {
 		h.entry(c, "customer", c.UID.String(), "changeCustomer", "jane.doe")
 		h.entry(c, "signatory", c.UID.String(), "addSignatory", "")
@@ -48,12 +49,16 @@ func (h *history) entry(of *customers.Customer, object, uid, action, login strin
 		h.Fatal(err)
 	}
 	caller.LoginID, caller.Request = login, "request-1"
-	e := audit.Entry{Action: action, Decision: audit.Done, Object: object, UID: uid, Reason: "asked to", After: []byte(`{"title":"Treasurer"}`)}.By(caller)
+	e := audit.Entry{
+		Action: action, Decision: audit.Done, Object: object, UID: uid, Reason: "asked to",
+		After: []byte(`{"title":"Treasurer"}`),
+	}.By(caller)
 	if of != nil {
 		customer := int64(of.UID)
 		e.Customer = &customer
 	}
-	err = h.DB.InTx(h.Context(), int64(h.Tenant), func(ctx context.Context, tx bun.Tx) error { return audit.WriteTx(ctx, tx, e) })
+	err = h.DB.InTx(h.Context(), int64(h.Tenant),
+		func(ctx context.Context, tx bun.Tx) error { return audit.WriteTx(ctx, tx, e) })
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -75,7 +80,8 @@ func (h *history) list(ctx context.Context, by audit.Search) (found []string, co
 		}
 		found = append(found, strings.Join(words, " "))
 	}
-	counted, err := coretest.Rows(h.Bank, ctx, func(b *db.Batch) *db.Rows[db.Count] { return h.Audit.CountUpTo(ctx, b, by, 0) })
+	counted, err := coretest.Rows(h.Bank, ctx,
+		func(b *db.Batch) *db.Rows[db.Count] { return h.Audit.CountUpTo(ctx, b, by, 0) })
 	if err != nil || len(counted) != 1 {
 		h.Fatalf("%v, %v", counted, err)
 	}
@@ -87,7 +93,8 @@ func TestTheWholeRecordComesNewestFirst(t *testing.T) {
 	h := newHistory(t)
 	found, count := h.list(h.Staff(), audit.Search{})
 	c := h.theirs.UID.String()
-	if len(found) != 10 || count != 10 || found[0] != "addClient" || found[9] != "changeCustomer "+c || found[7] != "changeSignatory "+c {
+	if len(found) != 10 || count != 10 || found[0] != "addClient" || found[9] != "changeCustomer "+c ||
+		found[7] != "changeSignatory "+c {
 		t.Errorf("%d: %q", count, found)
 	}
 }
@@ -102,7 +109,9 @@ func TestPartnersSeeTheRecordOfTheirOwnCustomersOnly(t *testing.T) {
 			t.Errorf("%+v finds %d: %q", by, count, found)
 		}
 	}
-	for _, by := range []audit.Search{{Customer: int64(h.others.UID)}, {Customer: int64(h.ourOwn.UID)}, {Object: "client"}} {
+	for _, by := range []audit.Search{
+		{Customer: int64(h.others.UID)}, {Customer: int64(h.ourOwn.UID)}, {Object: "client"},
+	} {
 		if found, count := h.list(h.Partner(h.partner), by); len(found) != 0 || count != 0 {
 			t.Errorf("%+v finds %d: %q", by, count, found)
 		}
@@ -131,7 +140,10 @@ func TestEverySearchNarrowsTheRecord(t *testing.T) {
 		{audit.Search{Client: "nobody"}, "", 0},
 		{audit.Search{Since: &after}, "", 0},
 		{audit.Search{Until: &before}, "", 0},
-		{audit.Search{LoginID: "jane.doe", Object: "signatory", Customer: int64(h.ourOwn.UID)}, "changeSignatory " + own, 1},
+		{
+			audit.Search{LoginID: "jane.doe", Object: "signatory", Customer: int64(h.ourOwn.UID)},
+			"changeSignatory " + own, 1,
+		},
 	} {
 		found, count := h.list(h.Staff(), one.by)
 		if count != one.count || int64(len(found)) != one.count || count > 0 && found[0] != one.first {
@@ -151,7 +163,7 @@ func TestEachObjectHasItsOwnHistory(t *testing.T) {
 	read := func(w page.Window) map[signatories.UID][]*audit.Entry {
 		t.Helper()
 		found, err := coretest.Many(h.Bank, h.Staff(), func(b *db.Batch) *db.Many[signatories.UID, audit.Entry] {
-			return audit.OfObjects(h.Staff(), b, "signatory", of, db.Want[audit.Entry]("Action"), w)
+			return audit.OfObjects(h.Staff(), b, "signatory", of, db.ColumnsOf[audit.Entry]("Action"), w)
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -159,7 +171,8 @@ func TestEachObjectHasItsOwnHistory(t *testing.T) {
 		return found
 	}
 	all := read(page.First(10))
-	if len(all[of[0]]) != 5 || len(all[of[1]]) != 2 || len(all[of[2]]) != 0 || all[of[0]][4].Action != "addSignatory" || all[of[1]][0].Action != "changeSignatory" {
+	if len(all[of[0]]) != 5 || len(all[of[1]]) != 2 || len(all[of[2]]) != 0 ||
+		all[of[0]][4].Action != "addSignatory" || all[of[1]][0].Action != "changeSignatory" {
 		t.Errorf("history = %+v", all)
 	}
 	ids := func(rows []*audit.Entry) (ids []audit.ID) {
@@ -177,17 +190,20 @@ func TestEachObjectHasItsOwnHistory(t *testing.T) {
 	if got := ids(page.Cut(read(back)[of[0]], back).Items); !slices.Equal(got, whole[:3]) {
 		t.Errorf("before %d: %v of %v", whole[3], got, whole)
 	}
-	counts, err := coretest.Many(h.Bank, h.Partner(h.partner), func(b *db.Batch) *db.Many[signatories.UID, db.Count] {
-		return audit.CountOfObjects(h.Partner(h.partner), b, "signatory", of, 0)
-	})
+	counts, err := coretest.Many(h.Bank, h.Partner(h.partner),
+		func(b *db.Batch) *db.Many[signatories.UID, db.Count] {
+			return audit.CountOfObjects(h.Partner(h.partner), b, "signatory", of, 0)
+		})
 	if err != nil || counts[of[0]][0].N != 5 || counts[of[1]][0].N != 0 {
 		t.Errorf("counts = %v, %v", counts, err)
 	}
 	denied := h.As(access.ViewCustomers)
-	if many := audit.OfObjects(denied, h.Batch(), "signatory", of, db.Columns{}, page.First(1)); !errors.Is(many.Err, access.ErrDenied) {
+	if many := audit.OfObjects(denied, h.Batch(), "signatory", of, db.Columns{},
+		page.First(1)); !errors.Is(many.Err, access.ErrDenied) {
 		t.Errorf("without the permission: %v", many.Err)
 	}
-	if many := audit.CountOfObjects(denied, h.Batch(), "signatory", of, 0); !errors.Is(many.Err, access.ErrDenied) {
+	if many := audit.CountOfObjects(denied, h.Batch(), "signatory", of,
+		0); !errors.Is(many.Err, access.ErrDenied) {
 		t.Errorf("without the permission: %v", many.Err)
 	}
 }
@@ -209,7 +225,8 @@ func TestEntriesAreFoundByTheirNumbersWithinTheCallersReach(t *testing.T) {
 		t.Fatalf("%+v, %v", found, err)
 	}
 	e := found[ids[2]][0]
-	if e.LoginID != "jane.doe" || e.Client != "staff" || e.Request != "request-1" || *e.LegalEntity() != int64(h.Self.UID) || len(e.Changes()) != 1 || *e.Changes()[0].After != "Treasurer" {
+	if e.LoginID != "jane.doe" || e.Client != "staff" || e.Request != "request-1" ||
+		*e.LegalEntity() != int64(h.Self.UID) || len(e.Changes()) != 1 || *e.Changes()[0].After != "Treasurer" {
 		t.Errorf("entry = %+v", e)
 	}
 }
@@ -218,13 +235,20 @@ func TestEntriesAreFoundByTheirNumbersWithinTheCallersReach(t *testing.T) {
 func TestAmountsAreRecordedAsPeopleReadThem(t *testing.T) {
 	t.Parallel()
 	cents := int64(123_45)
-	was, is := &signatories.Signatory{FullName: "Grace"}, &signatories.Signatory{FullName: "Grace", LimitMinor: &cents, Currency: "USD"}
+	was, is := &signatories.Signatory{FullName: "Grace"},
+		&signatories.Signatory{FullName: "Grace", LimitMinor: &cents, Currency: "USD"}
 	was.Currency = "USD"
-	if before, after := audit.Diff(was, is); string(before) != `{}` || string(after) != `{"approvalLimit":"123.45"}` {
+	if before, after := audit.Diff(was, is); string(before) != `{}` ||
+		string(after) != `{"approvalLimit":"123.45"}` {
 		t.Errorf("%s to %s", before, after)
 	}
 	more := int64(200_00)
-	if before, after := audit.Diff(is, &signatories.Signatory{FullName: "Grace", LimitMinor: &more, Currency: "USD"}); string(before) != `{"approvalLimit":"123.45"}` || string(after) != `{"approvalLimit":"200.00"}` {
+	if before, after := audit.Diff(is,
+		&signatories.Signatory{
+			FullName: "Grace", LimitMinor: &more,
+			Currency: "USD",
+		}); string(before) != `{"approvalLimit":"123.45"}` ||
+		string(after) != `{"approvalLimit":"200.00"}` {
 		t.Errorf("%s to %s", before, after)
 	}
 }

@@ -37,13 +37,15 @@ func (i ID) String() string { return strconv.FormatInt(int64(i), 10) }
 type Entry struct {
 	bun.BaseModel `bun:"table:audit_entries,alias:e" json:"-"`
 
-	Tenant   access.Tenant   `bun:"tenant,pk" json:"-"`
-	ID       ID              `bun:"id,pk,nullzero" json:"id"`
-	At       time.Time       `bun:"at,nullzero" json:"at"`
-	Client   string          `bun:"client" json:"client"`    // the API key or external issuer; operator for the command line
-	LoginID  string          `bun:"login_id" json:"loginId"` // the user, where one is known
-	Entity   int64           `bun:"entity" json:"entity"`    // the legal entity that the caller acted for
-	Action   string          `bun:"action" json:"action"`    // by its GraphQL name: addSignatory; read where only that was refused
+	Tenant access.Tenant `bun:"tenant,pk" json:"-"`
+	ID     ID            `bun:"id,pk,nullzero" json:"id"`
+	At     time.Time     `bun:"at,nullzero" json:"at"`
+	// the API key or external issuer; operator for the command line
+	Client  string `bun:"client" json:"client"`
+	LoginID string `bun:"login_id" json:"loginId"` // the user, where one is known
+	Entity  int64  `bun:"entity" json:"entity"`    // the legal entity that the caller acted for
+	// by its GraphQL name: addSignatory; read where only that was refused
+	Action   string          `bun:"action" json:"action"`
 	Decision Decision        `bun:"decision" json:"decision"`
 	Object   string          `bun:"object" json:"object"` // the kind of thing: signatory
 	UID      string          `bun:"uid" json:"uid"`
@@ -56,7 +58,8 @@ type Entry struct {
 
 // By fills in who is calling.
 func (e Entry) By(caller access.Caller) Entry {
-	e.Tenant, e.Client, e.LoginID, e.Entity, e.Request = caller.Tenant, caller.Client, caller.LoginID, caller.Entity, caller.Request
+	e.Tenant, e.Client, e.LoginID, e.Entity, e.Request = caller.Tenant, caller.Client, caller.LoginID,
+		caller.Entity, caller.Request
 	return e
 }
 
@@ -113,8 +116,8 @@ func plain(value json.RawMessage) *string {
 // unrecorded are the columns that say nothing about a change.
 var unrecorded = map[string]bool{"Tenant": true, "CreatedAt": true, "UpdatedAt": true}
 
-// Diff tells two states of a row apart: the fields that differ, by the names that GraphQL gives them, sealed values masked.
-// A nil row is one that is not there: of the other, every field that is not empty counts.
+// Diff tells two states of a row apart: the fields that differ, by the names that GraphQL gives them, sealed
+// values masked. A nil row is one that is not there: of the other, every field that is not empty counts.
 func Diff(before, after any) (was, is json.RawMessage) {
 	old, now := fieldsOf(before), fieldsOf(after)
 	for path, value := range now {
@@ -156,8 +159,8 @@ func fieldsOf(row any) map[string]any {
 	return fields
 }
 
-// Field is what people read where it is not what a column holds: a row's method Recorded says so, by the column's Go
-// field (LimitMinor is approvalLimit, 100.00). A nil value is none.
+// Field is what people read where it is not what a column holds: a row's method Recorded says so, by the
+// column's Go field (LimitMinor is approvalLimit, 100.00). A nil value is none.
 type Field struct {
 	Name  string
 	Value any

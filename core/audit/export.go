@@ -17,16 +17,20 @@ import (
 // window is how many entries are read at a time.
 const window = 2000
 
-// Chain reads the chain of the caller's bank, line by line, as an export has it; from the last checkpoint before a
-// time on where one is given. keys are the public halves of those that signed. Progress hears how many entries of how
-// many were read.
-func (s *Service) Chain(ctx context.Context, since time.Time, keys []jose.JSONWebKey, progress func(done, total int)) (iter.Seq2[Line, error], error) {
+// Chain reads the chain of the caller's bank, line by line, as an export has it; from the last checkpoint
+// before a time on where one is given. keys are the public halves of those that signed. Progress hears how
+// many entries of how many were read.
+func (s *Service) Chain(
+	ctx context.Context, since time.Time, keys []jose.JSONWebKey, progress func(done, total int),
+) (iter.Seq2[Line, error], error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
 		return nil, err
 	}
 	return func(yield func(Line, error) bool) {
-		r := &reader{service: s, ctx: ctx, tenant: caller.Tenant, code: caller.TenantCode, progress: progress, yield: yield}
+		r := &reader{
+			service: s, ctx: ctx, tenant: caller.Tenant, code: caller.TenantCode, progress: progress, yield: yield,
+		}
 		if err := r.read(since, keys); err != nil && !errors.Is(err, errStopped) {
 			yield(Line{}, fmt.Errorf("read the audit chain: %w", err))
 		}
@@ -56,10 +60,10 @@ func (r *reader) pass(line Line) error {
 	return nil
 }
 
-// read fixes first where the chain ends: what is sealed meanwhile belongs to another export. The last checkpoint
-// is read before the last seal, so that it cannot be about a later one.
+// read fixes first where the chain ends: what is sealed meanwhile belongs to another export. The last
+// checkpoint is read before the last seal, so that it cannot be about a later one.
 func (r *reader) read(since time.Time, keys []jose.JSONWebKey) error {
-	b := r.service.db.Fresh()
+	b := r.service.db.PrimaryBatch()
 	vouched := db.Queue(b, lastSigned, r.tenant)
 	ends := db.Queue(b, lastSeal, r.tenant)
 	begins := db.Queue(b, beginning, r.tenant, since)
@@ -82,7 +86,9 @@ func (r *reader) read(since time.Time, keys []jose.JSONWebKey) error {
 			r.restores = append(r.restores, restore)
 		}
 	}
-	err := r.pass(Line{Begin: &Begin{Form: form, Tenant: r.tenant, Code: r.code, Seq: first.Seq, Hash: first.Hash}})
+	err := r.pass(Line{
+		Begin: &Begin{Form: form, Tenant: r.tenant, Code: r.code, Seq: first.Seq, Hash: first.Hash},
+	})
 	for i := range keys {
 		if err == nil {
 			err = r.pass(Line{Key: &keys[i]})
@@ -111,34 +117,42 @@ type link struct {
 }
 
 var (
-	lastSigned = db.NewText[link](`SELECT seq FROM audit_checkpoints WHERE tenant = $1 ORDER BY seq DESC LIMIT 1`)
-	lastSeal   = db.NewText[link](`SELECT seq, hash FROM audit_seals WHERE tenant = $1 ORDER BY seq DESC LIMIT 1`)
+	lastSigned = db.NewQuery[link](
+		`SELECT seq FROM audit_checkpoints WHERE tenant = $1 ORDER BY seq DESC LIMIT 1`)
+	lastSeal = db.NewQuery[link](`SELECT seq, hash FROM audit_seals WHERE tenant = $1 ORDER BY seq DESC LIMIT 1`)
 	// The last checkpoint before a time: an export that begins there begins with something signed.
-	beginning = db.NewText[link](`SELECT seq, hash FROM audit_checkpoints WHERE tenant = $1 AND at < $2 ORDER BY seq DESC LIMIT 1`)
+	beginning = db.NewQuery[link](
+		`SELECT seq, hash FROM audit_checkpoints WHERE tenant = $1 AND at < $2 ORDER BY seq DESC LIMIT 1`)
 	// Seals lead. One that is gone, and one whose entry is gone, leaves a gap in seq.
-	reading = db.NewText[row](`SELECT s.seq, s.hash, ` + texts + ` FROM audit_seals AS s JOIN audit_entries AS e ON e.tenant = s.tenant AND e.id = s.entry
+	reading = db.NewQuery[row](`SELECT s.seq, s.hash, ` + texts +
+		` FROM audit_seals AS s JOIN audit_entries AS e ON e.tenant = s.tenant AND e.id = s.entry
 		WHERE s.tenant = $1 AND e.tenant = $1 AND s.seq > $2 AND s.seq <= $3 ORDER BY s.seq LIMIT $4`)
 	// Entries that have no seal and wait for none, a span of ids at a time.
-	astray = db.NewText[Text](`SELECT ` + texts + ` FROM audit_entries AS e WHERE e.tenant = $1 AND e.id >= $2 AND e.id < $3
+	astray = db.NewQuery[EntryText](`SELECT ` + texts +
+		` FROM audit_entries AS e WHERE e.tenant = $1 AND e.id >= $2 AND e.id < $3
 		AND NOT EXISTS (SELECT FROM audit_seals AS s WHERE s.tenant = $1 AND s.entry = e.id)
 		AND NOT EXISTS (SELECT FROM audit_unsealed AS u WHERE u.tenant = $1 AND u.entry = e.id) ORDER BY e.id LIMIT 1`)
-	nextEntry = db.NewText[Text](`SELECT id FROM audit_entries AS e WHERE e.tenant = $1 AND e.id >= $2 ORDER BY e.id LIMIT 1`)
-	waiting   = db.NewText[Text](`SELECT ` + texts + ` FROM audit_unsealed AS u JOIN audit_entries AS e ON e.tenant = u.tenant AND e.id = u.entry
+	nextEntry = db.NewQuery[EntryText](
+		`SELECT id FROM audit_entries AS e WHERE e.tenant = $1 AND e.id >= $2 ORDER BY e.id LIMIT 1`)
+	waiting = db.NewQuery[EntryText](`SELECT ` + texts +
+		` FROM audit_unsealed AS u JOIN audit_entries AS e ON e.tenant = u.tenant AND e.id = u.entry
 		WHERE e.tenant = $1 AND u.tenant = $1 AND u.entry > $2 AND NOT EXISTS (SELECT FROM audit_seals AS s WHERE s.tenant = $1 AND s.entry = u.entry)
 		ORDER BY u.entry LIMIT $3`)
 	// Entries that wait and are gone: somebody took them out of the record.
-	gone = db.NewText[link](`SELECT u.entry AS seq FROM audit_unsealed AS u
+	gone = db.NewQuery[link](`SELECT u.entry AS seq FROM audit_unsealed AS u
 		WHERE u.tenant = $1 AND NOT EXISTS (SELECT FROM audit_entries AS e WHERE e.tenant = $1 AND e.id = u.entry) ORDER BY u.entry LIMIT 1`)
-	signed = db.NewText[Checkpoint](`SELECT tenant, seq, hash, at, epoch, database, kid, signature FROM audit_checkpoints
+	signed = db.NewQuery[Checkpoint](
+		`SELECT tenant, seq, hash, at, epoch, database, kid, signature FROM audit_checkpoints
 		WHERE tenant = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT $4`)
-	restored = db.NewText[Restore](`SELECT tenant, epoch, after, hash, was, "is", reason, at, kid, signature FROM audit_restores
+	restored = db.NewQuery[Restore](
+		`SELECT tenant, epoch, after, hash, was, "is", reason, at, kid, signature FROM audit_restores
 		WHERE tenant = $1 ORDER BY epoch`)
 )
 
 type row struct {
-	Seq  int64 `bun:"seq"`
-	Hash Hash  `bun:"hash,type:bytea"`
-	Text `bun:",extend"`
+	Seq       int64 `bun:"seq"`
+	Hash      Hash  `bun:"hash,type:bytea"`
+	EntryText `bun:",extend"`
 }
 
 // sealed passes on the entries after one number up to another, with the checkpoints and restores between.
@@ -148,13 +162,13 @@ func (r *reader) sealed(after, upTo int64) error {
 		return err
 	}
 	for {
-		b := r.service.db.Fresh()
+		b := r.service.db.PrimaryBatch()
 		rows := db.Queue(b, reading, r.tenant, after, upTo, window)
 		if err := b.Send(r.ctx); err != nil {
 			return err
 		}
 		for _, row := range rows.Items {
-			if err := r.pass(Line{Sealed: &Sealed{Seq: row.Seq, Hash: row.Hash, Entry: row.Text}}); err != nil {
+			if err := r.pass(Line{Sealed: &Sealed{Seq: row.Seq, Hash: row.Hash, Entry: row.EntryText}}); err != nil {
 				return err
 			}
 			if err := r.passSigned(row.Seq); err != nil {
@@ -201,7 +215,7 @@ func (r *reader) moreCheckpoints() error {
 	if len(r.checkpoints) > 0 || r.asked >= r.signed {
 		return nil
 	}
-	b := r.service.db.Fresh()
+	b := r.service.db.PrimaryBatch()
 	rows := db.Queue(b, signed, r.tenant, r.asked, r.signed, window)
 	if err := b.Send(r.ctx); err != nil {
 		return err
@@ -213,14 +227,14 @@ func (r *reader) moreCheckpoints() error {
 	return nil
 }
 
-// idsAtATime is how many ids one look for strays spans: it reads two indexes, and stays far below the time that a
-// statement has.
+// idsAtATime is how many ids one look for strays spans: it reads two indexes, and stays far below the time
+// that a statement has.
 const idsAtATime = 500_000
 
 // strays passes on the first entry that neither has a seal nor waits for one, as one that is not sealed.
 func (r *reader) strays() error {
 	for from := int64(math.MinInt64); ; {
-		b := r.service.db.Fresh()
+		b := r.service.db.PrimaryBatch()
 		next := db.Queue(b, nextEntry, r.tenant, from)
 		if err := b.Send(r.ctx); err != nil {
 			return err
@@ -229,7 +243,7 @@ func (r *reader) strays() error {
 		if first == nil {
 			return nil
 		}
-		b = r.service.db.Fresh()
+		b = r.service.db.PrimaryBatch()
 		stray := db.Queue(b, astray, r.tenant, first.ID, first.ID+idsAtATime)
 		if err := b.Send(r.ctx); err != nil {
 			return err
@@ -243,16 +257,16 @@ func (r *reader) strays() error {
 
 // unsealed passes on the entries behind the end of the chain. One that is gone has no text.
 func (r *reader) unsealed() (n int64, err error) {
-	b := r.service.db.Fresh()
+	b := r.service.db.PrimaryBatch()
 	missing := db.Queue(b, gone, r.tenant)
 	if err := b.Send(r.ctx); err != nil {
 		return 0, err
 	}
 	if first, _ := missing.One(); first != nil {
-		return 1, r.pass(Line{Unsealed: &Text{ID: first.Seq}})
+		return 1, r.pass(Line{Unsealed: &EntryText{ID: first.Seq}})
 	}
 	for after := int64(math.MinInt64); ; {
-		b := r.service.db.Fresh()
+		b := r.service.db.PrimaryBatch()
 		rows := db.Queue(b, waiting, r.tenant, after, window)
 		if err := b.Send(r.ctx); err != nil {
 			return n, err

@@ -12,21 +12,25 @@ import (
 	"bankgraph/core/access"
 )
 
-// Mark is the furthest place of a bank's record that was kept outside the database. The zero value says that none was.
+// Mark is the furthest place of a bank's record that was kept outside the database. The zero value says that
+// none was.
 type Mark struct {
 	Epoch int64
 	Seq   int64
 	Hash  Hash
 }
 
-// ErrBehind is returned while the database does not have what was kept outside of its record, and nothing says why: the very
-// same database was put back from an older copy, a former database serves again, or entries were cut off.
-var ErrBehind = errors.New("the database is older than what was kept outside of its audit record: entries are lost. " +
-	"Where a backup or a former database was put back, run \"bankgraph audit restored\", otherwise \"bankgraph audit verify\"; " +
-	"a bank that was set up anew needs a new file of checkpoints")
+// ErrBehind is returned while the database does not have what was kept outside of its record, and nothing
+// says why: the very same database was put back from an older copy, a former database serves again, or
+// entries were cut off.
+var ErrBehind = errors.New(
+	"the database is older than what was kept outside of its audit record: entries are lost. " +
+		"Where a backup or a former database was put back, run \"bankgraph audit restored\", otherwise \"bankgraph audit verify\"; " +
+		"a bank that was set up anew needs a new file of checkpoints")
 
-// Behind is ErrBehind where the record of the caller's bank lacks the place that was kept. It looks at that one place; an
-// earlier epoch may have lost it in a restore that the record tells of, and one that Resume is about to note is no trouble.
+// Behind is ErrBehind where the record of the caller's bank lacks the place that was kept. It looks at that
+// one place; an earlier epoch may have lost it in a restore that the record tells of, and one that Resume is
+// about to note is no trouble.
 func (s *Service) Behind(ctx context.Context, kept Mark) error {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil || kept.Epoch == 0 {
@@ -60,7 +64,8 @@ type Marks map[access.Tenant]Mark
 func (m Marks) Add(line Line) {
 	switch {
 	case line.Checkpoint != nil:
-		m.add(line.Checkpoint.Tenant, Mark{max(line.Checkpoint.Epoch, 1), line.Checkpoint.Seq, line.Checkpoint.Hash})
+		m.add(line.Checkpoint.Tenant,
+			Mark{max(line.Checkpoint.Epoch, 1), line.Checkpoint.Seq, line.Checkpoint.Hash})
 	case line.Restore != nil:
 		m.add(line.Restore.Tenant, Mark{line.Restore.Epoch, line.Restore.After, line.Restore.Hash})
 	}
@@ -79,8 +84,8 @@ func (m Marks) Join(others Marks) {
 	}
 }
 
-// Read takes the lines of a file that were kept, and returns how many bytes of it were whole lines. Other lines are passed
-// over, as is one that a kill has cut off.
+// Read takes the lines of a file that were kept, and returns how many bytes of it were whole lines. Other
+// lines are passed over, as is one that a kill has cut off.
 func (m Marks) Read(from io.Reader) (read int64, err error) {
 	lines := bufio.NewReaderSize(from, 1<<16)
 	for {

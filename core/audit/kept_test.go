@@ -23,7 +23,8 @@ func (b *bank) mark() audit.Mark {
 	return marks[b.Tenant]
 }
 
-// cut takes what was sealed behind an entry out of the database, as an older copy of the same files would lack it.
+// cut takes what was sealed behind an entry out of the database, as an older copy of the same files would
+// lack it.
 func (b *bank) cut(after int64) {
 	b.exec(`DELETE FROM audit_entries WHERE tenant = ?0 AND id IN (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq > ?1)`, b.Tenant, after)
 	b.exec(`DELETE FROM audit_seals WHERE tenant = ? AND seq > ?`, b.Tenant, after)
@@ -48,7 +49,9 @@ func TestOlderCopyIsBehindWhatWasKept(t *testing.T) {
 	b.grow(20)
 	older := b.mark()
 	b.grow(20)
-	for name, kept := range map[string]audit.Mark{"kept last": b.mark(), "kept by a machine that is behind": older} {
+	for name, kept := range map[string]audit.Mark{
+		"kept last": b.mark(), "kept by a machine that is behind": older,
+	} {
 		if err := b.Audit.Behind(b.operator, kept); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -94,8 +97,8 @@ func TestFormerDatabaseIsBehind(t *testing.T) {
 	}
 }
 
-// One backup is restored twice, as the database that it was restored into first was lost too. With the file of checkpoints,
-// or without, verify says what was lost each time and accuses nobody.
+// One backup is restored twice, as the database that it was restored into first was lost too. With the file
+// of checkpoints, or without, verify says what was lost each time and accuses nobody.
 func TestBackupIsRestoredTwice(t *testing.T) {
 	t.Parallel()
 	for name, knows := range map[string]bool{"with the file": true, "without it": false} {
@@ -118,18 +121,21 @@ func TestBackupIsRestoredTwice(t *testing.T) {
 			}
 			second.grow(5)
 			report := second.holds()
-			if report.Last != 26 || len(report.Restores) != 1 || report.Restores[0].After != 20 || report.Restores[0].Lost != 61 {
+			if report.Last != 26 || len(report.Restores) != 1 || report.Restores[0].After != 20 ||
+				report.Restores[0].Lost != 61 {
 				t.Errorf("report = %+v", report)
 			}
 			second.cut(24)
-			if _, err := audit.Verify(second.chain(time.Time{}), audit.Pins{Checkpoints: second.kept}); brokenAt(t, err) != 25 {
+			if _, err := audit.Verify(second.chain(time.Time{}),
+				audit.Pins{Checkpoints: second.kept}); brokenAt(t, err) != 25 {
 				t.Errorf("entries of the last epoch are gone: %v", err)
 			}
 		})
 	}
 }
 
-// First an older backup is restored, then a newer one: the newer has what the older lacked, and not what came behind that.
+// First an older backup is restored, then a newer one: the newer has what the older lacked, and not what came
+// behind that.
 func TestNewerBackupIsRestoredAfterAnOlderOne(t *testing.T) {
 	t.Parallel()
 	b := of(t, coretest.Alone(t))
@@ -141,7 +147,8 @@ func TestNewerBackupIsRestoredAfterAnOlderOne(t *testing.T) {
 	older.resume()
 	older.grow(5)
 	newer.kept = older.kept
-	if _, err := newer.Audit.Resume(newer.operator, newer.Clients.Sign, newer.keep, newer.mark(), ""); err != nil {
+	if _, err := newer.Audit.Resume(newer.operator, newer.Clients.Sign, newer.keep, newer.mark(),
+		""); err != nil {
 		t.Fatal(err)
 	}
 	newer.grow(5)
@@ -149,7 +156,8 @@ func TestNewerBackupIsRestoredAfterAnOlderOne(t *testing.T) {
 		t.Errorf("report = %+v", report)
 	}
 	b.reconnect()
-	if _, err := audit.Verify(b.chain(time.Time{}), audit.Pins{Checkpoints: newer.kept}); brokenAt(t, err) != 41 {
+	if _, err := audit.Verify(b.chain(time.Time{}),
+		audit.Pins{Checkpoints: newer.kept}); brokenAt(t, err) != 41 {
 		t.Errorf("the database that the record went on without: %v", err)
 	}
 }
@@ -182,7 +190,8 @@ func TestMarksReadWhatWasKept(t *testing.T) {
 		marks := audit.Marks{}
 		read, err := marks.Read(file)
 		_ = file.Close()
-		if whole := int64(strings.LastIndex(one.text, "\n") + 1); err != nil || read != whole || marks[7].Seq != one.want || marks[7].Epoch != one.of {
+		if whole := int64(strings.LastIndex(one.text, "\n") + 1); err != nil || read != whole ||
+			marks[7].Seq != one.want || marks[7].Epoch != one.of {
 			t.Errorf("%s: %+v, %d bytes, %v", one.text, marks, read, err)
 		}
 	}

@@ -61,8 +61,8 @@ func Read(from io.Reader) iter.Seq2[Line, error] {
 	}
 }
 
-// ReadCheckpoints reads checkpoints that were kept outside the database: one in each line, by itself or in a line of
-// the log. Other lines are passed over, as is one that a kill has cut off.
+// ReadCheckpoints reads checkpoints that were kept outside the database: one in each line, by itself or in a
+// line of the log. Other lines are passed over, as is one that a kill has cut off.
 func ReadCheckpoints(from io.Reader) (kept []Checkpoint, err error) {
 	scanner := bufio.NewScanner(from)
 	scanner.Buffer(make([]byte, 1<<16), longestLine)

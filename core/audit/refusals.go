@@ -14,10 +14,10 @@ import (
 	"bankgraph/core/access"
 )
 
-// RecordRefusals writes down what the caller of a request was refused for want of a permission; whoever lets a caller
-// in asks for it when the request is over. Of reading there is one entry a minute for each caller and permission, and one
-// for customers that are not the caller's: programs ask again and again for what they may not see. Attempts to change
-// something are recorded one by one, as far as Refuse lets them.
+// RecordRefusals writes down what the caller of a request was refused for want of a permission; whoever lets
+// a caller in asks for it when the request is over. Of reading there is one entry a minute for each caller
+// and permission, and one for customers that are not the caller's: programs ask again and again for what they
+// may not see. Attempts to change something are recorded one by one, as far as Refuse lets them.
 func (s *Service) RecordRefusals(ctx context.Context) error {
 	caller, err := access.Require(ctx)
 	if err != nil {
@@ -29,7 +29,10 @@ func (s *Service) RecordRefusals(ctx context.Context) error {
 		for i, permission := range r.Needs {
 			needs[i] = string(permission)
 		}
-		entry := Entry{Action: r.Action, Object: r.Object, UID: r.UID, Decision: Refused, Reason: "the caller lacks " + strings.Join(needs, " or ")}
+		entry := Entry{
+			Action: r.Action, Object: r.Object, UID: r.UID, Decision: Refused,
+			Reason: "the caller lacks " + strings.Join(needs, " or "),
+		}
 		read := ""
 		switch r.Action {
 		case "":
@@ -61,7 +64,8 @@ func (s *Service) write(ctx context.Context, tenant access.Tenant, entries []Ent
 	})
 }
 
-// What refusals leave within a minute. The last entry of a caller, and of the bank, is the one that tells of the rest.
+// What refusals leave within a minute. The last entry of a caller, and of the bank, is the one that tells of
+// the rest.
 const (
 	mostRefused = 60  // entries of one caller, so that nobody floods the record
 	mostOfBank  = 600 // entries of one bank
@@ -74,13 +78,14 @@ type Refusal struct {
 	Keep   bool // the idempotency key may remember it
 }
 
-// Refuse counts a refusal of the caller, of work or for want of a permission. Those that are not recorded one by one
-// are told of by one entry when the minute is over: see RecordFolded.
+// Refuse counts a refusal of the caller, of work or for want of a permission. Those that are not recorded one
+// by one are told of by one entry when the minute is over: see RecordFolded.
 func (s *Service) Refuse(caller access.Caller) Refusal { return s.refused.refuse(caller, s.now()) }
 
-// RecordFolded writes down how many refusals were only counted in minutes that are over, and in the present one too
-// where the process is about to stop. They are counted in memory, so each process that serves asks for this every few
-// seconds. What goes wrong at one bank is tried again the next time, and does not keep the others waiting.
+// RecordFolded writes down how many refusals were only counted in minutes that are over, and in the present
+// one too where the process is about to stop. They are counted in memory, so each process that serves asks
+// for this every few seconds. What goes wrong at one bank is tried again the next time, and does not keep the
+// others waiting.
 func (s *Service) RecordFolded(ctx context.Context, stopping bool) error {
 	if _, err := access.Require(ctx, access.ManageTenants); err != nil {
 		return err
@@ -132,7 +137,8 @@ type folded struct {
 	times  int
 }
 
-// mostRemembered bounds the callers whose minutes are remembered. The refusals of any more are counted as their bank's.
+// mostRemembered bounds the callers whose minutes are remembered. The refusals of any more are counted as
+// their bank's.
 const mostRemembered = 10_000
 
 func newRefusedBefore() *refusedBefore {
@@ -181,7 +187,8 @@ func (r *refusedBefore) refuse(caller access.Caller, now time.Time) Refusal {
 	}
 }
 
-// minute is the present one of a caller. The minute of the bank stands in for it where too many are remembered.
+// minute is the present one of a caller. The minute of the bank stands in for it where too many are
+// remembered.
 func (r *refusedBefore) minute(caller access.Caller, now time.Time) *minute {
 	of := refusedOf{caller.Tenant, caller.Party()}
 	m, known := r.minutes[of]

@@ -20,9 +20,9 @@ import (
 // restoreType marks restores among what a bank signs.
 const restoreType = "audit-restore+jws"
 
-// Restore says that a bank's record went on in another database: it was restored from a backup, moved, or a replica took
-// over. A new epoch begins behind the last entry that was brought along. What an earlier epoch had signed behind it was
-// lost; without this statement that would be tampering.
+// Restore says that a bank's record went on in another database: it was restored from a backup, moved, or a
+// replica took over. A new epoch begins behind the last entry that was brought along. What an earlier epoch
+// had signed behind it was lost; without this statement that would be tampering.
 type Restore struct {
 	bun.BaseModel `bun:"table:audit_restores" json:"-"`
 
@@ -57,15 +57,19 @@ func (r *Restore) signedBy(key *jose.JSONWebKey) bool {
 	return signedBy(key, restoreType, r.Signature, r.statement())
 }
 
-// ErrMoved is returned while the record of a bank stands in another database than the one that it was signed in last, and
-// nothing says so yet.
-var ErrMoved = errors.New("the database is another one than the audit chain was signed in: it was restored or moved")
+// ErrMoved is returned while the record of a bank stands in another database than the one that it was signed
+// in last, and nothing says so yet.
+var ErrMoved = errors.New(
+	"the database is another one than the audit chain was signed in: it was restored or moved")
 
-// Resume notes that the record of the caller's bank goes on in another database, signed, in the record itself and
-// outside, and begins a new epoch; nil where it does not. An operator who restored a backup into the database that it
-// came from declares that by a reason: nothing in the database shows it. The epoch comes after that of kept, too: the same
-// backup may have been restored before, and gone on in a database that is lost since.
-func (s *Service) Resume(ctx context.Context, sign Signer, keep Keeper, kept Mark, reason string) (*Restore, error) {
+// Resume notes that the record of the caller's bank goes on in another database, signed, in the record itself
+// and outside, and begins a new epoch; nil where it does not. An operator who restored a backup into the
+// database that it came from declares that by a reason: nothing in the database shows it. The epoch comes
+// after that of kept, too: the same backup may have been restored before, and gone on in a database that is
+// lost since.
+func (s *Service) Resume(
+	ctx context.Context, sign Signer, keep Keeper, kept Mark, reason string,
+) (*Restore, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
 		return nil, err
@@ -89,7 +93,9 @@ func (s *Service) Resume(ctx context.Context, sign Signer, keep Keeper, kept Mar
 // mostTries is how often Resume tries beside a worker that goes on with the chain.
 const mostTries = 40
 
-func (s *Service) resume(ctx context.Context, caller access.Caller, sign Signer, keep Keeper, kept Mark, reason string) (*Restore, error) {
+func (s *Service) resume(
+	ctx context.Context, caller access.Caller, sign Signer, keep Keeper, kept Mark, reason string,
+) (*Restore, error) {
 	at, err := placeOf(ctx, s.db, caller.Tenant)
 	if err != nil {
 		return nil, fmt.Errorf("read the end of the chain of bank %d: %w", caller.Tenant, err)
@@ -98,8 +104,8 @@ func (s *Service) resume(ctx context.Context, caller access.Caller, sign Signer,
 		return nil, nil
 	}
 	r := &Restore{
-		Tenant: caller.Tenant, Epoch: max(at.Epoch, kept.Epoch) + 1, After: at.Seq, Hash: at.Hash, Was: at.Noted, Is: at.Here, Reason: reason,
-		At: at.Now.UTC(),
+		Tenant: caller.Tenant, Epoch: max(at.Epoch, kept.Epoch) + 1, After: at.Seq, Hash: at.Hash, Was: at.Noted,
+		Is: at.Here, Reason: reason, At: at.Now.UTC(),
 	}
 	// Outside of the transaction: the bank's first key may have to be made.
 	if r.KID, r.Signature, err = sign(ctx, restoreType, r.statement()); err != nil {
@@ -114,7 +120,9 @@ func (s *Service) resume(ctx context.Context, caller access.Caller, sign Signer,
 // errElsewhere is a chain that another worker has gone on with since it was looked at.
 var errElsewhere = errors.New("another worker goes on with the chain: try again")
 
-func (s *Service) resumeTx(ctx context.Context, caller access.Caller, was place, r *Restore, keep Keeper) error {
+func (s *Service) resumeTx(
+	ctx context.Context, caller access.Caller, was place, r *Restore, keep Keeper,
+) error {
 	return s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		held, err := db.AuditChain.TryTx(ctx, tx, int64(caller.Tenant))
 		if err != nil {
@@ -130,8 +138,12 @@ func (s *Service) resumeTx(ctx context.Context, caller access.Caller, was place,
 		if _, err := tx.NewInsert().Model(r).Returning("NULL").Exec(ctx); err != nil {
 			return err
 		}
-		entry := Entry{Action: "restoreDatabase", Decision: Done, Object: "database", UID: r.Is, Reason: r.Reason}.By(caller)
-		entry.Before, entry.After = object(map[string]any{"database": r.Was}), object(map[string]any{"database": r.Is, "epoch": r.Epoch, "lastEntry": r.After})
+		entry := Entry{
+			Action: "restoreDatabase", Decision: Done, Object: "database", UID: r.Is,
+			Reason: r.Reason,
+		}.By(caller)
+		entry.Before, entry.After = object(map[string]any{"database": r.Was}),
+			object(map[string]any{"database": r.Is, "epoch": r.Epoch, "lastEntry": r.After})
 		if err := WriteTx(ctx, tx, entry); err != nil {
 			return err
 		}
@@ -146,7 +158,8 @@ func (s *Service) Restores(ctx context.Context) ([]*Restore, error) {
 		return nil, err
 	}
 	var all []*Restore
-	err = s.db.NewRaw(`SELECT tenant, epoch, after, hash, was, "is", reason, at, kid, signature FROM audit_restores
+	err = s.db.NewRaw(
+		`SELECT tenant, epoch, after, hash, was, "is", reason, at, kid, signature FROM audit_restores
 		WHERE tenant = ? ORDER BY epoch`, caller.Tenant).Scan(ctx, &all)
 	if err != nil {
 		return nil, fmt.Errorf("read the restores of bank %d: %w", caller.Tenant, err)

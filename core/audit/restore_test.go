@@ -41,7 +41,8 @@ func (b *bank) resume() *audit.Restore {
 	return restore
 }
 
-// lost is a bank whose backup had 40 signed entries and 5 that were not sealed, and which had 60 when it was lost.
+// lost is a bank whose backup had 40 signed entries and 5 that were not sealed, and which had 60 when it was
+// lost.
 func lost(t testing.TB) *bank {
 	t.Helper()
 	b := of(t, coretest.Alone(t))
@@ -63,12 +64,14 @@ func TestRecordGoesOnInARestoredDatabase(t *testing.T) {
 	if restore := b.resume(); restore.Epoch != 2 || restore.After != 40 || restore.Was == restore.Is {
 		t.Errorf("restore = %+v", restore)
 	}
-	if again, err := b.Audit.Resume(b.operator, b.Clients.Sign, b.keep, audit.Mark{}, ""); err != nil || again != nil {
+	if again, err := b.Audit.Resume(b.operator, b.Clients.Sign, b.keep, audit.Mark{}, ""); err != nil ||
+		again != nil {
 		t.Errorf("noted again: %+v, %v", again, err)
 	}
 	b.grow(30) // with the five and the note itself
 	report := b.holds()
-	if report.Last != 76 || report.Signed != 76 || len(report.Restores) != 1 || report.Restores[0].After != 40 || report.Restores[0].Lost != 60 {
+	if report.Last != 76 || report.Signed != 76 || len(report.Restores) != 1 || report.Restores[0].After != 40 ||
+		report.Restores[0].Lost != 60 {
 		t.Errorf("report = %+v", report)
 	}
 	offline, err := verify(b.export(time.Time{}), audit.Pins{Checkpoints: b.kept})
@@ -80,8 +83,10 @@ func TestRecordGoesOnInARestoredDatabase(t *testing.T) {
 		t.Errorf("an export of the later epoch alone: %+v, %v", later, err)
 	}
 	var noted string
-	err = b.DB.NewRaw(`SELECT client || ' ' || action || ' ' || after FROM audit_entries WHERE tenant = ? AND object = 'database'`, b.Tenant).Scan(t.Context(), &noted)
-	if err != nil || !strings.Contains(noted, `operator restoreDatabase {"database":"`) || !strings.Contains(noted, `"epoch":2,"lastEntry":40}`) {
+	err = b.DB.NewRaw(
+		`SELECT client || ' ' || action || ' ' || after FROM audit_entries WHERE tenant = ? AND object = 'database'`, b.Tenant).Scan(t.Context(), &noted)
+	if err != nil || !strings.Contains(noted, `operator restoreDatabase {"database":"`) ||
+		!strings.Contains(noted, `"epoch":2,"lastEntry":40}`) {
 		t.Errorf("the record says %q, %v", noted, err)
 	}
 }
@@ -133,7 +138,8 @@ func TestRestoreIsNoPretext(t *testing.T) {
 		"twice": {func(lines []audit.Line) []audit.Line { return slices.Insert(lines, at, whole[at]) }, 41},
 		"the tail cut off after it": {func(lines []audit.Line) []audit.Line {
 			lines = slices.DeleteFunc(lines, func(l audit.Line) bool {
-				return l.Sealed != nil && l.Sealed.Seq > 50 || l.Checkpoint != nil && l.Checkpoint.Seq > 50 || l.End != nil
+				return l.Sealed != nil && l.Sealed.Seq > 50 || l.Checkpoint != nil && l.Checkpoint.Seq > 50 ||
+					l.End != nil
 			})
 			return append(lines, audit.Line{End: &audit.End{Seq: 50}})
 		}, 51},
@@ -159,7 +165,8 @@ func TestRestoreIsNoPretext(t *testing.T) {
 	}
 }
 
-// Nothing in the database shows a backup that was restored into the database that it came from: an operator says so.
+// Nothing in the database shows a backup that was restored into the database that it came from: an operator
+// says so.
 func TestOperatorDeclaresWhatTheDatabaseDoesNotShow(t *testing.T) {
 	t.Parallel()
 	b := of(t, coretest.Alone(t))
@@ -178,13 +185,15 @@ func TestOperatorDeclaresWhatTheDatabaseDoesNotShow(t *testing.T) {
 	b.exec(`DELETE FROM audit_entries WHERE tenant = ?0 AND id IN (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq > 20)`, b.Tenant)
 	b.exec(`DELETE FROM audit_seals WHERE tenant = ? AND seq > 20`, b.Tenant)
 	b.exec(`DELETE FROM audit_checkpoints WHERE tenant = ? AND seq > 20`, b.Tenant)
-	restore, err := b.Audit.Resume(b.operator, b.Clients.Sign, b.keep, audit.Mark{}, "restored last night's backup: a disk failed")
+	restore, err := b.Audit.Resume(b.operator, b.Clients.Sign, b.keep, audit.Mark{},
+		"restored last night's backup: a disk failed")
 	if err != nil || restore.After != 20 || restore.Epoch != 2 {
 		t.Fatalf("%+v, %v", restore, err)
 	}
 	b.grow(30)
 	report := b.holds()
-	if report.Last != 51 || len(report.Restores) != 1 || report.Restores[0].Lost != 40 || !strings.Contains(report.Restores[0].Reason, "a disk failed") {
+	if report.Last != 51 || len(report.Restores) != 1 || report.Restores[0].Lost != 40 ||
+		!strings.Contains(report.Restores[0].Reason, "a disk failed") {
 		t.Errorf("report = %+v", report)
 	}
 }
@@ -201,7 +210,8 @@ func TestCheckpointsFromBeforeEpochsHold(t *testing.T) {
 	if err != nil || string(again) != old {
 		t.Errorf("written again it is %s (%v)", again, err)
 	}
-	kept, err := audit.ReadCheckpoints(bytes.NewReader([]byte(old + "\n" + `{"restore":{"tenant":7,"epoch":2,"after":3}}` + "\n" + `{"checkpoint":` + old + `}`)))
+	kept, err := audit.ReadCheckpoints(bytes.NewReader([]byte(old + "\n" +
+		`{"restore":{"tenant":7,"epoch":2,"after":3}}` + "\n" + `{"checkpoint":` + old + `}`)))
 	if err != nil || len(kept) != 2 {
 		t.Errorf("%+v, %v", kept, err)
 	}

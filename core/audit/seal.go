@@ -26,7 +26,8 @@ type Tail struct {
 // MostCounted bounds the count of entries that wait.
 const MostCounted = 100_000
 
-// Tail looks at the end of the chain of the caller's bank.
+// Tail looks at the end of the chain of the caller's bank. A checkpoint of the future was signed while the
+// clock was ahead: it puts off no other.
 func (s *Service) Tail(ctx context.Context) (Tail, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -39,7 +40,7 @@ func (s *Service) Tail(ctx context.Context) (Tail, error) {
 			FROM audit_unsealed AS u JOIN audit_entries AS e ON e.tenant = u.tenant AND e.id = u.entry
 			WHERE u.tenant = ?0 AND e.tenant = ?0 ORDER BY u.entry LIMIT 1), 0) AS waiting,
 		h.seq IS NOT NULL AND NOT EXISTS (SELECT FROM audit_checkpoints
-			WHERE tenant = ?0 AND (seq >= h.seq OR at > clock_timestamp() - ?2::interval)) AS unsigned
+			WHERE tenant = ?0 AND (seq >= h.seq OR at BETWEEN clock_timestamp() - ?2::interval AND clock_timestamp())) AS unsigned
 		FROM (SELECT max(seq) AS seq FROM audit_seals WHERE tenant = ?0) AS h`,
 		caller.Tenant, MostCounted, signEvery.String()).Scan(ctx, &tail)
 	if err != nil {
@@ -48,8 +49,8 @@ func (s *Service) Tail(ctx context.Context) (Tail, error) {
 	return tail, nil
 }
 
-// seal is a row of audit_seals. Its number is the entry's place in the bank's record: chain, checkpoints and the feed
-// of events all count by it.
+// seal is a row of audit_seals. Its number is the entry's place in the bank's record: chain, checkpoints and
+// the feed of events all count by it.
 type seal struct {
 	bun.BaseModel `bun:"table:audit_seals"`
 
@@ -62,14 +63,14 @@ type seal struct {
 // batch is how many entries are sealed in one transaction.
 const batch = 1000
 
-// Seal numbers and seals what the caller's bank has written and committed, and returns how many entries that were. Where
-// another one is at it, that one does. Each batch is one transaction, so a kill leaves a shorter chain, never a wrong
-// one. A record that goes on in another database is ErrMoved: Resume comes first.
+// Seal numbers and seals what the caller's bank has written and committed, and returns how many entries that
+// were. Where another one is at it, that one does. Each batch is one transaction, so a kill leaves a shorter
+// chain, never a wrong one. A record that goes on in another database is ErrMoved: Resume comes first.
 //
-// Every entry that is committed and has no number gets the next one; one that is not visible yet gets a later one. So
-// nothing depends on the numbers of transactions, which a restore into a new cluster starts anew. What was done to one
-// object comes in the order in which it was done: who changes it holds its row, so the earlier entry is visible first, or
-// both are and the earlier one has the smaller id.
+// Every entry that is committed and has no number gets the next one; one that is not visible yet gets a later
+// one. So nothing depends on the numbers of transactions, which a restore into a new cluster starts anew.
+// What was done to one object comes in the order in which it was done: who changes it holds its row, so the
+// earlier entry is visible first, or both are and the earlier one has the smaller id.
 func (s *Service) Seal(ctx context.Context) (sealed int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -86,10 +87,11 @@ func (s *Service) Seal(ctx context.Context) (sealed int, err error) {
 	}
 }
 
-// unsealedEntry is an entry that waits. It may have its seal already: a sealer of the previous release takes nothing away.
+// unsealedEntry is an entry that waits. It may have its seal already: a sealer of the previous release takes
+// nothing away.
 type unsealedEntry struct {
-	Text   `bun:",extend"`
-	Sealed bool `bun:"sealed"`
+	EntryText `bun:",extend"`
+	Sealed    bool `bun:"sealed"`
 }
 
 func (s *Service) sealSome(ctx context.Context, tenant access.Tenant) (done int, err error) {
@@ -100,7 +102,8 @@ func (s *Service) sealSome(ctx context.Context, tenant access.Tenant) (done int,
 			return err
 		}
 		var entries []unsealedEntry
-		err = tx.NewRaw(`SELECT `+texts+`, EXISTS (SELECT FROM audit_seals AS s WHERE s.tenant = ?0 AND s.entry = e.id) AS sealed
+		err = tx.NewRaw(`SELECT `+texts+
+			`, EXISTS (SELECT FROM audit_seals AS s WHERE s.tenant = ?0 AND s.entry = e.id) AS sealed
 			FROM audit_unsealed AS u JOIN audit_entries AS e ON e.tenant = u.tenant AND e.id = u.entry
 			WHERE u.tenant = ?0 AND e.tenant = ?0 ORDER BY u.entry LIMIT ?1`, tenant, batch).Scan(ctx, &entries)
 		if err != nil || len(entries) == 0 {
@@ -120,7 +123,9 @@ func (s *Service) sealSome(ctx context.Context, tenant access.Tenant) (done int,
 }
 
 // sealTx gives entries the next numbers.
-func sealTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, place place, entries []unsealedEntry) error {
+func sealTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, place place, entries []unsealedEntry,
+) error {
 	seals, ids := make([]seal, 0, len(entries)), make([]int64, len(entries))
 	end := chain{seq: place.Seq, hash: [32]byte(place.Hash)}
 	for i := range entries {
@@ -128,7 +133,7 @@ func sealTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, place place, e
 		if entries[i].Sealed {
 			continue
 		}
-		end.add(&entries[i].Text)
+		end.add(&entries[i].EntryText)
 		hash := end.hash
 		seals = append(seals, seal{Tenant: tenant, Seq: end.seq, Entry: entries[i].ID, Hash: hash[:]})
 	}
@@ -137,12 +142,14 @@ func sealTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, place place, e
 			return err
 		}
 	}
-	_, err := tx.NewRaw(`DELETE FROM audit_unsealed WHERE tenant = ? AND entry IN ?`, tenant, bun.Tuple(ids)).Exec(ctx)
+	_, err := tx.NewRaw(`DELETE FROM audit_unsealed WHERE tenant = ? AND entry IN ?`, tenant, bun.Tuple(ids)).
+		Exec(ctx)
 	return err
 }
 
-// Sweep finds entries of the caller's bank, written within the time given, that neither have a seal nor wait for one, and
-// lets them wait; it returns how many that were. A program of the previous release writes such entries.
+// Sweep finds entries of the caller's bank, written within the time given, that neither have a seal nor wait
+// for one, and lets them wait; it returns how many that were. A program of the previous release writes such
+// entries.
 func (s *Service) Sweep(ctx context.Context, within time.Duration) (found int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -184,11 +191,12 @@ type place struct {
 // moved reports whether the record was brought into another database since it was signed last.
 func (p place) moved() bool { return p.Noted != "" && p.Here != "" && p.Noted != p.Here }
 
-// placeOf reads the end of a bank's record. What names the database is signed with every checkpoint, so a copy of the
-// rows brings the name of the database that they come from.
+// placeOf reads the end of a bank's record. What names the database is signed with every checkpoint, so a
+// copy of the rows brings the name of the database that they come from.
 func placeOf(ctx context.Context, tx bun.IDB, tenant access.Tenant) (place, error) {
 	p := place{Epoch: 1, Hash: make(Hash, 32)}
-	err := tx.NewRaw(`SELECT seq, hash FROM audit_seals WHERE tenant = ? ORDER BY seq DESC LIMIT 1`, tenant).Scan(ctx, &p)
+	err := tx.NewRaw(`SELECT seq, hash FROM audit_seals WHERE tenant = ? ORDER BY seq DESC LIMIT 1`, tenant).
+		Scan(ctx, &p)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return p, err
 	}
@@ -201,9 +209,9 @@ func placeOf(ctx context.Context, tx bun.IDB, tenant access.Tenant) (place, erro
 	return p, err
 }
 
-// here names the database: the number of its cluster, the cluster's timeline, which a point-in-time recovery and the
-// promotion of a replica change, and the numbers of the database and of a table, which a dump gets anew where it is
-// restored. It is empty where the server does not say.
+// here names the database: the number of its cluster, the cluster's timeline, which a point-in-time recovery
+// and the promotion of a replica change, and the numbers of the database and of a table, which a dump gets
+// anew where it is restored. It is empty where the server does not say.
 const here = `coalesce(concat_ws('/',
 	(SELECT system_identifier::text FROM pg_control_system() WHERE has_function_privilege('pg_control_system()', 'EXECUTE')),
 	CASE WHEN NOT pg_is_in_recovery() THEN left(pg_walfile_name(pg_current_wal_lsn()), 8) END,

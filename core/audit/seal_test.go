@@ -22,9 +22,11 @@ import (
 // numbers are the entries of the seals by number, and all entries by id.
 func (b *bank) numbers() (sealed, written []int64) {
 	b.Helper()
-	err := b.DB.NewRaw(`SELECT entry FROM audit_seals WHERE tenant = ? ORDER BY seq`, b.Tenant).Scan(context.Background(), &sealed)
+	err := b.DB.NewRaw(`SELECT entry FROM audit_seals WHERE tenant = ? ORDER BY seq`, b.Tenant).
+		Scan(context.Background(), &sealed)
 	if err == nil {
-		err = b.DB.NewRaw(`SELECT id FROM audit_entries WHERE tenant = ? ORDER BY id`, b.Tenant).Scan(context.Background(), &written)
+		err = b.DB.NewRaw(`SELECT id FROM audit_entries WHERE tenant = ? ORDER BY id`, b.Tenant).
+			Scan(context.Background(), &written)
 	}
 	if err != nil {
 		b.Fatal(err)
@@ -56,7 +58,8 @@ func (b *bank) writers(each int) {
 					}
 					return nil
 				})
-				if err != nil && !errors.Is(err, undone) && !db.IsUnavailable(err) { // it may have got a sealer's connection
+				// it may have got a sealer's connection
+				if err != nil && !errors.Is(err, undone) && !db.IsUnavailable(err) {
 					b.Error(err)
 				}
 			}
@@ -65,7 +68,8 @@ func (b *bank) writers(each int) {
 	all.Wait()
 }
 
-// Two sealers compete, and whatever they do is cut off at random: by the end of their context, and of their connection.
+// Two sealers compete, and whatever they do is cut off at random: by the end of their context, and of their
+// connection.
 func TestTwelveWritersAndKilledSealersLeaveOneWholeChain(t *testing.T) {
 	t.Parallel()
 	b := of(t, coretest.Alone(t)) // connections are cut
@@ -99,14 +103,16 @@ func TestTwelveWritersAndKilledSealersLeaveOneWholeChain(t *testing.T) {
 			case <-time.After(20 * time.Millisecond):
 			}
 			// It may be told that its own connection, which a sealer had before, is gone.
-			_, _ = owner.Exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'INSERT INTO "audit_seals"%' AND state <> 'idle'`)
+			_, _ = owner.Exec(
+				`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'INSERT INTO "audit_seals"%' AND state <> 'idle'`)
 		}
 	})
 	b.writers(30)
 	close(done)
 	sealers.Wait()
 	if sealed.Load() == 0 || cut.Load() == 0 {
-		t.Errorf("%d were sealed beside the writers, %d times a sealer was cut off: the test shows nothing", sealed.Load(), cut.Load())
+		t.Errorf("%d were sealed beside the writers, %d times a sealer was cut off: the test shows nothing",
+			sealed.Load(), cut.Load())
 	}
 	b.seal()
 	seals, entries := b.numbers()
@@ -187,7 +193,8 @@ func TestEntriesThatNobodySealsAreFound(t *testing.T) {
 	if n := b.seal(); n != 2 {
 		t.Errorf("sealed %d", n)
 	}
-	b.exec(`INSERT INTO audit_unsealed (tenant, entry) SELECT tenant, entry FROM audit_seals WHERE tenant = ?`, b.Tenant)
+	b.exec(`INSERT INTO audit_unsealed (tenant, entry) SELECT tenant, entry FROM audit_seals WHERE tenant = ?`,
+		b.Tenant)
 	b.write(1)
 	if n := b.seal(); n != 3 {
 		t.Errorf("took %d from the list", n)
@@ -232,6 +239,10 @@ func TestTailSaysWhatIsToBeDone(t *testing.T) {
 	if tail := tail(); !tail.Unsigned {
 		t.Errorf("a minute later: %+v", tail)
 	}
+	b.exec(`UPDATE audit_checkpoints SET at = at + interval '1 hour' WHERE tenant = ?`, b.Tenant)
+	if tail := tail(); !tail.Unsigned {
+		t.Errorf("after the clock, which was an hour ahead, was set right: %+v", tail)
+	}
 	other := newBank(t)
 	other.write(1)
 	if tail := tail(); tail.Unsealed != 0 {
@@ -248,7 +259,8 @@ func TestSealingIsForOperators(t *testing.T) {
 	if _, err := b.Audit.Tail(b.Staff()); !errors.Is(err, access.ErrDenied) {
 		t.Errorf("tail: %v", err)
 	}
-	if _, err := b.Audit.Resume(b.Staff(), b.Clients.Sign, b.keep, audit.Mark{}, "why"); !errors.Is(err, access.ErrDenied) {
+	if _, err := b.Audit.Resume(b.Staff(), b.Clients.Sign, b.keep, audit.Mark{},
+		"why"); !errors.Is(err, access.ErrDenied) {
 		t.Errorf("resume: %v", err)
 	}
 	if _, err := b.Audit.Seal(b.Staff()); !errors.Is(err, access.ErrDenied) {

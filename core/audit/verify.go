@@ -13,16 +13,17 @@ import (
 	"bankgraph/core/access"
 )
 
-// Line is a line of an export; one of its fields is set. First comes Begin, then the bank's public keys, then each
-// entry in the order of the chain, with each checkpoint behind the last entry that it vouches for and each restore behind
-// the last entry that was brought along. Entries that were not sealed yet follow, and End.
+// Line is a line of an export; one of its fields is set. First comes Begin, then the bank's public keys, then
+// each entry in the order of the chain, with each checkpoint behind the last entry that it vouches for and
+// each restore behind the last entry that was brought along. Entries that were not sealed yet follow, and
+// End.
 type Line struct {
 	Begin      *Begin           `json:"begin,omitempty"`
 	Key        *jose.JSONWebKey `json:"key,omitempty"`
 	Sealed     *Sealed          `json:"sealed,omitempty"`
 	Checkpoint *Checkpoint      `json:"checkpoint,omitempty"`
 	Restore    *Restore         `json:"restore,omitempty"`
-	Unsealed   *Text            `json:"unsealed,omitempty"`
+	Unsealed   *EntryText       `json:"unsealed,omitempty"`
 	End        *End             `json:"end,omitempty"`
 }
 
@@ -38,11 +39,12 @@ type Begin struct {
 // form is the form of exports that this program writes and reads.
 const form = 1
 
-// Sealed is an entry with its place in the chain. Without a hash, the entry stands where all are sealed and is not.
+// Sealed is an entry with its place in the chain. Without a hash, the entry stands where all are sealed and
+// is not.
 type Sealed struct {
-	Seq   int64 `json:"seq"`
-	Hash  Hash  `json:"hash"`
-	Entry Text  `json:"entry"`
+	Seq   int64     `json:"seq"`
+	Hash  Hash      `json:"hash"`
+	Entry EntryText `json:"entry"`
 }
 
 // End says where the chain ended when the export was made.
@@ -73,7 +75,8 @@ type Report struct {
 // Restored is a restore of the chain, with what is known to be lost in it.
 type Restored struct {
 	Restore
-	Lost int64 // the last entry that an earlier epoch had signed and that is not in the chain; 0 where none is known
+	// the last entry that an earlier epoch had signed and that is not in the chain; 0 where none is known
+	Lost int64
 }
 
 // Broken is the first row of a chain that is not as it was.
@@ -84,8 +87,8 @@ type Broken struct {
 
 func (b *Broken) Error() string { return fmt.Sprintf("entry %d %s", b.Seq, b.What) }
 
-// Verify reads a chain and tells whether it holds. The error is a *Broken where it does not, naming the first row
-// that is wrong; any other error means that it could not be read.
+// Verify reads a chain and tells whether it holds. The error is a *Broken where it does not, naming the first
+// row that is wrong; any other error means that it could not be read.
 func Verify(lines iter.Seq2[Line, error], pins Pins) (Report, error) {
 	v := &verifier{pins: pins, keys: map[string]*jose.JSONWebKey{}, kept: map[int64][]Checkpoint{}}
 	for line, err := range lines {
@@ -138,7 +141,8 @@ func (v *verifier) line(line Line) error {
 		return v.restore(line.Restore)
 	case line.Unsealed != nil:
 		if line.Unsealed.Tenant == "" {
-			return v.broken(v.at.seq+1, "or a later one (entry id %d) waited to be sealed and is gone", line.Unsealed.ID)
+			return v.broken(v.at.seq+1, "or a later one (entry id %d) waited to be sealed and is gone",
+				line.Unsealed.ID)
 		}
 		v.report.Unsealed++
 		return nil
@@ -149,7 +153,8 @@ func (v *verifier) line(line Line) error {
 }
 
 func (v *verifier) begin(b *Begin) error {
-	if b.Form != form || b.Seq < 0 || len(b.Hash) != len(v.at.hash) || b.Seq == 0 && !bytes.Equal(b.Hash, make([]byte, len(v.at.hash))) {
+	if b.Form != form || b.Seq < 0 || len(b.Hash) != len(v.at.hash) ||
+		b.Seq == 0 && !bytes.Equal(b.Hash, make([]byte, len(v.at.hash))) {
 		return v.broken(b.Seq+1, "cannot be the first: this is not the beginning of an export")
 	}
 	v.begun, v.began, v.epoch, v.at.seq, v.at.hash = true, 1, 1, b.Seq, [32]byte(b.Hash)
@@ -205,7 +210,8 @@ func (v *verifier) held() error {
 	return nil
 }
 
-// checkpoint is one that the chain itself brings. Those of keys that are not known prove nothing, but must agree.
+// checkpoint is one that the chain itself brings. Those of keys that are not known prove nothing, but must
+// agree.
 func (v *verifier) checkpoint(c *Checkpoint) error {
 	v.said = max(v.said, c.Seq)
 	key := v.keys[c.KID]
@@ -213,7 +219,8 @@ func (v *verifier) checkpoint(c *Checkpoint) error {
 	case c.Tenant != v.report.Tenant || c.Seq < v.at.seq:
 		return v.broken(c.Seq, "has a checkpoint that does not stand behind it")
 	case c.Seq > v.at.seq:
-		return v.broken(v.at.seq+1, "and what follows up to entry %d are missing: a checkpoint vouches for them", c.Seq)
+		return v.broken(v.at.seq+1, "and what follows up to entry %d are missing: a checkpoint vouches for them",
+			c.Seq)
 	case key != nil && !c.signedBy(key):
 		return v.broken(c.Seq, "has a checkpoint whose signature is wrong")
 	case key == nil && !bytes.Equal(c.Hash, v.at.hash[:]):
@@ -224,7 +231,8 @@ func (v *verifier) checkpoint(c *Checkpoint) error {
 	if err := v.vouched(c); err != nil || v.report.Last > 0 {
 		return err
 	}
-	v.began = max(c.Epoch, 1) // it vouches for the place where the export begins, and says in which epoch that is
+	// it vouches for the place where the export begins, and says in which epoch that is
+	v.began = max(c.Epoch, 1)
 	v.epoch = v.began
 	return v.held()
 }
@@ -249,8 +257,9 @@ func (v *verifier) restore(r *Restore) error {
 	return v.held()
 }
 
-// former reports whether a checkpoint that was kept is of an epoch that ended before this place, or of one that the record
-// has not been in: what it vouches for was lost in the restore that ended it, or in that of a backup from before it.
+// former reports whether a checkpoint that was kept is of an epoch that ended before this place, or of one
+// that the record has not been in: what it vouches for was lost in the restore that ended it, or in that of a
+// backup from before it.
 func (v *verifier) former(c *Checkpoint) bool {
 	of := max(c.Epoch, 1)
 	if key := v.keys[c.KID]; of > v.epoch || key != nil && !c.signedBy(key) {
@@ -265,8 +274,8 @@ func (v *verifier) former(c *Checkpoint) bool {
 	return of < v.began
 }
 
-// elsewhere reports whether a checkpoint is of another database than the one where its epoch began here: the same backup was
-// restored twice, and no file of checkpoints told the second time of the first.
+// elsewhere reports whether a checkpoint is of another database than the one where its epoch began here: the
+// same backup was restored twice, and no file of checkpoints told the second time of the first.
 func (r *Restored) elsewhere(c *Checkpoint) bool {
 	return r.Epoch == c.Epoch && c.Database != "" && r.Is != "" && r.Is != c.Database
 }
@@ -298,7 +307,8 @@ func (v *verifier) beyond() (last int64) {
 // vouched takes a checkpoint of this place that counts.
 func (v *verifier) vouched(c *Checkpoint) error {
 	if !bytes.Equal(c.Hash, v.at.hash[:]) {
-		return v.broken(v.report.Signed+1, "or a later one, up to entry %d, is not what was signed: the chain was made anew", c.Seq)
+		return v.broken(v.report.Signed+1,
+			"or a later one, up to entry %d, is not what was signed: the chain was made anew", c.Seq)
 	}
 	v.report.Signed, v.report.SignedAt = c.Seq, c.At
 	return nil
@@ -311,13 +321,16 @@ func (v *verifier) end(e *End) error {
 	case e.Seq > v.at.seq:
 		return v.broken(v.at.seq+1, "and what follows up to entry %d are missing: they were sealed", e.Seq)
 	case beyond > 0:
-		return v.broken(v.at.seq+1, "and what follows up to entry %d are missing: a checkpoint that was kept vouches for them", beyond)
+		return v.broken(v.at.seq+1,
+			"and what follows up to entry %d are missing: a checkpoint that was kept vouches for them", beyond)
 	case later > 0:
-		return v.broken(v.at.seq+1, "and what follows are missing: a checkpoint that was kept is of epoch %d, in which the record went on elsewhere", later)
+		return v.broken(v.at.seq+1,
+			"and what follows are missing: a checkpoint that was kept is of epoch %d, in which the record went on elsewhere", later)
 	case e.Seq < v.at.seq:
 		return v.broken(e.Seq+1, "and what follows were put in: the export ends before them")
 	case e.Unsealed != v.report.Unsealed:
-		return v.broken(v.at.seq+1, "is of %d that were not sealed yet, and %d are there", e.Unsealed, v.report.Unsealed)
+		return v.broken(v.at.seq+1, "is of %d that were not sealed yet, and %d are there", e.Unsealed,
+			v.report.Unsealed)
 	case v.said > v.report.Signed:
 		return v.broken(vouched+1, "and what follows are vouched for by a key that is not known")
 	case v.report.Last > 0 && v.report.Signed == 0 && !v.pins.Unsigned:

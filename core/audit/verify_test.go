@@ -52,7 +52,8 @@ func cloned(lines []audit.Line) []audit.Line {
 		}
 		if c := lines[i].Checkpoint; c != nil {
 			lines[i].Checkpoint = &audit.Checkpoint{
-				Tenant: c.Tenant, Seq: c.Seq, Hash: c.Hash, At: c.At, Epoch: c.Epoch, Database: c.Database, KID: c.KID, Signature: c.Signature,
+				Tenant: c.Tenant, Seq: c.Seq, Hash: c.Hash, At: c.At, Epoch: c.Epoch, Database: c.Database, KID: c.KID,
+				Signature: c.Signature,
 			}
 		}
 	}
@@ -88,7 +89,8 @@ func TestExportOfAWholeChainHolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if report.Tenant != b.Tenant || report.Code != b.Code || report.First != 1 || report.Last != 100 || report.Signed != 100 || report.Unsealed != 3 {
+	if report.Tenant != b.Tenant || report.Code != b.Code || report.First != 1 || report.Last != 100 ||
+		report.Signed != 100 || report.Unsealed != 3 {
 		t.Errorf("report = %+v", report)
 	}
 	if live := b.holds(); !reflect.DeepEqual(live, report) {
@@ -113,7 +115,8 @@ func TestExportSinceATimeBeginsWithACheckpoint(t *testing.T) {
 	if err != nil || report.First != 41 || report.Last != 100 || report.Signed != 100 {
 		t.Errorf("report = %+v, %v", report, err)
 	}
-	lines := slices.DeleteFunc(linesOf(t, b.export(b.kept[2].At)), func(l audit.Line) bool { return l.Checkpoint != nil && l.Checkpoint.Seq == 40 })
+	lines := slices.DeleteFunc(linesOf(t, b.export(b.kept[2].At)),
+		func(l audit.Line) bool { return l.Checkpoint != nil && l.Checkpoint.Seq == 40 })
 	if _, err := verify(write(t, lines), audit.Pins{}); brokenAt(t, err) != 40 {
 		t.Errorf("without its first checkpoint: %v", err)
 	}
@@ -121,7 +124,8 @@ func TestExportSinceATimeBeginsWithACheckpoint(t *testing.T) {
 
 // tamperings are what can be done to an export of 100 entries; each tells the first row that is wrong then.
 // at is one of the entries, and i where its line stands.
-var tamperings = map[string]func(dice *rand.Rand, lines []audit.Line, i int, at int64) (tampered []audit.Line, first int64){
+var tamperings = map[string]func(dice *rand.Rand, lines []audit.Line, i int,
+	at int64) (tampered []audit.Line, first int64){
 	"a field of an entry": func(dice *rand.Rand, lines []audit.Line, i int, at int64) ([]audit.Line, int64) {
 		field := reflect.ValueOf(&lines[i].Sealed.Entry).Elem()
 		switch value := field.Field(dice.IntN(field.NumField())).Addr().Interface().(type) {
@@ -132,7 +136,9 @@ var tamperings = map[string]func(dice *rand.Rand, lines []audit.Line, i int, at 
 		}
 		return lines, at
 	},
-	"a character moved to the next field": func(_ *rand.Rand, lines []audit.Line, i int, at int64) ([]audit.Line, int64) {
+	"a character moved to the next field": func(_ *rand.Rand, lines []audit.Line, i int,
+		at int64,
+	) ([]audit.Line, int64) {
 		e := &lines[i].Sealed.Entry
 		e.Action, e.Decision = e.Action[:len(e.Action)-1], e.Action[len(e.Action)-1:]+e.Decision
 		return lines, at
@@ -170,11 +176,16 @@ var tamperings = map[string]func(dice *rand.Rand, lines []audit.Line, i int, at 
 		forged.Entry.ID, forged.Entry.Action = forged.Entry.ID+1_000_000, "removeSignatory"
 		return slices.Insert(lines, i, audit.Line{Sealed: &forged}), at
 	},
-	"the end cut off": func(_ *rand.Rand, lines []audit.Line, i int, at int64) ([]audit.Line, int64) { return lines[:i], at },
-	"the last entries dropped": func(_ *rand.Rand, lines []audit.Line, i int, at int64) ([]audit.Line, int64) {
-		return slices.DeleteFunc(lines, func(l audit.Line) bool { return l.Sealed != nil && l.Sealed.Seq >= at }), at
+	"the end cut off": func(_ *rand.Rand, lines []audit.Line, i int, at int64) ([]audit.Line, int64) {
+		return lines[:i], at
 	},
-	"the last entries dropped with all that vouches for them": func(_ *rand.Rand, lines []audit.Line, i int, at int64) ([]audit.Line, int64) {
+	"the last entries dropped": func(_ *rand.Rand, lines []audit.Line, i int, at int64) ([]audit.Line, int64) {
+		return slices.DeleteFunc(lines, func(l audit.Line) bool { return l.Sealed != nil && l.Sealed.Seq >= at }),
+			at
+	},
+	"the last entries dropped with all that vouches for them": func(_ *rand.Rand, lines []audit.Line, i int,
+		at int64,
+	) ([]audit.Line, int64) {
 		return append(lines[:i:i], audit.Line{End: &audit.End{Seq: at - 1}}), at
 	},
 	"the chain made anew": func(_ *rand.Rand, lines []audit.Line, i int, at int64) ([]audit.Line, int64) {
@@ -183,7 +194,8 @@ var tamperings = map[string]func(dice *rand.Rand, lines []audit.Line, i int, at 
 		return lines, (at-1)/signedEvery*signedEvery + 1 // which one it was, only the hashes could tell
 	},
 	"a signature": func(dice *rand.Rand, lines []audit.Line, _ int, at int64) ([]audit.Line, int64) {
-		c := lines[slices.IndexFunc(lines, func(l audit.Line) bool { return l.Checkpoint != nil && l.Checkpoint.Seq >= at })].Checkpoint
+		c := lines[slices.IndexFunc(lines,
+			func(l audit.Line) bool { return l.Checkpoint != nil && l.Checkpoint.Seq >= at })].Checkpoint
 		parts := strings.SplitAfter(c.Signature, ".")
 		part := []byte(parts[2])
 		at = int64(dice.IntN(len(part) - 1)) // the last character has bits that mean nothing
@@ -235,12 +247,14 @@ func TestLinesThatSayTheSameInAnotherWayAreRefused(t *testing.T) {
 	t.Parallel()
 	export := string(signedChain(t).export(time.Time{}))
 	for name, tampered := range map[string]string{
-		"a second value": strings.Replace(export, `"action":"changeSignatory"`, `"action":"removeSignatory","action":"changeSignatory"`, 1),
+		"a second value": strings.Replace(export, `"action":"changeSignatory"`,
+			`"action":"removeSignatory","action":"changeSignatory"`, 1),
 		"a further name": strings.Replace(export, `"action":`, `"note":"fine","action":`, 1),
 		"spaces":         strings.Replace(export, `"action":`, `"action": `, 1),
 		"no JSON":        strings.Replace(export, `"action":`, `action:`, 1),
 	} {
-		if _, err := verify([]byte(tampered), audit.Pins{}); err == nil || !strings.Contains(err.Error(), "is not as an export writes it") {
+		if _, err := verify([]byte(tampered), audit.Pins{}); err == nil ||
+			!strings.Contains(err.Error(), "is not as an export writes it") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -287,7 +301,8 @@ func TestChainThatNothingVouchesForIsNotProven(t *testing.T) {
 	if _, err := verify(b.export(time.Time{}), audit.Pins{}); brokenAt(t, err) != 1 {
 		t.Errorf("error = %v", err)
 	}
-	if report, err := verify(b.export(time.Time{}), audit.Pins{Unsigned: true}); err != nil || report.Last != 3 || report.Signed != 0 {
+	if report, err := verify(b.export(time.Time{}),
+		audit.Pins{Unsigned: true}); err != nil || report.Last != 3 || report.Signed != 0 {
 		t.Errorf("%+v, %v", report, err)
 	}
 }
@@ -299,20 +314,42 @@ func TestTamperingInTheDatabaseIsFound(t *testing.T) {
 		statement string
 		first     int64
 	}{
-		"a changed entry":              {`UPDATE audit_entries SET after = '{"title":"Clerk"}' WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq = 17)`, 17},
-		"JSON that means the same":     {`UPDATE audit_entries SET before = '{ "title":"Clerk"}' WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq = 18)`, 18},
-		"a time that is none":          {`UPDATE audit_entries SET at = 'infinity' WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq = 19)`, 19},
-		"a year before Christ":         {`UPDATE audit_entries SET at = (to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') || '+00 BC')::timestamptz WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq = 20)`, 20},
-		"an entry of no customer":      {`UPDATE audit_entries SET customer = NULL WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq = 21)`, 21},
-		"an entry moved by its tx":     {`UPDATE audit_entries SET tx = '9999999999' WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq = 22)`, 22},
-		"a removed entry":              {`DELETE FROM audit_entries WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq = 23)`, 23},
-		"a removed seal":               {`DELETE FROM audit_seals WHERE tenant = ?0 AND seq = 24`, 24},
-		"a changed seal":               {`UPDATE audit_seals SET hash = sha256('x') WHERE tenant = ?0 AND seq = 25`, 25},
-		"the last entries removed":     {`DELETE FROM audit_entries WHERE tenant = ?0 AND id IN (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq > 90)`, 91},
-		"an entry put between":         {`INSERT INTO audit_entries (tenant, id, tx, client, entity, action, decision, object, uid) SELECT tenant, -1, '7', 'staff', 1, 'x', 'done', 'y', 'z' FROM audit_seals WHERE tenant = ?0 AND seq = 30`, 101},
+		"a changed entry": {
+			`UPDATE audit_entries SET after = '{"title":"Clerk"}' WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq = 17)`, 17,
+		},
+		"JSON that means the same": {
+			`UPDATE audit_entries SET before = '{ "title":"Clerk"}' WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq = 18)`, 18,
+		},
+		"a time that is none": {
+			`UPDATE audit_entries SET at = 'infinity' WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq = 19)`, 19,
+		},
+		"a year before Christ": {
+			`UPDATE audit_entries SET at = (to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') || '+00 BC')::timestamptz WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq = 20)`, 20,
+		},
+		"an entry of no customer": {
+			`UPDATE audit_entries SET customer = NULL WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq = 21)`, 21,
+		},
+		"an entry moved by its tx": {
+			`UPDATE audit_entries SET tx = '9999999999' WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq = 22)`, 22,
+		},
+		"a removed entry": {
+			`DELETE FROM audit_entries WHERE tenant = ?0 AND id = (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq = 23)`, 23,
+		},
+		"a removed seal": {`DELETE FROM audit_seals WHERE tenant = ?0 AND seq = 24`, 24},
+		"a changed seal": {
+			`UPDATE audit_seals SET hash = sha256('x') WHERE tenant = ?0 AND seq = 25`, 25,
+		},
+		"the last entries removed": {
+			`DELETE FROM audit_entries WHERE tenant = ?0 AND id IN (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq > 90)`, 91,
+		},
+		"an entry put between": {
+			`INSERT INTO audit_entries (tenant, id, tx, client, entity, action, decision, object, uid) SELECT tenant, -1, '7', 'staff', 1, 'x', 'done', 'y', 'z' FROM audit_seals WHERE tenant = ?0 AND seq = 30`, 101,
+		},
 		"an entry that waited removed": {`INSERT INTO audit_unsealed (tenant, entry) VALUES (?0, 999999999)`, 101},
-		"the whole tail, with what vouches for it": {`WITH s AS (DELETE FROM audit_seals WHERE tenant = ?0 AND seq > 70 RETURNING entry), c AS (DELETE FROM audit_checkpoints WHERE tenant = ?0 AND seq > 70)
-			DELETE FROM audit_entries WHERE tenant = ?0 AND id IN (SELECT entry FROM s)`, 71},
+		"the whole tail, with what vouches for it": {
+			`WITH s AS (DELETE FROM audit_seals WHERE tenant = ?0 AND seq > 70 RETURNING entry), c AS (DELETE FROM audit_checkpoints WHERE tenant = ?0 AND seq > 70)
+			DELETE FROM audit_entries WHERE tenant = ?0 AND id IN (SELECT entry FROM s)`, 71,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -323,7 +360,8 @@ func TestTamperingInTheDatabaseIsFound(t *testing.T) {
 			if got := brokenAt(t, err); got != one.first {
 				t.Errorf("named %d, want %d: %v", got, one.first, err)
 			}
-			if _, err := verify(b.export(time.Time{}), audit.Pins{Checkpoints: b.kept}); brokenAt(t, err) != one.first {
+			if _, err := verify(b.export(time.Time{}),
+				audit.Pins{Checkpoints: b.kept}); brokenAt(t, err) != one.first {
 				t.Errorf("in its export: %v", err)
 			}
 		})
@@ -353,7 +391,8 @@ func TestCheckpointThatCannotBeKeptIsMadeAgain(t *testing.T) {
 	b.write(1)
 	b.seal()
 	full := errors.New("the disk is full")
-	if err := b.Audit.Sign(b.operator, b.Clients.Sign, func(audit.Line) error { return full }); !errors.Is(err, full) {
+	if err := b.Audit.Sign(b.operator, b.Clients.Sign,
+		func(audit.Line) error { return full }); !errors.Is(err, full) {
 		t.Errorf("error = %v", err)
 	}
 	for range 2 { // the second finds nothing new to sign
@@ -368,9 +407,11 @@ func TestCheckpointThatCannotBeKeptIsMadeAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := "started\n" + string(text) + "\n" + `{"level":"INFO","msg":"audit checkpoint","checkpoint":` + string(text) + "}\n" + string(text[:50])
+	log := "started\n" + string(text) + "\n" + `{"level":"INFO","msg":"audit checkpoint","checkpoint":` +
+		string(text) + "}\n" + string(text[:50])
 	kept, err := audit.ReadCheckpoints(strings.NewReader(log))
-	if err != nil || len(kept) != 2 || !reflect.DeepEqual(kept[0], b.kept[0]) || !reflect.DeepEqual(kept[1], b.kept[0]) {
+	if err != nil || len(kept) != 2 || !reflect.DeepEqual(kept[0], b.kept[0]) ||
+		!reflect.DeepEqual(kept[1], b.kept[0]) {
 		t.Errorf("read %+v, %v", kept, err)
 	}
 }
@@ -395,7 +436,8 @@ func TestChainsHoldAfterTheSigningKeyIsRotated(t *testing.T) {
 	if b.kept[0].KID == b.kept[3].KID {
 		t.Fatal("the key was not rotated")
 	}
-	if report, err := verify(b.export(time.Time{}), audit.Pins{}); err != nil || report.Signed != 23 { // the rotations are recorded too
+	// the rotations are recorded too
+	if report, err := verify(b.export(time.Time{}), audit.Pins{}); err != nil || report.Signed != 23 {
 		t.Errorf("%+v, %v", report, err)
 	}
 }

@@ -41,13 +41,15 @@ const (
 type Approval struct {
 	bun.BaseModel `bun:"table:approvals,alias:p" json:"-"`
 
-	Tenant         access.Tenant   `bun:"tenant,pk" json:"-"`
-	UID            UID             `bun:"uid,pk,nullzero" json:"uid"`
-	Customer       int64           `bun:"customer" json:"customerUID"` // whose settings ask for it
-	Operation      string          `bun:"operation" json:"operation"`  // what was asked, by its GraphQL name: changeSignatory
-	Object         string          `bun:"object" json:"object"`        // the kind of thing: signatory
-	ObjectUID      string          `bun:"object_uid" json:"objectUID"`
-	Creation       bool            `bun:"creation" json:"creation"` // the object was made and is Pending; otherwise it is unchanged
+	Tenant   access.Tenant `bun:"tenant,pk" json:"-"`
+	UID      UID           `bun:"uid,pk,nullzero" json:"uid"`
+	Customer int64         `bun:"customer" json:"customerUID"` // whose settings ask for it
+	// what was asked, by its GraphQL name: changeSignatory
+	Operation string `bun:"operation" json:"operation"`
+	Object    string `bun:"object" json:"object"` // the kind of thing: signatory
+	ObjectUID string `bun:"object_uid" json:"objectUID"`
+	// the object was made and is Pending; otherwise it is unchanged
+	Creation       bool            `bun:"creation" json:"creation"`
 	Before         json.RawMessage `bun:"before,type:json" json:"-"`
 	After          json.RawMessage `bun:"after,type:json" json:"-"`
 	Reason         string          `bun:"reason" json:"reason"`
@@ -61,9 +63,11 @@ type Approval struct {
 	DecisionReason string          `bun:"decision_reason" json:"decisionReason"`
 	Decides        access.Reach    `bun:"decides" json:"-"` // whose the second person is at least
 	MakerReach     access.Reach    `bun:"maker_reach" json:"-"`
-	MakerPerson    *uuid.UUID      `bun:"maker_person,type:uuid" json:"-"` // who asked, or answers for the API key that did
-	MakerEntity    int64           `bun:"maker_entity" json:"-"`           // the legal entity of who asked; 0 where it was not kept
-	CheckerReach   access.Reach    `bun:"checker_reach" json:"-"`
+	// who asked, or answers for the API key that did
+	MakerPerson *uuid.UUID `bun:"maker_person,type:uuid" json:"-"`
+	// the legal entity of who asked; 0 where it was not kept
+	MakerEntity  int64        `bun:"maker_entity" json:"-"`
+	CheckerReach access.Reach `bun:"checker_reach" json:"-"`
 }
 
 // maker is who asked, as far as it was kept.
@@ -88,8 +92,12 @@ type waiting struct {
 var (
 	ErrNoApproval = fault.New(fault.NotFound, "approval.not_found", "no such approval")
 	ErrDecided    = fault.New(fault.State, "approval.decided", "the change has been decided on already")
-	ErrOwn        = fault.New(fault.State, "approval.own", "who asked for a change cannot approve it, nor can who answers for the same API keys: another person must")
-	ErrPerson     = fault.New(fault.Denied, "approval.person", "a person decides: the bank lets no program approve or refuse a change")
-	ErrNotYours   = fault.New(fault.Denied, "approval.not_yours", "it is for others to decide: whoever asked for it sees more of the bank, or the bank asks to decide itself")
-	ErrWaiting    = fault.New(fault.State, "approval.waiting", "a change of it waits for approval: decide on that first")
+	ErrOwn        = fault.New(fault.State, "approval.own",
+		"who asked for a change cannot approve it, nor can who answers for the same API keys: another person must")
+	ErrPerson = fault.New(fault.Denied, "approval.person",
+		"a person decides: the bank lets no program approve or refuse a change")
+	ErrNotYours = fault.New(fault.Denied, "approval.not_yours",
+		"it is for others to decide: whoever asked for it sees more of the bank, or the bank asks to decide itself")
+	ErrWaiting = fault.New(fault.State, "approval.waiting",
+		"a change of it waits for approval: decide on that first")
 )

@@ -18,12 +18,12 @@ import (
 // DraftColumn is the place that drafts are sealed for.
 const DraftColumn = "approvals.draft"
 
-// Dual tells whether a change must wait for a second person: where the settings of the customer, or those of the
-// bank itself, ask for one and nobody has approved it yet.
-func (tx *Tx) Dual(asked bool) bool { return asked && !tx.approved }
+// NeedsApproval tells whether a change must wait for a second person: where the settings of the customer, or
+// those of the bank itself, ask for one and nobody has approved it yet.
+func (tx *Tx) NeedsApproval(asked bool) bool { return asked && !tx.approved }
 
 // Waits reports whether the change of this transaction was kept for a second person.
-func (tx *Tx) Waits() bool { return tx.mark.Approval != 0 }
+func (tx *Tx) Waits() bool { return tx.receipt.Approval != 0 }
 
 // Proposal is a change that is to wait.
 type Proposal struct {
@@ -38,22 +38,23 @@ type Proposal struct {
 	By access.Reach // whose the second person must be at least, where that is more than the maker's own reach
 }
 
-// ProposeOr proposes a change where a second person has to agree, and otherwise makes it, unless one of the same object
-// waits.
+// ProposeOr proposes a change where a second person has to agree, and otherwise makes it, unless one of the
+// same object waits.
 func (tx *Tx) ProposeOr(ctx context.Context, asked bool, p Proposal, write func() error) error {
-	if tx.Dual(asked) {
+	if tx.NeedsApproval(asked) {
 		return tx.Propose(ctx, p)
 	}
-	if err := tx.Quiet(ctx, p.UID); err != nil {
+	if err := tx.RequireNoOpenApproval(ctx, p.UID); err != nil {
 		return err
 	}
 	return write()
 }
 
-// Propose keeps the change of this transaction for a second person instead of making it. Something new has been made
-// by then, as Pending; something that exists stays as it is. An object waits for one decision at a time: ErrWaiting.
+// Propose keeps the change of this transaction for a second person instead of making it. Something new has
+// been made by then, as Pending; something that exists stays as it is. An object waits for one decision at a
+// time: ErrWaiting.
 func (tx *Tx) Propose(ctx context.Context, p Proposal) error {
-	if err := tx.Quiet(ctx, p.UID); err != nil {
+	if err := tx.RequireNoOpenApproval(ctx, p.UID); err != nil {
 		return err
 	}
 	before, after := audit.Diff(p.Before, p.After)
@@ -62,9 +63,10 @@ func (tx *Tx) Propose(ctx context.Context, p Proposal) error {
 		before, after = audit.Together(before, b), audit.Together(after, a)
 	}
 	w := &waiting{Version: p.Version, Approval: Approval{
-		Tenant: tx.Caller.Tenant, Customer: p.Customer, Operation: tx.name.name, Object: tx.name.object, ObjectUID: p.UID.String(),
-		Creation: p.Before == nil, Before: before, After: after, Reason: tx.Terms.Reason, Status: Open,
-		MakerClient: tx.Caller.Client, MakerLogin: tx.Caller.LoginID, MakerReach: tx.Caller.Reach, Decides: tx.Caller.Reach,
+		Tenant: tx.Caller.Tenant, Customer: p.Customer, Operation: tx.name.name, Object: tx.name.object,
+		ObjectUID: p.UID.String(), Creation: p.Before == nil, Before: before, After: after,
+		Reason: tx.Options.Reason, Status: Open, MakerClient: tx.Caller.Client, MakerLogin: tx.Caller.LoginID,
+		MakerReach: tx.Caller.Reach, Decides: tx.Caller.Reach,
 	}}
 	maker := tx.Caller.Accountable()
 	if w.MakerEntity = maker.Entity; maker.Person != uuid.Nil {
@@ -80,23 +82,24 @@ func (tx *Tx) Propose(ctx context.Context, p Proposal) error {
 	if _, err := tx.NewInsert().Model(w).Returning("NULL").Exec(ctx); err != nil {
 		return fmt.Errorf("keep %s for approval: %w", tx.name.name, err)
 	}
-	tx.mark.Approval, tx.mark.Version = int64(w.UID), p.Version
+	tx.receipt.Approval, tx.receipt.Version = int64(w.UID), p.Version
 	entry := audit.Entry{
-		Action: tx.name.name, Decision: audit.Proposed, Object: tx.name.object, UID: w.ObjectUID, Customer: &p.Customer,
-		Before: before, After: after, Reason: tx.Terms.Reason,
+		Action: tx.name.name, Decision: audit.Proposed, Object: tx.name.object, UID: w.ObjectUID,
+		Customer: &p.Customer, Before: before, After: after, Reason: tx.Options.Reason,
 	}.By(tx.Caller)
 	return tx.tell(ctx, entry, "proposeChange", w)
 }
 
-// Quiet is ErrWaiting while a change of the object waits for a second person. A change of a customer may be one of its
-// limits too, so either waits for the other.
-func (tx *Tx) Quiet(ctx context.Context, object fmt.Stringer) error {
+// RequireNoOpenApproval is ErrWaiting while a change of the object waits for a second person. A change of a
+// customer may be one of its limits too, so either waits for the other.
+func (tx *Tx) RequireNoOpenApproval(ctx context.Context, object fmt.Stringer) error {
 	kinds := []string{tx.name.object}
 	if tx.name.object == "customer" || tx.name.object == "limits" {
 		kinds = []string{"customer", "limits"}
 	}
 	var open bool
-	err := tx.NewRaw(`SELECT EXISTS (SELECT FROM approvals WHERE tenant = ? AND object IN ? AND object_uid = ? AND status = 'Open')`,
+	err := tx.NewRaw(
+		`SELECT EXISTS (SELECT FROM approvals WHERE tenant = ? AND object IN ? AND object_uid = ? AND status = 'Open')`,
 		tx.Caller.Tenant, bun.Tuple(kinds), object.String()).Scan(ctx, &open)
 	if err == nil && open {
 		return ErrWaiting
@@ -104,16 +107,17 @@ func (tx *Tx) Quiet(ctx context.Context, object fmt.Stringer) error {
 	return err
 }
 
-// Leave leaves what waits about a customer to the bank: its former partner's words are not for the next one, and neither
-// is the decision.
-func (tx *Tx) Leave(ctx context.Context, customer int64) error {
+// LeaveToBank leaves what waits about a customer to the bank: its former partner's words are not for the next
+// one, and neither is the decision.
+func (tx *Tx) LeaveToBank(ctx context.Context, customer int64) error {
 	_, err := tx.NewRaw(`UPDATE approvals SET decides = ?, maker_reach = ? WHERE tenant = ? AND customer = ?`,
 		access.OfBank, access.OfBank, tx.Caller.Tenant, customer).Exec(ctx)
 	return err
 }
 
 func (tx *Tx) tell(ctx context.Context, entry audit.Entry, kind string, w *waiting) error {
-	return events.RecordTx(ctx, tx.Tx, entry, events.Event{Tenant: w.Tenant, Kind: kind, Object: "approval", UID: w.UID.String(), Customer: &w.Customer})
+	return events.RecordTx(ctx, tx.Tx, entry,
+		events.Event{Tenant: w.Tenant, Kind: kind, Object: "approval", UID: w.UID.String(), Customer: &w.Customer})
 }
 
 func (w *waiting) place() seal.Place {
@@ -130,24 +134,26 @@ func (s *Service) declare() {
 	s.refusing = Declare(s, "refuseChange", "approval", "", s.decideTx)
 }
 
-// Approve carries out a change that waits. The caller needs the permission that the change itself needs, must answer for
-// other API keys than who asked for it (ErrOwn), and be a person unless the bank lets programs decide (ErrPerson). A
-// change of something that has changed since is ErrStale.
-func (s *Service) Approve(ctx context.Context, uid UID, terms Terms) (Outcome[UID], error) {
-	return s.decide(ctx, uid, terms, s.approving, decision{Approve: true})
+// Approve carries out a change that waits. The caller needs the permission that the change itself needs, must
+// answer for other API keys than who asked for it (ErrOwn), and be a person unless the bank lets programs
+// decide (ErrPerson). A change of something that has changed since is ErrStale.
+func (s *Service) Approve(ctx context.Context, uid UID, options RequestOptions) (Outcome[UID], error) {
+	return s.decide(ctx, uid, options, s.approving, decision{Approve: true})
 }
 
 // Refuse ends a change that waits without making it. Who asked for it may take it back this way.
-func (s *Service) Refuse(ctx context.Context, uid UID, terms Terms) (Outcome[UID], error) {
-	return s.decide(ctx, uid, terms, s.refusing, decision{})
+func (s *Service) Refuse(ctx context.Context, uid UID, options RequestOptions) (Outcome[UID], error) {
+	return s.decide(ctx, uid, options, s.refusing, decision{})
 }
 
-func (s *Service) decide(ctx context.Context, uid UID, terms Terms, as *Operation[decision, UID], d decision) (Outcome[UID], error) {
+func (s *Service) decide(
+	ctx context.Context, uid UID, options RequestOptions, as *Operation[decision, UID], d decision,
+) (Outcome[UID], error) {
 	caller, err := access.Require(ctx)
 	if err != nil {
 		return Outcome[UID]{}, err
 	}
-	return as.Do(ctx, caller, Target{UID: uid.String()}, d, terms)
+	return as.Do(ctx, caller, Target{UID: uid.String()}, d, options)
 }
 
 func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (UID, error) {
@@ -179,8 +185,10 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 	if d.Approve {
 		status, said = Approved, audit.Approved
 	}
-	_, err = tx.NewRaw(`UPDATE approvals SET status = ?, checker_client = ?, checker_login = ?, checker_reach = ?, decided_at = ?, decision_reason = ? WHERE tenant = ? AND uid = ?`,
-		status, tx.Caller.Client, tx.Caller.LoginID, tx.Caller.Reach, tx.Now, tx.Terms.Reason, w.Tenant, w.UID).Exec(ctx)
+	_, err = tx.NewRaw(
+		`UPDATE approvals SET status = ?, checker_client = ?, checker_login = ?, checker_reach = ?, decided_at = ?, decision_reason = ? WHERE tenant = ? AND uid = ?`,
+		status, tx.Caller.Client, tx.Caller.LoginID, tx.Caller.Reach, tx.Now, tx.Options.Reason, w.Tenant, w.UID).
+		Exec(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -188,7 +196,8 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 		return 0, err
 	}
 	entry := audit.Entry{
-		Action: w.Operation, Decision: said, Object: w.Object, UID: w.ObjectUID, Customer: &w.Customer, Reason: tx.Terms.Reason,
+		Action: w.Operation, Decision: said, Object: w.Object, UID: w.ObjectUID, Customer: &w.Customer,
+		Reason: tx.Options.Reason,
 	}.By(tx.Caller)
 	return w.UID, tx.tell(ctx, entry, tx.name.name, w)
 }
@@ -198,7 +207,8 @@ func (s *Service) programTx(ctx context.Context, tx *Tx) (is bool, err error) {
 	if tx.Caller.User != uuid.Nil {
 		return false, nil
 	}
-	err = tx.NewRaw(`SELECT coalesce((SELECT people_decide FROM tenant_settings WHERE tenant = ?), true)`, tx.Caller.Tenant).Scan(ctx, &is)
+	err = tx.NewRaw(`SELECT coalesce((SELECT people_decide FROM tenant_settings WHERE tenant = ?), true)`,
+		tx.Caller.Tenant).Scan(ctx, &is)
 	return is, err
 }
 
@@ -206,11 +216,11 @@ func (s *Service) programTx(ctx context.Context, tx *Tx) (is bool, err error) {
 func (s *Service) carryOutTx(ctx context.Context, tx *Tx, w *waiting, op operation, approve bool) error {
 	name := op.named()
 	inner := &Tx{
-		Tx: tx.Tx, Caller: tx.Caller, Now: tx.Now, Terms: Terms{Reason: tx.Terms.Reason}, service: s, name: name,
-		at: Target{Customer: w.Customer, UID: w.ObjectUID}, approved: true,
+		Tx: tx.Tx, Caller: tx.Caller, Now: tx.Now, Options: RequestOptions{Reason: tx.Options.Reason}, service: s,
+		name: name, at: Target{Customer: w.Customer, UID: w.ObjectUID}, approved: true,
 	}
 	if approve { // what was agreed to is what there was when it was asked; to refuse it will always do
-		inner.Terms.Version = w.Version
+		inner.Options.Version = w.Version
 	}
 	if w.Creation {
 		return op.settled(ctx, inner, inner.at, approve)
@@ -218,7 +228,7 @@ func (s *Service) carryOutTx(ctx context.Context, tx *Tx, w *waiting, op operati
 	if !approve {
 		return nil
 	}
-	clear, err := s.keys.Open(seal.Text{Sealed: w.Draft}, w.place())
+	clear, err := s.keys.Open(seal.Value{Sealed: w.Draft}, w.place())
 	if err != nil {
 		return fmt.Errorf("open the draft of approval %s: %w", w.UID, err)
 	}
@@ -233,15 +243,10 @@ func (s *Service) lockTx(ctx context.Context, tx *Tx, uid string) (*waiting, err
 		return nil, err
 	}
 	w := new(waiting)
-	q := tx.NewSelect().Model(w).Where("p.tenant = ?", tx.Caller.Tenant).Where("p.uid = ?", number).For("NO KEY UPDATE OF p")
-	switch tx.Caller.Reach {
-	case access.OfBank:
-	case access.OfPartner:
-		q = q.Where("EXISTS (SELECT FROM customers AS c WHERE c.tenant = ? AND c.uid = p.customer AND c.owner = ?)", tx.Caller.Tenant, tx.Caller.Entity)
-	default:
-		q = q.Where("p.customer = ?", tx.Caller.Entity)
-	}
-	if err := q.Scan(ctx); err != nil {
+	err = tx.NewSelect().Model(w).Where("p.tenant = ?", tx.Caller.Tenant).Where("p.uid = ?", number).
+		Where(tx.Caller.Reach.ScopeTx("p.customer"), tx.Caller.Tenant, tx.Caller.ScopeCustomer()).
+		For("NO KEY UPDATE OF p").Scan(ctx)
+	if err != nil {
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil, ErrNoApproval
 		}

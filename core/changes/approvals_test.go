@@ -19,7 +19,8 @@ import (
 	"bankgraph/db"
 )
 
-// office is a bank with a customer of a partner whose changes need a second person, and a change that waits for one.
+// office is a bank with a customer of a partner whose changes need a second person, and a change that waits
+// for one.
 type office struct {
 	*desk
 	partner  *customers.Customer
@@ -31,7 +32,8 @@ func newOffice(t *testing.T) *office {
 	t.Helper()
 	b := coretest.New(t)
 	o := &office{partner: b.DownstreamPartner()}
-	o.customer = b.Customer(coretest.OwnedBy(o.partner), func(c *customers.Customer) { c.Access.CustomerDualApproval = true })
+	o.customer = b.Customer(coretest.OwnedBy(o.partner),
+		func(c *customers.Customer) { c.Access.CustomerDualApproval = true })
 	o.person = b.Signatory(o.customer)
 	o.desk = deskAt(t, b)
 	return o
@@ -39,7 +41,8 @@ func newOffice(t *testing.T) *office {
 
 // ask is a change of the person's title.
 func (o *office) ask(ctx context.Context, title string) (changes.Outcome[signatories.Saved], error) {
-	return o.Signatories.Change(ctx, 0, o.person.UID, signatories.Draft{Title: given.Of(title)}, changes.Terms{})
+	return o.Signatories.Change(ctx, 0, o.person.UID, signatories.Draft{Title: given.Of(title)},
+		changes.RequestOptions{})
 }
 
 // asked is the approval that such a change by the staff waits for.
@@ -56,9 +59,10 @@ func (o *office) asked(ctx context.Context) changes.UID {
 // now is the person's row.
 func (o *office) now() *signatories.Signatory {
 	o.t.Helper()
-	found, err := coretest.Many(o.Bank, o.Staff(), func(b *db.Batch) *db.Many[signatories.UID, signatories.Signatory] {
-		return o.Signatories.FindMany(o.Staff(), b, []signatories.UID{o.person.UID}, db.Columns{})
-	})
+	found, err := coretest.Many(o.Bank, o.Staff(),
+		func(b *db.Batch) *db.Many[signatories.UID, signatories.Signatory] {
+			return o.Signatories.FindMany(o.Staff(), b, []signatories.UID{o.person.UID}, db.Columns{})
+		})
 	o.must(err)
 	if len(found[o.person.UID]) == 0 {
 		return nil
@@ -80,12 +84,12 @@ func (o *office) stands(title string, version int32, uid changes.UID, status cha
 }
 
 func (o *office) approve(ctx context.Context, uid changes.UID) error {
-	_, err := o.Changes.Approve(ctx, uid, changes.Terms{})
+	_, err := o.Changes.Approve(ctx, uid, changes.RequestOptions{})
 	return err
 }
 
 func (o *office) refuse(ctx context.Context, uid changes.UID) error {
-	_, err := o.Changes.Refuse(ctx, uid, changes.Terms{})
+	_, err := o.Changes.Refuse(ctx, uid, changes.RequestOptions{})
 	return err
 }
 
@@ -121,8 +125,9 @@ func TestSomethingNewIsPendingUntilASecondPersonDecides(t *testing.T) {
 	o := newOffice(t)
 	for _, approved := range []bool{true, false} {
 		out, err := o.Signatories.Add(o.Staff(), o.customer.UID, signatories.Draft{
-			FullName: given.Of("Ada Byron"), EmailAddress: given.Of("ada@mail.example"), PhoneNumber: given.Of("+16145550123"),
-		}, changes.Terms{})
+			FullName: given.Of("Ada Byron"), EmailAddress: given.Of("ada@mail.example"),
+			PhoneNumber: given.Of("+16145550123"),
+		}, changes.RequestOptions{})
 		o.must(err)
 		o.person = &signatories.Signatory{UID: out.Result.UID}
 		if g := o.now(); g == nil || g.Status != signatories.Pending {
@@ -137,9 +142,10 @@ func TestSomethingNewIsPendingUntilASecondPersonDecides(t *testing.T) {
 			t.Errorf("approved %v: %+v", approved, g)
 		}
 		if approved { // its address is free for the next
-			_, err := o.Signatories.Remove(o.Staff(), 0, o.person.UID, changes.Terms{})
+			_, err := o.Signatories.Remove(o.Staff(), 0, o.person.UID, changes.RequestOptions{})
 			o.must(err)
-			o.byHand(`UPDATE signatories SET email_address = 'other@mail.example' WHERE tenant = ? AND uid = ?`, o.Tenant, o.person.UID)
+			o.byHand(`UPDATE signatories SET email_address = 'other@mail.example' WHERE tenant = ? AND uid = ?`,
+				o.Tenant, o.person.UID)
 		}
 	}
 }
@@ -161,7 +167,8 @@ func (o *office) of(h hand) context.Context {
 
 // undo lets the person be as before, for the next change.
 func (o *office) undo() {
-	o.byHand(`UPDATE signatories SET title = 'Treasurer', version = 1 WHERE tenant = ? AND uid = ?`, o.Tenant, o.person.UID)
+	o.byHand(`UPDATE signatories SET title = 'Treasurer', version = 1 WHERE tenant = ? AND uid = ?`, o.Tenant,
+		o.person.UID)
 }
 
 // Who may approve what whom asked for: where people decide, and where the bank lets programs decide too.
@@ -246,14 +253,16 @@ func TestWhetherPeopleDecideIsOnTheRecord(t *testing.T) {
 	}
 	o.letDecide(false)
 	var login, before, after string
-	o.must(o.DB.NewRaw(`SELECT login_id, before::text, after::text FROM audit_entries WHERE tenant = ? AND action = 'changeSettings'`, o.Tenant).Scan(t.Context(), &login, &before, &after))
+	o.must(o.DB.NewRaw(
+		`SELECT login_id, before::text, after::text FROM audit_entries WHERE tenant = ? AND action = 'changeSettings'`, o.Tenant).Scan(t.Context(), &login, &before, &after))
 	if login != "jo" || before != `{"peopleDecide":true}` || after != "{}" {
 		t.Errorf("%s %s %s", login, before, after)
 	}
 	if _, err := o.Tenants.Set(o.Staff(), func(*tenants.Settings) {}); !errors.Is(err, access.ErrDenied) {
 		t.Errorf("staff: %v", err)
 	}
-	if was, err := o.Other().Tenants.Settings(access.Operator(t.Context(), o.Other().Tenant, "", nil)); err != nil || !was.PeopleDecide {
+	if was, err := o.Other().Tenants.Settings(access.Operator(t.Context(), o.Other().Tenant, "",
+		nil)); err != nil || !was.PeopleDecide {
 		t.Errorf("another bank: %+v %v", was, err)
 	}
 }
@@ -262,7 +271,10 @@ func TestADecisionNeedsThePermissionOfTheChange(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	uid := o.asked(o.Staff())
-	for _, ctx := range []context.Context{as(o.Staff(), "reader", "", access.Readers...), as(o.Staff(), "nobody", "", access.ViewCustomers, access.ManageAccounts)} {
+	for _, ctx := range []context.Context{
+		as(o.Staff(), "reader", "", access.Readers...),
+		as(o.Staff(), "nobody", "", access.ViewCustomers, access.ManageAccounts),
+	} {
 		is(t, "approve", o.approve(ctx, uid), access.ErrDenied)
 		is(t, "refuse", o.refuse(ctx, uid), access.ErrDenied)
 	}
@@ -280,7 +292,9 @@ func TestADecisionIsTheBanksAndThePartnersOwn(t *testing.T) {
 	o := newOffice(t)
 	stranger, theirs := o.DownstreamPartner(), o.personOf(o.partner)
 	uid := o.asked(o.Partner(o.partner))
-	for name, ctx := range map[string]context.Context{"another bank": o.Other().Checker(), "another partner": o.Partner(stranger)} {
+	for name, ctx := range map[string]context.Context{
+		"another bank": o.Other().Checker(), "another partner": o.Partner(stranger),
+	} {
 		is(t, name+" approves", o.approve(ctx, uid), changes.ErrNoApproval)
 		is(t, name+" refuses", o.refuse(ctx, uid), changes.ErrNoApproval)
 		is(t, name+" about nothing", o.approve(ctx, 4711), changes.ErrNoApproval)
@@ -296,7 +310,9 @@ func TestWhoSeesLessThanTheMakerDecidesNothing(t *testing.T) {
 	o := newOffice(t)
 	somebody := o.PersonOf(o.customer, o.User(o.customer, nil))
 	uid := o.asked(o.Staff())
-	for name, ctx := range map[string]context.Context{"the partner": o.Partner(o.partner), "somebody of the customer": somebody} {
+	for name, ctx := range map[string]context.Context{
+		"the partner": o.Partner(o.partner), "somebody of the customer": somebody,
+	} {
 		is(t, name+" approves", o.approve(ctx, uid), changes.ErrNotYours)
 		is(t, name+" refuses", o.refuse(ctx, uid), changes.ErrNotYours)
 	}
@@ -312,15 +328,16 @@ func (o *office) personOf(of *customers.Customer) context.Context {
 	return changed(o.PersonOf(of, o.User(of, nil)), func(c *access.Caller) { c.Reach = access.OfPartner })
 }
 
-// What the bank's people say about a change, and who they are, is theirs; and so is what would change for whom may not
-// see the thing.
+// What the bank's people say about a change, and who they are, is theirs; and so is what would change for
+// whom may not see the thing.
 func TestAnApprovalShowsWhatTheCallerMaySee(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	out, err := o.Signatories.Change(o.Staff(), 0, o.person.UID, signatories.Draft{Title: given.Of("CFO")}, changes.Terms{Reason: "watch them"})
+	out, err := o.Signatories.Change(o.Staff(), 0, o.person.UID, signatories.Draft{Title: given.Of("CFO")},
+		changes.RequestOptions{Reason: "watch them"})
 	o.must(err)
 	uid := changes.UID(out.Approval)
-	_, err = o.Changes.Refuse(o.Checker(), uid, changes.Terms{Reason: "fraud desk"})
+	_, err = o.Changes.Refuse(o.Checker(), uid, changes.RequestOptions{Reason: "fraud desk"})
 	o.must(err)
 	theirs := o.asked(as(o.Partner(o.partner), "theirs", ""))
 	partner, blind := o.Partner(o.partner), as(o.Partner(o.partner), "blind", "", access.ViewCustomers)
@@ -330,11 +347,13 @@ func TestAnApprovalShowsWhatTheCallerMaySee(t *testing.T) {
 		says, shows bool
 	}{
 		"the bank": {o.Staff(), uid, true, true}, "the partner": {partner, uid, false, true},
-		"the partner, of its own": {partner, theirs, true, true}, "who may not see signatories": {blind, uid, false, false},
+		"the partner, of its own":     {partner, theirs, true, true},
+		"who may not see signatories": {blind, uid, false, false},
 	} {
 		a, err := o.Changes.Find(c.ctx, c.uid)
 		o.must(err)
-		if said := a.MakerClient != "" && (a.Reason != "" || c.uid == theirs); said != c.says || !c.says && a.MakerClient+a.MakerLogin+a.Reason+a.CheckerClient+a.CheckerLogin+a.DecisionReason != "" {
+		if said := a.MakerClient != "" && (a.Reason != "" || c.uid == theirs); said != c.says ||
+			!c.says && a.MakerClient+a.MakerLogin+a.Reason+a.CheckerClient+a.CheckerLogin+a.DecisionReason != "" {
 			t.Errorf("%s: %+v", name, a)
 		}
 		if (len(a.Changes()) > 0) != c.shows {
@@ -344,7 +363,8 @@ func TestAnApprovalShowsWhatTheCallerMaySee(t *testing.T) {
 			return o.Changes.List(c.ctx, b, changes.Search{}, db.Columns{}, page.First(10))
 		})
 		o.must(err)
-		if len(rows) != 2 || !c.says && rows[0].MakerClient+rows[0].Reason+rows[0].DecisionReason != "" || (len(rows[0].Changes()) > 0) != c.shows {
+		if len(rows) != 2 || !c.says && rows[0].MakerClient+rows[0].Reason+rows[0].DecisionReason != "" ||
+			(len(rows[0].Changes()) > 0) != c.shows {
 			t.Errorf("%s, in a list: %+v", name, rows)
 		}
 	}
@@ -381,7 +401,8 @@ func TestOnlyOneOfTwoDecisionsCounts(t *testing.T) {
 		if won != 1 || made > 1 || (made == 1) != (a.Status == changes.Approved) {
 			t.Errorf("%d won, %d changes were made, it is %s", won, made, a.Status)
 		}
-		o.byHand(`UPDATE signatories SET title = 'Treasurer', version = 1 WHERE tenant = ? AND uid = ?`, o.Tenant, o.person.UID)
+		o.byHand(`UPDATE signatories SET title = 'Treasurer', version = 1 WHERE tenant = ? AND uid = ?`, o.Tenant,
+			o.person.UID)
 	}
 }
 
@@ -389,7 +410,8 @@ func TestWhatChangedInTheMeantimeIsNotOverwritten(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	uid := o.asked(o.Staff())
-	o.byHand(`UPDATE signatories SET title = 'Chair', version = 2 WHERE tenant = ? AND uid = ?`, o.Tenant, o.person.UID)
+	o.byHand(`UPDATE signatories SET title = 'Chair', version = 2 WHERE tenant = ? AND uid = ?`, o.Tenant,
+		o.person.UID)
 	is(t, "approve", o.approve(o.Checker(), uid), changes.ErrStale)
 	o.stands("Chair", 2, uid, changes.Open)
 	if n := o.entries("approved") + o.entries("done"); n != 0 {
@@ -405,10 +427,11 @@ func TestOneChangeOfAThingWaitsAtATime(t *testing.T) {
 	uid := o.asked(o.Staff())
 	_, err := o.ask(o.Checker(), "Chair")
 	is(t, "a second change", err, changes.ErrWaiting)
-	_, err = o.Signatories.Remove(o.Staff(), 0, o.person.UID, changes.Terms{})
+	_, err = o.Signatories.Remove(o.Staff(), 0, o.person.UID, changes.RequestOptions{})
 	is(t, "a removal", err, changes.ErrWaiting)
 	// Nor does it help to turn the second person off in the meantime.
-	o.byHand(`UPDATE customers SET access_customer_dual_approval = false WHERE tenant = ? AND uid = ?`, o.Tenant, o.customer.UID)
+	o.byHand(`UPDATE customers SET access_customer_dual_approval = false WHERE tenant = ? AND uid = ?`, o.Tenant,
+		o.customer.UID)
 	_, err = o.ask(o.Staff(), "Chair")
 	is(t, "a change that needs no second person any more", err, changes.ErrWaiting)
 	o.must(o.approve(o.Checker(), uid))
@@ -445,12 +468,12 @@ func TestARepeatedDecisionHasOneEffect(t *testing.T) {
 	o := newOffice(t)
 	uid := o.asked(o.Staff())
 	for i := range 3 {
-		out, err := o.Changes.Approve(o.Checker(), uid, changes.Terms{IdempotencyKey: "k"})
+		out, err := o.Changes.Approve(o.Checker(), uid, changes.RequestOptions{IdempotencyKey: "k"})
 		if err != nil || out.Result != uid || out.Replayed != (i > 0) {
 			t.Errorf("%+v %v", out, err)
 		}
 	}
-	_, err := o.Changes.Approve(o.Checker(), uid, changes.Terms{IdempotencyKey: "k", Reason: "another"})
+	_, err := o.Changes.Approve(o.Checker(), uid, changes.RequestOptions{IdempotencyKey: "k", Reason: "another"})
 	is(t, "another reason", err, changes.ErrKeyReused)
 	o.stands("CFO", 2, uid, changes.Approved)
 }
@@ -461,20 +484,28 @@ func TestWhatWaitsIsSealed(t *testing.T) {
 	const canary = "CANARY-4711-0815"
 	o := newOffice(t)
 	var made []string
-	take := changes.Declare(o.Changes, "takeSecret", "secret", access.ManageCustomers, func(ctx context.Context, tx *changes.Tx, at changes.Target, n note) (string, error) {
-		if tx.Dual(true) {
-			return "waits", tx.Propose(ctx, changes.Proposal{Customer: at.Customer, UID: changes.UID(9), Version: 1, Before: &noted{Text: "a"}, After: &noted{Text: "b"}})
-		}
-		made = append(made, n.Text)
-		return "", nil
-	})
+	take := changes.Declare(o.Changes, "takeSecret", "secret", access.ManageCustomers,
+		func(ctx context.Context, tx *changes.Tx, at changes.Target, n note) (string, error) {
+			if tx.NeedsApproval(true) {
+				return "waits",
+					tx.Propose(ctx,
+						changes.Proposal{
+							Customer: at.Customer, UID: changes.UID(9), Version: 1, Before: &noted{Text: "a"},
+							After: &noted{Text: "b"},
+						})
+			}
+			made = append(made, n.Text)
+			return "", nil
+		})
 	caller, err := access.Require(o.Staff())
 	o.must(err)
-	out, err := take.Do(o.Staff(), caller, changes.Target{Customer: int64(o.customer.UID), UID: "9"}, note{canary}, changes.Terms{IdempotencyKey: "k"})
+	out, err := take.Do(o.Staff(), caller, changes.Target{Customer: int64(o.customer.UID), UID: "9"},
+		note{canary}, changes.RequestOptions{IdempotencyKey: "k"})
 	o.must(err)
 	for _, table := range []string{"approvals", "audit_entries", "events", "idempotency_keys"} {
 		var rows []string
-		o.must(o.DB.NewRaw("SELECT to_json(x)::text FROM "+table+" AS x WHERE tenant = ?", o.Tenant).Scan(t.Context(), &rows))
+		o.must(o.DB.NewRaw("SELECT to_json(x)::text FROM "+table+" AS x WHERE tenant = ?", o.Tenant).
+			Scan(t.Context(), &rows))
 		if len(rows) == 0 {
 			t.Errorf("%s has no row", table)
 		}
@@ -496,7 +527,8 @@ func TestADraftOpensInItsPlaceOnly(t *testing.T) {
 	o := newOffice(t)
 	uid := o.asked(o.Staff())
 	second := o.Signatory(o.customer)
-	out, err := o.Signatories.Change(o.Staff(), 0, second.UID, signatories.Draft{Title: given.Of("Chair")}, changes.Terms{})
+	out, err := o.Signatories.Change(o.Staff(), 0, second.UID, signatories.Draft{Title: given.Of("Chair")},
+		changes.RequestOptions{})
 	o.must(err)
 	o.byHand(`UPDATE approvals SET draft = (SELECT draft FROM approvals WHERE tenant = ?0 AND uid = ?1) WHERE tenant = ?0 AND uid = ?2`, o.Tenant, out.Approval, uid)
 	err = o.approve(o.Checker(), uid)

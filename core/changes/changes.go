@@ -1,5 +1,5 @@
-// Package changes is how everything in a bank is changed: in one transaction with its audit entry and its event,
-// once for each idempotency key, and by two people where the customer's settings ask for a second.
+// Package changes is how everything in a bank is changed: in one transaction with its audit entry and its
+// event, once for each idempotency key, and by two people where the customer's settings ask for a second.
 package changes
 
 import (
@@ -19,6 +19,15 @@ import (
 	"bankgraph/core/seal"
 	"bankgraph/db"
 )
+
+// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+var Tables = db.Tables{
+	Own: []string{"approvals", "idempotency_keys"},
+	Reads: map[string]string{
+		"tenant_settings": "who decides is a setting of the bank: tenants come after changes",
+		"users":           "a person suspended meanwhile changes nothing: users come after changes",
+	},
+}
 
 // Service carries out changes and keeps those that wait for a second person.
 type Service struct {
@@ -42,8 +51,8 @@ func New(d *db.DB, keys *seal.Keys, record *audit.Service, now func() time.Time)
 // Operations are the names of all that can be done to the bank.
 func (s *Service) Operations() []string { return slices.Sorted(maps.Keys(s.known)) }
 
-// Terms are what a caller says about a change beside the change itself.
-type Terms struct {
+// RequestOptions are what a caller says about a change beside the change itself.
+type RequestOptions struct {
 	IdempotencyKey string // '' for none; 1 to 255 printable characters
 	Version        int32  // of the object as the caller saw it; 0: whatever it is now
 	Reason         string // why, for the record
@@ -55,8 +64,8 @@ type Target struct {
 	UID      string `json:"uid,omitempty"`      // '' for what is yet to be made
 }
 
-// Mark is what there is to know about a change that was carried out, beside its result.
-type Mark struct {
+// Receipt is what there is to know about a change that was carried out, beside its result.
+type Receipt struct {
 	Replayed bool  // the same key came before; nothing happened this time
 	Approval int64 // the number of the request that waits for a second person; 0: none does
 	Version  int32 // of the object afterwards; 0 where it has none
@@ -65,7 +74,7 @@ type Mark struct {
 // Outcome is the result of a change.
 type Outcome[R any] struct {
 	Result R
-	Mark
+	Receipt
 }
 
 // Operation is one thing that can be done to the bank: its domain declares it once. D is what is asked for,
@@ -89,9 +98,9 @@ type operation interface {
 	settled(ctx context.Context, tx *Tx, at Target, approved bool) error
 }
 
-// Declare makes an operation known: its GraphQL name, the kind of object that it changes, the permission that it needs and
-// a second person too, and the work. The work may run several times,
-// and once more when a second person approves it.
+// Declare makes an operation known: its GraphQL name, the kind of object that it changes, the permission that
+// it needs and a second person too, and the work. The work may run several times, and once more when a second
+// person approves it.
 func Declare[D, R any](s *Service, name, object string, needs access.Permission,
 	work func(ctx context.Context, tx *Tx, at Target, draft D) (R, error),
 ) *Operation[D, R] {
@@ -100,15 +109,18 @@ func Declare[D, R any](s *Service, name, object string, needs access.Permission,
 	return o
 }
 
-// Require is the first thing that the method of an operation asks: whether the caller has its permission. Of is the
-// object that is to be changed; ” for what is yet to be made.
+// Require is the first thing that the method of an operation asks: whether the caller has its permission. Of
+// is the object that is to be changed; ” for what is yet to be made.
 func (o *Operation[D, R]) Require(ctx context.Context, of string) (access.Caller, error) {
 	return access.RequireTo(ctx, access.Attempt{Action: o.name, Object: o.object, UID: of}, o.needs)
 }
 
-// Settle says, for an operation that makes something, what becomes of it when a second person has decided: the
-// work itself is done by then. Approved is what the second person saw: settle compares the version (Tx.Fresh).
-func (o *Operation[D, R]) Settle(settle func(ctx context.Context, tx *Tx, at Target, approved bool) error) *Operation[D, R] {
+// Settle says, for an operation that makes something, what becomes of it when a second person has decided:
+// the work itself is done by then. Approved is what the second person saw: settle compares the version
+// (Tx.CheckVersion).
+func (o *Operation[D, R]) Settle(
+	settle func(ctx context.Context, tx *Tx, at Target, approved bool) error,
+) *Operation[D, R] {
 	o.service.known[o.name] = making[D, R]{changing[D, R]{o}, settle}
 	return o
 }
@@ -140,23 +152,23 @@ func (o making[D, R]) settled(ctx context.Context, tx *Tx, at Target, approved b
 // Tx is the transaction of one change.
 type Tx struct {
 	bun.Tx
-	Caller access.Caller
-	Now    time.Time // the bank's clock
-	Terms  Terms
+	Caller  access.Caller
+	Now     time.Time // the bank's clock
+	Options RequestOptions
 
 	service  *Service
 	name     operationName
 	at       Target
 	draft    []byte
 	approved bool // a second person has agreed
-	mark     Mark
+	receipt  Receipt
 }
 
 // NewRaw is a statement whose values are bound, numbers too: db.Raw.
 func (tx *Tx) NewRaw(text string, values ...any) *bun.RawQuery { return db.Raw(tx.Tx, text, values...) }
 
-// Done is what was done to one object.
-type Done struct {
+// Change is what was done to one object.
+type Change struct {
 	Action   string // by its GraphQL name; the operation's own where empty
 	Object   string // the kind of thing; the operation's own where empty
 	UID      fmt.Stringer
@@ -167,9 +179,9 @@ type Done struct {
 }
 
 // Record writes the audit entry, with only the fields that differ, and the event of what was just done.
-func (tx *Tx) Record(ctx context.Context, done Done) error {
+func (tx *Tx) Record(ctx context.Context, done Change) error {
 	before, after := audit.Diff(done.Before, done.After)
-	tx.mark.Version = done.Version
+	tx.receipt.Version = done.Version
 	action, object := tx.name.name, tx.name.object
 	if done.Action != "" {
 		action = done.Action
@@ -179,29 +191,35 @@ func (tx *Tx) Record(ctx context.Context, done Done) error {
 	}
 	entry := audit.Entry{
 		Action: action, Decision: audit.Done, Object: object, UID: done.UID.String(), Customer: &done.Customer,
-		Before: before, After: after, Reason: tx.Terms.Reason,
+		Before: before, After: after, Reason: tx.Options.Reason,
 	}.By(tx.Caller)
 	return events.RecordTx(ctx, tx.Tx, entry, events.Event{
-		Tenant: tx.Caller.Tenant, Kind: action, Object: object, UID: done.UID.String(), Customer: &done.Customer, Version: done.Version,
+		Tenant: tx.Caller.Tenant, Kind: action, Object: object, UID: done.UID.String(), Customer: &done.Customer,
+		Version: done.Version,
 	})
 }
 
-// Fresh compares the version that the caller saw with the one that there is. Call it with the row locked.
-func (tx *Tx) Fresh(version int32) error {
-	if tx.Terms.Version != 0 && tx.Terms.Version != version {
+// CheckVersion compares the version that the caller saw with the one that there is. Call it with the row
+// locked.
+func (tx *Tx) CheckVersion(version int32) error {
+	if tx.Options.Version != 0 && tx.Options.Version != version {
 		return ErrStale
 	}
-	tx.mark.Version = version
+	tx.receipt.Version = version
 	return nil
 }
 
 var (
 	// ErrStale is an object that somebody else has changed since the caller saw it.
-	ErrStale = fault.New(fault.Conflict, "version.stale", "somebody else has changed it in the meantime: read it again")
+	ErrStale = fault.New(fault.Conflict, "version.stale",
+		"somebody else has changed it in the meantime: read it again")
 	// ErrUnknown is a change of which nobody knows whether it was made.
-	ErrUnknown = fault.New(fault.Unavailable, "change.unknown_outcome", "the connection was lost while the change was made: look whether it was; with an idempotency key it could be repeated safely")
+	ErrUnknown = fault.New(fault.Unavailable, "change.unknown_outcome",
+		"the connection was lost while the change was made: look whether it was; with an idempotency key it could be repeated safely")
 	// ErrRefusals is a refusal too many: nothing was done, and the key does not remember it.
-	ErrRefusals = fault.New(fault.TooMany, "change.refusals", "too many changes of this API key were refused: repeat it in a minute")
+	ErrRefusals = fault.New(fault.TooMany, "change.refusals",
+		"too many changes of this API key were refused: repeat it in a minute")
 	// ErrRepeat is such a change that has an idempotency key.
-	ErrRepeat = fault.New(fault.Unavailable, "change.repeat", "the connection was lost while the change was made: repeat it with the same idempotency key to learn whether it was")
+	ErrRepeat = fault.New(fault.Unavailable, "change.repeat",
+		"the connection was lost while the change was made: repeat it with the same idempotency key to learn whether it was")
 )

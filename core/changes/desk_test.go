@@ -45,12 +45,15 @@ func deskAt(t *testing.T, b *coretest.Bank) *desk {
 }
 
 func (d *desk) declare(on *core.Core, name string) *changes.Operation[note, string] {
-	return changes.Declare(on.Changes, name, "note", access.ManageCustomers, func(ctx context.Context, tx *changes.Tx, at changes.Target, n note) (string, error) {
-		if err := d.does(ctx, tx); err != nil {
-			return "", err
-		}
-		return "took " + n.Text, tx.Record(ctx, changes.Done{UID: changes.UID(7), Customer: at.Customer, Version: 3, After: &noted{Text: n.Text}})
-	})
+	return changes.Declare(on.Changes, name, "note", access.ManageCustomers,
+		func(ctx context.Context, tx *changes.Tx, at changes.Target, n note) (string, error) {
+			if err := d.does(ctx, tx); err != nil {
+				return "", err
+			}
+			return "took " + n.Text,
+				tx.Record(ctx,
+					changes.Change{UID: changes.UID(7), Customer: at.Customer, Version: 3, After: &noted{Text: n.Text}})
+		})
 }
 
 type noted struct {
@@ -63,21 +66,25 @@ func (d *desk) ask(key string) (changes.Outcome[string], error) {
 }
 
 func (d *desk) askAs(ctx context.Context, key string) (changes.Outcome[string], error) {
-	return d.say(ctx, d.take, changes.Target{}, "hello", changes.Terms{IdempotencyKey: key})
+	return d.say(ctx, d.take, changes.Target{}, "hello", changes.RequestOptions{IdempotencyKey: key})
 }
 
-func (d *desk) say(ctx context.Context, o *changes.Operation[note, string], at changes.Target, text string, terms changes.Terms) (changes.Outcome[string], error) {
+func (d *desk) say(
+	ctx context.Context, o *changes.Operation[note, string], at changes.Target, text string,
+	options changes.RequestOptions,
+) (changes.Outcome[string], error) {
 	caller, err := access.Require(ctx)
 	if err != nil {
 		return changes.Outcome[string]{}, err
 	}
-	return o.Do(ctx, caller, at, note{text}, terms)
+	return o.Do(ctx, caller, at, note{text}, options)
 }
 
 // entries counts the audit entries of a decision.
 func (d *desk) entries(decision string) (n int) {
 	d.t.Helper()
-	d.must(d.DB.NewRaw(`SELECT count(*) FROM audit_entries WHERE tenant = ? AND decision = ?`, d.Tenant, decision).Scan(d.t.Context(), &n))
+	d.must(d.DB.NewRaw(`SELECT count(*) FROM audit_entries WHERE tenant = ? AND decision = ?`, d.Tenant,
+		decision).Scan(d.t.Context(), &n))
 	return n
 }
 
@@ -87,7 +94,8 @@ func (d *desk) wrote(done, refused int) {
 	var events int
 	d.must(d.DB.NewRaw(`SELECT count(*) FROM events WHERE tenant = ?`, d.Tenant).Scan(d.t.Context(), &events))
 	if d.entries("done") != done || events != done || d.entries("refused") != refused {
-		d.t.Errorf("%d changes, %d events, %d refusals; want %d and %d", d.entries("done"), events, d.entries("refused"), done, refused)
+		d.t.Errorf("%d changes, %d events, %d refusals; want %d and %d", d.entries("done"), events,
+			d.entries("refused"), done, refused)
 	}
 }
 
@@ -103,7 +111,8 @@ func (d *desk) byHand(statement string, values ...any) {
 // keys counts the idempotency keys that are kept.
 func (d *desk) keys() (n int) {
 	d.t.Helper()
-	d.must(d.DB.NewRaw(`SELECT count(*) FROM idempotency_keys WHERE tenant = ?`, d.Tenant).Scan(d.t.Context(), &n))
+	d.must(d.DB.NewRaw(`SELECT count(*) FROM idempotency_keys WHERE tenant = ?`, d.Tenant).Scan(d.t.Context(),
+		&n))
 	return n
 }
 

@@ -18,28 +18,30 @@ import (
 
 // request is one call of Do.
 type request[D any] struct {
-	caller access.Caller
-	at     Target
-	draft  D
-	text   []byte // the draft as JSON
-	terms  Terms
-	once   once
+	caller  access.Caller
+	at      Target
+	draft   D
+	text    []byte // the draft as JSON
+	options RequestOptions
+	once    once
 }
 
 // Do carries out a change for a caller who may make it, whose draft holds nothing malformed.
 //
-// What the work refuses (a fault) is undone and recorded, and kept as the answer for the idempotency key. A connection
-// that is lost while committing is looked into where there is a key; without one it is ErrUnknown.
-func (o *Operation[D, R]) Do(ctx context.Context, caller access.Caller, at Target, draft D, terms Terms) (Outcome[R], error) {
+// What the work refuses (a fault) is undone and recorded, and kept as the answer for the idempotency key. A
+// connection that is lost while committing is looked into where there is a key; without one it is ErrUnknown.
+func (o *Operation[D, R]) Do(
+	ctx context.Context, caller access.Caller, at Target, draft D, options RequestOptions,
+) (Outcome[R], error) {
 	var none Outcome[R]
-	if err := terms.check(); err != nil {
+	if err := options.check(); err != nil {
 		return none, err
 	}
 	text, err := json.Marshal(draft)
 	if err != nil {
 		return none, fmt.Errorf("write the draft of %s: %w", o.name, err)
 	}
-	r := request[D]{caller, at, draft, text, terms, o.service.once(o.name, caller, at, text, terms)}
+	r := request[D]{caller, at, draft, text, options, o.service.once(o.name, caller, at, text, options)}
 	leave, err := o.service.gate.enter(ctx, r.once)
 	if err != nil {
 		return none, err
@@ -59,7 +61,7 @@ const longestLook = 10 * time.Second
 
 // answer tries until the outcome is known. The row of the key tells what became of a lost COMMIT, on a fresh
 // connection, once that transaction has ended; where it was undone the work is done again.
-func (o *Operation[D, R]) answer(ctx context.Context, r request[D]) (told[R], error) {
+func (o *Operation[D, R]) answer(ctx context.Context, r request[D]) (reply[R], error) {
 	said, unsure, err := o.attempt(ctx, r)
 	if !unsure {
 		return said, err
@@ -72,19 +74,21 @@ func (o *Operation[D, R]) answer(ctx context.Context, r request[D]) (told[R], er
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
 		select {
 		case <-ctx.Done():
-			return told[R]{}, errors.Join(ErrRepeat, err)
+			return reply[R]{}, errors.Join(ErrRepeat, err)
 		case <-time.After(pause):
 		}
 		said, unsure, err = o.attempt(ctx, r)
-		away := db.IsUnavailable(err) || db.IsTimeout(err) || errors.Is(err, ErrInFlight) // the lost transaction may be under way yet
+		// the lost transaction may be under way yet
+		away := db.IsUnavailable(err) || db.IsTimeout(err) || errors.Is(err, ErrInFlight)
 		if !unsure && !away {
 			return said, err
 		}
 	}
 }
 
-// attempt makes the change or refuses it. unsure is a lost COMMIT: nobody knows which change or refusal there is now.
-func (o *Operation[D, R]) attempt(ctx context.Context, r request[D]) (said told[R], unsure bool, err error) {
+// attempt makes the change or refuses it. unsure is a lost COMMIT: nobody knows which change or refusal there
+// is now.
+func (o *Operation[D, R]) attempt(ctx context.Context, r request[D]) (said reply[R], unsure bool, err error) {
 	said, err = o.try(ctx, r)
 	doubt := true
 	if f, refused := fault.Of(err); refused && f.Kind != fault.Internal && !ofTheKey(err) {
@@ -101,9 +105,9 @@ func (o *Operation[D, R]) attempt(ctx context.Context, r request[D]) (said told[
 func ofTheKey(err error) bool { return errors.Is(err, ErrKeyReused) || errors.Is(err, ErrInFlight) }
 
 // try is one transaction.
-func (o *Operation[D, R]) try(ctx context.Context, r request[D]) (said told[R], err error) {
+func (o *Operation[D, R]) try(ctx context.Context, r request[D]) (said reply[R], err error) {
 	err = o.service.db.InTx(ctx, int64(r.caller.Tenant), func(ctx context.Context, inner bun.Tx) error {
-		said = told[R]{}
+		said = reply[R]{}
 		earlier, err := r.once.claim(ctx, inner)
 		if err != nil {
 			return err
@@ -116,45 +120,49 @@ func (o *Operation[D, R]) try(ctx context.Context, r request[D]) (said told[R], 
 			return err
 		}
 		tx := &Tx{
-			Tx: inner, Caller: r.caller, Now: o.service.now(), Terms: r.terms, service: o.service, name: o.operationName, at: r.at, draft: r.text,
+			Tx: inner, Caller: r.caller, Now: o.service.now(), Options: r.options, service: o.service,
+			name: o.operationName, at: r.at, draft: r.text,
 		}
 		result, err := o.work(ctx, tx, r.at, r.draft)
 		if err != nil {
 			return err
 		}
-		said.outcome = Outcome[R]{result, tx.mark}
-		return r.once.keep(ctx, inner, answer[R]{Result: &result, Mark: tx.mark})
+		said.outcome = Outcome[R]{result, tx.receipt}
+		return r.once.keep(ctx, inner, answer[R]{Result: &result, Mark: tx.receipt})
 	})
 	return said, err
 }
 
-// active is access.ErrDenied for a person who has been suspended since the token was looked at: that is remembered for
-// some seconds, in which a change could last for good.
+// active is access.ErrDenied for a person who has been suspended since the token was looked at: that is
+// remembered for some seconds, in which a change could last for good.
 func active(ctx context.Context, tx bun.Tx, caller access.Caller) error {
 	if caller.User == uuid.Nil {
 		return nil
 	}
 	var is bool
-	err := db.Raw(tx, `SELECT EXISTS (SELECT FROM users WHERE tenant = ? AND uid = ? AND status = 'Active')`, caller.Tenant, caller.User.String()).Scan(ctx, &is)
+	err := db.Raw(tx, `SELECT EXISTS (SELECT FROM users WHERE tenant = ? AND uid = ? AND status = 'Active')`,
+		caller.Tenant, caller.User.String()).Scan(ctx, &is)
 	if err == nil && !is {
 		return access.ErrDenied
 	}
 	return err
 }
 
-// refuse records a refusal of the work, whose own transaction is undone, and keeps it for the key. Where a copy of
-// the request was quicker, its answer is the one that counts. One that would flood the record is only counted, see
-// audit.Service.Refuse; one that would flood the keys as well is ErrRefusals.
-func (o *Operation[D, R]) refuse(ctx context.Context, r request[D], kind fault.Kind, refusal error) (said told[R], err error) {
+// refuse records a refusal of the work, whose own transaction is undone, and keeps it for the key. Where a
+// copy of the request was quicker, its answer is the one that counts. One that would flood the record is only
+// counted, see audit.Service.Refuse; one that would flood the keys as well is ErrRefusals.
+func (o *Operation[D, R]) refuse(
+	ctx context.Context, r request[D], kind fault.Kind, refusal error,
+) (said reply[R], err error) {
 	counted, keep := o.service.audit.Refuse(r.caller), lasting[kind] && r.once.key != ""
 	switch {
 	case keep && !counted.Keep:
-		return told[R]{refusal: ErrRefusals}, nil
+		return reply[R]{refusal: ErrRefusals}, nil
 	case !keep && !counted.Record:
-		return told[R]{refusal: refusal}, nil
+		return reply[R]{refusal: refusal}, nil
 	}
 	err = o.service.db.InTx(ctx, int64(r.caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		said = told[R]{refusal: refusal}
+		said = reply[R]{refusal: refusal}
 		if keep {
 			earlier, err := r.once.claim(ctx, tx)
 			if err != nil {
@@ -180,7 +188,9 @@ func (o *Operation[D, R]) refuse(ctx context.Context, r request[D], kind fault.K
 
 // refusal is the entry that tells of one.
 func (o *Operation[D, R]) refusal(r request[D], kind fault.Kind, why error) audit.Entry {
-	entry := audit.Entry{Action: o.name, Decision: audit.Refused, Object: o.object, UID: r.at.UID, Reason: why.Error()}.By(r.caller)
+	entry := audit.Entry{
+		Action: o.name, Decision: audit.Refused, Object: o.object, UID: r.at.UID, Reason: why.Error(),
+	}.By(r.caller)
 	if r.at.Customer != 0 {
 		entry.Customer = &r.at.Customer
 		if kind == fault.Denied { // whose it is must not learn who else tried; the bank does

@@ -15,7 +15,9 @@ import (
 func (d *desk) folded(stopping bool) (reasons []string) {
 	d.t.Helper()
 	d.must(d.Audit.RecordFolded(d.operator(), stopping))
-	d.must(d.DB.NewRaw(`SELECT client || ': ' || reason FROM audit_entries WHERE tenant = ? AND object = 'refusals' ORDER BY id`, d.Tenant).Scan(d.t.Context(), &reasons))
+	d.must(d.DB.NewRaw(
+		`SELECT client || ': ' || reason FROM audit_entries WHERE tenant = ? AND object = 'refusals' ORDER BY id`,
+		d.Tenant).Scan(d.t.Context(), &reasons))
 	return reasons
 }
 
@@ -48,7 +50,8 @@ func TestRefusedWorkDoesNotFloodTheRecord(t *testing.T) {
 	d.Clock.Advance(time.Minute)
 	d.refusedTimes(d.Staff(), 1, "")
 	for range 2 {
-		if told := d.folded(false); len(told) != 1 || told[0] != "staff: and 141 further refusals within the minute" {
+		if told := d.folded(false); len(told) != 1 ||
+			told[0] != "staff: and 141 further refusals within the minute" {
 			t.Errorf("%q", told)
 		}
 	}
@@ -81,7 +84,8 @@ func TestTheRefusalsOfOneBankAreBoundedTogether(t *testing.T) {
 	other.refusedTimes(other.Staff(), 1, "")
 	other.wrote(0, 1)
 	d.Clock.Advance(time.Minute)
-	if told := d.folded(false); len(told) != 1 || told[0] != ": and 61 further refusals of several callers within the minute" {
+	if told := d.folded(false); len(told) != 1 ||
+		told[0] != ": and 61 further refusals of several callers within the minute" {
 		t.Errorf("%q", told)
 	}
 }
@@ -103,7 +107,8 @@ func TestCountedRefusalsWaitForTheDatabase(t *testing.T) {
 	}
 }
 
-// A key remembers its refusal also when the record does not, up to a bound; past it the caller is told to come back.
+// A key remembers its refusal also when the record does not, up to a bound; past it the caller is told to
+// come back.
 func TestKeysRememberRefusalsThatAreOnlyCounted(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -8,8 +8,8 @@ import (
 	"bankgraph/core/access"
 )
 
-// gate lets one copy of a request at a time into the database. There each copy would hold a connection while it waits
-// for the first to end, and a few impatient callers would hold them all.
+// gate lets one copy of a request at a time into the database. There each copy would hold a connection while
+// it waits for the first to end, and a few impatient callers would hold them all.
 type gate struct {
 	mu     sync.Mutex
 	inside map[ticket]*visit

@@ -43,21 +43,28 @@ func TestAKeyStandsForOneRequest(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	at := changes.Target{Customer: int64(d.Self.UID), UID: "7"}
-	out, err := d.say(d.Staff(), d.take, at, "hello", changes.Terms{IdempotencyKey: "k", Version: 3, Reason: "why"})
+	out, err := d.say(d.Staff(), d.take, at, "hello",
+		changes.RequestOptions{IdempotencyKey: "k", Version: 3, Reason: "why"})
 	d.fresh("first", out, err)
 	for name, c := range map[string]struct {
-		at    changes.Target
-		text  string
-		terms changes.Terms
+		at      changes.Target
+		text    string
+		options changes.RequestOptions
 	}{
-		"other text":     {at, "bye", changes.Terms{IdempotencyKey: "k", Version: 3, Reason: "why"}},
-		"other version":  {at, "hello", changes.Terms{IdempotencyKey: "k", Version: 2, Reason: "why"}},
-		"no version":     {at, "hello", changes.Terms{IdempotencyKey: "k", Reason: "why"}},
-		"other reason":   {at, "hello", changes.Terms{IdempotencyKey: "k", Version: 3, Reason: "because"}},
-		"other object":   {changes.Target{Customer: at.Customer, UID: "8"}, "hello", changes.Terms{IdempotencyKey: "k", Version: 3, Reason: "why"}},
-		"other customer": {changes.Target{UID: "7"}, "hello", changes.Terms{IdempotencyKey: "k", Version: 3, Reason: "why"}},
+		"other text":    {at, "bye", changes.RequestOptions{IdempotencyKey: "k", Version: 3, Reason: "why"}},
+		"other version": {at, "hello", changes.RequestOptions{IdempotencyKey: "k", Version: 2, Reason: "why"}},
+		"no version":    {at, "hello", changes.RequestOptions{IdempotencyKey: "k", Reason: "why"}},
+		"other reason":  {at, "hello", changes.RequestOptions{IdempotencyKey: "k", Version: 3, Reason: "because"}},
+		"other object": {
+			changes.Target{Customer: at.Customer, UID: "8"},
+			"hello",
+			changes.RequestOptions{IdempotencyKey: "k", Version: 3, Reason: "why"},
+		},
+		"other customer": {
+			changes.Target{UID: "7"}, "hello", changes.RequestOptions{IdempotencyKey: "k", Version: 3, Reason: "why"},
+		},
 	} {
-		_, err := d.say(d.Staff(), d.take, c.at, c.text, c.terms)
+		_, err := d.say(d.Staff(), d.take, c.at, c.text, c.options)
 		is(t, name, err, changes.ErrKeyReused)
 	}
 	d.wrote(1, 0)
@@ -76,7 +83,7 @@ func TestAKeyIsItsOwnersAndItsOperations(t *testing.T) {
 	d.fresh("a person with the same API key", out, err)
 	out, err = d.askAs(as(d.Staff(), "staff", "grace"), "k")
 	d.fresh("another person", out, err)
-	out, err = d.say(d.Staff(), second, changes.Target{}, "hello", changes.Terms{IdempotencyKey: "k"})
+	out, err = d.say(d.Staff(), second, changes.Target{}, "hello", changes.RequestOptions{IdempotencyKey: "k"})
 	d.fresh("another operation", out, err)
 	d.wrote(5, 0)
 	out, err = other.ask("k")
@@ -108,7 +115,8 @@ func TestTwoServersRenewAnOldKeyOnce(t *testing.T) {
 	d := newDesk(t)
 	_, err := d.ask("k")
 	d.must(err)
-	d.byHand(`UPDATE idempotency_keys SET created_at = clock_timestamp() - interval '8 days' WHERE tenant = ?`, d.Tenant)
+	d.byHand(`UPDATE idempotency_keys SET created_at = clock_timestamp() - interval '8 days' WHERE tenant = ?`,
+		d.Tenant)
 	begun, release := stuck(d)
 	first := make(chan error)
 	go func() { _, err := d.ask("k"); first <- err }()
@@ -116,11 +124,13 @@ func TestTwoServersRenewAnOldKeyOnce(t *testing.T) {
 	elsewhere := d.declare(core.New(core.Options{DB: d.DB, Keys: d.Keys, Now: d.Clock.Now}), "takeNote")
 	second := make(chan error)
 	again := func() error {
-		_, err := d.say(d.Staff(), elsewhere, changes.Target{}, "hello", changes.Terms{IdempotencyKey: "k"})
+		_, err := d.say(d.Staff(), elsewhere, changes.Target{}, "hello",
+			changes.RequestOptions{IdempotencyKey: "k"})
 		return err
 	}
 	go func() { second <- again() }()
-	time.Sleep(50 * time.Millisecond) // the second waits for the row by now; where it does not, it finds the new one
+	// the second waits for the row by now; where it does not, it finds the new one
+	time.Sleep(50 * time.Millisecond)
 	close(release)
 	d.must(wait(t, "the first", first))
 	if err := wait(t, "the second", second); err != nil {
@@ -146,7 +156,8 @@ func TestOldKeysArePurgedBankByBank(t *testing.T) {
 	if n, err := d.Changes.PurgeKeys(d.operator(), 8*24*time.Hour); err != nil || n != 0 {
 		t.Errorf("none is that old: %d %v", n, err)
 	}
-	if n, err := d.Changes.PurgeKeys(d.operator(), time.Hour); err != nil || n != 1005 { // never before their time
+	// never before their time
+	if n, err := d.Changes.PurgeKeys(d.operator(), time.Hour); err != nil || n != 1005 {
 		t.Errorf("purged %d %v", n, err)
 	}
 	if n := d.keys(); n != 1 {
@@ -164,17 +175,21 @@ func TestOldKeysArePurgedBankByBank(t *testing.T) {
 func TestMalformedTermsAreRefused(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	for name, terms := range map[string]changes.Terms{
-		"long key": {IdempotencyKey: strings.Repeat("k", 256)}, "odd key": {IdempotencyKey: "k\x7f"}, "a key of two lines": {IdempotencyKey: "a\nb"},
-		"version": {Version: -1}, "long reason": {Reason: strings.Repeat("é", 256)}, "reason with NUL": {Reason: "a\x00b"}, "reason with an escape code": {Reason: "ok \x1b[2K"},
-		"reason that reads otherwise": {Reason: "refund \u202e000,1"}, "reason of two lines": {Reason: "ok\napproved by nobody"}, "broken reason": {Reason: "\xff"},
+	for name, options := range map[string]changes.RequestOptions{
+		"long key": {IdempotencyKey: strings.Repeat("k", 256)}, "odd key": {IdempotencyKey: "k\x7f"},
+		"a key of two lines": {IdempotencyKey: "a\nb"},
+		"version":            {Version: -1}, "long reason": {Reason: strings.Repeat("é", 256)},
+		"reason with NUL": {Reason: "a\x00b"}, "reason with an escape code": {Reason: "ok \x1b[2K"},
+		"reason that reads otherwise": {Reason: "refund \u202e000,1"},
+		"reason of two lines":         {Reason: "ok\napproved by nobody"}, "broken reason": {Reason: "\xff"},
 	} {
-		_, err := d.say(d.Staff(), d.take, changes.Target{}, "hello", terms)
+		_, err := d.say(d.Staff(), d.take, changes.Target{}, "hello", options)
 		if f, ok := fault.Of(err); !ok || f.Kind != fault.Invalid || f.Field == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	_, err := d.say(d.Staff(), d.take, changes.Target{}, "hello", changes.Terms{IdempotencyKey: strings.Repeat("~", 255), Reason: strings.Repeat("é", 255)})
+	_, err := d.say(d.Staff(), d.take, changes.Target{}, "hello",
+		changes.RequestOptions{IdempotencyKey: strings.Repeat("~", 255), Reason: strings.Repeat("é", 255)})
 	d.must(err)
 	d.wrote(1, 0)
 }
@@ -198,13 +213,14 @@ func TestACopyOfARequestInFlightIsToldToComeBack(t *testing.T) {
 	go func() { _, err := d.ask("k"); first <- err }()
 	wait(t, "the first", begun)
 
-	server := core.New(core.Options{DB: d.DB, Keys: d.Keys, Now: d.Clock.Now}) // beside this one, on the same database
+	// beside this one, on the same database
+	server := core.New(core.Options{DB: d.DB, Keys: d.Keys, Now: d.Clock.Now})
 	elsewhere := d.declare(server, "takeNote")
 	var copies sync.WaitGroup
 	for name, ask := range map[string]func() (changes.Outcome[string], error){
 		"here": func() (changes.Outcome[string], error) { return d.ask("k") },
 		"elsewhere": func() (changes.Outcome[string], error) {
-			return d.say(d.Staff(), elsewhere, changes.Target{}, "hello", changes.Terms{IdempotencyKey: "k"})
+			return d.say(d.Staff(), elsewhere, changes.Target{}, "hello", changes.RequestOptions{IdempotencyKey: "k"})
 		},
 	} {
 		copies.Go(func() {
@@ -221,7 +237,8 @@ func TestACopyOfARequestInFlightIsToldToComeBack(t *testing.T) {
 	d.must(wait(t, "the first", first))
 	out, err := d.ask("k")
 	d.replayed("afterwards", out, err)
-	out, err = d.say(d.Staff(), elsewhere, changes.Target{}, "hello", changes.Terms{IdempotencyKey: "k"})
+	out, err = d.say(d.Staff(), elsewhere, changes.Target{}, "hello",
+		changes.RequestOptions{IdempotencyKey: "k"})
 	d.replayed("elsewhere", out, err)
 	d.wrote(1, 0)
 }
@@ -404,7 +421,7 @@ func TestAChangeInsideAnotherIsRefused(t *testing.T) {
 	var caller access.Caller
 	d.does = func(ctx context.Context, tx *changes.Tx) error {
 		caller = tx.Caller
-		_, err := inner.Do(ctx, caller, changes.Target{}, note{"hello"}, changes.Terms{})
+		_, err := inner.Do(ctx, caller, changes.Target{}, note{"hello"}, changes.RequestOptions{})
 		return err
 	}
 	_, err := d.ask("k")

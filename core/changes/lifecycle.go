@@ -13,9 +13,9 @@ import (
 	"bankgraph/db"
 )
 
-// Lifecycle is how the things of one kind are made, changed, and settled once a second person has decided: held,
-// locked, compared with the version that the caller saw, written or proposed, and recorded. Its domain says what is
-// its own. H is what is held for a change, such as the thing's customer; T is the row.
+// Lifecycle is how the things of one kind are made, changed, and settled once a second person has decided:
+// held, locked, compared with the version that the caller saw, written or proposed, and recorded. Its domain
+// says what is its own. H is what is held for a change, such as the thing's customer; T is the row.
 type Lifecycle[H, T any] struct {
 	Name string // of the kind, in errors: signatory
 
@@ -25,13 +25,15 @@ type Lifecycle[H, T any] struct {
 	Lock func(ctx context.Context, tx *Tx, held H, at Target) (*T, error)
 	// Row is where a row has what all kinds have.
 	Row func(*T) Row
-	// Asks reports whether a second person has to agree; nil where a change never waits. was is nil for what is new.
+	// Asks reports whether a second person has to agree; nil where a change never waits. was is nil for what is
+	// new.
 	Asks func(held H, was, now *T) bool
 	// Wait marks what is new as waiting for that person; nil where its first status says so.
 	Wait func(now *T)
 	// Too is what changes along with the row, before and after, for whoever decides; nil where nothing does.
 	Too func() (before, after any)
-	// Write writes what stands in other tables, after the row; nil where nothing does. was is nil for what is new.
+	// Write writes what stands in other tables, after the row; nil where nothing does. was is nil for what is
+	// new.
 	Write func(ctx context.Context, tx *Tx, was, now *T) error
 	// Taken are the faults of the unique constraints.
 	Taken map[string]error
@@ -49,8 +51,11 @@ type Row struct {
 	Gone      bool // it is kept for the record only
 }
 
-// Add makes a thing: fill makes its row. Where a second person has to agree it waits, and there is a proposal of it.
-func (l *Lifecycle[H, T]) Add(ctx context.Context, tx *Tx, at Target, fill func(held H) (*T, error)) (*T, error) {
+// Add makes a thing: fill makes its row. Where a second person has to agree it waits, and there is a proposal
+// of it.
+func (l *Lifecycle[H, T]) Add(
+	ctx context.Context, tx *Tx, at Target, fill func(held H) (*T, error),
+) (*T, error) {
 	held, err := l.Hold(ctx, tx, &at)
 	if err != nil {
 		return nil, err
@@ -61,7 +66,7 @@ func (l *Lifecycle[H, T]) Add(ctx context.Context, tx *Tx, at Target, fill func(
 	}
 	row := l.Row(now)
 	*row.Version, *row.UpdatedAt = 1, tx.Now
-	waits := l.Asks != nil && tx.Dual(l.Asks(held, nil, now))
+	waits := l.Asks != nil && tx.NeedsApproval(l.Asks(held, nil, now))
 	if waits && l.Wait != nil {
 		l.Wait(now)
 	}
@@ -71,17 +76,21 @@ func (l *Lifecycle[H, T]) Add(ctx context.Context, tx *Tx, at Target, fill func(
 	if err := l.write(ctx, tx, nil, now); err != nil {
 		return nil, err
 	}
-	if err := tx.Record(ctx, Done{UID: row.UID, Customer: row.Customer, Version: 1, After: now}); err != nil || !waits {
+	if err := tx.Record(ctx, Change{UID: row.UID, Customer: row.Customer, Version: 1, After: now}); err != nil ||
+		!waits {
 		return now, err
 	}
 	return now, tx.Propose(ctx, l.proposal(nil, now))
 }
 
-// Modify changes a thing, or proposes to where a second person has to agree: then it returns the row as it stays.
-func (l *Lifecycle[H, T]) Modify(ctx context.Context, tx *Tx, at Target, modify func(was, now *T) error) (*T, error) {
+// Modify changes a thing, or proposes to where a second person has to agree: then it returns the row as it
+// stays.
+func (l *Lifecycle[H, T]) Modify(
+	ctx context.Context, tx *Tx, at Target, modify func(was, now *T) error,
+) (*T, error) {
 	held, was, now, err := l.open(ctx, tx, at)
 	if err == nil {
-		err = tx.Fresh(*l.Row(was).Version)
+		err = tx.CheckVersion(*l.Row(was).Version)
 	}
 	if err != nil {
 		return nil, err
@@ -124,8 +133,11 @@ const (
 	Goes                      // with its row
 )
 
-// Settle makes of a new thing that waited what a decision makes of it. What was agreed to is what the second person saw.
-func (l *Lifecycle[H, T]) Settle(ctx context.Context, tx *Tx, at Target, settle func(now *T) (Settlement, error)) error {
+// Settle makes of a new thing that waited what a decision makes of it. What was agreed to is what the second
+// person saw.
+func (l *Lifecycle[H, T]) Settle(
+	ctx context.Context, tx *Tx, at Target, settle func(now *T) (Settlement, error),
+) error {
 	_, was, now, err := l.open(ctx, tx, at)
 	if err != nil {
 		return err
@@ -134,7 +146,7 @@ func (l *Lifecycle[H, T]) Settle(ctx context.Context, tx *Tx, at Target, settle 
 	if err != nil || becomes == Stays {
 		return err
 	}
-	if err := tx.Fresh(*l.Row(was).Version); err != nil {
+	if err := tx.CheckVersion(*l.Row(was).Version); err != nil {
 		return err
 	}
 	if becomes == Changes {
@@ -147,7 +159,7 @@ func (l *Lifecycle[H, T]) Settle(ctx context.Context, tx *Tx, at Target, settle 
 	if _, err := tx.NewDelete().Model(row.Model).WherePK().Exec(ctx); err != nil {
 		return fmt.Errorf("delete a %s: %w", l.Name, err)
 	}
-	return tx.Record(ctx, Done{UID: row.UID, Customer: row.Customer, Version: *row.Version, Before: was})
+	return tx.Record(ctx, Change{UID: row.UID, Customer: row.Customer, Version: *row.Version, Before: was})
 }
 
 // open holds and locks a thing. now is for changing.
@@ -172,7 +184,7 @@ func (l *Lifecycle[H, T]) update(ctx context.Context, tx *Tx, was, now *T) error
 	if err := l.write(ctx, tx, was, now); err != nil {
 		return err
 	}
-	done := Done{UID: row.UID, Customer: row.Customer, Version: *row.Version, Before: was, After: now}
+	done := Change{UID: row.UID, Customer: row.Customer, Version: *row.Version, Before: was, After: now}
 	if row.Gone {
 		done.After = nil
 	}

@@ -20,20 +20,25 @@ import (
 
 // The faults of idempotency keys.
 var (
-	ErrKey       = fault.Field("request", "Idempotency-Key", fault.Malformed, "an idempotency key is 1 to 255 printable characters")
-	ErrKeyReused = fault.New(fault.Conflict, "idempotency.key_reused", "the idempotency key was used for another request")
-	ErrInFlight  = fault.New(fault.Conflict, "idempotency.in_flight", "the request with this idempotency key is still being worked on: repeat it in a moment")
+	ErrKey = fault.Field("request", "Idempotency-Key", fault.Malformed,
+		"an idempotency key is 1 to 255 printable characters")
+	ErrKeyReused = fault.New(fault.Conflict, "idempotency.key_reused",
+		"the idempotency key was used for another request")
+	ErrInFlight = fault.New(fault.Conflict, "idempotency.in_flight",
+		"the request with this idempotency key is still being worked on: repeat it in a moment")
 )
 
 // check looks at what the faces pass on as they got it.
-func (t Terms) check() error {
-	if len(t.IdempotencyKey) > 255 || strings.ContainsFunc(t.IdempotencyKey, func(r rune) bool { return r < ' ' || r > '~' }) {
+func (t RequestOptions) check() error {
+	if len(t.IdempotencyKey) > 255 ||
+		strings.ContainsFunc(t.IdempotencyKey, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return ErrKey
 	}
 	if t.Version < 0 {
 		return fault.Field("request", "version", fault.Min, "must be the version that was read")
 	}
-	if !check.IsPlain(t.Reason) { // it stands in the record: an escape code or a change of direction would forge one
+	// it stands in the record: an escape code or a change of direction would forge one
+	if !check.IsPlain(t.Reason) {
 		return fault.Field("request", "reason", fault.Malformed, "must be plain text")
 	}
 	if utf8.RuneCountInString(t.Reason) > 255 {
@@ -42,8 +47,8 @@ func (t Terms) check() error {
 	return nil
 }
 
-// once is an idempotency key on its way through a change: one effect and one answer for it. A key lives for seven
-// days by the database's clock.
+// once is an idempotency key on its way through a change: one effect and one answer for it. A key lives for
+// seven days by the database's clock.
 type once struct {
 	tenant         access.Tenant
 	client         string
@@ -51,24 +56,28 @@ type once struct {
 	request        []byte // keyed hash: what was asked may hold numbers that no column shows
 }
 
-func (s *Service) once(operation string, caller access.Caller, at Target, draft []byte, terms Terms) once {
-	if terms.IdempotencyKey == "" {
+func (s *Service) once(
+	operation string, caller access.Caller, at Target, draft []byte, options RequestOptions,
+) once {
+	if options.IdempotencyKey == "" {
 		return once{}
 	}
-	asked, _ := json.Marshal([]any{at, json.RawMessage(draft), terms.Version, terms.Reason})
+	asked, _ := json.Marshal([]any{at, json.RawMessage(draft), options.Version, options.Reason})
 	return once{
-		tenant: caller.Tenant, client: caller.Party(), operation: operation, key: terms.IdempotencyKey,
+		tenant: caller.Tenant, client: caller.Party(), operation: operation, key: options.IdempotencyKey,
 		request: s.keys.Secret(fmt.Sprintf("idempotency/%d", caller.Tenant), string(asked)),
 	}
 }
 
-// claim takes the key for this transaction, and returns nil; or the answer that was given for it before. Who comes
-// second waits here for the first to end. Reading an answer locks and writes nothing, so that copies read it side by side.
+// claim takes the key for this transaction, and returns nil; or the answer that was given for it before. Who
+// comes second waits here for the first to end. Reading an answer locks and writes nothing, so that copies
+// read it side by side.
 func (o once) claim(ctx context.Context, tx bun.Tx) (earlier []byte, err error) {
 	if o.key == "" {
 		return nil, nil
 	}
-	taken, err := db.Raw(tx, `INSERT INTO idempotency_keys (tenant, client, operation, key, request) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+	taken, err := db.Raw(tx,
+		`INSERT INTO idempotency_keys (tenant, client, operation, key, request) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 		o.tenant, o.client, o.operation, o.key, o.request).Exec(ctx)
 	if mine, err := o.mine(taken, err); mine || err != nil {
 		return nil, err
@@ -78,8 +87,10 @@ func (o once) claim(ctx context.Context, tx bun.Tx) (earlier []byte, err error) 
 		Outcome []byte `bun:"outcome"`
 		Old     bool   `bun:"old"`
 	}
-	err = db.Raw(tx, `SELECT request, outcome, created_at < clock_timestamp() - interval '7 days' AS old FROM idempotency_keys
-		WHERE tenant = ? AND client = ? AND operation = ? AND key = ?`, o.tenant, o.client, o.operation, o.key).Scan(ctx, &there)
+	err = db.Raw(tx,
+		`SELECT request, outcome, created_at < clock_timestamp() - interval '7 days' AS old FROM idempotency_keys
+		WHERE tenant = ? AND client = ? AND operation = ? AND key = ?`, o.tenant, o.client, o.operation, o.key).
+		Scan(ctx, &there)
 	if err != nil {
 		return nil, err
 	}
@@ -95,9 +106,11 @@ func (o once) claim(ctx context.Context, tx bun.Tx) (earlier []byte, err error) 
 	return there.Outcome, nil
 }
 
-// renew takes a key whose time is over. Where somebody else does so at this moment, that request is in flight.
+// renew takes a key whose time is over. Where somebody else does so at this moment, that request is in
+// flight.
 func (o once) renew(ctx context.Context, tx bun.Tx) error {
-	renewed, err := db.Raw(tx, `UPDATE idempotency_keys SET request = ?, outcome = NULL, created_at = clock_timestamp()
+	renewed, err := db.Raw(tx,
+		`UPDATE idempotency_keys SET request = ?, outcome = NULL, created_at = clock_timestamp()
 		WHERE tenant = ? AND client = ? AND operation = ? AND key = ? AND created_at < clock_timestamp() - interval '7 days'`,
 		o.request, o.tenant, o.client, o.operation, o.key).Exec(ctx)
 	mine, err := o.mine(renewed, err)
@@ -128,30 +141,31 @@ func (o once) keep(ctx context.Context, tx bun.Tx, answer any) error {
 	if err != nil {
 		return err
 	}
-	return db.Last(ctx, tx, db.Raw(tx, `UPDATE idempotency_keys SET outcome = ? WHERE tenant = ? AND client = ? AND operation = ? AND key = ?`,
-		string(text), o.tenant, o.client, o.operation, o.key))
+	return db.AtCommit(ctx, tx,
+		db.Raw(tx, `UPDATE idempotency_keys SET outcome = ? WHERE tenant = ? AND client = ? AND operation = ? AND key = ?`,
+			string(text), o.tenant, o.client, o.operation, o.key))
 }
 
 // answer is what is kept for a key: a result, or the refusal.
 type answer[R any] struct {
 	Result  *R           `json:"result,omitempty"`
-	Mark    Mark         `json:"mark"`
+	Mark    Receipt      `json:"mark"`
 	Refusal []fault.Kept `json:"refusal,omitempty"` // one fault or several
 }
 
-// told is what a caller is told: a result or a refusal.
-type told[R any] struct {
+// reply is what a caller is reply: a result or a refusal.
+type reply[R any] struct {
 	outcome Outcome[R]
 	refusal error
 }
 
 // replay is an answer that was given before.
-func replay[R any](text []byte) (told[R], error) {
+func replay[R any](text []byte) (reply[R], error) {
 	var kept answer[R]
 	if err := json.Unmarshal(text, &kept); err != nil {
-		return told[R]{}, fmt.Errorf("read the answer of an idempotency key: %w", err)
+		return reply[R]{}, fmt.Errorf("read the answer of an idempotency key: %w", err)
 	}
-	out := told[R]{refusal: again(kept.Refusal), outcome: Outcome[R]{Mark: kept.Mark}}
+	out := reply[R]{refusal: again(kept.Refusal), outcome: Outcome[R]{Receipt: kept.Mark}}
 	out.outcome.Replayed = true
 	if kept.Result != nil {
 		out.outcome.Result = *kept.Result
@@ -160,7 +174,9 @@ func replay[R any](text []byte) (told[R], error) {
 }
 
 // lasting are the kinds of refusals that stay the answer of a key. The others depend on who asks and when.
-var lasting = map[fault.Kind]bool{fault.Invalid: true, fault.NotFound: true, fault.State: true, fault.Conflict: true}
+var lasting = map[fault.Kind]bool{
+	fault.Invalid: true, fault.NotFound: true, fault.State: true, fault.Conflict: true,
+}
 
 // words writes down all faults of a refusal, so that it reads the same when it is told again.
 func words(refusal error) (kept []fault.Kept) {

@@ -19,9 +19,10 @@ const (
 	mostPurges   = 20
 )
 
-// PurgeKeys removes idempotency keys of the caller's bank that are older than an age, which is at least KeyLife, and
-// returns how many that were. Keys that a request is renewing at this moment stay. They are found on the index of
-// their age because now() stands still: compared with clock_timestamp(), every key is looked at.
+// PurgeKeys removes idempotency keys of the caller's bank that are older than an age, which is at least
+// KeyLife, and returns how many that were. Keys that a request is renewing at this moment stay. They are
+// found on the index of their age because now() stands still: compared with clock_timestamp(), every key is
+// looked at.
 func (s *Service) PurgeKeys(ctx context.Context, age time.Duration) (purged int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {

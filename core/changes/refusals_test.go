@@ -15,7 +15,8 @@ import (
 
 func (d *desk) refuses(with error) {
 	d.does = func(ctx context.Context, tx *changes.Tx) error {
-		if err := tx.Record(ctx, changes.Done{UID: changes.UID(7), After: &noted{Text: "half done"}}); err != nil {
+		if err := tx.Record(ctx,
+			changes.Change{UID: changes.UID(7), After: &noted{Text: "half done"}}); err != nil {
 			return err
 		}
 		return with
@@ -57,12 +58,16 @@ func TestARefusalUndoesAllAndStaysTheAnswerOfItsKey(t *testing.T) {
 func TestSeveralFaultsStaySeveral(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	several := fault.Faults{fault.Field("note", "text", fault.Max, "is too long"), fault.Field("note", "reason", fault.Required, "is required")}
+	several := fault.Faults{
+		fault.Field("note", "text", fault.Max, "is too long"),
+		fault.Field("note", "reason", fault.Required, "is required"),
+	}
 	d.refuses(several)
 	for _, name := range []string{"first", "again"} {
 		_, err := d.ask("k")
 		var got fault.Faults
-		if !errors.As(err, &got) || len(got) != 2 || got[0].Keep() != several[0].Keep() || got[1].Keep() != several[1].Keep() {
+		if !errors.As(err, &got) || len(got) != 2 || got[0].Keep() != several[0].Keep() ||
+			got[1].Keep() != several[1].Keep() {
 			t.Errorf("%s: %#v", name, err)
 		}
 	}
@@ -72,7 +77,8 @@ func TestSeveralFaultsStaySeveral(t *testing.T) {
 func TestWhatDependsOnWhoAsksAndWhenIsNotKept(t *testing.T) {
 	t.Parallel()
 	for name, refusal := range map[string]*fault.Fault{
-		"denied": access.ErrDenied, "unavailable": fault.New(fault.Unavailable, "note", "the notary is out"), "too many": fault.New(fault.TooMany, "note", "slower"),
+		"denied": access.ErrDenied, "unavailable": fault.New(fault.Unavailable, "note", "the notary is out"),
+		"too many": fault.New(fault.TooMany, "note", "slower"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -127,15 +133,18 @@ func TestTheRecordOfARefusalSaysWhoWantedWhatAndWhyNot(t *testing.T) {
 	d := newDesk(t)
 	d.refuses(errFull)
 	ctx := as(d.Staff(), "portal", "ada")
-	_, err := d.say(ctx, d.take, changes.Target{Customer: int64(d.Self.UID), UID: "7"}, "hello", changes.Terms{IdempotencyKey: "k"})
+	_, err := d.say(ctx, d.take, changes.Target{Customer: int64(d.Self.UID), UID: "7"}, "hello",
+		changes.RequestOptions{IdempotencyKey: "k"})
 	is(t, "refused", err, errFull)
 	var got struct {
 		Client, LoginID, Action, Object, UID, Reason string
 		Customer                                     int64
 	}
-	d.must(d.DB.NewRaw(`SELECT client, login_id, action, object, uid, reason, customer FROM audit_entries WHERE tenant = ? AND decision = 'refused'`, d.Tenant).Scan(t.Context(), &got))
+	d.must(d.DB.NewRaw(
+		`SELECT client, login_id, action, object, uid, reason, customer FROM audit_entries WHERE tenant = ? AND decision = 'refused'`, d.Tenant).Scan(t.Context(), &got))
 	want := got
-	want.Client, want.LoginID, want.Action, want.Object, want.UID, want.Reason, want.Customer = "portal", "ada", "takeNote", "note", "7", "the notebook is full", int64(d.Self.UID)
+	want.Client, want.LoginID, want.Action, want.Object, want.UID, want.Reason, want.Customer = "portal", "ada",
+		"takeNote", "note", "7", "the notebook is full", int64(d.Self.UID)
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
@@ -156,13 +165,17 @@ func TestARefusalThatIsToldAgainTakesOneTransaction(t *testing.T) {
 	}
 }
 
-// Between the undoing of a refused change and the keeping of its refusal another server may have made the change.
+// Between the undoing of a refused change and the keeping of its refusal another server may have made the
+// change.
 func TestAQuickerCopysAnswerCounts(t *testing.T) {
 	t.Parallel()
 	line := coretest.NewLine(t)
 	d := deskAt(t, line.Bank())
 	quicker := &desk{Bank: d.Bank, t: t, does: func(context.Context, *changes.Tx) error { return nil }}
-	quicker.take = quicker.declare(core.New(core.Options{DB: coretest.New(t).DB, Keys: d.Keys, Now: d.Clock.Now}), "takeNote")
+	quicker.take = quicker.declare(core.New(core.Options{
+		DB: coretest.New(t).DB, Keys: d.Keys,
+		Now: d.Clock.Now,
+	}), "takeNote")
 	d.refuses(errFull)
 	line.Meanwhile(3, func() { // BEGIN of the second transaction
 		out, err := quicker.ask("k")

@@ -9,7 +9,6 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
-	"bankgraph/core/audit"
 	"bankgraph/core/page"
 	"bankgraph/db"
 )
@@ -21,12 +20,12 @@ type Search struct {
 }
 
 var (
-	listing  db.Texts[Approval]
-	counting db.Texts[db.Count]
-	finding  db.Texts[Approval]
+	listing  db.QueryCache[Approval]
+	counting db.QueryCache[db.Count]
+	finding  db.QueryCache[Approval]
 )
 
-type shape struct {
+type queryKey struct {
 	want   db.Columns
 	reach  access.Reach
 	hidden string
@@ -40,9 +39,9 @@ var sees = map[string]access.Permission{
 	"signatory": access.ViewSignatories, "user": access.ViewUsers, "role": access.ViewUsers,
 }
 
-// reading is what the text of a read begins with: what would change is shown to who may see the thing, and who of the
-// bank said what about it to the bank alone.
-func reading(caller access.Caller, s shape) (shape, func() *bun.SelectQuery) {
+// reading is what the text of a read begins with: what would change is shown to who may see the thing, and
+// who of the bank said what about it to the bank alone.
+func reading(caller access.Caller, s queryKey) (queryKey, func() *bun.SelectQuery) {
 	var hidden []string
 	for _, object := range slices.Sorted(maps.Keys(sees)) {
 		if !caller.May(sees[object]) {
@@ -69,9 +68,9 @@ func reading(caller access.Caller, s shape) (shape, func() *bun.SelectQuery) {
 	}
 }
 
-// where are the conditions of a list, with who may see it. $1 is the tenant and $2 Caller.Within.
+// where are the conditions of a list, with who may see it. $1 is the tenant and $2 Caller.ScopeCustomer.
 func (by Search) where(caller access.Caller, p *db.Params) (all db.Conditions) {
-	all = audit.Within("p", caller.Reach)
+	all = append(all, caller.Reach.Scope("p.customer"))
 	if by.Status != "" {
 		all = append(all, "p.status = "+p.Add(string(by.Status)))
 	}
@@ -81,15 +80,17 @@ func (by Search) where(caller access.Caller, p *db.Params) (all db.Conditions) {
 	return all
 }
 
-var identity = db.Want[Approval]("UID", "Customer")
+var identity = db.ColumnsOf[Approval]("UID", "Customer")
 
 // List reads a window of the approvals of customers that the caller may see, by number.
-func (s *Service) List(ctx context.Context, b *db.Batch, by Search, want db.Columns, w page.Window) *db.Rows[Approval] {
+func (s *Service) List(
+	ctx context.Context, b *db.Batch, by Search, want db.Columns, w page.Window,
+) *db.Rows[Approval] {
 	caller, err := access.Require(ctx, access.ViewCustomers)
 	if err != nil {
 		return db.RefuseRows[Approval](err)
 	}
-	p := db.Params{caller.Tenant, caller.Within(), w.Limit(), w.Offset}
+	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), w.Offset}
 	where := by.where(caller, &p)
 	order, compare := "p.uid", " > "
 	if w.Backward {
@@ -98,8 +99,8 @@ func (s *Service) List(ctx context.Context, b *db.Batch, by Search, want db.Colu
 	if w.Cursor.UID != 0 {
 		where = append(where, "p.uid"+compare+p.Add(w.Cursor.UID))
 	}
-	shape, selecting := reading(caller, shape{want: want, where: where.Key(), order: order})
-	text := listing.Get(shape, func() string {
+	key, selecting := reading(caller, queryKey{want: want, where: where.Key(), order: order})
+	text := listing.Get(key, func() string {
 		return where.On(selecting()).OrderExpr(order).String() + " LIMIT $3::bigint OFFSET $4::bigint"
 	})
 	return db.Queue(b, text, p...)
@@ -111,25 +112,27 @@ func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, by Search, most in
 	if err != nil {
 		return db.RefuseRows[db.Count](err)
 	}
-	p := db.Params{caller.Tenant, caller.Within()}
+	p := db.Params{caller.Tenant, caller.ScopeCustomer()}
 	where := by.where(caller, &p)
 	limit := p.Up(most)
-	text := counting.Get(shape{where: where.Key(), order: limit}, func() string {
+	text := counting.Get(queryKey{where: where.Key(), order: limit}, func() string {
 		return db.CountText(where.On(db.Select0[Approval]("1").Where("p.tenant = $1")), limit)
 	})
 	return db.Queue(b, text, p...)
 }
 
 // FindMany reads approvals by UID. Those of customers that the caller may not see are absent.
-func (s *Service) FindMany(ctx context.Context, b *db.Batch, uids []UID, want db.Columns) *db.Many[UID, Approval] {
+func (s *Service) FindMany(
+	ctx context.Context, b *db.Batch, uids []UID, want db.Columns,
+) *db.Many[UID, Approval] {
 	caller, err := access.Require(ctx, access.ViewCustomers)
 	if err != nil {
 		return db.Refuse[UID, Approval](err)
 	}
-	p := db.Params{caller.Tenant, caller.Within(), uids}
+	p := db.Params{caller.Tenant, caller.ScopeCustomer(), uids}
 	where := append(Search{}.where(caller, &p), "p.uid = ANY($3)")
-	shape, selecting := reading(caller, shape{want: want, where: where.Key()})
-	text := finding.Get(shape, func() string {
+	key, selecting := reading(caller, queryKey{want: want, where: where.Key()})
+	text := finding.Get(key, func() string {
 		return where.On(selecting()).String()
 	})
 	return db.QueueMany(b, text, func(a *Approval) UID { return a.UID }, p...)

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"strings"
 
 	"bankgraph/core/fault"
@@ -35,7 +36,8 @@ func (c *Fields) Address(object string, a postal.Address, required ...string) po
 	return a
 }
 
-// GivenAddress is Address for what a request gives of one. Who gives the country's code or its name has given both.
+// GivenAddress is Address for what a request gives of one. Who gives the country's code or its name has given
+// both.
 func (c *Fields) GivenAddress(object string, a given.Address, required ...string) given.Address {
 	var whole postal.Address
 	a.To(&whole)
@@ -44,6 +46,13 @@ func (c *Fields) GivenAddress(object string, a given.Address, required ...string
 		a.CountryCode, a.Country = given.Of(whole.CountryCode), given.Of(whole.Country)
 	}
 	return a
+}
+
+// ChangedAddress is GivenAddress for a change of an address, which must keep these fields: what is given of
+// them is not blank.
+func (c *Fields) ChangedAddress(object string, a given.Address, kept ...string) given.Address {
+	return c.GivenAddress(object, a,
+		slices.DeleteFunc(slices.Clone(kept), func(part string) bool { return !a.Gives(part) })...)
 }
 
 // countryOf goes by the code. Names are written in many ways, so one that is not known beside a code does

@@ -13,7 +13,8 @@ import (
 func TestAnAddressNamesWhatItLacks(t *testing.T) {
 	t.Parallel()
 	c := check.Of("customer")
-	c.Address("legalAddress", postal.Address{Line2: "back\nyard", State: strings.Repeat("x", 256), CountryCode: "ZZ"},
+	c.Address("legalAddress",
+		postal.Address{Line2: "back\nyard", State: strings.Repeat("x", 256), CountryCode: "ZZ"},
 		"addressLine1", "city", "postalCode", "countryCode")
 	var all fault.Faults
 	errors.As(c.Err(), &all)
@@ -55,7 +56,8 @@ func TestAnAddressIsStoredWithItsCountry(t *testing.T) {
 		if f, ok := fault.Of(c.Err()); ok {
 			blamed = f.Field
 		}
-		if got.CountryCode != of.wantCode || got.Country != of.wantCountry || got.City != "X" || blamed != of.blamed {
+		if got.CountryCode != of.wantCode || got.Country != of.wantCountry || got.City != "X" ||
+			blamed != of.blamed {
 			t.Errorf("%+v: %+v %s", of, got, blamed)
 		}
 	}

@@ -24,6 +24,7 @@ import (
 
 	"bankgraph/core/fault"
 	"bankgraph/core/given"
+	"bankgraph/core/ident"
 )
 
 // Fields gathers the faults of one request's fields.
@@ -60,10 +61,12 @@ func (c *Fields) name(field string) string {
 	return c.path + "." + field
 }
 
-// mostFaults is how many faults are told: whoever sends ten thousand wrong items must not get a far longer answer.
+// mostFaults is how many faults are told: whoever sends ten thousand wrong items must not get a far longer
+// answer.
 const mostFaults = 100
 
-// Err is nil, or the faults in the order in which they were found, the first hundred of them; fault.Of finds the first.
+// Err is nil, or the faults in the order in which they were found, the first hundred of them; fault.Of finds
+// the first.
 func (c *Fields) Err() error {
 	if len(c.faults) == 0 {
 		return nil
@@ -133,7 +136,8 @@ func (c *Fields) Plain(field, value string) { c.open(field, value) }
 
 // AtMost demands no more than so many characters.
 func (c *Fields) AtMost(field, value string, most int) {
-	c.demand(utf8.RuneCountInString(value) <= most, field, value, fault.Max, "must have at most "+strconv.Itoa(most)+" characters")
+	c.demand(utf8.RuneCountInString(value) <= most, field, value, fault.Max,
+		"must have at most "+strconv.Itoa(most)+" characters")
 }
 
 // AtLeast demands no fewer than so many characters, blanks around them not counted.
@@ -167,18 +171,17 @@ var deceptive = &unicode.RangeTable{
 		{0x3164, 0x3164, 1},
 		{0xfeff, 0xfeff, 1}, // byte order mark
 		{0xffa0, 0xffa0, 1},
-		{0xfffd, 0xfffd, 1}, // what reading JSON leaves of half a character: it would be stored as what nobody wrote
+		// what reading JSON leaves of half a character: it would be stored as what nobody wrote
+		{0xfffd, 0xfffd, 1},
 	},
 	R32: []unicode.Range32{{0xe0000, 0xe007f, 1}}, // tags
 }
 
 // OneOf reads one of some words without regard to letter case and returns it as the list writes it.
 func OneOf[T ~string](c *Fields, field, value string, allowed ...T) (word T) {
+	word, _ = ident.Word(value, allowed...)
 	words := make([]string, len(allowed))
 	for i, a := range allowed {
-		if strings.EqualFold(value, string(a)) {
-			word = a
-		}
 		words[i] = string(a)
 	}
 	c.demand(word != "", field, value, fault.Malformed, "must be one of "+strings.Join(words, ", "))

@@ -26,7 +26,9 @@ func problem(t *testing.T, ask func(c *check.Fields)) fault.Problem {
 }
 
 // expect asks a check about values that are right and values with their problem.
-func expect(t *testing.T, ask func(c *check.Fields, field, value string), right []string, wrong map[string]fault.Problem) {
+func expect(
+	t *testing.T, ask func(c *check.Fields, field, value string), right []string, wrong map[string]fault.Problem,
+) {
 	t.Helper()
 	for _, value := range append(right, "") {
 		if got := problem(t, func(c *check.Fields) { ask(c, "field", value) }); got != "" {
@@ -114,8 +116,10 @@ func TestNoCheckTakesTextThatIsNotPlain(t *testing.T) {
 		[]string{"Zürich", "مریم\u200cالف", "日本", "O'Brien & Søns, 50% \"off\" <tag>", "👩\u200d👩"},
 		map[string]fault.Problem{
 			"a\x00b": fault.Malformed, "a\nb": fault.Malformed, "a\tb": fault.Malformed, "\x7f": fault.Malformed,
-			"\u0085": fault.Malformed, "a\xffb": fault.Malformed, "gpj\u202eexe": fault.Malformed, "a\u2066b": fault.Malformed,
-			"a\u200bb": fault.Malformed, "\ufeffa": fault.Malformed, "a\u2028b": fault.Malformed, "a\U000e0041": fault.Malformed, "half \ufffd": fault.Malformed,
+			"\u0085": fault.Malformed, "a\xffb": fault.Malformed, "gpj\u202eexe": fault.Malformed,
+			"a\u2066b": fault.Malformed,
+			"a\u200bb": fault.Malformed, "\ufeffa": fault.Malformed, "a\u2028b": fault.Malformed,
+			"a\U000e0041": fault.Malformed, "half \ufffd": fault.Malformed,
 		})
 	if got := problem(t, func(c *check.Fields) { c.AtMost("field", "a\x00", 255) }); got != fault.Malformed {
 		t.Error(got)
@@ -127,14 +131,16 @@ type colour string
 func TestAWordIsReadInAnyLetterCaseAndStoredAsTheListWritesIt(t *testing.T) {
 	t.Parallel()
 	c := check.Of("thing")
-	if got := check.OneOf[colour](c, "field", "dark RED", "Green", "Dark Red"); got != "Dark Red" || c.Err() != nil {
+	if got := check.OneOf[colour](c, "field", "dark RED", "Green", "Dark Red"); got != "Dark Red" ||
+		c.Err() != nil {
 		t.Errorf("%q %v", got, c.Err())
 	}
 	if got := check.OneOf[colour](c, "absent", "", "Green"); got != "" || c.Err() != nil {
 		t.Errorf("%q %v", got, c.Err())
 	}
 	got := check.OneOf[colour](c, "field", "blue", "Green", "Dark Red")
-	if f, _ := fault.Of(c.Err()); got != "" || f == nil || f.Problem != fault.Malformed || f.Message != "must be one of Green, Dark Red" {
+	if f, _ := fault.Of(c.Err()); got != "" || f == nil || f.Problem != fault.Malformed ||
+		f.Message != "must be one of Green, Dark Red" {
 		t.Errorf("%q %v", got, c.Err())
 	}
 }
@@ -176,7 +182,8 @@ func TestADomainsOwnParserIsBlamedOnTheWholePath(t *testing.T) {
 	}
 	check.Parsed(c, "odd", "odd", parse)
 	var all fault.Faults
-	if !errors.As(c.Err(), &all) || len(all) != 2 || all[0].Field != "a.bad" || all[0].Problem != fault.Unknown ||
+	if !errors.As(c.Err(), &all) || len(all) != 2 || all[0].Field != "a.bad" ||
+		all[0].Problem != fault.Unknown ||
 		all[0].Subject != "account" || strings.Contains(all[1].Error(), "fire") {
 		t.Errorf("%+v", all)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"bankgraph/core/fault"
+	"bankgraph/core/ident"
 )
 
 // AccountNumber demands letters and digits, at most 35, not all zeros (rest/CONTRACT.md, account numbers).
@@ -39,7 +40,8 @@ var lei = regexp.MustCompile(`^[A-Z0-9]{4}00[A-Z0-9]{12}[0-9]{2}$`)
 // with right check digits (ISO 17442).
 func (c *Fields) LEI(field, value string) {
 	c.Pattern(field, value, lei, "must be a legal entity identifier of 20 characters")
-	c.demand(mod97(value) == 1, field, value, fault.Malformed, "must be a legal entity identifier with right check digits")
+	c.demand(mod97(value) == 1, field, value, fault.Malformed,
+		"must be a legal entity identifier with right check digits")
 }
 
 // Routing demands an ABA routing number: 9 digits of the ranges that are given out, the last of them the
@@ -48,7 +50,8 @@ func (c *Fields) Routing(field, value string) {
 	c.Digits(field, value)
 	c.demand(len(value) == 9, field, value, fault.Exact, "must have exactly 9 digits")
 	c.NotAllZeros(field, value)
-	c.demand(isRouting(value), field, value, fault.Malformed, "must be a routing number with a right check digit")
+	c.demand(isRouting(value), field, value, fault.Malformed,
+		"must be a routing number with a right check digit")
 }
 
 func isRouting(text string) bool {
@@ -77,22 +80,20 @@ var bic = regexp.MustCompile(`^[A-Z0-9]{4}([A-Z]{2})[A-Z0-9]{2}(?:[A-Z0-9]{3})?$
 func (c *Fields) BIC(field, value string) string {
 	code := strings.ToUpper(value)
 	part := bic.FindStringSubmatch(code)
-	c.demand(part != nil && isCountry(part[1]), field, value, fault.Malformed, "must be a BIC of 8 or 11 characters")
+	c.demand(part != nil && isCountry(part[1]), field, value, fault.Malformed,
+		"must be a BIC of 8 or 11 characters")
 	return right(c, field, code)
 }
 
 // secCodes are the standard entry classes of ACH (Nacha operating rules, appendix three).
-var secCodes = strings.Fields(`ACK ADV ARC ATX BOC CCD CIE COR CTX DNE ENR IAT MTE POP POS PPD RCK SHR TEL TRC TRX WEB XCK`)
+var secCodes = strings.Fields(
+	`ACK ADV ARC ATX BOC CCD CIE COR CTX DNE ENR IAT MTE POP POS PPD RCK SHR TEL TRC TRX WEB XCK`)
 
 // SECCode reads a standard entry class of ACH in any letter case. It is returned in upper case.
 func (c *Fields) SECCode(field, value string) string {
-	code := ""
-	for _, known := range secCodes {
-		if strings.EqualFold(value, known) {
-			code = known
-		}
-	}
-	c.demand(code != "", field, value, fault.Malformed, "must be a standard entry class of ACH, such as CCD or PPD")
+	code, _ := ident.Word(value, secCodes...)
+	c.demand(code != "", field, value, fault.Malformed,
+		"must be a standard entry class of ACH, such as CCD or PPD")
 	return right(c, field, code)
 }
 

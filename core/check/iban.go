@@ -16,11 +16,12 @@ func (c *Fields) IBAN(field, value string) string {
 	return right(c, field, number)
 }
 
-// AccountNumberAt reads the number of an account at a bank in a country of two letters: what begins with two letters
-// is an IBAN where the country has them, everything else up to 35 letters and digits.
+// AccountNumberAt reads the number of an account at a bank in a country of two letters: what begins with two
+// letters is an IBAN where the country has them, everything else up to 35 letters and digits.
 func (c *Fields) AccountNumberAt(country, field, value string) string {
 	number := strings.ToUpper(strings.TrimSpace(value))
-	if _, known := ibanForms[country]; known && len(number) > 1 && strings.Trim(number[:2], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+	if _, known := ibanForms[country]; known && len(number) > 1 &&
+		strings.Trim(number[:2], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
 		return c.IBAN(field, value)
 	}
 	c.AccountNumber(field, value)

@@ -95,7 +95,8 @@ func (c *Fields) Range(field string, value *int, least, most int) {
 // for what is absent or wrong.
 func (c *Fields) Amount(field, value string, in money.Currency) *money.Amount {
 	amount, err := money.Parse(value, in)
-	c.demand(err == nil, field, value, fault.Malformed, "must be an amount of "+string(in)+" with at most "+strconv.Itoa(in.Digits())+" decimals")
+	c.demand(err == nil, field, value, fault.Malformed,
+		"must be an amount of "+string(in)+" with at most "+strconv.Itoa(in.Digits())+" decimals")
 	if value == "" {
 		return nil
 	}
@@ -113,7 +114,8 @@ func (c *Fields) Currency(field, value string) money.Currency {
 // wrong. There is no year 0, for PostgreSQL either.
 func (c *Fields) Date(field, value string) time.Time {
 	day, err := time.Parse(time.DateOnly, value)
-	c.demand(err == nil && day.Year() > 0, field, value, fault.Malformed, "must be a date in the form YYYY-MM-DD")
+	c.demand(err == nil && day.Year() > 0, field, value, fault.Malformed,
+		"must be a date in the form YYYY-MM-DD")
 	return right(c, field, day)
 }
 

@@ -13,15 +13,17 @@ import (
 	"bankgraph/core/ident"
 )
 
-// name is letters of any script with their marks, and between two of them what names are written with: O'Brien,
-// Jean-Luc, de la Cruz, St. John, J.R.R. Tolkien, J.-P., van 't Hoff, King, Jr., Gal·la.
-var name = regexp.MustCompile(`^['’‘]?\p{L}\p{M}*(?:(?:[.,]?[ \-‐‑–]?['’‘]?|['’‘][ \-]|[·・׳״])\p{L}\p{M}*)*\.?$`)
+// name is letters of any script with their marks, and between two of them what names are written with:
+// O'Brien, Jean-Luc, de la Cruz, St. John, J.R.R. Tolkien, J.-P., van 't Hoff, King, Jr., Gal·la.
+var name = regexp.MustCompile(
+	`^['’‘]?\p{L}\p{M}*(?:(?:[.,]?[ \-‐‑–]?['’‘]?|['’‘][ \-]|[·・׳״])\p{L}\p{M}*)*\.?$`)
 
 // Name demands a person's name: the letters of any script, and the signs that are part of names. The
 // published text says "letters only" (rest/CONTRACT.md, names of people), by which it cannot mean to refuse
 // St. John; digits and other signs it does refuse.
 func (c *Fields) Name(field, value string) {
-	c.demand(isName(value), field, value, fault.Malformed, "must be made of letters, and of the signs between them that names have")
+	c.demand(isName(value), field, value, fault.Malformed,
+		"must be made of letters, and of the signs between them that names have")
 }
 
 // isName leaves out joiners where letters are joined by them; everywhere else they would only hide.
@@ -31,25 +33,29 @@ func isName(text string) bool {
 		if r != zeroWidthJoiner && r != zeroWidthNonJoiner {
 			continue
 		}
-		if i == 0 || i+1 == len(letters) || !unicode.In(letters[i-1], joining...) || !unicode.In(letters[i+1], joining...) {
+		if i == 0 || i+1 == len(letters) || !unicode.In(letters[i-1], joining...) ||
+			!unicode.In(letters[i+1], joining...) {
 			return false
 		}
 	}
-	return name.MatchString(strings.NewReplacer(string(zeroWidthJoiner), "", string(zeroWidthNonJoiner), "").Replace(text))
+	return name.MatchString(strings.NewReplacer(string(zeroWidthJoiner), "", string(zeroWidthNonJoiner), "").
+		Replace(text))
 }
 
 const zeroWidthNonJoiner, zeroWidthJoiner = '\u200c', '\u200d'
 
 // joining are the scripts that write with joiners: Persian names have them, and those of India and Sri Lanka.
 var joining = []*unicode.RangeTable{
-	unicode.Arabic, unicode.Syriac, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya,
+	unicode.Arabic, unicode.Syriac, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati,
+	unicode.Oriya,
 	unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala,
 }
 
 // LoginID demands letters, digits and special characters of ASCII, without spaces, at most 200
 // (rest/CONTRACT.md, login ids). Other alphabets have letters that look like these and are not.
 func (c *Fields) LoginID(field, value string) {
-	c.demand(ident.Printable(value), field, value, fault.Malformed, "must be made of letters, digits and special characters, without spaces")
+	c.demand(ident.Printable(value), field, value, fault.Malformed,
+		"must be made of letters, digits and special characters, without spaces")
 	c.AtMost(field, value, ident.LongestLogin)
 }
 
@@ -111,8 +117,8 @@ func (c *Fields) Phone(field, value, country string) string {
 	return right(c, field, number)
 }
 
-// AnyPhone is a phone number in E.164 where it exists in a known plan. The contract asks customers and contacts for no more
-// than a length, so others stay as they are written.
+// AnyPhone is a phone number in E.164 where it exists in a known plan. The contract asks customers and
+// contacts for no more than a length, so others stay as they are written.
 func AnyPhone(text, country string) string {
 	if number, ok := phone(text, country, phonenumbers.IsValidNumber); ok {
 		return number
@@ -137,11 +143,12 @@ func phone(text, country string, is func(*phonenumbers.PhoneNumber) bool) (strin
 
 var withCountryCode = regexp.MustCompile(`^\+[1-9]\d{0,2}([ -]?\(?\d+\)?)*$`)
 
-// UserPhone reads a phone number with its country's code, in the form that users have (rest/CONTRACT.md, phone numbers of
-// users). It asks for no more than that: a number of the right length for its country will do, as plans grow faster than
-// programs learn them.
+// UserPhone reads a phone number with its country's code, in the form that users have (rest/CONTRACT.md,
+// phone numbers of users). It asks for no more than that: a number of the right length for its country will
+// do, as plans grow faster than programs learn them.
 func (c *Fields) UserPhone(field, value string) string {
-	c.Pattern(field, value, withCountryCode, "must be a phone number with its country code, such as +1 614 555 0123")
+	c.Pattern(field, value, withCountryCode,
+		"must be a phone number with its country code, such as +1 614 555 0123")
 	number, ok := phone(value, "", phonenumbers.IsPossibleNumber)
 	c.demand(ok, field, value, fault.Malformed, "must be a phone number")
 	return right(c, field, number)

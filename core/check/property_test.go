@@ -42,8 +42,9 @@ func every(c *check.Fields, value string) map[string]string {
 	c.Routing("routing", value)
 	address := c.Address("address", postal.Address{CountryCode: value})
 	return map[string]string{
-		"oneOf": check.OneOf(c, "oneOf", value, "One", "Two"), "phone": c.Phone("phone", value, "US"), "userPhone": c.UserPhone("userPhone", value),
-		"bic": c.BIC("bic", value), "iban": c.IBAN("iban", value), "secCode": c.SECCode("secCode", value),
+		"oneOf": check.OneOf(c, "oneOf", value, "One", "Two"), "phone": c.Phone("phone", value, "US"),
+		"userPhone": c.UserPhone("userPhone", value),
+		"bic":       c.BIC("bic", value), "iban": c.IBAN("iban", value), "secCode": c.SECCode("secCode", value),
 		"country": c.Country("country", value), "countryName": c.CountryName("countryName", value).Code,
 		"currency": string(c.Currency("currency", value)), "address.countryCode": address.CountryCode,
 	}
@@ -56,7 +57,8 @@ var anything = rapid.OneOf(
 	rapid.StringMatching(`(GB|DE|US|XK)[0-9]{0,40}`),
 	rapid.StringMatching(`\+[0-9]{1,16}(;ext=[0-9]{0,9})?`),
 	rapid.StringMatching(`-?[0-9]{0,70}(\.[0-9]{0,70})?(e[0-9]{1,9})?`),
-	rapid.Map(rapid.StringMatching(`[(+0-9@.-]{1,4}`), func(part string) string { return strings.Repeat(part, 5000) }),
+	rapid.Map(rapid.StringMatching(`[(+0-9@.-]{1,4}`),
+		func(part string) string { return strings.Repeat(part, 5000) }),
 )
 
 func TestNoCheckPanicsAndAWrongValueIsNeverReturned(t *testing.T) {
@@ -75,8 +77,10 @@ func TestNoCheckPanicsAndAWrongValueIsNeverReturned(t *testing.T) {
 func TestWhatIsStoredPassesAgainAndStaysTheSame(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		value := rapid.OneOf(rapid.StringMatching(`(\+1 )?\(?(614|512|202)\)?[ .-]?555[ .-]?01[0-9]{2}( ?x[0-9]{1,5})?`),
-			rapid.StringMatching(`[a-z]{4}(us|DE|Gb)[a-z0-9]{2}([a-z0-9]{3})?`), rapid.SampledFrom([]string{"usd", "deu", "ccd", "ONE", "iceland"})).Draw(t, "value")
+		value := rapid.OneOf(
+			rapid.StringMatching(`(\+1 )?\(?(614|512|202)\)?[ .-]?555[ .-]?01[0-9]{2}( ?x[0-9]{1,5})?`),
+			rapid.StringMatching(`[a-z]{4}(us|DE|Gb)[a-z0-9]{2}([a-z0-9]{3})?`),
+			rapid.SampledFrom([]string{"usd", "deu", "ccd", "ONE", "iceland"})).Draw(t, "value")
 		for field, stored := range every(check.Of("thing"), value) {
 			if again := every(check.Of("thing"), stored)[field]; again != stored && field != "userPhone" {
 				t.Errorf("%s of %q is %q, and of that %q", field, value, stored, again)
@@ -158,7 +162,8 @@ func TestAnyWrongPlaceOfAnIBANIsFound(t *testing.T) {
 	t.Parallel()
 	iban := func(c *check.Fields, field, value string) { c.IBAN(field, value) }
 	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.OneOf(rapid.StringMatching(`GB[A-Z]{4}[0-9]{14}`), rapid.StringMatching(`DE[0-9]{18}`), rapid.StringMatching(`MT[A-Z]{4}[0-9]{5}[A-Z0-9]{18}`),
+		text := rapid.OneOf(rapid.StringMatching(`GB[A-Z]{4}[0-9]{14}`), rapid.StringMatching(`DE[0-9]{18}`),
+			rapid.StringMatching(`MT[A-Z]{4}[0-9]{5}[A-Z0-9]{18}`),
 			rapid.StringMatching(`NO[0-9]{11}`), rapid.StringMatching(`BR[0-9]{23}[A-Z][A-Z0-9]`)).Draw(t, "text")
 		country, rest := text[:2], text[2:]
 		number := country + fmt.Sprintf("%02d", 98-remainder97(rest+country+"00")) + rest

@@ -60,13 +60,18 @@ func newBank(t *testing.T) *bank {
 
 // another is a second program on the same database.
 func (b *bank) another(pools *db.DB) *core.Core {
-	return core.New(core.Options{DB: pools, Keys: b.keys, PublicURL: public, Now: func() time.Time { return *b.now.Load() }, Granted: b.grants})
+	return core.New(core.Options{
+		DB: pools, Keys: b.keys, PublicURL: public, Now: func() time.Time { return *b.now.Load() },
+		Granted: b.grants,
+	})
 }
 
 func (b *bank) grant(permissions ...access.Permission) { b.granted.Store(&permissions) }
 
 // bounds are the amounts of every user.
-var bounds = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 100_00, Currency: "USD"}}}}
+var bounds = []access.ApplicationLimits{
+	{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 100_00, Currency: "USD"}}},
+}
 
 func (b *bank) grants(context.Context, access.Tenant, uuid.UUID) (users.Grant, error) {
 	if granted := b.granted.Load(); granted != nil {
@@ -81,7 +86,8 @@ func (b *bank) later(by time.Duration) { b.turn(b.now.Load().Add(by)) }
 func (b *bank) add(code string, isSandbox bool) *tenants.Tenant {
 	b.Helper()
 	tenant, err := b.Tenants.Add(access.Operator(b.stranger, 0, "", nil), tenants.Draft{
-		Code: code, Name: "Bank " + code, Zone: "America/New_York", Currency: "USD", Admin: "admin", Sandbox: isSandbox,
+		Code: code, Name: "Bank " + code, Zone: "America/New_York", Currency: "USD", Admin: "admin",
+		Sandbox: isSandbox,
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -22,20 +22,26 @@ import (
 type Client struct {
 	bun.BaseModel `bun:"table:clients,alias:c" json:"-"`
 
-	Tenant      access.Tenant       `bun:"tenant,pk" json:"-"`
-	Key         string              `bun:"key,pk" json:"key"`
-	Name        string              `bun:"name" json:"name"`
-	Entity      int64               `bun:"entity" json:"legalEntityId"`                // the customer that the key belongs to; its partner id too, but for a user's key
-	Institution bool                `bun:"institution" json:"institution"`             // the entity is the bank itself
-	User        *uuid.UUID          `bun:"user_uid,type:uuid" json:"userId"`           // whom the key speaks for: it can do no more, and dies with the user's suspension
-	UserLogin   string              `bun:"user_login,scanonly" json:"userLoginId"`     // read by List only
-	Responsible *uuid.UUID          `bun:"responsible,type:uuid" json:"responsible"`   // of a program's key, the person who answers for what it does
-	Answers     string              `bun:"answers,scanonly" json:"responsibleLoginId"` // that person's login id; read by List only
-	Generation  int32               `bun:"generation,nullzero" json:"generation"`      // of the tokens that count
+	Tenant access.Tenant `bun:"tenant,pk" json:"-"`
+	Key    string        `bun:"key,pk" json:"key"`
+	Name   string        `bun:"name" json:"name"`
+	// the customer that the key belongs to; its partner id too, but for a user's key
+	Entity int64 `bun:"entity" json:"legalEntityId"`
+	// the entity is the bank itself
+	Institution bool `bun:"institution" json:"institution"`
+	// whom the key speaks for: it can do no more, and dies with the user's suspension
+	User      *uuid.UUID `bun:"user_uid,type:uuid" json:"userId"`
+	UserLogin string     `bun:"user_login,scanonly" json:"userLoginId"` // read by List only
+	// of a program's key, the person who answers for what it does
+	Responsible *uuid.UUID `bun:"responsible,type:uuid" json:"responsible"`
+	// that person's login id; read by List only
+	Answers     string              `bun:"answers,scanonly" json:"responsibleLoginId"`
+	Generation  int32               `bun:"generation,nullzero" json:"generation"` // of the tokens that count
 	Permissions []access.Permission `bun:"permissions,array" json:"permissions"`
 	CreatedAt   time.Time           `bun:"created_at" json:"createdAt"`
 	DisabledAt  *time.Time          `bun:"disabled_at" json:"disabledAt"`
-	FormerUntil *time.Time          `bun:"former_until" json:"formerUntil"` // until then the secret before the last rotation counts too
+	// until then the secret before the last rotation counts too
+	FormerUntil *time.Time `bun:"former_until" json:"formerUntil"`
 }
 
 // reach is that of a key which speaks for nobody: of the bank, or else of one of its partners.
@@ -48,9 +54,10 @@ func (c *Client) reach() access.Reach {
 
 // Draft is an API key before it is added.
 type Draft struct {
-	Key         string   // letters, digits, dots, hyphens and underscores, at most 100
-	Name        string   // for people; the key itself when empty
-	Customer    int64    // the partner that the key belongs to; 0 for the bank itself, or for the customer of User
+	Key  string // letters, digits, dots, hyphens and underscores, at most 100
+	Name string // for people; the key itself when empty
+	// the partner that the key belongs to; 0 for the bank itself, or for the customer of User
+	Customer    int64
 	User        string   // login id of the user whom the key speaks for; none when empty
 	Responsible string   // login id of the person who answers for what a program's key does; none when empty
 	Permissions []string // names of access.All
@@ -70,21 +77,25 @@ const (
 )
 
 var (
-	ErrNotFound   = fault.New(fault.NotFound, "client.not_found", "the bank has no such API key")
-	ErrExists     = fault.New(fault.Conflict, "client.exists", "an API key with this name exists")
-	ErrDisabled   = fault.New(fault.State, "client.disabled", "the API key is disabled")
-	ErrSpeaks     = fault.New(fault.Invalid, "client.speaks", "a key that speaks for a user has that user answer for it").On("responsible")
-	ErrUnserved   = fault.New(fault.State, "client.unserved", "the customer that the API key belongs to is not active")
+	ErrNotFound = fault.New(fault.NotFound, "client.not_found", "the bank has no such API key")
+	ErrExists   = fault.New(fault.Conflict, "client.exists", "an API key with this name exists")
+	ErrDisabled = fault.New(fault.State, "client.disabled", "the API key is disabled")
+	ErrSpeaks   = fault.New(fault.Invalid, "client.speaks",
+		"a key that speaks for a user has that user answer for it").On("responsible")
+	ErrUnserved = fault.New(fault.State, "client.unserved",
+		"the customer that the API key belongs to is not active")
 	ErrNoPartner  = fault.New(fault.NotFound, "client.no_partner", "the bank has no partner with this number")
 	ErrOverlap    = fault.New(fault.Invalid, "client.overlap", "a former secret counts for at most 30 days")
 	ErrOwnSecret  = fault.New(fault.Denied, "client.own_secret", "only a sandbox may choose its secrets")
 	ErrWrongRealm = fault.New(fault.NotFound, "realm.not_found", "no such realm")
 
-	ErrUnavailable = fault.New(fault.Unavailable, "bank.unavailable", "the bank cannot answer now, try again later")
+	ErrUnavailable = fault.New(fault.Unavailable, "bank.unavailable",
+		"the bank cannot answer now, try again later")
 
 	// The refusals of the token endpoint. Each says the same whatever the reason.
-	ErrClient = fault.New(fault.Unauthenticated, "client.wrong_secret", "the bank's code in the address, the API key or its secret is wrong")
-	ErrGrant  = fault.New(fault.Invalid, "grant.refused", "the refresh token is unknown, expired or used")
+	ErrClient = fault.New(fault.Unauthenticated, "client.wrong_secret",
+		"the bank's code in the address, the API key or its secret is wrong")
+	ErrGrant = fault.New(fault.Invalid, "grant.refused", "the refresh token is unknown, expired or used")
 )
 
 var keys = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
@@ -94,7 +105,9 @@ func (d Draft) check() (Client, error) {
 	var wrong fault.Faults
 	client := Client{Key: d.Key, Name: strings.TrimSpace(d.Name), Entity: d.Customer}
 	if !keys.MatchString(d.Key) || ident.Same(d.Key, access.OperatorClient) {
-		wrong = append(wrong, fault.Field("client", "key", fault.Malformed, "letters, digits, dots, hyphens and underscores, at most 100, starting with a letter or digit; not operator"))
+		wrong = append(wrong,
+			fault.Field("client", "key", fault.Malformed,
+				"letters, digits, dots, hyphens and underscores, at most 100, starting with a letter or digit; not operator"))
 	}
 	if d.User != "" && d.Responsible != "" {
 		wrong = append(wrong, ErrSpeaks)
@@ -103,16 +116,20 @@ func (d Draft) check() (Client, error) {
 		client.Name = d.Key
 	}
 	if !check.IsPlain(client.Name) || utf8.RuneCountInString(client.Name) > 200 {
-		wrong = append(wrong, fault.Field("client", "name", fault.Malformed, "at most 200 characters of plain text"))
+		wrong = append(wrong,
+			fault.Field("client", "name", fault.Malformed, "at most 200 characters of plain text"))
 	}
 	if len(d.Permissions) == 0 {
-		wrong = append(wrong, fault.Field("client", "permissions", fault.Required, "an API key without permissions can do nothing"))
+		wrong = append(wrong,
+			fault.Field("client", "permissions", fault.Required, "an API key without permissions can do nothing"))
 	}
 	for _, name := range d.Permissions {
 		permission := access.Permission(name)
 		if !slices.Contains(access.All, permission) {
 			there := strings.Join(access.Caller{Permissions: access.All}.Rights(), ", ")
-			wrong = append(wrong, fault.Field("client", "permissions", fault.Unknown, "no permission of an API key is called "+name+"; they are "+there))
+			wrong = append(wrong,
+				fault.Field("client", "permissions", fault.Unknown,
+					"no permission of an API key is called "+name+"; they are "+there))
 		}
 		if !slices.Contains(client.Permissions, permission) {
 			client.Permissions = append(client.Permissions, permission)

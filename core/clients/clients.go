@@ -22,6 +22,16 @@ import (
 	"bankgraph/db"
 )
 
+// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+var Tables = db.Tables{
+	Own: []string{"clients", "refresh_tokens", "signing_keys"},
+	Reads: map[string]string{
+		"customers": "the legal entity of a key, and whether it is active, in the statement that reads the key",
+		"tenants":   "the realm is read with the key, and locked while signing keys change",
+		"users":     "the list of keys has the login ids of those who answer for them",
+	},
+}
+
 // Service keeps API keys and signing keys, and issues and checks tokens.
 type Service struct {
 	db       *db.DB
@@ -35,7 +45,9 @@ type Service struct {
 }
 
 // New makes the service. now is the bank's clock; public is an address such as https://api.bank.example.
-func New(db *db.DB, keys *seal.Keys, now func() time.Time, public string, u *users.Service, i *issuers.Service) *Service {
+func New(
+	db *db.DB, keys *seal.Keys, now func() time.Time, public string, u *users.Service, i *issuers.Service,
+) *Service {
 	return &Service{
 		db: db, keys: keys, now: now, public: strings.TrimRight(public, "/"), users: u, issuers: i,
 		verified: newVerified(), rings: newRings(),
@@ -71,7 +83,8 @@ func (s *Service) Add(ctx context.Context, draft Draft) (client *Client, secret 
 		if err := s.homeTx(ctx, tx, &added); err != nil {
 			return err
 		}
-		result, err := tx.NewInsert().Model(&added).Value("secret", "?", s.secretHash(caller.Tenant, added.Key, secret)).
+		result, err := tx.NewInsert().Model(&added).Value("secret", "?",
+			s.secretHash(caller.Tenant, added.Key, secret)).
 			On("CONFLICT (tenant, key) DO NOTHING").Exec(ctx)
 		if err := changed(result, err, ErrExists); err != nil {
 			return err
@@ -113,7 +126,8 @@ func (s *Service) bind(ctx context.Context, client *Client, login string) error 
 		return err
 	}
 	if client.Entity != 0 && client.Entity != user.Entity {
-		return fault.Field("client", "customer", fault.NoMatch, "a key that speaks for a user belongs to the user's customer")
+		return fault.Field("client", "customer", fault.NoMatch,
+			"a key that speaks for a user belongs to the user's customer")
 	}
 	client.User, client.Entity, client.Institution = &user.UID, user.Entity, user.Reach == access.OfBank
 	return nil
@@ -124,11 +138,13 @@ func (s *Service) homeTx(ctx context.Context, tx bun.Tx, client *Client) error {
 	if client.User != nil {
 		return nil
 	}
-	query := tx.NewRaw(`SELECT uid, true FROM customers WHERE tenant = ? AND relationship_type = 'Self'`, client.Tenant)
+	query := tx.NewRaw(`SELECT uid, true FROM customers WHERE tenant = ? AND relationship_type = 'Self'`,
+		client.Tenant)
 	if client.Entity != 0 {
 		// A partner's own row names itself as its owner.
 		query = tx.NewRaw(`SELECT uid, relationship_type = 'Self' FROM customers
-			WHERE tenant = ? AND uid = ? AND (owner = uid OR relationship_type = 'Self')`, client.Tenant, client.Entity)
+			WHERE tenant = ? AND uid = ? AND (owner = uid OR relationship_type = 'Self')`, client.Tenant,
+			client.Entity)
 	}
 	err := query.Scan(ctx, &client.Entity, &client.Institution)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -144,16 +160,18 @@ func (s *Service) List(ctx context.Context) ([]*Client, error) {
 		return nil, err
 	}
 	var all []*Client
-	if err := s.db.NewSelect().Model(&all).ColumnExpr("?TableColumns, u.login_id AS user_login, r.login_id AS answers").
+	if err := s.db.NewSelect().Model(&all).
+		ColumnExpr("?TableColumns, u.login_id AS user_login, r.login_id AS answers").
 		Join("LEFT JOIN users AS u ON u.tenant = c.tenant AND u.uid = c.user_uid").
-		Join("LEFT JOIN users AS r ON r.tenant = c.tenant AND r.uid = c.responsible").Where("c.tenant = ?", caller.Tenant).Order("c.key").Scan(ctx); err != nil {
+		Join("LEFT JOIN users AS r ON r.tenant = c.tenant AND r.uid = c.responsible").Where("c.tenant = ?",
+		caller.Tenant).Order("c.key").Scan(ctx); err != nil {
 		return nil, fmt.Errorf("list API keys: %w", err)
 	}
 	return all, nil
 }
 
-// Rotate gives the key a new secret, shown once. The secret before it counts for the overlap, and so do the tokens that
-// were issued until then or are issued for it; those of an earlier rotation end at once.
+// Rotate gives the key a new secret, shown once. The secret before it counts for the overlap, and so do the
+// tokens that were issued until then or are issued for it; those of an earlier rotation end at once.
 func (s *Service) Rotate(ctx context.Context, key string, overlap time.Duration) (secret string, err error) {
 	caller, err := access.Require(ctx, access.ManageClients)
 	if err != nil {
@@ -167,7 +185,8 @@ func (s *Service) Rotate(ctx context.Context, key string, overlap time.Duration)
 		if err := s.enabledTx(ctx, tx, caller.Tenant, key); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE clients SET former = secret, former_until = ?, secret = ?, generation = generation + 1 WHERE tenant = ? AND key = ?`,
+		_, err := tx.ExecContext(ctx,
+			`UPDATE clients SET former = secret, former_until = ?, secret = ?, generation = generation + 1 WHERE tenant = ? AND key = ?`,
 			s.now().Add(overlap), s.secretHash(caller.Tenant, key, secret), caller.Tenant, key)
 		if err != nil {
 			return err
@@ -186,8 +205,8 @@ func (s *Service) Rotate(ctx context.Context, key string, overlap time.Duration)
 	return secret, nil
 }
 
-// Disable ends an API key for good: it gets no more tokens at once, and its old ones die within the time that a
-// verified token is remembered.
+// Disable ends an API key for good: it gets no more tokens at once, and its old ones die within the time that
+// a verified token is remembered.
 func (s *Service) Disable(ctx context.Context, key string) error {
 	caller, err := access.Require(ctx, access.ManageClients)
 	if err != nil {
@@ -200,7 +219,8 @@ func (s *Service) Disable(ctx context.Context, key string) error {
 		if err := dropRefreshTx(ctx, tx, caller.Tenant, key); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE clients SET disabled_at = ? WHERE tenant = ? AND key = ?`, s.now(), caller.Tenant, key); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE clients SET disabled_at = ? WHERE tenant = ? AND key = ?`, s.now(),
+			caller.Tenant, key); err != nil {
 			return err
 		}
 		return recordTx(ctx, tx, caller, "disableClient", "client", key, nil)
@@ -212,8 +232,8 @@ func (s *Service) Disable(ctx context.Context, key string) error {
 	return nil
 }
 
-// RevokeTokens ends all tokens of an API key: the refresh tokens at once, the access tokens within the time that a verified
-// one is remembered. Its secrets stay as they are.
+// RevokeTokens ends all tokens of an API key: the refresh tokens at once, the access tokens within the time
+// that a verified one is remembered. Its secrets stay as they are.
 func (s *Service) RevokeTokens(ctx context.Context, key string) error {
 	caller, err := access.Require(ctx, access.ManageClients)
 	if err != nil {
@@ -224,7 +244,9 @@ func (s *Service) RevokeTokens(ctx context.Context, key string) error {
 			return err
 		}
 		// By two: while a former secret counts, so does the generation before.
-		if _, err := tx.ExecContext(ctx, `UPDATE clients SET generation = generation + 2 WHERE tenant = ? AND key = ?`, caller.Tenant, key); err != nil {
+		if _, err := tx.ExecContext(ctx,
+			`UPDATE clients SET generation = generation + 2 WHERE tenant = ? AND key = ?`, caller.Tenant,
+			key); err != nil {
 			return err
 		}
 		if err := dropRefreshTx(ctx, tx, caller.Tenant, key); err != nil {
@@ -244,7 +266,8 @@ func dropRefreshTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, key str
 	return err
 }
 
-// SetResponsible names the person who answers for what a program's key does; nobody when the login id is empty.
+// SetResponsible names the person who answers for what a program's key does; nobody when the login id is
+// empty.
 func (s *Service) SetResponsible(ctx context.Context, key, login string) error {
 	caller, err := access.Require(ctx, access.ManageClients)
 	if err != nil {
@@ -297,7 +320,9 @@ func (s *Service) answering(ctx context.Context, tenant access.Tenant, login str
 }
 
 // recordTx writes down what was done to a key; after is the row of one that was made.
-func recordTx(ctx context.Context, tx bun.Tx, caller access.Caller, action, object, uid string, after any) error {
+func recordTx(
+	ctx context.Context, tx bun.Tx, caller access.Caller, action, object, uid string, after any,
+) error {
 	entry := audit.Entry{Action: action, Decision: audit.Done, Object: object, UID: uid}.By(caller)
 	entry.Before, entry.After = audit.Diff(nil, after)
 	return audit.WriteTx(ctx, tx, entry)
@@ -306,7 +331,8 @@ func recordTx(ctx context.Context, tx bun.Tx, caller access.Caller, action, obje
 // enabledTx locks the row of a key that may change.
 func (s *Service) enabledTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, key string) error {
 	var disabled bool
-	err := tx.NewRaw(`SELECT disabled_at IS NOT NULL FROM clients WHERE tenant = ? AND key = ? FOR UPDATE`, tenant, key).Scan(ctx, &disabled)
+	err := tx.NewRaw(`SELECT disabled_at IS NOT NULL FROM clients WHERE tenant = ? AND key = ? FOR UPDATE`,
+		tenant, key).Scan(ctx, &disabled)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return ErrNotFound

@@ -54,7 +54,8 @@ func TestAPIKeyBelongsToTheBankOrToOneOfItsPartners(t *testing.T) {
 	b.exec(insert, b.tenant.ID, partner, partner, "Downstream Partner")
 	b.exec(insert, b.tenant.ID, corporate, 0, "Corporate")
 	add := func(key string, customer int64) (*clients.Client, error) {
-		client, _, err := b.Clients.Add(b.operator, clients.Draft{Key: key, Customer: customer, Permissions: []string{"vCust"}})
+		client, _, err := b.Clients.Add(b.operator,
+			clients.Draft{Key: key, Customer: customer, Permissions: []string{"vCust"}})
 		return client, err
 	}
 	own, err := add("own", 0)
@@ -100,7 +101,8 @@ func TestOldSecretCountsUntilTheOverlapEnds(t *testing.T) {
 	if _, err := b.Clients.Issue(b.stranger, b.tenant.Code, "portal", old); !errors.Is(err, clients.ErrClient) {
 		t.Errorf("old secret after the overlap: %v", err)
 	}
-	if _, err := b.Clients.Rotate(b.operator, "portal", clients.MaxOverlap+1); !errors.Is(err, clients.ErrOverlap) {
+	if _, err := b.Clients.Rotate(b.operator, "portal",
+		clients.MaxOverlap+1); !errors.Is(err, clients.ErrOverlap) {
 		t.Errorf("overlap without end: %v", err)
 	}
 }
@@ -113,7 +115,8 @@ func TestDisabledAPIKeyIsDeadForGood(t *testing.T) {
 	if err := b.Clients.Disable(b.operator, "portal"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Clients.Issue(b.stranger, b.tenant.Code, "portal", secret); !errors.Is(err, clients.ErrClient) {
+	if _, err := b.Clients.Issue(b.stranger, b.tenant.Code, "portal",
+		secret); !errors.Is(err, clients.ErrClient) {
 		t.Errorf("new token: %v", err)
 	}
 	if _, err := b.refresh("portal", secret, tokens.RefreshToken); !errors.Is(err, clients.ErrClient) {
@@ -191,7 +194,8 @@ func TestEveryMethodAsksWhoCalls(t *testing.T) {
 	}
 	staff := caller
 	staff.Permissions = access.All
-	if _, err := b.Clients.IssueUnasked(access.With(b.stranger, staff), "reader"); !errors.Is(err, access.ErrDenied) {
+	if _, err := b.Clients.IssueUnasked(access.With(b.stranger, staff),
+		"reader"); !errors.Is(err, access.ErrDenied) {
 		t.Errorf("tokens without a secret are for operators: %v", err)
 	}
 }
@@ -216,12 +220,18 @@ func TestWhatIsDoneToKeysIsRecorded(t *testing.T) {
 		t.Error("disabled twice")
 	}
 	var entries []string
-	err = b.DB.NewRaw(`SELECT client || ' ' || action || ' ' || uid FROM audit_entries WHERE tenant = ? ORDER BY id`, b.tenant.ID).Scan(b.stranger, &entries)
-	want := []string{"operator addTenant " + b.tenant.Code, "operator addClient portal", "operator rotateClient portal", "operator disableClient portal", "operator rotateSigningKey " + kid}
+	err = b.DB.NewRaw(
+		`SELECT client || ' ' || action || ' ' || uid FROM audit_entries WHERE tenant = ? ORDER BY id`,
+		b.tenant.ID).Scan(b.stranger, &entries)
+	want := []string{
+		"operator addTenant " + b.tenant.Code, "operator addClient portal", "operator rotateClient portal",
+		"operator disableClient portal", "operator rotateSigningKey " + kid,
+	}
 	if err != nil || !slices.Equal(entries, want) {
 		t.Errorf("%q %v", entries, err)
 	}
-	if n := b.one(`SELECT count(*) FROM audit_entries WHERE tenant = ? AND (strpos(audit_entries::text, ?) > 0 OR strpos(audit_entries::text, ?) > 0)`, b.tenant.ID, first, second); n != "0" {
+	if n := b.one(
+		`SELECT count(*) FROM audit_entries WHERE tenant = ? AND (strpos(audit_entries::text, ?) > 0 OR strpos(audit_entries::text, ?) > 0)`, b.tenant.ID, first, second); n != "0" {
 		t.Errorf("%s entries have a secret", n)
 	}
 }

@@ -100,7 +100,9 @@ func TestTokensAreRevokedAndSecretsStay(t *testing.T) {
 	if err := b.Clients.RevokeTokens(b.operator, "nobody"); !errors.Is(err, clients.ErrNotFound) {
 		t.Errorf("of no key: %v", err)
 	}
-	if n := b.one(`SELECT count(*) FROM audit_entries WHERE tenant = ? AND action = 'revokeTokens' AND uid = 'portal'`, b.tenant.ID); n != "1" {
+	if n := b.one(
+		`SELECT count(*) FROM audit_entries WHERE tenant = ? AND action = 'revokeTokens' AND uid = 'portal'`,
+		b.tenant.ID); n != "1" {
 		t.Errorf("%s entries", n)
 	}
 }
@@ -123,7 +125,8 @@ func TestRevokedTokensDieElsewhereWithinTenSeconds(t *testing.T) {
 	}
 }
 
-// A request takes its place in its caller's name long after the token was last looked at, and no more once it was refused.
+// A request takes its place in its caller's name long after the token was last looked at, and no more once it
+// was refused.
 func TestWhoseATokenWasIsRememberedUntilItIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -156,7 +159,8 @@ func TestAPartnerThatIsNotActiveHasNoTokens(t *testing.T) {
 	b.exec(`INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, gen_random_uuid(), 4711, 'nina', 'Active')`, b.tenant.ID)
 	secrets := map[string]string{}
 	for key, user := range map[string]string{"theirs": "", "ninas": "nina"} {
-		_, secret, err := b.Clients.Add(b.operator, clients.Draft{Key: key, Customer: 4711, User: user, Permissions: []string{"vCust"}})
+		_, secret, err := b.Clients.Add(b.operator,
+			clients.Draft{Key: key, Customer: 4711, User: user, Permissions: []string{"vCust"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +179,8 @@ func TestAPartnerThatIsNotActiveHasNoTokens(t *testing.T) {
 			if _, err := b.refresh(key, secret, issued.RefreshToken); !errors.Is(err, clients.ErrClient) {
 				t.Errorf("%s while %s refreshes %v", key, status, err)
 			}
-			if _, err := b.Clients.IssueUnasked(b.operator, key); !errors.Is(err, clients.ErrUnserved) && !errors.Is(err, users.ErrUnserved) {
+			if _, err := b.Clients.IssueUnasked(b.operator, key); !errors.Is(err, clients.ErrUnserved) &&
+				!errors.Is(err, users.ErrUnserved) {
 				t.Errorf("the operator gets for %s while %s: %v", key, status, err)
 			}
 			b.exec(`UPDATE customers SET status = 'Active' WHERE tenant = ? AND uid = 4711`, b.tenant.ID)
@@ -214,7 +219,8 @@ func TestATokenWithoutAGenerationIsOfTheFirst(t *testing.T) {
 func TestAPersonAnswersForAProgramsKey(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
-	_, secret, err := b.Clients.Add(b.operator, clients.Draft{Key: "feed", Responsible: "ADMIN", Permissions: []string{"vCust"}})
+	_, secret, err := b.Clients.Add(b.operator,
+		clients.Draft{Key: "feed", Responsible: "ADMIN", Permissions: []string{"vCust"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,18 +237,23 @@ func TestAPersonAnswersForAProgramsKey(t *testing.T) {
 	if err := b.Clients.SetResponsible(b.operator, "feed", ""); err != nil {
 		t.Fatal(err)
 	}
-	if caller, err = b.Clients.Verify(b.stranger, token); err != nil || caller.Accountable().Person != [16]byte{} {
+	if caller, err = b.Clients.Verify(b.stranger, token); err != nil ||
+		caller.Accountable().Person != [16]byte{} {
 		t.Errorf("nobody answers: %+v, %v", caller, err)
 	}
 	for _, draft := range []clients.Draft{
-		{Key: "a", Responsible: "nobody"}, {Key: "b", Responsible: "adm\u0130n"}, {Key: "c", User: "admin", Responsible: "admin"}, {Key: "Operator"},
+		{Key: "a", Responsible: "nobody"},
+		{Key: "b", Responsible: "adm\u0130n"},
+		{Key: "c", User: "admin", Responsible: "admin"},
+		{Key: "Operator"},
 	} {
 		draft.Permissions = []string{"vCust"}
 		if _, _, err := b.Clients.Add(b.operator, draft); err == nil {
 			t.Errorf("%+v was added", draft)
 		}
 	}
-	if n := b.one(`SELECT count(*) FROM audit_entries WHERE tenant = ? AND action = 'setResponsible'`, b.tenant.ID); n != "1" {
+	if n := b.one(`SELECT count(*) FROM audit_entries WHERE tenant = ? AND action = 'setResponsible'`,
+		b.tenant.ID); n != "1" {
 		t.Errorf("%s entries", n)
 	}
 }
@@ -258,7 +269,9 @@ func TestWhoWorksAtTheCommandLineIsOnTheRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, action := range []string{"addClient", "issueToken"} {
-		if who := b.one(`SELECT client || ' ' || login_id FROM audit_entries WHERE tenant = ? AND action = ? AND uid = 'portal'`, b.tenant.ID, action); who != "operator jo" {
+		if who := b.one(
+			`SELECT client || ' ' || login_id FROM audit_entries WHERE tenant = ? AND action = ? AND uid = 'portal'`,
+			b.tenant.ID, action); who != "operator jo" {
 			t.Errorf("%s by %s", action, who)
 		}
 	}

@@ -10,8 +10,9 @@ import (
 	"bankgraph/core/access"
 )
 
-// Sign signs for the caller's bank, with the key that its tokens are signed with, and returns the key's id and a
-// compact JWS. The type keeps what is signed from passing for anything else: it is never that of a token.
+// Sign signs for the caller's bank, with the key that its tokens are signed with, and returns the key's id
+// and a compact JWS. The type keeps what is signed from passing for anything else: it is never that of a
+// token.
 func (s *Service) Sign(ctx context.Context, as string, what []byte) (kid, signature string, err error) {
 	caller, err := access.Require(ctx, access.ManageClients)
 	if err != nil {

@@ -195,12 +195,16 @@ func (s *Service) RotateSigningKey(ctx context.Context) (kid string, signsFrom t
 		if err := lockTenantTx(ctx, tx, caller.Tenant); err != nil {
 			return err
 		}
-		// Of a key that has done its work the public half stays: checkpoints of the audit chain were signed with it.
-		_, err := tx.ExecContext(ctx, `UPDATE signing_keys SET private = '' WHERE tenant = ? AND retires_at < ? AND private <> ''`, caller.Tenant, s.now().Add(-AccessLifetime-remembered))
+		// Of a key that has done its work the public half stays: checkpoints of the audit chain were signed with
+		// it.
+		_, err := tx.ExecContext(ctx,
+			`UPDATE signing_keys SET private = '' WHERE tenant = ? AND retires_at < ? AND private <> ''`,
+			caller.Tenant, s.now().Add(-AccessLifetime-remembered))
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE signing_keys SET retires_at = ? WHERE tenant = ? AND retires_at IS NULL`, signsFrom, caller.Tenant)
+		_, err = tx.ExecContext(ctx,
+			`UPDATE signing_keys SET retires_at = ? WHERE tenant = ? AND retires_at IS NULL`, signsFrom, caller.Tenant)
 		if err != nil {
 			return err
 		}
@@ -248,7 +252,7 @@ func (s *Service) addKeyTx(ctx context.Context, tx bun.Tx, tenant access.Tenant,
 
 // signer opens the private half of a key, to sign things of one type.
 func (s *Service) signer(key *signingKey, as jose.ContentType) (jose.Signer, error) {
-	clear, err := s.keys.Open(seal.Text{Sealed: key.Private}, privatePlace(key))
+	clear, err := s.keys.Open(seal.Value{Sealed: key.Private}, privatePlace(key))
 	if err != nil {
 		return nil, fmt.Errorf("open signing key %s: %w", key.KID, err)
 	}
@@ -260,7 +264,9 @@ func (s *Service) signer(key *signingKey, as jose.ContentType) (jose.Signer, err
 	if err != nil {
 		return nil, fmt.Errorf("open signing key %s: %w", key.KID, err)
 	}
-	return jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: private, KeyID: key.KID}},
+	return jose.NewSigner(jose.SigningKey{
+		Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: private, KeyID: key.KID},
+	},
 		(&jose.SignerOptions{}).WithType(as))
 }
 

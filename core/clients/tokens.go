@@ -49,7 +49,8 @@ type claims struct {
 	LegalEntity     int64               `json:"legal_entity"` // the customer that the key belongs to
 	PartnerID       int64               `json:"partner_id"`
 	Permissions     []access.Permission `json:"permissions"`
-	Generation      int32               `json:"gen,omitempty"` // of the key: what ends the key's tokens raises it
+	// of the key: what ends the key's tokens raises it
+	Generation int32 `json:"gen,omitempty"`
 }
 
 // Issue exchanges an API key and its secret for tokens (grant client_credentials). ErrClient covers an
@@ -107,13 +108,15 @@ type credential struct {
 	user *users.Actor // whom the key speaks for; nil for nobody
 }
 
-// speaking is what finds a credential. It names the columns: an older program runs on newer tables for a while.
+// speaking is what finds a credential. It names the columns: an older program runs on newer tables for a
+// while.
 func (s *Service) speaking(tenant access.Tenant, key string, found *credential) *bun.SelectQuery {
 	return s.db.NewSelect().Model(found).ColumnExpr("?TableColumns, t.code AS realm, "+served, tenant).
 		Join("JOIN tenants AS t ON t.id = c.tenant").Where("c.tenant = ?", tenant).Where("c.key = ?", key)
 }
 
-// served reports, given the bank, whether it serves the legal entity of a key: itself, and customers that are active.
+// served reports, given the bank, whether it serves the legal entity of a key: itself, and customers that are
+// active.
 const served = `EXISTS (SELECT FROM customers AS e WHERE e.tenant = ? AND e.uid = c.entity
 	AND (e.status = 'Active' OR e.relationship_type = 'Self')) AS served`
 
@@ -149,7 +152,8 @@ func (s *Service) authenticate(ctx context.Context, realm, key, secret string) (
 	}
 	hash := s.secretHash(found.Tenant, found.Key, secret)
 	known := seal.SameSecret(hash, found.Secret)
-	former := seal.SameSecret(hash, found.Former) && found.FormerUntil != nil && s.now().Before(*found.FormerUntil)
+	former := seal.SameSecret(hash, found.Former) && found.FormerUntil != nil &&
+		s.now().Before(*found.FormerUntil)
 	if !known && !former {
 		return nil, ErrClient
 	}
@@ -190,7 +194,9 @@ func (s *Service) usable(ctx context.Context, found *credential) (err error) {
 
 // grant signs an access token and stores a refresh token of the family that begin names. Where begin
 // names no family (uuid.Nil), what it wrote is kept and nothing is granted.
-func (s *Service) grant(ctx context.Context, client *credential, begin func(context.Context, bun.Tx) (uuid.UUID, error)) (*Tokens, error) {
+func (s *Service) grant(
+	ctx context.Context, client *credential, begin func(context.Context, bun.Tx) (uuid.UUID, error),
+) (*Tokens, error) {
 	now := s.now()
 	signed, err := s.sign(ctx, client, now)
 	if err != nil {
@@ -202,8 +208,10 @@ func (s *Service) grant(ctx context.Context, client *credential, begin func(cont
 		if err != nil || family == uuid.Nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO refresh_tokens (tenant, token, client, family, issued_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)`,
-			client.Tenant, s.refreshHash(client.Tenant, refresh), client.Key, family.String(), now, now.Add(RefreshLifetime))
+		_, err = tx.ExecContext(ctx,
+			`INSERT INTO refresh_tokens (tenant, token, client, family, issued_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)`,
+			client.Tenant, s.refreshHash(client.Tenant, refresh), client.Key, family.String(), now,
+			now.Add(RefreshLifetime))
 		if err != nil {
 			return err
 		}
@@ -229,12 +237,14 @@ func (s *Service) sign(ctx context.Context, client *credential, now time.Time) (
 		return "", err
 	}
 	standard := jwt.Claims{
-		Issuer: s.issuer(client.Realm), Subject: client.Key, Audience: jwt.Audience{Audience}, ID: uuid.NewString(),
-		IssuedAt: jwt.NewNumericDate(now), NotBefore: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(AccessLifetime)),
+		Issuer: s.issuer(client.Realm), Subject: client.Key, Audience: jwt.Audience{Audience},
+		ID: uuid.NewString(), IssuedAt: jwt.NewNumericDate(now), NotBefore: jwt.NewNumericDate(now),
+		Expiry: jwt.NewNumericDate(now.Add(AccessLifetime)),
 	}
 	ours := claims{
 		AuthorizedParty: client.Key, Type: "Bearer", Scope: Scope, Tenant: client.Realm,
-		LegalEntity: client.Entity, PartnerID: client.Entity, Permissions: client.Permissions, Generation: client.Generation,
+		LegalEntity: client.Entity, PartnerID: client.Entity, Permissions: client.Permissions,
+		Generation: client.Generation,
 	}
 	if user := client.user; user != nil {
 		ours.PartnerID, ours.Permissions = user.Partner, both(client.Permissions, user.Permissions)
@@ -244,19 +254,23 @@ func (s *Service) sign(ctx context.Context, client *credential, now time.Time) (
 
 // useTx marks a refresh token as used and returns its family. A token that was used before ends its
 // family: reused is true, and the deletion must be committed.
-func (s *Service) useTx(ctx context.Context, tx bun.Tx, client *credential, refresh string) (family uuid.UUID, reused bool, err error) {
+func (s *Service) useTx(
+	ctx context.Context, tx bun.Tx, client *credential, refresh string,
+) (family uuid.UUID, reused bool, err error) {
 	var text string
 	var expires time.Time
 	hash := s.refreshHash(client.Tenant, refresh)
 	err = tx.NewRaw(`SELECT family::text, expires_at, used_at IS NOT NULL FROM refresh_tokens
-		WHERE tenant = ? AND token = ? AND client = ? FOR UPDATE`, client.Tenant, hash, client.Key).Scan(ctx, &text, &expires, &reused)
+		WHERE tenant = ? AND token = ? AND client = ? FOR UPDATE`, client.Tenant, hash, client.Key).Scan(ctx, &text,
+		&expires, &reused)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return uuid.Nil, false, ErrGrant
 	case err != nil:
 		return uuid.Nil, false, err
 	case reused:
-		_, err = tx.ExecContext(ctx, `DELETE FROM refresh_tokens WHERE tenant = ? AND family = ?`, client.Tenant, text)
+		_, err = tx.ExecContext(ctx, `DELETE FROM refresh_tokens WHERE tenant = ? AND family = ?`, client.Tenant,
+			text)
 		return uuid.Nil, true, err
 	case !s.now().Before(expires):
 		return uuid.Nil, false, ErrGrant
@@ -264,7 +278,8 @@ func (s *Service) useTx(ctx context.Context, tx bun.Tx, client *credential, refr
 	if family, err = uuid.Parse(text); err != nil {
 		return uuid.Nil, false, err
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE refresh_tokens SET used_at = ? WHERE tenant = ? AND token = ?`, s.now(), client.Tenant, hash)
+	_, err = tx.ExecContext(ctx, `UPDATE refresh_tokens SET used_at = ? WHERE tenant = ? AND token = ?`, s.now(),
+		client.Tenant, hash)
 	return family, false, err
 }
 

@@ -19,7 +19,8 @@ func TestTokensSayWhatTheContractSays(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	tokens := b.issue("portal", b.client("portal"))
-	if tokens.ExpiresIn != 14400 || tokens.RefreshExpiresIn != 1800 || tokens.TokenType != "bearer" || len(tokens.RefreshToken) != 43 {
+	if tokens.ExpiresIn != 14400 || tokens.RefreshExpiresIn != 1800 || tokens.TokenType != "bearer" ||
+		len(tokens.RefreshToken) != 43 {
 		t.Errorf("tokens = %+v", tokens)
 	}
 	header, claims := parts(t, tokens.AccessToken)
@@ -70,7 +71,8 @@ func TestTokenLeadsToItsCaller(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if caller.Tenant != b.tenant.ID || caller.TenantCode != b.tenant.Code || caller.Client != "portal" || caller.Reach != access.OfBank ||
+	if caller.Tenant != b.tenant.ID || caller.TenantCode != b.tenant.Code || caller.Client != "portal" ||
+		caller.Reach != access.OfBank ||
 		caller.Entity == 0 || caller.Partner != caller.Entity || caller.Location().String() != "America/New_York" {
 		t.Errorf("caller = %+v", caller)
 	}
@@ -111,7 +113,8 @@ func TestPermissionTakenFromAKeyIsTakenFromItsTokens(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	token := b.issue("portal", b.client("portal")).AccessToken
-	b.exec(`UPDATE clients SET permissions = '{vCust,View_Account}' WHERE tenant = ? AND key = 'portal'`, b.tenant.ID)
+	b.exec(`UPDATE clients SET permissions = '{vCust,View_Account}' WHERE tenant = ? AND key = 'portal'`,
+		b.tenant.ID)
 	caller, err := b.Clients.Verify(b.stranger, token)
 	if err != nil || !reflect.DeepEqual(caller.Permissions, []access.Permission{"vCust"}) {
 		t.Errorf("permissions = %v, %v", caller.Permissions, err)
@@ -228,7 +231,8 @@ func TestRefreshTokensAreKeptAsHashesAndSweptWhenExpired(t *testing.T) {
 	secret := b.client("portal")
 	for range 5 {
 		tokens := b.issue("portal", secret)
-		if rows := b.one(`SELECT string_agg(r::text, '') FROM refresh_tokens AS r WHERE tenant = ?`, b.tenant.ID); strings.Contains(rows, tokens.RefreshToken) {
+		if rows := b.one(`SELECT string_agg(r::text, '') FROM refresh_tokens AS r WHERE tenant = ?`,
+			b.tenant.ID); strings.Contains(rows, tokens.RefreshToken) {
 			t.Fatal("the refresh token stands in the table")
 		}
 	}

@@ -17,7 +17,8 @@ import (
 // keyOf adds an API key that speaks for the bank's first user.
 func (b *bank) keyOf(login string, permissions ...string) (secret string) {
 	b.Helper()
-	_, secret, err := b.Clients.Add(b.operator, clients.Draft{Key: "portal", User: login, Permissions: permissions})
+	_, secret, err := b.Clients.Add(b.operator,
+		clients.Draft{Key: "portal", User: login, Permissions: permissions})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -33,11 +34,17 @@ func TestKeyOfAUserMayDoWhatBothMay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []access.Permission{access.ViewCustomers, access.ViewAccounts}; !reflect.DeepEqual(caller.Permissions, want) {
+	if want := []access.Permission{
+		access.ViewCustomers,
+		access.ViewAccounts,
+	}; !reflect.DeepEqual(caller.Permissions, want) {
 		t.Errorf("permissions = %v, want %v", caller.Permissions, want)
 	}
-	if caller.LoginID != "admin" || caller.User.String() != b.one(`SELECT uid FROM users WHERE tenant = ?`, b.tenant.ID) || caller.Client != "portal" ||
-		caller.Reach != access.OfBank || caller.Partner != caller.Entity || !reflect.DeepEqual(caller.Limits, bounds) {
+	if caller.LoginID != "admin" ||
+		caller.User.String() != b.one(`SELECT uid FROM users WHERE tenant = ?`, b.tenant.ID) ||
+		caller.Client != "portal" ||
+		caller.Reach != access.OfBank || caller.Partner != caller.Entity ||
+		!reflect.DeepEqual(caller.Limits, bounds) {
 		t.Errorf("caller = %+v", caller)
 	}
 	if _, claims := parts(t, token); !reflect.DeepEqual(claims["permissions"], []any{"vCust", "View_Account"}) {
@@ -45,7 +52,8 @@ func TestKeyOfAUserMayDoWhatBothMay(t *testing.T) {
 	}
 	b.grant(access.ViewAccounts)
 	b.later(10 * time.Second)
-	if caller, err = b.Clients.Verify(b.stranger, token); err != nil || caller.May(access.ViewCustomers) || !caller.May(access.ViewAccounts) {
+	if caller, err = b.Clients.Verify(b.stranger, token); err != nil || caller.May(access.ViewCustomers) ||
+		!caller.May(access.ViewAccounts) {
 		t.Errorf("a permission that the user has lost: %v, %v", caller.Permissions, err)
 	}
 	b.exec(`UPDATE clients SET permissions = '{vCust}' WHERE tenant = ?`, b.tenant.ID)
@@ -60,7 +68,8 @@ func TestKeyWithoutAUserSpeaksForNobody(t *testing.T) {
 	b := newBank(t)
 	b.grant(access.ManageAccounts)
 	caller, err := b.Clients.Verify(b.stranger, b.issue("portal", b.client("portal")).AccessToken)
-	if err != nil || caller.User != uuid.Nil || caller.LoginID != "" || caller.Limits != nil || caller.May(access.ViewAccounts) || !caller.May(access.ManageCustomers) {
+	if err != nil || caller.User != uuid.Nil || caller.LoginID != "" || caller.Limits != nil ||
+		caller.May(access.ViewAccounts) || !caller.May(access.ManageCustomers) {
 		t.Errorf("caller = %+v, %v", caller, err)
 	}
 }
@@ -78,7 +87,8 @@ func TestKeyDiesWithTheSuspensionOfItsUser(t *testing.T) {
 	if _, err := b.Clients.Verify(b.stranger, tokens.AccessToken); !errors.Is(err, access.ErrUnauthenticated) {
 		t.Errorf("old token: %v", err)
 	}
-	if _, err := b.Clients.Issue(b.stranger, b.tenant.Code, "portal", secret); !errors.Is(err, clients.ErrClient) {
+	if _, err := b.Clients.Issue(b.stranger, b.tenant.Code, "portal",
+		secret); !errors.Is(err, clients.ErrClient) {
 		t.Errorf("new token: %v", err)
 	}
 	if _, err := b.refresh("portal", secret, tokens.RefreshToken); !errors.Is(err, clients.ErrClient) {
@@ -98,18 +108,21 @@ func TestKeyOfAUserBelongsToTheUsersCustomer(t *testing.T) {
 	insert := `INSERT INTO customers (tenant, uid, owner, legal_name, short_name, type, status) VALUES (?, ?, ?, ?3, ?3, ?3, 'Active')`
 	b.exec(insert, b.tenant.ID, partner, partner, "Downstream Partner")
 	b.exec(insert, b.tenant.ID, corporate, partner, "Corporate")
-	b.exec(`INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, ?, ?, 'jane', 'Active')`, b.tenant.ID, uuid.NewString(), corporate)
+	b.exec(`INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, ?, ?, 'jane', 'Active')`,
+		b.tenant.ID, uuid.NewString(), corporate)
 	b.grant(access.ViewCustomers)
 
 	for _, customer := range []int64{partner, 99} {
-		_, _, err := b.Clients.Add(b.operator, clients.Draft{Key: "wrong", User: "jane", Customer: customer, Permissions: []string{"vCust"}})
+		_, _, err := b.Clients.Add(b.operator,
+			clients.Draft{Key: "wrong", User: "jane", Customer: customer, Permissions: []string{"vCust"}})
 		if why, ok := fault.Of(err); !ok || why.Field != "customer" {
 			t.Errorf("key of customer %d: %v", customer, err)
 		}
 	}
 	token := b.issue("portal", b.keyOf("jane", "vCust")).AccessToken
 	caller, err := b.Clients.Verify(b.stranger, token)
-	if err != nil || caller.Entity != corporate || caller.Partner != partner || caller.Reach != access.OfCustomer {
+	if err != nil || caller.Entity != corporate || caller.Partner != partner ||
+		caller.Reach != access.OfCustomer {
 		t.Errorf("caller = %+v, %v", caller, err)
 	}
 	all, err := b.Clients.List(b.operator)
@@ -131,7 +144,8 @@ func TestKeySpeaksOnlyForAnActiveUserOfItsBank(t *testing.T) {
 	b.exec(`INSERT INTO users (tenant, uid, customer, login_id, status) SELECT tenant, ?, customer, 'locked', 'Locked' FROM users WHERE tenant = ?`,
 		uuid.NewString(), b.tenant.ID)
 	for _, login := range []string{"nobody", "elsewhere", "locked", "%"} {
-		_, _, err := b.Clients.Add(b.operator, clients.Draft{Key: "portal", User: login, Permissions: []string{"vCust"}})
+		_, _, err := b.Clients.Add(b.operator,
+			clients.Draft{Key: "portal", User: login, Permissions: []string{"vCust"}})
 		if why, ok := fault.Of(err); !ok || why.Field != "user" || !errors.Is(err, users.ErrNoActor) {
 			t.Errorf("%s: %v", login, err)
 		}

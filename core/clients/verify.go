@@ -37,7 +37,8 @@ const (
 //
 // The log says why a token is refused, and shows neither the token nor its signature.
 //
-// A verified token is remembered by its hash for ten seconds, or until its API key is changed by this process.
+// A verified token is remembered by its hash for ten seconds, or until its API key is changed by this
+// process.
 func (s *Service) Verify(ctx context.Context, token string) (access.Caller, error) {
 	if token == "" {
 		return access.Caller{}, access.ErrUnauthenticated
@@ -61,8 +62,8 @@ func (s *Service) Verify(ctx context.Context, token string) (access.Caller, erro
 	return caller, nil
 }
 
-// Remembered is the caller of a token that was good when it was last looked at, however long ago. Nothing is granted by
-// it: it says whose share of the program's room a request takes before Verify.
+// Remembered is the caller of a token that was good when it was last looked at, however long ago. Nothing is
+// granted by it: it says whose share of the program's room a request takes before Verify.
 func (s *Service) Remembered(token string) (access.Caller, bool) {
 	known, ok := s.verified.tokens.Get(sha256.Sum256([]byte(token)))
 	return known.caller, ok
@@ -112,7 +113,9 @@ func shortened(text string) string {
 	return text
 }
 
-func (s *Service) checkOurs(ctx context.Context, token string, now time.Time) (access.Caller, time.Time, error) {
+func (s *Service) checkOurs(
+	ctx context.Context, token string, now time.Time,
+) (access.Caller, time.Time, error) {
 	no := func(why string) (access.Caller, time.Time, error) {
 		return access.Caller{}, now, access.RefuseToken(why)
 	}
@@ -160,7 +163,8 @@ func plain(header jose.Header) bool {
 	return true
 }
 
-// holds compares what the token says with the time, and with the realm that its key belongs to. It returns what is wrong.
+// holds compares what the token says with the time, and with the realm that its key belongs to. It returns
+// what is wrong.
 func (s *Service) holds(standard jwt.Claims, ours claims, realm string, now time.Time) string {
 	if standard.Expiry == nil || standard.NotBefore == nil || standard.IssuedAt == nil {
 		return "it does not say from when to when it counts"
@@ -175,7 +179,8 @@ func (s *Service) holds(standard jwt.Claims, ours claims, realm string, now time
 	if standard.Issuer != s.issuer(realm) || ours.Tenant != realm {
 		return "it names another realm than its key is of"
 	}
-	if !standard.Audience.Contains(Audience) || ours.Type != "Bearer" || ours.AuthorizedParty == "" || standard.Subject != ours.AuthorizedParty {
+	if !standard.Audience.Contains(Audience) || ours.Type != "Bearer" || ours.AuthorizedParty == "" ||
+		standard.Subject != ours.AuthorizedParty {
 		return "it is no access token of an API key"
 	}
 	return ""
@@ -187,8 +192,8 @@ type bearer struct {
 	Served bool `bun:"served,scanonly"`
 }
 
-// until is when a token of this generation, which expires then, counts no more. It says why one that does not count now
-// does not.
+// until is when a token of this generation, which expires then, counts no more. It says why one that does not
+// count now does not.
 func (b *bearer) until(ours claims, expires, now time.Time) (time.Time, error) {
 	generation := max(ours.Generation, 1) // a token of before there were generations is of the first
 	switch {
@@ -209,9 +214,11 @@ func (b *bearer) until(ours claims, expires, now time.Time) (time.Time, error) {
 	return now, access.RefuseToken("the tokens of its API key " + b.Key + " were ended after it was issued")
 }
 
-// caller asks whether the API key still lives and is served, and its user is active. A permission counts if the token
-// names it, the key still has it, and its user has it.
-func (s *Service) caller(ctx context.Context, of *ring, ours claims, expires time.Time) (access.Caller, time.Time, error) {
+// caller asks whether the API key still lives and is served, and its user is active. A permission counts if
+// the token names it, the key still has it, and its user has it.
+func (s *Service) caller(
+	ctx context.Context, of *ring, ours claims, expires time.Time,
+) (access.Caller, time.Time, error) {
 	none, client := access.Caller{}, new(bearer)
 	err := s.db.NewSelect().Model(client).ColumnExpr("?TableColumns, "+served, of.tenant).
 		Where("c.tenant = ?", of.tenant).Where("c.key = ?", ours.AuthorizedParty).Scan(ctx)
@@ -226,7 +233,8 @@ func (s *Service) caller(ctx context.Context, of *ring, ours claims, expires tim
 	}
 	user, err := s.actor(ctx, &client.Client)
 	if users.IsNoActor(err) {
-		return none, expires, access.RefuseToken("its API key " + client.Key + " speaks for nobody now: " + err.Error())
+		return none, expires,
+			access.RefuseToken("its API key " + client.Key + " speaks for nobody now: " + err.Error())
 	}
 	if err != nil {
 		return none, expires, err
@@ -242,7 +250,8 @@ func (b *bearer) caller(of *ring, ours claims, user *users.Actor) access.Caller 
 		Entity: ours.LegalEntity, Partner: ours.PartnerID, Reach: client.reach(),
 	}
 	if user != nil {
-		named.User, named.LoginID, named.Partner, named.Reach, named.Limits, named.Holds = user.UID, user.LoginID, user.Partner, user.Reach, user.Limits, user.Holds
+		named.User, named.LoginID, named.Partner, named.Reach, named.Limits, named.Holds = user.UID, user.LoginID,
+			user.Partner, user.Reach, user.Limits, user.Holds
 		named.Permissions = both(both(ours.Permissions, client.Permissions), user.Permissions)
 		return named
 	}

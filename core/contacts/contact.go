@@ -44,41 +44,45 @@ const (
 type Contact struct {
 	bun.BaseModel `bun:"table:contacts,alias:k" json:"-"`
 
-	Tenant              access.Tenant    `bun:"tenant,pk" json:"-"`
-	UID                 UID              `bun:"uid,pk" json:"contactUID,string"`
-	Customer            customers.UID    `bun:"customer" json:"-"`
-	ExternalReferenceID string           `bun:"external_reference_id" json:"externalReferenceId"`
-	TemplateName        string           `bun:"template_name" json:"templateName"` // the nickname, unique for the customer
-	Name                string           `bun:"name" json:"name"`
-	Address             postal.Address   `bun:"embed:address_" json:"address"`
-	EmailAddress        string           `bun:"email_address" json:"emailAddress"`
-	PhoneNumber         string           `bun:"phone_number" json:"phoneNumber"`
-	Bank                Bank             `bun:"embed:bank_" json:"contactBank"`
-	Intermediary        IntermediaryBank `bun:"embed:intermediary_" json:"intermediaryBank"`
-	BeneficiaryNotes    string           `bun:"beneficiary_notes" json:"-"`
-	OtherBankInfo       string           `bun:"other_bank_info" json:"-"`
-	RegulatoryReporting Report           `bun:"regulatory_reporting,type:jsonb" json:"regulartoryReporting"` // misspelt: published so
-	Status              Status           `bun:"status" json:"-"`
-	CreatedAt           time.Time        `bun:"created_at" json:"-"`
-	UpdatedAt           time.Time        `bun:"updated_at" json:"-"`
-	Version             int32            `bun:"version" json:"-"`
+	Tenant              access.Tenant `bun:"tenant,pk" json:"-"`
+	UID                 UID           `bun:"uid,pk" json:"contactUID,string"`
+	Customer            customers.UID `bun:"customer" json:"-"`
+	ExternalReferenceID string        `bun:"external_reference_id" json:"externalReferenceId"`
+	// the nickname, unique for the customer
+	TemplateName     string           `bun:"template_name" json:"templateName"`
+	Name             string           `bun:"name" json:"name"`
+	Address          postal.Address   `bun:"embed:address_" json:"address"`
+	EmailAddress     string           `bun:"email_address" json:"emailAddress"`
+	PhoneNumber      string           `bun:"phone_number" json:"phoneNumber"`
+	Bank             Bank             `bun:"embed:bank_" json:"contactBank"`
+	Intermediary     IntermediaryBank `bun:"embed:intermediary_" json:"intermediaryBank"`
+	BeneficiaryNotes string           `bun:"beneficiary_notes" json:"-"`
+	OtherBankInfo    string           `bun:"other_bank_info" json:"-"`
+	// misspelt: published so
+	RegulatoryReporting Report    `bun:"regulatory_reporting,type:jsonb" json:"regulartoryReporting"`
+	Status              Status    `bun:"status" json:"-"`
+	CreatedAt           time.Time `bun:"created_at" json:"-"`
+	UpdatedAt           time.Time `bun:"updated_at" json:"-"`
+	Version             int32     `bun:"version" json:"-"`
 }
 
 // Bank is where the beneficiary's account is.
 type Bank struct {
 	Country         string         `bun:"country" json:"country"` // the country's name
-	AccountNumber   seal.Text      `bun:"embed:account_number_" json:"accountNo"`
+	AccountNumber   seal.Value     `bun:"embed:account_number_" json:"accountNo"`
 	AccountCurrency money.Currency `bun:"account_currency" json:"accountCcy"`
-	AccountType     string         `bun:"account_type" json:"-"`     // Deposit, Loan or GL; '' where an older interface did not ask
-	AccountSubType  string         `bun:"account_sub_type" json:"-"` // Checking, Savings, Virtual, Line of Credit, Credit Card, Heloc, GL
-	Name            string         `bun:"name" json:"name"`
-	Address         postal.Address `bun:"embed:address_" json:"address"`
-	NationalCode    string         `bun:"national_code" json:"nationalCode"`
-	SWIFTCode       string         `bun:"swift_code" json:"swiftCode"`
+	// Deposit, Loan or GL; '' where an older interface did not ask
+	AccountType string `bun:"account_type" json:"-"`
+	// Checking, Savings, Virtual, Line of Credit, Credit Card, Heloc, GL
+	AccountSubType string         `bun:"account_sub_type" json:"-"`
+	Name           string         `bun:"name" json:"name"`
+	Address        postal.Address `bun:"embed:address_" json:"address"`
+	NationalCode   string         `bun:"national_code" json:"nationalCode"`
+	SWIFTCode      string         `bun:"swift_code" json:"swiftCode"`
 }
 
 // ShownAccountNumber is the masked account number; nil where none is known.
-func (b *Bank) ShownAccountNumber() *seal.Text { return b.AccountNumber.Shown() }
+func (b *Bank) ShownAccountNumber() *seal.Value { return b.AccountNumber.Shown() }
 
 // IntermediaryBank passes the payment on to the beneficiary's bank.
 type IntermediaryBank struct {
@@ -88,14 +92,17 @@ type IntermediaryBank struct {
 	SWIFTCode            string         `bun:"swift_code" json:"swiftCode"`
 	CoverMessageRequired bool           `bun:"cover_message_required" json:"coverMessageRequired"`
 	Address              postal.Address `bun:"embed:address_" json:"address"`
-	AddressLine3         string         `bun:"address_line3" json:"-"` // of this address alone (rest/CONTRACT.md, contact update)
+	// of this address alone (rest/CONTRACT.md, contact update)
+	AddressLine3 string `bun:"address_line3" json:"-"`
 }
 
 // NumberColumn is the place that beneficiaries' account numbers are sealed for.
 const NumberColumn = "contacts.bank_account_number"
 
 // ErrNotFound is a contact that does not exist, or that is not tied to this customer.
-var ErrNotFound = fault.New(fault.NotFound, "contact.not_found", "the contact is not associated with the customer")
+var ErrNotFound = fault.New(fault.NotFound, "contact.not_found",
+	"the contact is not associated with the customer")
 
 // ErrTaken is a nickname that another contact of the customer has.
-var ErrTaken = fault.New(fault.Conflict, "contact.taken", "another contact of the customer has this name").On("templateName")
+var ErrTaken = fault.New(fault.Conflict, "contact.taken", "another contact of the customer has this name").
+	On("templateName")

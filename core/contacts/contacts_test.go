@@ -16,7 +16,9 @@ import (
 	"bankgraph/db"
 )
 
-func list(t *testing.T, bank *coretest.Bank, of *customers.Customer, by contacts.Search, w page.Window) (uids []contacts.UID) {
+func list(
+	t *testing.T, bank *coretest.Bank, of *customers.Customer, by contacts.Search, w page.Window,
+) (uids []contacts.UID) {
 	t.Helper()
 	found, err := coretest.Many(bank, bank.Staff(), func(b *db.Batch) *db.Many[customers.UID, contacts.Contact] {
 		return bank.Contacts.OfCustomers(bank.Staff(), b, []customers.UID{of.UID}, by, db.Columns{}, w)
@@ -33,7 +35,7 @@ func list(t *testing.T, bank *coretest.Bank, of *customers.Customer, by contacts
 func count(t *testing.T, bank *coretest.Bank, of *customers.Customer, by contacts.Search) int {
 	t.Helper()
 	found, err := coretest.Many(bank, bank.Staff(), func(b *db.Batch) *db.Many[customers.UID, db.Count] {
-		return bank.Contacts.CountOfCustomers(bank.Staff(), b, []customers.UID{of.UID}, by)
+		return bank.Contacts.CountOfCustomers(bank.Staff(), b, []customers.UID{of.UID}, by, 0)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -75,10 +77,14 @@ func TestContactsAreSearchedByNameAndNumber(t *testing.T) {
 		"middle of a name":     {contacts.Search{Name: "Supply"}, none},
 		"special characters":   {contacts.Search{Name: "50% o'neill_&"}, []contacts.UID{odd.UID}},
 		"wildcards stay plain": {contacts.Search{Name: "5_%"}, none},
-		"account number":       {contacts.Search{AccountNumber: coretest.ContactNumber(odd.UID)}, []contacts.UID{odd.UID}},
-		"end of the number":    {contacts.Search{AccountNumber: coretest.ContactNumber(odd.UID)[3:]}, none},
-		"both":                 {contacts.Search{Name: "50", AccountNumber: coretest.ContactNumber(odd.UID)}, []contacts.UID{odd.UID}},
-		"both, one not":        {contacts.Search{Name: "harbor", AccountNumber: coretest.ContactNumber(odd.UID)}, none},
+		"account number": {
+			contacts.Search{AccountNumber: coretest.ContactNumber(odd.UID)}, []contacts.UID{odd.UID},
+		},
+		"end of the number": {contacts.Search{AccountNumber: coretest.ContactNumber(odd.UID)[3:]}, none},
+		"both": {
+			contacts.Search{Name: "50", AccountNumber: coretest.ContactNumber(odd.UID)}, []contacts.UID{odd.UID},
+		},
+		"both, one not": {contacts.Search{Name: "harbor", AccountNumber: coretest.ContactNumber(odd.UID)}, none},
 	} {
 		if diff := cmp.Diff(search.want, list(t, bank, customer, search.by, page.First(10))); diff != "" {
 			t.Errorf("%s: %s", name, diff)
@@ -100,10 +106,12 @@ func TestContactsArePaged(t *testing.T) {
 	if got := list(t, bank, customer, contacts.Search{}, page.Numbered(2, 2)); !slices.Equal(got, all[2:4]) {
 		t.Errorf("second page: %v", got)
 	}
-	if got := list(t, bank, customer, contacts.Search{}, page.Window{Size: 2, Backward: true}); !slices.Equal(got, all[3:]) {
+	if got := list(t, bank, customer, contacts.Search{},
+		page.Window{Size: 2, Backward: true}); !slices.Equal(got, all[3:]) {
 		t.Errorf("the last: %v", got)
 	}
-	if got := list(t, bank, customer, contacts.Search{Name: "harbor"}, page.Window{Size: 2, Cursor: page.Cursor{UID: int64(all[1])}}); !slices.Equal(got, all[2:4]) {
+	if got := list(t, bank, customer, contacts.Search{Name: "harbor"},
+		page.Window{Size: 2, Cursor: page.Cursor{UID: int64(all[1])}}); !slices.Equal(got, all[2:4]) {
 		t.Errorf("after a cursor: %v", got)
 	}
 }
@@ -131,7 +139,9 @@ func TestAContactIsReadAsItWasWritten(t *testing.T) {
 	bank := coretest.New(t)
 	want := bank.Contact(bank.Customer(), func(k *contacts.Contact) {
 		k.RegulatoryReporting = contacts.Report{k.Reported(bank.Keys, "TaxId", `12 "3"`), {Key: "social"}}
-		k.Intermediary = contacts.IntermediaryBank{Country: "United States", Name: "Old Mill Bank", CoverMessageRequired: true}
+		k.Intermediary = contacts.IntermediaryBank{
+			Country: "United States", Name: "Old Mill Bank", CoverMessageRequired: true,
+		}
 		k.Bank.SWIFTCode, k.BeneficiaryNotes = "RHNUDEF0", "net 30"
 	})
 	got := find(t, bank, bank.Staff(), want.UID)
@@ -157,8 +167,9 @@ func TestContactsAreForThoseWhoMayViewThem(t *testing.T) {
 	} {
 		b := bank.Batch()
 		errs := []error{
-			bank.Contacts.OfCustomers(caller.ctx, b, []customers.UID{contact.Customer}, contacts.Search{}, db.Columns{}, page.First(1)).Err,
-			bank.Contacts.CountOfCustomers(caller.ctx, b, []customers.UID{contact.Customer}, contacts.Search{}).Err,
+			bank.Contacts.OfCustomers(caller.ctx, b, []customers.UID{contact.Customer}, contacts.Search{},
+				db.Columns{}, page.First(1)).Err,
+			bank.Contacts.CountOfCustomers(caller.ctx, b, []customers.UID{contact.Customer}, contacts.Search{}, 0).Err,
 			bank.Contacts.FindMany(caller.ctx, b, []contacts.UID{contact.UID}, db.Columns{}).Err,
 		}
 		if allowed := caller.want == nil; allowed != (b.Len() == 3) || !allowed && b.Len() != 0 {

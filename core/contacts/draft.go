@@ -53,8 +53,8 @@ type IntermediaryDraft struct {
 	AddressLine3         given.Text    `json:"addressLine3,omitzero"`
 }
 
-// ReportingDraft is what a request says about an entry that a regulator asks for. The mask of the stored value leaves
-// that value as it is.
+// ReportingDraft is what a request says about an entry that a regulator asks for. The mask of the stored
+// value leaves that value as it is.
 type ReportingDraft struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
@@ -72,8 +72,14 @@ const (
 // needed are the fields that a new contact must have and a change must not clear (rest/CONTRACT.md, new
 // contact; contacts of the oldest form).
 var needed = map[Form][]string{
-	First:  {"externalReferenceId", "templateName", "name", "contactBank.country", "contactBank.accountNo", "contactBank.accountCcy", "contactBank.name"},
-	Second: {"templateName", "name", "contactBank.country", "contactBank.accountNo", "contactBank.accountCcy", "contactBank.name"},
+	First: {
+		"externalReferenceId", "templateName", "name", "contactBank.country", "contactBank.accountNo",
+		"contactBank.accountCcy", "contactBank.name",
+	},
+	Second: {
+		"templateName", "name", "contactBank.country", "contactBank.accountNo", "contactBank.accountCcy",
+		"contactBank.name",
+	},
 	Current: {
 		"templateName", "name", "contactBank.country", "contactBank.accountNo", "contactBank.accountCcy",
 		"contactBank.accountType", "contactBank.accountSubType",
@@ -89,7 +95,8 @@ var neededOfAddress = map[Form][]string{
 // products are the kinds of account that a contact can have, and the products of each (rest/CONTRACT.md,
 // contact accounts).
 var products = map[string][]string{
-	"GL": {"GL"}, "Loan": {"Line of Credit", "Credit Card", "Heloc"}, "Deposit": {"Checking", "Savings", "Virtual"},
+	"GL": {"GL"}, "Loan": {"Line of Credit", "Credit Card", "Heloc"},
+	"Deposit": {"Checking", "Savings", "Virtual"},
 }
 
 // checkNew looks at the draft of a new contact, and puts it into the form in which it is stored.
@@ -173,10 +180,14 @@ func (d *Draft) texts() []struct {
 	}
 }
 
-// address checks an address; a new one has all its parts.
+// address checks an address; a new one has all its parts, and of one that is always there none of them can be
+// cleared.
 func (d *Draft) address(c *check.Fields, object string, a given.Address, adding, always bool) given.Address {
-	if adding && (always || a != (given.Address{})) {
+	switch {
+	case adding && (always || a != (given.Address{})):
 		return c.GivenAddress(object, a, neededOfAddress[d.Form]...)
+	case always:
+		return c.ChangedAddress(object, a, neededOfAddress[d.Form]...)
 	}
 	return c.GivenAddress(object, a)
 }
@@ -195,12 +206,14 @@ func (b *BankDraft) checkProduct(c *check.Fields) {
 	if strings.EqualFold(b.AccountSubType.Value, "Saving") { // (rest/CONTRACT.md, contact accounts)
 		b.AccountSubType.Value = "Savings"
 	}
-	product := check.OneOf(c, "accountSubType", b.AccountSubType.Value, "Checking", "Savings", "Virtual", "Line of Credit", "Credit Card", "Heloc", "GL")
+	product := check.OneOf(c, "accountSubType", b.AccountSubType.Value, "Checking", "Savings", "Virtual",
+		"Line of Credit", "Credit Card", "Heloc", "GL")
 	if kind == "GL" && product == "" && !c.Failed("accountSubType") {
 		product = "GL"
 	}
 	together := b.AccountType.Given || b.AccountSubType.Given
-	b.AccountType, b.AccountSubType = given.Text{Given: together, Value: kind}, given.Text{Given: together, Value: product}
+	b.AccountType, b.AccountSubType = given.Text{Given: together, Value: kind},
+		given.Text{Given: together, Value: product}
 	switch {
 	case c.Failed("accountType") || c.Failed("accountSubType"):
 	case kind == "" && product != "":
@@ -217,7 +230,8 @@ func (b *IntermediaryDraft) check(c *check.Fields) {
 	b.SWIFTCode.Value = c.BIC("swiftCode", b.SWIFTCode.Value)
 }
 
-// to writes what is given into a contact, but for the account number and what regulators ask for, which are sealed.
+// to writes what is given into a contact, but for the account number and what regulators ask for, which are
+// sealed.
 func (d *Draft) to(k *Contact) {
 	d.ExternalReferenceID.To(&k.ExternalReferenceID)
 	d.TemplateName.To(&k.TemplateName)
@@ -229,7 +243,10 @@ func (d *Draft) to(k *Contact) {
 	d.OtherBankInfo.To(&k.OtherBankInfo)
 	b := d.Bank
 	b.Country.To(&k.Bank.Country)
-	given.Value[money.Currency]{Given: b.AccountCurrency.Given, Value: money.Currency(b.AccountCurrency.Value)}.To(&k.Bank.AccountCurrency)
+	given.Value[money.Currency]{
+		Given: b.AccountCurrency.Given,
+		Value: money.Currency(b.AccountCurrency.Value),
+	}.To(&k.Bank.AccountCurrency)
 	b.AccountType.To(&k.Bank.AccountType)
 	b.AccountSubType.To(&k.Bank.AccountSubType)
 	b.Name.To(&k.Bank.Name)

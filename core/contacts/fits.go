@@ -11,8 +11,8 @@ import (
 	"bankgraph/core/postal"
 )
 
-// fits checks what depends on several fields, on the contact as it is with the draft in it, and puts what was given
-// into the form in which it is stored.
+// fits checks what depends on several fields, on the contact as it is with the draft in it, and puts what was
+// given into the form in which it is stored.
 func (d *Draft) fits(c *check.Fields, k *Contact) {
 	if d.PhoneNumber.Given {
 		k.PhoneNumber = check.AnyPhone(d.PhoneNumber.Value, cmp.Or(k.Address.CountryCode, "US"))
@@ -20,7 +20,8 @@ func (d *Draft) fits(c *check.Fields, k *Contact) {
 	bank, between := c.In("contactBank"), c.In("intermediaryBank")
 	d.Bank.AccountNumber = k.Bank.AccountNumber.Kept(bank, "accountNo", d.Bank.AccountNumber)
 	if d.Bank.AccountNumber.Given && !bank.Failed("country") {
-		d.Bank.AccountNumber.Value = bank.AccountNumberAt(codeOf(k.Bank.Country), "accountNo", d.Bank.AccountNumber.Value)
+		d.Bank.AccountNumber.Value = bank.AccountNumberAt(codeOf(k.Bank.Country), "accountNo",
+			d.Bank.AccountNumber.Value)
 	}
 	if d.Bank != (BankDraft{}) {
 		reachable(bank, k.Bank.Country, k.Bank.NationalCode, k.Bank.SWIFTCode, k.Bank.Name, k.Bank.Address)

@@ -6,7 +6,8 @@ import (
 	"bankgraph/core/seal"
 )
 
-// What regulators ask for stands in one column, several values together. Those in the clear are left to Service.Seal.
+// What regulators ask for stands in one column, several values together. Those in the clear are left to
+// Service.Seal.
 
 // CurrentReport reports whether all values of a column of entries stand under the primary keys.
 func CurrentReport(keys *seal.Keys, column []byte) (bool, error) {
@@ -26,7 +27,7 @@ func (k *Contact) RenewReport(keys *seal.Keys, column []byte) ([]byte, error) {
 		return nil, err
 	}
 	for i, e := range entries {
-		renewed, err := keys.Renew(seal.Text{Sealed: e.Sealed, Hash: e.Hash}, k.ReportingPlace(e.Key))
+		renewed, err := keys.Renew(seal.Value{Sealed: e.Sealed, Hash: e.Hash}, k.ReportingPlace(e.Key))
 		if err != nil {
 			return nil, err
 		}

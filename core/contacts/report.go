@@ -13,27 +13,29 @@ import (
 	"bankgraph/core/seal"
 )
 
-// Reporting is one entry that a regulator asks for. Its value is sealed whatever its key: banks choose the keys, and
-// under any of them may stand what nobody must read.
+// Reporting is one entry that a regulator asks for. Its value is sealed whatever its key: banks choose the
+// keys, and under any of them may stand what nobody must read.
 type Reporting struct {
-	Key   string    `json:"key"`
-	Value seal.Text `json:"value"`
+	Key   string     `json:"key"`
+	Value seal.Value `json:"value"`
 }
 
 // ShownValue is the masked value.
 func (r *Reporting) ShownValue() string { return r.Value.Masked() }
 
-// Report is all that regulators ask for about a contact. Wherever it is written it is masked, but for its column,
-// which keeps it sealed.
+// Report is all that regulators ask for about a contact. Wherever it is written it is masked, but for its
+// column, which keeps it sealed.
 type Report []Reporting
 
 // ShownReporting are the entries as GraphQL lists them, which knows no lists of a type of their own.
 func (k *Contact) ShownReporting() []Reporting { return k.RegulatoryReporting }
 
-// ReportingPlace is where the value of a contact's entry is sealed for. The letter case of a key may come to be
-// configured otherwise.
+// ReportingPlace is where the value of a contact's entry is sealed for. The letter case of a key may come to
+// be configured otherwise.
 func (k *Contact) ReportingPlace(key string) seal.Place {
-	return seal.Place{Tenant: int64(k.Tenant), Column: "contacts.regulatory_reporting." + strings.ToLower(key), Row: int64(k.UID)}
+	return seal.Place{
+		Tenant: int64(k.Tenant), Column: "contacts.regulatory_reporting." + strings.ToLower(key), Row: int64(k.UID),
+	}
 }
 
 // Reported is an entry of the contact, sealed.
@@ -52,15 +54,17 @@ func (r Report) Fingerprint() string {
 
 // stored is an entry as the column keeps it.
 type stored struct {
-	Key    string  `json:"key"`
-	Sealed []byte  `json:"sealed,omitempty"`
-	Hash   []byte  `json:"hash,omitempty"`
-	Last4  string  `json:"last4,omitempty"`
-	Plain  *string `json:"value,omitempty"` // in the clear, as programs wrote it before they sealed it; see Service.Seal
+	Key    string `json:"key"`
+	Sealed []byte `json:"sealed,omitempty"`
+	Hash   []byte `json:"hash,omitempty"`
+	Last4  string `json:"last4,omitempty"`
+	// in the clear, as programs wrote it before they sealed it; see Service.Seal
+	Plain *string `json:"value,omitempty"`
 }
 
 var (
-	errUnreadable = errors.New("a contact's regulatory entries are not readable") // what the decoder says may quote them
+	// what the decoder says may quote them
+	errUnreadable = errors.New("a contact's regulatory entries are not readable")
 	errUnsealed   = errors.New("a contact's regulatory entry is not sealed")
 )
 
@@ -96,7 +100,7 @@ func (e *stored) reporting() Reporting {
 	if e.Plain != nil {
 		return Reporting{e.Key, seal.Mask(*e.Plain)}
 	}
-	return Reporting{e.Key, seal.Text{Sealed: e.Sealed, Hash: e.Hash, Last4: e.Last4}}
+	return Reporting{e.Key, seal.Value{Sealed: e.Sealed, Hash: e.Hash, Last4: e.Last4}}
 }
 
 // Value writes the column. An entry that was read of one in the clear has no value left to be written.
@@ -119,9 +123,9 @@ func (r Report) sealed() bool {
 	return !slices.ContainsFunc(r, func(e Reporting) bool { return !e.sealed() })
 }
 
-// kept finds, for each entry of a draft, the one that it leaves as it is; nil is a value of its own. A list is given as
-// a whole, by partners who have read it masked: what reads as an entry is shown leaves that entry. Any other mask is
-// refused, as nobody means to report asterisks.
+// kept finds, for each entry of a draft, the one that it leaves as it is; nil is a value of its own. A list
+// is given as a whole, by partners who have read it masked: what reads as an entry is shown leaves that
+// entry. Any other mask is refused, as nobody means to report asterisks.
 func (r Report) kept(c *check.Fields, drafts []ReportingDraft) []*Reporting {
 	left, kept := slices.Clone(r), make([]*Reporting, len(drafts))
 	for i, d := range drafts {
@@ -130,7 +134,8 @@ func (r Report) kept(c *check.Fields, drafts []ReportingDraft) []*Reporting {
 		}
 		at := slices.IndexFunc(left, d.shows)
 		if at < 0 {
-			c.Item("regulartoryReporting", i).Fail("value", fault.Malformed, "must be the whole value, or the masked one of an entry with this key")
+			c.Item("regulartoryReporting", i).Fail("value", fault.Malformed,
+				"must be the whole value, or the masked one of an entry with this key")
 			continue
 		}
 		entry := left[at]
@@ -140,7 +145,8 @@ func (r Report) kept(c *check.Fields, drafts []ReportingDraft) []*Reporting {
 		if entry != nil && slices.ContainsFunc(left, func(other Reporting) bool {
 			return drafts[i].shows(other) && other.Value.Fingerprint() != entry.Value.Fingerprint()
 		}) {
-			c.Item("regulartoryReporting", i).Fail("value", fault.Malformed, "must be the whole value: several entries are shown like this")
+			c.Item("regulartoryReporting", i).Fail("value", fault.Malformed,
+				"must be the whole value: several entries are shown like this")
 		}
 	}
 	return kept

@@ -23,7 +23,8 @@ func opened(t *testing.T, bank *coretest.Bank, k *contacts.Contact, at int) stri
 	t.Helper()
 	stored := *k
 	stored.Tenant = bank.Tenant
-	clear, err := bank.Keys.Open(k.RegulatoryReporting[at].Value, stored.ReportingPlace(k.RegulatoryReporting[at].Key))
+	clear, err := bank.Keys.Open(k.RegulatoryReporting[at].Value,
+		stored.ReportingPlace(k.RegulatoryReporting[at].Key))
 	if err != nil {
 		t.Errorf("entry %d: %v", at, err)
 	}
@@ -33,7 +34,8 @@ func opened(t *testing.T, bank *coretest.Bank, k *contacts.Contact, at int) stri
 // columnOf is what is stored of a contact's entries.
 func columnOf(t *testing.T, bank *coretest.Bank, uid contacts.UID) (text string) {
 	t.Helper()
-	err := bank.DB.NewRaw(`SELECT regulatory_reporting::text FROM contacts WHERE tenant = ? AND uid = ?`, bank.Tenant, uid).Scan(t.Context(), &text)
+	err := bank.DB.NewRaw(`SELECT regulatory_reporting::text FROM contacts WHERE tenant = ? AND uid = ?`,
+		bank.Tenant, uid).Scan(t.Context(), &text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,12 +43,15 @@ func columnOf(t *testing.T, bank *coretest.Bank, uid contacts.UID) (text string)
 }
 
 // report changes a contact's entries: pairs of key and value.
-func report(bank *coretest.Bank, k contacts.UID, of *contacts.Contact, entries ...string) (changes.Outcome[contacts.Saved], error) {
+func report(
+	bank *coretest.Bank, k contacts.UID, of *contacts.Contact, entries ...string,
+) (changes.Outcome[contacts.Saved], error) {
 	draft := contacts.Draft{RegulatoryReporting: []contacts.ReportingDraft{}}
 	for i := 0; i < len(entries); i += 2 {
-		draft.RegulatoryReporting = append(draft.RegulatoryReporting, contacts.ReportingDraft{Key: entries[i], Value: entries[i+1]})
+		draft.RegulatoryReporting = append(draft.RegulatoryReporting,
+			contacts.ReportingDraft{Key: entries[i], Value: entries[i+1]})
 	}
-	return bank.Contacts.Change(bank.Staff(), of.Customer, k, draft, changes.Terms{})
+	return bank.Contacts.Change(bank.Staff(), of.Customer, k, draft, changes.RequestOptions{})
 }
 
 func TestAnEntryIsMaskedHoweverItIsPrinted(t *testing.T) {
@@ -55,7 +60,8 @@ func TestAnEntryIsMaskedHoweverItIsPrinted(t *testing.T) {
 	k.RegulatoryReporting = contacts.Report{k.Reported(keys, "TaxId", "914820033"), {Key: "social"}}
 	var log bytes.Buffer
 	for _, handler := range []slog.Handler{slog.NewTextHandler(&log, nil), slog.NewJSONHandler(&log, nil)} {
-		slog.New(handler).Info("read", "report", k.RegulatoryReporting, "contact", k, "entry", k.RegulatoryReporting[0], "pointer", &k)
+		slog.New(handler).Info("read", "report", k.RegulatoryReporting, "contact", k, "entry",
+			k.RegulatoryReporting[0], "pointer", &k)
 	}
 	encoded, err := json.Marshal(k.RegulatoryReporting)
 	if err != nil || string(encoded) != `[{"key":"TaxId","value":"****0033"},{"key":"social","value":""}]` {
@@ -64,9 +70,11 @@ func TestAnEntryIsMaskedHoweverItIsPrinted(t *testing.T) {
 	whole, err := json.Marshal(k)
 	out := log.String() + string(whole)
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
-		out += fmt.Sprintf(verb, k.RegulatoryReporting) + fmt.Sprintf(verb, k) + fmt.Sprintf(verb, &k.RegulatoryReporting[0])
+		out += fmt.Sprintf(verb, k.RegulatoryReporting) + fmt.Sprintf(verb, k) +
+			fmt.Sprintf(verb, &k.RegulatoryReporting[0])
 	}
-	if err != nil || !strings.Contains(out, "****0033") || strings.Contains(out, "9148") || strings.Contains(out, fmt.Sprintf("%x", k.RegulatoryReporting[0].Value.Sealed)) {
+	if err != nil || !strings.Contains(out, "****0033") || strings.Contains(out, "9148") ||
+		strings.Contains(out, fmt.Sprintf("%x", k.RegulatoryReporting[0].Value.Sealed)) {
 		t.Errorf("%s %v", out, err)
 	}
 }
@@ -75,7 +83,8 @@ func TestTheColumnKeepsEntriesSealedInTheirPlace(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
 	uid := add(t, bank, bank.Staff(), bank.Customer(), complete(func(d *contacts.Draft) {
-		d.RegulatoryReporting = append(d.RegulatoryReporting, contacts.ReportingDraft{Key: "routingNumber", Value: "914820033"}, contacts.ReportingDraft{Key: "social"})
+		d.RegulatoryReporting = append(d.RegulatoryReporting,
+			contacts.ReportingDraft{Key: "routingNumber", Value: "914820033"}, contacts.ReportingDraft{Key: "social"})
 	}))
 	var entries []map[string]string
 	if err := json.Unmarshal([]byte(columnOf(t, bank, uid)), &entries); err != nil || len(entries) != 3 {
@@ -90,7 +99,8 @@ func TestTheColumnKeepsEntriesSealedInTheirPlace(t *testing.T) {
 		t.Errorf("%v", entries)
 	}
 	k := find(t, bank, bank.Staff(), uid)
-	if opened(t, bank, k, 0) != "914820033" || opened(t, bank, k, 1) != "914820033" || opened(t, bank, k, 2) != "" {
+	if opened(t, bank, k, 0) != "914820033" || opened(t, bank, k, 1) != "914820033" ||
+		opened(t, bank, k, 2) != "" {
 		t.Errorf("%+v", k.RegulatoryReporting)
 	}
 	k.Tenant = bank.Tenant
@@ -119,7 +129,8 @@ func TestAMaskThatIsSentBackLeavesItsEntry(t *testing.T) {
 		}
 	})
 	before := columnOf(t, bank, k.UID)
-	if _, err := report(bank, k.UID, k, "taxid", "****0033", "TAXID", "****4321", "social", "****45"); err != nil {
+	if _, err := report(bank, k.UID, k, "taxid", "****0033", "TAXID", "****4321", "social",
+		"****45"); err != nil {
 		t.Fatal(err)
 	}
 	if after := columnOf(t, bank, k.UID); after != before {
@@ -129,7 +140,8 @@ func TestAMaskThatIsSentBackLeavesItsEntry(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := find(t, bank, bank.Staff(), k.UID)
-	if len(now.RegulatoryReporting) != 2 || opened(t, bank, now, 0) != "77-7654321" || opened(t, bank, now, 1) != "611090001" {
+	if len(now.RegulatoryReporting) != 2 || opened(t, bank, now, 0) != "77-7654321" ||
+		opened(t, bank, now, 1) != "611090001" {
 		t.Errorf("%+v", now.RegulatoryReporting)
 	}
 	for name, entries := range map[string][]string{
@@ -144,7 +156,9 @@ func TestAMaskThatIsSentBackLeavesItsEntry(t *testing.T) {
 		"one that this would make": {"social", "99991234", "social", "****1234"},
 	} {
 		_, err := report(bank, k.UID, k, entries...)
-		if got, want := blamed(err), fmt.Sprintf("regulartoryReporting[%d].value INVALID", len(entries)/2-1); !slices.Equal(got, []string{want}) {
+		if got, want := blamed(err),
+			fmt.Sprintf("regulartoryReporting[%d].value INVALID",
+				len(entries)/2-1); !slices.Equal(got, []string{want}) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -155,15 +169,19 @@ func TestAMaskOfTwoEntriesLeavesBothOrNone(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
 	k := bank.Contact(bank.Customer(), func(k *contacts.Contact) {
-		k.RegulatoryReporting = contacts.Report{k.Reported(bank.Keys, "TaxId", "11110033"), k.Reported(bank.Keys, "TaxId", "22220033")}
+		k.RegulatoryReporting = contacts.Report{
+			k.Reported(bank.Keys, "TaxId", "11110033"), k.Reported(bank.Keys, "TaxId", "22220033"),
+		}
 	})
-	if _, err := report(bank, k.UID, k, "TaxId", "****0033"); !slices.Equal(blamed(err), []string{"regulartoryReporting[0].value INVALID"}) {
+	if _, err := report(bank, k.UID, k, "TaxId",
+		"****0033"); !slices.Equal(blamed(err), []string{"regulartoryReporting[0].value INVALID"}) {
 		t.Error(err)
 	}
 	if _, err := report(bank, k.UID, k, "TaxId", "****0033", "TaxId", "****0033"); err != nil {
 		t.Error(err)
 	}
-	if now := find(t, bank, bank.Staff(), k.UID); opened(t, bank, now, 0) != "11110033" || opened(t, bank, now, 1) != "22220033" {
+	if now := find(t, bank, bank.Staff(), k.UID); opened(t, bank, now, 0) != "11110033" ||
+		opened(t, bank, now, 1) != "22220033" {
 		t.Errorf("%+v", now.RegulatoryReporting)
 	}
 }
@@ -187,7 +205,8 @@ func TestTheRecordTellsValuesApartThatEndAlike(t *testing.T) {
 	}
 	const shown = `[{"key":"TaxId","value":"****0033"}]`
 	changed := rows[1].Changes() // beside the version
-	if len(changed) != 2 || changed[0].Field != "regulatoryReporting" || *changed[0].Before != shown || *changed[0].After != shown {
+	if len(changed) != 2 || changed[0].Field != "regulatoryReporting" || *changed[0].Before != shown ||
+		*changed[0].After != shown {
 		t.Errorf("%s to %s", rows[1].Before, rows[1].After)
 	}
 	if len(rows[0].Changes()) != 1 || len(rows[2].Changes()) != 1 {

@@ -10,6 +10,7 @@ import (
 	"bankgraph/core/audit"
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
+	"bankgraph/core/tenants"
 )
 
 // ErrNoKey is a key that the bank is not configured for.
@@ -24,14 +25,16 @@ func (s *Service) ReportingKeys(ctx context.Context) ([]string, error) {
 	return reportingKeys(ctx, s.db, caller.Tenant)
 }
 
-func reportingKeys(ctx context.Context, q bun.IDB, tenant access.Tenant) (keys []string, err error) {
-	if err := q.NewRaw(`SELECT unnest(reporting_keys) FROM tenants WHERE id = ?`, tenant).Scan(ctx, &keys); err != nil {
+func reportingKeys(ctx context.Context, q bun.IDB, tenant access.Tenant) ([]string, error) {
+	keys, err := tenants.ReportingKeys(ctx, q, tenant)
+	if err != nil {
 		return nil, fmt.Errorf("read the keys of regulatory entries: %w", err)
 	}
 	return keys, nil
 }
 
-// AddReportingKey lets entries have a key; one that there is in another letter case is written anew. Only operators may.
+// AddReportingKey lets entries have a key; one that there is in another letter case is written anew. Only
+// operators may.
 func (s *Service) AddReportingKey(ctx context.Context, key string) error {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -44,8 +47,7 @@ func (s *Service) AddReportingKey(ctx context.Context, key string) error {
 	if err := c.Err(); err != nil {
 		return err
 	}
-	return s.configureKey(ctx, caller, "addReportingKey", key, `UPDATE tenants SET reporting_keys =
-		array(SELECT k FROM unnest(reporting_keys) AS k WHERE lower(k) <> lower(?1)) || ?1::text WHERE id = ?0`)
+	return s.configureKey(ctx, caller, "addReportingKey", key, tenants.AddReportingKeyTx)
 }
 
 // RemoveReportingKey takes no new entries under a key. Only operators may.
@@ -54,20 +56,23 @@ func (s *Service) RemoveReportingKey(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	return s.configureKey(ctx, caller, "removeReportingKey", key, `UPDATE tenants SET reporting_keys =
-		array(SELECT k FROM unnest(reporting_keys) AS k WHERE lower(k) <> lower(?1)) WHERE id = ?0
-		AND lower(?1) IN (SELECT lower(k) FROM unnest(reporting_keys) AS k)`)
+	return s.configureKey(ctx, caller, "removeReportingKey", key, tenants.RemoveReportingKeyTx)
 }
 
-func (s *Service) configureKey(ctx context.Context, caller access.Caller, action, key, statement string) error {
+type configure func(ctx context.Context, tx bun.Tx, tenant access.Tenant, key string) (found bool, err error)
+
+func (s *Service) configureKey(
+	ctx context.Context, caller access.Caller, action, key string, configure configure,
+) error {
 	return s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		done, err := tx.NewRaw(statement, caller.Tenant, key).Exec(ctx)
+		found, err := configure(ctx, tx, caller.Tenant, key)
 		if err != nil {
 			return fmt.Errorf("%s: %w", action, err)
 		}
-		if n, err := done.RowsAffected(); err != nil || n == 0 {
+		if !found {
 			return ErrNoKey
 		}
-		return audit.WriteTx(ctx, tx, audit.Entry{Action: action, Decision: audit.Done, Object: "reportingKey", UID: key}.By(caller))
+		return audit.WriteTx(ctx, tx,
+			audit.Entry{Action: action, Decision: audit.Done, Object: "reportingKey", UID: key}.By(caller))
 	})
 }

@@ -24,7 +24,8 @@ func (s *Service) report(k *Contact, drafts []ReportingDraft, kept []*Reporting)
 	return report
 }
 
-// reported is the entry of a draft. One that the contact has already keeps its hash, so that it reads as no change.
+// reported is the entry of a draft. One that the contact has already keeps its hash, so that it reads as no
+// change.
 func (k *Contact) reported(keys *seal.Keys, d ReportingDraft) Reporting {
 	at := k.ReportingPlace(d.Key)
 	for _, e := range k.RegulatoryReporting {
@@ -35,16 +36,17 @@ func (k *Contact) reported(keys *seal.Keys, d ReportingDraft) Reporting {
 	return k.Reported(keys, d.Key, d.Value)
 }
 
-// inTheClear finds contacts that were written when regulatory entries were not sealed yet. Workers seal them, and so does
-// who changes one. It is the condition of the index contacts_plain_reporting, which is empty once that is done.
+// inTheClear finds contacts that were written when regulatory entries were not sealed yet. Workers seal them,
+// and so does who changes one. It is the condition of the index contacts_plain_reporting, which is empty once
+// that is done.
 const inTheClear = `k.regulatory_reporting @@ 'exists($[*].value)'`
 
 // sealedAtOnce is how many contacts are sealed in one transaction.
 const sealedAtOnce = 200
 
-// Seal seals the regulatory entries of some contacts of the caller's bank, and returns of how many; at 0 there are none
-// left in the clear, but for contacts that somebody else is changing. It says the same as before, so a contact keeps its
-// version.
+// Seal seals the regulatory entries of some contacts of the caller's bank, and returns of how many; at 0
+// there are none left in the clear, but for contacts that somebody else is changing. It says the same as
+// before, so a contact keeps its version.
 func (s *Service) Seal(ctx context.Context) (sealed int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -52,7 +54,9 @@ func (s *Service) Seal(ctx context.Context) (sealed int, err error) {
 	}
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		var rows []column
-		err := tx.NewRaw(`SELECT k.uid, k.regulatory_reporting::text AS text FROM contacts AS k WHERE k.tenant = ? AND `+inTheClear+`
+		err := tx.NewRaw(
+			`SELECT k.uid, k.regulatory_reporting::text AS text FROM contacts AS k WHERE k.tenant = ? AND `+inTheClear+
+				`
 			ORDER BY k.uid LIMIT ? FOR NO KEY UPDATE SKIP LOCKED`, caller.Tenant, sealedAtOnce).Scan(ctx, &rows)
 		if sealed = len(rows); err != nil || sealed == 0 {
 			return err
@@ -86,7 +90,8 @@ func (s *Service) sealTx(ctx context.Context, tx bun.IDB, k *Contact) error {
 		return nil
 	}
 	var row column
-	err := tx.NewRaw(`SELECT uid, regulatory_reporting::text AS text FROM contacts WHERE tenant = ? AND uid = ?`, k.Tenant, k.UID).Scan(ctx, &row)
+	err := tx.NewRaw(`SELECT uid, regulatory_reporting::text AS text FROM contacts WHERE tenant = ? AND uid = ?`,
+		k.Tenant, k.UID).Scan(ctx, &row)
 	if err != nil {
 		return err
 	}

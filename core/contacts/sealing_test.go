@@ -19,7 +19,8 @@ import (
 
 // inTheClear puts entries into a contact as programs stored them before they were sealed.
 func inTheClear(bank *coretest.Bank, k *contacts.Contact, entries string) {
-	bank.Exec(`UPDATE contacts SET regulatory_reporting = ?::jsonb WHERE tenant = ? AND uid = ?`, entries, bank.Tenant, k.UID)
+	bank.Exec(`UPDATE contacts SET regulatory_reporting = ?::jsonb WHERE tenant = ? AND uid = ?`, entries,
+		bank.Tenant, k.UID)
 }
 
 func operator(bank *coretest.Bank) context.Context {
@@ -39,10 +40,12 @@ func TestEntriesInTheClearAreSealedByTheWorkers(t *testing.T) {
 	already := columnOf(t, bank, sealed.UID)
 	inTheClear(bank, k, old)
 	inTheClear(bank.Other(), k, old)
-	inTheClear(bank, mixed, strings.TrimSuffix(columnOf(t, bank, sealed.UID), "]")+`, {"key": "TaxId", "value": "1234567"}]`)
+	inTheClear(bank, mixed,
+		strings.TrimSuffix(columnOf(t, bank, sealed.UID), "]")+`, {"key": "TaxId", "value": "1234567"}]`)
 
 	shown := find(t, bank, bank.Staff(), k.UID)
-	if r := shown.RegulatoryReporting; len(r) != 3 || r[0].ShownValue() != "****0033" || r[1].ShownValue() != "" || r[2].ShownValue() != "****ds" {
+	if r := shown.RegulatoryReporting; len(r) != 3 || r[0].ShownValue() != "****0033" ||
+		r[1].ShownValue() != "" || r[2].ShownValue() != "****ds" {
 		t.Errorf("in the clear it is shown as %+v", r)
 	}
 	if n, err := bank.Contacts.Seal(operator(bank)); err != nil || n != 2 {
@@ -50,14 +53,17 @@ func TestEntriesInTheClearAreSealedByTheWorkers(t *testing.T) {
 	}
 	now := find(t, bank, bank.Staff(), k.UID)
 	if now.Version != k.Version || !now.UpdatedAt.Equal(k.UpdatedAt) || len(now.RegulatoryReporting) != 3 ||
-		opened(t, bank, now, 0) != "914820033" || opened(t, bank, now, 1) != "" || opened(t, bank, now, 2) != "Goods" {
+		opened(t, bank, now, 0) != "914820033" || opened(t, bank, now, 1) != "" ||
+		opened(t, bank, now, 2) != "Goods" {
 		t.Errorf("sealed it is %+v", now)
 	}
 	if text := columnOf(t, bank, k.UID); strings.Contains(text, "914820033") || strings.Contains(text, "value") {
 		t.Error(text)
 	}
-	if got := find(t, bank, bank.Staff(), mixed.UID); len(got.RegulatoryReporting) != 2 || opened(t, bank, got, 1) != "1234567" ||
-		got.RegulatoryReporting[0].Value.Fingerprint() != find(t, bank, bank.Staff(), sealed.UID).RegulatoryReporting[0].Value.Fingerprint() {
+	if got := find(t, bank, bank.Staff(),
+		mixed.UID); len(got.RegulatoryReporting) != 2 || opened(t, bank, got, 1) != "1234567" ||
+		got.RegulatoryReporting[0].Value.Fingerprint() != find(t, bank, bank.Staff(),
+			sealed.UID).RegulatoryReporting[0].Value.Fingerprint() {
 		t.Errorf("%+v", got.RegulatoryReporting)
 	}
 	if columnOf(t, bank, sealed.UID) != already || columnOf(t, bank, none.UID) != "[]" {
@@ -91,17 +97,20 @@ func TestAChangeSealsWhatItFindsInTheClear(t *testing.T) {
 	} {
 		k := bank.Contact(customer)
 		inTheClear(bank, k, `[{"key": "TaxId", "value": "914820033"}]`)
-		if _, err := bank.Contacts.Change(bank.Staff(), customer.UID, k.UID, draft, changes.Terms{}); err != nil {
+		if _, err := bank.Contacts.Change(bank.Staff(), customer.UID, k.UID, draft,
+			changes.RequestOptions{}); err != nil {
 			t.Fatal(name, err)
 		}
-		if now := find(t, bank, bank.Staff(), k.UID); len(now.RegulatoryReporting) != 1 || opened(t, bank, now, 0) != "914820033" {
+		if now := find(t, bank, bank.Staff(), k.UID); len(now.RegulatoryReporting) != 1 ||
+			opened(t, bank, now, 0) != "914820033" {
 			t.Errorf("%s: %+v", name, now.RegulatoryReporting)
 		}
 	}
 	k := bank.Contact(customer)
 	inTheClear(bank, k, old)
 	err := bank.DB.InTx(t.Context(), int64(bank.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		if _, err := tx.ExecContext(ctx, `SELECT FROM contacts WHERE tenant = ? AND uid = ? FOR NO KEY UPDATE`, bank.Tenant, k.UID); err != nil {
+		if _, err := tx.ExecContext(ctx, `SELECT FROM contacts WHERE tenant = ? AND uid = ? FOR NO KEY UPDATE`,
+			bank.Tenant, k.UID); err != nil {
 			return err
 		}
 		if n, err := bank.Contacts.Seal(operator(bank)); err != nil || n != 0 {
@@ -120,7 +129,8 @@ func TestASealedValueIsNotLostToAnOlderProgram(t *testing.T) {
 	bank := coretest.New(t)
 	k := bank.Contact(bank.Customer())
 	err := bank.DB.InTx(t.Context(), int64(bank.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE contacts SET regulatory_reporting = '[{"key": "a", "value": "b"}, {"key": "TaxId", "value": ""}]' WHERE tenant = ? AND uid = ?`, bank.Tenant, k.UID)
+		_, err := tx.ExecContext(ctx,
+			`UPDATE contacts SET regulatory_reporting = '[{"key": "a", "value": "b"}, {"key": "TaxId", "value": ""}]' WHERE tenant = ? AND uid = ?`, bank.Tenant, k.UID)
 		return err
 	})
 	if err == nil || !strings.Contains(err.Error(), "contacts_reporting_kept") {
@@ -138,7 +148,9 @@ func TestWorkersLookAtNoContactThatIsSealed(t *testing.T) {
 	bank.Exec(`INSERT INTO contacts (tenant, customer, uid, name, template_name, bank_account_number_sealed, bank_account_number_hash, bank_account_number_last4, regulatory_reporting)
 		SELECT tenant, customer, uid + n, name, n::text, bank_account_number_sealed, bank_account_number_hash, bank_account_number_last4, CASE WHEN n % 4 = 0 THEN regulatory_reporting ELSE '[]' END
 		FROM contacts, generate_series(1000, 21000) AS n WHERE tenant = ? AND uid = ?`, bank.Tenant, k.UID)
-	for _, statement := range []string{`VACUUM ANALYZE contacts`, `ALTER TABLE contacts DROP CONSTRAINT contacts_reporting_kept`} {
+	for _, statement := range []string{
+		`VACUUM ANALYZE contacts`, `ALTER TABLE contacts DROP CONSTRAINT contacts_reporting_kept`,
+	} {
 		if _, err := bank.Owner().Exec(statement); err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +164,8 @@ func TestWorkersLookAtNoContactThatIsSealed(t *testing.T) {
 	looks := regexp.MustCompile(`Index (Only )?Scan using contacts_plain_reporting`)
 	for _, text := range slices.Clone(seen.all) {
 		if strings.HasPrefix(text, "SELECT") && strings.Contains(text, "contacts") {
-			if plan := planOf(t, bank, text); !looks.MatchString(plan) || strings.Contains(plan, "Seq Scan on contacts") {
+			if plan := planOf(t, bank, text); !looks.MatchString(plan) ||
+				strings.Contains(plan, "Seq Scan on contacts") {
 				t.Errorf("%s\n%s", text, plan)
 			}
 		}

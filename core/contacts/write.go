@@ -27,29 +27,33 @@ func (s *Service) declare(all *changes.Service) {
 	s.change = changes.Declare(all, "changeContact", "contact", access.ManageContacts, s.changeTx)
 }
 
-// Add gives a customer a contact. Where the customer's settings or the bank's ask for dual approval of beneficiaries
-// (beneDualApproval), the contact is Pending until a second person approves.
-func (s *Service) Add(ctx context.Context, to customers.UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
+// Add gives a customer a contact. Where the customer's settings or the bank's ask for dual approval of
+// beneficiaries (beneDualApproval), the contact is Pending until a second person approves.
+func (s *Service) Add(
+	ctx context.Context, to customers.UID, draft Draft, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	caller, err := s.add.Require(ctx, "")
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	if err := draft.checkNew(); err != nil {
+	if err := s.customers.PreferCustomerFault(ctx, to, draft.checkNew()); err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.add.Do(ctx, caller, changes.Target{Customer: int64(to)}, draft, terms)
+	return s.add.Do(ctx, caller, changes.Target{Customer: int64(to)}, draft, options)
 }
 
 // Change changes what the draft gives. Without a customer (0) it is the contact's own.
-func (s *Service) Change(ctx context.Context, of customers.UID, uid UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
+func (s *Service) Change(
+	ctx context.Context, of customers.UID, uid UID, draft Draft, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	caller, err := s.change.Require(ctx, uid.String())
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	if err := draft.checkChange(); err != nil {
+	if err := s.customers.PreferCustomerFault(ctx, of, draft.checkChange()); err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, draft, terms)
+	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, draft, options)
 }
 
 // lifecycle is how contacts are made and changed.
@@ -59,7 +63,9 @@ func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Contact] {
 		Hold: customers.Hold(s.customers.HoldTx).Of("contacts", "uid", ErrNotFound),
 		Lock: s.lockTx,
 		Row: func(k *Contact) changes.Row {
-			return changes.Row{Model: k, UID: k.UID, Customer: int64(k.Customer), Version: &k.Version, UpdatedAt: &k.UpdatedAt}
+			return changes.Row{
+				Model: k, UID: k.UID, Customer: int64(k.Customer), Version: &k.Version, UpdatedAt: &k.UpdatedAt,
+			}
 		},
 		Asks:  customers.Asking[Contact](customers.AccessSettings.DualForContacts),
 		Wait:  func(k *Contact) { k.Status = Pending },
@@ -68,7 +74,9 @@ func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Contact] {
 }
 
 // lockTx reads a contact for a change.
-func (s *Service) lockTx(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target) (*Contact, error) {
+func (s *Service) lockTx(
+	ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target,
+) (*Contact, error) {
 	k := new(Contact)
 	q := tx.NewSelect().Model(k).Where("k.tenant = ?", tx.Caller.Tenant).Where("k.uid = ?", at.UID).
 		Where("k.customer = ?", at.Customer).Where("k.status <> ?", Refused)
@@ -80,7 +88,10 @@ func (s *Service) lockTx(ctx context.Context, tx *changes.Tx, _ *customers.Held,
 
 func (s *Service) addTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
 	return saved(s.lifecycle().Add(ctx, tx, at, func(customer *customers.Held) (*Contact, error) {
-		k := &Contact{Tenant: tx.Caller.Tenant, Customer: customer.UID, Status: Active, RegulatoryReporting: Report{}, CreatedAt: tx.Now}
+		k := &Contact{
+			Tenant: tx.Caller.Tenant, Customer: customer.UID, Status: Active, RegulatoryReporting: Report{},
+			CreatedAt: tx.Now,
+		}
 		if err := tx.NewRaw(`SELECT nextval('account_uids')`).Scan(ctx, &k.UID); err != nil {
 			return nil, err
 		}
@@ -99,8 +110,11 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	})
 }
 
-func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
-	return saved(s.lifecycle().Modify(ctx, tx, at, func(_, k *Contact) error { return s.fillTx(ctx, tx, k, draft) }))
+func (s *Service) changeTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft,
+) (Saved, error) {
+	return saved(s.lifecycle().Modify(ctx, tx, at,
+		func(_, k *Contact) error { return s.fillTx(ctx, tx, k, draft) }))
 }
 
 func saved(k *Contact, err error) (Saved, error) {

@@ -7,7 +7,9 @@ import (
 )
 
 // Many sends one read of rows by parent and returns its answer.
-func Many[K comparable, T any](b *Bank, ctx context.Context, queue func(*db.Batch) *db.Many[K, T]) (map[K][]*T, error) {
+func Many[K comparable, T any](
+	b *Bank, ctx context.Context, queue func(*db.Batch) *db.Many[K, T],
+) (map[K][]*T, error) {
 	b.t.Helper()
 	batch := b.Batch()
 	many := queue(batch)

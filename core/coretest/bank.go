@@ -100,7 +100,9 @@ func (b *Bank) Restored() *Bank {
 	d, err := db.Open(url, db.Options{})
 	b.must(err)
 	b.t.Cleanup(func() { _ = d.Close() })
-	restored := &Bank{t: b.t, opened: &opened{DB: d, url: url}, Clock: b.Clock, Code: b.Code, Tenant: b.Tenant, Self: b.Self}
+	restored := &Bank{
+		t: b.t, opened: &opened{DB: d, url: url}, Clock: b.Clock, Code: b.Code, Tenant: b.Tenant, Self: b.Self,
+	}
 	restored.Core = core.New(core.Options{DB: d, Keys: b.Keys, Now: b.Clock.Now})
 	return restored
 }
@@ -120,7 +122,8 @@ var (
 // Ahead sets the sequences of a test's database far behind the numbers that tests choose themselves.
 func Ahead(d *db.DB) error {
 	return d.InTx(context.Background(), 0, func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.ExecContext(ctx, `SELECT setval('customer_uids', 2000000), setval('account_uids', 200000000), setval('signatory_uids', 1000000),
+		_, err := tx.ExecContext(ctx,
+			`SELECT setval('customer_uids', 2000000), setval('account_uids', 200000000), setval('signatory_uids', 1000000),
 			setval('fee_tier_ids', 1000000), setval('approval_uids', 1000000),
 			setval('role_numbers', 1000000), setval('user_numbers', 1000000)`)
 		return err
@@ -147,11 +150,13 @@ func found(t testing.TB, d *opened, keys *seal.Keys) *Bank {
 	b.someones.there = map[string]bool{}
 	b.Core = core.New(core.Options{DB: d.DB, Keys: keys, Now: b.Clock.Now})
 	b.must(b.DB.InTx(context.Background(), 0, func(ctx context.Context, tx bun.Tx) error {
-		return tx.NewRaw(`INSERT INTO tenants (code, name, zone, currency, sandbox) VALUES (?, 'Test Bank', ?, 'USD', true) RETURNING id`,
+		return tx.NewRaw(
+			`INSERT INTO tenants (code, name, zone, currency, sandbox) VALUES (?, 'Test Bank', ?, 'USD', true) RETURNING id`,
 			b.Code, Zone().String()).Scan(ctx, &b.Tenant)
 	}))
 	b.Self = b.customer(func(c *customers.Customer) {
-		c.LegalName, c.ShortName, c.Type, c.RelationshipType = "Test Bank", b.Code, customers.ProcessingOrg, customers.RelationSelf
+		c.LegalName, c.ShortName, c.Type, c.RelationshipType = "Test Bank", b.Code, customers.ProcessingOrg,
+			customers.RelationSelf
 	})
 	return b
 }
@@ -212,12 +217,14 @@ func (b *Bank) Checker() context.Context {
 	return b.Someone("checker")
 }
 
-// Someone is the person of the bank's staff with this login id, who may do everything. Two names are two people.
+// Someone is the person of the bank's staff with this login id, who may do everything. Two names are two
+// people.
 func (b *Bank) Someone(login string) context.Context {
 	b.t.Helper()
 	person := &users.User{
-		Tenant: b.Tenant, UID: users.UID{UUID: uuid.NewSHA1(uuid.NameSpaceDNS, []byte(b.Code+login))}, Customer: b.Self.UID, LoginID: login,
-		FirstName: "Ida", LastName: "Frost", Status: users.Active, Limits: []access.ApplicationLimits{}, CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
+		Tenant: b.Tenant, UID: users.UID{UUID: uuid.NewSHA1(uuid.NameSpaceDNS, []byte(b.Code+login))},
+		Customer: b.Self.UID, LoginID: login, FirstName: "Ida", LastName: "Frost", Status: users.Active,
+		Limits: []access.ApplicationLimits{}, CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
 	}
 	b.someones.Lock()
 	defer b.someones.Unlock()
@@ -256,8 +263,9 @@ func (b *Bank) Partner(of *customers.Customer) context.Context {
 // PersonOf is a user of this customer as a caller, who may do everything that somebody of a customer can.
 func (b *Bank) PersonOf(of *customers.Customer, u *users.User) context.Context {
 	return access.With(b.t.Context(), access.Caller{
-		Tenant: b.Tenant, TenantCode: b.Code, Zone: Zone(), Client: "portal", ClientName: "Portal", User: u.UID.UUID, LoginID: u.LoginID,
-		Entity: int64(of.UID), Partner: cmp.Or(int64(of.Owner), int64(b.Self.UID)), Reach: access.OfCustomer, Permissions: access.All,
+		Tenant: b.Tenant, TenantCode: b.Code, Zone: Zone(), Client: "portal", ClientName: "Portal",
+		User: u.UID.UUID, LoginID: u.LoginID, Entity: int64(of.UID),
+		Partner: cmp.Or(int64(of.Owner), int64(b.Self.UID)), Reach: access.OfCustomer, Permissions: access.All,
 	})
 }
 
@@ -276,7 +284,8 @@ func (b *Bank) Prove() {
 	}
 }
 
-// Line is a way to the shared database of the test's own, with a single connection, on which things can go wrong.
+// Line is a way to the shared database of the test's own, with a single connection, on which things can go
+// wrong.
 type Line struct {
 	faults.Line
 	opened *opened

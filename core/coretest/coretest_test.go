@@ -35,9 +35,13 @@ func TestTheOtherBankHasATwinOfEverything(t *testing.T) {
 	if other.Tenant == bank.Tenant {
 		t.Fatal("the other bank is the same")
 	}
-	for _, table := range []string{"customers", "accounts", "contacts", "signatories", "limits", "limit_usage", "fee_tiers", "balances", "postings", "journals"} {
+	for _, table := range []string{
+		"customers", "accounts", "contacts", "signatories", "limits", "limit_usage", "fee_tiers", "balances",
+		"postings", "journals",
+	} {
 		var ours, theirs int
-		err := bank.DB.NewRaw("SELECT count(*) FILTER (WHERE tenant = ?), count(*) FILTER (WHERE tenant = ?) FROM "+table, bank.Tenant, other.Tenant).
+		err := bank.DB.NewRaw("SELECT count(*) FILTER (WHERE tenant = ?), count(*) FILTER (WHERE tenant = ?) FROM "+
+			table, bank.Tenant, other.Tenant).
 			Scan(t.Context(), &ours, &theirs)
 		if err != nil || ours == 0 || ours != theirs {
 			t.Errorf("%s: %d and %d (%v)", table, ours, theirs, err)
@@ -47,9 +51,10 @@ func TestTheOtherBankHasATwinOfEverything(t *testing.T) {
 	if err != nil || twin.LegalName != "Granite Dental Group" || twin.Owner != partner.UID {
 		t.Errorf("the customer's twin: %+v (%v)", twin, err)
 	}
-	found, err := coretest.Many(other, other.Staff(), func(b *db.Batch) *db.Many[accounts.UID, accounts.Account] {
-		return other.Accounts.FindMany(other.Staff(), b, []accounts.UID{account.UID}, db.Columns{})
-	})
+	found, err := coretest.Many(other, other.Staff(),
+		func(b *db.Batch) *db.Many[accounts.UID, accounts.Account] {
+			return other.Accounts.FindMany(other.Staff(), b, []accounts.UID{account.UID}, db.Columns{})
+		})
 	if err != nil || len(found[account.UID]) != 1 || found[account.UID][0].Customer != customer.UID {
 		t.Errorf("the account's twin: %+v (%v)", found, err)
 	}

@@ -51,18 +51,21 @@ func (b *Bank) customer(edits ...func(*customers.Customer)) *customers.Customer 
 	uid := customers.UID(1_000_000 + b.numbers.customers)
 	b.numbers.customers++
 	c := &customers.Customer{
-		Tenant: b.Tenant, UID: uid, LegalName: fmt.Sprintf("Cedar Works %d LLC", uid), ShortName: fmt.Sprintf("CEDAR%d", uid),
-		Type: customers.Corporate, Status: customers.Active, RelationshipType: customers.RelationCustomer,
-		TaxID:      b.Keys.Seal(TaxID(uid), seal.Place{Tenant: int64(b.Tenant), Column: customers.TaxIDColumn, Row: int64(uid)}),
-		CustomerID: fmt.Sprintf("CIF%d", uid), Language: "English", EmailAddress: "office@cedarworks.example", PhoneNumber: "+16145550123",
+		Tenant: b.Tenant, UID: uid, LegalName: fmt.Sprintf("Cedar Works %d LLC", uid),
+		ShortName: fmt.Sprintf("CEDAR%d", uid), Type: customers.Corporate, Status: customers.Active,
+		RelationshipType: customers.RelationCustomer,
+		TaxID:            b.Keys.Seal(TaxID(uid), seal.Place{Tenant: int64(b.Tenant), Column: customers.TaxIDColumn, Row: int64(uid)}),
+		CustomerID:       fmt.Sprintf("CIF%d", uid), Language: "English", EmailAddress: "office@cedarworks.example",
+		PhoneNumber:            "+16145550123",
 		LegalAddress:           postal.Address{Line1: "12 Main St", City: "Columbus", State: "OH", PostalCode: "43215", CountryCode: "US", Country: "United States"},
-		MailAddressSameAsLegal: true, CostCenter: "CC100", SECCodes: []string{"CCD", "PPD"}, AdditionalAttributes: []customers.Attribute{},
-		CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
+		MailAddressSameAsLegal: true, CostCenter: "CC100", SECCodes: []string{"CCD", "PPD"},
+		AdditionalAttributes: []customers.Attribute{}, CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
 	}
 	change(c, edits)
 	b.insert(c, func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewRaw(`INSERT INTO customer_counts (tenant, owner, shard, customers) VALUES (?, ?, ?, 1)
-			ON CONFLICT (tenant, owner, shard) DO UPDATE SET customers = customer_counts.customers + 1`, b.Tenant, c.Owner, uid%4).Exec(ctx)
+			ON CONFLICT (tenant, owner, shard) DO UPDATE SET customers = customer_counts.customers + 1`, b.Tenant,
+			c.Owner, uid%4).Exec(ctx)
 		return err
 	})
 	return c
@@ -77,7 +80,8 @@ func (b *Bank) DownstreamPartner() *customers.Customer {
 // OwnedBy makes a customer one of a partner's.
 func OwnedBy(partner *customers.Customer) func(*customers.Customer) {
 	return func(c *customers.Customer) {
-		c.Owner, c.RelationshipType, c.PartnerOrgShortName = partner.UID, customers.RelationThirdParty, partner.ShortName
+		c.Owner, c.RelationshipType, c.PartnerOrgShortName = partner.UID, customers.RelationThirdParty,
+			partner.ShortName
 	}
 }
 
@@ -98,12 +102,13 @@ func (b *Bank) account(of *customers.Customer, edits ...func(*accounts.Account))
 	b.t.Helper()
 	uid := accounts.UID(b.nextAccount())
 	a := &accounts.Account{
-		Tenant: b.Tenant, UID: uid, Customer: of.UID, Name: fmt.Sprintf("Operating %d", uid), Type: accounts.Deposit, SubType: accounts.Checking,
+		Tenant: b.Tenant, UID: uid, Customer: of.UID, Name: fmt.Sprintf("Operating %d", uid),
+		Type: accounts.Deposit, SubType: accounts.Checking,
 		Number:         b.Keys.Seal(AccountNumber(uid), seal.Place{Tenant: int64(b.Tenant), Column: accounts.NumberColumn, Row: int64(uid)}),
-		SystemOfRecord: accounts.InternalCore, Currency: "USD", CountryCode: "US", Country: "United States", Status: accounts.Active,
-		BankID: "611090001", BankName: "Test Bank", BankIDType: accounts.NID, MasterGL: "201000",
-		EnableWires: true, EnableDomesticWires: true, SECCodes: []string{}, AdditionalAttributes: []customers.Attribute{},
-		CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
+		SystemOfRecord: accounts.InternalCore, Currency: "USD", CountryCode: "US", Country: "United States",
+		Status: accounts.Active, BankID: "611090001", BankName: "Test Bank", BankIDType: accounts.NID,
+		MasterGL: "201000", EnableWires: true, EnableDomesticWires: true, SECCodes: []string{},
+		AdditionalAttributes: []customers.Attribute{}, CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
 	}
 	Holding(1_000_00, 0)(a)
 	change(a, edits)
@@ -114,12 +119,14 @@ func (b *Bank) account(of *customers.Customer, edits ...func(*accounts.Account))
 	}
 	b.insert(a, func(ctx context.Context, tx bun.Tx) error {
 		err := b.Ledger.OpenTx(ctx, tx, b.Tenant, ledger.Account{
-			UID: uid, Opening: money.Of(*a.Balance.LedgerMinor, a.Currency), Overdraft: max(0, -*a.Balance.LedgerMinor), On: b.Now(),
+			UID: uid, Opening: money.Of(*a.Balance.LedgerMinor, a.Currency),
+			Overdraft: max(0, -*a.Balance.LedgerMinor), On: b.Now(),
 		})
 		if err != nil || *a.Balance.HeldMinor == 0 {
 			return err
 		}
-		_, err = tx.NewRaw(`UPDATE balances SET held = ? WHERE tenant = ? AND account = ?`, *a.Balance.HeldMinor, b.Tenant, uid).Exec(ctx)
+		_, err = tx.NewRaw(`UPDATE balances SET held = ? WHERE tenant = ? AND account = ?`, *a.Balance.HeldMinor,
+			b.Tenant, uid).Exec(ctx)
 		return err
 	})
 	return a
@@ -143,8 +150,9 @@ func (b *Bank) sweep(of *accounts.Account, edits ...func(*accounts.Sweep)) *acco
 	b.t.Helper()
 	target := int64(1_000_00)
 	w := &accounts.Sweep{
-		Tenant: b.Tenant, Account: of.UID, Direction: accounts.Out, BalanceType: accounts.Target, Currency: of.Currency, TargetMinor: &target,
-		ToMethod: accounts.ACHCredit, Frequency: accounts.Weekly, DayOfWeek: accounts.Monday, CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
+		Tenant: b.Tenant, Account: of.UID, Direction: accounts.Out, BalanceType: accounts.Target,
+		Currency: of.Currency, TargetMinor: &target, ToMethod: accounts.ACHCredit, Frequency: accounts.Weekly,
+		DayOfWeek: accounts.Monday, CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
 	}
 	change(w, edits)
 	b.insert(w)
@@ -162,14 +170,20 @@ func (b *Bank) contact(of *customers.Customer, edits ...func(*contacts.Contact))
 	b.t.Helper()
 	uid := contacts.UID(b.nextAccount())
 	k := &contacts.Contact{
-		Tenant: b.Tenant, UID: uid, Customer: of.UID, Name: fmt.Sprintf("Harbor Supply %d Inc", uid), TemplateName: fmt.Sprintf("Harbor%d", uid),
-		Address:      postal.Address{Line1: "9 Quay St", City: "Tampa", State: "FL", PostalCode: "33602", CountryCode: "US", Country: "United States"},
+		Tenant: b.Tenant, UID: uid, Customer: of.UID, Name: fmt.Sprintf("Harbor Supply %d Inc", uid),
+		TemplateName: fmt.Sprintf("Harbor%d", uid),
+		Address: postal.Address{
+			Line1: "9 Quay St", City: "Tampa", State: "FL", PostalCode: "33602", CountryCode: "US",
+			Country: "United States",
+		},
 		EmailAddress: "accounts@harborsupply.example", PhoneNumber: "+18135550144",
 		Bank: contacts.Bank{
-			Country: "United States", AccountCurrency: "USD", AccountType: "Deposit", AccountSubType: "Checking", Name: "Old Mill Bank", NationalCode: "611590103",
+			Country: "United States", AccountCurrency: "USD", AccountType: "Deposit", AccountSubType: "Checking",
+			Name: "Old Mill Bank", NationalCode: "611590103",
 			AccountNumber: b.Keys.Seal(ContactNumber(uid), seal.Place{Tenant: int64(b.Tenant), Column: contacts.NumberColumn, Row: int64(uid)}),
 		},
-		RegulatoryReporting: contacts.Report{}, Status: contacts.Active, CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
+		RegulatoryReporting: contacts.Report{}, Status: contacts.Active, CreatedAt: b.Now(), UpdatedAt: b.Now(),
+		Version: 1,
 	}
 	change(k, edits)
 	b.insert(k)
@@ -177,20 +191,25 @@ func (b *Bank) contact(of *customers.Customer, edits ...func(*contacts.Contact))
 }
 
 // Signatory is an active person with an approval limit of 10,000.00.
-func (b *Bank) Signatory(of *customers.Customer, edits ...func(*signatories.Signatory)) *signatories.Signatory {
+func (b *Bank) Signatory(
+	of *customers.Customer, edits ...func(*signatories.Signatory),
+) *signatories.Signatory {
 	b.t.Helper()
 	b.remember(func(o *Bank) { o.signatory(of, edits...) })
 	return b.signatory(of, edits...)
 }
 
-func (b *Bank) signatory(of *customers.Customer, edits ...func(*signatories.Signatory)) *signatories.Signatory {
+func (b *Bank) signatory(
+	of *customers.Customer, edits ...func(*signatories.Signatory),
+) *signatories.Signatory {
 	b.t.Helper()
 	b.numbers.signatories++
 	uid, limit := signatories.UID(b.numbers.signatories), int64(10_000_00)
 	g := &signatories.Signatory{
-		Tenant: b.Tenant, UID: uid, Customer: of.UID, FullName: fmt.Sprintf("Grace Whitfield %d", uid), Title: "Treasurer",
-		EmailAddress: fmt.Sprintf("grace.whitfield%d@mail.example", uid), PhoneNumber: "+16145550155", LimitMinor: &limit, Currency: "USD",
-		Status: signatories.Active, CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
+		Tenant: b.Tenant, UID: uid, Customer: of.UID, FullName: fmt.Sprintf("Grace Whitfield %d", uid),
+		Title: "Treasurer", EmailAddress: fmt.Sprintf("grace.whitfield%d@mail.example", uid),
+		PhoneNumber: "+16145550155", LimitMinor: &limit, Currency: "USD", Status: signatories.Active,
+		CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
 	}
 	change(g, edits)
 	b.insert(g)
@@ -209,10 +228,13 @@ func (b *Bank) role(of *customers.Customer, edits ...func(*roles.Role)) *roles.R
 	b.numbers.roles++
 	n := b.numbers.roles
 	r := &roles.Role{
-		Tenant: b.Tenant, UID: roles.UID{UUID: numbered("role", n)}, Number: roles.Number(n), Customer: of.UID, Name: fmt.Sprintf("Role %d", n),
-		Description: "Looks at accounts and users", Type: roles.Customer, Owner: roles.OwnerBank, Status: roles.Active,
+		Tenant: b.Tenant, UID: roles.UID{UUID: numbered("role", n)}, Number: roles.Number(n), Customer: of.UID,
+		Name:        fmt.Sprintf("Role %d", n),
+		Description: "Looks at accounts and users", Type: roles.Customer, Owner: roles.OwnerBank,
+		Status: roles.Active,
 		Applications: []roles.Grant{
-			{Name: "Accounts", Entitlements: []string{"View_Account"}}, {Name: "User_Admin", Entitlements: []string{"View_Roles_And_Users"}},
+			{Name: "Accounts", Entitlements: []string{"View_Account"}},
+			{Name: "User_Admin", Entitlements: []string{"View_Roles_And_Users"}},
 		},
 		CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
 	}
@@ -236,8 +258,9 @@ func (b *Bank) user(of *customers.Customer, held []*roles.Role, edits ...func(*u
 	b.numbers.users++
 	n := b.numbers.users
 	u := &users.User{
-		Tenant: b.Tenant, UID: users.UID{UUID: numbered("user", n)}, Number: users.Number(n), Customer: of.UID, LoginID: fmt.Sprintf("ruth.keller%d", n),
-		FirstName: "Ruth", LastName: "Keller", EmailAddress: fmt.Sprintf("ruth.keller%d@mail.example", n), PhoneNumber: "+16145550166",
+		Tenant: b.Tenant, UID: users.UID{UUID: numbered("user", n)}, Number: users.Number(n), Customer: of.UID,
+		LoginID: fmt.Sprintf("ruth.keller%d", n), FirstName: "Ruth", LastName: "Keller",
+		EmailAddress: fmt.Sprintf("ruth.keller%d@mail.example", n), PhoneNumber: "+16145550166",
 		Mobile: "+16145550177", Department: "Treasury", Status: users.Active, Limits: []access.ApplicationLimits{},
 		CreatedAt: b.Now(), UpdatedAt: b.Now(), Version: 1,
 	}
@@ -266,19 +289,26 @@ func (b *Bank) Limit(of *customers.Customer, code string, ceiling int64) *limits
 
 func (b *Bank) limit(of *customers.Customer, code string, ceiling int64) *limits.Limit {
 	b.t.Helper()
-	l := &limits.Limit{Tenant: b.Tenant, Customer: of.UID, Code: code, Application: "Payments", Ceiling: ceiling, Currency: "USD", Version: 1}
+	l := &limits.Limit{
+		Tenant: b.Tenant, Customer: of.UID, Code: code, Application: "Payments", Ceiling: ceiling, Currency: "USD",
+		Version: 1,
+	}
 	b.insert(l)
 	return l
 }
 
 // Usage is what a customer's payments used on a day, in minor units. For ACH it is a credit of class CCD.
-func (b *Bank) Usage(of *customers.Customer, rail limits.Family, day string, amount int64, edits ...func(*limits.Usage)) {
+func (b *Bank) Usage(
+	of *customers.Customer, rail limits.Family, day string, amount int64, edits ...func(*limits.Usage),
+) {
 	b.t.Helper()
 	b.remember(func(o *Bank) { o.usage(of, rail, day, amount, edits...) })
 	b.usage(of, rail, day, amount, edits...)
 }
 
-func (b *Bank) usage(of *customers.Customer, rail limits.Family, day string, amount int64, edits ...func(*limits.Usage)) {
+func (b *Bank) usage(
+	of *customers.Customer, rail limits.Family, day string, amount int64, edits ...func(*limits.Usage),
+) {
 	b.t.Helper()
 	at, err := time.Parse(time.DateOnly, day)
 	b.must(err)
@@ -318,7 +348,10 @@ func (b *Bank) Configured(application, product, name, tier string) {
 
 func (b *Bank) configured(application, product, name, tier string) {
 	b.t.Helper()
-	b.insert(&fees.Fee{Tenant: b.Tenant, Application: application, Product: product, FeeName: name, FeeTier: tier, PriceMinor: 12_50, Currency: "USD"})
+	b.insert(&fees.Fee{
+		Tenant: b.Tenant, Application: application, Product: product, FeeName: name, FeeTier: tier,
+		PriceMinor: 12_50, Currency: "USD",
+	})
 }
 
 func (b *Bank) remember(again func(*Bank)) {

@@ -46,14 +46,17 @@ type Configured struct {
 
 // The faults of configuring attributes.
 var (
-	ErrConfigured    = fault.New(fault.Conflict, "attribute.configured", "an attribute of this name is configured already")
-	ErrNotConfigured = fault.New(fault.NotFound, "attribute.not_configured", "no attribute of this name is configured")
+	ErrConfigured = fault.New(fault.Conflict, "attribute.configured",
+		"an attribute of this name is configured already")
+	ErrNotConfigured = fault.New(fault.NotFound, "attribute.not_configured",
+		"no attribute of this name is configured")
 )
 
 // mostAttributes is how many one customer or account may have.
 const mostAttributes = 100
 
-// CheckAttributes looks at the form of attributes that a request gives; AttributesTx at what the bank has configured.
+// CheckAttributes looks at the form of attributes that a request gives; AttributesTx at what the bank has
+// configured.
 func CheckAttributes(c *check.Fields, field string, given []Attribute) {
 	if len(given) > mostAttributes {
 		c.Fail(field, fault.Max, "must be at most "+strconv.Itoa(mostAttributes))
@@ -74,9 +77,11 @@ func CheckAttributes(c *check.Fields, field string, given []Attribute) {
 	}
 }
 
-// AttributesTx compares attributes that a request gives with those that the bank has configured for the level, and
-// returns them as they are stored. The faults name the item in the field.
-func (s *Service) AttributesTx(ctx context.Context, tx bun.IDB, tenant access.Tenant, level Level, field string, given []Attribute) ([]Attribute, error) {
+// AttributesTx compares attributes that a request gives with those that the bank has configured for the
+// level, and returns them as they are stored. The faults name the item in the field.
+func (s *Service) AttributesTx(
+	ctx context.Context, tx bun.IDB, tenant access.Tenant, level Level, field string, given []Attribute,
+) ([]Attribute, error) {
 	if len(given) == 0 {
 		return []Attribute{}, nil
 	}
@@ -85,7 +90,8 @@ func (s *Service) AttributesTx(ctx context.Context, tx bun.IDB, tenant access.Te
 		names[i] = ident.Fold(a.Name)
 	}
 	var known []Configured
-	err := tx.NewSelect().Model(&known).Where("d.tenant = ?", tenant).Where("d.level = ?", level).Where(`lower(d.name COLLATE "C") IN (?)`, bun.List(names)).Scan(ctx)
+	err := tx.NewSelect().Model(&known).Where("d.tenant = ?", tenant).Where("d.level = ?", level).
+		Where(`lower(d.name COLLATE "C") IN (?)`, bun.List(names)).Scan(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +137,9 @@ func (s *Service) Configure(ctx context.Context, level Level, name string, of At
 	if err := c.Err(); err != nil {
 		return err
 	}
-	k := &Configured{Tenant: caller.Tenant, Level: level, Name: strings.TrimSpace(name), Type: of, CreatedAt: s.now()}
+	k := &Configured{
+		Tenant: caller.Tenant, Level: level, Name: strings.TrimSpace(name), Type: of, CreatedAt: s.now(),
+	}
 	return s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewInsert().Model(k).Exec(ctx)
 		if _, taken := db.UniqueViolation(err); taken {
@@ -171,12 +179,16 @@ func (s *Service) ConfiguredAttributes(ctx context.Context) ([]*Configured, erro
 		return nil, err
 	}
 	var all []*Configured
-	return all, s.db.NewSelect().Model(&all).Where("d.tenant = ?", caller.Tenant).Order("d.level", "d.name").Scan(ctx)
+	return all, s.db.NewSelect().Model(&all).Where("d.tenant = ?", caller.Tenant).Order("d.level", "d.name").
+		Scan(ctx)
 }
 
-func (k *Configured) recordTx(ctx context.Context, tx bun.Tx, caller access.Caller, action string, before, after *Configured) error {
+func (k *Configured) recordTx(
+	ctx context.Context, tx bun.Tx, caller access.Caller, action string, before, after *Configured,
+) error {
 	was, is := audit.Diff(before, after)
 	return audit.WriteTx(ctx, tx, audit.Entry{
-		Action: action, Decision: audit.Done, Object: "attribute", UID: string(k.Level) + "/" + k.Name, Before: was, After: is,
+		Action: action, Decision: audit.Done, Object: "attribute", UID: string(k.Level) + "/" + k.Name,
+		Before: was, After: is,
 	}.By(caller))
 }

@@ -11,33 +11,43 @@ import (
 
 var (
 	// ErrOwns is a partner that must stay one while it has customers.
-	ErrOwns = fault.New(fault.State, "customer.owns_customers", "the partner has customers: give them another partner first").On("customerType")
+	ErrOwns = fault.New(fault.State, "customer.owns_customers",
+		"the partner has customers: give them another partner first").On("customerType")
 	// ErrParent is a customer that cannot change its owner alone.
-	ErrParent = fault.New(fault.State, "customer.parent_of_others", "customers that it is the parent of belong to the same owner: change those first")
+	ErrParent = fault.New(fault.State, "customer.parent_of_others",
+		"customers that it is the parent of belong to the same owner: change those first")
 )
 
-// Change changes what the draft gives; the short name it ignores. A customer that is suspended only the bank itself may
-// change. Where the settings of the customer or of the bank ask for dual approval, or the change would end that of
-// anything, nothing changes until a second person approves.
-func (s *Service) Change(ctx context.Context, uid UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
+// Change changes what the draft gives; the short name it ignores. A customer that is suspended only the bank
+// itself may change. Where the settings of the customer or of the bank ask for dual approval, or the change
+// would end that of anything, nothing changes until a second person approves.
+func (s *Service) Change(
+	ctx context.Context, uid UID, draft Draft, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	caller, err := s.change.Require(ctx, uid.String())
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
 	draft.ShortName.Given, draft.ShortName.Value = false, ""
-	if err := draft.check(caller, false, caller.Is(int64(uid))); err != nil {
+	if err := s.PreferCustomerFault(ctx, uid, draft.check(caller, false, caller.Is(int64(uid)))); err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
 	draft.Oldest = false
-	return s.change.Do(ctx, caller, changes.Target{Customer: int64(uid)}, draft, terms)
+	return s.change.Do(ctx, caller, changes.Target{Customer: int64(uid)}, draft, options)
 }
 
-func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
-	return s.modifyTx(ctx, tx, at, s.LockTx, draft.Limits, func(was, c *Customer) error { return s.redraftTx(ctx, tx, &draft, was, c) })
+func (s *Service) changeTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft,
+) (Saved, error) {
+	return s.modifyTx(ctx, tx, at, s.LockTx, draft.Limits,
+		func(was, c *Customer) error { return s.redraftTx(ctx, tx, &draft, was, c) })
 }
 
 // modifyTx changes a customer and its limits, or proposes to.
-func (s *Service) modifyTx(ctx context.Context, tx *changes.Tx, at changes.Target, hold Hold, ceilings []Ceiling, modify func(was, c *Customer) error) (Saved, error) {
+func (s *Service) modifyTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, hold Hold, ceilings []Ceiling,
+	modify func(was, c *Customer) error,
+) (Saved, error) {
 	l, plan := s.lifecycle(hold), new(LimitPlan)
 	l.Too = plan.too
 	l.Write = func(ctx context.Context, tx *changes.Tx, was, c *Customer) error {
@@ -64,7 +74,7 @@ func (s *Service) modifyTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 
 // moveOwnerTx counts a customer with its new owner. What waits about it is left to the bank.
 func moveOwnerTx(ctx context.Context, tx *changes.Tx, was, c *Customer) error {
-	if err := tx.Leave(ctx, int64(c.UID)); err != nil {
+	if err := tx.LeaveToBank(ctx, int64(c.UID)); err != nil {
 		return err
 	}
 	if err := countTx(ctx, tx, was.Owner, c.UID, -1); err != nil {
@@ -91,7 +101,8 @@ func (s *Service) redraftTx(ctx context.Context, tx *changes.Tx, draft *Draft, w
 		return err
 	}
 	if draft.AdditionalAttributes != nil {
-		c.AdditionalAttributes, err = s.AttributesTx(ctx, tx, c.Tenant, ForCustomers, "additionalAttributes", draft.AdditionalAttributes)
+		c.AdditionalAttributes, err = s.AttributesTx(ctx, tx, c.Tenant, ForCustomers, "additionalAttributes",
+			draft.AdditionalAttributes)
 		if err != nil {
 			return err
 		}
@@ -135,8 +146,8 @@ func (s *Service) renameTx(ctx context.Context, tx *changes.Tx, draft *Draft, wa
 	return s.moveTx(ctx, tx, r, was, c)
 }
 
-// mayBecome refuses what never changes: the bank itself stays what it is, nobody else becomes it, and what the bank
-// grants, being a partner, a partner's caller neither takes nor gives.
+// mayBecome refuses what never changes: the bank itself stays what it is, nobody else becomes it, and what
+// the bank grants, being a partner, a partner's caller neither takes nor gives.
 func mayBecome(caller access.Caller, was, c *Customer, partner, parent string) error {
 	f := check.Of("customer")
 	self := was.RelationshipType == RelationSelf
@@ -163,7 +174,8 @@ func (s *Service) moveTx(ctx context.Context, tx *changes.Tx, r *related, was, c
 		return err
 	}
 	if tx.Caller.Reach != access.OfBank && c.Owner != was.Owner {
-		return fault.Field("customer", "partnerOrgShortName", fault.Forbidden, "a partner cannot give its customers away")
+		return fault.Field("customer", "partnerOrgShortName", fault.Forbidden,
+			"a partner cannot give its customers away")
 	}
 	var is struct{ Owns, Parent, Circle bool }
 	err := tx.NewRaw(`WITH RECURSIVE up AS (
@@ -173,12 +185,14 @@ func (s *Service) moveTx(ctx context.Context, tx *changes.Tx, r *related, was, c
 		SELECT EXISTS (SELECT FROM customers WHERE tenant = ?0 AND owner = ?1 AND uid <> ?1) AS owns,
 		  EXISTS (SELECT FROM customers WHERE tenant = ?0 AND parent = ?1 AND owner <> ?3
 		    AND (?3 <> 0 OR partner_org_short_name = '' AND type <> ?4)) AS parent,
-		  EXISTS (SELECT FROM up WHERE uid = ?1) AS circle`, c.Tenant, c.UID, r.Parent, c.Owner, DownstreamPartner).Scan(ctx, &is)
+		  EXISTS (SELECT FROM up WHERE uid = ?1) AS circle`, c.Tenant, c.UID, r.Parent, c.Owner, DownstreamPartner).
+		Scan(ctx, &is)
 	switch {
 	case err != nil:
 		return err
 	case is.Circle:
-		return fault.Field("customer", "parentEntityShortName", fault.NoMatch, "must not be the customer itself, or below it")
+		return fault.Field("customer", "parentEntityShortName", fault.NoMatch,
+			"must not be the customer itself, or below it")
 	case is.Owns && was.Type == DownstreamPartner && c.Type != DownstreamPartner:
 		return ErrOwns
 	case is.Parent && c.Owner != was.Owner:

@@ -16,13 +16,17 @@ import (
 
 // The faults of what only one customer of a bank may have, by the constraint that refuses a second.
 var taken = map[string]error{
-	"customers_short_name":  fault.New(fault.Conflict, "customer.short_name_taken", "another customer has this short name").On("shortName"),
-	"customers_customer_id": fault.New(fault.Conflict, "customer.customer_id_taken", "another customer has this customer id").On("customerId"),
-	"customers_lei":         fault.New(fault.Conflict, "customer.lei_taken", "another customer has this legal entity identifier").On("lei"),
+	"customers_short_name": fault.New(fault.Conflict, "customer.short_name_taken",
+		"another customer has this short name").On("shortName"),
+	"customers_customer_id": fault.New(fault.Conflict, "customer.customer_id_taken",
+		"another customer has this customer id").On("customerId"),
+	"customers_lei": fault.New(fault.Conflict, "customer.lei_taken",
+		"another customer has this legal entity identifier").On("lei"),
 }
 
 // ErrNoPartner is a caller that is neither the bank nor a partner: it can have no customers.
-var ErrNoPartner = fault.New(fault.Denied, "customer.no_partner", "the caller's legal entity is no Downstream Partner")
+var ErrNoPartner = fault.New(fault.Denied, "customer.no_partner",
+	"the caller's legal entity is no Downstream Partner")
 
 // Saved is what a change of a customer answers.
 type Saved struct {
@@ -39,15 +43,19 @@ type operations struct {
 }
 
 func (s *Service) declare(all *changes.Service) {
-	s.create = changes.Declare(all, "createCustomer", "customer", access.ManageCustomers, s.createTx).Settle(s.settleTx)
+	s.create = changes.Declare(all, "createCustomer", "customer", access.ManageCustomers, s.createTx).
+		Settle(s.settleTx)
 	s.change = changes.Declare(all, "changeCustomer", "customer", access.ManageCustomers, s.changeTx)
 	s.suspend = changes.Declare(all, "suspendCustomer", "customer", access.ManageCustomers, s.suspendTx)
 	s.activate = changes.Declare(all, "activateCustomer", "customer", access.ManageCustomers, s.activateTx)
 }
 
-// Create makes a customer. A partner's caller makes customers of its own. Where the bank's settings ask for dual approval
-// (customerDualApproval), the customer is Pending until a second person approves; otherwise it is Active at once.
-func (s *Service) Create(ctx context.Context, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
+// Create makes a customer. A partner's caller makes customers of its own. Where the bank's settings ask for
+// dual approval (customerDualApproval), the customer is Pending until a second person approves; otherwise it
+// is Active at once.
+func (s *Service) Create(
+	ctx context.Context, draft Draft, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	caller, err := s.create.Require(ctx, "")
 	if err == nil {
 		err = draft.check(caller, true, false)
@@ -55,11 +63,11 @@ func (s *Service) Create(ctx context.Context, draft Draft, terms changes.Terms) 
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.create.Do(ctx, caller, changes.Target{}, draft, terms)
+	return s.create.Do(ctx, caller, changes.Target{}, draft, options)
 }
 
-// lifecycle is how customers are made and changed. One person alone could otherwise do without the second by switching
-// the question off first: to ask for less waits where either asks.
+// lifecycle is how customers are made and changed. One person alone could otherwise do without the second by
+// switching the question off first: to ask for less waits where either asks.
 func (s *Service) lifecycle(hold Hold) *changes.Lifecycle[*Held, Customer] {
 	return &changes.Lifecycle[*Held, Customer]{
 		Name: "customer",
@@ -71,7 +79,9 @@ func (s *Service) lifecycle(hold Hold) *changes.Lifecycle[*Held, Customer] {
 			return &c, nil
 		},
 		Row: func(c *Customer) changes.Row {
-			return changes.Row{Model: c, UID: c.UID, Customer: int64(c.UID), Version: &c.Version, UpdatedAt: &c.UpdatedAt}
+			return changes.Row{
+				Model: c, UID: c.UID, Customer: int64(c.UID), Version: &c.Version, UpdatedAt: &c.UpdatedAt,
+			}
 		},
 		Asks: func(held *Held, was, c *Customer) bool {
 			return held.Asks(AccessSettings.DualForCustomers) || c.Access.laxer(was.Access)
@@ -81,19 +91,26 @@ func (s *Service) lifecycle(hold Hold) *changes.Lifecycle[*Held, Customer] {
 	}
 }
 
-func (s *Service) createTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
+func (s *Service) createTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft,
+) (Saved, error) {
 	if tx.Caller.Reach == access.OfCustomer {
 		return Saved{}, ErrNoPartner
 	}
-	by := names{draft.PartnerOrgShortName.Value, draft.ParentEntityShortName.Value, draft.RelationshipManager.Value, draft.OriginatingOfficer.Value}
+	by := names{
+		draft.PartnerOrgShortName.Value, draft.ParentEntityShortName.Value, draft.RelationshipManager.Value,
+		draft.OriginatingOfficer.Value,
+	}
 	r, err := s.relatedTx(ctx, tx, by, true)
 	if err != nil {
 		return Saved{}, err
 	}
 	l := s.lifecycle(nobody)
 	l.Asks = func(*Held, *Customer, *Customer) bool { return r.Dual }
-	l.Decides = access.OfBank                                                   // its own settings ask: it decides whom it takes on
-	l.Write = func(ctx context.Context, tx *changes.Tx, _, c *Customer) error { // once it is known whether the customer waits
+	// its own settings ask: it decides whom it takes on
+	l.Decides = access.OfBank
+	// once it is known whether the customer waits
+	l.Write = func(ctx context.Context, tx *changes.Tx, _, c *Customer) error {
 		plan, err := s.planTx(ctx, tx, c, draft.Limits)
 		if err != nil {
 			return err
@@ -102,8 +119,9 @@ func (s *Service) createTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	}
 	c, err := l.Add(ctx, tx, at, func(*Held) (*Customer, error) {
 		c := &Customer{
-			Tenant: tx.Caller.Tenant, UID: r.Next, ShortName: draft.ShortName.Value, Status: Active, ProcessingOrgShortName: r.Bank,
-			RelationshipManager: r.Manager, OriginatingOfficer: r.Officer, SECCodes: []string{}, CreatedAt: tx.Now,
+			Tenant: tx.Caller.Tenant, UID: r.Next, ShortName: draft.ShortName.Value, Status: Active,
+			ProcessingOrgShortName: r.Bank, RelationshipManager: r.Manager, OriginatingOfficer: r.Officer,
+			SECCodes: []string{}, CreatedAt: tx.Now,
 		}
 		return c, s.fillTx(ctx, tx, &draft, r, by, c)
 	})
@@ -117,7 +135,9 @@ func (s *Service) createTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 func nobody(context.Context, bun.IDB, access.Caller, UID) (*Held, error) { return nil, nil }
 
 // fillTx writes the draft of a new customer into its row.
-func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, draft *Draft, r *related, by names, c *Customer) (err error) {
+func (s *Service) fillTx(
+	ctx context.Context, tx *changes.Tx, draft *Draft, r *related, by names, c *Customer,
+) (err error) {
 	draft.to(c)
 	c.TaxID = s.keys.Seal(draft.TaxID.Value, taxIDPlace(c))
 	if err := r.found(by); err != nil {
@@ -145,11 +165,13 @@ func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, draft *Draft, r *r
 	if err := draft.addressesTo(c); err != nil {
 		return err
 	}
-	c.AdditionalAttributes, err = s.AttributesTx(ctx, tx, c.Tenant, ForCustomers, "additionalAttributes", draft.AdditionalAttributes)
+	c.AdditionalAttributes, err = s.AttributesTx(ctx, tx, c.Tenant, ForCustomers, "additionalAttributes",
+		draft.AdditionalAttributes)
 	return err
 }
 
-// settleTx makes a customer that waited active. One that was refused never was: its name stays taken, for the record.
+// settleTx makes a customer that waited active. One that was refused never was: its name stays taken, for the
+// record.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
 	return s.lifecycle(s.lockAnyTx).Settle(ctx, tx, at, func(c *Customer) (changes.Settlement, error) {
 		c.Status = Suspended
@@ -166,28 +188,34 @@ func taxIDPlace(c *Customer) seal.Place {
 
 // saved answers New for what was done and Pending for what waits, wherever the customer is in its life.
 func saved(c *Customer, waits bool) Saved {
-	answer := Saved{UID: c.UID, ExternalReferenceID: c.ExternalReferenceID, ShortName: c.ShortName, Status: StatusNew}
+	answer := Saved{
+		UID: c.UID, ExternalReferenceID: c.ExternalReferenceID, ShortName: c.ShortName, Status: StatusNew,
+	}
 	if waits {
 		answer.Status = Pending
 	}
 	return answer
 }
 
-// arranged is who a customer is, and what the bank or the partner has arranged with it: its own people do not change it,
-// and neither does a partner of itself.
+// arranged is who a customer is, and what the bank or the partner has arranged with it: its own people do not
+// change it, and neither does a partner of itself.
 func (d *Draft) arranged() map[string]bool {
 	return map[string]bool{
-		"customerType": d.Type != nil, "relationshipType": d.RelationshipType != nil, "partnerOrgShortName": d.PartnerOrgShortName.Given,
+		"customerType": d.Type != nil, "relationshipType": d.RelationshipType != nil,
+		"partnerOrgShortName":   d.PartnerOrgShortName.Given,
 		"parentEntityShortName": d.ParentEntityShortName.Given, "relationshipManager": d.RelationshipManager.Given,
-		"originatingOfficer": d.OriginatingOfficer.Given, "costCenter": d.CostCenter.Given, "customerId": d.CustomerID.Given,
-		"achCompanyID": d.ACHCompanyID.Given, "secCodes": d.SECCodes != nil, "additionalProfileDetails": d.Profile != (ProfileDraft{}),
-		"legalName": d.LegalName.Given, "taxId": d.TaxID.Given, "lei": d.LEI.Given, "note": d.Note.Given,
+		"originatingOfficer": d.OriginatingOfficer.Given, "costCenter": d.CostCenter.Given,
+		"customerId":   d.CustomerID.Given,
+		"achCompanyID": d.ACHCompanyID.Given, "secCodes": d.SECCodes != nil,
+		"additionalProfileDetails": d.Profile != (ProfileDraft{}),
+		"legalName":                d.LegalName.Given, "taxId": d.TaxID.Given, "lei": d.LEI.Given,
+		"note":   d.Note.Given,
 		"limits": d.Limits != nil, "additionalAttributes": d.AdditionalAttributes != nil,
 	}
 }
 
-// checkCaller refuses what only the bank itself may make of a customer. Which customers a partner's caller has, the
-// work says.
+// checkCaller refuses what only the bank itself may make of a customer. Which customers a partner's caller
+// has, the work says.
 func (d *Draft) checkCaller(c *check.Fields, caller access.Caller, making, own bool) {
 	if arranged := d.arranged(); own {
 		for _, field := range slices.Sorted(maps.Keys(arranged)) {
@@ -199,10 +227,12 @@ func (d *Draft) checkCaller(c *check.Fields, caller access.Caller, making, own b
 	if d.RelationshipType != nil && *d.RelationshipType == RelationSelf && making {
 		c.Fail("relationshipType", fault.Forbidden, "only the bank itself is Self")
 	}
-	if making && d.RelationshipType != nil && *d.RelationshipType == RelationThirdParty && caller.Reach == access.OfBank {
+	if making && d.RelationshipType != nil && *d.RelationshipType == RelationThirdParty &&
+		caller.Reach == access.OfBank {
 		c.Required("partnerOrgShortName", d.PartnerOrgShortName.Value)
 	}
-	if making && caller.Reach != access.OfBank && d.Type != nil && (*d.Type == DownstreamPartner || *d.Type == ProcessingOrg) {
+	if making && caller.Reach != access.OfBank && d.Type != nil &&
+		(*d.Type == DownstreamPartner || *d.Type == ProcessingOrg) {
 		c.Fail("customerType", fault.Forbidden, "a partner's customer cannot be a "+string(*d.Type))
 	}
 }

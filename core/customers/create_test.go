@@ -25,16 +25,19 @@ func staffed(t *testing.T) *coretest.Bank {
 // user makes a user of a customer.
 func user(t *testing.T, bank *coretest.Bank, of customers.UID, login, status string) {
 	t.Helper()
-	bank.Exec(`INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, ?, ?, ?, ?)`, bank.Tenant, uuid.NewString(), of, login, status)
+	bank.Exec(`INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, ?, ?, ?, ?)`, bank.Tenant,
+		uuid.NewString(), of, login, status)
 }
 
 // draft is all that a new customer must have, but for the edits.
 func draft(short string, edits ...func(*customers.Draft)) customers.Draft {
 	kind := customers.Corporate
 	d := customers.Draft{
-		LegalName: given.Of("Lakeside Bakery LLC"), ShortName: given.Of(short), Type: &kind, TaxID: given.Of("12-3456789"), Language: given.Of("english"),
+		LegalName: given.Of("Lakeside Bakery LLC"), ShortName: given.Of(short), Type: &kind,
+		TaxID: given.Of("12-3456789"), Language: given.Of("english"),
 		LegalAddress:           given.Address{Line1: given.Of("1 Lake Rd"), City: given.Of("Erie"), PostalCode: given.Of("16501"), CountryCode: given.Of("usa")},
-		MailAddressSameAsLegal: given.Of(true), CostCenter: given.Of("CC1"), RelationshipManager: given.Of("MJones"), OriginatingOfficer: given.Of("mjones"),
+		MailAddressSameAsLegal: given.Of(true), CostCenter: given.Of("CC1"),
+		RelationshipManager: given.Of("MJones"), OriginatingOfficer: given.Of("mjones"),
 	}
 	for _, edit := range edits {
 		edit(&d)
@@ -45,7 +48,7 @@ func draft(short string, edits ...func(*customers.Draft)) customers.Draft {
 // create makes a customer that must be made, and reads it.
 func create(t *testing.T, bank *coretest.Bank, ctx context.Context, d customers.Draft) *customers.Customer {
 	t.Helper()
-	out, err := bank.Customers.Create(ctx, d, changes.Terms{})
+	out, err := bank.Customers.Create(ctx, d, changes.RequestOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,13 +82,18 @@ func blames(t *testing.T, what string, err error, field string, problem fault.Pr
 func TestANewCustomerAnswersNewAndIsActive(t *testing.T) {
 	t.Parallel()
 	bank := staffed(t)
-	out, err := bank.Customers.Create(bank.Staff(), draft("LAKESIDE", func(d *customers.Draft) { d.ExternalReferenceID = given.Of("ref-1") }), changes.Terms{})
-	if err != nil || out.Result.Status != customers.StatusNew || out.Result.ShortName != "LAKESIDE" || out.Result.ExternalReferenceID != "ref-1" || out.Version != 1 {
+	out, err := bank.Customers.Create(bank.Staff(),
+		draft("LAKESIDE", func(d *customers.Draft) { d.ExternalReferenceID = given.Of("ref-1") }),
+		changes.RequestOptions{})
+	if err != nil || out.Result.Status != customers.StatusNew || out.Result.ShortName != "LAKESIDE" ||
+		out.Result.ExternalReferenceID != "ref-1" || out.Version != 1 {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	c := find(t, bank, out.Result.UID)
-	if c.Status != customers.Active || c.Owner != 0 || c.RelationshipType != customers.RelationCustomer || c.ProcessingOrgShortName != bank.Self.ShortName ||
-		c.Language != "English" || c.LegalAddress.CountryCode != "US" || c.LegalAddress.Country != "United States" || c.MailingAddress != c.LegalAddress ||
+	if c.Status != customers.Active || c.Owner != 0 || c.RelationshipType != customers.RelationCustomer ||
+		c.ProcessingOrgShortName != bank.Self.ShortName ||
+		c.Language != "English" || c.LegalAddress.CountryCode != "US" ||
+		c.LegalAddress.Country != "United States" || c.MailingAddress != c.LegalAddress ||
 		c.RelationshipManager != "mjones" || c.TaxID.Masked() != "****6789" || !c.CreatedAt.Equal(bank.Now()) {
 		t.Errorf("%+v", c)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/fault"
+	"bankgraph/core/ident"
 	"bankgraph/core/money"
 	"bankgraph/core/postal"
 	"bankgraph/core/seal"
@@ -56,10 +57,8 @@ var Types = []Type{Consumer, Corporate, DownstreamPartner, ProcessingOrg, Financ
 // ParseType reads a type without regard to letter case; the search filter writes underscores for
 // spaces (rest/CONTRACT.md, customer rules).
 func ParseType(field, text string) (Type, error) {
-	for _, t := range Types {
-		if strings.EqualFold(strings.ReplaceAll(text, "_", " "), string(t)) {
-			return t, nil
-		}
+	if t, ok := ident.Word(strings.ReplaceAll(text, "_", " "), Types...); ok {
+		return t, nil
 	}
 	return "", fault.Field("customer", field, fault.Malformed,
 		"must be one of Consumer, Corporate, Downstream Partner, Processing Org, Financial Institution, with spaces or underscores")
@@ -80,10 +79,8 @@ var Statuses = []Status{Active, Suspended, StatusNew, Pending}
 
 // ParseStatus reads a status without regard to letter case.
 func ParseStatus(field, text string) (Status, error) {
-	for _, s := range Statuses {
-		if strings.EqualFold(text, string(s)) {
-			return s, nil
-		}
+	if s, ok := ident.Word(text, Statuses...); ok {
+		return s, nil
 	}
 	return "", fault.Field("customer", field, fault.Malformed, "must be one of Active, Suspended, New, Pending")
 }
@@ -100,10 +97,8 @@ const (
 
 // ParseRelationship reads a relationship without regard to letter case: the generations differ in it.
 func ParseRelationship(field, text string) (Relationship, error) {
-	for _, r := range []Relationship{RelationCustomer, RelationBank, RelationThirdParty, RelationSelf} {
-		if strings.EqualFold(text, string(r)) {
-			return r, nil
-		}
+	if r, ok := ident.Word(text, RelationCustomer, RelationBank, RelationThirdParty, RelationSelf); ok {
+		return r, nil
 	}
 	return "", fault.Field("customer", field, fault.Malformed, "must be one of customer, bank, thirdparty, self")
 }
@@ -113,14 +108,15 @@ func ParseRelationship(field, text string) (Relationship, error) {
 type Customer struct {
 	bun.BaseModel `bun:"table:customers,alias:c" json:"-"`
 
-	Tenant                 access.Tenant  `bun:"tenant,pk" json:"-"`
-	UID                    UID            `bun:"uid,pk" json:"customerUID"`
-	Owner                  UID            `bun:"owner" json:"-"` // the partner that it belongs to, itself for a partner, 0 for the bank's own
+	Tenant access.Tenant `bun:"tenant,pk" json:"-"`
+	UID    UID           `bun:"uid,pk" json:"customerUID"`
+	// the partner that it belongs to, itself for a partner, 0 for the bank's own
+	Owner                  UID            `bun:"owner" json:"-"`
 	ExternalReferenceID    string         `bun:"external_reference_id" json:"externalReferenceId"`
 	LegalName              string         `bun:"legal_name" json:"legalName"`
 	ShortName              string         `bun:"short_name" json:"shortName"`
 	Type                   Type           `bun:"type" json:"customerType"`
-	TaxID                  seal.Text      `bun:"embed:tax_id_" json:"taxId"`
+	TaxID                  seal.Value     `bun:"embed:tax_id_" json:"taxId"`
 	ACHCompanyID           string         `bun:"ach_company_id" json:"achCompanyID"`
 	CustomerID             string         `bun:"customer_id" json:"customerId"`
 	Status                 Status         `bun:"status" json:"status"`
@@ -143,16 +139,18 @@ type Customer struct {
 	Parent                 *UID           `bun:"parent" json:"-"`
 	ParentEntityShortName  string         `bun:"parent_entity_short_name" json:"parentEntityShortName"`
 	CostCenter             string         `bun:"cost_center" json:"costCenter"`
-	RelationshipManager    string         `bun:"relationship_manager" json:"relationshipManager"` // a user's login id
-	OriginatingOfficer     string         `bun:"originating_officer" json:"originatingOfficer"`   // a user's login id
-	Profile                Profile        `bun:"embed:profile_" json:"-"`
-	SECCodes               []string       `bun:"sec_codes,array" json:"secCodes"`
-	Note                   string         `bun:"note" json:"note"`
-	Access                 AccessSettings `bun:"embed:access_" json:"legalEntityAccessSettings"`
-	AdditionalAttributes   []Attribute    `bun:"additional_attributes,type:jsonb" json:"-"`
-	CreatedAt              time.Time      `bun:"created_at" json:"-"`
-	UpdatedAt              time.Time      `bun:"updated_at" json:"-"`
-	Version                int32          `bun:"version" json:"-"`
+	// a user's login id
+	RelationshipManager string `bun:"relationship_manager" json:"relationshipManager"`
+	// a user's login id
+	OriginatingOfficer   string         `bun:"originating_officer" json:"originatingOfficer"`
+	Profile              Profile        `bun:"embed:profile_" json:"-"`
+	SECCodes             []string       `bun:"sec_codes,array" json:"secCodes"`
+	Note                 string         `bun:"note" json:"note"`
+	Access               AccessSettings `bun:"embed:access_" json:"legalEntityAccessSettings"`
+	AdditionalAttributes []Attribute    `bun:"additional_attributes,type:jsonb" json:"-"`
+	CreatedAt            time.Time      `bun:"created_at" json:"-"`
+	UpdatedAt            time.Time      `bun:"updated_at" json:"-"`
+	Version              int32          `bun:"version" json:"-"`
 }
 
 // MarshalJSON shows the profile as an array of one, under its misspelt name (rest/CONTRACT.md, profile
@@ -166,7 +164,7 @@ func (c Customer) MarshalJSON() ([]byte, error) {
 }
 
 // ShownTaxID is the masked tax id; nil where none is known.
-func (c *Customer) ShownTaxID() *seal.Text { return c.TaxID.Shown() }
+func (c *Customer) ShownTaxID() *seal.Value { return c.TaxID.Shown() }
 
 // Profile is what the bank arranged with a customer (rest/CONTRACT.md, profile details).
 type Profile struct {
@@ -182,7 +180,8 @@ type Profile struct {
 	PaymentFileAuthentication bool   `bun:"payment_file_authentication" json:"paymentFileAuthentication"`
 	FXPricingTier             string `bun:"fx_pricing_tier" json:"fxPricingTier"`
 	CreditValueAdjustment     string `bun:"credit_value_adjustment" json:"crediValueAdjustment"`
-	DetailsOfCharge           string `bun:"details_of_charge" json:"detailsofCharge,omitzero"` // OUR, BEN or SHA: who pays a payment's charges
+	// OUR, BEN or SHA: who pays a payment's charges
+	DetailsOfCharge string `bun:"details_of_charge" json:"detailsofCharge,omitzero"`
 }
 
 // AccessSettings say how a customer's people work: who needs a PIN, who a second person
@@ -208,7 +207,8 @@ type AccessSettings struct {
 	NumberOfApprovers         int32 `bun:"number_of_approvers" json:"paymentNumberOfApprovers"`
 }
 
-// DualForCustomers tells whether changes of a customer, and of its accounts, limits and signatories, need a second person.
+// DualForCustomers tells whether changes of a customer, and of its accounts, limits and signatories, need a
+// second person.
 func (a AccessSettings) DualForCustomers() bool { return a.CustomerDualApproval }
 
 // DualForContacts tells whether new and changed beneficiaries need a second person.
@@ -217,13 +217,15 @@ func (a AccessSettings) DualForContacts() bool { return a.BeneDualApproval }
 // DualForUsers tells whether new and changed users and roles need a second person.
 func (a AccessSettings) DualForUsers() bool { return a.UserDualApproval }
 
-// laxer tells whether something that needed a second person would need none any more, or fewer people, or only from a
-// larger amount on.
+// laxer tells whether something that needed a second person would need none any more, or fewer people, or
+// only from a larger amount on.
 func (a AccessSettings) laxer(was AccessSettings) bool {
 	return was.CustomerDualApproval && !a.CustomerDualApproval || was.BeneDualApproval && !a.BeneDualApproval ||
 		was.UserDualApproval && !a.UserDualApproval || was.FeeTierForApproval && !a.FeeTierForApproval ||
-		was.PaymentDualApproval && !a.PaymentDualApproval || was.NotificationsDualApproval && !a.NotificationsDualApproval ||
-		a.NumberOfApprovers < was.NumberOfApprovers || looser(a.FirstApproverLimit, was.FirstApproverLimit) || looser(a.SecondApproverLimit, was.SecondApproverLimit)
+		was.PaymentDualApproval && !a.PaymentDualApproval ||
+		was.NotificationsDualApproval && !a.NotificationsDualApproval ||
+		a.NumberOfApprovers < was.NumberOfApprovers || looser(a.FirstApproverLimit, was.FirstApproverLimit) ||
+		looser(a.SecondApproverLimit, was.SecondApproverLimit)
 }
 
 // looser tells whether an amount up to which an approver suffices was raised, or taken away (0).
@@ -236,7 +238,7 @@ func (a AccessSettings) DualForFees() bool { return a.FeeTierForApproval }
 type Cents int64
 
 // Amount is the decimal form.
-func (c Cents) Amount() money.Amount { return money.Of(int64(c), "USD") }
+func (c Cents) Amount() money.Amount { return money.Of(int64(c), money.Hundredths) }
 
 // MarshalJSON writes a number with two decimals.
 func (c Cents) MarshalJSON() ([]byte, error) { return c.Amount().MarshalJSON() }
@@ -247,8 +249,8 @@ type Attribute struct {
 	Value string `json:"value"`
 }
 
-// ErrNotFound is a customer that does not exist for this caller: absent, or another bank's.
-// ErrOutOfScope exists in the caller's bank but is not the caller's to see. Most operations answer both alike.
+// ErrNotFound is a customer that does not exist for this caller: absent, or another bank's. ErrOutOfScope
+// exists in the caller's bank but is not the caller's to see. Most operations answer both alike.
 var (
 	ErrNotFound   = fault.New(fault.NotFound, "customer.not_found", "no such customer")
 	ErrOutOfScope = fault.New(fault.Denied, "customer.out_of_scope", "the customer is not the caller's")

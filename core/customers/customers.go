@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/uptrace/bun"
+
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
 	"bankgraph/core/ident"
@@ -13,6 +15,14 @@ import (
 	"bankgraph/core/seal"
 	"bankgraph/db"
 )
+
+// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+var Tables = db.Tables{
+	Own: []string{"attributes", "customer_counts", "customers"},
+	Reads: map[string]string{
+		"users": "the people who look after a customer are named by login id: users come after customers",
+	},
+}
 
 // Service keeps the customers of every bank.
 type Service struct {
@@ -24,9 +34,10 @@ type Service struct {
 	limits LimitPlanner
 }
 
-// LimitPlanner says what a customer's limits become by new ceilings, before anything is written. Limits stand behind
-// customers, so they hand it over.
-type LimitPlanner func(ctx context.Context, tx *changes.Tx, of *Customer, ceilings []Ceiling) (*LimitPlan, error)
+// LimitPlanner says what a customer's limits become by new ceilings, before anything is written. Limits stand
+// behind customers, so they hand it over.
+type LimitPlanner func(ctx context.Context, tx *changes.Tx, of *Customer,
+	ceilings []Ceiling) (*LimitPlan, error)
 
 // LimitPlan is what a LimitPlanner says: how the record shows it, and how it is carried out.
 type LimitPlan struct {
@@ -47,7 +58,9 @@ func (p *LimitPlan) writeTx(ctx context.Context, tx *changes.Tx) error {
 func (s *Service) PlanLimits(planner LimitPlanner) { s.limits = planner }
 
 // planTx is an empty plan where a draft gives no limits.
-func (s *Service) planTx(ctx context.Context, tx *changes.Tx, of *Customer, ceilings []Ceiling) (*LimitPlan, error) {
+func (s *Service) planTx(
+	ctx context.Context, tx *changes.Tx, of *Customer, ceilings []Ceiling,
+) (*LimitPlan, error) {
 	if len(ceilings) == 0 {
 		return new(LimitPlan), nil
 	}
@@ -62,32 +75,40 @@ func New(d *db.DB, keys *seal.Keys, all *changes.Service, now func() time.Time) 
 }
 
 // identity is what every read needs: to whom the customer belongs and which one it is.
-var identity = db.Want[Customer]("UID", "Owner")
+var identity = db.ColumnsOf[Customer]("UID", "Owner")
 
-// shape is what the text of a read depends on.
-type shape struct {
+// queryKey is what the text of a read depends on.
+type queryKey struct {
 	want  db.Columns
 	reach access.Reach
 	where string
 	order string
 }
 
-var finding db.Texts[Customer]
+// selecting starts a query of the customers that the caller may see.
+func selecting(want db.Columns, caller access.Caller) *bun.SelectQuery {
+	return db.Select[Customer](want, nil).Where("c.tenant = $1").Where(caller.Reach.ScopeOfCustomers("c"))
+}
+
+var finding db.QueryCache[Customer]
 
 // FindMany reads customers by UID. Those that are not the caller's to see are absent.
-func (s *Service) FindMany(ctx context.Context, b *db.Batch, uids []UID, want db.Columns) *db.Many[UID, Customer] {
+func (s *Service) FindMany(
+	ctx context.Context, b *db.Batch, uids []UID, want db.Columns,
+) *db.Many[UID, Customer] {
 	caller, err := access.Require(ctx, access.ViewCustomers)
 	if err != nil {
 		return db.Refuse[UID, Customer](err)
 	}
 	want = db.Or[Customer](want).And(identity)
-	text := finding.Get(shape{want: want, reach: caller.Reach}, func() string {
-		return within(db.Select[Customer](want, nil).Where("c.tenant = $1"), caller.Reach).Where("c.uid = ANY($3)").String()
+	text := finding.Get(queryKey{want: want, reach: caller.Reach}, func() string {
+		return selecting(want, caller).Where("c.uid = ANY($3)").String()
 	})
-	return db.QueueMany(b, text, func(c *Customer) UID { return c.UID }, caller.Tenant, caller.Within(), uids)
+	return db.QueueMany(b, text, func(c *Customer) UID { return c.UID }, caller.Tenant, caller.ScopeCustomer(),
+		uids)
 }
 
-var scoping db.Texts[Customer]
+var scoping db.QueryCache[Customer]
 
 // Scoped reads one customer whether or not the caller may see it, with little of it: what the check needs.
 // Reads of what a customer has are queued beside it; Scope.Check tells whether they may be shown.
@@ -96,8 +117,9 @@ func (s *Service) Scoped(ctx context.Context, b *db.Batch, uid UID) *Scope {
 	if err != nil {
 		return &Scope{rows: db.RefuseRows[Customer](err)}
 	}
-	text := scoping.Get(shape{}, func() string {
-		return db.Select[Customer](identity.And(db.Want[Customer]("ShortName", "Status", "Type")), nil).Where("c.tenant = $1").Where("c.uid = $2").String()
+	text := scoping.Get(queryKey{}, func() string {
+		return db.Select[Customer](identity.And(db.ColumnsOf[Customer]("ShortName", "Status", "Type")), nil).
+			Where("c.tenant = $1").Where("c.uid = $2").String()
 	})
 	return &Scope{
 		caller: caller, rows: db.Queue(b, text, caller.Tenant, uid),
@@ -112,8 +134,8 @@ type Scope struct {
 	foreign func() // remembers a look at another's
 }
 
-// Check returns the customer's identity, short name, type and status: ErrNotFound where it is absent, ErrOutOfScope
-// where it is not the caller's to see.
+// Check returns the customer's identity, short name, type and status: ErrNotFound where it is absent,
+// ErrOutOfScope where it is not the caller's to see.
 func (s *Scope) Check() (*Customer, error) {
 	customer, err := s.rows.One()
 	switch {
@@ -121,7 +143,7 @@ func (s *Scope) Check() (*Customer, error) {
 		return nil, err
 	case customer == nil:
 		return nil, ErrNotFound
-	case !customer.seenBy(s.caller):
+	case !s.caller.Sees(int64(customer.UID), int64(customer.Owner)):
 		s.foreign()
 		return nil, ErrOutOfScope
 	}
@@ -144,11 +166,24 @@ func (s *Service) Self(ctx context.Context) (uid UID, err error) {
 	if err != nil {
 		return 0, err
 	}
-	err = s.db.NewSelect().Model((*Customer)(nil)).Column("uid").Where("c.tenant = ?", caller.Tenant).Where("c.relationship_type = ?", RelationSelf).Scan(ctx, &uid)
+	err = s.db.NewSelect().Model((*Customer)(nil)).Column("uid").Where("c.tenant = ?", caller.Tenant).
+		Where("c.relationship_type = ?", RelationSelf).Scan(ctx, &uid)
 	if err != nil {
 		return 0, fmt.Errorf("find the bank's own customer: %w", err)
 	}
 	return uid, nil
+}
+
+var institution = db.NewQuery[Customer](
+	`SELECT uid FROM customers WHERE tenant = $1 AND relationship_type = 'Self'`)
+
+// Institution reads the number of the customer that stands for the bank itself, which every caller may know.
+func (s *Service) Institution(ctx context.Context, b *db.Batch) *db.Rows[Customer] {
+	caller, err := access.Require(ctx)
+	if err != nil {
+		return db.RefuseRows[Customer](err)
+	}
+	return db.Queue(b, institution, caller.Tenant)
 }
 
 // OneOf is the customer in an answer of FindMany, or ErrNotFound.
@@ -198,11 +233,13 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 	if by.NamePrefix != "" {
 		// A range instead of LIKE: a prepared plan can use the index for it.
 		from := p.Add(by.NamePrefix)
-		all = append(all, name+" >= lower("+from+"::text) COLLATE \"C\"", name+" < lower("+from+"::text) COLLATE \"C\" || chr(1114111)")
+		all = append(all, name+" >= lower("+from+"::text) COLLATE \"C\"",
+			name+" < lower("+from+"::text) COLLATE \"C\" || chr(1114111)")
 	}
 	if by.ShortName != "" {
 		// The first condition finds it by its index, the second decides: letters beyond ASCII have no case there.
-		all = append(all, "lower(c.short_name) = lower("+p.Add(by.ShortName)+")", `lower(c.short_name COLLATE "C") = `+p.Add(ident.Fold(by.ShortName)))
+		all = append(all, "lower(c.short_name) = lower("+p.Add(by.ShortName)+")",
+			`lower(c.short_name COLLATE "C") = `+p.Add(ident.Fold(by.ShortName)))
 	}
 	if by.CustomerID != "" {
 		all = append(all, "c.customer_id = "+p.Add(by.CustomerID), "c.customer_id <> ''")
@@ -232,12 +269,14 @@ const name = `lower(c.legal_name) COLLATE "C"`
 const TaxIDColumn = "customers.tax_id"
 
 // List reads a window of the customers that the caller may see.
-func (s *Service) List(ctx context.Context, b *db.Batch, by Search, want db.Columns, w page.Window) *db.Rows[Customer] {
+func (s *Service) List(
+	ctx context.Context, b *db.Batch, by Search, want db.Columns, w page.Window,
+) *db.Rows[Customer] {
 	caller, err := access.Require(ctx, access.ViewCustomers)
 	if err != nil {
 		return db.RefuseRows[Customer](err)
 	}
-	p := db.Params{caller.Tenant, caller.Within(), w.Limit(), w.Offset}
+	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), w.Offset}
 	where := by.where(s, caller.Tenant, &p)
 	direction, compare := "", ">"
 	if w.Backward {
@@ -250,21 +289,24 @@ func (s *Service) List(ctx context.Context, b *db.Batch, by Search, want db.Colu
 	switch {
 	case w.Cursor.UID == 0:
 	case by.Order == ByName:
-		where = append(where, "("+name+", c.uid) "+compare+" (lower("+p.Add(w.Cursor.Value)+"::text) COLLATE \"C\", "+p.Add(w.Cursor.UID)+"::bigint)")
+		where = append(where,
+			"("+name+", c.uid) "+compare+" (lower("+p.Add(w.Cursor.Value)+"::text) COLLATE \"C\", "+
+				p.Add(w.Cursor.UID)+"::bigint)")
 	default:
 		where = append(where, "c.uid "+compare+" "+p.Add(w.Cursor.UID))
 	}
 	want = db.Or[Customer](want).And(identity)
-	text := listing.Get(shape{want: want, reach: caller.Reach, where: where.Key(), order: order}, func() string {
-		q := where.On(within(db.Select[Customer](want, nil).Where("c.tenant = $1"), caller.Reach))
-		return q.OrderExpr(order).String() + " LIMIT $3::bigint OFFSET $4::bigint"
-	})
+	text := listing.Get(queryKey{want: want, reach: caller.Reach, where: where.Key(), order: order},
+		func() string {
+			return where.On(selecting(want, caller)).OrderExpr(order).String() + " LIMIT $3::bigint OFFSET $4::bigint"
+		})
 	return db.Queue(b, text, p...)
 }
 
 var (
-	listing  db.Texts[Customer]
-	counting db.Texts[db.Count]
+	listing     db.QueryCache[Customer]
+	counting    db.QueryCache[db.Count]
+	countingAll db.QueryCache[db.Count]
 )
 
 // Count reads how many customers a search finds. Without any filter it comes from the counters.
@@ -272,23 +314,24 @@ func (s *Service) Count(ctx context.Context, b *db.Batch, by Search) *db.Rows[db
 	return s.CountUpTo(ctx, b, by, 0)
 }
 
-// CountUpTo is Count that stops at most rows, where most is not 0: a filter may find half the bank. The counters know
-// without looking.
+// CountUpTo is Count that stops at most rows, where most is not 0: a filter may find half the bank. The
+// counters know without looking.
 func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, by Search, most int64) *db.Rows[db.Count] {
 	caller, err := access.Require(ctx, access.ViewCustomers)
 	if err != nil {
 		return db.RefuseRows[db.Count](err)
 	}
-	p := db.Params{caller.Tenant, caller.Within()}
-	if by.empty() && (caller.Reach == access.OfBank || caller.Reach == access.OfPartner) {
-		return db.Queue(b, countAll, p...)
+	p := db.Params{caller.Tenant, caller.ScopeCustomer()}
+	if by.empty() && caller.Reach != access.OfCustomer {
+		return db.Queue(b, countingAll.Get(caller.Reach, func() string {
+			return "SELECT coalesce(sum(n.customers), 0)::bigint AS n FROM customer_counts AS n WHERE n.tenant = $1 AND " + caller.Reach.ScopeOfCustomers("n")
+		}), p...)
 	}
 	where := by.where(s, caller.Tenant, &p)
 	limit := p.Up(most)
-	text := counting.Get(shape{reach: caller.Reach, where: where.Key(), order: limit}, func() string {
-		return db.CountText(where.On(within(db.Select0[Customer]("1").Where("c.tenant = $1"), caller.Reach)), limit)
+	text := counting.Get(queryKey{reach: caller.Reach, where: where.Key(), order: limit}, func() string {
+		q := db.Select0[Customer]("1").Where("c.tenant = $1").Where(caller.Reach.ScopeOfCustomers("c"))
+		return db.CountText(where.On(q), limit)
 	})
 	return db.Queue(b, text, p...)
 }
-
-var countAll = db.NewText[db.Count](`SELECT coalesce(sum(customers), 0)::bigint AS n FROM customer_counts WHERE tenant = $1 AND ($2 = 0::bigint OR owner = $2)`)

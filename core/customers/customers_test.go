@@ -21,7 +21,9 @@ import (
 )
 
 // list reads the UIDs of a search.
-func list(t *testing.T, bank *coretest.Bank, ctx context.Context, by customers.Search, w page.Window) (uids []customers.UID, further bool) {
+func list(
+	t *testing.T, bank *coretest.Bank, ctx context.Context, by customers.Search, w page.Window,
+) (uids []customers.UID, further bool) {
 	t.Helper()
 	rows, err := coretest.Rows(bank, ctx, func(b *db.Batch) *db.Rows[customers.Customer] {
 		return bank.Customers.List(ctx, b, by, db.Columns{}, w)
@@ -38,7 +40,8 @@ func list(t *testing.T, bank *coretest.Bank, ctx context.Context, by customers.S
 
 func count(t *testing.T, bank *coretest.Bank, ctx context.Context, by customers.Search) int64 {
 	t.Helper()
-	rows, err := coretest.Rows(bank, ctx, func(b *db.Batch) *db.Rows[db.Count] { return bank.Customers.Count(ctx, b, by) })
+	rows, err := coretest.Rows(bank, ctx,
+		func(b *db.Batch) *db.Rows[db.Count] { return bank.Customers.Count(ctx, b, by) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +61,8 @@ func TestEachFilterOfTheListNarrowsIt(t *testing.T) {
 	plain := bank.Customer(coretest.Named("Cedar River Logistics Inc"))
 	special := bank.Customer(func(c *customers.Customer) {
 		c.LegalName, c.ShortName, c.CustomerID = "Granite O'Brien & Sons_100% Ltd", "GraniteOB", "CIF-77"
-		c.LEI, c.Type, c.Status, c.Parent = "DEMO00BNKG0000000127", customers.FinancialInstitution, customers.Suspended, &plain.UID
+		c.LEI, c.Type, c.Status, c.Parent = "DEMO00BNKG0000000127", customers.FinancialInstitution,
+			customers.Suspended, &plain.UID
 	})
 	none := []customers.UID(nil)
 	for name, search := range map[string]struct {
@@ -69,7 +73,9 @@ func TestEachFilterOfTheListNarrowsIt(t *testing.T) {
 		"uid that is not there":            {customers.Search{UID: 1_999_999}, none},
 		"one word":                         {customers.Search{Words: "granite"}, uids(special)},
 		"beginnings of words in any order": {customers.Search{Words: "LOGI ced"}, uids(plain)},
-		"words that say the same":          {customers.Search{Words: strings.Repeat("Cedar ced CE c river ", 5_000)}, uids(plain)},
+		"words that say the same": {
+			customers.Search{Words: strings.Repeat("Cedar ced CE c river ", 5_000)}, uids(plain),
+		},
 		"a word and another's beginning":   {customers.Search{Words: "gran granola"}, none},
 		"the middle of a word":             {customers.Search{Words: "edar"}, none},
 		"words with an apostrophe":         {customers.Search{Words: "o'brien"}, uids(special)},
@@ -77,21 +83,25 @@ func TestEachFilterOfTheListNarrowsIt(t *testing.T) {
 		"an ampersand between words":       {customers.Search{Words: "brien & sons"}, uids(special)},
 		"name prefix":                      {customers.Search{NamePrefix: "gRANITE o"}, uids(special)},
 		"name prefix with wildcards":       {customers.Search{NamePrefix: "%edar"}, none},
-		"the whole name as prefix":         {customers.Search{NamePrefix: "Granite O'Brien & Sons_100% Ltd"}, uids(special)},
-		"short name in another case":       {customers.Search{ShortName: "graniteob"}, uids(special)},
-		"the beginning of a short name":    {customers.Search{ShortName: "granite"}, none},
-		"customer id":                      {customers.Search{CustomerID: "CIF-77"}, uids(special)},
-		"customer id in another case":      {customers.Search{CustomerID: "cif-77"}, none},
-		"tax id":                           {customers.Search{TaxID: coretest.TaxID(special.UID)}, uids(special)},
-		"tax id with spaces":               {customers.Search{TaxID: " " + coretest.TaxID(special.UID) + " "}, uids(special)},
-		"the end of a tax id":              {customers.Search{TaxID: coretest.TaxID(special.UID)[4:]}, none},
-		"LEI in lower case":                {customers.Search{LEI: "demo00bnkg0000000127"}, uids(special)},
-		"type":                             {customers.Search{Type: customers.FinancialInstitution}, uids(special)},
-		"status":                           {customers.Search{Status: customers.Suspended}, uids(special)},
-		"parent":                           {customers.Search{Parent: plain.UID}, uids(special)},
-		"two that both hold":               {customers.Search{Status: customers.Suspended, Words: "sons"}, uids(special)},
-		"two of which one does not":        {customers.Search{Status: customers.Suspended, Words: "cedar"}, none},
-		"nothing":                          {customers.Search{}, uids(bank.Self, plain, special)},
+		"the whole name as prefix": {
+			customers.Search{NamePrefix: "Granite O'Brien & Sons_100% Ltd"}, uids(special),
+		},
+		"short name in another case":    {customers.Search{ShortName: "graniteob"}, uids(special)},
+		"the beginning of a short name": {customers.Search{ShortName: "granite"}, none},
+		"customer id":                   {customers.Search{CustomerID: "CIF-77"}, uids(special)},
+		"customer id in another case":   {customers.Search{CustomerID: "cif-77"}, none},
+		"tax id":                        {customers.Search{TaxID: coretest.TaxID(special.UID)}, uids(special)},
+		"tax id with spaces": {
+			customers.Search{TaxID: " " + coretest.TaxID(special.UID) + " "}, uids(special),
+		},
+		"the end of a tax id":       {customers.Search{TaxID: coretest.TaxID(special.UID)[4:]}, none},
+		"LEI in lower case":         {customers.Search{LEI: "demo00bnkg0000000127"}, uids(special)},
+		"type":                      {customers.Search{Type: customers.FinancialInstitution}, uids(special)},
+		"status":                    {customers.Search{Status: customers.Suspended}, uids(special)},
+		"parent":                    {customers.Search{Parent: plain.UID}, uids(special)},
+		"two that both hold":        {customers.Search{Status: customers.Suspended, Words: "sons"}, uids(special)},
+		"two of which one does not": {customers.Search{Status: customers.Suspended, Words: "cedar"}, none},
+		"nothing":                   {customers.Search{}, uids(bank.Self, plain, special)},
 	} {
 		for _, order := range []customers.Order{customers.ByUID, customers.ByName} {
 			search.by.Order = order
@@ -107,25 +117,31 @@ func TestEachFilterOfTheListNarrowsIt(t *testing.T) {
 	}
 }
 
-// Whatever a name has between its letters, it is found by itself, by each of its words, and by how they begin.
+// Whatever a name has between its letters, it is found by itself, by each of its words, and by how they
+// begin.
 func TestEveryNameIsFoundByItsWords(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
 	for _, name := range []string{
-		"J.P. Morgan-Test", "D.R.Horton", "Foo S.p.A.", "Booking.com BV", "1-800-Flowers.com", "24-7 Fitness", "Route 9-11", "A/B Testing", "c/o Holder",
-		"/root/ Bakery", "+44 Calls", "v1.2.3 Software", "3.5 Labs", "AT&T.com", "Tom &amp; Jo", "<b>Bold</b>", "user@host Ltd", "https://x.example/a", "Snake_Case",
-		"Back\\slash", "T-Mobile", "1e5 Sciences", "L’Oréal", "Gal·la Cava", "Müller–Söhne", "ИП Иванов", "日本商事", "हिन्दी पुस्तक", "שָׁלוֹם בע״מ",
+		"J.P. Morgan-Test", "D.R.Horton", "Foo S.p.A.", "Booking.com BV", "1-800-Flowers.com", "24-7 Fitness",
+		"Route 9-11", "A/B Testing", "c/o Holder",
+		"/root/ Bakery", "+44 Calls", "v1.2.3 Software", "3.5 Labs", "AT&T.com", "Tom &amp; Jo", "<b>Bold</b>",
+		"user@host Ltd", "https://x.example/a", "Snake_Case",
+		"Back\\slash", "T-Mobile", "1e5 Sciences", "L’Oréal", "Gal·la Cava", "Müller–Söhne", "ИП Иванов", "日本商事",
+		"हिन्दी पुस्तक", "שָׁלוֹם בע״מ",
 	} {
 		c := bank.Customer(coretest.Named(name))
 		searches := append(strings.Fields(name), name, strings.ToUpper(name))
-		for _, word := range strings.FieldsFunc(name, func(r rune) bool { return r < 'A' && (r < '0' || r > '9') }) {
+		for _, word := range strings.FieldsFunc(name,
+			func(r rune) bool { return r < 'A' && (r < '0' || r > '9') }) {
 			searches = append(searches, word, word[:len(word)-len(word)/3])
 		}
 		for _, words := range searches {
 			if !utf8.ValidString(words) {
 				continue
 			}
-			if got, _ := list(t, bank, bank.Staff(), customers.Search{Words: words}, page.First(100)); !slices.Contains(got, c.UID) {
+			if got, _ := list(t, bank, bank.Staff(), customers.Search{Words: words},
+				page.First(100)); !slices.Contains(got, c.UID) {
 				t.Errorf("%q does not find %q", words, name)
 			}
 		}
@@ -160,7 +176,9 @@ func TestNamesAreSortedByteByByteWithoutCase(t *testing.T) {
 }
 
 // walk reads a whole list page by page, forward or backward, by cursors of its rows.
-func walk(t *testing.T, bank *coretest.Bank, by customers.Search, size int, backward bool) (all []customers.UID) {
+func walk(
+	t *testing.T, bank *coretest.Bank, by customers.Search, size int, backward bool,
+) (all []customers.UID) {
 	t.Helper()
 	w := page.Window{Size: size, Backward: backward}
 	for range 100 {
@@ -274,10 +292,12 @@ func TestTheUnfilteredCountComesFromTheCounters(t *testing.T) {
 	if n := count(t, bank, bank.Partner(partner), customers.Search{}); n != 4 {
 		t.Errorf("the partner: %d", n)
 	}
-	if n := count(t, bank, bank.Partner(partner), customers.Search{Order: customers.ByName, Status: customers.Active}); n != 4 {
+	if n := count(t, bank, bank.Partner(partner),
+		customers.Search{Order: customers.ByName, Status: customers.Active}); n != 4 {
 		t.Errorf("the partner with a filter: %d", n)
 	}
-	bank.Exec("UPDATE customer_counts SET customers = customers + 10 WHERE tenant = ? AND owner = 0", bank.Tenant)
+	bank.Exec("UPDATE customer_counts SET customers = customers + 10 WHERE tenant = ? AND owner = 0",
+		bank.Tenant)
 	touched := count(t, bank, bank.Staff(), customers.Search{})
 	filtered := count(t, bank, bank.Staff(), customers.Search{Type: customers.Corporate})
 	if touched <= 6 || filtered != 4 {
@@ -298,9 +318,12 @@ func TestAPartnerSeesItselfAndItsOwnCustomersOnly(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
 	partner, rival := bank.DownstreamPartner(), bank.DownstreamPartner()
-	ours, theirs, banks := bank.Customer(coretest.OwnedBy(partner)), bank.Customer(coretest.OwnedBy(rival)), bank.Customer()
+	ours, theirs, banks := bank.Customer(coretest.OwnedBy(partner)), bank.Customer(coretest.OwnedBy(rival)),
+		bank.Customer()
 	ctx := bank.Partner(partner)
-	for _, by := range []customers.Search{{}, {Order: customers.ByName}, {Words: "cedar"}, {NamePrefix: "Cedar"}, {Status: customers.Active}} {
+	for _, by := range []customers.Search{
+		{}, {Order: customers.ByName}, {Words: "cedar"}, {NamePrefix: "Cedar"}, {Status: customers.Active},
+	} {
 		got, _ := list(t, bank, ctx, by, page.First(10))
 		if diff := cmp.Diff(uids(partner, ours), got); diff != "" {
 			t.Errorf("%+v: %s", by, diff)
@@ -310,7 +333,12 @@ func TestAPartnerSeesItselfAndItsOwnCustomersOnly(t *testing.T) {
 		if _, err := bank.Customers.Find(ctx, hidden.UID); !errors.Is(err, customers.ErrNotFound) {
 			t.Errorf("%s: %v", hidden.LegalName, err)
 		}
-		for _, by := range []customers.Search{{UID: hidden.UID}, {ShortName: hidden.ShortName}, {TaxID: coretest.TaxID(hidden.UID)}, {CustomerID: hidden.CustomerID}} {
+		for _, by := range []customers.Search{
+			{UID: hidden.UID},
+			{ShortName: hidden.ShortName},
+			{TaxID: coretest.TaxID(hidden.UID)},
+			{CustomerID: hidden.CustomerID},
+		} {
 			if got, _ := list(t, bank, ctx, by, page.First(10)); len(got) != 0 {
 				t.Errorf("%+v finds %v", by, got)
 			}
@@ -330,10 +358,13 @@ func TestAnotherBanksCustomersAreAbsent(t *testing.T) {
 	if _, err := bank.Customers.Find(bank.Staff(), alone.UID); !errors.Is(err, customers.ErrNotFound) {
 		t.Error(err)
 	}
-	if got, _ := list(t, bank, bank.Staff(), customers.Search{}, page.First(10)); !slices.Equal(got, uids(bank.Self, twin)) {
+	if got, _ := list(t, bank, bank.Staff(), customers.Search{},
+		page.First(10)); !slices.Equal(got, uids(bank.Self, twin)) {
 		t.Errorf("%v", got)
 	}
-	for _, by := range []customers.Search{{Words: "only"}, {UID: alone.UID}, {TaxID: coretest.TaxID(alone.UID)}, {NamePrefix: "only"}} {
+	for _, by := range []customers.Search{
+		{Words: "only"}, {UID: alone.UID}, {TaxID: coretest.TaxID(alone.UID)}, {NamePrefix: "only"},
+	} {
 		if got, _ := list(t, bank, bank.Staff(), by, page.First(10)); len(got) != 0 {
 			t.Errorf("%+v finds %v", by, got)
 		}
@@ -367,7 +398,8 @@ func TestAScopeTellsAbsentFromForeign(t *testing.T) {
 			t.Fatal(err)
 		}
 		customer, err := scope.Check()
-		if !errors.Is(err, check.want) || err == nil && (customer.Status != customers.Active || customer.UID != check.uid) {
+		if !errors.Is(err, check.want) ||
+			err == nil && (customer.Status != customers.Active || customer.UID != check.uid) {
 			t.Errorf("%d: %v, %v", check.uid, customer, err)
 		}
 	}
@@ -407,9 +439,11 @@ func TestOnlyWantedColumnsAreRead(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
 	uid := bank.Customer().UID
-	rows, err := coretest.Many(bank, bank.Staff(), func(b *db.Batch) *db.Many[customers.UID, customers.Customer] {
-		return bank.Customers.FindMany(bank.Staff(), b, []customers.UID{uid}, db.Want[customers.Customer]("LegalName", "LegalAddress.City", "TaxID"))
-	})
+	rows, err := coretest.Many(bank, bank.Staff(),
+		func(b *db.Batch) *db.Many[customers.UID, customers.Customer] {
+			return bank.Customers.FindMany(bank.Staff(), b, []customers.UID{uid},
+				db.ColumnsOf[customers.Customer]("LegalName", "LegalAddress.City", "TaxID"))
+		})
 	if err != nil || len(rows[uid]) != 1 {
 		t.Fatal(rows, err)
 	}
@@ -428,9 +462,13 @@ func TestACustomerIsReadAsItWasWritten(t *testing.T) {
 	up := bank.Customer()
 	want := bank.Customer(func(c *customers.Customer) {
 		c.Parent, c.ParentEntityShortName, c.Note = &up.UID, up.ShortName, "line one\nline 'two' \\ \"three\""
-		c.AdditionalAttributes = []customers.Attribute{{Name: "Industry", Value: "Mühle"}, {Name: "Next Review", Value: "2026-12-01"}}
+		c.AdditionalAttributes = []customers.Attribute{
+			{Name: "Industry", Value: "Mühle"}, {Name: "Next Review", Value: "2026-12-01"},
+		}
 		c.Profile = customers.Profile{SSO: true, DetailsOfCharge: "SHA", CreditValueAdjustment: "0.5"}
-		c.Access = customers.AccessSettings{FirstApproverLimit: 12345, NumberOfApprovers: 2, PaymentDualApproval: true}
+		c.Access = customers.AccessSettings{
+			FirstApproverLimit: 12345, NumberOfApprovers: 2, PaymentDualApproval: true,
+		}
 	})
 	got, err := bank.Customers.Find(bank.Staff(), want.UID)
 	if err != nil {
@@ -445,7 +483,10 @@ func TestACustomerIsReadAsItWasWritten(t *testing.T) {
 
 func TestTheProfileIsAListOfOneUnderItsMisspeltName(t *testing.T) {
 	t.Parallel()
-	text, err := json.Marshal(customers.Customer{UID: 7, LegalName: "X", Profile: customers.Profile{SSO: true}, Access: customers.AccessSettings{FirstApproverLimit: 150}})
+	text, err := json.Marshal(customers.Customer{
+		UID: 7, LegalName: "X", Profile: customers.Profile{SSO: true},
+		Access: customers.AccessSettings{FirstApproverLimit: 150},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -454,7 +495,8 @@ func TestTheProfileIsAListOfOneUnderItsMisspeltName(t *testing.T) {
 		Profile     []map[string]any `json:"addtionalProfileDetails"`
 		Access      map[string]any   `json:"legalEntityAccessSettings"`
 	}
-	if err := json.Unmarshal(text, &body); err != nil || body.CustomerUID != 7 || len(body.Profile) != 1 || body.Profile[0]["sso"] != true {
+	if err := json.Unmarshal(text, &body); err != nil || body.CustomerUID != 7 || len(body.Profile) != 1 ||
+		body.Profile[0]["sso"] != true {
 		t.Errorf("%s, %v", text, err)
 	}
 	if !strings.Contains(string(text), `"paymentLimitforFirstApprover":1.50`) {
@@ -465,7 +507,8 @@ func TestTheProfileIsAListOfOneUnderItsMisspeltName(t *testing.T) {
 func TestACustomerUIDIsDigits(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]fault.Problem{
-		"": fault.Number, "12a": fault.Number, "-1": fault.Number, "+1": fault.Number, " 1": fault.Number, "1e3": fault.Number, "١٢": fault.Number,
+		"": fault.Number, "12a": fault.Number, "-1": fault.Number, "+1": fault.Number, " 1": fault.Number,
+		"1e3": fault.Number, "١٢": fault.Number,
 		"0": fault.AllZero, "0000": fault.AllZero, "9999999999999999999": fault.Number,
 	} {
 		_, err := customers.ParseUID("customerUID", text)
@@ -474,7 +517,9 @@ func TestACustomerUIDIsDigits(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	for text, want := range map[string]customers.UID{"1000001": 1000001, "007": 7, "99999999999": customers.MaxUID} {
+	for text, want := range map[string]customers.UID{
+		"1000001": 1000001, "007": 7, "99999999999": customers.MaxUID,
+	} {
 		if got, err := customers.ParseUID("customerUID", text); err != nil || got != want {
 			t.Errorf("%q: %v %v", text, got, err)
 		}
@@ -484,7 +529,9 @@ func TestACustomerUIDIsDigits(t *testing.T) {
 func TestTypesAndStatusesAreReadInAnyCase(t *testing.T) {
 	t.Parallel()
 	for _, want := range customers.Types {
-		for _, text := range []string{string(want), strings.ToUpper(string(want)), strings.ReplaceAll(strings.ToLower(string(want)), " ", "_")} {
+		for _, text := range []string{
+			string(want), strings.ToUpper(string(want)), strings.ReplaceAll(strings.ToLower(string(want)), " ", "_"),
+		} {
 			if got, err := customers.ParseType("customerType", text); err != nil || got != want {
 				t.Errorf("%q: %v %v", text, got, err)
 			}
@@ -517,7 +564,8 @@ func TestManyCustomersAreReadInOneRoundTrip(t *testing.T) {
 	found, err := coretest.Many(bank, ctx, func(b *db.Batch) *db.Many[customers.UID, customers.Customer] {
 		return bank.Customers.FindMany(ctx, b, append(want, 1_999_999, want[0]), db.Columns{})
 	})
-	if err != nil || len(found) != 5 || len(found[want[0]]) != 1 || meter.RoundTrips.Load() != 1 || meter.Statements.Load() != 1 {
+	if err != nil || len(found) != 5 || len(found[want[0]]) != 1 || meter.RoundTrips.Load() != 1 ||
+		meter.Statements.Load() != 1 {
 		t.Errorf("%d found, %d round trips, %v", len(found), meter.RoundTrips.Load(), err)
 	}
 }

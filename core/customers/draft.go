@@ -63,8 +63,8 @@ type Ceiling struct {
 	At string `json:"-"` // where partners wrote it, limits[0].appLimits[1]; '' for its place in Limits
 }
 
-// check looks at the draft of a new customer, or of a change, and puts it into the form in which it is stored. own is a
-// change of the caller's own legal entity.
+// check looks at the draft of a new customer, or of a change, and puts it into the form in which it is
+// stored. own is a change of the caller's own legal entity.
 func (d *Draft) check(caller access.Caller, making, own bool) error {
 	c := check.Of("customer")
 	said := *d
@@ -109,9 +109,9 @@ func (d *Draft) check(caller access.Caller, making, own bool) error {
 	return c.Err()
 }
 
-// checkRequired demands what a new customer must have, and that a change clears none of it. The first generation asks
-// for a reference, and the second for the people and words of the bank (rest/CONTRACT.md, new customer;
-// customers of the oldest form).
+// checkRequired demands what a new customer must have, and that a change clears none of it. The first
+// generation asks for a reference, and the second for the people and words of the bank (rest/CONTRACT.md, new
+// customer; customers of the oldest form).
 func (d *Draft) checkRequired(c *check.Fields, making bool) {
 	oldest, current := making && d.Oldest, making && !d.Oldest
 	if oldest {
@@ -136,8 +136,8 @@ func (d *Draft) checkRequired(c *check.Fields, making bool) {
 	}
 }
 
-// clearsNothing demands that a change does not clear what the second generation demands. The oldest form leaves it open:
-// a customer that never had it may be sent back as it is read.
+// clearsNothing demands that a change does not clear what the second generation demands. The oldest form
+// leaves it open: a customer that never had it may be sent back as it is read.
 func (d *Draft) clearsNothing(c *check.Fields, was *Customer) {
 	for _, f := range []struct {
 		name   string
@@ -171,7 +171,8 @@ func (d *Draft) checkIdentity(c *check.Fields, making bool) {
 	c.URL("logoUrl", d.LogoURL.Value)
 	c.URL("linkedinUrl", d.LinkedinURL.Value)
 	c.URL("twitterUrl", d.TwitterURL.Value)
-	d.PhoneNumber.Value, d.FaxNumber.Value = check.AnyPhone(d.PhoneNumber.Value, "US"), check.AnyPhone(d.FaxNumber.Value, "US")
+	d.PhoneNumber.Value, d.FaxNumber.Value = check.AnyPhone(d.PhoneNumber.Value, "US"),
+		check.AnyPhone(d.FaxNumber.Value, "US")
 	if making && !d.Oldest { // free on an update, and in the oldest form (rest/CONTRACT.md, language)
 		d.Language.Value = check.OneOf(c, "language", d.Language.Value, "English", "Spanish")
 	}
@@ -211,7 +212,8 @@ func (d *Draft) checkAddresses(c *check.Fields, making bool) {
 // needed are the parts that every address has.
 var needed = []string{"addressLine1", "city", "countryCode"}
 
-// to writes what is given into a customer, but for what is looked up: its names of others, and its attributes.
+// to writes what is given into a customer, but for what is looked up: its names of others, and its
+// attributes.
 func (d *Draft) to(c *Customer) {
 	d.ExternalReferenceID.To(&c.ExternalReferenceID)
 	d.LegalName.To(&c.LegalName)
@@ -239,8 +241,8 @@ func (d *Draft) to(c *Customer) {
 	d.Access.to(&c.Access)
 }
 
-// addressesTo writes the addresses, which must be whole afterwards. A mailing address that was the legal one so far is
-// not merged with.
+// addressesTo writes the addresses, which must be whole afterwards. A mailing address that was the legal one
+// so far is not merged with.
 func (d *Draft) addressesTo(c *Customer) error {
 	mirrored := c.MailAddressSameAsLegal
 	d.MailAddressSameAsLegal.To(&c.MailAddressSameAsLegal)
@@ -273,7 +275,7 @@ func whole(c *check.Fields, a postal.Address) {
 // cents reads an amount that has been checked.
 func cents(text given.Text, to *Cents) {
 	if text.Given {
-		amount, _ := money.Parse(text.Value, "USD")
+		amount, _ := money.Parse(text.Value, money.Hundredths)
 		*to = Cents(amount.Minor)
 	}
 }

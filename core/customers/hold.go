@@ -11,13 +11,15 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
 	"bankgraph/core/fault"
+	"bankgraph/db"
 )
 
 // Held is a customer that stays as it is until a change of what it has is made.
 type Held struct {
 	Customer `bun:",extend"`
-	Partner  Status         `bun:"-"` // of the partner that it belongs to; '' without one, for a partner itself, and for the bank's callers
-	Bank     AccessSettings `bun:"-"` // the bank's own: what they ask for counts for every customer
+	// of the partner that it belongs to; '' without one, for a partner itself, and for the bank's callers
+	Partner Status         `bun:"-"`
+	Bank    AccessSettings `bun:"-"` // the bank's own: what they ask for counts for every customer
 }
 
 // Asks tells whether the customer's settings, or those of the bank itself, ask for something.
@@ -25,8 +27,8 @@ func (h *Held) Asks(setting func(AccessSettings) bool) bool {
 	return setting(h.Access) || setting(h.Bank)
 }
 
-// ErrInactive is a customer that only the bank itself may change, with all that it has: a suspended one, one that waits
-// for a second person, or one of a partner that is not active.
+// ErrInactive is a customer that only the bank itself may change, with all that it has: a suspended one, one
+// that waits for a second person, or one of a partner that is not active.
 var ErrInactive = fault.New(fault.State, "customer.inactive", "the customer is not active")
 
 // changeableBy tells whether the caller may change the customer, or what it has.
@@ -43,9 +45,9 @@ func (h *Held) changeableBy(caller access.Caller) error {
 // inBusiness tells whether a status lets a customer change what it has.
 func inBusiness(s Status) bool { return s == Active || s == StatusNew }
 
-// HoldTx reads a customer for a change of what it has, such as a signatory, and keeps others from changing the customer
-// itself meanwhile. ErrNotFound is one that is absent, ErrOutOfScope one that is not the caller's, ErrInactive one of
-// which nothing may be changed now.
+// HoldTx reads a customer for a change of what it has, such as a signatory, and keeps others from changing
+// the customer itself meanwhile. ErrNotFound is one that is absent, ErrOutOfScope one that is not the
+// caller's, ErrInactive one of which nothing may be changed now.
 func (s *Service) HoldTx(ctx context.Context, tx bun.IDB, caller access.Caller, uid UID) (*Held, error) {
 	return s.changeableTx(ctx, tx, caller, uid, "SHARE")
 }
@@ -65,7 +67,9 @@ func (s *Service) lockAnyTx(ctx context.Context, tx bun.IDB, caller access.Calle
 	return s.holdTx(ctx, tx, caller, uid, "NO KEY UPDATE")
 }
 
-func (s *Service) changeableTx(ctx context.Context, tx bun.IDB, caller access.Caller, uid UID, strength string) (*Held, error) {
+func (s *Service) changeableTx(
+	ctx context.Context, tx bun.IDB, caller access.Caller, uid UID, strength string,
+) (*Held, error) {
 	held, err := s.holdTx(ctx, tx, caller, uid, strength)
 	if err == nil {
 		err = held.changeableBy(caller)
@@ -79,15 +83,18 @@ func (s *Service) changeableTx(ctx context.Context, tx bun.IDB, caller access.Ca
 // Hold is HoldTx, LockTx or HoldAnyTx.
 type Hold func(ctx context.Context, tx bun.IDB, caller access.Caller, uid UID) (*Held, error)
 
-// Of holds the customer of a thing that is made or changed, and names it in the target: the customer that the request
-// names, or where it names none (0) the one that the thing's row has. Who does not name the customer must not learn that
-// there is one, so a thing that is not the caller's to see is absent.
-func (hold Hold) Of(table, key string, absent error) func(context.Context, *changes.Tx, *changes.Target) (*Held, error) {
+// Of holds the customer of a thing that is made or changed, and names it in the target: the customer that the
+// request names, or where it names none (0) the one that the thing's row has. Who does not name the customer
+// must not learn that there is one, so a thing that is not the caller's to see is absent.
+func (hold Hold) Of(
+	table, key string, absent error,
+) func(context.Context, *changes.Tx, *changes.Target) (*Held, error) {
 	return func(ctx context.Context, tx *changes.Tx, at *changes.Target) (*Held, error) {
 		if at.Customer != 0 {
 			return hold(ctx, tx, tx.Caller, UID(at.Customer))
 		}
-		err := tx.NewRaw(`SELECT customer FROM ? WHERE tenant = ? AND ? = ?`, bun.Ident(table), tx.Caller.Tenant, bun.Ident(key), at.UID).
+		err := tx.NewRaw(`SELECT customer FROM ? WHERE tenant = ? AND ? = ?`, bun.Ident(table), tx.Caller.Tenant,
+			bun.Ident(key), at.UID).
 			Scan(ctx, &at.Customer)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil, absent
@@ -108,27 +115,33 @@ func Asking[T any](setting func(AccessSettings) bool) func(held *Held, was, now 
 	return func(held *Held, _, _ *T) bool { return held.Asks(setting) }
 }
 
-func (s *Service) holdTx(ctx context.Context, tx bun.IDB, caller access.Caller, uid UID, strength string) (*Held, error) {
+func (s *Service) holdTx(
+	ctx context.Context, tx bun.IDB, caller access.Caller, uid UID, strength string,
+) (*Held, error) {
 	held := new(Held)
-	err := tx.NewSelect().Model(held).Where("c.tenant = ?", caller.Tenant).Where("c.uid = ?", uid).For(strength).Scan(ctx)
+	err := tx.NewSelect().Model(held).Where("c.tenant = ?", caller.Tenant).Where("c.uid = ?", uid).
+		Where(db.CustomersTurns.InTurn("c.uid", strength == "SHARE")).For(strength).Scan(ctx)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, ErrNotFound
 	case err != nil:
 		return nil, fmt.Errorf("hold customer %s: %w", uid, err)
-	case !held.seenBy(caller):
+	case !caller.Sees(int64(held.UID), int64(held.Owner)):
 		return nil, ErrOutOfScope
 	case held.RelationshipType == RelationSelf:
 		held.Bank = held.Access
 		return held, nil
 	}
-	if caller.Reach != access.OfBank && held.Owner != 0 && held.Owner != held.UID { // now, after waiting for the lock
-		if err := tx.NewRaw(`SELECT status FROM customers WHERE tenant = ? AND uid = ?`, held.Tenant, held.Owner).Scan(ctx, &held.Partner); err != nil {
+	// now, after waiting for the lock
+	if caller.Reach != access.OfBank && held.Owner != 0 && held.Owner != held.UID {
+		if err := tx.NewRaw(`SELECT status FROM customers WHERE tenant = ? AND uid = ?`, held.Tenant, held.Owner).
+			Scan(ctx, &held.Partner); err != nil {
 			return nil, fmt.Errorf("read the partner of customer %s: %w", uid, err)
 		}
 	}
 	var self Customer
-	err = tx.NewSelect().Model(&self).Where("c.tenant = ?", caller.Tenant).Where("c.relationship_type = ?", RelationSelf).Scan(ctx)
+	err = tx.NewSelect().Model(&self).Where("c.tenant = ?", caller.Tenant).Where("c.relationship_type = ?",
+		RelationSelf).Scan(ctx)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("read the bank's own settings: %w", err)
 	}
@@ -136,10 +149,10 @@ func (s *Service) holdTx(ctx context.Context, tx bun.IDB, caller access.Caller, 
 	return held, nil
 }
 
-// WithinFirst is what is wrong with the customer, where something is, rather than with a draft of what it has: the
-// customer is checked first (rest/CONTRACT.md, which fault comes first). Without anything wrong with the
-// draft, or without a customer (0), it asks nothing.
-func (s *Service) WithinFirst(ctx context.Context, of UID, wrong error) error {
+// PreferCustomerFault is what is wrong with the customer, where something is, rather than with a draft of
+// what it has: the customer is checked first (rest/CONTRACT.md, which fault comes first). Without anything
+// wrong with the draft, or without a customer (0), it asks nothing.
+func (s *Service) PreferCustomerFault(ctx context.Context, of UID, wrong error) error {
 	if _, err := access.Require(ctx); err != nil {
 		return err
 	}

@@ -40,21 +40,24 @@ type Officer struct {
 	LastName  string `bun:"last_name" json:"-"`
 }
 
-var officers = db.NewText[Officer](`
+var officers db.QueryCache[Officer]
+
+const officersOf = `
 SELECT c.uid AS customer, u.login_id, u.first_name, u.last_name
 FROM customers AS c
 JOIN users AS u ON u.tenant = c.tenant AND lower(u.login_id COLLATE "C") IN (lower(c.relationship_manager COLLATE "C"), lower(c.originating_officer COLLATE "C"))
-WHERE c.tenant = $1 AND c.uid = ANY($2)`)
+WHERE c.tenant = $1 AND c.uid = ANY($3) AND `
 
 // OfficersOf reads the people behind the login ids that each customer carries, beside the customer itself:
-// users.Named can only start when the login ids are known. The caller shows them only where the customer
-// came back: that is where its scope is checked.
+// the login ids need not be known before.
 func (s *Service) OfficersOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, Officer] {
 	caller, err := access.Require(ctx, access.ViewCustomers)
 	if err != nil {
 		return db.Refuse[UID, Officer](err)
 	}
-	return db.QueueMany(b, officers, func(o *Officer) UID { return o.Customer }, caller.Tenant, of)
+	text := officers.Get(caller.Reach, func() string { return officersOf + caller.Reach.ScopeOfCustomers("c") })
+	return db.QueueMany(b, text, func(o *Officer) UID { return o.Customer }, caller.Tenant,
+		caller.ScopeCustomer(), of)
 }
 
 // NameOf is the name of the officer with a login id: empty where the login id names nobody.

@@ -17,8 +17,9 @@ import (
 	"bankgraph/db/dbtest/faults"
 )
 
-// The cost of a new customer must not grow with the bank. Row security keeps locking statements from indexes that others
-// use (db.InTx), so the plans of those that a create and the purge really send are looked at, as the service's role gets them.
+// The cost of a new customer must not grow with the bank. Row security keeps locking statements from indexes
+// that others use (db.InTx), so the plans of those that a create and the purge really send are looked at, as
+// the service's role gets them.
 func TestNewCustomerLooksAtNoOtherByItsNameOrKeyByItsAge(t *testing.T) {
 	t.Parallel()
 	line := coretest.NewLine(t)
@@ -26,12 +27,13 @@ func TestNewCustomerLooksAtNoOtherByItsNameOrKeyByItsAge(t *testing.T) {
 	user(t, bank, bank.Self.UID, "mjones", "Active")
 	partner := bank.DownstreamPartner()
 	line.Break(0, faults.Fault{})
-	if _, err := bank.Changes.PurgeKeys(access.Operator(t.Context(), bank.Tenant, bank.Code, nil), 0); err != nil {
+	if _, err := bank.Changes.PurgeKeys(access.Operator(t.Context(), bank.Tenant, bank.Code, nil),
+		0); err != nil {
 		t.Fatal(err)
 	}
 	_, err := bank.Customers.Create(bank.Staff(), draft("lakeside", func(d *customers.Draft) {
 		d.PartnerOrgShortName = given.Of(partner.ShortName)
-	}), changes.Terms{IdempotencyKey: "once"})
+	}), changes.RequestOptions{IdempotencyKey: "once"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,14 +43,18 @@ func TestNewCustomerLooksAtNoOtherByItsNameOrKeyByItsAge(t *testing.T) {
 	}
 	for _, one := range []struct{ statement, found, indexed, filtered string }{
 		{"the names", `WITH partner`, `Index Cond: .*lower\(short_name\)`, `Filter: .*lower\(short_name\)`},
-		{"the end of old keys", `DELETE FROM idempotency_keys`, `Index Cond: .*created_at < `, `Filter: .*created_at < `},
+		{
+			"the end of old keys", `DELETE FROM idempotency_keys`, `Index Cond: .*created_at < `,
+			`Filter: .*created_at < `,
+		},
 	} {
 		at := slices.IndexFunc(seen, func(text string) bool { return strings.Contains(text, one.found) })
 		if at < 0 {
 			t.Fatalf("nobody sends %s", one.statement)
 		}
 		plan := planOf(t, bank, seen[at])
-		if !regexp.MustCompile(one.indexed).MatchString(plan) || regexp.MustCompile(one.filtered).MatchString(plan) {
+		if !regexp.MustCompile(one.indexed).MatchString(plan) ||
+			regexp.MustCompile(one.filtered).MatchString(plan) {
 			t.Errorf("%s are not found by their index:\n%s", one.statement, plan)
 		}
 	}
@@ -59,7 +65,8 @@ func planOf(t *testing.T, bank *coretest.Bank, text string) string {
 	t.Helper()
 	var lines []string
 	err := bank.DB.InTx(t.Context(), int64(bank.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		if _, err := tx.ExecContext(ctx, `SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off`); err != nil {
+		if _, err := tx.ExecContext(ctx,
+			`SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off`); err != nil {
 			return err
 		}
 		return tx.NewRaw("EXPLAIN "+text).Scan(ctx, &lines)

@@ -11,8 +11,8 @@ import (
 	"bankgraph/db"
 )
 
-// A customer names others by short name: the partner that it belongs to, its parent, and users who look after it. A
-// partner's caller finds only what is its own and the bank's own people; the rest is absent to it.
+// A customer names others by short name: the partner that it belongs to, its parent, and users who look after
+// it. A partner's caller finds only what is its own and the bank's own people; the rest is absent to it.
 
 // related is what a customer names, with what else a change needs to know.
 type related struct {
@@ -38,7 +38,9 @@ type kin struct {
 type names struct{ partner, parent, manager, officer string }
 
 // relatedTx reads what is named.
-func (s *Service) relatedTx(ctx context.Context, tx *changes.Tx, by names, making bool) (r *related, err error) {
+func (s *Service) relatedTx(
+	ctx context.Context, tx *changes.Tx, by names, making bool,
+) (r *related, err error) {
 	r = new(related)
 	if by.partner != "" || by.parent != "" || making && tx.Caller.Reach != access.OfBank {
 		if r.kin, err = s.kinTx(ctx, tx, by, making); err != nil {
@@ -54,27 +56,28 @@ func (s *Service) relatedTx(ctx context.Context, tx *changes.Tx, by names, makin
 		  coalesce((SELECT login_id FROM people WHERE lower(login_id COLLATE "C") = ?2), '') AS manager,
 		  coalesce((SELECT login_id FROM people WHERE lower(login_id COLLATE "C") = ?3), '') AS officer
 		FROM (VALUES (1)) AS one LEFT JOIN customers AS self ON self.tenant = ?0 AND self.relationship_type = 'Self'`,
-		tx.Caller.Tenant, tx.Caller.Within(), login(by.manager), login(by.officer), making).
+		tx.Caller.Tenant, tx.Caller.ScopeCustomer(), login(by.manager), login(by.officer), making).
 		Scan(ctx, &r.Next, &r.Bank, &r.Dual, &r.Manager, &r.Officer)
 	return r, err
 }
 
-// kinTx reads partner and parent, which stay as they are until the transaction ends: they are found by name first and
-// locked by UID, because a lock that looks for a name reads every customer of the bank (db.InTx). Of those that lower() finds by
-// the index, the one counts whose name is the same but for the case of A to Z.
+// kinTx reads partner and parent, which stay as they are until the transaction ends: they are found by name
+// first and locked by UID, because a lock that looks for a name reads every customer of the bank (db.InTx).
+// Of those that lower() finds by the index, the one counts whose name is the same but for the case of A to Z.
 func (s *Service) kinTx(ctx context.Context, tx *changes.Tx, by names, making bool) (k kin, err error) {
+	turn := db.CustomersTurns.InTurn("uid", true)
 	err = tx.NewRaw(`WITH partner AS (
 			SELECT uid, short_name, status FROM customers WHERE tenant = ?0 AND type = ?2 AND uid = (SELECT uid FROM customers WHERE tenant = ?0 AND
 			  CASE WHEN ?3 = 0 THEN lower(short_name) = lower(?1) ELSE uid = ?3 AND (?5 AND ?1 = '' OR lower(short_name) = lower(?1)) END
-			  AND (?1 = '' OR lower(short_name COLLATE "C") = ?6)) FOR SHARE
+			  AND (?1 = '' OR lower(short_name COLLATE "C") = ?6)) AND `+turn+` FOR SHARE
 		), parent AS (
 			SELECT uid, short_name, owner FROM customers WHERE tenant = ?0 AND (?3 = 0 OR owner = ?3)
-			  AND uid = (SELECT uid FROM customers WHERE tenant = ?0 AND lower(short_name) = lower(?4) AND lower(short_name COLLATE "C") = ?7) FOR SHARE
+			  AND uid = (SELECT uid FROM customers WHERE tenant = ?0 AND lower(short_name) = lower(?4) AND lower(short_name COLLATE "C") = ?7) AND `+turn+` FOR SHARE
 		)
 		SELECT coalesce(partner.uid, 0) AS partner, coalesce(partner.short_name, '') AS partner_name, coalesce(partner.status, '') AS partner_is,
 		  coalesce(parent.uid, 0) AS parent, coalesce(parent.short_name, '') AS parent_name, coalesce(parent.owner, 0) AS parent_owner
 		FROM (VALUES (1)) AS one LEFT JOIN partner ON true LEFT JOIN parent ON true`,
-		tx.Caller.Tenant, by.partner, DownstreamPartner, tx.Caller.Within(), by.parent, making,
+		tx.Caller.Tenant, by.partner, DownstreamPartner, tx.Caller.ScopeCustomer(), by.parent, making,
 		ident.Fold(by.partner), ident.Fold(by.parent)).Scan(ctx, &k)
 	return k, err
 }
@@ -103,8 +106,8 @@ func (r *related) to(c *Customer) {
 	}
 }
 
-// own says whose the customer is: a partner is its own; otherwise the partner that is named counts, and without one
-// whoever the parent belongs to. What it names must not belong to another partner.
+// own says whose the customer is: a partner is its own; otherwise the partner that is named counts, and
+// without one whoever the parent belongs to. What it names must not belong to another partner.
 func (r *related) own(to *Customer) error {
 	c := check.Of("customer")
 	switch {
@@ -129,8 +132,10 @@ func (r *related) own(to *Customer) error {
 
 // countTx adds to the number of customers that an owner has.
 func countTx(ctx context.Context, tx *changes.Tx, owner, uid UID, by int) error {
-	return db.Last(ctx, tx, tx.NewRaw(`INSERT INTO customer_counts AS n (tenant, owner, shard, customers) VALUES (?0, ?1, ?2, ?3)
-		ON CONFLICT (tenant, owner, shard) DO UPDATE SET customers = n.customers + ?3`, tx.Caller.Tenant, owner, uid%4, by))
+	return db.AtCommit(ctx, tx,
+		tx.NewRaw(`INSERT INTO customer_counts AS n (tenant, owner, shard, customers) VALUES (?0, ?1, ?2, ?3)
+		ON CONFLICT (tenant, owner, shard) DO UPDATE SET customers = n.customers + ?3`, tx.Caller.Tenant, owner,
+			uid%4, by))
 }
 
 // login is a login id as it is compared; of what can be none it is ”, which nobody has.

@@ -9,8 +9,8 @@ import (
 	"bankgraph/core/fault"
 )
 
-// next are the ways from one status to another that the bank's staff can go. A new customer waits as Pending while a
-// second person has to approve it: that decision ends it.
+// next are the ways from one status to another that the bank's staff can go. A new customer waits as Pending
+// while a second person has to approve it: that decision ends it.
 var next = map[Status][]Status{
 	Active: {Suspended}, StatusNew: {Active, Suspended}, Pending: {Active, Suspended}, Suspended: {Active},
 }
@@ -22,34 +22,41 @@ var (
 	ErrSelf = fault.New(fault.State, "customer.bank_itself", "the bank itself is always active")
 )
 
-// Suspend stops a customer at once: it never waits for a second person, whatever else does. It is for the bank's staff.
-func (s *Service) Suspend(ctx context.Context, uid UID, terms changes.Terms) (changes.Outcome[Saved], error) {
+// Suspend stops a customer at once: it never waits for a second person, whatever else does. It is for the
+// bank's staff.
+func (s *Service) Suspend(
+	ctx context.Context, uid UID, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	caller, err := s.suspend.Require(ctx, uid.String())
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.suspend.Do(ctx, caller, changes.Target{Customer: int64(uid)}, struct{}{}, terms)
+	return s.suspend.Do(ctx, caller, changes.Target{Customer: int64(uid)}, struct{}{}, options)
 }
 
 // Activate lets a customer act, again or for the first time. It is for the bank's staff.
-func (s *Service) Activate(ctx context.Context, uid UID, terms changes.Terms) (changes.Outcome[Saved], error) {
+func (s *Service) Activate(
+	ctx context.Context, uid UID, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	caller, err := s.activate.Require(ctx, uid.String())
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.activate.Do(ctx, caller, changes.Target{Customer: int64(uid)}, struct{}{}, terms)
+	return s.activate.Do(ctx, caller, changes.Target{Customer: int64(uid)}, struct{}{}, options)
 }
 
-// suspendTx goes past changes that wait for a second person: they are stale afterwards. But a new customer is not there
-// to be suspended before that person has decided.
-func (s *Service) suspendTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
+// suspendTx goes past changes that wait for a second person: they are stale afterwards. But a new customer is
+// not there to be suspended before that person has decided.
+func (s *Service) suspendTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
+) (Saved, error) {
 	l := s.lifecycle(s.lockAnyTx)
 	l.Asks = nil
 	c, err := l.Modify(ctx, tx, at, func(was, c *Customer) error {
 		if err := c.become(tx.Caller, Suspended); err != nil || was.Status != Pending {
 			return err
 		}
-		return tx.Quiet(ctx, c.UID)
+		return tx.RequireNoOpenApproval(ctx, c.UID)
 	})
 	if err != nil {
 		return Saved{}, err
@@ -57,8 +64,11 @@ func (s *Service) suspendTx(ctx context.Context, tx *changes.Tx, at changes.Targ
 	return saved(c, false), nil
 }
 
-func (s *Service) activateTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
-	return s.modifyTx(ctx, tx, at, s.lockAnyTx, nil, func(_, c *Customer) error { return c.become(tx.Caller, Active) })
+func (s *Service) activateTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
+) (Saved, error) {
+	return s.modifyTx(ctx, tx, at, s.lockAnyTx, nil,
+		func(_, c *Customer) error { return c.become(tx.Caller, Active) })
 }
 
 // become moves a customer to another status, where there is a way and the caller can go it.

@@ -112,11 +112,11 @@ func (b *bank) account(n int64, k int) *opened {
 	a := &accounts.Account{
 		Tenant: b.tenant, UID: uid, Customer: Customer(n), ExternalReferenceID: fmt.Sprintf("ACC-%d", uid),
 		Name: p.name, Number: b.keys.Seal(AccountNumber(n, k), at), Type: accounts.Deposit, SubType: p.subType,
-		SystemOfRecord: accounts.InternalCore, BalanceType: "DDA", Currency: "USD", CountryCode: "US", Country: "United States",
-		BankID: homeRouting, BankName: b.name, BankIDType: accounts.NID, MasterGL: masterGL[p.subType],
-		CostCenter: fmt.Sprintf("CC%03d", 100+d.below(40)), Status: accounts.Active,
-		SECCodes: []string{}, AdditionalAttributes: []customers.Attribute{},
-		CreatedAt: created, UpdatedAt: created.AddDate(0, 0, d.below(30)), Version: 1,
+		SystemOfRecord: accounts.InternalCore, BalanceType: "DDA", Currency: "USD", CountryCode: "US",
+		Country: "United States", BankID: homeRouting, BankName: b.name, BankIDType: accounts.NID,
+		MasterGL: masterGL[p.subType], CostCenter: fmt.Sprintf("CC%03d", 100+d.below(40)), Status: accounts.Active,
+		SECCodes: []string{}, AdditionalAttributes: []customers.Attribute{}, CreatedAt: created,
+		UpdatedAt: created.AddDate(0, 0, d.below(30)), Version: 1,
 	}
 	if p.subType == accounts.CreditCard || p.subType == accounts.Heloc || p.subType == accounts.LineOfCredit {
 		a.Type = accounts.Loan
@@ -125,7 +125,8 @@ func (b *bank) account(n int64, k int) *opened {
 		a.Currency = pick(d, currencies[1:])
 	}
 	if p.subType == accounts.Pseudo { // it stands in front of the customer's first account
-		a.FBONumber = b.keys.Seal(AccountNumber(n, 0), seal.Place{Tenant: at.Tenant, Column: accounts.FBONumberColumn, Row: at.Row})
+		a.FBONumber = b.keys.Seal(AccountNumber(n, 0),
+			seal.Place{Tenant: at.Tenant, Column: accounts.FBONumberColumn, Row: at.Row})
 	}
 	b.placeAccount(a, d, n, k)
 	setStatus(a, d, n, k)
@@ -142,8 +143,10 @@ func (b *bank) account(n int64, k int) *opened {
 var currencies = []money.Currency{"USD", "EUR", "GBP", "CAD"}
 
 var masterGL = map[accounts.SubType]string{
-	accounts.Checking: "201000", accounts.Savings: "202000", accounts.HealthSavings: "203000", accounts.CD: "204000",
-	accounts.MoneyMarket: "205000", accounts.Pseudo: "206000", accounts.CreditCard: "131000", accounts.Heloc: "132000",
+	accounts.Checking: "201000", accounts.Savings: "202000", accounts.HealthSavings: "203000",
+	accounts.CD:          "204000",
+	accounts.MoneyMarket: "205000", accounts.Pseudo: "206000", accounts.CreditCard: "131000",
+	accounts.Heloc:        "132000",
 	accounts.LineOfCredit: "133000",
 }
 
@@ -194,7 +197,8 @@ func setFeatures(a *accounts.Account, d *dice, n int64, k int) {
 	company := !person(n)
 	a.EnableWires = company || d.chance(60)
 	a.EnableDomesticWires = a.EnableWires
-	a.EnableInternationalWires = a.EnableWires && (n == 1 && k == 0 || a.Currency != "USD" || company && d.chance(40))
+	a.EnableInternationalWires = a.EnableWires &&
+		(n == 1 && k == 0 || a.Currency != "USD" || company && d.chance(40))
 	a.EnableSWIFT = a.EnableInternationalWires
 	if a.EnableDomesticWires && a.SubType != accounts.Pseudo && (n == 1 && k == 0 || company && d.chance(45)) {
 		a.EnableCallbacks, a.CallbackLimit = true, cents(d.in(2, 50)*5000)
@@ -236,7 +240,8 @@ func setACH(a *accounts.Account, d *dice, n int64, k int) {
 // content is the opening balance and the overdraft in minor units. A loan is below zero: it is owed.
 func content(a *accounts.Account, d *dice, n int64) (opening, overdraft int64) {
 	switch {
-	case a.SystemOfRecord != accounts.InternalCore, a.Status == accounts.Closed, a.Status == accounts.StatusNew, a.Status == accounts.Pending:
+	case a.SystemOfRecord != accounts.InternalCore, a.Status == accounts.Closed, a.Status == accounts.StatusNew,
+		a.Status == accounts.Pending:
 		return 0, 0
 	case a.Type == accounts.Loan:
 		line := d.in(5, 40) * 100_000

@@ -21,7 +21,8 @@ func newBooks(b *bank) *books {
 	for i, currency := range currencies {
 		for shard := range ledger.Shards {
 			s.house = append(s.house, &ledger.Balance{
-				Tenant: b.tenant, Account: Account(0, i*ledger.Shards+shard), House: ledger.HouseOpening, Shard: int16(shard), Currency: currency,
+				Tenant: b.tenant, Account: Account(0, i*ledger.Shards+shard), House: ledger.HouseOpening,
+				Shard: int16(shard), Currency: currency,
 			})
 		}
 	}

@@ -24,7 +24,8 @@ func contactsOf(n int64) int {
 	case 1:
 		return 12
 	}
-	return share(roll(topicContact, n<<8|0xff), [][2]int{{11, 62}, {10, 18}, {9, 9}, {6, 5}, {3, 3}, {1, 1}, {0, 2}})
+	return share(roll(topicContact, n<<8|0xff),
+		[][2]int{{11, 62}, {10, 18}, {9, 9}, {6, 5}, {3, 3}, {1, 1}, {0, 2}})
 }
 
 // contact is whom the n-th customer pays, k from 0: a company or a person, every fourth one abroad.
@@ -38,9 +39,10 @@ func (b *bank) contact(n int64, k int) *contacts.Contact {
 	}
 	created := b.ago(d, 1, 900)
 	c := &contacts.Contact{
-		Tenant: b.tenant, UID: Contact(n, k), Customer: Customer(n), ExternalReferenceID: fmt.Sprintf("CON-%d", Contact(n, k)),
-		Name: name, TemplateName: templateName(name, k), RegulatoryReporting: contacts.Report{}, Status: contacts.Active,
-		CreatedAt: created, UpdatedAt: created, Version: 1,
+		Tenant: b.tenant, UID: Contact(n, k), Customer: Customer(n),
+		ExternalReferenceID: fmt.Sprintf("CON-%d", Contact(n, k)), Name: name, TemplateName: templateName(name, k),
+		RegulatoryReporting: contacts.Report{}, Status: contacts.Active, CreatedAt: created, UpdatedAt: created,
+		Version: 1,
 	}
 	if company {
 		c.EmailAddress = "accounts@" + slug(name) + ".example"
@@ -55,7 +57,8 @@ func (b *bank) contact(n int64, k int) *contacts.Contact {
 	c.PhoneNumber, c.Address = phone(d, at.area), address(d, at)
 	c.Bank = contacts.Bank{
 		Country: "United States", AccountNumber: b.contactNumber(c, "1"+d.digits(9)), AccountCurrency: "USD",
-		AccountType: "Deposit", AccountSubType: "Checking", Name: usBanks[other], Address: address(d, cities[other]), NationalCode: usRouting(other),
+		AccountType: "Deposit", AccountSubType: "Checking", Name: usBanks[other],
+		Address: address(d, cities[other]), NationalCode: usRouting(other),
 	}
 	switch kind := d.below(100); {
 	case kind < 15:
@@ -73,7 +76,7 @@ func (b *bank) contact(n int64, k int) *contacts.Contact {
 
 var payFor = lines(`
 Monthly rent
-Net 30 terms
+Net 30 options
 Retainer, invoice number needed
 Quarterly supply contract
 Call before changes of the account`)
@@ -84,8 +87,9 @@ func (b *bank) placeAbroad(c *contacts.Contact, d *dice, bank foreignBank) {
 	}
 	c.PhoneNumber = strings.TrimRight(bank.phone, "#") + d.digits(5)[:strings.Count(bank.phone, "#")]
 	c.Bank = contacts.Bank{
-		Country: bank.country, AccountNumber: b.contactNumber(c, foreignAccount(d, bank)), AccountCurrency: money.Currency(bank.currency),
-		AccountType: "Deposit", AccountSubType: "Checking", Name: bank.name, Address: c.Address, SWIFTCode: bank.bic,
+		Country: bank.country, AccountNumber: b.contactNumber(c, foreignAccount(d, bank)),
+		AccountCurrency: money.Currency(bank.currency), AccountType: "Deposit", AccountSubType: "Checking",
+		Name: bank.name, Address: c.Address, SWIFTCode: bank.bic,
 	}
 	if bank.code == "JP" || bank.code == "CA" { // neither has IBANs; payments go through a correspondent
 		other := d.below(len(usBanks))
@@ -98,8 +102,9 @@ func (b *bank) placeAbroad(c *contacts.Contact, d *dice, bank foreignBank) {
 	c.OtherBankInfo = "Goods and services"
 }
 
-func (b *bank) contactNumber(c *contacts.Contact, clear string) seal.Text {
-	return b.keys.Seal(clear, seal.Place{Tenant: int64(b.tenant), Column: contacts.NumberColumn, Row: int64(c.UID)})
+func (b *bank) contactNumber(c *contacts.Contact, clear string) seal.Value {
+	return b.keys.Seal(clear,
+		seal.Place{Tenant: int64(b.tenant), Column: contacts.NumberColumn, Row: int64(c.UID)})
 }
 
 // templateName is letters and digits only, and no two of a customer's are alike: CedarSupply1.
@@ -127,7 +132,8 @@ func (b *bank) signatory(n int64, k int) *signatories.Signatory {
 	name := personName(d)
 	created := b.ago(d, 1, 900)
 	g := &signatories.Signatory{
-		Tenant: b.tenant, UID: Signatory(n, k), Customer: Customer(n), FullName: name, Title: titles[(int(n)+k)%len(titles)],
+		Tenant: b.tenant, UID: Signatory(n, k), Customer: Customer(n), FullName: name,
+		Title:        titles[(int(n)+k)%len(titles)],
 		EmailAddress: fmt.Sprintf("%s%d@mail.example", strings.ReplaceAll(strings.ToLower(name), " ", "."), Signatory(n, k)),
 		PhoneNumber:  phone(d, pick(d, cities).area), Currency: "USD", Status: signatories.Active,
 		CreatedAt: created, UpdatedAt: created, Version: 1,

@@ -13,8 +13,9 @@ import (
 
 // Who the demo bank's own people are, for documentation and for tests.
 const (
-	Institution   customers.UID = 1_000_000 // the bank itself
-	First         customers.UID = 1_000_001 // the customer that documentation shows: 5 accounts, 12 contacts, 3 signatories
+	Institution customers.UID = 1_000_000 // the bank itself
+	// the customer that documentation shows: 5 accounts, 12 contacts, 3 signatories
+	First         customers.UID = 1_000_001
 	Partner       customers.UID = 1_000_010 // the downstream partner that the key demo-partner belongs to
 	SecondPartner customers.UID = 1_000_020
 )
@@ -43,7 +44,10 @@ const (
 	topicSweep
 )
 
-var statusOf = map[int64]customers.Status{5: customers.Suspended, 6: customers.StatusNew, 7: customers.Pending}
+var statusOf = map[int64]customers.Status{
+	5: customers.Suspended, 6: customers.StatusNew,
+	7: customers.Pending,
+}
 
 // status: of a hundred customers two are suspended, one is new, one waits for review.
 func status(n int64) customers.Status {
@@ -95,7 +99,10 @@ func parent(n int64) (int64, bool) {
 
 func person(n int64) bool { return typeOf(n) == customers.Consumer }
 
-var partnerNames = map[customers.UID]string{Partner: "Quayside Pay Inc", SecondPartner: "Fernbrook Wallet LLC"}
+var partnerNames = map[customers.UID]string{
+	Partner:       "Quayside Pay Inc",
+	SecondPartner: "Fernbrook Wallet LLC",
+}
 
 func legalName(n int64) string {
 	d := roll(topicCustomer, n)
@@ -120,14 +127,15 @@ func shortName(n int64) string {
 
 func address(d *dice, at city) postal.Address {
 	return postal.Address{
-		Line1: fmt.Sprintf("%d %s %s", d.in(10, 4999), pick(d, streets), pick(d, streetKinds)),
-		City:  at.name, State: at.state, PostalCode: at.zip + d.digits(2), CountryCode: "US", Country: "United States",
+		Line1: fmt.Sprintf("%d %s %s", d.in(10, 4999), pick(d, streets), pick(d, streetKinds)), City: at.name,
+		State: at.state, PostalCode: at.zip + d.digits(2), CountryCode: "US", Country: "United States",
 	}
 }
 
 // ago is a moment of the morning so many days before the start.
 func (b *bank) ago(d *dice, low, high int64) time.Time {
-	return b.start.AddDate(0, 0, -int(d.in(low, high))).Add(-time.Duration(d.below(36_000)) * time.Second).UTC().Truncate(time.Second)
+	return b.start.AddDate(0, 0, -int(d.in(low, high))).Add(-time.Duration(d.below(36_000)) * time.Second).UTC().
+		Truncate(time.Second)
 }
 
 var (
@@ -147,12 +155,12 @@ func (b *bank) customer(n int64) *customers.Customer {
 		ExternalReferenceID: fmt.Sprintf("EXT-%d", Customer(n)), CustomerID: fmt.Sprintf("CIF%08d", n),
 		LegalName: legalName(n), ShortName: shortName(n), RelationshipType: customers.RelationCustomer,
 		TaxID:    b.keys.Seal(taxID(n, person(n)), seal.Place{Tenant: int64(b.tenant), Column: customers.TaxIDColumn, Row: int64(Customer(n))}),
-		Language: "English", PhoneNumber: phone(d, at.area), LegalAddress: address(d, at), MailAddressSameAsLegal: true,
-		ProcessingOrgShortName: b.shortName, CostCenter: fmt.Sprintf("CC%03d", 100+d.below(40)),
-		RelationshipManager: pick(d, managers), OriginatingOfficer: pick(d, officers),
-		SECCodes: []string{}, AdditionalAttributes: []customers.Attribute{},
-		Access:    customers.AccessSettings{AllowOnlineAccess: true, UserPINForApproval: true},
-		CreatedAt: created, UpdatedAt: created.AddDate(0, 0, d.below(30)), Version: 1,
+		Language: "English", PhoneNumber: phone(d, at.area), LegalAddress: address(d, at),
+		MailAddressSameAsLegal: true, ProcessingOrgShortName: b.shortName,
+		CostCenter: fmt.Sprintf("CC%03d", 100+d.below(40)), RelationshipManager: pick(d, managers),
+		OriginatingOfficer: pick(d, officers), SECCodes: []string{}, AdditionalAttributes: []customers.Attribute{},
+		Access: customers.AccessSettings{AllowOnlineAccess: true, UserPINForApproval: true}, CreatedAt: created,
+		UpdatedAt: created.AddDate(0, 0, d.below(30)), Version: 1,
 	}
 	if d.chance(8) {
 		c.Language = "Spanish"
@@ -178,7 +186,8 @@ func (b *bank) customer(n int64) *customers.Customer {
 	if company {
 		b.furnishCompany(c, d, n)
 	} else {
-		c.EmailAddress = strings.ReplaceAll(strings.ToLower(c.LegalName), " ", ".") + fmt.Sprintf("%d@mail.example", n)
+		c.EmailAddress = strings.ReplaceAll(strings.ToLower(c.LegalName), " ", ".") +
+			fmt.Sprintf("%d@mail.example", n)
 	}
 	switch status(n) {
 	case customers.Suspended:
@@ -202,20 +211,21 @@ func (b *bank) furnishCompany(c *customers.Customer, d *dice, n int64) {
 		c.SECCodes = append(c.SECCodes, "WEB")
 	}
 	if c.Type == customers.FinancialInstitution {
-		c.RelationshipType, c.SWIFTCode = customers.RelationBank, "DM"+string(rune('A'+n/100%26))+string(rune('A'+n/2600%26))+"US30"
+		c.RelationshipType, c.SWIFTCode = customers.RelationBank,
+			"DM"+string(rune('A'+n/100%26))+string(rune('A'+n/2600%26))+"US30"
 	}
 	c.Profile = customers.Profile{
 		CreditClient: d.chance(40), AccountAnalysis: d.chance(50), SSO: d.chance(30), BillingCustomer: true,
 		ACHPositivePay: d.chance(35), ACHWhitelist: d.chance(20), PaymentFileAuthentication: d.chance(50),
-		FXPricingTier: pick(d, words("Standard Preferred Premier")), CreditValueAdjustment: fmt.Sprintf("0.%02d", d.in(5, 95)),
-		DetailsOfCharge: pick(d, charges),
+		FXPricingTier:         pick(d, words("Standard Preferred Premier")),
+		CreditValueAdjustment: fmt.Sprintf("0.%02d", d.in(5, 95)), DetailsOfCharge: pick(d, charges),
 	}
 	c.Access = customers.AccessSettings{
-		AllowOnlineAccess: true, UserDualApproval: c.UID == First, UserPINForApproval: true, CustomerPINForApproval: true,
-		BeneDualApproval: d.chance(60), BenePINForApproval: true, PaymentPINForNewEntry: d.chance(50),
-		PaymentDualApproval: true, PaymentPINForApproval: true, FeeTierForApproval: d.chance(20),
-		FirstApproverLimit: customers.Cents(d.in(1, 10) * 1_000_000), SecondApproverLimit: customers.Cents(d.in(20, 90) * 1_000_000),
-		NumberOfApprovers: int32(d.in(1, 2)),
+		AllowOnlineAccess: true, UserDualApproval: c.UID == First, UserPINForApproval: true,
+		CustomerPINForApproval: true, BeneDualApproval: d.chance(60), BenePINForApproval: true,
+		PaymentPINForNewEntry: d.chance(50), PaymentDualApproval: true, PaymentPINForApproval: true,
+		FeeTierForApproval: d.chance(20), FirstApproverLimit: customers.Cents(d.in(1, 10) * 1_000_000),
+		SecondApproverLimit: customers.Cents(d.in(20, 90) * 1_000_000), NumberOfApprovers: int32(d.in(1, 2)),
 	}
 	if n == 0 { // what the bank itself asks for counts for every customer
 		c.Access = customers.AccessSettings{AllowOnlineAccess: true}
@@ -244,7 +254,11 @@ func (b *bank) attributes() (all []*customers.Configured) {
 		{customers.ForAccounts, "Interest Bearing", customers.BooleanAttribute},
 		{customers.ForAccounts, "Signature Card", customers.DateAttribute},
 	} {
-		all = append(all, &customers.Configured{Tenant: b.tenant, Level: a.level, Name: a.name, Type: a.of, CreatedAt: b.start.AddDate(-2, 0, 0).UTC().Truncate(time.Second)})
+		all = append(all,
+			&customers.Configured{
+				Tenant: b.tenant, Level: a.level, Name: a.name, Type: a.of,
+				CreatedAt: b.start.AddDate(-2, 0, 0).UTC().Truncate(time.Second),
+			})
 	}
 	return all
 }

@@ -21,9 +21,10 @@ import (
 
 // Options say which demo bank is wanted. Two fills with the same options make the same bank.
 type Options struct {
-	Customers int                   // how many beside the bank itself: 250 when 0, at least Fewest
-	Start     time.Time             // when the bank is as it is: dates are relative to it; the clock's now when zero
-	Progress  func(done, total int) // told after each batch; may be nil
+	Customers int // how many beside the bank itself: 250 when 0, at least Fewest
+	// when the bank is as it is: dates are relative to it; the clock's now when zero
+	Start    time.Time
+	Progress func(done, total int) // told after each batch; may be nil
 }
 
 // Fewest is how many customers every demo bank has, so that the documented ones are among them.
@@ -34,17 +35,20 @@ const Fewest = 50
 const batch = 1000
 
 var (
-	ErrNoBank   = fault.New(fault.NotFound, "tenant.no_demo_bank", "there is no such bank to fill")
-	ErrFilled   = fault.New(fault.Conflict, "tenant.filled", "the bank has customers already: a demo bank fills an empty one")
-	ErrNumbered = fault.New(fault.Conflict, "tenant.numbered_otherwise", "the bank's own customer has another number than the demo bank's: use a database of its own")
-	ErrFewest   = fault.Field("demo", "customers", fault.Min, fmt.Sprintf("a demo bank has at least %d customers", Fewest))
+	ErrNoBank = fault.New(fault.NotFound, "tenant.no_demo_bank", "there is no such bank to fill")
+	ErrFilled = fault.New(fault.Conflict, "tenant.filled",
+		"the bank has customers already: a demo bank fills an empty one")
+	ErrNumbered = fault.New(fault.Conflict, "tenant.numbered_otherwise",
+		"the bank's own customer has another number than the demo bank's: use a database of its own")
+	ErrFewest = fault.Field("demo", "customers", fault.Min,
+		fmt.Sprintf("a demo bank has at least %d customers", Fewest))
 )
 
 // Fill fills an empty bank. The customer that stands for the bank itself may be there already, as
 // Institution; it is completed, and made where it is missing.
 //
-// Everything goes in by COPY in one transaction: after a crash nothing is there, and Fill can be called again.
-// Who owns the tables lets the planner count them afterwards: see db.Analyze.
+// Everything goes in by COPY in one transaction: after a crash nothing is there, and Fill can be called
+// again. Who owns the tables lets the planner count them afterwards: see db.Analyze.
 func Fill(ctx context.Context, c *core.Core, tenant access.Tenant, o Options) error {
 	if o.Customers == 0 {
 		o.Customers = 250
@@ -58,7 +62,8 @@ func Fill(ctx context.Context, c *core.Core, tenant access.Tenant, o Options) er
 	if o.Progress == nil {
 		o.Progress = func(int, int) {}
 	}
-	err := c.DB.Load(ctx, int64(tenant), func(ctx context.Context, load *db.Load) error { return fill(ctx, load, c, tenant, o) })
+	err := c.DB.Load(ctx, int64(tenant),
+		func(ctx context.Context, load *db.Load) error { return fill(ctx, load, c, tenant, o) })
 	if err != nil {
 		return fmt.Errorf("fill the demo bank: %w", err)
 	}
@@ -109,11 +114,14 @@ func fill(ctx context.Context, load *db.Load, c *core.Core, tenant access.Tenant
 }
 
 // start reads the bank, locked so that nobody else fills it too, and refuses one that has customers.
-func start(ctx context.Context, tx bun.Tx, c *core.Core, tenant access.Tenant, at time.Time) (b *bank, existing bool, err error) {
+func start(
+	ctx context.Context, tx bun.Tx, c *core.Core, tenant access.Tenant, at time.Time,
+) (b *bank, existing bool, err error) {
 	var banks []struct {
 		Code, Name, Zone string
 	}
-	if err := tx.NewRaw(`SELECT code, name, zone FROM tenants WHERE id = ? FOR NO KEY UPDATE`, tenant).Scan(ctx, &banks); err != nil {
+	if err := tx.NewRaw(`SELECT code, name, zone FROM tenants WHERE id = ? FOR NO KEY UPDATE`, tenant).Scan(ctx,
+		&banks); err != nil {
 		return nil, false, err
 	}
 	if len(banks) == 0 {
@@ -123,7 +131,10 @@ func start(ctx context.Context, tx bun.Tx, c *core.Core, tenant access.Tenant, a
 	if err != nil {
 		return nil, false, err
 	}
-	b = &bank{tenant: tenant, shortName: banks[0].Code, name: banks[0].Name, keys: c.Keys, start: at.In(zone).Truncate(time.Microsecond)}
+	b = &bank{
+		tenant: tenant, shortName: banks[0].Code, name: banks[0].Name, keys: c.Keys,
+		start: at.In(zone).Truncate(time.Microsecond),
+	}
 	var known []*customers.Customer
 	err = tx.NewSelect().Model(&known).Column("uid", "relationship_type", "short_name", "legal_name").
 		Where("c.tenant = ?", tenant).Limit(2).Scan(ctx)
@@ -165,7 +176,8 @@ func advanceSequences(ctx context.Context, tx bun.Tx, n int64) error {
 		{"role_numbers", mostPeople},
 		{"user_numbers", mostPeople},
 	} {
-		_, err := tx.NewRaw(`SELECT setval(?, ?) FROM ? WHERE last_value < ?`, s.name, s.past, bun.Ident(s.name), s.past).Exec(ctx)
+		_, err := tx.NewRaw(`SELECT setval(?, ?) FROM ? WHERE last_value < ?`, s.name, s.past, bun.Ident(s.name),
+			s.past).Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("advance %s: %w", s.name, err)
 		}
@@ -242,7 +254,8 @@ func listed[T any](from, to int64, rows func(n int64) []*T) iter.Seq[*T] {
 
 // finish writes what is known at the end only.
 func finish(ctx context.Context, tx bun.Tx, b *bank, books *books, counts map[customers.UID]int64) error {
-	if _, err := tx.NewUpdate().Model(&books.house).Column("ledger", "version").Bulk().Where("b.tenant = ?", b.tenant).Exec(ctx); err != nil {
+	if _, err := tx.NewUpdate().Model(&books.house).Column("ledger", "version").Bulk().Where("b.tenant = ?",
+		b.tenant).Exec(ctx); err != nil {
 		return fmt.Errorf("write the house's balances: %w", err)
 	}
 	for owner, count := range counts {

@@ -43,7 +43,8 @@ func sandbox(t testing.TB) (*core.Core, access.Tenant) {
 	c := core.New(core.Options{DB: d, Keys: seal.New(), Now: func() time.Time { return start }})
 	var tenant access.Tenant
 	err = d.InTx(t.Context(), 0, func(ctx context.Context, tx bun.Tx) error {
-		return tx.NewRaw(`INSERT INTO tenants (code, name, zone, currency, sandbox) VALUES ('sandbox', 'Sandbox Bank', 'America/New_York', 'USD', true) RETURNING id`).
+		return tx.NewRaw(
+			`INSERT INTO tenants (code, name, zone, currency, sandbox) VALUES ('sandbox', 'Sandbox Bank', 'America/New_York', 'USD', true) RETURNING id`).
 			Scan(ctx, &tenant)
 	})
 	if err != nil {
@@ -78,7 +79,11 @@ func filled(t testing.TB, o demo.Options) (*core.Core, access.Tenant) {
 }
 
 func staff(ctx context.Context, tenant access.Tenant) context.Context {
-	return access.With(ctx, access.Caller{Tenant: tenant, Entity: int64(demo.Institution), Partner: int64(demo.Institution), Reach: access.OfBank, Permissions: access.All})
+	return access.With(ctx,
+		access.Caller{
+			Tenant: tenant, Entity: int64(demo.Institution), Partner: int64(demo.Institution), Reach: access.OfBank,
+			Permissions: access.All,
+		})
 }
 
 func count(t *testing.T, c *core.Core, query string, args ...any) (n int64) {
@@ -128,11 +133,15 @@ func dump(t *testing.T, c *core.Core) map[string][]string {
 		"customers":   "{tax_id_sealed,tax_id_hash}",
 		"accounts":    "{number_sealed,number_hash,fbo_number_sealed,fbo_number_hash,external_token_sealed,external_token_hash}",
 		"contacts":    "{bank_account_number_sealed,bank_account_number_hash}",
-		"signatories": "{}", "limits": "{updated_at}", "limit_usage": "{}", "fee_tiers": "{created_at}", "balances": "{}",
-		"journals": "{}", "postings": "{}", "users": "{}", "roles": "{}", "user_roles": "{}", "customer_counts": "{}",
+		"signatories": "{}", "limits": "{updated_at}", "limit_usage": "{}", "fee_tiers": "{created_at}",
+		"balances": "{}",
+		"journals": "{}", "postings": "{}", "users": "{}", "roles": "{}", "user_roles": "{}",
+		"customer_counts": "{}",
 	} {
 		var rows []string
-		err := c.DB.NewRaw(`SELECT regexp_replace((to_jsonb(r) - ?::text[])::text, '"(sealed|hash)": "[^"]*"', '', 'g') AS row FROM `+table+" AS r ORDER BY 1", without).Scan(t.Context(), &rows)
+		err := c.DB.NewRaw(
+			`SELECT regexp_replace((to_jsonb(r) - ?::text[])::text, '"(sealed|hash)": "[^"]*"', '', 'g') AS row FROM `+
+				table+" AS r ORDER BY 1", without).Scan(t.Context(), &rows)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +156,8 @@ func TestASmallerDemoBankIsTheBeginningOfALargerOne(t *testing.T) {
 	large, _ := filled(t, demo.Options{Customers: 90})
 	of := `SELECT (to_jsonb(r) - '{tax_id_sealed,tax_id_hash}'::text[])::text FROM customers AS r WHERE uid <= 1000060 ORDER BY uid`
 	var a, b []string
-	if err := errors.Join(small.DB.NewRaw(of).Scan(t.Context(), &a), large.DB.NewRaw(of).Scan(t.Context(), &b)); err != nil {
+	if err := errors.Join(small.DB.NewRaw(of).Scan(t.Context(), &a),
+		large.DB.NewRaw(of).Scan(t.Context(), &b)); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(a, b); diff != "" || len(a) != 61 {
@@ -177,7 +187,10 @@ func TestTheDocumentedFactsHold(t *testing.T) {
 			t.Errorf("account %d: %s, %s, %v", k, a.UID, a.Number, a.Balances())
 		}
 	}
-	if diff := cmp.Diff(subTypes, []accounts.SubType{accounts.Checking, accounts.Savings, accounts.MoneyMarket, accounts.Pseudo, accounts.LineOfCredit}); diff != "" {
+	if diff := cmp.Diff(subTypes,
+		[]accounts.SubType{
+			accounts.Checking, accounts.Savings, accounts.MoneyMarket, accounts.Pseudo, accounts.LineOfCredit,
+		}); diff != "" {
 		t.Error(diff)
 	}
 	if n := len(contactList.Of[demo.First]); n != 12 {
@@ -193,7 +206,8 @@ func TestTheDocumentedFactsHold(t *testing.T) {
 		t.Errorf("%d customers with the bank itself", n)
 	}
 	for uid, want := range map[customers.UID]customers.Status{
-		1000001: customers.Active, 1000005: customers.Suspended, 1000006: customers.StatusNew, 1000007: customers.Pending, demo.Partner: customers.Active,
+		1000001: customers.Active, 1000005: customers.Suspended, 1000006: customers.StatusNew,
+		1000007: customers.Pending, demo.Partner: customers.Active,
 	} {
 		if got, err := c.Customers.Find(ctx, uid); err != nil || got.Status != want {
 			t.Errorf("customer %s: %v, %v", uid, got.Status, err)
@@ -205,12 +219,14 @@ func TestTheDocumentedFactsHold(t *testing.T) {
 	}{{demo.Account(2, 2), accounts.Inactive}, {demo.Account(4, 2), accounts.Closed}} {
 		found := c.Batch()
 		a := c.Accounts.FindMany(ctx, found, []accounts.UID{fact.account}, db.Columns{})
-		if err := found.Send(ctx); err != nil || len(a.Of[fact.account]) != 1 || a.Of[fact.account][0].Status != fact.want {
+		if err := found.Send(ctx); err != nil || len(a.Of[fact.account]) != 1 ||
+			a.Of[fact.account][0].Status != fact.want {
 			t.Errorf("account %s is not %s", fact.account, fact.want)
 		}
 	}
 	self, err := c.Customers.Find(ctx, demo.Institution)
-	if err != nil || self.LegalName != "Sandbox Bank" || self.ShortName != "sandbox" || self.Type != customers.ProcessingOrg || self.RelationshipType != customers.RelationSelf {
+	if err != nil || self.LegalName != "Sandbox Bank" || self.ShortName != "sandbox" ||
+		self.Type != customers.ProcessingOrg || self.RelationshipType != customers.RelationSelf {
 		t.Errorf("the bank itself: %+v, %v", self, err)
 	}
 }
@@ -218,7 +234,11 @@ func TestTheDocumentedFactsHold(t *testing.T) {
 func TestThePartnerOfTheDemoBankSeesItsOwnOnly(t *testing.T) {
 	t.Parallel()
 	c, tenant := filled(t, demo.Options{})
-	ctx := access.With(t.Context(), access.Caller{Tenant: tenant, Entity: int64(demo.Partner), Partner: int64(demo.Partner), Reach: access.OfPartner, Permissions: access.All})
+	ctx := access.With(t.Context(),
+		access.Caller{
+			Tenant: tenant, Entity: int64(demo.Partner), Partner: int64(demo.Partner), Reach: access.OfPartner,
+			Permissions: access.All,
+		})
 	b := c.Batch()
 	rows := c.Customers.List(ctx, b, customers.Search{}, db.Columns{}, page.First(200))
 	counted := c.Customers.Count(ctx, b, customers.Search{})
@@ -229,7 +249,9 @@ func TestThePartnerOfTheDemoBankSeesItsOwnOnly(t *testing.T) {
 		t.Errorf("%d customers, counted %d", len(rows.Items), counted.Items[0].N)
 	}
 	for _, customer := range rows.Items {
-		if customer.UID != demo.Partner && (customer.UID%10 != 3 || customer.RelationshipType != customers.RelationThirdParty || customer.PartnerOrgShortName == "") {
+		if customer.UID != demo.Partner &&
+			(customer.UID%10 != 3 || customer.RelationshipType != customers.RelationThirdParty ||
+				customer.PartnerOrgShortName == "") {
 			t.Errorf("%s: %s %q", customer.UID, customer.RelationshipType, customer.PartnerOrgShortName)
 		}
 	}
@@ -243,7 +265,8 @@ func TestThePartnerOfTheDemoBankSeesItsOwnOnly(t *testing.T) {
 func TestTheCountersAreRight(t *testing.T) {
 	t.Parallel()
 	c, tenant := filled(t, demo.Options{Customers: 333})
-	wrong := count(t, c, `SELECT count(*) FROM (SELECT owner, count(*) AS n FROM customers WHERE tenant = ?0 GROUP BY owner) AS c
+	wrong := count(t, c,
+		`SELECT count(*) FROM (SELECT owner, count(*) AS n FROM customers WHERE tenant = ?0 GROUP BY owner) AS c
 		FULL JOIN (SELECT owner, sum(customers) AS n FROM customer_counts WHERE tenant = ?0 GROUP BY owner) AS k USING (owner) WHERE c.n IS DISTINCT FROM k.n`, tenant)
 	if wrong != 0 {
 		t.Errorf("%d owners are counted wrongly", wrong)
@@ -312,7 +335,8 @@ func TestEveryNumberPassesItsCheck(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, customer := range sealed {
-		clear, err := c.Keys.Open(customer.TaxID, seal.Place{Tenant: int64(tenant), Column: customers.TaxIDColumn, Row: int64(customer.UID)})
+		clear, err := c.Keys.Open(customer.TaxID,
+			seal.Place{Tenant: int64(tenant), Column: customers.TaxIDColumn, Row: int64(customer.UID)})
 		if err != nil || !matches(`^[0-9]{9}$`)(clear) || seen[clear] {
 			t.Errorf("tax id of %s: %q %v", customer.UID, clear, err)
 		}
@@ -324,14 +348,16 @@ func TestForeignAccountsHaveIBANsAndReportATaxID(t *testing.T) {
 	t.Parallel()
 	c, tenant := filled(t, demo.Options{Customers: 100})
 	var abroad []*contacts.Contact
-	if err := c.DB.NewSelect().Model(&abroad).Where("k.tenant = ? AND k.bank_swift_code <> ''", tenant).Scan(t.Context()); err != nil {
+	if err := c.DB.NewSelect().Model(&abroad).Where("k.tenant = ? AND k.bank_swift_code <> ''", tenant).
+		Scan(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	taxID := regexp.MustCompile(`^[0-9]{9}$`)
 	lengths := map[string]int{"DE": 22, "GB": 22, "FR": 27, "NL": 18, "BE": 16, "CH": 21}
 	seen := map[string]int{}
 	for _, contact := range abroad {
-		number, err := c.Keys.Open(contact.Bank.AccountNumber, seal.Place{Tenant: int64(tenant), Column: contacts.NumberColumn, Row: int64(contact.UID)})
+		number, err := c.Keys.Open(contact.Bank.AccountNumber,
+			seal.Place{Tenant: int64(tenant), Column: contacts.NumberColumn, Row: int64(contact.UID)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -341,7 +367,8 @@ func TestForeignAccountsHaveIBANsAndReportATaxID(t *testing.T) {
 		if len(report) != 1 || report[0].Key != "TaxId" {
 			t.Fatalf("contact %s reports %v", contact.UID, report)
 		}
-		if clear, err := c.Keys.Open(report[0].Value, contact.ReportingPlace("TaxId")); err != nil || !taxID.MatchString(clear) {
+		if clear, err := c.Keys.Open(report[0].Value, contact.ReportingPlace("TaxId")); err != nil ||
+			!taxID.MatchString(clear) {
 			t.Errorf("contact %s reports %v: %v", contact.UID, report, err)
 		}
 		length, has := lengths[country]
@@ -406,8 +433,10 @@ func TestTheFeaturesOfAccountsFitTogether(t *testing.T) {
 		}
 	}
 	for _, some := range []string{
-		`status = 'Closed'`, `status = 'Inactive'`, `system_of_record = 'Other Core'`, `system_of_record = 'External'`,
-		`enable_rtp`, `enable_fednow`, `enable_swift`, `enable_ach`, `NOT enable_wires AND status = 'Active' AND type = 'Deposit'`, `currency <> 'USD'`,
+		`status = 'Closed'`, `status = 'Inactive'`, `system_of_record = 'Other Core'`,
+		`system_of_record = 'External'`,
+		`enable_rtp`, `enable_fednow`, `enable_swift`, `enable_ach`,
+		`NOT enable_wires AND status = 'Active' AND type = 'Deposit'`, `currency <> 'USD'`,
 	} {
 		if n := count(t, c, "SELECT count(*) FROM accounts WHERE tenant = ? AND "+some, tenant); n == 0 {
 			t.Errorf("no account with %s", some)
@@ -418,7 +447,8 @@ func TestTheFeaturesOfAccountsFitTogether(t *testing.T) {
 func TestOfficersAreUsers(t *testing.T) {
 	t.Parallel()
 	c, tenant := filled(t, demo.Options{Customers: 100})
-	if n := count(t, c, `SELECT count(*) FROM customers AS c WHERE c.tenant = ? AND NOT EXISTS (SELECT FROM users AS u
+	if n := count(t, c,
+		`SELECT count(*) FROM customers AS c WHERE c.tenant = ? AND NOT EXISTS (SELECT FROM users AS u
 		WHERE u.tenant = c.tenant AND u.login_id = c.relationship_manager) OR NOT EXISTS (SELECT FROM users AS u
 		WHERE u.tenant = c.tenant AND u.login_id = c.originating_officer)`, tenant); n != 0 {
 		t.Errorf("%d customers have officers whom nobody knows", n)
@@ -428,7 +458,9 @@ func TestOfficersAreUsers(t *testing.T) {
 func TestOnlyTheFirstCustomersUsersNeedASecondPerson(t *testing.T) {
 	t.Parallel()
 	c, tenant := filled(t, demo.Options{Customers: 100})
-	if n := count(t, c, `SELECT count(*) FROM customers WHERE tenant = ? AND access_user_dual_approval AND uid <> 1000001`, tenant); n != 0 {
+	if n := count(t, c,
+		`SELECT count(*) FROM customers WHERE tenant = ? AND access_user_dual_approval AND uid <> 1000001`,
+		tenant); n != 0 {
 		t.Errorf("so do those of %d others", n)
 	}
 }
@@ -438,7 +470,8 @@ func TestTheDemoRolesAreOfTheCatalogue(t *testing.T) {
 	t.Parallel()
 	c, tenant := filled(t, demo.Options{})
 	var all []*roles.Role
-	if err := c.DB.NewSelect().Model(&all).Where("r.tenant = ?", tenant).Scan(t.Context()); err != nil || len(all) != 6 {
+	if err := c.DB.NewSelect().Model(&all).Where("r.tenant = ?", tenant).Scan(t.Context()); err != nil ||
+		len(all) != 6 {
 		t.Fatal(len(all), err)
 	}
 	for _, r := range all {
@@ -452,7 +485,7 @@ func TestTheDemoRolesAreOfTheCatalogue(t *testing.T) {
 			}
 			d.Applications.Value = append(d.Applications.Value, draft)
 		}
-		out, err := c.Roles.Create(staff(t.Context(), tenant), r.Customer, d, changes.Terms{})
+		out, err := c.Roles.Create(staff(t.Context(), tenant), r.Customer, d, changes.RequestOptions{})
 		if err != nil {
 			t.Errorf("%s: %v", r.Name, err)
 			continue
@@ -472,8 +505,10 @@ func TestAnAccountIsFoundByItsNumber(t *testing.T) {
 	c, tenant := filled(t, demo.Options{})
 	ctx := staff(t.Context(), tenant)
 	b := c.Batch()
-	found := c.Accounts.FindWith(ctx, b, accounts.By{Number: demo.AccountNumber(1, 0)}, db.Columns{}, db.Columns{})
-	if err := b.Send(ctx); err != nil || len(found.Items) != 1 || found.Items[0].Account.UID != demo.Account(1, 0) {
+	found := c.Accounts.FindWith(ctx, b, accounts.By{Number: demo.AccountNumber(1, 0)}, db.Columns{},
+		db.Columns{})
+	if err := b.Send(ctx); err != nil || len(found.Items) != 1 ||
+		found.Items[0].Account.UID != demo.Account(1, 0) {
 		t.Error(found.Items, err)
 	}
 }
@@ -513,7 +548,8 @@ func TestABankThatWasAddedBeforeIsCompleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	self, err := c.Customers.Find(staff(t.Context(), tenant), demo.Institution)
-	if err != nil || self.LegalName != "First Bank of Testing" || self.ShortName != "fbt" || self.LegalAddress.City == "" {
+	if err != nil || self.LegalName != "First Bank of Testing" || self.ShortName != "fbt" ||
+		self.LegalAddress.City == "" {
 		t.Errorf("%+v %v", self, err)
 	}
 	if n := count(t, c, `SELECT sum(customers) FROM customer_counts WHERE tenant = ?`, tenant); n != 51 {
@@ -524,7 +560,8 @@ func TestABankThatWasAddedBeforeIsCompleted(t *testing.T) {
 func TestABankWithAnotherNumberIsNotFilled(t *testing.T) {
 	t.Parallel()
 	c, tenant := sandbox(t)
-	write(t, c, tenant, `INSERT INTO customers (tenant, uid, legal_name, short_name, type, relationship_type, status)
+	write(t, c, tenant,
+		`INSERT INTO customers (tenant, uid, legal_name, short_name, type, relationship_type, status)
 		VALUES (?, 1000007, 'Bank', 'bank', 'Processing Org', 'Self', 'Active')`)
 	if err := demo.Fill(t.Context(), c, tenant, demo.Options{}); !errors.Is(err, demo.ErrNumbered) {
 		t.Error(err)
@@ -557,8 +594,10 @@ func TestNewNumbersComeAfterThoseOfTheDemoBank(t *testing.T) {
 	t.Parallel()
 	c, _ := filled(t, demo.Options{Customers: 50})
 	for sequence, table := range map[string]string{
-		"customer_uids": "(SELECT max(uid) FROM customers)", "account_uids": "(SELECT greatest(max(a.uid), max(k.uid)) FROM accounts AS a, contacts AS k)",
-		"signatory_uids": "(SELECT max(uid) FROM signatories)", "fee_tier_ids": "(SELECT max(id) FROM fee_tiers)", "journal_ids": "(SELECT max(id) FROM journals)",
+		"customer_uids":  "(SELECT max(uid) FROM customers)",
+		"account_uids":   "(SELECT greatest(max(a.uid), max(k.uid)) FROM accounts AS a, contacts AS k)",
+		"signatory_uids": "(SELECT max(uid) FROM signatories)", "fee_tier_ids": "(SELECT max(id) FROM fee_tiers)",
+		"journal_ids": "(SELECT max(id) FROM journals)",
 	} {
 		if n := count(t, c, "SELECT last_value + is_called::int - "+table+" FROM "+sequence); n <= 0 {
 			t.Errorf("%s gives a number that is taken", sequence)
@@ -569,7 +608,9 @@ func TestNewNumbersComeAfterThoseOfTheDemoBank(t *testing.T) {
 func TestProgressEndsAtTheTotal(t *testing.T) {
 	t.Parallel()
 	var told [][2]int
-	filled(t, demo.Options{Customers: 1300, Progress: func(done, total int) { told = append(told, [2]int{done, total}) }})
+	filled(t, demo.Options{
+		Customers: 1300, Progress: func(done, total int) { told = append(told, [2]int{done, total}) },
+	})
 	if diff := cmp.Diff(told, [][2]int{{1000, 1300}, {1300, 1300}}); diff != "" {
 		t.Error(diff)
 	}
@@ -590,7 +631,8 @@ func TestTheSizesAreThoseOfTheBench(t *testing.T) {
 func TestNobodyOwesMoreThanTheLine(t *testing.T) {
 	t.Parallel()
 	c, _ := filled(t, demo.Options{Customers: 500})
-	if n := count(t, c, `SELECT count(*) FROM accounts AS a JOIN balances AS b ON b.tenant = a.tenant AND b.account = a.uid
+	if n := count(t, c,
+		`SELECT count(*) FROM accounts AS a JOIN balances AS b ON b.tenant = a.tenant AND b.account = a.uid
 		WHERE a.type = 'Loan' AND (b.ledger > 0 OR b.ledger < -b.overdraft OR b.overdraft = 0 AND b.ledger <> 0)`); n != 0 {
 		t.Errorf("%d loans do", n)
 	}

@@ -24,8 +24,11 @@ func TestTheDemoBankPassesTheChecksOfAWrite(t *testing.T) {
 		signers   []*signatories.Signatory
 		people    []*users.User
 	)
-	for alias, rows := range map[string]any{"c": &companies, "a": &books, "k": &payees, "g": &signers, "u": &people} {
-		if err := c.DB.NewSelect().Model(rows).Where(alias+".tenant = ?", tenant).Limit(2000).Scan(t.Context()); err != nil {
+	for alias, rows := range map[string]any{
+		"c": &companies, "a": &books, "k": &payees, "g": &signers, "u": &people,
+	} {
+		if err := c.DB.NewSelect().Model(rows).Where(alias+".tenant = ?", tenant).Limit(2000).
+			Scan(t.Context()); err != nil {
 			t.Fatal(alias, err)
 		}
 	}

@@ -38,7 +38,8 @@ func ceiling(kind limits.Kind, base int64) int64 {
 		return base / 2
 	}
 	return base * map[limits.Period]int64{
-		limits.PerTransaction: 1, limits.PerBatch: 2, limits.PerFile: 5, limits.PerDay: 4, limits.PerWeek: 10, limits.PerMonth: 30,
+		limits.PerTransaction: 1, limits.PerBatch: 2, limits.PerFile: 5, limits.PerDay: 4, limits.PerWeek: 10,
+		limits.PerMonth: 30,
 	}[kind.Period]
 }
 
@@ -63,7 +64,8 @@ func (b *bank) limitsOf(n int64) []*limits.Limit {
 	return all
 }
 
-// used are the kinds of payment that usage is counted for, and how much of a transaction's limit each takes on a day.
+// used are the kinds of payment that usage is counted for, and how much of a transaction's limit each takes
+// on a day.
 var used = []struct {
 	rail    limits.Family
 	entry   rails.EntryType
@@ -139,7 +141,8 @@ func (b *bank) tiersOf(n int64) []*fees.Tier {
 	first := Account(n, 0)
 	all[1].Account = &first
 	for k, tier := range all {
-		tier.Tenant, tier.ID, tier.Customer, tier.Product = b.tenant, fees.ID(n*8+int64(k)), Customer(n), "Outgoing Payment"
+		tier.Tenant, tier.ID, tier.Customer, tier.Product = b.tenant, fees.ID(n*8+int64(k)), Customer(n),
+			"Outgoing Payment"
 		tier.Status, tier.Version, tier.UpdatedAt = fees.Active, 1, b.start
 	}
 	return all

@@ -40,7 +40,10 @@ func (b *bank) roles() []*roles.Role {
 		{Institution, "Relationship Manager", "Customers and all that is theirs", []roles.Grant{
 			{Name: "Accounts", Entitlements: []string{"Manage_Account", "View_Account"}},
 			{Name: "Contacts", Entitlements: []string{"Manage_Contacts", "View_Contacts"}},
-			{Name: "User_Admin", Entitlements: []string{"View_Roles_And_Users", "Manage_Users", "Activate_Users", "Suspend_Users"}},
+			{
+				Name:         "User_Admin",
+				Entitlements: []string{"View_Roles_And_Users", "Manage_Users", "Activate_Users", "Suspend_Users"},
+			},
 			{Name: "Customers", Entitlements: []string{"vCust", "mCust", "View_Signatories", "Lookup_Customers"}},
 		}},
 		{Institution, "Auditor", "Looks at everything, changes nothing", []roles.Grant{
@@ -54,7 +57,8 @@ func (b *bank) roles() []*roles.Role {
 		{First, "Treasurer", "Approves payments", []roles.Grant{
 			{Name: "Accounts", Entitlements: []string{"View_Account"}},
 			{Name: "Payments", Entitlements: []string{"View_Payments", "Approve_Payments"}, Limits: []access.Limit{
-				b.limit("Daily_Payment_Approve_Limits", 500_000), b.limit("Per_Transaction_Payment_Approve_Limits", 100_000),
+				b.limit("Daily_Payment_Approve_Limits", 500_000),
+				b.limit("Per_Transaction_Payment_Approve_Limits", 100_000),
 			}},
 			{Name: "User_Admin", Entitlements: []string{"View_Roles_And_Users", "Manage_Users"}},
 			{Name: "Customers", Entitlements: []string{"vCust", "View_Signatories"}},
@@ -68,13 +72,17 @@ func (b *bank) roles() []*roles.Role {
 		{Partner, "Operations", "Runs the partner's customers", []roles.Grant{
 			{Name: "Accounts", Entitlements: []string{"View_Account"}},
 			{Name: "Contacts", Entitlements: []string{"View_Contacts"}},
-			{Name: "User_Admin", Entitlements: []string{"View_Roles_And_Users", "Manage_Users", "Activate_Users", "Suspend_Users"}},
+			{
+				Name:         "User_Admin",
+				Entitlements: []string{"View_Roles_And_Users", "Manage_Users", "Activate_Users", "Suspend_Users"},
+			},
 			{Name: "Customers", Entitlements: []string{"vCust", "View_Signatories"}},
 		}},
 	} {
 		role := &roles.Role{
-			Tenant: b.tenant, UID: roles.UID{UUID: named(r.name + "." + r.customer.String())}, Number: roles.Number(firstPerson + i), Customer: r.customer,
-			Name: r.name, Description: r.about, Type: roles.Customer, Owner: roles.OwnerBank, Status: roles.Active, Applications: r.applications,
+			Tenant: b.tenant, UID: roles.UID{UUID: named(r.name + "." + r.customer.String())},
+			Number: roles.Number(firstPerson + i), Customer: r.customer, Name: r.name, Description: r.about,
+			Type: roles.Customer, Owner: roles.OwnerBank, Status: roles.Active, Applications: r.applications,
 			CreatedAt: b.since(), UpdatedAt: b.since(), Version: 1,
 		}
 		if r.customer == Institution {
@@ -102,7 +110,10 @@ func (b *bank) people() []staff {
 		login, first, family, role, dpt string
 		status                          users.Status
 	}{
-		{Institution, "maria.alvarez", "Maria", "Alvarez", "Relationship Manager", "Corporate Banking", users.Active},
+		{
+			Institution, "maria.alvarez", "Maria", "Alvarez", "Relationship Manager", "Corporate Banking",
+			users.Active,
+		},
 		{Institution, "james.okafor", "James", "Okafor", "Relationship Manager", "Corporate Banking", users.Active},
 		{Institution, "linda.chen", "Linda", "Chen", "Head of Operations", "Operations", users.Active},
 		{Institution, "peter.novak", "Peter", "Novak", "Auditor", "Audit", users.Active},
@@ -112,13 +123,16 @@ func (b *bank) people() []staff {
 		{Partner, "nina.larsen", "Nina", "Larsen", "Operations", "Operations", users.Active},
 	} {
 		u := &users.User{
-			Tenant: b.tenant, UID: users.UID{UUID: named(p.login)}, Number: users.Number(firstPerson + i), Customer: p.customer, LoginID: p.login,
-			FirstName: p.first, LastName: p.family, EmailAddress: p.login + "@sandbox.example", PhoneNumber: fmt.Sprintf("+16145550%d", 140+i),
-			Mobile: fmt.Sprintf("+16145550%d", 160+i), Department: p.dpt, Status: p.status, Limits: []access.ApplicationLimits{},
-			CreatedAt: b.since(), UpdatedAt: b.since(), Version: 1,
+			Tenant: b.tenant, UID: users.UID{UUID: named(p.login)}, Number: users.Number(firstPerson + i),
+			Customer: p.customer, LoginID: p.login, FirstName: p.first, LastName: p.family,
+			EmailAddress: p.login + "@sandbox.example", PhoneNumber: fmt.Sprintf("+16145550%d", 140+i),
+			Mobile: fmt.Sprintf("+16145550%d", 160+i), Department: p.dpt, Status: p.status,
+			Limits: []access.ApplicationLimits{}, CreatedAt: b.since(), UpdatedAt: b.since(), Version: 1,
 		}
 		if p.login == "thomas.becker" {
-			u.Limits = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{b.limit("Per_Transaction_Payment_Limits", 2_500)}}}
+			u.Limits = []access.ApplicationLimits{
+				{Name: "Payments", Limits: []access.Limit{b.limit("Per_Transaction_Payment_Limits", 2_500)}},
+			}
 		}
 		all = append(all, staff{u, p.role})
 	}
@@ -148,7 +162,11 @@ func (b *bank) copyPeople(ctx context.Context, load *db.Load) error {
 func (b *bank) rolesOfPeople() []*users.RoleOf {
 	var all []*users.RoleOf
 	for _, p := range b.people() {
-		all = append(all, &users.RoleOf{Tenant: b.tenant, Customer: p.Customer, User: p.UID, Role: roles.UID{UUID: named(p.role + "." + p.Customer.String())}})
+		all = append(all,
+			&users.RoleOf{
+				Tenant: b.tenant, Customer: p.Customer, User: p.UID,
+				Role: roles.UID{UUID: named(p.role + "." + p.Customer.String())},
+			})
 	}
 	return all
 }

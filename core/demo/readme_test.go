@@ -34,7 +34,8 @@ func TestTheReadmeSaysWhatIsThere(t *testing.T) {
 		t.Errorf("README.md has no line with %q", words)
 	}
 	var known []*customers.Customer
-	if err := c.DB.NewSelect().Model(&known).Where("c.uid IN (1000001, 1000002, 1000004, 1000005, 1000006, 1000007, 1000009, 1000010, 1000013, 1000017, 1000020)").OrderExpr("c.uid").Scan(t.Context()); err != nil {
+	if err := c.DB.NewSelect().Model(&known).
+		Where("c.uid IN (1000001, 1000002, 1000004, 1000005, 1000006, 1000007, 1000009, 1000010, 1000013, 1000017, 1000020)").OrderExpr("c.uid").Scan(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, customer := range known {
@@ -51,11 +52,13 @@ func TestTheReadmeSaysWhatIsThere(t *testing.T) {
 	}
 	says("LEI "+known[0].LEI, "1000001")
 	var list []*accounts.Account
-	if err := c.DB.NewSelect().Model(&list).Where("a.customer = ?", demo.First).OrderExpr("a.uid").Scan(t.Context()); err != nil {
+	if err := c.DB.NewSelect().Model(&list).Where("a.customer = ?", demo.First).OrderExpr("a.uid").
+		Scan(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for k, account := range list {
-		says("| "+account.UID.String()+" |", "| "+demo.AccountNumber(1, k)+" |", account.Name, string(account.SubType))
+		says("| "+account.UID.String()+" |", "| "+demo.AccountNumber(1, k)+" |", account.Name,
+			string(account.SubType))
 	}
 	says("routing number " + list[0].BankID)
 	var people []*users.User

@@ -5,8 +5,8 @@ import (
 	"bankgraph/core/customers"
 )
 
-// sweepsOf: every fifth company sweeps what its first account does not need to its first contact, the first customer
-// every Monday.
+// sweepsOf: every fifth company sweeps what its first account does not need to its first contact, the first
+// customer every Monday.
 func (b *bank) sweepsOf(n int64) []*accounts.Sweep {
 	d := roll(topicSweep, n)
 	if person(n) || status(n) != customers.Active || contactsOf(n) == 0 || n != 1 && !d.chance(20) {
@@ -14,9 +14,10 @@ func (b *bank) sweepsOf(n int64) []*accounts.Sweep {
 	}
 	contact, created := Contact(n, 0), b.ago(d, 1, 30)
 	w := &accounts.Sweep{
-		Tenant: b.tenant, Account: Account(n, 0), Direction: accounts.Out, BalanceType: accounts.Target, Currency: "USD",
-		TargetMinor: cents(d.in(5, 100) * 5000), ToContact: &contact, ToMethod: accounts.ACHCredit,
-		Frequency: accounts.Weekly, DayOfWeek: accounts.Monday, CreatedAt: created, UpdatedAt: created, Version: 1,
+		Tenant: b.tenant, Account: Account(n, 0), Direction: accounts.Out, BalanceType: accounts.Target,
+		Currency: "USD", TargetMinor: cents(d.in(5, 100) * 5000), ToContact: &contact,
+		ToMethod: accounts.ACHCredit, Frequency: accounts.Weekly, DayOfWeek: accounts.Monday, CreatedAt: created,
+		UpdatedAt: created, Version: 1,
 	}
 	switch at := d.below(100); {
 	case n == 1 || at < 50:

@@ -27,11 +27,12 @@ func Ask(ctx context.Context, c *core.Core, key string) error {
 	_, err = c.Roles.Create(ctx, First, roles.Draft{
 		Name: given.Of("Accounts Payable"), Description: given.Of("Keeps the beneficiaries"),
 		Applications: given.Of([]roles.GrantDraft{accounts, contacts}),
-	}, changes.Terms{Reason: "The treasury splits its work"})
+	}, changes.RequestOptions{Reason: "The treasury splits its work"})
 	if err == nil {
 		clerk := roles.UID{UUID: named("Payments Clerk." + First.String())}
-		_, err = c.Roles.Change(ctx, First, clerk, roles.Draft{Description: given.Of("Enters payments and sees what became of them")},
-			changes.Terms{Reason: "Says what the clerks do"})
+		_, err = c.Roles.Change(ctx, First, clerk,
+			roles.Draft{Description: given.Of("Enters payments and sees what became of them")},
+			changes.RequestOptions{Reason: "Says what the clerks do"})
 	}
 	if err != nil {
 		return fmt.Errorf("ask for changes of the demo bank: %w", err)

@@ -138,8 +138,8 @@ Northgate Bank and Trust
 Blue Mesa Bank
 Union Street Bank`)
 
-// foreignBank is a bank abroad. The 0 at the end of a BIC's first eight marks a code for tests (ISO 9362). The
-// phone numbers of its customers end in digits of their own, #; they must be of the country's plan.
+// foreignBank is a bank abroad. The 0 at the end of a BIC's first eight marks a code for tests (ISO 9362).
+// The phone numbers of its customers end in digits of their own, #; they must be of the country's plan.
 type foreignBank struct{ country, code, currency, name, bic, street, city, postal, phone string }
 
 var foreignBanks = func() (all []foreignBank) {

@@ -14,8 +14,8 @@ import (
 	"bankgraph/core/events"
 )
 
-// How long an event takes from its commit into the feed while 1,000 happen in a second, with a sealer that looks as
-// often as a busy worker does.
+// How long an event takes from its commit into the feed while 1,000 happen in a second, with a sealer that
+// looks as often as a busy worker does.
 func BenchmarkDelayOfTheFeed(b *testing.B) {
 	bank := coretest.Alone(b)
 	operator := access.Operator(context.Background(), bank.Tenant, bank.Code, nil)
@@ -38,7 +38,8 @@ func BenchmarkDelayOfTheFeed(b *testing.B) {
 			for n := writer; n < b.N; n += 10 {
 				time.Sleep(time.Until(begin.Add(time.Duration(n) * time.Second / aSecond)))
 				err := bank.DB.InTx(context.Background(), int64(bank.Tenant), func(ctx context.Context, tx bun.Tx) error {
-					return record(ctx, tx, events.Event{Tenant: bank.Tenant, Kind: "changeObject", Object: "object", UID: "1", Version: int32(n)})
+					return record(ctx, tx,
+						events.Event{Tenant: bank.Tenant, Kind: "changeObject", Object: "object", UID: "1", Version: int32(n)})
 				})
 				committed.Store(int32(n), time.Now())
 				if err != nil {

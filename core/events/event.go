@@ -1,5 +1,5 @@
-// Package events holds what happened in a bank, for those outside who want to hear of it. Each event is written in
-// the transaction of the change that it tells of.
+// Package events holds what happened in a bank, for those outside who want to hear of it. Each event is
+// written in the transaction of the change that it tells of.
 package events
 
 import (
@@ -37,7 +37,8 @@ type Placed struct {
 
 // Cursor is a place in a bank's feed. The zero value is its beginning.
 type Cursor struct {
-	Epoch int64 // of the record: the first one is 1; another begins where the bank's database was restored or moved
+	// of the record: the first one is 1; another begins where the bank's database was restored or moved
+	Epoch int64
 	Seq   int64 // the number, in the bank's record, of the last change that was read
 }
 
@@ -60,7 +61,9 @@ func ParseCursor(text string) (c Cursor, err error) {
 
 var (
 	// ErrAhead is a cursor behind the end of the feed.
-	ErrAhead = fault.New(fault.Conflict, "cursor.ahead", "the feed ends before this place: the bank's database is older than the cursor")
+	ErrAhead = fault.New(fault.Conflict, "cursor.ahead",
+		"the feed ends before this place: the bank's database is older than the cursor")
 	// ErrPurged is a cursor before events that are gone.
-	ErrPurged = fault.New(fault.Conflict, "cursor.purged", "events after this place were removed, as they were older than the bank keeps them")
+	ErrPurged = fault.New(fault.Conflict, "cursor.purged",
+		"events after this place were removed, as they were older than the bank keeps them")
 )

@@ -15,21 +15,31 @@ import (
 	"bankgraph/db"
 )
 
+// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+var Tables = db.Tables{
+	Own: []string{"events", "events_purged"},
+	Reads: map[string]string{
+		"audit_restores": "where the feed goes on after a restore",
+		"audit_seals":    "events come in the order of the seals of their entries",
+	},
+}
+
 // Service reads what happened.
 type Service struct{ db *db.DB }
 
 // New makes the service.
 func New(d *db.DB) *Service { return &Service{db: d} }
 
-// RecordTx writes what was done to the record, and the event that tells of it: of the same thing, under the same number.
-// Who holds an object's row writes its events, so they happen one after the other.
+// RecordTx writes what was done to the record, and the event that tells of it: of the same thing, under the
+// same number. Who holds an object's row writes its events, so they happen one after the other.
 func RecordTx(ctx context.Context, tx bun.IDB, entry audit.Entry, event Event) error {
 	if err := audit.WriteTx(ctx, tx, entry); err != nil {
 		return err
 	}
 	// The event's column entry is the audit entry that the session wrote last.
-	err := db.Last(ctx, tx, db.Raw(tx, `INSERT INTO events (tenant, kind, object, uid, customer, version) VALUES (?, ?, ?, ?, ?, ?)`,
-		event.Tenant, event.Kind, event.Object, event.UID, event.Customer, event.Version))
+	err := db.AtCommit(ctx, tx,
+		db.Raw(tx, `INSERT INTO events (tenant, kind, object, uid, customer, version) VALUES (?, ?, ?, ?, ?, ?)`,
+			event.Tenant, event.Kind, event.Object, event.UID, event.Customer, event.Version))
 	if err != nil {
 		return fmt.Errorf("emit %s: %w", event.Kind, err)
 	}
@@ -39,12 +49,13 @@ func RecordTx(ctx context.Context, tx bun.IDB, entry audit.Entry, event Event) e
 // Most is how many events After returns at most.
 const Most = 1000
 
-// After returns the caller's bank's next events after a place, in the order of the bank's record, those of one object in
-// the order in which they happened. Each says where it stands, for the next call: who stores that place with what it
-// made of the event misses none. Workers read; who may hear of which event, they decide.
+// After returns the caller's bank's next events after a place, in the order of the bank's record, those of
+// one object in the order in which they happened. Each says where it stands, for the next call: who stores
+// that place with what it made of the event misses none. Workers read; who may hear of which event, they
+// decide.
 //
-// An event is in the feed once its change has its number in the record, which a change that commits later cannot get.
-// A cursor outlives a restore: one of an earlier epoch goes on behind what that brought along.
+// An event is in the feed once its change has its number in the record, which a change that commits later
+// cannot get. A cursor outlives a restore: one of an earlier epoch goes on behind what that brought along.
 func (s *Service) After(ctx context.Context, cursor Cursor, limit int) ([]Placed, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -54,19 +65,21 @@ func (s *Service) After(ctx context.Context, cursor Cursor, limit int) ([]Placed
 		return nil, fault.Field("list", "limit", fault.Malformed, fmt.Sprintf("must be 1 to %d", Most))
 	}
 	var events []Placed
-	err = s.db.RunInTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}, func(ctx context.Context, tx bun.Tx) error {
-		at, err := resume(ctx, tx, caller.Tenant, cursor)
-		if err != nil {
-			return err
-		}
-		err = db.Raw(tx, `SELECT v.tenant, v.id, v.at, v.kind, v.object, v.uid, v.customer, v.version, s.seq
+	err = s.db.RunInTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
+		func(ctx context.Context, tx bun.Tx) error {
+			at, err := resume(ctx, tx, caller.Tenant, cursor)
+			if err != nil {
+				return err
+			}
+			err = db.Raw(tx, `SELECT v.tenant, v.id, v.at, v.kind, v.object, v.uid, v.customer, v.version, s.seq
 			FROM audit_seals AS s JOIN events AS v ON v.tenant = s.tenant AND v.entry = s.entry
-			WHERE s.tenant = ?0 AND v.tenant = ?0 AND s.seq > ?1 ORDER BY s.seq LIMIT ?2`, caller.Tenant, at.Seq, limit).Scan(ctx, &events)
-		for i := range events {
-			events[i].Cursor = Cursor{Epoch: at.Epoch, Seq: events[i].Seq}
-		}
-		return err
-	})
+			WHERE s.tenant = ?0 AND v.tenant = ?0 AND s.seq > ?1 ORDER BY s.seq LIMIT ?2`, caller.Tenant, at.Seq,
+				limit).Scan(ctx, &events)
+			for i := range events {
+				events[i].Cursor = Cursor{Epoch: at.Epoch, Seq: events[i].Seq}
+			}
+			return err
+		})
 	if err != nil {
 		return nil, fmt.Errorf("read events after %s: %w", cursor, err)
 	}
@@ -103,8 +116,8 @@ func resume(ctx context.Context, tx bun.Tx, tenant access.Tenant, cursor Cursor)
 // purgedAtATime bounds the events that one call of Purge looks at.
 const purgedAtATime = 1000
 
-// Purge removes events of the caller's bank that are older than given, some at a time, and returns how many that were.
-// Their changes stay in the bank's record.
+// Purge removes events of the caller's bank that are older than given, some at a time, and returns how many
+// that were. Their changes stay in the bank's record.
 func (s *Service) Purge(ctx context.Context, olderThan time.Duration) (purged int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -127,11 +140,13 @@ func (s *Service) Purge(ctx context.Context, olderThan time.Duration) (purged in
 		for i := range old {
 			ids[i], last = old[i].ID, max(last, old[i].Seq)
 		}
-		if _, err := db.Raw(tx, `DELETE FROM events WHERE tenant = ? AND id IN ?`, caller.Tenant, bun.Tuple(ids)).Exec(ctx); err != nil {
+		if _, err := db.Raw(tx, `DELETE FROM events WHERE tenant = ? AND id IN ?`, caller.Tenant, bun.Tuple(ids)).
+			Exec(ctx); err != nil {
 			return err
 		}
 		_, err = db.Raw(tx, `INSERT INTO events_purged (tenant, seq) VALUES (?, ?)
-			ON CONFLICT (tenant) DO UPDATE SET seq = greatest(events_purged.seq, excluded.seq)`, caller.Tenant, last).Exec(ctx)
+			ON CONFLICT (tenant) DO UPDATE SET seq = greatest(events_purged.seq, excluded.seq)`, caller.Tenant, last).
+			Exec(ctx)
 		return err
 	})
 	if err != nil {

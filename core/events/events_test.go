@@ -19,7 +19,8 @@ import (
 	"bankgraph/core/fault"
 )
 
-// consumer reads the feed with a cursor that it stores as text, and is killed before it stores every now and then.
+// consumer reads the feed with a cursor that it stores as text, and is killed before it stores every now and
+// then.
 type consumer struct {
 	testing.TB
 	bank   *coretest.Bank
@@ -30,7 +31,10 @@ type consumer struct {
 
 // record writes an event with an audit entry of its own.
 func record(ctx context.Context, tx bun.IDB, event events.Event) error {
-	entry := audit.Entry{Tenant: event.Tenant, Client: "test", Entity: 1, Action: event.Kind, Decision: audit.Done, Object: event.Object, UID: event.UID}
+	entry := audit.Entry{
+		Tenant: event.Tenant, Client: "test", Entity: 1, Action: event.Kind, Decision: audit.Done,
+		Object: event.Object, UID: event.UID,
+	}
 	return events.RecordTx(ctx, tx, entry, event)
 }
 
@@ -40,7 +44,8 @@ func (c *consumer) read(dice *rand.Rand) (read int) {
 	if err != nil {
 		c.Fatal(err)
 	}
-	found, err := c.bank.Events.After(access.Operator(context.Background(), c.bank.Tenant, c.bank.Code, nil), place, 1+dice.IntN(20))
+	found, err := c.bank.Events.After(access.Operator(context.Background(), c.bank.Tenant, c.bank.Code, nil),
+		place, 1+dice.IntN(20))
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -61,14 +66,18 @@ func (c *consumer) read(dice *rand.Rand) (read int) {
 	return len(found)
 }
 
-// Twelve writers change eight objects. Each has a transaction number before it waits for the object's row, as an
-// idempotency key gives it one.
+// Twelve writers change eight objects. Each has a transaction number before it waits for the object's row, as
+// an idempotency key gives it one.
 func TestTwelveWritersNoEventMissedAndEachObjectInOrder(t *testing.T) {
 	t.Parallel()
 	bank := coretest.Alone(t)
 	const objects, writers, each = 8, 12, 40
 	owner := bank.Owner()
-	for _, statement := range []string{"CREATE TABLE objects (uid int PRIMARY KEY, version int NOT NULL)", fmt.Sprintf("INSERT INTO objects SELECT n, 0 FROM generate_series(1, %d) AS n", objects), "GRANT ALL ON objects TO PUBLIC"} {
+	for _, statement := range []string{
+		"CREATE TABLE objects (uid int PRIMARY KEY, version int NOT NULL)",
+		fmt.Sprintf("INSERT INTO objects SELECT n, 0 FROM generate_series(1, %d) AS n", objects),
+		"GRANT ALL ON objects TO PUBLIC",
+	} {
 		if _, err := owner.ExecContext(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}
@@ -85,11 +94,15 @@ func TestTwelveWritersNoEventMissedAndEachObjectInOrder(t *testing.T) {
 					}
 					time.Sleep(time.Duration(dice.IntN(5)) * time.Millisecond)
 					var version int32
-					if err := tx.NewRaw("UPDATE objects SET version = version + 1 WHERE uid = ? RETURNING version", uid).Scan(ctx, &version); err != nil {
+					if err := tx.NewRaw("UPDATE objects SET version = version + 1 WHERE uid = ? RETURNING version", uid).
+						Scan(ctx, &version); err != nil {
 						return err
 					}
 					time.Sleep(time.Duration(dice.IntN(3)) * time.Millisecond)
-					return record(ctx, tx, events.Event{Tenant: bank.Tenant, Kind: "changeObject", Object: "object", UID: fmt.Sprint(uid), Version: version})
+					return record(ctx, tx,
+						events.Event{
+							Tenant: bank.Tenant, Kind: "changeObject", Object: "object", UID: fmt.Sprint(uid), Version: version,
+						})
 				})
 				if err != nil {
 					t.Error(err)
@@ -102,7 +115,8 @@ func TestTwelveWritersNoEventMissedAndEachObjectInOrder(t *testing.T) {
 	operator := access.Operator(context.Background(), bank.Tenant, bank.Code, nil)
 	dice := rand.New(rand.NewPCG(4, 4))
 	c := &consumer{TB: t, bank: bank, seen: map[int64]bool{}, last: map[string]int32{}}
-	for deadline := time.Now().Add(60 * time.Second); len(c.seen) < writers*each && time.Now().Before(deadline) && !t.Failed(); {
+	for deadline := time.Now().
+		Add(60 * time.Second); len(c.seen) < writers*each && time.Now().Before(deadline) && !t.Failed(); {
 		if c.read(dice) == 0 {
 			if _, err := bank.Audit.Seal(operator); err != nil {
 				t.Fatal(err)
@@ -122,7 +136,10 @@ func TestEventsOfAnotherBankAreNotInTheFeed(t *testing.T) {
 	for _, b := range []*coretest.Bank{bank, other} {
 		err := b.DB.InTx(t.Context(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
 			customer := int64(b.Self.UID)
-			return record(ctx, tx, events.Event{Tenant: b.Tenant, Kind: "addSignatory", Object: "signatory", UID: "7", Customer: &customer, Version: 3})
+			return record(ctx, tx,
+				events.Event{
+					Tenant: b.Tenant, Kind: "addSignatory", Object: "signatory", UID: "7", Customer: &customer, Version: 3,
+				})
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -139,7 +156,9 @@ func TestEventsOfAnotherBankAreNotInTheFeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(found) != 1 || found[0].Tenant != bank.Tenant || found[0].Kind != "addSignatory" || found[0].UID != "7" || *found[0].Customer != int64(bank.Self.UID) || found[0].Version != 3 || found[0].At.IsZero() {
+	if len(found) != 1 || found[0].Tenant != bank.Tenant || found[0].Kind != "addSignatory" ||
+		found[0].UID != "7" || *found[0].Customer != int64(bank.Self.UID) || found[0].Version != 3 ||
+		found[0].At.IsZero() {
 		t.Fatalf("feed = %+v", found)
 	}
 	if rest, err := bank.Events.After(operator, found[0].Cursor, 10); err != nil || len(rest) != 0 {
@@ -170,15 +189,18 @@ func TestCursorsHaveOneForm(t *testing.T) {
 	if c, err := events.ParseCursor(""); err != nil || c != (events.Cursor{}) {
 		t.Errorf("the beginning: %v, %v", c, err)
 	}
-	for _, bad := range []string{"1", "1.", ".1", "01.1", "1.-1", "1.1.1", "a.b", " 1.1", "9223372036854775808.1"} {
+	for _, bad := range []string{
+		"1", "1.", ".1", "01.1", "1.-1", "1.1.1", "a.b", " 1.1",
+		"9223372036854775808.1",
+	} {
 		if c, err := events.ParseCursor(bad); err == nil {
 			t.Errorf("%q is %v", bad, c)
 		}
 	}
 }
 
-// Who follows the feed keeps its cursor when the bank is restored: it hears what happens from then on, and nothing twice
-// that both databases have.
+// Who follows the feed keeps its cursor when the bank is restored: it hears what happens from then on, and
+// nothing twice that both databases have.
 func TestCursorsOutliveARestore(t *testing.T) {
 	t.Parallel()
 	lost := coretest.Alone(t)
@@ -202,7 +224,8 @@ func TestCursorsOutliveARestore(t *testing.T) {
 	}
 	read := func(bank *coretest.Bank, from events.Cursor) (kinds []string, to events.Cursor) {
 		t.Helper()
-		found, err := bank.Events.After(access.Operator(t.Context(), bank.Tenant, bank.Code, nil), from, events.Most)
+		found, err := bank.Events.After(access.Operator(t.Context(), bank.Tenant, bank.Code, nil), from,
+			events.Most)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +243,8 @@ func TestCursorsOutliveARestore(t *testing.T) {
 	if _, err := restored.Events.After(operator, late, 10); !errors.Is(err, events.ErrAhead) {
 		t.Errorf("before the restore is noted: %v", err)
 	}
-	if _, err := restored.Audit.Resume(operator, restored.Clients.Sign, func(audit.Line) error { return nil }, audit.Mark{}, ""); err != nil {
+	if _, err := restored.Audit.Resume(operator, restored.Clients.Sign, func(audit.Line) error { return nil },
+		audit.Mark{}, ""); err != nil {
 		t.Fatal(err)
 	}
 	happen(restored, "after", 9) // as many as there were lost, and more
@@ -234,7 +258,8 @@ func TestCursorsOutliveARestore(t *testing.T) {
 	if kinds, _ := read(restored, end); len(kinds) != 1 || kinds[0] != "next" {
 		t.Errorf("with a cursor of the restored bank: %v", kinds)
 	}
-	if _, err := lost.Events.After(access.Operator(t.Context(), lost.Tenant, lost.Code, nil), end, 10); !errors.Is(err, events.ErrAhead) {
+	if _, err := lost.Events.After(access.Operator(t.Context(), lost.Tenant, lost.Code, nil), end,
+		10); !errors.Is(err, events.ErrAhead) {
 		t.Errorf("a cursor of a later epoch: %v", err)
 	}
 }

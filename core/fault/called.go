@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Called names the fields of an error as a face of the bank calls them, where it calls them otherwise than core does.
-// What is below a field, legalAddress.city or limits[0].value, moves along with it. Without faults in it an error stays as it is.
+// Called names the fields of an error as a face of the bank calls them, where it calls them otherwise than
+// core does. What is below a field, legalAddress.city or limits[0].value, moves along with it. Without faults
+// in it an error stays as it is.
 func Called(err error, names map[string]string) error {
 	var several Faults
 	if errors.As(err, &several) {

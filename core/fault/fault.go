@@ -46,16 +46,17 @@ type Fault struct {
 	Field   string  // the field as the caller wrote it, when one field is to blame
 	Problem Problem // what is wrong with the field
 	Message string
-	Detail  string // of Denied the permissions that would do, with | between them; of State the state that is in the way
+	// of Denied the permissions that would do, with | between them; of State the state that is in the way
+	Detail string
 
 	code   string // of a declared one
 	origin *Fault // the declared fault that this one specialises
 }
 
-// New declares a fault of a domain by its code, account.closed: what it is about, and what is wrong. The code is its
-// identity, which idempotency keys keep it by; it stays when the message is put in better words, and callers never see
-// it. Two faults of one code are a defect of the program, which does not start. A subject without more is a fault that is
-// not declared: one of a kind, made on the spot.
+// New declares a fault of a domain by its code, account.closed: what it is about, and what is wrong. The code
+// is its identity, which idempotency keys keep it by; it stays when the message is put in better words, and
+// callers never see it. Two faults of one code are a defect of the program, which does not start. A subject
+// without more is a fault that is not declared: one of a kind, made on the spot.
 func New(kind Kind, code, message string) *Fault {
 	subject, _, declared := strings.Cut(code, ".")
 	f := &Fault{Kind: kind, Subject: subject, Message: message}
@@ -69,8 +70,8 @@ func New(kind Kind, code, message string) *Fault {
 	return f
 }
 
-// byCode finds declared faults again: a refusal that was kept for an idempotency key is the same fault when it is told
-// once more.
+// byCode finds declared faults again: a refusal that was kept for an idempotency key is the same fault when
+// it is told once more.
 var byCode sync.Map
 
 // Kept is a fault as it is written down: with its words, so that it reads the same when it is told again.
@@ -86,12 +87,17 @@ type Kept struct {
 
 // Keep writes a fault down.
 func (f *Fault) Keep() Kept {
-	return Kept{Code: f.declared().code, Kind: f.Kind, Subject: f.Subject, Field: f.Field, Problem: f.Problem, Message: f.Message, Detail: f.Detail}
+	return Kept{
+		Code: f.declared().code, Kind: f.Kind, Subject: f.Subject, Field: f.Field, Problem: f.Problem,
+		Message: f.Message, Detail: f.Detail,
+	}
 }
 
 // Again is the fault that was written down; errors.Is finds the declared one behind it.
 func (k Kept) Again() *Fault {
-	f := &Fault{Kind: k.Kind, Subject: k.Subject, Field: k.Field, Problem: k.Problem, Message: k.Message, Detail: k.Detail}
+	f := &Fault{
+		Kind: k.Kind, Subject: k.Subject, Field: k.Field, Problem: k.Problem, Message: k.Message, Detail: k.Detail,
+	}
 	code := k.Code
 	if code == "" {
 		code = sentences[k.Subject+": "+k.Message]

@@ -73,7 +73,8 @@ func TestAFaultThatWasKeptIsTheSameByItsCodeWhateverItsWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := read.Again()
-	if !errors.Is(again, errClosed) || again.Error() != "till: the till was closed, as we said in those days" || again.Keep() != kept {
+	if !errors.Is(again, errClosed) || again.Error() != "till: the till was closed, as we said in those days" ||
+		again.Keep() != kept {
 		t.Errorf("%+v", again)
 	}
 	kept.Code = "till.burnt"

@@ -1,8 +1,8 @@
 package fault
 
-// sentences are the codes of faults that were kept for idempotency keys by their words, before faults had codes. The
-// words are those of that time. A key lives for seven days, so nobody asks for them a week after the last program
-// without codes has ended.
+// sentences are the codes of faults that were kept for idempotency keys by their words, before faults had
+// codes. The words are those of that time. A key lives for seven days, so nobody asks for them a week after
+// the last program without codes has ended.
 var sentences = map[string]string{
 	"account: a Pseudo account stands in front of the account: change or close that first":                              "account.in_front",
 	"account: a fee tier counts for the account: change that first":                                                     "account.charged",

@@ -47,7 +47,8 @@ func (s *Service) Catalogue(ctx context.Context) ([]*Fee, error) {
 }
 
 func catalogue(ctx context.Context, q bun.IDB, tenant access.Tenant) (all []*Fee, err error) {
-	err = q.NewSelect().Model(&all).Where("fc.tenant = ?", tenant).Order("application", "product", "fee_name", "fee_tier").Scan(ctx)
+	err = q.NewSelect().Model(&all).Where("fc.tenant = ?", tenant).Order("application", "product", "fee_name",
+		"fee_tier").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the fee catalogue: %w", err)
 	}
@@ -62,7 +63,12 @@ func (s *Service) Configure(ctx context.Context, fee Fee, price, currency string
 	}
 	c := check.Of("fee")
 	for _, text := range []struct{ field, value string }{
-		{"application", fee.Application}, {"product", fee.Product}, {"feeName", fee.FeeName}, {"feeTier", fee.FeeTier}, {"price", price}, {"currency", currency},
+		{"application", fee.Application},
+		{"product", fee.Product},
+		{"feeName", fee.FeeName},
+		{"feeTier", fee.FeeTier},
+		{"price", price},
+		{"currency", currency},
 	} {
 		c.Required(text.field, text.value)
 		c.AtMost(text.field, text.value, 255)
@@ -91,8 +97,10 @@ func (s *Service) Unconfigure(ctx context.Context, fee Fee) error {
 	}
 	fee.Tenant = caller.Tenant
 	return s.recorded(ctx, caller, "unconfigureFee", &fee, func(tx bun.Tx) error {
-		done, err := tx.NewRaw(`DELETE FROM fee_catalogue WHERE tenant = ? AND lower(application) = lower(?) AND lower(product) = lower(?)
-			AND lower(fee_name) = lower(?) AND lower(fee_tier) = lower(?)`, fee.Tenant, fee.Application, fee.Product, fee.FeeName, fee.FeeTier).Exec(ctx)
+		done, err := tx.NewRaw(
+			`DELETE FROM fee_catalogue WHERE tenant = ? AND lower(application) = lower(?) AND lower(product) = lower(?)
+			AND lower(fee_name) = lower(?) AND lower(fee_tier) = lower(?)`, fee.Tenant, fee.Application, fee.Product,
+			fee.FeeName, fee.FeeTier).Exec(ctx)
 		if err != nil {
 			return err
 		}
@@ -103,12 +111,18 @@ func (s *Service) Unconfigure(ctx context.Context, fee Fee) error {
 	})
 }
 
-func (s *Service) recorded(ctx context.Context, caller access.Caller, action string, fee *Fee, do func(bun.Tx) error) error {
+func (s *Service) recorded(
+	ctx context.Context, caller access.Caller, action string, fee *Fee, do func(bun.Tx) error,
+) error {
 	return s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		if err := do(tx); err != nil {
 			return fmt.Errorf("%s: %w", action, err)
 		}
 		_, after := audit.Diff(nil, fee)
-		return audit.WriteTx(ctx, tx, audit.Entry{Action: action, Decision: audit.Done, Object: "fee", UID: fee.String(), After: after}.By(caller))
+		return audit.WriteTx(ctx, tx,
+			audit.Entry{
+				Action: action, Decision: audit.Done, Object: "fee", UID: fee.String(),
+				After: after,
+			}.By(caller))
 	})
 }

@@ -31,12 +31,13 @@ const (
 type Tier struct {
 	bun.BaseModel `bun:"table:fee_tiers,alias:f" json:"-"`
 
-	Tenant        access.Tenant `bun:"tenant,pk" json:"-"`
-	ID            ID            `bun:"id,pk" json:"id,string"`
-	Customer      customers.UID `bun:"customer" json:"-"`
-	Application   string        `bun:"application" json:"application"`
-	FeeTier       string        `bun:"fee_tier" json:"feeTier"`
-	Account       *accounts.UID `bun:"account" json:"-"` // the one account that the tier counts for; nil: all of them
+	Tenant      access.Tenant `bun:"tenant,pk" json:"-"`
+	ID          ID            `bun:"id,pk" json:"id,string"`
+	Customer    customers.UID `bun:"customer" json:"-"`
+	Application string        `bun:"application" json:"application"`
+	FeeTier     string        `bun:"fee_tier" json:"feeTier"`
+	// the one account that the tier counts for; nil: all of them
+	Account       *accounts.UID `bun:"account" json:"-"`
 	AccountNumber AccountNumber `bun:"embed:account_" json:"accountNumber"`
 	Product       string        `bun:"product" json:"product"`
 	FeeName       string        `bun:"fee_name" json:"feeName"`
@@ -56,9 +57,10 @@ func Counting(tiers []*Tier) []*Tier {
 	return counting
 }
 
-// ShownAccountNumber is the masked number of the account that the tier counts for; nil where it counts for all.
-func (t *Tier) ShownAccountNumber() *seal.Text {
-	return seal.Text{Last4: t.AccountNumber.Last4}.Shown()
+// ShownAccountNumber is the masked number of the account that the tier counts for; nil where it counts for
+// all.
+func (t *Tier) ShownAccountNumber() *seal.Value {
+	return seal.Value{Last4: t.AccountNumber.Last4}.Shown()
 }
 
 // AccountNumber is the account that a tier counts for, from the accounts' own table; empty for all of them.
@@ -66,6 +68,6 @@ type AccountNumber struct {
 	Last4 string `bun:"last4,scanonly"`
 }
 
-func (n AccountNumber) Masked() string { return seal.Text{Last4: n.Last4}.Masked() }
+func (n AccountNumber) Masked() string { return seal.Value{Last4: n.Last4}.Masked() }
 
-func (n AccountNumber) MarshalJSON() ([]byte, error) { return seal.Text{Last4: n.Last4}.MarshalJSON() }
+func (n AccountNumber) MarshalJSON() ([]byte, error) { return seal.Value{Last4: n.Last4}.MarshalJSON() }

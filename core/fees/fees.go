@@ -10,6 +10,14 @@ import (
 	"bankgraph/db"
 )
 
+// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+var Tables = db.Tables{
+	Own: []string{"fee_catalogue", "fee_tiers"},
+	Reads: map[string]string{
+		"accounts": "a tier is read with the last digits of its account",
+	},
+}
+
 // Service keeps the fee tiers of every bank's customers.
 type Service struct {
 	db          *db.DB
@@ -26,15 +34,23 @@ func New(d *db.DB, c *customers.Service, a *accounts.Service, all *changes.Servi
 	return s
 }
 
-var ofCustomers = db.NewText[Tier](db.Select[Tier](db.Columns{}, map[string]string{"account_last4": "coalesce(a.number_last4, '')"}).
-	Join("LEFT JOIN accounts AS a ON a.tenant = f.tenant AND a.uid = f.account").
-	Where("f.tenant = $1").Where("f.customer = ANY($2)").Where("f.status <> 'Refused'").OrderExpr("f.customer, f.id").String())
+var ofCustomers db.QueryCache[Tier]
 
 // OfCustomers reads the tiers that each customer holds, in the order in which they were given. They are few.
-func (s *Service) OfCustomers(ctx context.Context, b *db.Batch, of []customers.UID) *db.Many[customers.UID, Tier] {
+func (s *Service) OfCustomers(
+	ctx context.Context, b *db.Batch, of []customers.UID,
+) *db.Many[customers.UID, Tier] {
 	caller, err := access.Require(ctx, access.ViewCustomers)
 	if err != nil {
 		return db.Refuse[customers.UID, Tier](err)
 	}
-	return db.QueueMany(b, ofCustomers, func(t *Tier) customers.UID { return t.Customer }, caller.Tenant, of)
+	text := ofCustomers.Get(caller.Reach, func() string {
+		return db.Select[Tier](db.Columns{}, map[string]string{"account_last4": "coalesce(a.number_last4, '')"}).
+			Join("LEFT JOIN accounts AS a ON a.tenant = f.tenant AND a.uid = f.account").
+			Where("f.tenant = $1").Where(caller.Reach.Scope("f.customer")).Where("f.customer = ANY($3)").
+			Where("f.status <> 'Refused'").
+			OrderExpr("f.customer, f.id").String()
+	})
+	return db.QueueMany(b, text, func(t *Tier) customers.UID { return t.Customer }, caller.Tenant,
+		caller.ScopeCustomer(), of)
 }

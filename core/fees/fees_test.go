@@ -13,8 +13,11 @@ import (
 	"bankgraph/db"
 )
 
-func of(bank *coretest.Bank, ctx context.Context, uids ...customers.UID) (map[customers.UID][]*fees.Tier, error) {
-	return coretest.Many(bank, ctx, func(b *db.Batch) *db.Many[customers.UID, fees.Tier] { return bank.Fees.OfCustomers(ctx, b, uids) })
+func of(
+	bank *coretest.Bank, ctx context.Context, uids ...customers.UID,
+) (map[customers.UID][]*fees.Tier, error) {
+	return coretest.Many(bank, ctx,
+		func(b *db.Batch) *db.Many[customers.UID, fees.Tier] { return bank.Fees.OfCustomers(ctx, b, uids) })
 }
 
 func TestTiersShowTheAccountThatTheyCountFor(t *testing.T) {
@@ -37,7 +40,9 @@ func TestTiersShowTheAccountThatTheyCountFor(t *testing.T) {
 		t.Errorf("a tier for one: %+v", one)
 	}
 	text, err := json.Marshal(one)
-	if want := `{"id":"2","application":"Payments","feeTier":"Silver","accountNumber":"****` + number[len(number)-4:] + `","product":"Outgoing Payment","feeName":"SPOT"}`; err != nil || string(text) != want {
+	if want := `{"id":"2","application":"Payments","feeTier":"Silver","accountNumber":"****` +
+		number[len(number)-4:] + `","product":"Outgoing Payment","feeName":"SPOT"}`; err != nil ||
+		string(text) != want {
 		t.Errorf("%s %v", text, err)
 	}
 }

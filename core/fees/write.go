@@ -37,7 +37,8 @@ var (
 	// ErrNotFound is a fee tier that does not exist, or that is not of this customer.
 	ErrNotFound = fault.New(fault.NotFound, "feeTier.not_found", "no such fee tier of this customer")
 	// ErrTaken is a fee of which the customer has a tier, for the same account.
-	ErrTaken = fault.New(fault.Conflict, "feeTier.taken", "the customer has a tier of this fee for the account already").On("feeTier")
+	ErrTaken = fault.New(fault.Conflict, "feeTier.taken",
+		"the customer has a tier of this fee for the account already").On("feeTier")
 )
 
 // ParseID reads digits.
@@ -69,27 +70,31 @@ func (d *Draft) check(adding bool) error {
 
 // Add gives a customer a tier of a fee that the bank is configured for. Where fee tiers need a second person
 // (feeTierForApproval), it is Pending and counts once that person has approved.
-func (s *Service) Add(ctx context.Context, to customers.UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
+func (s *Service) Add(
+	ctx context.Context, to customers.UID, draft Draft, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	caller, err := s.add.Require(ctx, "")
 	if err == nil {
-		err = draft.check(true)
+		err = s.customers.PreferCustomerFault(ctx, to, draft.check(true))
 	}
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.add.Do(ctx, caller, changes.Target{Customer: int64(to)}, draft, terms)
+	return s.add.Do(ctx, caller, changes.Target{Customer: int64(to)}, draft, options)
 }
 
 // Change changes what the draft gives. Without a customer (0) it is the tier's own.
-func (s *Service) Change(ctx context.Context, of customers.UID, id ID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
+func (s *Service) Change(
+	ctx context.Context, of customers.UID, id ID, draft Draft, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	caller, err := s.change.Require(ctx, id.String())
 	if err == nil {
-		err = draft.check(false)
+		err = s.customers.PreferCustomerFault(ctx, of, draft.check(false))
 	}
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: id.String()}, draft, terms)
+	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: id.String()}, draft, options)
 }
 
 // lifecycle is how fee tiers are made and changed.
@@ -99,7 +104,9 @@ func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Tier] {
 		Hold: customers.Hold(s.customers.HoldTx).Of("fee_tiers", "id", ErrNotFound),
 		Lock: lock,
 		Row: func(t *Tier) changes.Row {
-			return changes.Row{Model: t, UID: t.ID, Customer: int64(t.Customer), Version: &t.Version, UpdatedAt: &t.UpdatedAt}
+			return changes.Row{
+				Model: t, UID: t.ID, Customer: int64(t.Customer), Version: &t.Version, UpdatedAt: &t.UpdatedAt,
+			}
 		},
 		Asks:  customers.Asking[Tier](customers.AccessSettings.DualForFees),
 		Wait:  func(t *Tier) { t.Status = Pending },
@@ -136,8 +143,11 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	})
 }
 
-func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
-	return saved(s.lifecycle().Modify(ctx, tx, at, func(_, t *Tier) error { return s.fillTx(ctx, tx, t, draft) }))
+func (s *Service) changeTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft,
+) (Saved, error) {
+	return saved(s.lifecycle().Modify(ctx, tx, at,
+		func(_, t *Tier) error { return s.fillTx(ctx, tx, t, draft) }))
 }
 
 func saved(t *Tier, err error) (Saved, error) {
@@ -187,8 +197,8 @@ func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, t *Tier, draft Dra
 	return c.Err()
 }
 
-// narrow leaves of the catalogue what has this word, and writes the word as the catalogue does. The first field that
-// leaves nothing is the one to blame.
+// narrow leaves of the catalogue what has this word, and writes the word as the catalogue does. The first
+// field that leaves nothing is the one to blame.
 func narrow(c *check.Fields, field string, word *string, fees *[]*Fee, of func(*Fee) string) {
 	if c.Err() != nil {
 		return

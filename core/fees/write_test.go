@@ -19,7 +19,10 @@ import (
 
 // gold is a draft that a configured bank takes.
 func gold(edits ...func(*fees.Draft)) fees.Draft {
-	d := fees.Draft{Application: given.Of("payments"), Product: given.Of("OUTGOING payment"), FeeName: given.Of("spot"), FeeTier: given.Of("gold")}
+	d := fees.Draft{
+		Application: given.Of("payments"), Product: given.Of("OUTGOING payment"), FeeName: given.Of("spot"),
+		FeeTier: given.Of("gold"),
+	}
 	for _, edit := range edits {
 		edit(&d)
 	}
@@ -55,25 +58,44 @@ func TestATierNamesWhatTheBankIsConfiguredFor(t *testing.T) {
 		draft fees.Draft
 		want  string
 	}{
-		"nothing":              {fees.Draft{}, "application REQUIRED feeTier REQUIRED feeName REQUIRED product REQUIRED"},
-		"another application":  {gold(func(d *fees.Draft) { d.Application = given.Of("Shoes") }), "application NOTFOUND"},
-		"another product":      {gold(func(d *fees.Draft) { d.Product = given.Of("Shoes") }), "product NOTFOUND"},
-		"the other's fee":      {gold(func(d *fees.Draft) { d.FeeName = given.Of("TN") }), "feeName NOTFOUND"},
-		"the other's tier":     {gold(func(d *fees.Draft) { d.FeeTier = given.Of("Platinum") }), "feeTier NOTFOUND"},
-		"long":                 {gold(func(d *fees.Draft) { d.FeeTier = given.Of(strings.Repeat("x", 256)) }), "feeTier MAX"},
-		"odd account":          {gold(func(d *fees.Draft) { d.AccountNumber = given.Of("12-3") }), "accountNumber INVALID"},
-		"nobody's account":     {gold(func(d *fees.Draft) { d.AccountNumber = given.Of("4711") }), "accountNumber NOTFOUND"},
-		"somebody's account":   {gold(func(d *fees.Draft) { d.AccountNumber = given.Of(coretest.AccountNumber(foreign.UID)) }), "accountNumber NOTFOUND"},
-		"one's own":            {gold(func(d *fees.Draft) { d.AccountNumber = given.Of(coretest.AccountNumber(account.UID)) }), ""},
+		"nothing": {
+			fees.Draft{}, "application REQUIRED feeTier REQUIRED feeName REQUIRED product REQUIRED",
+		},
+		"another application": {
+			gold(func(d *fees.Draft) { d.Application = given.Of("Shoes") }), "application NOTFOUND",
+		},
+		"another product": {gold(func(d *fees.Draft) { d.Product = given.Of("Shoes") }), "product NOTFOUND"},
+		"the other's fee": {gold(func(d *fees.Draft) { d.FeeName = given.Of("TN") }), "feeName NOTFOUND"},
+		"the other's tier": {
+			gold(func(d *fees.Draft) { d.FeeTier = given.Of("Platinum") }),
+			"feeTier NOTFOUND",
+		},
+		"long": {
+			gold(func(d *fees.Draft) { d.FeeTier = given.Of(strings.Repeat("x", 256)) }), "feeTier MAX",
+		},
+		"odd account": {
+			gold(func(d *fees.Draft) { d.AccountNumber = given.Of("12-3") }), "accountNumber INVALID",
+		},
+		"nobody's account": {
+			gold(func(d *fees.Draft) { d.AccountNumber = given.Of("4711") }), "accountNumber NOTFOUND",
+		},
+		"somebody's account": {
+			gold(func(d *fees.Draft) { d.AccountNumber = given.Of(coretest.AccountNumber(foreign.UID)) }),
+			"accountNumber NOTFOUND",
+		},
+		"one's own": {
+			gold(func(d *fees.Draft) { d.AccountNumber = given.Of(coretest.AccountNumber(account.UID)) }), "",
+		},
 		"for all accounts too": {gold(), ""},
 	} {
-		_, err := bank.Fees.Add(bank.Staff(), customer.UID, c.draft, changes.Terms{})
+		_, err := bank.Fees.Add(bank.Staff(), customer.UID, c.draft, changes.RequestOptions{})
 		if got := blamed(err); got != c.want || (err == nil) != (c.want == "") {
 			t.Errorf("%s: %s (%v), want %s", name, got, err, c.want)
 		}
 	}
 	for _, tier := range held(t, bank, customer) {
-		if tier.Application != "Payments" || tier.Product != "Outgoing Payment" || tier.FeeName != "SPOT" || tier.FeeTier != "Gold" || tier.Status != fees.Active {
+		if tier.Application != "Payments" || tier.Product != "Outgoing Payment" || tier.FeeName != "SPOT" ||
+			tier.FeeTier != "Gold" || tier.Status != fees.Active {
 			t.Errorf("not as the catalogue writes it: %+v", tier)
 		}
 	}
@@ -105,7 +127,7 @@ func TestACustomerHasOneTierOfAFee(t *testing.T) {
 				if i%2 == 0 {
 					d.FeeTier = given.Of("Silver")
 				}
-			}), changes.Terms{})
+			}), changes.RequestOptions{})
 		})
 	}
 	all.Wait()
@@ -129,7 +151,9 @@ func TestAFeeTierIsChanged(t *testing.T) {
 	customer, ours := bank.Customer(coretest.OwnedBy(partner)), bank.Customer()
 	account := bank.Account(customer)
 	tier, hidden := bank.Fee(customer), bank.Fee(ours)
-	silver := fees.Draft{FeeTier: given.Of("silver"), AccountNumber: given.Of(coretest.AccountNumber(account.UID))}
+	silver := fees.Draft{
+		FeeTier: given.Of("silver"), AccountNumber: given.Of(coretest.AccountNumber(account.UID)),
+	}
 	for name, c := range map[string]struct {
 		ctx   context.Context
 		of    customers.UID
@@ -141,10 +165,14 @@ func TestAFeeTierIsChanged(t *testing.T) {
 		"a reader":            {bank.Reader(), customer.UID, tier.ID, silver, access.ErrDenied},
 		"of another customer": {bank.Staff(), ours.UID, tier.ID, silver, fees.ErrNotFound},
 		"another partner's":   {bank.Partner(partner), 0, hidden.ID, silver, fees.ErrNotFound},
-		"not configured":      {bank.Staff(), customer.UID, tier.ID, fees.Draft{FeeTier: given.Of("Platinum")}, nil},
-		"its own":             {bank.Partner(partner), 0, tier.ID, silver, nil},
+		"not configured": {
+			bank.Staff(), customer.UID, tier.ID,
+			fees.Draft{FeeTier: given.Of("Platinum")},
+			nil,
+		},
+		"its own": {bank.Partner(partner), 0, tier.ID, silver, nil},
 	} {
-		_, err := bank.Fees.Change(c.ctx, c.of, c.id, c.draft, changes.Terms{})
+		_, err := bank.Fees.Change(c.ctx, c.of, c.id, c.draft, changes.RequestOptions{})
 		if name == "not configured" {
 			if blamed(err) != "feeTier NOTFOUND" {
 				t.Errorf("%s: %v", name, err)
@@ -154,13 +182,16 @@ func TestAFeeTierIsChanged(t *testing.T) {
 		}
 	}
 	got := held(t, bank, customer)[0]
-	if got.FeeTier != "Silver" || got.Account == nil || *got.Account != account.UID || got.Version != 2 || got.FeeName != "SPOT" {
+	if got.FeeTier != "Silver" || got.Account == nil || *got.Account != account.UID || got.Version != 2 ||
+		got.FeeName != "SPOT" {
 		t.Errorf("%+v", got)
 	}
-	if _, err := bank.Fees.Change(bank.Staff(), 0, tier.ID, fees.Draft{AccountNumber: given.Of("")}, changes.Terms{Version: 1}); !errors.Is(err, changes.ErrStale) {
+	if _, err := bank.Fees.Change(bank.Staff(), 0, tier.ID, fees.Draft{AccountNumber: given.Of("")},
+		changes.RequestOptions{Version: 1}); !errors.Is(err, changes.ErrStale) {
 		t.Error(err)
 	}
-	if _, err := bank.Fees.Change(bank.Staff(), 0, tier.ID, fees.Draft{AccountNumber: given.Of("")}, changes.Terms{Version: 2}); err != nil || held(t, bank, customer)[0].Account != nil {
+	if _, err := bank.Fees.Change(bank.Staff(), 0, tier.ID, fees.Draft{AccountNumber: given.Of("")},
+		changes.RequestOptions{Version: 2}); err != nil || held(t, bank, customer)[0].Account != nil {
 		t.Error(err)
 	}
 }
@@ -171,28 +202,33 @@ func TestAFeeTierWaitsForASecondPerson(t *testing.T) {
 		bank := configured(t)
 		customer := bank.Customer(func(c *customers.Customer) { c.Access.FeeTierForApproval = true })
 		number := coretest.AccountNumber(bank.Account(customer).UID)
-		out, err := bank.Fees.Add(bank.Staff(), customer.UID, gold(func(d *fees.Draft) { d.AccountNumber = given.Of(number) }), changes.Terms{IdempotencyKey: "k"})
+		out, err := bank.Fees.Add(bank.Staff(), customer.UID,
+			gold(func(d *fees.Draft) { d.AccountNumber = given.Of(number) }),
+			changes.RequestOptions{IdempotencyKey: "k"})
 		if err != nil || out.Approval == 0 {
 			t.Fatal(out, err)
 		}
-		if all := held(t, bank, customer); len(all) != 1 || all[0].Status != fees.Pending || len(fees.Counting(all)) != 0 {
+		if all := held(t, bank, customer); len(all) != 1 || all[0].Status != fees.Pending ||
+			len(fees.Counting(all)) != 0 {
 			t.Errorf("%+v counts before it was approved", all)
 		}
-		if _, err := bank.Changes.Approve(bank.Staff(), changes.UID(out.Approval), changes.Terms{}); !errors.Is(err, changes.ErrOwn) {
+		if _, err := bank.Changes.Approve(bank.Staff(), changes.UID(out.Approval),
+			changes.RequestOptions{}); !errors.Is(err, changes.ErrOwn) {
 			t.Error(err)
 		}
 		decide, left := bank.Changes.Refuse, 0
 		if approve {
 			decide, left = bank.Changes.Approve, 1
 		}
-		if _, err := decide(bank.Checker(), changes.UID(out.Approval), changes.Terms{}); err != nil {
+		if _, err := decide(bank.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if all := held(t, bank, customer); len(all) != left || len(fees.Counting(all)) != left {
 			t.Errorf("%+v", all)
 		}
 		var record string
-		err = bank.DB.NewRaw(`SELECT concat((SELECT json_agg(x) FROM audit_entries x WHERE tenant = ?0), (SELECT json_agg(x) FROM events x WHERE tenant = ?0),
+		err = bank.DB.NewRaw(
+			`SELECT concat((SELECT json_agg(x) FROM audit_entries x WHERE tenant = ?0), (SELECT json_agg(x) FROM events x WHERE tenant = ?0),
 			(SELECT json_agg(x) FROM idempotency_keys x WHERE tenant = ?0), (SELECT json_agg(x) FROM approvals x WHERE tenant = ?0))`, bank.Tenant).Scan(t.Context(), &record)
 		if err != nil || strings.Contains(record, number) || !strings.Contains(record, "addFeeTier") {
 			t.Errorf("%v %s", err, record)
@@ -206,7 +242,8 @@ func TestTheCatalogueIsTheOperators(t *testing.T) {
 	operator := access.Operator(t.Context(), bank.Tenant, bank.Code, coretest.Zone())
 	fee := fees.Fee{Application: "Payments", Product: "Outgoing Payment", FeeName: "ON", FeeTier: "Gold"}
 	for name, c := range map[string]struct{ price, currency, want string }{
-		"no price": {"", "USD", "price REQUIRED"}, "negative": {"-1", "USD", "price MIN"}, "parts of a cent": {"0.001", "USD", "price INVALID"}, "no currency": {"1", "XXY", "currency INVALID"},
+		"no price": {"", "USD", "price REQUIRED"}, "negative": {"-1", "USD", "price MIN"},
+		"parts of a cent": {"0.001", "USD", "price INVALID"}, "no currency": {"1", "XXY", "currency INVALID"},
 	} {
 		if err := bank.Fees.Configure(operator, fee, c.price, c.currency); !strings.HasPrefix(blamed(err), c.want) {
 			t.Errorf("%s: %v", name, err)
@@ -215,7 +252,10 @@ func TestTheCatalogueIsTheOperators(t *testing.T) {
 	if err := bank.Fees.Configure(bank.Staff(), fee, "1", "USD"); !errors.Is(err, access.ErrDenied) {
 		t.Error(err)
 	}
-	if err := errors.Join(bank.Fees.Configure(operator, fee, "12.5", "usd"), bank.Fees.Configure(operator, fees.Fee{Application: "payments", Product: "outgoing payment", FeeName: "on", FeeTier: "GOLD"}, "9", "EUR")); err != nil {
+	if err := errors.Join(bank.Fees.Configure(operator, fee, "12.5", "usd"),
+		bank.Fees.Configure(operator,
+			fees.Fee{Application: "payments", Product: "outgoing payment", FeeName: "on", FeeTier: "GOLD"}, "9",
+			"EUR")); err != nil {
 		t.Fatal(err)
 	}
 	prices := func() (all []string) {
@@ -228,7 +268,8 @@ func TestTheCatalogueIsTheOperators(t *testing.T) {
 		}
 		return all
 	}
-	if got := prices(); len(got) != 4 || !slices.Contains(got, "Payments / Outgoing Payment / ON / Gold 9.00 EUR") {
+	if got := prices(); len(got) != 4 ||
+		!slices.Contains(got, "Payments / Outgoing Payment / ON / Gold 9.00 EUR") {
 		t.Errorf("%q", got)
 	}
 	if err := bank.Fees.Unconfigure(operator, fee); err != nil || len(prices()) != 3 {

@@ -23,3 +23,12 @@ func (a Address) To(address *postal.Address) {
 	a.CountryCode.To(&address.CountryCode)
 	a.Country.To(&address.Country)
 }
+
+// Gives reports whether a part was given, by its name in requests.
+func (a Address) Gives(part string) bool {
+	return map[string]Text{
+		"addressLine1": a.Line1, "addressLine2": a.Line2, "city": a.City, "state": a.State,
+		"postalCode":  a.PostalCode,
+		"countryCode": a.CountryCode, "country": a.Country,
+	}[part].Given
+}

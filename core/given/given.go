@@ -7,7 +7,8 @@ import (
 	"encoding/json"
 )
 
-// Value is a field of a request. The zero value was not given. One that was given empty clears what is stored.
+// Value is a field of a request. The zero value was not given. One that was given empty clears what is
+// stored.
 type Value[T any] struct {
 	Given bool
 	Value T

@@ -32,7 +32,9 @@ func TestOnlyLettersOfASCIIAreComparedWithoutCase(t *testing.T) {
 
 func TestNamesHaveSingleSpacesBetweenTheirWords(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"Clerk of Works", " Clerk of Works", "Clerk of Works ", "Clerk  of\u00a0Works", "Clerk of\u2003Works"} {
+	for _, text := range []string{
+		"Clerk of Works", " Clerk of Works", "Clerk of Works ", "Clerk  of\u00a0Works", "Clerk of\u2003Works",
+	} {
 		if got := ident.Spaced(text); got != "Clerk of Works" {
 			t.Errorf("%+q is %+q", text, got)
 		}
@@ -64,9 +66,26 @@ func TestLoginIDsAreASCIIWithoutSpaces(t *testing.T) {
 // LookAlikes are texts that read, or that Unicode folds, like one that has an i, an n and a k or an s.
 func LookAlikes(text string) []string {
 	return []string{
-		strings.Replace(text, "i", "\u0130", 1), strings.Replace(text, "i", "\u0131", 1), strings.Replace(text, "i", "i\u0307", 1),
-		strings.Replace(text, "n", "\uff4e", 1), strings.Replace(text, "n", "n\u0301", 1), strings.Replace(text, "a", "\u0430", 1),
-		text + " ", " " + text, text + "\u00a0", text + "\u200b", text + "\u200d", "\ufeff" + text, text + "\t", text + "\n",
-		strings.Replace(text, ".", "\u2024", 1), strings.Replace(text, "c", "\u217d", 1), text + "\u00ad", text + "\u202e",
+		strings.Replace(text, "i", "\u0130", 1), strings.Replace(text, "i", "\u0131", 1),
+		strings.Replace(text, "i", "i\u0307", 1),
+		strings.Replace(text, "n", "\uff4e", 1), strings.Replace(text, "n", "n\u0301", 1),
+		strings.Replace(text, "a", "\u0430", 1),
+		text + " ", " " + text, text + "\u00a0", text + "\u200b", text + "\u200d", "\ufeff" + text, text + "\t",
+		text + "\n",
+		strings.Replace(text, ".", "\u2024", 1), strings.Replace(text, "c", "\u217d", 1), text + "\u00ad",
+		text + "\u202e",
+	}
+}
+
+func TestAWordIsOneOfTheListButForTheCaseOfLatinLetters(t *testing.T) {
+	t.Parallel()
+	type word string
+	words := []word{"Bank", "ThirdParty"}
+	for text, want := range map[string]word{
+		"bank": "Bank", "THIRDPARTY": "ThirdParty", "ban\u212a": "", "": "", "bank ": "",
+	} {
+		if got, ok := ident.Word(text, words...); got != want || ok != (want != "") {
+			t.Errorf("%q: %q %t", text, got, ok)
+		}
 	}
 }

@@ -63,7 +63,10 @@ func newBank(t *testing.T) *bank {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = pools.Close() })
-	b := &bank{T: t, stranger: context.Background(), network: map[string]*provider{}, granted: map[uuid.UUID][]access.Permission{}}
+	b := &bank{
+		T: t, stranger: context.Background(), network: map[string]*provider{},
+		granted: map[uuid.UUID][]access.Permission{},
+	}
 	b.turn(time.Now().Truncate(time.Second))
 	b.Core = core.New(core.Options{
 		DB: pools, Keys: seal.New(), PublicURL: "https://ours.example",
@@ -116,7 +119,9 @@ func (b *bank) user(login string, customer int64, permissions ...access.Permissi
 }
 
 // bounds are the amounts of every user.
-var bounds = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 100_00, Currency: "USD"}}}}
+var bounds = []access.ApplicationLimits{
+	{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 100_00, Currency: "USD"}}},
+}
 
 // grants are what the test gave its users: roles are another domain's.
 func (b *bank) grants(_ context.Context, tenant access.Tenant, user uuid.UUID) (users.Grant, error) {
@@ -148,7 +153,8 @@ func (b *bank) execAt(tenant access.Tenant, statement string, values ...any) {
 // self is the number of the bank's own customer.
 func (b *bank) self() (uid int64) {
 	b.Helper()
-	if err := b.DB.NewRaw(`SELECT uid FROM customers WHERE tenant = ? AND relationship_type = 'Self'`, b.tenant.ID).Scan(b.stranger, &uid); err != nil {
+	if err := b.DB.NewRaw(`SELECT uid FROM customers WHERE tenant = ? AND relationship_type = 'Self'`,
+		b.tenant.ID).Scan(b.stranger, &uid); err != nil {
 		b.Fatal(err)
 	}
 	return uid
@@ -191,7 +197,10 @@ type provider struct {
 // provider puts a new identity provider on the network.
 func (b *bank) provider() *provider {
 	b.Helper()
-	p := &provider{url: "https://" + strings.ToLower(rand.Text()) + ".example/realms/staff", answers: map[string]func(context.Context) ([]byte, error){}}
+	p := &provider{
+		url:     "https://" + strings.ToLower(rand.Text()) + ".example/realms/staff",
+		answers: map[string]func(context.Context) ([]byte, error){},
+	}
 	p.newKey(b.T)
 	b.network[p.url+"/.well-known/openid-configuration"], b.network[p.url+"/keys"] = p, p
 	return p
@@ -219,7 +228,9 @@ func (p *provider) down(err error) {
 	defer p.mu.Unlock()
 	clear(p.answers)
 	if err != nil {
-		p.answers[p.url+"/.well-known/openid-configuration"] = func(context.Context) ([]byte, error) { return nil, err }
+		p.answers[p.url+"/.well-known/openid-configuration"] = func(context.Context) ([]byte, error) {
+			return nil, err
+		}
 	}
 }
 
@@ -264,11 +275,13 @@ func (b *bank) fetch(ctx context.Context, address string, inside bool) ([]byte, 
 	return json.Marshal(set)
 }
 
-// claims are those of a good access token of admin, changed by name, value, name, value …; nil takes one away.
+// claims are those of a good access token of admin, changed by name, value, name, value …; nil takes one
+// away.
 func (b *bank) claims(p *provider, changes ...any) map[string]any {
 	now := b.now.Load().Unix()
 	made := maps.Clone(map[string]any{
-		"iss": p.url, "aud": audience, "sub": "7f1c", "preferred_username": "admin", "azp": "portal", "jti": rand.Text(),
+		"iss": p.url, "aud": audience, "sub": "7f1c", "preferred_username": "admin", "azp": "portal",
+		"jti": rand.Text(),
 		"iat": now, "nbf": now, "exp": now + 300, "scope": "openid roles",
 	})
 	for i := 0; i < len(changes); i += 2 {
@@ -292,7 +305,10 @@ func (b *bank) signed(key jose.JSONWebKey, kind string, claims map[string]any) s
 	if kind != "" {
 		options = options.WithType(jose.ContentType(kind))
 	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.SignatureAlgorithm(key.Algorithm), Key: key.Key}, options)
+	signer, err := jose.NewSigner(jose.SigningKey{
+		Algorithm: jose.SignatureAlgorithm(key.Algorithm),
+		Key:       key.Key,
+	}, options)
 	if err != nil {
 		b.Fatal(err)
 	}

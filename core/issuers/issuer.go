@@ -22,19 +22,28 @@ import (
 type Issuer struct {
 	bun.BaseModel `bun:"table:issuers,alias:i" json:"-"`
 
-	Tenant       access.Tenant             `bun:"tenant,pk" json:"-"`
-	URL          string                    `bun:"url,pk" json:"url"`                    // the iss of its tokens; its discovery document stands below it
-	Audience     string                    `bun:"audience,pk" json:"audience"`          // what the aud of its tokens must hold
-	UserClaims   []string                  `bun:"user_claims,array" json:"userClaims"`  // the first of these that a token has names the user's login id
-	PartnerClaim string                    `bun:"partner_claim" json:"partnerClaim"`    // holds the partner id; "": the owner of the user's customer is it
-	EntityClaim  string                    `bun:"entity_claim" json:"legalEntityClaim"` // must name the user's customer; "": not looked at
-	SubjectClaim string                    `bun:"subject_claim" json:"subjectClaim"`    // names somebody for good: the user linked to its value counts, no login id; "": the login id
-	Scope        string                    `bun:"scope" json:"scope"`                   // what the scope of its tokens must hold; "": nothing
-	IDTokens     bool                      `bun:"id_tokens" json:"idTokens"`            // its access tokens are made like id tokens
-	LongestLife  int64                     `bun:"longest_life" json:"longestLife"`      // seconds from iat to exp
-	Algorithms   []jose.SignatureAlgorithm `bun:"algorithms,array" json:"algorithms"`   // that its tokens may be signed with
-	CreatedAt    time.Time                 `bun:"created_at" json:"createdAt"`
-	DisabledAt   *time.Time                `bun:"disabled_at" json:"disabledAt"`
+	Tenant access.Tenant `bun:"tenant,pk" json:"-"`
+	// the iss of its tokens; its discovery document stands below it
+	URL string `bun:"url,pk" json:"url"`
+	// what the aud of its tokens must hold
+	Audience string `bun:"audience,pk" json:"audience"`
+	// the first of these that a token has names the user's login id
+	UserClaims []string `bun:"user_claims,array" json:"userClaims"`
+	// holds the partner id; "": the owner of the user's customer is it
+	PartnerClaim string `bun:"partner_claim" json:"partnerClaim"`
+	// must name the user's customer; "": not looked at
+	EntityClaim string `bun:"entity_claim" json:"legalEntityClaim"`
+	// names somebody for good: the user linked to its value counts, no login id; "": the login id
+	SubjectClaim string `bun:"subject_claim" json:"subjectClaim"`
+	// what the scope of its tokens must hold; "": nothing
+	Scope string `bun:"scope" json:"scope"`
+	// its access tokens are made like id tokens
+	IDTokens    bool  `bun:"id_tokens" json:"idTokens"`
+	LongestLife int64 `bun:"longest_life" json:"longestLife"` // seconds from iat to exp
+	// that its tokens may be signed with
+	Algorithms []jose.SignatureAlgorithm `bun:"algorithms,array" json:"algorithms"`
+	CreatedAt  time.Time                 `bun:"created_at" json:"createdAt"`
+	DisabledAt *time.Time                `bun:"disabled_at" json:"disabledAt"`
 }
 
 // Draft is an issuer before it is added.
@@ -68,21 +77,25 @@ var Algorithms = []jose.SignatureAlgorithm{jose.ES256, jose.RS256, jose.PS256, j
 
 // asymmetric are all that an issuer can have: who can check a token must not be able to make one.
 var asymmetric = []jose.SignatureAlgorithm{
-	jose.ES256, jose.ES384, jose.ES512, jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.EdDSA,
+	jose.ES256, jose.ES384, jose.ES512, jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512,
+	jose.EdDSA,
 }
 
-// Scope is the one scope that the interface has. A token without it may do nothing, unless its issuer's row asks for another
-// or for none.
+// Scope is the one scope that the interface has. A token without it may do nothing, unless its issuer's row
+// asks for another or for none.
 const Scope = "roles"
 
 var (
 	ErrNotFound = fault.New(fault.NotFound, "issuer.not_found", "the bank has no such issuer")
-	ErrExists   = fault.New(fault.Conflict, "issuer.exists", "the bank accepts this issuer with this audience already")
-	ErrTaken    = fault.New(fault.Conflict, "issuer.taken", "another bank accepts this issuer with this audience: its tokens would not say which bank they are for")
+	ErrExists   = fault.New(fault.Conflict, "issuer.exists",
+		"the bank accepts this issuer with this audience already")
+	ErrTaken = fault.New(fault.Conflict, "issuer.taken",
+		"another bank accepts this issuer with this audience: its tokens would not say which bank they are for")
 	ErrDisabled = fault.New(fault.State, "issuer.disabled", "the issuer is disabled")
 
 	// ErrUnavailable is for this issuer's tokens only.
-	ErrUnavailable = fault.New(fault.Unavailable, "issuer.unavailable", "the issuer of this token does not show its keys now, try again later")
+	ErrUnavailable = fault.New(fault.Unavailable, "issuer.unavailable",
+		"the issuer of this token does not show its keys now, try again later")
 )
 
 const (
@@ -98,8 +111,9 @@ func (d Draft) check() (Issuer, error) {
 		wrong = append(wrong, fault.Field("issuer", field, problem, message))
 	}
 	made := Issuer{
-		URL: d.URL, Audience: d.Audience, UserClaims: d.UserClaims, PartnerClaim: d.PartnerClaim, EntityClaim: d.EntityClaim,
-		SubjectClaim: d.SubjectClaim, Scope: Scope, IDTokens: d.IDTokens, LongestLife: int64(cmp.Or(d.LongestLife, LongestLife) / time.Second),
+		URL: d.URL, Audience: d.Audience, UserClaims: d.UserClaims, PartnerClaim: d.PartnerClaim,
+		EntityClaim: d.EntityClaim, SubjectClaim: d.SubjectClaim, Scope: Scope, IDTokens: d.IDTokens,
+		LongestLife: int64(cmp.Or(d.LongestLife, LongestLife) / time.Second),
 	}
 	if d.Scope != nil {
 		made.Scope = *d.Scope
@@ -108,16 +122,21 @@ func (d Draft) check() (Issuer, error) {
 		wrong = append(wrong, errURL)
 	}
 	if !plain(d.Audience) {
-		refuse("audience", fault.Required, "what the issuer's tokens for this service name as their audience, at most 200 characters")
+		refuse("audience", fault.Required,
+			"what the issuer's tokens for this service name as their audience, at most 200 characters")
 	}
 	if len(made.UserClaims) == 0 {
 		made.UserClaims = UserClaims
 	}
-	if len(made.UserClaims) > mostClaims || slices.ContainsFunc(made.UserClaims, func(name string) bool { return !plain(name) }) {
+	if len(made.UserClaims) > mostClaims ||
+		slices.ContainsFunc(made.UserClaims, func(name string) bool { return !plain(name) }) {
 		refuse("userClaims", fault.Malformed, "up to 10 names of claims")
 	}
 	for _, word := range []struct{ field, name string }{
-		{"partnerClaim", d.PartnerClaim}, {"legalEntityClaim", d.EntityClaim}, {"subjectClaim", d.SubjectClaim}, {"scope", made.Scope},
+		{"partnerClaim", d.PartnerClaim},
+		{"legalEntityClaim", d.EntityClaim},
+		{"subjectClaim", d.SubjectClaim},
+		{"scope", made.Scope},
 	} {
 		if word.name != "" && !plain(word.name) {
 			refuse(word.field, fault.Malformed, "one word of at most 200 characters")
@@ -164,7 +183,8 @@ func parseURL(text string) (*url.URL, error) {
 	return at, nil
 }
 
-var errURL = fault.Field("issuer", "url", fault.Malformed, "an https address without user, query and fragment, exactly as the issuer's tokens write it; http only on this machine")
+var errURL = fault.Field("issuer", "url", fault.Malformed,
+	"an https address without user, query and fragment, exactly as the issuer's tokens write it; http only on this machine")
 
 func loopback(host string) bool {
 	ip, err := netip.ParseAddr(host)

@@ -17,6 +17,14 @@ import (
 	"bankgraph/db"
 )
 
+// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+var Tables = db.Tables{
+	Own: []string{"issuers"},
+	Reads: map[string]string{
+		"tenants": "an issuer is read with the realm and the zone of its bank",
+	},
+}
+
 // Service keeps the issuers of every bank, and checks their tokens.
 type Service struct {
 	db      *db.DB
@@ -72,13 +80,15 @@ func (s *Service) Add(ctx context.Context, draft Draft) (*Issuer, error) {
 }
 
 // freeTx refuses an issuer that is accepted with this audience: a token says nothing else about the bank it
-// is for. The lock lets one at a time ask, over all banks, because no constraint that begins with the tenant can.
+// is for. The lock lets one at a time ask, over all banks, because no constraint that begins with the tenant
+// can.
 func freeTx(ctx context.Context, tx bun.Tx, added Issuer) error {
 	if _, err := tx.ExecContext(ctx, `LOCK TABLE issuers IN SHARE ROW EXCLUSIVE MODE`); err != nil {
 		return err
 	}
 	var tenants []access.Tenant
-	err := tx.NewRaw(`SELECT tenant FROM issuers WHERE url = ? AND audience = ? AND disabled_at IS NULL`, added.URL, added.Audience).Scan(ctx, &tenants)
+	err := tx.NewRaw(`SELECT tenant FROM issuers WHERE url = ? AND audience = ? AND disabled_at IS NULL`,
+		added.URL, added.Audience).Scan(ctx, &tenants)
 	switch {
 	case err != nil || len(tenants) == 0:
 		return err
@@ -95,7 +105,8 @@ func (s *Service) List(ctx context.Context) ([]*Issuer, error) {
 		return nil, err
 	}
 	var all []*Issuer
-	if err := s.db.NewSelect().Model(&all).Where("i.tenant = ?", caller.Tenant).Order("i.url", "i.audience").Scan(ctx); err != nil {
+	if err := s.db.NewSelect().Model(&all).Where("i.tenant = ?", caller.Tenant).Order("i.url", "i.audience").
+		Scan(ctx); err != nil {
 		return nil, fmt.Errorf("list issuers: %w", err)
 	}
 	return all, nil
@@ -110,7 +121,8 @@ func (s *Service) Disable(ctx context.Context, url, audience string) error {
 	}
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		var all []*Issuer
-		err := tx.NewSelect().Model(&all).Where("i.tenant = ?", caller.Tenant).Where("i.url = ?", url).Where("? IN ('', i.audience)", audience).
+		err := tx.NewSelect().Model(&all).Where("i.tenant = ?", caller.Tenant).Where("i.url = ?", url).
+			Where("? IN ('', i.audience)", audience).
 			Order("i.audience").For("UPDATE").Scan(ctx)
 		if err != nil {
 			return err
@@ -147,7 +159,10 @@ func disableTx(ctx context.Context, tx bun.Tx, caller access.Caller, one *Issuer
 
 // recordTx writes down whom the bank trusts from now on, or no more.
 func recordTx(ctx context.Context, tx bun.Tx, caller access.Caller, action string, was, is *Issuer) error {
-	entry := audit.Entry{Action: action, Decision: audit.Done, Object: "issuer", UID: is.URL + " " + is.Audience}.By(caller)
+	entry := audit.Entry{
+		Action: action, Decision: audit.Done, Object: "issuer",
+		UID: is.URL + " " + is.Audience,
+	}.By(caller)
 	entry.Before, entry.After = audit.Diff(was, is)
 	return audit.WriteTx(ctx, tx, entry)
 }
@@ -213,7 +228,8 @@ func (s *Service) trusting(ctx context.Context, issuer string) (*trusted, error)
 		return known.of[issuer], nil
 	}
 	var all []*row
-	err := s.db.NewSelect().Model(&all).ColumnExpr("?TableColumns, t.code AS realm, t.zone").Join("JOIN tenants AS t ON t.id = i.tenant").
+	err := s.db.NewSelect().Model(&all).ColumnExpr("?TableColumns, t.code AS realm, t.zone").
+		Join("JOIN tenants AS t ON t.id = i.tenant").
 		Where("i.disabled_at IS NULL").Order("i.tenant", "i.url", "i.audience").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the issuers: %w", err)

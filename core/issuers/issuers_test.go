@@ -28,7 +28,9 @@ func TestIssuerIsAcceptedForItsAudienceOnly(t *testing.T) {
 	if _, err := b.verify(token); err != nil {
 		t.Fatal(err)
 	}
-	for _, aud := range []any{nil, "", "account", audience + "/", strings.ToUpper(audience), []string{"account", "portal"}, []string{}} {
+	for _, aud := range []any{
+		nil, "", "account", audience + "/", strings.ToUpper(audience), []string{"account", "portal"}, []string{},
+	} {
 		b.refused("audience", b.token(p, "aud", aud))
 	}
 	if _, err := b.verify(b.token(p, "aud", []string{"account", audience})); err != nil {
@@ -55,7 +57,9 @@ func TestTokenOfAnotherIssuerOrKeyIsRefused(t *testing.T) {
 	nameless := p.keys[0]
 	nameless.KeyID = ""
 	b.refused("no key id", b.signed(nameless, "at+jwt", b.claims(p)))
-	for _, almost := range []string{p.url + "/", strings.ToUpper(p.url), " " + p.url, "", "https://ours.example/auth/realms/" + b.tenant.Code} {
+	for _, almost := range []string{
+		p.url + "/", strings.ToUpper(p.url), " " + p.url, "", "https://ours.example/auth/realms/" + b.tenant.Code,
+	} {
 		b.refused("iss "+almost, b.token(p, "iss", almost))
 	}
 	if unknown.fetches() != 0 {
@@ -100,7 +104,8 @@ func TestBanksThatAddAnIssuerAtOnceDoNotBothGetIt(t *testing.T) {
 	p, other := b.provider(), b.add()
 	answer := make(chan error, 1)
 	err := b.DB.InTx(b.stranger, int64(other.ID), func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO issuers (tenant, url, audience, user_claims, algorithms) VALUES (?, ?, ?, '{sub}', '{ES256}')`,
+		_, err := tx.ExecContext(ctx,
+			`INSERT INTO issuers (tenant, url, audience, user_claims, algorithms) VALUES (?, ?, ?, '{sub}', '{ES256}')`,
 			other.ID, p.url, audience)
 		go func() {
 			_, err := b.Issuers.Add(b.operator, issuers.Draft{URL: p.url, Audience: audience})
@@ -147,7 +152,8 @@ func TestDisabledIssuerIsDeadUntilItIsAddedAnew(t *testing.T) {
 		t.Errorf("all audiences: %v", err)
 	}
 	b.refused("the other audience", b.token(p, "aud", "second"))
-	if err := b.Issuers.Disable(b.operator, "https://nowhere.example", ""); !errors.Is(err, issuers.ErrNotFound) {
+	if err := b.Issuers.Disable(b.operator, "https://nowhere.example",
+		""); !errors.Is(err, issuers.ErrNotFound) {
 		t.Errorf("unknown: %v", err)
 	}
 	b.accept(p, func(d *issuers.Draft) { d.UserClaims = []string{"email"} })
@@ -165,14 +171,17 @@ func TestRecordSaysWhomTheBankTrustsAndSinceWhen(t *testing.T) {
 		t.Fatal(err)
 	}
 	var entries []audit.Entry
-	if err := b.DB.NewSelect().Model(&entries).Where("e.tenant = ?", b.tenant.ID).Where("e.object = 'issuer'").Order("e.id").Scan(b.stranger); err != nil || len(entries) != 2 {
+	if err := b.DB.NewSelect().Model(&entries).Where("e.tenant = ?", b.tenant.ID).Where("e.object = 'issuer'").
+		Order("e.id").Scan(b.stranger); err != nil || len(entries) != 2 {
 		t.Fatalf("%+v, %v", entries, err)
 	}
 	added, disabled := entries[0], entries[1]
-	if added.Action != "addIssuer" || added.Client != "operator" || added.UID != p.url+" "+audience || !strings.Contains(string(added.After), `"partnerClaim":"partner"`) {
+	if added.Action != "addIssuer" || added.Client != "operator" || added.UID != p.url+" "+audience ||
+		!strings.Contains(string(added.After), `"partnerClaim":"partner"`) {
 		t.Errorf("added: %+v %s", added, added.After)
 	}
-	if disabled.Action != "disableIssuer" || !strings.Contains(string(disabled.After), "disabledAt") || strings.Contains(string(disabled.After), "partner") {
+	if disabled.Action != "disableIssuer" || !strings.Contains(string(disabled.After), "disabledAt") ||
+		strings.Contains(string(disabled.After), "partner") {
 		t.Errorf("disabled: %+v %s", disabled, disabled.After)
 	}
 }
@@ -197,8 +206,10 @@ func TestIssuersOfOtherBanksAreOutOfReach(t *testing.T) {
 	if keys, err := b.Issuers.Reach(b.operator, p.url); err != nil || keys != 1 {
 		t.Errorf("reach: %d, %v", keys, err)
 	}
-	staff := access.With(b.stranger, access.Caller{Tenant: b.tenant.ID, Permissions: []access.Permission{access.ViewUsers}})
-	if _, err := b.Issuers.Add(staff, issuers.Draft{URL: p.url, Audience: "x"}); !errors.Is(err, access.ErrDenied) {
+	staff := access.With(b.stranger,
+		access.Caller{Tenant: b.tenant.ID, Permissions: []access.Permission{access.ViewUsers}})
+	if _, err := b.Issuers.Add(staff,
+		issuers.Draft{URL: p.url, Audience: "x"}); !errors.Is(err, access.ErrDenied) {
 		t.Errorf("without the permission: %v", err)
 	}
 }
@@ -207,7 +218,8 @@ func TestEveryWrongFieldOfAnIssuerIsNamed(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	_, err := b.Issuers.Add(b.operator, issuers.Draft{
-		URL: "ftp://x", Audience: "a b", UserClaims: []string{""}, PartnerClaim: "a\x00", EntityClaim: " ", Algorithms: []string{"HS256", "none"},
+		URL: "ftp://x", Audience: "a b", UserClaims: []string{""}, PartnerClaim: "a\x00", EntityClaim: " ",
+		Algorithms: []string{"HS256", "none"},
 	})
 	var wrong fault.Faults
 	if !errors.As(err, &wrong) {
@@ -217,18 +229,24 @@ func TestEveryWrongFieldOfAnIssuerIsNamed(t *testing.T) {
 	for _, one := range wrong {
 		fields = append(fields, one.Field)
 	}
-	if want := []string{"url", "audience", "userClaims", "partnerClaim", "legalEntityClaim", "algorithms", "algorithms"}; !reflect.DeepEqual(fields, want) {
+	if want := []string{
+		"url", "audience", "userClaims", "partnerClaim", "legalEntityClaim", "algorithms", "algorithms",
+	}; !reflect.DeepEqual(fields, want) {
 		t.Errorf("fields = %v, want %v", fields, want)
 	}
 	for _, url := range []string{
-		"", "idp.example", "http://idp.example", "http://10.0.0.1", "http://localhost.example", "https://", "https://:443", "https://u:p@idp.example",
-		"https://idp.example?x=1", "https://idp.example?", "https://idp.example#x", "https://idp.example#", "file:///etc", "https://" + strings.Repeat("a", 500),
+		"", "idp.example", "http://idp.example", "http://10.0.0.1", "http://localhost.example", "https://",
+		"https://:443", "https://u:p@idp.example",
+		"https://idp.example?x=1", "https://idp.example?", "https://idp.example#x", "https://idp.example#",
+		"file:///etc", "https://" + strings.Repeat("a", 500),
 	} {
 		if _, err := b.Issuers.Add(b.operator, issuers.Draft{URL: url, Audience: "x"}); err == nil {
 			t.Errorf("%q was added", url)
 		}
 	}
-	for _, url := range []string{"https://10.0.0.1:8443/realms/x", "http://127.0.0.1:3000", "http://[::1]:3000", "http://localhost:3000"} {
+	for _, url := range []string{
+		"https://10.0.0.1:8443/realms/x", "http://127.0.0.1:3000", "http://[::1]:3000", "http://localhost:3000",
+	} {
 		if _, err := b.Issuers.Add(b.operator, issuers.Draft{URL: url, Audience: b.tenant.Code}); err != nil {
 			t.Errorf("%s: %v", url, err)
 		}

@@ -49,7 +49,8 @@ type keyring struct {
 	flight chan struct{}                // closed when the reading ends; nil while nobody reads
 }
 
-// find returns the keys with this id, none when the issuer has none, and ErrUnavailable when it cannot be asked.
+// find returns the keys with this id, none when the issuer has none, and ErrUnavailable when it cannot be
+// asked.
 func (r *keyring) find(ctx context.Context, kid string) ([]jose.JSONWebKey, error) {
 	keys, flight, err := r.look(kid)
 	if keys != nil || flight == nil {
@@ -133,7 +134,8 @@ func (r *keyring) load(ctx context.Context) (keys map[string][]jose.JSONWebKey, 
 	}
 	place, err := url.Parse(discovered.Keys)
 	if err != nil || place.Scheme != "https" && (place.Scheme != at.Scheme || place.Host != at.Host) {
-		return nil, fmt.Errorf("discovery of issuer %s: its keys have no https address: %.200q", r.issuer, discovered.Keys)
+		return nil, fmt.Errorf("discovery of issuer %s: its keys have no https address: %.200q", r.issuer,
+			discovered.Keys)
 	}
 	if text, err = r.fetch(ctx, place.String(), place.Host == at.Host); err != nil {
 		return nil, fmt.Errorf("keys of issuer %s: %w", r.issuer, err)
@@ -156,7 +158,8 @@ func readKeys(text []byte) (map[string][]jose.JSONWebKey, error) {
 	keys := map[string][]jose.JSONWebKey{}
 	for _, one := range set.Keys {
 		var key jose.JSONWebKey
-		if err := key.UnmarshalJSON(one); err != nil || key.KeyID == "" || !key.Valid() || !key.IsPublic() || key.Use != "" && key.Use != "sig" {
+		if err := key.UnmarshalJSON(one); err != nil || key.KeyID == "" || !key.Valid() || !key.IsPublic() ||
+			key.Use != "" && key.Use != "sig" {
 			continue
 		}
 		if long, is := key.Key.(*rsa.PublicKey); is && long.N.BitLen() < shortestRSA {

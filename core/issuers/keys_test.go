@@ -107,7 +107,8 @@ func TestIssuerThatIsAwayRefusesItsOwnTokensOnly(t *testing.T) {
 	}
 	for range 20 {
 		_, err := b.verify(b.token(away))
-		if why, ok := fault.Of(err); !ok || why.Kind != fault.Unavailable || !errors.Is(err, issuers.ErrUnavailable) {
+		if why, ok := fault.Of(err); !ok || why.Kind != fault.Unavailable ||
+			!errors.Is(err, issuers.ErrUnavailable) {
 			t.Fatalf("token of the issuer that is away: %v", err)
 		}
 	}
@@ -191,7 +192,8 @@ func TestSlowIssuerHoldsUpFewTokensAndNoneForLong(t *testing.T) {
 	}
 	all.Wait()
 	if waited.Load() != 8 || asked.Load() != 1 || time.Since(begun) > 8*time.Second {
-		t.Errorf("%d waited, %d at once, the issuer was asked %d times, in %s", waited.Load(), turned.Load(), asked.Load(), time.Since(begun))
+		t.Errorf("%d waited, %d at once, the issuer was asked %d times, in %s", waited.Load(), turned.Load(),
+			asked.Load(), time.Since(begun))
 	}
 	close(release)
 }
@@ -214,7 +216,9 @@ func TestAnswersOfAnIssuerAreNotTakenOnTrust(t *testing.T) {
 	} {
 		p := b.provider()
 		b.accept(p)
-		for _, wrong := range []string{"http://other.example/keys", "http://127.0.0.1:5432/", "file:///etc/passwd", ""} {
+		for _, wrong := range []string{
+			"http://other.example/keys", "http://127.0.0.1:5432/", "file:///etc/passwd", "",
+		} {
 			b.network[wrong] = p // whoever asks there gets the right keys
 		}
 		p.says(p.url+"/.well-known/openid-configuration", strings.ReplaceAll(discovery, "URL", p.url))
@@ -222,7 +226,9 @@ func TestAnswersOfAnIssuerAreNotTakenOnTrust(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	for what, keys := range map[string]string{"no keys": `{"keys":[]}`, "no list": `{}`, "no JSON": `x`, "useless keys": `{"keys":[{},null,"a"]}`} {
+	for what, keys := range map[string]string{
+		"no keys": `{"keys":[]}`, "no list": `{}`, "no JSON": `x`, "useless keys": `{"keys":[{},null,"a"]}`,
+	} {
 		p := b.provider()
 		b.accept(p)
 		p.says(p.url+"/keys", keys)
@@ -238,7 +244,8 @@ func TestOnlyTheIssuersOwnAddressMayBeInside(t *testing.T) {
 	p, elsewhere := b.provider(), b.provider()
 	elsewhere.keys = p.keys
 	b.accept(p)
-	p.says(p.url+"/.well-known/openid-configuration", `{"issuer":"`+p.url+`","jwks_uri":"`+elsewhere.url+`/keys"}`)
+	p.says(p.url+"/.well-known/openid-configuration",
+		`{"issuer":"`+p.url+`","jwks_uri":"`+elsewhere.url+`/keys"}`)
 	if _, err := b.verify(b.token(p)); err != nil {
 		t.Fatal(err)
 	}

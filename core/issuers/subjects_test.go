@@ -19,8 +19,10 @@ import (
 
 // lookAlikes are texts that read like admin, or that Unicode folds to it.
 var lookAlikes = []string{
-	"adm\u0130n", "ADM\u0130N", "adm\u0131n", "admi\u0307n", "\uff41dmin", "\u0430dmin", "admin\u200b", "\u200badmin", "admin\u200d", "admin\ufeff",
-	"admin ", " admin", "admin\t", "admin\n", "admin\u00a0", "admin\u00ad", "a\u0301dmin", "admi\u207f", "admin\u202e", "\U0001d41admin", "admin\x00",
+	"adm\u0130n", "ADM\u0130N", "adm\u0131n", "admi\u0307n", "\uff41dmin", "\u0430dmin", "admin\u200b",
+	"\u200badmin", "admin\u200d", "admin\ufeff",
+	"admin ", " admin", "admin\t", "admin\n", "admin\u00a0", "admin\u00ad", "a\u0301dmin", "admi\u207f",
+	"admin\u202e", "\U0001d41admin", "admin\x00",
 }
 
 func TestNobodyPassesForAnotherByALookAlike(t *testing.T) {
@@ -34,7 +36,8 @@ func TestNobodyPassesForAnotherByALookAlike(t *testing.T) {
 	}
 	b.refused("Kelvin's k", b.token(p, "preferred_username", "mar\u212a"))
 	for _, login := range []string{"admin", "ADMIN", "Admin", "mark", "MarK"} {
-		if caller, err := b.verify(b.token(p, "preferred_username", login)); err != nil || !strings.EqualFold(caller.LoginID, login) {
+		if caller, err := b.verify(b.token(p, "preferred_username", login)); err != nil ||
+			!strings.EqualFold(caller.LoginID, login) {
 			t.Errorf("%s: %+v, %v", login, caller, err)
 		}
 	}
@@ -51,7 +54,8 @@ func TestARowBeyondTheAlphabetIsNobody(t *testing.T) {
 		b.refused("the row", b.token(p, "preferred_username", login))
 	}
 	b.user("linda", b.self())
-	if caller, err := b.verify(b.token(p, "preferred_username", "Linda")); err != nil || caller.LoginID != "linda" {
+	if caller, err := b.verify(b.token(p, "preferred_username", "Linda")); err != nil ||
+		caller.LoginID != "linda" {
 		t.Errorf("%+v, %v", caller, err)
 	}
 }
@@ -66,7 +70,8 @@ func bound(t *testing.T, changes ...func(*issuers.Draft)) (*bank, *provider, use
 }
 
 func (b *bank) link(p *provider, uid users.UID, subject string) error {
-	_, err := b.Users.Link(b.operator, uid, users.SubjectDraft{Issuer: p.url, Subject: subject}, changes.Terms{})
+	_, err := b.Users.Link(b.operator, uid, users.SubjectDraft{Issuer: p.url, Subject: subject},
+		changes.RequestOptions{})
 	return err
 }
 
@@ -113,7 +118,7 @@ func TestALinkIsMadeOnceAndEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	end := func() error {
-		_, err := b.Users.Unlink(b.operator, jane, users.SubjectDraft{Issuer: p.url}, changes.Terms{})
+		_, err := b.Users.Unlink(b.operator, jane, users.SubjectDraft{Issuer: p.url}, changes.RequestOptions{})
 		return err
 	}
 	if err := end(); err != nil {
@@ -128,10 +133,13 @@ func TestALinkIsMadeOnceAndEnds(t *testing.T) {
 		t.Errorf("free again: %v", err)
 	}
 	var entries []string
-	err := b.DB.NewRaw(`SELECT action || ' ' || (before->>'unlinked' IS NULL)::text || ' ' || coalesce(after->>'linked', after->>'unlinked') FROM audit_entries
-		WHERE tenant = ? AND uid = ? AND decision = 'done' ORDER BY id`, b.tenant.ID, jane.String()).Scan(b.stranger, &entries)
+	err := b.DB.NewRaw(
+		`SELECT action || ' ' || (before->>'unlinked' IS NULL)::text || ' ' || coalesce(after->>'linked', after->>'unlinked') FROM audit_entries
+		WHERE tenant = ? AND uid = ? AND decision = 'done' ORDER BY id`, b.tenant.ID, jane.String()).
+		Scan(b.stranger, &entries)
 	what := p.url + " " + audience + " sub=7f1c"
-	if err != nil || len(entries) != 2 || entries[0] != "linkSubject true "+what || entries[1] != "unlinkSubject true "+what {
+	if err != nil || len(entries) != 2 || entries[0] != "linkSubject true "+what ||
+		entries[1] != "unlinkSubject true "+what {
 		t.Errorf("recorded %q, %v", entries, err)
 	}
 }
@@ -151,16 +159,26 @@ func TestWhoMayLink(t *testing.T) {
 		draft users.SubjectDraft
 		want  error
 	}{
-		"nobody":                    {b.stranger, draft, access.ErrUnauthenticated},
-		"without the permission":    {as(func(c *access.Caller) { c.Permissions = access.Readers }), draft, access.ErrDenied},
-		"a partner":                 {as(func(c *access.Caller) { c.Reach, c.Entity = access.OfPartner, b.self() }), draft, users.ErrBankLinks},
-		"herself":                   {as(func(c *access.Caller) { c.User, c.LoginID = jane.UUID, "jane.doe" }), draft, users.ErrOwnAccess},
-		"a program of hers":         {as(func(c *access.Caller) { c.Responsible = jane.UUID }), draft, users.ErrOwnAccess},
-		"an issuer that is unknown": {b.operator, users.SubjectDraft{Issuer: p.url + "/", Subject: "7f1c"}, users.ErrNoIssuer},
-		"no subject":                {b.operator, users.SubjectDraft{Issuer: p.url}, nil},
-		"a subject beyond ASCII":    {b.operator, users.SubjectDraft{Issuer: p.url, Subject: "7f1\u212a"}, nil},
+		"nobody": {b.stranger, draft, access.ErrUnauthenticated},
+		"without the permission": {
+			as(func(c *access.Caller) { c.Permissions = access.Readers }), draft, access.ErrDenied,
+		},
+		"a partner": {
+			as(func(c *access.Caller) { c.Reach, c.Entity = access.OfPartner, b.self() }), draft, users.ErrBankLinks,
+		},
+		"herself": {
+			as(func(c *access.Caller) { c.User, c.LoginID = jane.UUID, "jane.doe" }), draft, users.ErrOwnAccess,
+		},
+		"a program of hers": {
+			as(func(c *access.Caller) { c.Responsible = jane.UUID }), draft, users.ErrOwnAccess,
+		},
+		"an issuer that is unknown": {
+			b.operator, users.SubjectDraft{Issuer: p.url + "/", Subject: "7f1c"}, users.ErrNoIssuer,
+		},
+		"no subject":             {b.operator, users.SubjectDraft{Issuer: p.url}, nil},
+		"a subject beyond ASCII": {b.operator, users.SubjectDraft{Issuer: p.url, Subject: "7f1\u212a"}, nil},
 	} {
-		_, err := b.Users.Link(c.ctx, jane, c.draft, changes.Terms{})
+		_, err := b.Users.Link(c.ctx, jane, c.draft, changes.RequestOptions{})
 		if err == nil || c.want != nil && !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", what, err, c.want)
 		}
@@ -177,7 +195,8 @@ func TestTokensOfDexCountWhereTheIssuersRowSaysSo(t *testing.T) {
 	b.accept(dex, func(d *issuers.Draft) { d.IDTokens, d.Scope = true, &none })
 	made := func(p *provider, changes ...any) string {
 		claims := b.claims(p, append([]any{
-			"scope", nil, "azp", nil, "jti", nil, "nbf", nil, "at_hash", rand.Text(), "email_verified", true, "groups", []string{"staff"},
+			"scope", nil, "azp", nil, "jti", nil, "nbf", nil, "at_hash", rand.Text(), "email_verified", true, "groups",
+			[]string{"staff"},
 		}, changes...)...)
 		return b.signed(p.keys[0], "", claims)
 	}
@@ -185,11 +204,13 @@ func TestTokensOfDexCountWhereTheIssuersRowSaysSo(t *testing.T) {
 	if caller, err := b.verify(made(dex)); err != nil || caller.LoginID != "admin" {
 		t.Fatalf("%+v, %v", caller, err)
 	}
-	if _, err := b.verify(made(dex, "nonce", "n", "azp", "portal", "aud", []string{audience, "portal"})); err != nil {
+	if _, err := b.verify(made(dex, "nonce", "n", "azp", "portal", "aud",
+		[]string{audience, "portal"})); err != nil {
 		t.Errorf("with a nonce: %v", err)
 	}
 	for what, token := range map[string]string{
-		"another audience": made(dex, "aud", "portal"), "a logout token": made(dex, "events", map[string]any{}), "a bound token": made(dex, "cnf", map[string]any{}),
+		"another audience": made(dex, "aud", "portal"), "a logout token": made(dex, "events", map[string]any{}),
+		"a bound token":   made(dex, "cnf", map[string]any{}),
 		"a refresh token": made(dex, "typ", "Refresh"), "expired": made(dex, "exp", b.now.Load().Unix()-61),
 		"a header of another type": b.signed(dex.keys[0], "logout+jwt", b.claims(dex, "scope", nil)),
 	} {
@@ -230,7 +251,8 @@ func TestTokensThatLiveTooLongAreRefused(t *testing.T) {
 		}
 	}
 	for _, life := range []time.Duration{time.Second, -time.Hour, 31 * 24 * time.Hour} {
-		if _, err := b.Issuers.Add(b.operator, issuers.Draft{URL: b.provider().url, Audience: audience, LongestLife: life}); err == nil {
+		if _, err := b.Issuers.Add(b.operator,
+			issuers.Draft{URL: b.provider().url, Audience: audience, LongestLife: life}); err == nil {
 			t.Errorf("%s is accepted", life)
 		}
 	}
@@ -266,32 +288,33 @@ func TestEveryRefusalExplainsItself(t *testing.T) {
 	swapped := strings.Split(b.token(other), ".")
 	swapped[2] = strings.Split(b.token(other), ".")[2]
 	for why, token := range map[string]string{
-		"no JWT":                    "x",
-		"longer than any":           strings.Repeat("a", 9000),
-		"no bank accepts":           b.token(b.provider()),
-		"linked to no active user":  b.token(p, "sub", "7f1c"),
-		"has no sub":                b.token(p, "sub", nil),
-		"has no typ":                header(""),
-		"neither at+jwt nor JWT":    header("logout+jwt"),
-		"no key of its kid":         b.signed(unknown, "at+jwt", b.claims(other)),
-		"signature":                 strings.Join(swapped, "."),
-		"another audience":          b.token(other, "aud", "x"),
-		"from when to when":         b.token(other, "iat", nil),
-		"expired":                   b.token(other, "exp", now-100),
-		"of the future":             b.token(other, "iat", now+100),
-		"longer than the bank":      b.token(other, "exp", now+100_000),
-		"another than Bearer":       b.token(other, "typ", "ID"),
-		"claim of id tokens":        b.token(other, "nonce", "x"),
-		"another kind of token":     b.token(other, "cnf", map[string]any{}),
-		"as in an id token":         b.token(other, "azp", audience),
-		"no login id":               b.token(other, "preferred_username", "adm\u0130n"),
-		"is no text":                b.token(other, "preferred_username", 7),
-		"none of the claims":        b.token(other, "preferred_username", nil, "sub", nil),
-		"no active user":            b.token(other, "preferred_username", "nobody"),
-		"another legal entity":      b.token(other, "le", 7),
-		"no number of a customer":   b.token(other, "partner", "x", "le", b.self()),
-		"scope lacks roles":         b.token(other, "scope", nil, "le", b.self()),
-		"of another realm's making": b.signed(key, "at+jwt", b.claims(other, "iss", "https://ours.example/auth/realms/x")),
+		"no JWT":                   "x",
+		"longer than any":          strings.Repeat("a", 9000),
+		"no bank accepts":          b.token(b.provider()),
+		"linked to no active user": b.token(p, "sub", "7f1c"),
+		"has no sub":               b.token(p, "sub", nil),
+		"has no typ":               header(""),
+		"neither at+jwt nor JWT":   header("logout+jwt"),
+		"no key of its kid":        b.signed(unknown, "at+jwt", b.claims(other)),
+		"signature":                strings.Join(swapped, "."),
+		"another audience":         b.token(other, "aud", "x"),
+		"from when to when":        b.token(other, "iat", nil),
+		"expired":                  b.token(other, "exp", now-100),
+		"of the future":            b.token(other, "iat", now+100),
+		"longer than the bank":     b.token(other, "exp", now+100_000),
+		"another than Bearer":      b.token(other, "typ", "ID"),
+		"claim of id tokens":       b.token(other, "nonce", "x"),
+		"another kind of token":    b.token(other, "cnf", map[string]any{}),
+		"as in an id token":        b.token(other, "azp", audience),
+		"no login id":              b.token(other, "preferred_username", "adm\u0130n"),
+		"is no text":               b.token(other, "preferred_username", 7),
+		"none of the claims":       b.token(other, "preferred_username", nil, "sub", nil),
+		"no active user":           b.token(other, "preferred_username", "nobody"),
+		"another legal entity":     b.token(other, "le", 7),
+		"no number of a customer":  b.token(other, "partner", "x", "le", b.self()),
+		"scope lacks roles":        b.token(other, "scope", nil, "le", b.self()),
+		"of another realm's making": b.signed(key, "at+jwt",
+			b.claims(other, "iss", "https://ours.example/auth/realms/x")),
 	} {
 		said := &journal{}
 		_, err := b.Clients.Verify(context.WithValue(b.stranger, journalKey{}, said), token)
@@ -344,7 +367,8 @@ func TestEveryLinkOfTheBankIsListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	all, err := b.Users.Subjects(b.operator)
-	if err != nil || len(all) != 1 || all[0].Login != "jane.doe" || all[0].Subject != "7f1c" || all[0].User != jane {
+	if err != nil || len(all) != 1 || all[0].Login != "jane.doe" || all[0].Subject != "7f1c" ||
+		all[0].User != jane {
 		t.Errorf("%+v, %v", all, err)
 	}
 	if uid, err := b.Users.UIDOf(b.operator, "Jane.Doe"); err != nil || uid != jane {

@@ -20,8 +20,9 @@ import (
 
 const skew = time.Minute // that an issuer's clock may differ
 
-// said is what a token says that we look at, besides the registered claims and those that the issuer's row names.
-type said struct {
+// claims is what a token says that we look at, besides the registered claims and those that the issuer's row
+// names.
+type claims struct {
 	Type            *string `json:"typ"`
 	AuthorizedParty string  `json:"azp"`
 	Client          string  `json:"client_id"`
@@ -30,8 +31,8 @@ type said struct {
 	all             map[string]json.RawMessage
 }
 
-// Verify returns the caller that an access token of this issuer speaks for, and until when. Why a token is not good is
-// an access.TokenRefusal; ErrUnavailable when the issuer does not show its keys.
+// Verify returns the caller that an access token of this issuer speaks for, and until when. Why a token is
+// not good is an access.TokenRefusal; ErrUnavailable when the issuer does not show its keys.
 func (s *Service) Verify(ctx context.Context, token, issuer string) (access.Caller, time.Time, error) {
 	none, never := access.Caller{}, time.Time{}
 	trusting, err := s.trusting(ctx, issuer)
@@ -63,13 +64,14 @@ func (s *Service) Verify(ctx context.Context, token, issuer string) (access.Call
 	return caller, standard.Expiry.Time().Add(skew), nil
 }
 
-// oddHeader says why a header cannot be of an access token: it must name its key, and bring neither a key nor an address
-// of one along. Its type is for the issuer's row to judge.
+// oddHeader says why a header cannot be of an access token: it must name its key, and bring neither a key nor
+// an address of one along. Its type is for the issuer's row to judge.
 func oddHeader(header jose.Header) string {
 	if header.KeyID == "" {
 		return "its header names no key (kid)"
 	}
-	if _, err := header.Certificates(x509.VerifyOptions{}); header.JSONWebKey != nil || !errors.Is(err, jose.ErrMissingX5cHeader) {
+	if _, err := header.Certificates(x509.VerifyOptions{}); header.JSONWebKey != nil ||
+		!errors.Is(err, jose.ErrMissingX5cHeader) {
 		return "its header brings a key along"
 	}
 	for _, name := range []jose.HeaderKey{"jku", "x5u", "x5c", "crit", "b64", "cty", "zip"} {
@@ -80,8 +82,8 @@ func oddHeader(header jose.Header) string {
 	return ""
 }
 
-// typed says why the type in a header is not that of the issuer's access tokens. Those that are made like id tokens may
-// have none.
+// typed says why the type in a header is not that of the issuer's access tokens. Those that are made like id
+// tokens may have none.
 func (i *Issuer) typed(header jose.Header) string {
 	kind, there := header.ExtraHeaders[jose.HeaderType]
 	text, _ := kind.(string)
@@ -96,7 +98,7 @@ func (i *Issuer) typed(header jose.Header) string {
 }
 
 // open reads a token that one of the keys has signed. Claims that are there twice are refused.
-func open(parsed *jwt.JSONWebToken, keys []jose.JSONWebKey) (standard jwt.Claims, ours said, err error) {
+func open(parsed *jwt.JSONWebToken, keys []jose.JSONWebKey) (standard jwt.Claims, ours claims, err error) {
 	if len(keys) == 0 {
 		return standard, ours, access.RefuseToken("its issuer shows no key of its kid")
 	}
@@ -108,11 +110,15 @@ func open(parsed *jwt.JSONWebToken, keys []jose.JSONWebKey) (standard jwt.Claims
 			return standard, ours, nil
 		}
 	}
-	return jwt.Claims{}, said{}, access.RefuseToken("its signature is not that of the key it names, or its claims cannot be read")
+	return jwt.Claims{}, claims{},
+		access.RefuseToken("its signature is not that of the key it names, or its claims cannot be read")
 }
 
-// caller is the user that a signed token is for: who that is, and what the user may do, the bank says and not the token.
-func (s *Service) caller(ctx context.Context, trusting *trusted, header jose.Header, standard jwt.Claims, ours said) (access.Caller, error) {
+// caller is the user that a signed token is for: who that is, and what the user may do, the bank says and not
+// the token.
+func (s *Service) caller(
+	ctx context.Context, trusting *trusted, header jose.Header, standard jwt.Claims, ours claims,
+) (access.Caller, error) {
 	none := access.Caller{}
 	row, err := trusting.by(standard)
 	if err != nil {
@@ -127,8 +133,11 @@ func (s *Service) caller(ctx context.Context, trusting *trusted, header jose.Hea
 	if why := row.kind(standard, ours); why != "" {
 		return none, access.RefuseToken(why)
 	}
-	if standard.Issuer != row.URL || !slices.Contains(row.Algorithms, jose.SignatureAlgorithm(header.Algorithm)) {
-		return none, access.RefuseToken("it is signed with " + header.Algorithm + ", which the bank does not accept of this issuer")
+	if standard.Issuer != row.URL ||
+		!slices.Contains(row.Algorithms, jose.SignatureAlgorithm(header.Algorithm)) {
+		return none,
+			access.RefuseToken("it is signed with " + header.Algorithm +
+				", which the bank does not accept of this issuer")
 	}
 	user, err := s.user(ctx, row, ours)
 	if err != nil {
@@ -145,21 +154,24 @@ func (s *Service) caller(ctx context.Context, trusting *trusted, header jose.Hea
 			return none, access.RefuseToken("it is for another legal entity than the user's")
 		}
 	}
-	if row.Scope != "" && !slices.Contains(ours.Scope, row.Scope) && !slices.Contains(ours.ScopeList, row.Scope) {
+	if row.Scope != "" && !slices.Contains(ours.Scope, row.Scope) &&
+		!slices.Contains(ours.ScopeList, row.Scope) {
 		return none, access.TokenRefusal{
-			Why: "its scope lacks " + row.Scope + "; --scope of \"issuer add\" names another or, where the audience is for this service alone, none",
-			Of:  access.ErrDenied,
+			Why: "its scope lacks " + row.Scope +
+				"; --scope of \"issuer add\" names another or, where the audience is for this service alone, none",
+			Of: access.ErrDenied,
 		}
 	}
 	return access.Caller{
-		Tenant: row.Tenant, TenantCode: row.Realm, Zone: row.location, Client: row.URL, ClientName: user.Name, User: user.UID, LoginID: user.LoginID,
-		Entity: user.Entity, Partner: partner, Reach: user.Reach, Permissions: user.Permissions, Limits: user.Limits, Holds: user.Holds,
+		Tenant: row.Tenant, TenantCode: row.Realm, Zone: row.location, Client: row.URL, ClientName: user.Name,
+		User: user.UID, LoginID: user.LoginID, Entity: user.Entity, Partner: partner, Reach: user.Reach,
+		Permissions: user.Permissions, Limits: user.Limits, Holds: user.Holds,
 	}, nil
 }
 
-// user is whom a token is for: the user whom staff linked its subject to, or, at an issuer that names nobody for good, the
-// one with its login id.
-func (s *Service) user(ctx context.Context, row *row, ours said) (*users.Actor, error) {
+// user is whom a token is for: the user whom staff linked its subject to, or, at an issuer that names nobody
+// for good, the one with its login id.
+func (s *Service) user(ctx context.Context, row *row, ours claims) (*users.Actor, error) {
 	if row.SubjectClaim == "" {
 		login, err := ours.login(row.UserClaims)
 		if err != nil {
@@ -175,10 +187,13 @@ func (s *Service) user(ctx context.Context, row *row, ours said) (*users.Actor, 
 	if err != nil {
 		return nil, err
 	}
-	user, err := s.users.ActorLinked(ctx, row.Tenant, users.Subject{URL: row.URL, Audience: row.Audience, Claim: row.SubjectClaim, Subject: subject})
+	user, err := s.users.ActorLinked(ctx, row.Tenant,
+		users.Subject{URL: row.URL, Audience: row.Audience, Claim: row.SubjectClaim, Subject: subject})
 	if users.IsNoActor(err) {
-		err = access.RefuseToken("its " + row.SubjectClaim + " " + strconv.QuoteToASCII(subject) + " is linked to no active user of an active customer; " +
-			"staff link it once, with the mutation linkSubject or \"bankgraph user link LOGIN --issuer " + row.URL + " --subject …\"")
+		err = access.RefuseToken("its " + row.SubjectClaim + " " + strconv.QuoteToASCII(subject) +
+			" is linked to no active user of an active customer; " +
+			"staff link it once, with the mutation linkSubject or \"bankgraph user link LOGIN --issuer " + row.URL +
+			" --subject …\"")
 	}
 	return user, err
 }
@@ -196,13 +211,14 @@ func (i *Issuer) lives(standard jwt.Claims, now time.Time) string {
 	case from.After(latest) || standard.NotBefore != nil && standard.NotBefore.Time().After(latest):
 		return "it is of the future"
 	case to.Sub(from) > i.life():
-		return "it lives for " + to.Sub(from).String() + ", longer than the bank accepts of this issuer: " + i.life().String() + " (--longest-life)"
+		return "it lives for " + to.Sub(from).String() + ", longer than the bank accepts of this issuer: " +
+			i.life().String() + " (--longest-life)"
 	}
 	return ""
 }
 
 // kind says why a token is another than an access token for anybody who bears it.
-func (i *Issuer) kind(standard jwt.Claims, ours said) string {
+func (i *Issuer) kind(standard jwt.Claims, ours claims) string {
 	if ours.Type != nil && !ident.Same(*ours.Type, "Bearer") {
 		return "its typ is another than Bearer" // some issuers mark id and refresh tokens so
 	}
@@ -217,17 +233,19 @@ func (i *Issuer) kind(standard jwt.Claims, ours said) string {
 	}
 	for _, name := range []string{"nonce", "at_hash", "c_hash", "s_hash"} {
 		if _, there := ours.all[name]; there {
-			return "it has a claim of id tokens: " + name + "; add the issuer with --id-tokens if its access tokens have it too (Dex's do)"
+			return "it has a claim of id tokens: " + name +
+				"; add the issuer with --id-tokens if its access tokens have it too (Dex's do)"
 		}
 	}
-	if len(standard.Audience) == 1 && (standard.Audience[0] == ours.AuthorizedParty || standard.Audience[0] == ours.Client) {
+	if len(standard.Audience) == 1 &&
+		(standard.Audience[0] == ours.AuthorizedParty || standard.Audience[0] == ours.Client) {
 		return "its one audience is the client that asked for it, as in an id token"
 	}
 	return ""
 }
 
 // login is the user's login id: the first of these claims that is there.
-func (c said) login(names []string) (string, error) {
+func (c claims) login(names []string) (string, error) {
 	for _, name := range names {
 		raw, there := c.all[name]
 		if !there || string(raw) == "null" {
@@ -238,7 +256,8 @@ func (c said) login(names []string) (string, error) {
 			return "", access.RefuseToken("its " + name + " is no login id: it is no text")
 		}
 		if _, ok := ident.Login(login); !ok {
-			return "", access.RefuseToken("its " + name + " is no login id, which has 1 to 200 letters, digits and special characters of ASCII without spaces")
+			return "", access.RefuseToken("its " + name +
+				" is no login id, which has 1 to 200 letters, digits and special characters of ASCII without spaces")
 		}
 		return login, nil
 	}
@@ -246,20 +265,21 @@ func (c said) login(names []string) (string, error) {
 }
 
 // subject is what the claim says that names somebody for good, byte by byte.
-func (c said) subject(name string) (subject string, err error) {
+func (c claims) subject(name string) (subject string, err error) {
 	if raw, there := c.all[name]; there {
 		if json.Unmarshal(raw, &subject) != nil {
 			return "", access.RefuseToken("its " + name + " is no text")
 		}
 	}
 	if !users.ValidSubject(subject) {
-		return "", access.RefuseToken("it has no " + name + " of 1 to 255 letters, digits and special characters of ASCII")
+		return "", access.RefuseToken("it has no " + name +
+			" of 1 to 255 letters, digits and special characters of ASCII")
 	}
 	return subject, nil
 }
 
 // number reads the number of a customer, as a number or text; 0 when the claim is not there.
-func (c said) number(name string) (int64, error) {
+func (c claims) number(name string) (int64, error) {
 	raw, there := c.all[name]
 	if !there || string(raw) == "null" {
 		return 0, nil

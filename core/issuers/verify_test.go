@@ -35,8 +35,10 @@ func TestTokenOfAnIssuerSpeaksForTheUserWithItsPermissions(t *testing.T) {
 	if !reflect.DeepEqual(caller, want) || caller.Location().String() != "America/New_York" {
 		t.Errorf("caller = %+v, want %+v", caller, want)
 	}
-	if most := caller.Limit("Payments", "Daily_Payment_Limits"); most == nil || most.Value().String() != "100.00" ||
-		caller.Limit("Payments", "Monthly_Payment_Limits") != nil || caller.Limit("Foreign_Exchange", "Daily_Payment_Limits") != nil {
+	if most := caller.Limit("Payments",
+		"Daily_Payment_Limits"); most == nil || most.Value().String() != "100.00" ||
+		caller.Limit("Payments", "Monthly_Payment_Limits") != nil ||
+		caller.Limit("Foreign_Exchange", "Daily_Payment_Limits") != nil {
 		t.Errorf("bounded by %v", most)
 	}
 }
@@ -52,7 +54,11 @@ func TestUserOfACustomerActsForThatCustomerAndItsPartner(t *testing.T) {
 	for _, c := range []struct {
 		customer, partner int64
 		reach             access.Reach
-	}{{partner, partner, access.OfPartner}, {corporate, partner, access.OfCustomer}, {direct, b.self(), access.OfCustomer}} {
+	}{
+		{partner, partner, access.OfPartner},
+		{corporate, partner, access.OfCustomer},
+		{direct, b.self(), access.OfCustomer},
+	} {
 		login := rand.Text()
 		b.user(login, c.customer)
 		caller, err := b.verify(b.token(p, "preferred_username", login))
@@ -67,14 +73,17 @@ func TestPermissionsAreThoseOfNowAndNotTheTokens(t *testing.T) {
 	b := newBank(t)
 	p := b.provider()
 	b.accept(p)
-	token := b.token(p, "permissions", []string{"mCust"}, "realm_access", map[string]any{"roles": []string{"mCust"}})
+	token := b.token(p, "permissions", []string{"mCust"}, "realm_access",
+		map[string]any{"roles": []string{"mCust"}})
 	caller, err := b.verify(token)
 	if err != nil || len(caller.Permissions) != 0 {
 		t.Errorf("without roles: %v, %v", caller.Permissions, err)
 	}
-	b.granted[caller.User] = []access.Permission{access.ViewAccounts, access.ManageTenants, "Print_Money"} // the last two are no user's
+	// the last two are no user's
+	b.granted[caller.User] = []access.Permission{access.ViewAccounts, access.ManageTenants, "Print_Money"}
 	b.later(10 * time.Second)
-	if caller, err = b.verify(token); err != nil || !reflect.DeepEqual(caller.Permissions, []access.Permission{access.ViewAccounts}) {
+	if caller, err = b.verify(token); err != nil ||
+		!reflect.DeepEqual(caller.Permissions, []access.Permission{access.ViewAccounts}) {
 		t.Errorf("with a role: %v, %v", caller.Permissions, err)
 	}
 }
@@ -85,11 +94,18 @@ func TestFirstClaimThatIsThereNamesTheUser(t *testing.T) {
 	p := b.provider()
 	b.accept(p)
 	b.user("by-sub", b.self())
-	if caller, err := b.verify(b.token(p, "preferred_username", nil, "sub", "by-sub")); err != nil || caller.LoginID != "by-sub" {
+	if caller, err := b.verify(b.token(p, "preferred_username", nil, "sub", "by-sub")); err != nil ||
+		caller.LoginID != "by-sub" {
 		t.Errorf("sub: %+v, %v", caller, err)
 	}
-	b.refused("sub of a user behind another's name", b.token(p, "preferred_username", "stranger", "sub", "by-sub"))
-	for _, wrong := range []any{"", " ", 7, []string{"admin"}, true, "admin\x00", strings.Repeat("a", 201), "ad%"} {
+	b.refused("sub of a user behind another's name",
+		b.token(p, "preferred_username", "stranger", "sub", "by-sub"))
+	for _, wrong := range []any{
+		"", " ", 7,
+		[]string{"admin"},
+		true, "admin\x00", strings.Repeat("a", 201),
+		"ad%",
+	} {
 		b.refused("login id", b.token(p, "preferred_username", wrong, "sub", "by-sub"))
 	}
 	b.refused("no claim at all", b.token(p, "preferred_username", nil, "sub", nil))
@@ -97,7 +113,8 @@ func TestFirstClaimThatIsThereNamesTheUser(t *testing.T) {
 	other := b.provider()
 	b.accept(other, func(d *issuers.Draft) { d.UserClaims = []string{"email"} })
 	b.user("jo@bank.example", b.self())
-	if caller, err := b.verify(b.token(other, "email", "jo@bank.example")); err != nil || caller.LoginID != "jo@bank.example" {
+	if caller, err := b.verify(b.token(other, "email", "jo@bank.example")); err != nil ||
+		caller.LoginID != "jo@bank.example" {
 		t.Errorf("email: %+v, %v", caller, err)
 	}
 	b.refused("a claim that is not asked for", b.token(other))
@@ -150,7 +167,8 @@ func TestOnlyActiveUsersOfThisBankGetIn(t *testing.T) {
 	}
 	b.exec(`UPDATE users SET status = 'Active' WHERE tenant = ?`, b.tenant.ID)
 	other := b.add().ID
-	b.execAt(other, `INSERT INTO users (tenant, uid, customer, login_id, status) SELECT tenant, ?, uid, 'elsewhere', 'Active'
+	b.execAt(other,
+		`INSERT INTO users (tenant, uid, customer, login_id, status) SELECT tenant, ?, uid, 'elsewhere', 'Active'
 		FROM customers WHERE tenant = ?`, uuid.NewString(), other)
 	b.refused("a user of another bank", b.token(p, "preferred_username", "elsewhere"))
 	b.refused("nobody", b.token(p, "preferred_username", "nobody"))
@@ -164,12 +182,20 @@ func TestTokenWithoutTheScopeOfTheInterfaceMayDoNothing(t *testing.T) {
 	b := newBank(t)
 	p := b.provider()
 	b.accept(p)
-	for _, scope := range []any{nil, "", "openid", "xroles", []string{"openid"}, 7, map[string]any{"roles": true}} {
+	for _, scope := range []any{
+		nil, "", "openid", "xroles",
+		[]string{"openid"},
+		7,
+		map[string]any{"roles": true},
+	} {
 		if _, err := b.verify(b.token(p, "scope", scope)); !errors.Is(err, access.ErrDenied) {
 			t.Errorf("scope %v: %v", scope, err)
 		}
 	}
-	for _, good := range []string{b.token(p, "scope", []string{"openid", "roles"}), b.token(p, "scope", nil, "scp", "roles"), b.token(p, "scope", nil, "scp", []string{"roles"})} {
+	for _, good := range []string{
+		b.token(p, "scope", []string{"openid", "roles"}), b.token(p, "scope", nil, "scp", "roles"),
+		b.token(p, "scope", nil, "scp", []string{"roles"}),
+	} {
 		if _, err := b.verify(good); err != nil {
 			t.Errorf("good scope: %v", err)
 		}
@@ -183,13 +209,16 @@ func TestTimesOfATokenCountWithinAMinute(t *testing.T) {
 	b.accept(p)
 	now := b.now.Load().Unix()
 	for name, token := range map[string]string{
-		"expired a minute ago": b.token(p, "exp", now-60), "no end": b.token(p, "exp", nil), "no beginning": b.token(p, "iat", nil),
-		"issued in the future": b.token(p, "iat", now+61), "not yet valid": b.token(p, "nbf", now+61), "end that is text": b.token(p, "exp", "never"),
+		"expired a minute ago": b.token(p, "exp", now-60), "no end": b.token(p, "exp", nil),
+		"no beginning":         b.token(p, "iat", nil),
+		"issued in the future": b.token(p, "iat", now+61), "not yet valid": b.token(p, "nbf", now+61),
+		"end that is text": b.token(p, "exp", "never"),
 	} {
 		b.refused(name, token)
 	}
 	for name, token := range map[string]string{
-		"expired just now": b.token(p, "exp", now-59), "a clock that is ahead": b.token(p, "iat", now+60, "nbf", now+60), "no nbf": b.token(p, "nbf", nil),
+		"expired just now":      b.token(p, "exp", now-59),
+		"a clock that is ahead": b.token(p, "iat", now+60, "nbf", now+60), "no nbf": b.token(p, "nbf", nil),
 	} {
 		if _, err := b.verify(token); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -218,14 +247,18 @@ func TestOtherKindsOfTokensAreNoAccessTokens(t *testing.T) {
 		b.refused("type "+kind, b.signed(key, kind, b.claims(p)))
 	}
 	for name, changes := range map[string][]any{
-		"id token by its nonce": {"nonce", "n"}, "id token by its hash of the token": {"at_hash", "h"}, "id token by its hash of the code": {"c_hash", "h"},
-		"id token by its type": {"typ", "ID"}, "refresh token by its type": {"typ", "Refresh"}, "logout token": {"events", map[string]any{}},
-		"id token for its client": {"azp", audience}, "id token for its client, in a list": {"aud", []string{audience}, "client_id", audience},
-		"bound to a key": {"cnf", map[string]any{"jkt": "x"}},
+		"id token by its nonce": {"nonce", "n"}, "id token by its hash of the token": {"at_hash", "h"},
+		"id token by its hash of the code": {"c_hash", "h"},
+		"id token by its type":             {"typ", "ID"}, "refresh token by its type": {"typ", "Refresh"},
+		"logout token":                       {"events", map[string]any{}},
+		"id token for its client":            {"azp", audience},
+		"id token for its client, in a list": {"aud", []string{audience}, "client_id", audience},
+		"bound to a key":                     {"cnf", map[string]any{"jkt": "x"}},
 	} {
 		b.refused(name, b.signed(key, "JWT", b.claims(p, changes...)))
 	}
-	if _, err := b.verify(b.signed(key, "JWT", b.claims(p, "typ", "Bearer", "aud", []string{"account", audience}))); err != nil {
+	if _, err := b.verify(b.signed(key, "JWT",
+		b.claims(p, "typ", "Bearer", "aud", []string{"account", audience}))); err != nil {
 		t.Errorf("an access token as Keycloak makes them: %v", err)
 	}
 }

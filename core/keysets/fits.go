@@ -15,9 +15,10 @@ var ErrForeign = errors.New("what the bank has sealed is under keys that the key
 // sampled is how many rows of each table Fits looks at.
 const sampled = 3
 
-// Fits reports whether the keyset opens what the caller's bank has sealed, by the last rows of each table; known is false for
-// a bank that has sealed nothing yet. The error is ErrForeign where it does not: what was written now could not be read with
-// the right file, and an account number would not be found twice. A damaged value among others is no such sign.
+// Fits reports whether the keyset opens what the caller's bank has sealed, by the last rows of each table;
+// known is false for a bank that has sealed nothing yet. The error is ErrForeign where it does not: what was
+// written now could not be read with the right file, and an account number would not be found twice. A
+// damaged value among others is no such sign.
 func (s *Service) Fits(ctx context.Context) (known bool, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -26,7 +27,9 @@ func (s *Service) Fits(ctx context.Context) (known bool, err error) {
 	opened, foreign := 0, error(nil)
 	for i := range tables {
 		t := &tables[i]
-		rows, err := read(ctx, s.db, t, fmt.Sprintf("SELECT %s FROM %s WHERE tenant = ? ORDER BY %s DESC LIMIT ?", t.selected(), t.name, t.key), caller.Tenant, sampled)
+		rows, err := read(ctx, s.db, t,
+			fmt.Sprintf("SELECT %s FROM %s WHERE tenant = ? ORDER BY %s DESC LIMIT ?", t.selected(), t.name, t.key),
+			caller.Tenant, sampled)
 		if err != nil {
 			return false, fmt.Errorf("look at what %s of bank %d are sealed under: %w", t.name, caller.Tenant, err)
 		}
@@ -36,7 +39,7 @@ func (s *Service) Fits(ctx context.Context) (known bool, err error) {
 				if c.place == nil || len(sealed) == 0 {
 					continue
 				}
-				if _, err := s.keys.Open(seal.Text{Sealed: sealed}, c.place(caller.Tenant, row.key)); err == nil {
+				if _, err := s.keys.Open(seal.Value{Sealed: sealed}, c.place(caller.Tenant, row.key)); err == nil {
 					opened++
 				} else if id, state := s.keys.Under(sealed); state == seal.Retired {
 					return true, fmt.Errorf("%w, or run \"bankgraph keyset restore\": key %d is retired", ErrForeign, id)

@@ -43,7 +43,8 @@ func TestForeignKeysetIsRecognized(t *testing.T) {
 	if _, err := h.under(other).Keysets.Fits(h.operator); !errors.Is(err, keysets.ErrForeign) {
 		t.Errorf("an older copy: %v", err)
 	}
-	_, err = h.Owner().NewRaw(`UPDATE customers SET tax_id_sealed = ? WHERE tenant = ? AND uid = ?`, []byte("\x00damaged"), h.Tenant, bun.Safe(s.customer.UID.String())).Exec(t.Context())
+	_, err = h.Owner().NewRaw(`UPDATE customers SET tax_id_sealed = ? WHERE tenant = ? AND uid = ?`,
+		[]byte("\x00damaged"), h.Tenant, bun.Safe(s.customer.UID.String())).Exec(t.Context())
 	h.must(err)
 	if known, err := h.Keysets.Fits(h.operator); !known || err != nil {
 		t.Errorf("a damaged value among others: %v, %v", known, err)

@@ -1,6 +1,6 @@
-// Package keysets brings what banks have sealed under the keyset's primary keys, and proves that nothing is left under
-// others. It changes no thing of a bank: versions, the times of changes and the record of who did what stay as they are, but for
-// an entry at the beginning and one at the end.
+// Package keysets brings what banks have sealed under the keyset's primary keys, and proves that nothing is
+// left under others. It changes no thing of a bank: versions, the times of changes and the record of who did
+// what stay as they are, but for an entry at the beginning and one at the end.
 package keysets
 
 import (
@@ -18,7 +18,20 @@ import (
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/seal"
+	"bankgraph/db"
 )
+
+// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+var Tables = db.Tables{
+	Own: []string{"keyset_rotations"},
+	Reads: map[string]string{
+		"accounts":     "its sealed columns are written anew",
+		"approvals":    "its sealed columns are written anew",
+		"contacts":     "its sealed columns are written anew",
+		"customers":    "its sealed columns are written anew",
+		"signing_keys": "its sealed columns are written anew",
+	},
+}
 
 // Progress is how far a table of a bank has come.
 type Progress struct {
@@ -81,16 +94,20 @@ type column struct {
 var tables = []table{
 	{name: "customers", key: "uid", columns: []column{in(customers.TaxIDColumn, "tax_id")}},
 	{name: "accounts", key: "uid", columns: []column{
-		in(accounts.NumberColumn, "number"), in(accounts.FBONumberColumn, "fbo_number"), in(accounts.ExternalTokenColumn, "external_token"),
+		in(accounts.NumberColumn, "number"), in(accounts.FBONumberColumn, "fbo_number"),
+		in(accounts.ExternalTokenColumn, "external_token"),
 	}},
 	{name: "contacts", key: "uid", columns: []column{
 		in(contacts.NumberColumn, "bank_account_number"), {sealed: "regulatory_reporting", report: true},
 	}},
 	{name: "approvals", key: "uid", columns: []column{{sealed: "draft", place: row(changes.DraftColumn)}}},
-	{name: "signing_keys", key: "kid", text: true, columns: []column{{sealed: "private", place: clients.PrivatePlace}}},
+	{
+		name: "signing_keys", key: "kid", text: true,
+		columns: []column{{sealed: "private", place: clients.PrivatePlace}},
+	},
 }
 
-// in is a value in the three columns of a seal.Text.
+// in is a value in the three columns of a seal.Value.
 func in(place, prefix string) column {
 	return column{sealed: prefix + "_sealed", hash: prefix + "_hash", place: row(place)}
 }
@@ -170,7 +187,7 @@ func (t *table) renew(keys *seal.Keys, bank access.Tenant, v values) (values, er
 			renewed.pairs[i] = [2][]byte{text, nil}
 			continue
 		}
-		value, err := keys.Renew(seal.Text{Sealed: v.pairs[i][0], Hash: v.pairs[i][1]}, c.place(bank, v.key))
+		value, err := keys.Renew(seal.Value{Sealed: v.pairs[i][0], Hash: v.pairs[i][1]}, c.place(bank, v.key))
 		if err != nil {
 			return v, err
 		}

@@ -39,8 +39,9 @@ type Batch struct {
 	Trouble error // why rows were left
 }
 
-// Move brings some rows of the caller's bank under the primary keys, where old keys are in use. What it did is kept with how
-// far it came, so the next call goes on there, of whatever worker. It waits for no lock of a row.
+// Move brings some rows of the caller's bank under the primary keys, where old keys are in use. What it did
+// is kept with how far it came, so the next call goes on there, of whatever worker. It waits for no lock of a
+// row.
 func (s *Service) Move(ctx context.Context) (did Batch, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -87,7 +88,8 @@ func (s *Service) Progress(ctx context.Context) ([]*Progress, error) {
 	all, err := progressTx(ctx, s.db, caller.Tenant)
 	for _, p := range all {
 		if err == nil {
-			err = s.db.NewRaw(`SELECT count(*) FROM ? WHERE tenant = ?`, bun.Ident(p.Of), caller.Tenant).Scan(ctx, &p.Rows)
+			err = s.db.NewRaw(`SELECT count(*) FROM ? WHERE tenant = ?`, bun.Ident(p.Of), caller.Tenant).Scan(ctx,
+				&p.Rows)
 		}
 	}
 	if err != nil {
@@ -112,7 +114,8 @@ func (p *Progress) of(info seal.Info) bool {
 	return p.Sealing == int64(sealing) && p.Searching == int64(searching)
 }
 
-// next is the first table that is not done; a nil progress means that all are. One that has to rest lets others go first.
+// next is the first table that is not done; a nil progress means that all are. One that has to rest lets
+// others go first.
 func (s *Service) next(info seal.Info, bank access.Tenant, all []*Progress) (found *table, at *Progress) {
 	for i := range tables {
 		t := &tables[i]
@@ -121,7 +124,10 @@ func (s *Service) next(info seal.Info, bank access.Tenant, all []*Progress) (fou
 		switch {
 		case n < 0:
 			sealing, searching := info.Primaries()
-			p = &Progress{Tenant: bank, Of: t.name, Sealing: int64(sealing), Searching: int64(searching), Pass: 1, StartedAt: s.now()}
+			p = &Progress{
+				Tenant: bank, Of: t.name, Sealing: int64(sealing), Searching: int64(searching), Pass: 1,
+				StartedAt: s.now(),
+			}
 		case all[n].FinishedAt != nil:
 			continue
 		default:
@@ -138,7 +144,10 @@ func (s *Service) next(info seal.Info, bank access.Tenant, all []*Progress) (fou
 }
 
 // moveTx looks at the next rows of a table, and moves those that need it.
-func (s *Service) moveTx(ctx context.Context, tx bun.Tx, caller access.Caller, info seal.Info, t *table, p *Progress, all []*Progress, did *Batch) error {
+func (s *Service) moveTx(
+	ctx context.Context, tx bun.Tx, caller access.Caller, info seal.Info, t *table, p *Progress, all []*Progress,
+	did *Batch,
+) error {
 	if !slices.ContainsFunc(all, func(p *Progress) bool { return p.of(info) }) {
 		if err := recordTx(ctx, tx, caller, "beginKeyRotation", info, 0); err != nil {
 			return err
@@ -162,11 +171,13 @@ func (s *Service) moveTx(ctx context.Context, tx bun.Tx, caller access.Caller, i
 		return err
 	}
 	did.Moved = moved
-	p.Found, p.LeftOver, p.Moved = p.Found+int64(len(stale)), p.LeftOver+int64(len(stale)-moved), p.Moved+int64(moved)
+	p.Found, p.LeftOver, p.Moved = p.Found+int64(len(stale)), p.LeftOver+int64(len(stale)-moved),
+		p.Moved+int64(moved)
 	if p.UpdatedAt = s.now(); len(rows) < size {
 		p.pass(p.UpdatedAt)
 	}
-	if _, err := tx.NewInsert().Model(p).On("CONFLICT (tenant, of) DO UPDATE").Returning("NULL").Exec(ctx); err != nil {
+	if _, err := tx.NewInsert().Model(p).On("CONFLICT (tenant, of) DO UPDATE").Returning("NULL").
+		Exec(ctx); err != nil {
 		return err
 	}
 	now := []*Progress{p}
@@ -187,18 +198,23 @@ func (s *Service) moveTx(ctx context.Context, tx bun.Tx, caller access.Caller, i
 }
 
 // window are the next rows of a table, by their key.
-func window(ctx context.Context, tx bun.IDB, t *table, bank access.Tenant, after string, size int) (found []values, last string, err error) {
+func window(
+	ctx context.Context, tx bun.IDB, t *table, bank access.Tenant, after string, size int,
+) (found []values, last string, err error) {
 	if after == "" {
 		after = t.first()
 	}
-	text := fmt.Sprintf("SELECT %s FROM %s WHERE tenant = ? AND %s > %s ORDER BY %[3]s LIMIT ?", t.selected(), t.name, t.key, t.cast("?"))
+	text := fmt.Sprintf("SELECT %s FROM %s WHERE tenant = ? AND %s > %s ORDER BY %[3]s LIMIT ?", t.selected(),
+		t.name, t.key, t.cast("?"))
 	if found, err = read(ctx, tx, t, text, bank, after, size); err == nil && len(found) > 0 {
 		after = found[len(found)-1].key
 	}
 	return found, after, err
 }
 
-func read(ctx context.Context, tx bun.IDB, t *table, text string, parameters ...any) (found []values, err error) {
+func read(
+	ctx context.Context, tx bun.IDB, t *table, text string, parameters ...any,
+) (found []values, err error) {
 	rows, err := tx.QueryContext(ctx, text, parameters...)
 	if err != nil {
 		return nil, err
@@ -218,9 +234,11 @@ func read(ctx context.Context, tx bun.IDB, t *table, text string, parameters ...
 	return found, rows.Err()
 }
 
-// renewTx locks rows, as far as nobody else has, and brings them under the primary keys. They say the same as before, so
-// nothing but the sealed bytes changes.
-func (s *Service) renewTx(ctx context.Context, tx bun.Tx, t *table, bank access.Tenant, stale []values, did *Batch) (moved int, err error) {
+// renewTx locks rows, as far as nobody else has, and brings them under the primary keys. They say the same as
+// before, so nothing but the sealed bytes changes.
+func (s *Service) renewTx(
+	ctx context.Context, tx bun.Tx, t *table, bank access.Tenant, stale []values, did *Batch,
+) (moved int, err error) {
 	if len(stale) == 0 {
 		return 0, nil
 	}
@@ -228,7 +246,9 @@ func (s *Service) renewTx(ctx context.Context, tx bun.Tx, t *table, bank access.
 	for i, v := range stale {
 		keys[i] = v.key
 	}
-	text := fmt.Sprintf("SELECT %s FROM %s WHERE tenant = ? AND %s IN ? ORDER BY %[3]s FOR NO KEY UPDATE SKIP LOCKED", t.selected(), t.name, t.key)
+	text := fmt.Sprintf(
+		"SELECT %s FROM %s WHERE tenant = ? AND %s IN ? ORDER BY %[3]s FOR NO KEY UPDATE SKIP LOCKED", t.selected(),
+		t.name, t.key)
 	locked, err := read(ctx, tx, t, text, bank, bun.Tuple(keys))
 	if err != nil {
 		return 0, err
@@ -254,7 +274,8 @@ func (t *table) writeTx(ctx context.Context, tx bun.Tx, bank access.Tenant, rows
 	for i, v := range rows {
 		keys[i] = v.key
 	}
-	parameters, sets, names, arrays := []any{bank, keys[0], keys[len(keys)-1], keys}, []string{}, []string{"key"}, []string{"$4::text[]"}
+	parameters, sets, names, arrays := []any{bank, keys[0], keys[len(keys)-1], keys}, []string{},
+		[]string{"key"}, []string{"$4::text[]"}
 	add := func(column, kind, as string, value func(values) []byte) {
 		all := make([][]byte, len(rows))
 		for i, v := range rows {
@@ -276,8 +297,10 @@ func (t *table) writeTx(ctx context.Context, tx bun.Tx, bank access.Tenant, rows
 		}
 	}
 	// The bounds keep any plan of the join from looking at more of the bank than these rows span.
-	text := fmt.Sprintf("UPDATE %s AS t SET %s FROM unnest(%s) AS v(%s) WHERE t.tenant = $1 AND t.%s = %s AND t.%[5]s BETWEEN %[7]s AND %[8]s",
-		t.name, strings.Join(sets, ", "), strings.Join(arrays, ", "), strings.Join(names, ", "), t.key, t.cast("v.key"), t.cast("$2"), t.cast("$3"))
+	text := fmt.Sprintf(
+		"UPDATE %s AS t SET %s FROM unnest(%s) AS v(%s) WHERE t.tenant = $1 AND t.%s = %s AND t.%[5]s BETWEEN %[7]s AND %[8]s",
+		t.name, strings.Join(sets, ", "), strings.Join(arrays, ", "), strings.Join(names, ", "), t.key,
+		t.cast("v.key"), t.cast("$2"), t.cast("$3"))
 	done, err := tx.Tx.ExecContext(ctx, text, parameters...)
 	if err != nil {
 		return err
@@ -289,13 +312,18 @@ func (t *table) writeTx(ctx context.Context, tx bun.Tx, bank access.Tenant, rows
 }
 
 // recordTx writes down that a bank begins or ends a rotation; nothing is written for its rows.
-func recordTx(ctx context.Context, tx bun.Tx, caller access.Caller, action string, info seal.Info, moved int64) error {
+func recordTx(
+	ctx context.Context, tx bun.Tx, caller access.Caller, action string, info seal.Info, moved int64,
+) error {
 	sealing, searching := info.Primaries()
 	after := map[string]any{"sealing": sealing, "searching": searching}
 	if action == "endKeyRotation" {
 		after["rows"] = moved
 	}
-	entry := audit.Entry{Action: action, Decision: audit.Done, Object: "keyset", UID: fmt.Sprint(sealing)}.By(caller)
+	entry := audit.Entry{
+		Action: action, Decision: audit.Done, Object: "keyset",
+		UID: fmt.Sprint(sealing),
+	}.By(caller)
 	entry.Before = json.RawMessage(`{}`)
 	var err error
 	if entry.After, err = json.Marshal(after); err != nil {

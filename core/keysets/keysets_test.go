@@ -30,7 +30,8 @@ import (
 	"bankgraph/db"
 )
 
-// house is a bank whose keys can be rotated, with two processes on it: the second has each change of the keys later.
+// house is a bank whose keys can be rotated, with two processes on it: the second has each change of the keys
+// later.
 type house struct {
 	*coretest.Bank
 	*testing.T
@@ -155,10 +156,13 @@ func (h *house) stock() stock {
 		a.ExternalToken = h.Keys.Seal("token-of-the-provider", place(accounts.ExternalTokenColumn, int64(a.UID)))
 	})
 	s.contact = h.Contact(s.customer, func(k *contacts.Contact) {
-		k.RegulatoryReporting = contacts.Report{k.Reported(h.Keys, "TaxId", "914820033"), k.Reported(h.Keys, "social", "000-12-3456")}
+		k.RegulatoryReporting = contacts.Report{
+			k.Reported(h.Keys, "TaxId", "914820033"), k.Reported(h.Keys, "social", "000-12-3456"),
+		}
 	})
 	asks := h.Customer(func(c *customers.Customer) { c.Access.CustomerDualApproval = true })
-	out, err := h.Customers.Change(h.Staff(), asks.UID, customers.Draft{TaxID: given.Of("98-7654321")}, changes.Terms{})
+	out, err := h.Customers.Change(h.Staff(), asks.UID, customers.Draft{TaxID: given.Of("98-7654321")},
+		changes.RequestOptions{})
 	h.must(err)
 	if s.approval = changes.UID(out.Approval); s.approval == 0 {
 		h.Fatal("the change does not wait")
@@ -176,14 +180,20 @@ func (h *house) finds(c *core.Core, s stock, when string) {
 	if err != nil || profile == nil || profile.Account.UID != s.account.UID {
 		h.Errorf("%s: the account is not found: %v, %v", when, profile, err)
 	}
-	batch := c.Fresh()
-	one := c.Accounts.FindWith(ctx, batch, accounts.By{Number: coretest.AccountNumber(s.account.UID)}, db.Columns{}, db.Columns{})
-	all := c.Accounts.OfCustomers(ctx, batch, []customers.UID{s.customer.UID}, accounts.Search{Number: coretest.AccountNumber(s.account.UID)}, db.Columns{}, page.First(10))
-	payees := c.Contacts.OfCustomers(ctx, batch, []customers.UID{s.customer.UID}, contacts.Search{AccountNumber: coretest.ContactNumber(s.contact.UID)}, db.Columns{}, page.First(10))
-	whose := c.Customers.List(ctx, batch, customers.Search{TaxID: coretest.TaxID(s.customer.UID)}, db.Columns{}, page.First(10))
+	batch := c.PrimaryBatch()
+	one := c.Accounts.FindWith(ctx, batch, accounts.By{Number: coretest.AccountNumber(s.account.UID)},
+		db.Columns{}, db.Columns{})
+	all := c.Accounts.OfCustomers(ctx, batch, []customers.UID{s.customer.UID},
+		accounts.Search{Number: coretest.AccountNumber(s.account.UID)}, db.Columns{}, page.First(10))
+	payees := c.Contacts.OfCustomers(ctx, batch, []customers.UID{s.customer.UID},
+		contacts.Search{AccountNumber: coretest.ContactNumber(s.contact.UID)}, db.Columns{}, page.First(10))
+	whose := c.Customers.List(ctx, batch, customers.Search{TaxID: coretest.TaxID(s.customer.UID)}, db.Columns{},
+		page.First(10))
 	h.must(batch.Send(ctx))
-	if len(one.Items) != 1 || len(all.Of[s.customer.UID]) != 1 || len(payees.Of[s.customer.UID]) != 1 || len(whose.Items) != 1 {
-		h.Errorf("%s: %d account, %d of its customer, %d contact, %d customer", when, len(one.Items), len(all.Of[s.customer.UID]), len(payees.Of[s.customer.UID]), len(whose.Items))
+	if len(one.Items) != 1 || len(all.Of[s.customer.UID]) != 1 || len(payees.Of[s.customer.UID]) != 1 ||
+		len(whose.Items) != 1 {
+		h.Errorf("%s: %d account, %d of its customer, %d contact, %d customer", when, len(one.Items),
+			len(all.Of[s.customer.UID]), len(payees.Of[s.customer.UID]), len(whose.Items))
 	}
 	if _, _, err := c.Clients.Sign(h.operator, "test", []byte("x")); err != nil {
 		h.Errorf("%s: the signing key: %v", when, err)
@@ -221,7 +231,8 @@ func TestARotationMovesEverythingAndChangesNothing(t *testing.T) {
 		t.Errorf("left: %+v", left)
 	}
 	h.retire()
-	h.Core, h.late = h.process(), h.process() // signing keys are kept in memory for seconds, and the clock stands
+	// signing keys are kept in memory for seconds, and the clock stands
+	h.Core, h.late = h.process(), h.process()
 	twice("retired")
 	if now := h.said(); now != before {
 		t.Errorf("the rotation has changed something:\n%s\n%s", before, now)
@@ -230,14 +241,16 @@ func TestARotationMovesEverythingAndChangesNothing(t *testing.T) {
 	if !slices.Equal(entries, []string{"beginKeyRotation", "endKeyRotation"}) {
 		t.Errorf("the record says %v", entries)
 	}
-	if _, err := h.Changes.Approve(h.Checker(), s.approval, changes.Terms{}); err != nil {
+	if _, err := h.Changes.Approve(h.Checker(), s.approval, changes.RequestOptions{}); err != nil {
 		t.Errorf("the draft that waited: %v", err)
 	}
 	// What the keys opened before, they open now.
 	var report contacts.Report
-	h.must(h.DB.NewRaw(`SELECT regulatory_reporting FROM contacts WHERE tenant = ? AND uid = ?`, h.Tenant, s.contact.UID).Scan(t.Context(), &report))
+	h.must(h.DB.NewRaw(`SELECT regulatory_reporting FROM contacts WHERE tenant = ? AND uid = ?`, h.Tenant,
+		s.contact.UID).Scan(t.Context(), &report))
 	for i, want := range []string{"914820033", "000-12-3456"} {
-		if got, err := h.Keys.Open(report[i].Value, s.contact.ReportingPlace(report[i].Key)); got != want || err != nil {
+		if got, err := h.Keys.Open(report[i].Value, s.contact.ReportingPlace(report[i].Key)); got != want ||
+			err != nil {
 			t.Errorf("entry %d: %q, %v", i, got, err)
 		}
 	}
@@ -247,7 +260,8 @@ func TestARotationMovesEverythingAndChangesNothing(t *testing.T) {
 func (h *house) said() string {
 	h.Helper()
 	var all []string
-	h.must(h.DB.NewRaw(`SELECT (to_jsonb(c) - '{tax_id_sealed,tax_id_hash}'::text[])::text FROM customers AS c WHERE tenant = ?0
+	h.must(h.DB.NewRaw(
+		`SELECT (to_jsonb(c) - '{tax_id_sealed,tax_id_hash}'::text[])::text FROM customers AS c WHERE tenant = ?0
 		UNION ALL SELECT (to_jsonb(a) - '{number_sealed,number_hash,fbo_number_sealed,fbo_number_hash,external_token_sealed,external_token_hash}'::text[])::text
 			FROM accounts AS a WHERE tenant = ?0
 		UNION ALL SELECT (to_jsonb(k) - '{bank_account_number_sealed,bank_account_number_hash,regulatory_reporting}'::text[])::text FROM contacts AS k WHERE tenant = ?0
@@ -260,11 +274,13 @@ func (h *house) said() string {
 // entries are the record's of the keyset.
 func (h *house) entries() (actions []string) {
 	h.Helper()
-	h.must(h.DB.NewRaw(`SELECT action FROM audit_entries WHERE tenant = ? AND object = 'keyset' ORDER BY id`, h.Tenant).Scan(h.Context(), &actions))
+	h.must(h.DB.NewRaw(`SELECT action FROM audit_entries WHERE tenant = ? AND object = 'keyset' ORDER BY id`,
+		h.Tenant).Scan(h.Context(), &actions))
 	return actions
 }
 
-// A column that holds sealed values and is not in the list would be lost with the first key that is destroyed.
+// A column that holds sealed values and is not in the list would be lost with the first key that is
+// destroyed.
 func TestEverySealedColumnIsInTheList(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
@@ -275,8 +291,12 @@ func TestEverySealedColumnIsInTheList(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Hashes of what nobody keeps cannot be made anew, and chains of the record are no secret.
-	others := []string{"clients.secret", "clients.former", "refresh_tokens.token", "idempotency_keys.request", "last_writes.caller"}
-	columns = slices.DeleteFunc(columns, func(c string) bool { return slices.Contains(others, c) || strings.HasPrefix(c, "audit_") })
+	others := []string{
+		"clients.secret", "clients.former", "refresh_tokens.token", "idempotency_keys.request",
+		"last_writes.caller",
+	}
+	columns = slices.DeleteFunc(columns,
+		func(c string) bool { return slices.Contains(others, c) || strings.HasPrefix(c, "audit_") })
 	want := slices.Sorted(slices.Values(keysets.Columns()))
 	if slices.Sort(columns); !slices.Equal(columns, want) {
 		t.Errorf("the schema has %v\nthe list has %v", columns, want)
@@ -293,7 +313,8 @@ func TestAMoveThatIsCutOffGoesOn(t *testing.T) {
 	}
 	h.promoted()
 	cut := 0
-	for try, done := 0, false; !done; try++ { // each has more time than the one before, so that it ends on a slow machine
+	// each has more time than the one before, so that it ends on a slow machine
+	for try, done := 0, false; !done; try++ {
 		ctx, end := context.WithTimeout(h.operator, time.Duration(rand.IntN(2000*(try+1)))*time.Microsecond)
 		did, err := h.process().Keysets.Move(ctx) // each time another worker
 		end()
@@ -360,7 +381,8 @@ func TestALockedRowIsLeftForLater(t *testing.T) {
 	c := h.Customer()
 	h.promoted()
 	h.must(h.DB.InTx(t.Context(), int64(h.Tenant), func(_ context.Context, tx bun.Tx) error {
-		if _, err := tx.NewRaw(`SELECT FROM customers WHERE tenant = ? AND uid = ? FOR UPDATE`, h.Tenant, c.UID).Exec(t.Context()); err != nil {
+		if _, err := tx.NewRaw(`SELECT FROM customers WHERE tenant = ? AND uid = ? FOR UPDATE`, h.Tenant, c.UID).
+			Exec(t.Context()); err != nil {
 			return err
 		}
 		started, rests := time.Now(), false
@@ -428,14 +450,17 @@ func (h *house) exec(text string, of fmt.Stringer) {
 }
 
 func drafted(number string) accounts.Draft {
-	deposit, checking, internal, usd := accounts.Deposit, accounts.Checking, accounts.InternalCore, money.Currency("USD")
+	deposit, checking, internal, usd := accounts.Deposit, accounts.Checking, accounts.InternalCore,
+		money.Currency("USD")
 	return accounts.Draft{
-		Name: given.Of("Vendor Payments"), Number: given.Of(number), Type: &deposit, SubType: &checking, SystemOfRecord: &internal,
-		Currency: &usd, CountryCode: given.Of("USA"), BankID: given.Of("611090001"), MasterGL: given.Of("201000"),
+		Name: given.Of("Vendor Payments"), Number: given.Of(number), Type: &deposit, SubType: &checking,
+		SystemOfRecord: &internal, Currency: &usd, CountryCode: given.Of("USA"), BankID: given.Of("611090001"),
+		MasterGL: given.Of("201000"),
 	}
 }
 
-// Two accounts never have one number, whatever keys those who write know, while a worker moves what is stored.
+// Two accounts never have one number, whatever keys those who write know, while a worker moves what is
+// stored.
 func TestANumberIsUniqueThroughARotation(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -452,7 +477,7 @@ func TestANumberIsUniqueThroughARotation(t *testing.T) {
 			for i := range 4 {
 				c, owner := processes[i%len(processes)], owners[i]
 				all.Go(func() {
-					_, err := c.Accounts.Open(h.Staff(), owner.UID, drafted(number), changes.Terms{})
+					_, err := c.Accounts.Open(h.Staff(), owner.UID, drafted(number), changes.RequestOptions{})
 					mu.Lock()
 					defer mu.Unlock()
 					switch {
@@ -468,7 +493,8 @@ func TestANumberIsUniqueThroughARotation(t *testing.T) {
 				t.Errorf("%s: number %s was opened %d times", when, number, opened)
 			}
 			for _, c := range processes { // nor later
-				if _, err := c.Accounts.Open(h.Staff(), owners[0].UID, drafted(number), changes.Terms{}); !errors.Is(err, accounts.ErrNumberTaken) {
+				if _, err := c.Accounts.Open(h.Staff(), owners[0].UID, drafted(number),
+					changes.RequestOptions{}); !errors.Is(err, accounts.ErrNumberTaken) {
 					t.Errorf("%s: it is opened again: %v", when, err)
 				}
 			}
@@ -477,7 +503,9 @@ func TestANumberIsUniqueThroughARotation(t *testing.T) {
 	again := func(when string, processes ...*core.Core) { // what was opened in any phase before
 		t.Helper()
 		for n := 1; n <= numbers; n++ {
-			if _, err := processes[n%len(processes)].Accounts.Open(h.Staff(), owners[0].UID, drafted(fmt.Sprintf("40007%06d", n)), changes.Terms{}); !errors.Is(err, accounts.ErrNumberTaken) {
+			if _, err := processes[n%len(processes)].Accounts.Open(h.Staff(), owners[0].UID,
+				drafted(fmt.Sprintf("40007%06d", n)),
+				changes.RequestOptions{}); !errors.Is(err, accounts.ErrNumberTaken) {
 				t.Errorf("%s: number %d is opened again: %v", when, n, err)
 			}
 		}
@@ -527,13 +555,15 @@ func TestARotationIsNoChangeOfANumber(t *testing.T) {
 	t.Parallel()
 	h := build(t)
 	owner := h.Customer()
-	out, err := h.Accounts.Open(h.Staff(), owner.UID, drafted("4000700001"), changes.Terms{})
+	out, err := h.Accounts.Open(h.Staff(), owner.UID, drafted("4000700001"), changes.RequestOptions{})
 	h.must(err)
 	h.promoted()
-	_, err = h.Accounts.Change(h.Staff(), owner.UID, out.Result.UID, accounts.Draft{Number: given.Of("4000700001"), Name: given.Of("Payroll")}, changes.Terms{})
+	_, err = h.Accounts.Change(h.Staff(), owner.UID, out.Result.UID,
+		accounts.Draft{Number: given.Of("4000700001"), Name: given.Of("Payroll")}, changes.RequestOptions{})
 	h.must(err)
 	var after string
-	h.must(h.DB.NewRaw(`SELECT after::text FROM audit_entries WHERE tenant = ? AND action = 'changeAccount'`, h.Tenant).Scan(t.Context(), &after))
+	h.must(h.DB.NewRaw(`SELECT after::text FROM audit_entries WHERE tenant = ? AND action = 'changeAccount'`,
+		h.Tenant).Scan(t.Context(), &after))
 	if strings.Contains(after, "umber") || !strings.Contains(after, "Payroll") {
 		t.Errorf("the record says that the number changed: %s", after)
 	}
@@ -555,7 +585,8 @@ func TestOnlyOperatorsMove(t *testing.T) {
 	}
 }
 
-// Numbers that grow a digit longer stand before shorter ones as texts; as numbers, which they are, behind them.
+// Numbers that grow a digit longer stand before shorter ones as texts; as numbers, which they are, behind
+// them.
 func TestKeysOfDifferentLengthsAreAllMoved(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -569,7 +600,8 @@ func TestKeysOfDifferentLengthsAreAllMoved(t *testing.T) {
 		}
 		h.Customer(func(c *customers.Customer) {
 			c.UID = uid
-			c.TaxID = h.Keys.Seal(coretest.TaxID(uid), seal.Place{Tenant: int64(h.Tenant), Column: customers.TaxIDColumn, Row: int64(uid)})
+			c.TaxID = h.Keys.Seal(coretest.TaxID(uid),
+				seal.Place{Tenant: int64(h.Tenant), Column: customers.TaxIDColumn, Row: int64(uid)})
 		})
 	}
 	h.promoted()

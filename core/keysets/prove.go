@@ -18,8 +18,9 @@ type Left struct {
 // scanned is how many rows one statement of a proof reads.
 const scanned = 1000
 
-// Prove looks at every row of the caller's bank that holds a sealed value, and returns how many of each table stand under other
-// keys than the primary ones: nothing, when none does. Tables that have some are moved again.
+// Prove looks at every row of the caller's bank that holds a sealed value, and returns how many of each table
+// stand under other keys than the primary ones: nothing, when none does. Tables that have some are moved
+// again.
 func (s *Service) Prove(ctx context.Context) (left []Left, looked int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -56,7 +57,8 @@ func (s *Service) Prove(ctx context.Context) (left []Left, looked int, err error
 // again has a table moved once more.
 func (s *Service) again(ctx context.Context, caller access.Caller, t *table) error {
 	return s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.NewRaw(`UPDATE keyset_rotations SET finished_at = NULL, pass = pass + 1, after = '', looked = 0, found = 0, left_over = 0
+		_, err := tx.NewRaw(
+			`UPDATE keyset_rotations SET finished_at = NULL, pass = pass + 1, after = '', looked = 0, found = 0, left_over = 0
 			WHERE tenant = ? AND of = ? AND finished_at IS NOT NULL`, caller.Tenant, t.name).Exec(ctx)
 		return err
 	})

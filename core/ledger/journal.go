@@ -42,12 +42,13 @@ type Entry struct {
 type Journal struct {
 	bun.BaseModel `bun:"table:journals,alias:j" json:"-"`
 
-	Tenant      access.Tenant `bun:"tenant,pk" json:"-"`
-	ID          int64         `bun:"id,pk" json:"-"`
-	Kind        Kind          `bun:"kind" json:"-"`
-	ValueDate   time.Time     `bun:"value_date,type:date" json:"-"` // midnight UTC of the day from which the money counts
-	BookedAt    time.Time     `bun:"booked_at" json:"-"`            // by the database's clock, taken under the accounts' locks
-	Description string        `bun:"description" json:"-"`
+	Tenant access.Tenant `bun:"tenant,pk" json:"-"`
+	ID     int64         `bun:"id,pk" json:"-"`
+	Kind   Kind          `bun:"kind" json:"-"`
+	// midnight UTC of the day from which the money counts
+	ValueDate   time.Time `bun:"value_date,type:date" json:"-"`
+	BookedAt    time.Time `bun:"booked_at" json:"-"` // by the database's clock, taken under the accounts' locks
+	Description string    `bun:"description" json:"-"`
 
 	Entries []Entry `bun:"-" json:"-"`
 }
@@ -86,16 +87,19 @@ func NewJournal(kind Kind, on time.Time, description string, entries ...Entry) (
 			return nil, fmt.Errorf("%w: %s minor units of %s remain", ErrUnbalanced, sum, currency)
 		}
 	}
-	return &Journal{Kind: kind, ValueDate: Day(on), Description: description, Entries: slices.Clone(entries)}, nil
+	return &Journal{Kind: kind, ValueDate: Day(on), Description: description, Entries: slices.Clone(entries)},
+		nil
 }
 
 // NewOpening is the journal of an account's first balance.
 func NewOpening(on time.Time, account, house accounts.UID, amount money.Amount) (*Journal, error) {
 	return NewJournal(Opening, on, "Opening balance",
-		Entry{Account: account, Amount: amount}, Entry{Account: house, Amount: money.Of(-amount.Minor, amount.Currency)})
+		Entry{Account: account, Amount: amount},
+		Entry{Account: house, Amount: money.Of(-amount.Minor, amount.Currency)})
 }
 
-// Day is the civil day of a moment, in the moment's own zone, as midnight UTC: the form that date columns take.
+// Day is the civil day of a moment, in the moment's own zone, as midnight UTC: the form that date columns
+// take.
 func Day(at time.Time) time.Time {
 	year, month, day := at.Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
@@ -134,7 +138,8 @@ type Posting struct {
 // covers it is for the table's CHECK to say.
 func (b *Balance) Post(journal int64, amount money.Amount) (*Posting, error) {
 	if amount.Currency != b.Currency {
-		return nil, fmt.Errorf("%w: %s on account %s, which is in %s", ErrCurrency, amount.Currency, b.Account, b.Currency)
+		return nil, fmt.Errorf("%w: %s on account %s, which is in %s", ErrCurrency, amount.Currency, b.Account,
+			b.Currency)
 	}
 	after := b.Ledger + amount.Minor
 	if (after > b.Ledger) != (amount.Minor > 0) {

@@ -15,6 +15,14 @@ import (
 	"bankgraph/db"
 )
 
+// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+var Tables = db.Tables{
+	Own: []string{"balances", "journals", "postings"},
+	Reads: map[string]string{
+		"accounts": "the proof compares the books with the accounts",
+	},
+}
+
 // Service books journals.
 type Service struct{ db *db.DB }
 
@@ -32,7 +40,9 @@ type Account struct {
 // OpenTx opens an account in the books and books its opening balance against the house.
 // ErrUncovered is an opening balance below the overdraft.
 func (s *Service) OpenTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, account Account) error {
-	balance := &Balance{Tenant: tenant, Account: account.UID, Currency: account.Opening.Currency, Overdraft: account.Overdraft}
+	balance := &Balance{
+		Tenant: tenant, Account: account.UID, Currency: account.Opening.Currency, Overdraft: account.Overdraft,
+	}
 	if _, err := tx.NewInsert().Model(balance).Exec(ctx); err != nil {
 		return fmt.Errorf("open account %s in the books: %w", account.UID, err)
 	}
@@ -50,9 +60,11 @@ func (s *Service) OpenTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, a
 	return s.PostTx(ctx, tx, tenant, journal)
 }
 
-// KeepTx opens an account in the books with nothing in it. One that is there already and was never booked on gets
-// the currency; who calls has made sure that no other one is asked for (accounts.Keep).
-func (s *Service) KeepTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, account accounts.UID, in money.Currency) error {
+// KeepTx opens an account in the books with nothing in it. One that is there already and was never booked on
+// gets the currency; who calls has made sure that no other one is asked for (accounts.Keep).
+func (s *Service) KeepTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, account accounts.UID, in money.Currency,
+) error {
 	done, err := tx.NewRaw(`INSERT INTO balances (tenant, account, currency) VALUES (?, ?, ?)
 		ON CONFLICT (tenant, account) DO UPDATE SET currency = excluded.currency WHERE balances.version = 0 OR balances.currency = excluded.currency`,
 		tenant, account, in).Exec(ctx)
@@ -66,13 +78,17 @@ func (s *Service) KeepTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, a
 }
 
 // houseTx is the number of one of the bank's own accounts, which it makes where there is none yet.
-func (s *Service) houseTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, house House, in money.Currency, shard int16) (accounts.UID, error) {
+func (s *Service) houseTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, house House, in money.Currency, shard int16,
+) (accounts.UID, error) {
 	const find = `SELECT account FROM balances WHERE tenant = ? AND house = ? AND currency = ? AND shard = ?`
 	var found []accounts.UID
 	err := tx.NewRaw(find, tenant, house, in, shard).Scan(ctx, &found)
 	if err == nil && len(found) == 0 {
-		if _, err = tx.NewRaw(`INSERT INTO balances (tenant, account, house, shard, currency) VALUES (?, nextval('account_uids'), ?, ?, ?)
-			ON CONFLICT (tenant, house, currency, shard) WHERE house <> '' DO NOTHING`, tenant, house, shard, in).Exec(ctx); err == nil {
+		if _, err = tx.NewRaw(
+			`INSERT INTO balances (tenant, account, house, shard, currency) VALUES (?, nextval('account_uids'), ?, ?, ?)
+			ON CONFLICT (tenant, house, currency, shard) WHERE house <> '' DO NOTHING`, tenant, house, shard, in).
+			Exec(ctx); err == nil {
 			err = tx.NewRaw(find, tenant, house, in, shard).Scan(ctx, &found) // ours, or that of who was quicker
 		}
 	}
@@ -90,9 +106,11 @@ func (s *Service) PostTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, j
 		return err
 	}
 	journal.Tenant = tenant
-	// The clock is read under the locks: along an account's postings the booking time never decreases.
+	// The clock is read under the locks: along an account's postings the booking time never decreases, also
+	// where the clock was set back, or another server took over whose clock is behind.
 	err = tx.NewInsert().Model(journal).
-		Value("id", "nextval('journal_ids')").Value("booked_at", "clock_timestamp()").
+		Value("id", "nextval('journal_ids')").Value("booked_at", "greatest(clock_timestamp(), (?))",
+		lastBooked(tx, tenant, balances)).
 		Returning("id, booked_at").Scan(ctx)
 	if err != nil {
 		return fmt.Errorf("book a journal: %w", err)
@@ -112,7 +130,8 @@ func (s *Service) PostTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, j
 	if _, err = tx.NewInsert().Model(&postings).Exec(ctx); err != nil {
 		return fmt.Errorf("post journal %d: %w", journal.ID, err)
 	}
-	_, err = tx.NewUpdate().Model(&balances).Column("ledger", "version").Bulk().Where("b.tenant = ?", tenant).Exec(ctx)
+	_, err = tx.NewUpdate().Model(&balances).Column("ledger", "version").Bulk().Where("b.tenant = ?", tenant).
+		Exec(ctx)
 	if constraint, refused := db.CheckViolation(err); refused && constraint == "balances_covered" {
 		return ErrUncovered
 	}
@@ -122,14 +141,33 @@ func (s *Service) PostTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, j
 	return nil
 }
 
+// lastBooked is when any of these accounts, which are locked, was last booked on; NULL where none was.
+func lastBooked(tx bun.Tx, tenant access.Tenant, balances []*Balance) *bun.SelectQuery {
+	if len(balances) == 0 {
+		return tx.NewSelect().ColumnExpr("NULL::timestamptz")
+	}
+	return tx.NewSelect().TableExpr("postings AS p").ColumnExpr("max(j.booked_at)").
+		Join("JOIN journals AS j ON j.tenant = p.tenant AND j.id = p.journal").
+		Where("p.tenant = ?", tenant).Where("j.tenant = ?", tenant).
+		WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
+			for _, b := range balances {
+				q = q.WhereOr("p.account = ? AND p.version = ?", b.Account, b.Version)
+			}
+			return q
+		})
+}
+
 // lockTx locks the accounts of the entries, in ascending order as all who lock accounts do, and reads them.
-func (s *Service) lockTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, entries []Entry) ([]*Balance, error) {
+func (s *Service) lockTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, entries []Entry,
+) ([]*Balance, error) {
 	var uids []accounts.UID
 	for _, entry := range entries {
 		uids = append(uids, entry.Account)
 	}
 	var balances []*Balance
-	err := tx.NewSelect().Model(&balances).Where("b.tenant = ?", tenant).Where("b.account IN (?)", bun.List(uids)).
+	err := tx.NewSelect().Model(&balances).Where("b.tenant = ?", tenant).Where("b.account IN (?)",
+		bun.List(uids)).
 		OrderExpr("b.account").For("NO KEY UPDATE").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("lock accounts: %w", err)

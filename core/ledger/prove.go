@@ -14,8 +14,9 @@ import (
 type Violation struct {
 	Invariant string        `bun:"-" json:"invariant"`
 	Tenant    access.Tenant `bun:"tenant" json:"tenant"`
-	Subject   string        `bun:"subject" json:"subject"` // the account, the journal or the currency that is wrong
-	What      string        `bun:"what" json:"what"`
+	// the account, the journal or the currency that is wrong
+	Subject string `bun:"subject" json:"subject"`
+	What    string `bun:"what" json:"what"`
 }
 
 func (v Violation) String() string {
@@ -35,7 +36,8 @@ var invariants = []struct{ name, says, query string }{
 	{"I2", "over a whole bank each currency sums to zero", `
 		SELECT tenant, currency AS subject, 'balances sum to ' || sum(ledger) AS what
 		FROM balances WHERE tenant = ?0 GROUP BY tenant, currency HAVING sum(ledger) <> 0`},
-	{"I3", "an account's postings are numbered without a gap, each goes on from the one before, and the balance is that of the last", `
+	{
+		"I3", "an account's postings are numbered without a gap, each goes on from the one before, and the balance is that of the last", `
 		SELECT tenant, 'account ' || account AS subject, 'posting ' || version || ' leaves ' || balance_after ||
 		  ', as number ' || place || ' after ' || before || ' and with ' || amount AS what
 		FROM (SELECT *, row_number() OVER each AS place, lag(balance_after, 1, 0::bigint) OVER each AS before
@@ -47,15 +49,19 @@ var invariants = []struct{ name, says, query string }{
 		FROM balances AS b LEFT JOIN LATERAL (
 		  SELECT version, balance_after FROM postings WHERE tenant = ?0 AND account = b.account ORDER BY version DESC LIMIT 1
 		) AS p ON true
-		WHERE b.tenant = ?0 AND (b.ledger, b.version) <> (coalesce(p.balance_after, 0), coalesce(p.version, 0))`},
-	{"I5", "what is available can be told: every account kept here is in the books, and the books have no other", `
+		WHERE b.tenant = ?0 AND (b.ledger, b.version) <> (coalesce(p.balance_after, 0), coalesce(p.version, 0))`,
+	},
+	{
+		"I5", "what is available can be told: every account kept here is in the books, and the books have no other",
+		`
 		SELECT a.tenant, 'account ' || a.uid AS subject, 'is kept here and not in the books' AS what
 		FROM accounts AS a LEFT JOIN balances AS b ON b.tenant = a.tenant AND b.account = a.uid
 		WHERE a.tenant = ?0 AND a.system_of_record = 'Internal Core' AND (b.account IS NULL OR b.house <> '')
 		UNION ALL
 		SELECT b.tenant, 'account ' || b.account, 'is in the books and nobody''s'
 		FROM balances AS b LEFT JOIN accounts AS a ON a.tenant = b.tenant AND a.uid = b.account
-		WHERE b.tenant = ?0 AND b.house = '' AND a.uid IS NULL`},
+		WHERE b.tenant = ?0 AND b.house = '' AND a.uid IS NULL`,
+	},
 	{"I6", "what is available is not below the overdraft, unless a return forced it", `
 		SELECT tenant, 'account ' || account AS subject, 'has ' || ledger || ', ' || held || ' held, overdraft ' || overdraft AS what
 		FROM balances WHERE tenant = ?0 AND house = '' AND NOT forced AND ledger::numeric - held < 0 - overdraft::numeric`},
@@ -77,8 +83,8 @@ var invariants = []struct{ name, says, query string }{
 // most is how many rows of a bank that break one invariant are named; more would not help anybody.
 const most = 100
 
-// Prove checks the books of the caller's bank, all at one moment, and names what is wrong: nothing, if all is well.
-// It takes seconds for millions of postings, and locks nothing.
+// Prove checks the books of the caller's bank, all at one moment, and names what is wrong: nothing, if all is
+// well. It takes seconds for millions of postings, and locks nothing.
 func (s *Service) Prove(ctx context.Context) ([]Violation, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {

@@ -107,7 +107,8 @@ func init() {
 		}{{PerTransaction, "transaction"}, {PerDay, "day"}, {PerWeek, "week"}, {PerMonth, "month"}} {
 			add(Kind{
 				Code: string(family.family) + "_PAYMENT_LIMIT_PER_" + string(period.period),
-				Name: family.label + " limit per " + period.word, Family: family.family, Period: period.period, Checked: true,
+				Name: family.label + " limit per " + period.word, Family: family.family, Period: period.period,
+				Checked: true,
 			})
 		}
 	}
@@ -126,8 +127,14 @@ func init() {
 		}
 	}
 	for _, k := range []Kind{
-		{Code: "FEDWIRE_PAYMENT_LIMIT_PER_FILE", Name: "Wire payment limit per file", Family: Fedwire, Period: PerFile},
-		{Code: "INSTANT_PAYMENT_LIMIT_PER_FILE", Name: "Instant payment limit per file", Family: Instant, Period: PerFile},
+		{
+			Code: "FEDWIRE_PAYMENT_LIMIT_PER_FILE", Name: "Wire payment limit per file", Family: Fedwire,
+			Period: PerFile,
+		},
+		{
+			Code: "INSTANT_PAYMENT_LIMIT_PER_FILE", Name: "Instant payment limit per file", Family: Instant,
+			Period: PerFile,
+		},
 		{Code: "ACH_WHITELIST_LIMIT", Name: "ACH whitelist limit", Family: ACH, Period: PerTransaction},
 		{Code: "FX_DAILY_SETTLEMENT_LIMIT", Name: "FX settlement limit per day", Family: "FX", Period: PerDay},
 		{Code: "FX_FORWARD_LIMIT", Name: "FX forward limit", Family: "FX", Period: PerTransaction},
@@ -194,7 +201,8 @@ func (a Asked) codes() []string {
 	var codes []string
 	for _, code := range order {
 		k := kinds[code]
-		if k.Family == family && k.Checked && (k.SECCode == "" || k.SECCode == a.SECCode && k.EntryType == a.EntryType) {
+		if k.Family == family && k.Checked &&
+			(k.SECCode == "" || k.SECCode == a.SECCode && k.EntryType == a.EntryType) {
 			codes = append(codes, code)
 		}
 	}
@@ -218,14 +226,15 @@ func ParseDate(field, text string) (time.Time, error) {
 type Limit struct {
 	bun.BaseModel `bun:"table:limits,alias:l" json:"-"`
 
-	Tenant      access.Tenant  `bun:"tenant,pk" json:"-"`
-	Customer    customers.UID  `bun:"customer,pk" json:"-"`
-	Code        string         `bun:"code,pk" json:"code"`
-	Application string         `bun:"application" json:"-"`
-	Ceiling     int64          `bun:"ceiling" json:"-"` // minor units; for limits that count things, their number
-	Currency    money.Currency `bun:"currency" json:"-"`
-	Version     int32          `bun:"version" json:"-"`
-	UpdatedAt   time.Time      `bun:"updated_at,nullzero,default:now()" json:"-"`
+	Tenant      access.Tenant `bun:"tenant,pk" json:"-"`
+	Customer    customers.UID `bun:"customer,pk" json:"-"`
+	Code        string        `bun:"code,pk" json:"code"`
+	Application string        `bun:"application" json:"-"`
+	// minor units; for limits that count things, their number
+	Ceiling   int64          `bun:"ceiling" json:"-"`
+	Currency  money.Currency `bun:"currency" json:"-"`
+	Version   int32          `bun:"version" json:"-"`
+	UpdatedAt time.Time      `bun:"updated_at,nullzero,default:now()" json:"-"`
 
 	UsedMinor int64 `bun:"used,scanonly" json:"-"`
 	tested    int64

@@ -14,6 +14,14 @@ import (
 	"bankgraph/db"
 )
 
+// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+var Tables = db.Tables{
+	Own: []string{"limit_usage", "limits"},
+	Reads: map[string]string{
+		"tenants": "the bank's currency, in the statement that reads the limits",
+	},
+}
+
 // Service keeps the limits of every bank's customers.
 type Service struct {
 	db        *db.DB
@@ -30,8 +38,9 @@ func New(d *db.DB, c *customers.Service, all *changes.Service, now func() time.T
 }
 
 // checked reads limits with their usage. Days are those of delivery. The window of a limit is told by its
-// code: the day itself, the week from Monday, the month from its first day; limits per transaction use nothing.
-var checked = db.NewText[Limit](`
+// code: the day itself, the week from Monday, the month from its first day; limits per transaction use
+// nothing.
+const checkedOf = `
 SELECT l.customer, l.code, l.application, l.ceiling, l.currency, CASE
     WHEN l.code LIKE '%\_PER\_DAY' THEN coalesce(u.day, 0)
     WHEN l.code LIKE '%\_PER\_WEEK' THEN coalesce(u.week, 0)
@@ -39,16 +48,18 @@ SELECT l.customer, l.code, l.application, l.ceiling, l.currency, CASE
     ELSE 0 END::bigint AS used
 FROM limits AS l
 LEFT JOIN (
-  SELECT customer, sum(amount) FILTER (WHERE day = $4) AS day,
-         sum(amount) FILTER (WHERE day >= date_trunc('week', $4::date)::date AND day < date_trunc('week', $4::date)::date + 7) AS week,
-         sum(amount) FILTER (WHERE day >= date_trunc('month', $4::date)::date AND day < (date_trunc('month', $4::date) + interval '1 month')::date) AS month
+  SELECT customer, sum(amount) FILTER (WHERE day = $5) AS day,
+         sum(amount) FILTER (WHERE day >= date_trunc('week', $5::date)::date AND day < date_trunc('week', $5::date)::date + 7) AS week,
+         sum(amount) FILTER (WHERE day >= date_trunc('month', $5::date)::date AND day < (date_trunc('month', $5::date) + interval '1 month')::date) AS month
   FROM limit_usage
-  WHERE tenant = $1 AND customer = ANY($2) AND rail = $5 AND ($6 = '' OR entry_type = $6)
-    AND day >= least(date_trunc('month', $4::date), date_trunc('week', $4::date))::date
-    AND day < greatest(date_trunc('month', $4::date) + interval '1 month', date_trunc('week', $4::date) + interval '7 days')::date
+  WHERE tenant = $1 AND customer = ANY($3) AND rail = $6 AND ($7 = '' OR entry_type = $7)
+    AND day >= least(date_trunc('month', $5::date), date_trunc('week', $5::date))::date
+    AND day < greatest(date_trunc('month', $5::date) + interval '1 month', date_trunc('week', $5::date) + interval '7 days')::date
   GROUP BY customer
 ) AS u ON u.customer = l.customer
-WHERE l.tenant = $1 AND l.customer = ANY($2) AND l.code = ANY($3)`)
+WHERE l.tenant = $1 AND l.customer = ANY($3) AND l.code = ANY($4) AND `
+
+var checked db.QueryCache[Limit]
 
 // OfCustomers reads the limits that answer a question, of each customer that has any of them. Check is the
 // same for one customer over the other face.
@@ -69,8 +80,9 @@ func (s *Service) OfCustomers(ctx context.Context, b *db.Batch, of []customers.U
 	if FamilyOf(asked.Rail) == ACH {
 		entry = string(asked.EntryType)
 	}
-	return &Answers{asked: asked, many: db.QueueMany(b, checked, func(l *Limit) customers.UID { return l.Customer },
-		caller.Tenant, of, asked.codes(), day, string(FamilyOf(asked.Rail)), entry)}
+	text := checked.Get(caller.Reach, func() string { return checkedOf + caller.Reach.Scope("l.customer") })
+	return &Answers{asked: asked, many: db.QueueMany(b, text, func(l *Limit) customers.UID { return l.Customer },
+		caller.Tenant, caller.ScopeCustomer(), of, asked.codes(), day, string(FamilyOf(asked.Rail)), entry)}
 }
 
 // valid checks what the types cannot: the order of the fields is published (rest/CONTRACT.md, which fault
@@ -91,7 +103,8 @@ func (a *Asked) valid() error {
 	amount, err := money.Parse(a.Amount, money.Finest) // Of knows the currency
 	switch {
 	case err != nil || amount.Minor < 0:
-		return fault.Field("limit", "paymentAmount", fault.Malformed, "must be an amount that is not negative, with no more decimals than its currency has")
+		return fault.Field("limit", "paymentAmount", fault.Malformed,
+			"must be an amount that is not negative, with no more decimals than its currency has")
 	case amount.Minor > MostAmount*10_000:
 		return fault.Field("limit", "paymentAmount", fault.Max, "must not be above 10000000")
 	}
@@ -118,7 +131,8 @@ func (a *Answers) Of(customer customers.UID) ([]*Limit, error) {
 		if a.asked.Amount != "" {
 			amount, err := money.Parse(a.asked.Amount, l.Currency)
 			if err != nil {
-				return nil, fault.Field("limit", "paymentAmount", fault.Malformed, "has more decimals than "+string(l.Currency))
+				return nil, fault.Field("limit", "paymentAmount", fault.Malformed,
+					"has more decimals than "+string(l.Currency))
 			}
 			l.tested = amount.Minor
 		}
@@ -149,22 +163,31 @@ func (s *Service) Check(ctx context.Context, customer customers.UID, asked Asked
 	return answers.Of(customer)
 }
 
-var configured = db.NewText[Limit](`SELECT customer, code, application, ceiling, currency FROM limits WHERE tenant = $1 AND customer = ANY($2) ORDER BY customer, code`)
+var configured db.QueryCache[Limit]
 
 // ConfiguredOf reads every limit that each customer has, without usage: legalEntityLimits (rest/CONTRACT.md,
 // customer answers).
-func (s *Service) ConfiguredOf(ctx context.Context, b *db.Batch, of []customers.UID) *db.Many[customers.UID, Limit] {
+func (s *Service) ConfiguredOf(
+	ctx context.Context, b *db.Batch, of []customers.UID,
+) *db.Many[customers.UID, Limit] {
 	caller, err := access.Require(ctx, access.ViewCustomers)
 	if err != nil {
 		return db.Refuse[customers.UID, Limit](err)
 	}
-	return db.QueueMany(b, configured, func(l *Limit) customers.UID { return l.Customer }, caller.Tenant, of)
+	text := configured.Get(caller.Reach, func() string {
+		return db.Select[Limit](db.ColumnsOf[Limit]("Customer", "Code", "Application", "Ceiling", "Currency"), nil).
+			Where("l.tenant = $1").
+			Where("l.customer = ANY($3)").Where(caller.Reach.Scope("l.customer")).OrderExpr("l.customer, l.code").
+			String()
+	})
+	return db.QueueMany(b, text, func(l *Limit) customers.UID { return l.Customer }, caller.Tenant,
+		caller.ScopeCustomer(), of)
 }
 
-// unit is what a limit's ceiling is counted in: a currency without decimals where it is a number of things.
+// unit is what a limit's ceiling is counted in.
 func (l *Limit) unit() money.Currency {
 	if l.Kind().Counts() {
-		return "JPY"
+		return money.Things
 	}
 	return l.Currency
 }

@@ -85,7 +85,8 @@ func TestUsageCountsInItsWindow(t *testing.T) {
 		}
 	}
 	asked.On = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
-	for code, want := range map[string]string{wireDay: "2.00", wireWeek: "2.00", wireMonth: "254.00"} { // that week began on the 26th of October
+	// that week began on the 26th of October
+	for code, want := range map[string]string{wireDay: "2.00", wireWeek: "2.00", wireMonth: "254.00"} {
 		if got := used(t, bank, customer, asked, code); code != wireWeek && got != want {
 			t.Errorf("on the first, %s: %s used, want %s", code, got, want)
 		} else if code == wireWeek && got != "3.00" { // with the 31st of October
@@ -115,7 +116,8 @@ func TestTheDayIsTheBanks(t *testing.T) {
 			t.Fatal(err)
 		}
 		bank.Clock.Set(at)
-		if day, month := used(t, bank, customer, asked, wireDay), used(t, bank, customer, asked, wireMonth); day != moment.day || month != moment.month {
+		if day, month := used(t, bank, customer, asked, wireDay),
+			used(t, bank, customer, asked, wireMonth); day != moment.day || month != moment.month {
 			t.Errorf("at %s: %s of the day, %s of the month", moment.at, day, month)
 		}
 	}
@@ -130,7 +132,8 @@ func TestInstantRailsShareTheirLimits(t *testing.T) {
 	bank.Usage(customer, limits.Instant, "2026-11-18", 30_00)
 	for _, rail := range []rails.Rail{rails.RTP, rails.FedNow} {
 		found := check(t, bank, customer, limits.Asked{Rail: rail})
-		if len(found) != 1 || found[0].Code != "INSTANT_PAYMENT_LIMIT_PER_DAY" || found[0].Remaining().String() != "70.00" {
+		if len(found) != 1 || found[0].Code != "INSTANT_PAYMENT_LIMIT_PER_DAY" ||
+			found[0].Remaining().String() != "70.00" {
 			t.Errorf("%s: %v", rail, found)
 		}
 	}
@@ -142,15 +145,19 @@ func TestAnEntryTypeNarrowsTheUsageOfACHOnly(t *testing.T) {
 	customer := bank.Customer()
 	bank.Limit(customer, achDay, 100_00)
 	bank.Limit(customer, wireDay, 100_00)
-	bank.Usage(customer, limits.ACH, "2026-11-18", 1_00, func(u *limits.Usage) { u.EntryType, u.SECCode = rails.Credit, rails.PPD })
-	bank.Usage(customer, limits.ACH, "2026-11-18", 2_00, func(u *limits.Usage) { u.EntryType, u.SECCode = rails.Credit, rails.CCD })
-	bank.Usage(customer, limits.ACH, "2026-11-18", 4_00, func(u *limits.Usage) { u.EntryType, u.SECCode = rails.Debit, rails.CCD })
+	bank.Usage(customer, limits.ACH, "2026-11-18", 1_00,
+		func(u *limits.Usage) { u.EntryType, u.SECCode = rails.Credit, rails.PPD })
+	bank.Usage(customer, limits.ACH, "2026-11-18", 2_00,
+		func(u *limits.Usage) { u.EntryType, u.SECCode = rails.Credit, rails.CCD })
+	bank.Usage(customer, limits.ACH, "2026-11-18", 4_00,
+		func(u *limits.Usage) { u.EntryType, u.SECCode = rails.Debit, rails.CCD })
 	bank.Usage(customer, limits.Fedwire, "2026-11-18", 8_00)
 	for entry, want := range map[rails.EntryType]string{"": "7.00", rails.Credit: "3.00", rails.Debit: "4.00"} {
 		if got := used(t, bank, customer, limits.Asked{Rail: rails.ACH, EntryType: entry}, achDay); got != want {
 			t.Errorf("%q: %s used, want %s", entry, got, want)
 		}
-		if got := used(t, bank, customer, limits.Asked{Rail: rails.Fedwire, EntryType: entry, SECCode: rails.PPD}, wireDay); got != "8.00" {
+		if got := used(t, bank, customer, limits.Asked{Rail: rails.Fedwire, EntryType: entry, SECCode: rails.PPD},
+			wireDay); got != "8.00" {
 			t.Errorf("a wire ignores the entry type: %s used", got)
 		}
 	}
@@ -170,16 +177,27 @@ func TestAnSECCodeAddsItsOwnLimits(t *testing.T) {
 		}
 		return all
 	}
-	standard := []string{"ACH_PAYMENT_LIMIT_PER_TRANSACTION", achDay, "ACH_PAYMENT_LIMIT_PER_WEEK", "ACH_PAYMENT_LIMIT_PER_MONTH"}
+	standard := []string{
+		"ACH_PAYMENT_LIMIT_PER_TRANSACTION", achDay, "ACH_PAYMENT_LIMIT_PER_WEEK", "ACH_PAYMENT_LIMIT_PER_MONTH",
+	}
 	for name, c := range map[string]struct {
 		asked limits.Asked
 		want  []string
 	}{
-		"ACH alone":                    {limits.Asked{Rail: rails.ACH}, standard},
-		"a direction":                  {limits.Asked{Rail: rails.ACH, EntryType: rails.Debit}, standard},
-		"a class of debits":            {limits.Asked{Rail: rails.ACH, EntryType: rails.Debit, SECCode: rails.WEB}, append(slices.Clone(standard), "ACH_WEB_DEBIT_TRANSACTION_LIMIT")},
-		"a class of credits":           {limits.Asked{Rail: rails.ACH, EntryType: rails.Credit, SECCode: rails.CTX}, append(slices.Clone(standard), "ACH_CTX_CREDIT_TRANSACTION_LIMIT")},
-		"a class on a wire is ignored": {limits.Asked{Rail: rails.Fedwire, SECCode: rails.WEB}, []string{wireTransaction, wireDay, wireWeek, wireMonth}},
+		"ACH alone":   {limits.Asked{Rail: rails.ACH}, standard},
+		"a direction": {limits.Asked{Rail: rails.ACH, EntryType: rails.Debit}, standard},
+		"a class of debits": {
+			limits.Asked{Rail: rails.ACH, EntryType: rails.Debit, SECCode: rails.WEB},
+			append(slices.Clone(standard), "ACH_WEB_DEBIT_TRANSACTION_LIMIT"),
+		},
+		"a class of credits": {
+			limits.Asked{Rail: rails.ACH, EntryType: rails.Credit, SECCode: rails.CTX},
+			append(slices.Clone(standard), "ACH_CTX_CREDIT_TRANSACTION_LIMIT"),
+		},
+		"a class on a wire is ignored": {
+			limits.Asked{Rail: rails.Fedwire, SECCode: rails.WEB},
+			[]string{wireTransaction, wireDay, wireWeek, wireMonth},
+		},
 	} {
 		if got := codes(c.asked); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v", name, got)
@@ -198,9 +216,12 @@ func TestAnExceededLimitSaysByHowMuch(t *testing.T) {
 		"20":    {"", ""}, // just fits
 		"20.01": {"", "Wire payment limit per day would be exceeded by 0.01 USD"},
 		"50":    {"", "Wire payment limit per day would be exceeded by 30.00 USD"},
-		"60.5":  {"Wire payment limit per transaction would be exceeded by 10.50 USD", "Wire payment limit per day would be exceeded by 40.50 USD"},
-		"0":     {"", ""},
-		"":      {"", ""},
+		"60.5": {
+			"Wire payment limit per transaction would be exceeded by 10.50 USD",
+			"Wire payment limit per day would be exceeded by 40.50 USD",
+		},
+		"0": {"", ""},
+		"":  {"", ""},
 	} {
 		found := check(t, bank, customer, limits.Asked{Rail: rails.Fedwire, Amount: amount})
 		if got := [2]string{found[0].Message(), found[1].Message()}; got != want {
@@ -252,24 +273,47 @@ func TestABadQuestionNamesItsField(t *testing.T) {
 		field   string
 		problem fault.Problem
 	}{
-		"no rail":                  {limits.Asked{}, "paymentRail", fault.Required},
-		"a class without a side":   {limits.Asked{Rail: rails.ACH, SECCode: rails.WEB}, "entryType", fault.Required},
-		"an amount below zero":     {limits.Asked{Rail: rails.Fedwire, Amount: "-1"}, "paymentAmount", fault.Malformed},
-		"an amount in words":       {limits.Asked{Rail: rails.Fedwire, Amount: "ten"}, "paymentAmount", fault.Malformed},
-		"an exponent":              {limits.Asked{Rail: rails.Fedwire, Amount: "1e3"}, "paymentAmount", fault.Malformed},
-		"three decimals":           {limits.Asked{Rail: rails.Fedwire, Amount: "1.001"}, "paymentAmount", fault.Malformed},
-		"more than can be tested":  {limits.Asked{Rail: rails.Fedwire, Amount: "10000000.01"}, "paymentAmount", fault.Max},
-		"the rail comes first":     {limits.Asked{Amount: "-1"}, "paymentRail", fault.Required},
-		"the side comes next":      {limits.Asked{Rail: rails.ACH, SECCode: rails.WEB, Amount: "-1"}, "entryType", fault.Required},
-		"longer than any amount":   {limits.Asked{Rail: rails.Fedwire, Amount: strings.Repeat("9", 40)}, "paymentAmount", fault.Malformed},
-		"the question comes first": {limits.Asked{Rail: rails.ACH, SECCode: rails.CCD}, "entryType", fault.Required},
+		"no rail": {limits.Asked{}, "paymentRail", fault.Required},
+		"a class without a side": {
+			limits.Asked{Rail: rails.ACH, SECCode: rails.WEB},
+			"entryType",
+			fault.Required,
+		},
+		"an amount below zero": {
+			limits.Asked{Rail: rails.Fedwire, Amount: "-1"}, "paymentAmount", fault.Malformed,
+		},
+		"an amount in words": {
+			limits.Asked{Rail: rails.Fedwire, Amount: "ten"}, "paymentAmount", fault.Malformed,
+		},
+		"an exponent": {
+			limits.Asked{Rail: rails.Fedwire, Amount: "1e3"}, "paymentAmount", fault.Malformed,
+		},
+		"three decimals": {
+			limits.Asked{Rail: rails.Fedwire, Amount: "1.001"}, "paymentAmount", fault.Malformed,
+		},
+		"more than can be tested": {
+			limits.Asked{Rail: rails.Fedwire, Amount: "10000000.01"}, "paymentAmount", fault.Max,
+		},
+		"the rail comes first": {limits.Asked{Amount: "-1"}, "paymentRail", fault.Required},
+		"the side comes next": {
+			limits.Asked{Rail: rails.ACH, SECCode: rails.WEB, Amount: "-1"}, "entryType", fault.Required,
+		},
+		"longer than any amount": {
+			limits.Asked{Rail: rails.Fedwire, Amount: strings.Repeat("9", 40)}, "paymentAmount", fault.Malformed,
+		},
+		"the question comes first": {
+			limits.Asked{Rail: rails.ACH, SECCode: rails.CCD},
+			"entryType",
+			fault.Required,
+		},
 	} {
 		_, err := bank.Limits.Check(bank.Staff(), customer.UID, c.asked)
 		if f, ok := fault.Of(err); !ok || f.Field != c.field || f.Problem != c.problem {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if found := check(t, bank, customer, limits.Asked{Rail: rails.Fedwire, Amount: "10000000"}); found[0].ExceededBy() == nil {
+	if found := check(t, bank, customer,
+		limits.Asked{Rail: rails.Fedwire, Amount: "10000000"}); found[0].ExceededBy() == nil {
 		t.Error("the most that can be tested is not tested")
 	}
 }
@@ -332,17 +376,22 @@ func TestALimitOfAnotherCurrencyKeepsItsDecimals(t *testing.T) {
 	if got := found[0].Message(); !strings.HasSuffix(got, "by 1 JPY") {
 		t.Errorf("%q", got)
 	}
-	if _, err := bank.Limits.Check(bank.Staff(), customer.UID, limits.Asked{Rail: rails.Fedwire, Amount: "1.50"}); err == nil {
+	if _, err := bank.Limits.Check(bank.Staff(), customer.UID,
+		limits.Asked{Rail: rails.Fedwire, Amount: "1.50"}); err == nil {
 		t.Error("a yen has no decimals")
 	}
 }
 
 func TestADateIsMonthDayYear(t *testing.T) {
 	t.Parallel()
-	if got, err := limits.ParseDate("deliveryDate", "02-29-2028"); err != nil || got.Format(time.DateOnly) != "2028-02-29" {
+	if got, err := limits.ParseDate("deliveryDate", "02-29-2028"); err != nil ||
+		got.Format(time.DateOnly) != "2028-02-29" {
 		t.Errorf("%v %v", got, err)
 	}
-	for _, text := range []string{"", "2026-11-18", "18-11-2026", "02-29-2026", "1-2-2026", "11/18/2026", "11-18-26", "01-01-0001", "11-18-2026 "} {
+	for _, text := range []string{
+		"", "2026-11-18", "18-11-2026", "02-29-2026", "1-2-2026", "11/18/2026", "11-18-26", "01-01-0001",
+		"11-18-2026 ",
+	} {
 		if _, err := limits.ParseDate("deliveryDate", text); err == nil {
 			t.Errorf("%q is a date", text)
 		}

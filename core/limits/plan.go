@@ -10,10 +10,14 @@ import (
 	"bankgraph/core/fault"
 )
 
-// PlanOf is customers.LimitPlanner: an update of a customer, or a new one, sets its limits in the same transaction. A
-// limit that the customer does not have yet is set up. Faults blame the limit where the caller wrote it.
-func (s *Service) PlanOf(ctx context.Context, tx *changes.Tx, of *customers.Customer, ceilings []customers.Ceiling) (*customers.LimitPlan, error) {
-	if of.Version > 1 || of.Status != customers.Pending { // a new customer that waits for approval has them from the start
+// PlanOf is customers.LimitPlanner: an update of a customer, or a new one, sets its limits in the same
+// transaction. A limit that the customer does not have yet is set up. Faults blame the limit where the caller
+// wrote it.
+func (s *Service) PlanOf(
+	ctx context.Context, tx *changes.Tx, of *customers.Customer, ceilings []customers.Ceiling,
+) (*customers.LimitPlan, error) {
+	// a new customer that waits for approval has them from the start
+	if of.Version > 1 || of.Status != customers.Pending {
 		if err := changeable(of); err != nil {
 			return nil, err
 		}
@@ -26,13 +30,16 @@ func (s *Service) PlanOf(ctx context.Context, tx *changes.Tx, of *customers.Cust
 		if at == "" {
 			at, code, group = "limits"+place, ".code", "limits"+place
 		}
-		names[place+".entityLimitId"], names[place+".entityLimitValue"], names[place+".appName"] = at+code, at+".value", group+".appName"
+		names[place+".entityLimitId"], names[place+".entityLimitValue"], names[place+".appName"] = at+code,
+			at+".value", group+".appName"
 	}
 	plan, err := s.PlanTx(ctx, tx, of.UID, ceilings, true)
 	if err != nil {
 		return nil, fault.Called(err, names)
 	}
-	return &customers.LimitPlan{Before: plan.Before, After: plan.After, WriteTx: func(ctx context.Context, tx *changes.Tx) error {
-		return s.WriteTx(ctx, tx, plan)
-	}}, nil
+	return &customers.LimitPlan{
+		Before: plan.Before, After: plan.After, WriteTx: func(ctx context.Context, tx *changes.Tx) error {
+			return s.WriteTx(ctx, tx, plan)
+		},
+	}, nil
 }

@@ -25,13 +25,16 @@ type Saved struct {
 
 // The faults of a change of limits.
 var (
-	ErrProcessingOrg = fault.New(fault.State, "customer.processing_org", "the limits of a processing organization are not changed")
-	ErrNone          = fault.New(fault.State, "limit.none_configured", "the customer has no limits configured")
+	ErrProcessingOrg = fault.New(fault.State, "customer.processing_org",
+		"the limits of a processing organization are not changed")
+	ErrNone = fault.New(fault.State, "limit.none_configured", "the customer has no limits configured")
 )
 
-// Change gives limits that a customer has other ceilings, all of them or none. Where the customer's settings ask for
-// dual approval (customerDualApproval), they stay as they are until a second person approves.
-func (s *Service) Change(ctx context.Context, of customers.UID, drafts []Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
+// Change gives limits that a customer has other ceilings, all of them or none. Where the customer's settings
+// ask for dual approval (customerDualApproval), they stay as they are until a second person approves.
+func (s *Service) Change(
+	ctx context.Context, of customers.UID, drafts []Draft, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	caller, err := s.change.Require(ctx, of.String())
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
@@ -39,7 +42,7 @@ func (s *Service) Change(ctx context.Context, of customers.UID, drafts []Draft, 
 	if err := checkAll(drafts); err != nil {
 		return changes.Outcome[Saved]{}, s.customerFirst(ctx, of, err)
 	}
-	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of)}, drafts, terms)
+	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of)}, drafts, options)
 }
 
 // customerFirst is what is wrong with the customer, where something is, rather than with the drafts.
@@ -91,7 +94,9 @@ func checkAll(drafts []Draft) error {
 	return c.Err()
 }
 
-func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Target, drafts []Draft) (Saved, error) {
+func (s *Service) changeTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, drafts []Draft,
+) (Saved, error) {
 	customer, err := s.customers.LockTx(ctx, tx, tx.Caller, customers.UID(at.Customer))
 	if err == nil {
 		err = changeable(&customer.Customer)
@@ -106,12 +111,15 @@ func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if err != nil {
 		return Saved{}, err
 	}
-	if err := tx.Fresh(plan.version); err != nil {
+	if err := tx.CheckVersion(plan.version); err != nil {
 		return Saved{}, err
 	}
-	proposal := changes.Proposal{Customer: at.Customer, UID: customer.UID, Version: plan.version, Before: plan.Before, After: plan.After}
+	proposal := changes.Proposal{
+		Customer: at.Customer, UID: customer.UID, Version: plan.version, Before: plan.Before, After: plan.After,
+	}
 	asked := customer.Asks(customers.AccessSettings.DualForCustomers)
-	return Saved{customer.UID}, tx.ProposeOr(ctx, asked, proposal, func() error { return s.WriteTx(ctx, tx, plan) })
+	return Saved{customer.UID},
+		tx.ProposeOr(ctx, asked, proposal, func() error { return s.WriteTx(ctx, tx, plan) })
 }
 
 // Plan is what drafts make of a customer's limits, before it is written.
@@ -128,10 +136,12 @@ type Ceilings struct {
 	Limits map[string]string `bun:"limits"`
 }
 
-// PlanTx looks at what drafts make of the limits of a customer, whose row the transaction has locked. With setUp a
-// limit that the customer does not have yet is set up; without, it is a fault. Faults blame entityLimitId,
-// entityLimitValue and appName of the draft with that number: [0].entityLimitValue.
-func (s *Service) PlanTx(ctx context.Context, tx *changes.Tx, of customers.UID, drafts []Draft, setUp bool) (*Plan, error) {
+// PlanTx looks at what drafts make of the limits of a customer, whose row the transaction has locked. With
+// setUp a limit that the customer does not have yet is set up; without, it is a fault. Faults blame
+// entityLimitId, entityLimitValue and appName of the draft with that number: [0].entityLimitValue.
+func (s *Service) PlanTx(
+	ctx context.Context, tx *changes.Tx, of customers.UID, drafts []Draft, setUp bool,
+) (*Plan, error) {
 	if err := checkAll(drafts); err != nil {
 		return nil, err
 	}
@@ -151,7 +161,10 @@ func (s *Service) PlanTx(ctx context.Context, tx *changes.Tx, of customers.UID, 
 		kind, known := Known(d.Code)
 		l := own[kind.Code]
 		if known && setUp && l == nil {
-			l = &Limit{Tenant: tx.Caller.Tenant, Customer: of, Code: kind.Code, Application: kind.Application(), Currency: currency}
+			l = &Limit{
+				Tenant: tx.Caller.Tenant, Customer: of, Code: kind.Code, Application: kind.Application(),
+				Currency: currency,
+			}
 		}
 		at := c.Item("", i)
 		if d.Application != "" && !isApplication(d.Application) {
@@ -166,13 +179,17 @@ func (s *Service) PlanTx(ctx context.Context, tx *changes.Tx, of customers.UID, 
 }
 
 // ownTx reads the limits that a customer has, by code, and the currency of those that it gets.
-func (s *Service) ownTx(ctx context.Context, tx *changes.Tx, of customers.UID) (own map[string]*Limit, bank money.Currency, err error) {
+func (s *Service) ownTx(
+	ctx context.Context, tx *changes.Tx, of customers.UID,
+) (own map[string]*Limit, bank money.Currency, err error) {
 	var all []*struct {
 		Limit `bun:",extend"`
 		Bank  money.Currency `bun:"bank"`
 	}
-	err = tx.NewRaw(`SELECT t.currency AS bank, l.tenant, l.customer, l.code, l.application, l.ceiling, l.currency, l.version
-		FROM tenants AS t LEFT JOIN limits AS l ON l.tenant = ?0 AND l.customer = ?1 WHERE t.id = ?0`, tx.Caller.Tenant, of).Scan(ctx, &all)
+	err = tx.NewRaw(
+		`SELECT t.currency AS bank, l.tenant, l.customer, l.code, l.application, l.ceiling, l.currency, l.version
+		FROM tenants AS t LEFT JOIN limits AS l ON l.tenant = ?0 AND l.customer = ?1 WHERE t.id = ?0`,
+		tx.Caller.Tenant, of).Scan(ctx, &all)
 	own = map[string]*Limit{}
 	for _, l := range all {
 		if bank = l.Bank; l.Code != "" {
@@ -218,13 +235,15 @@ func (s *Service) WriteTx(ctx context.Context, tx *changes.Tx, p *Plan) error {
 	if len(p.limits) == 0 {
 		return nil
 	}
-	err := db.Last(ctx, tx, tx.NewInsert().Model(&p.limits).On("CONFLICT (tenant, customer, code) DO UPDATE").
-		Set("ceiling = EXCLUDED.ceiling").Set("version = EXCLUDED.version").Set("updated_at = EXCLUDED.updated_at"))
+	err := db.AtCommit(ctx, tx,
+		tx.NewInsert().Model(&p.limits).On("CONFLICT (tenant, customer, code) DO UPDATE").
+			Set("ceiling = EXCLUDED.ceiling").Set("version = EXCLUDED.version").
+			Set("updated_at = EXCLUDED.updated_at"))
 	if err != nil {
 		return fmt.Errorf("write the limits of customer %s: %w", p.customer, err)
 	}
-	return tx.Record(ctx, changes.Done{
-		Action: "changeLimits", Object: "limits", UID: p.customer, Customer: int64(p.customer), Version: p.version + int32(len(p.limits)),
-		Before: p.Before, After: p.After,
+	return tx.Record(ctx, changes.Change{
+		Action: "changeLimits", Object: "limits", UID: p.customer, Customer: int64(p.customer),
+		Version: p.version + int32(len(p.limits)), Before: p.Before, After: p.After,
 	})
 }

@@ -17,12 +17,21 @@ type Currency string
 // Digits is how many decimals the currency has: 2 for USD, 0 for JPY.
 // A code that ISO 4217 does not list counts as having 2.
 func (c Currency) Digits() int {
+	if c == Things {
+		return 0
+	}
 	digits, ok := currency.GetDigits(string(c))
 	if !ok {
 		return 2
 	}
 	return int(digits)
 }
+
+// What is counted like money and is none.
+const (
+	Things     Currency = "things"     // whole numbers, such as how many payments a day may have
+	Hundredths Currency = "hundredths" // two decimals of a currency that stands elsewhere, whichever it is
+)
 
 // Finest has as many decimals as any currency, FinestDigits: what is no amount of it is none of any.
 const (
@@ -92,9 +101,11 @@ func Parse(text string, in Currency) (Amount, error) {
 	digits := in.Digits()
 	unsigned, negative := strings.CutPrefix(text, "-")
 	whole, fraction, pointed := strings.Cut(unsigned, ".")
-	if whole == "" || len(strings.TrimLeft(whole, "0")) > integerDigits || !numeric(whole) || !numeric(fraction) ||
+	if whole == "" || len(strings.TrimLeft(whole, "0")) > integerDigits || !numeric(whole) ||
+		!numeric(fraction) ||
 		pointed && fraction == "" || len(fraction) > digits {
-		return Amount{}, fmt.Errorf("%w of %s: at most %d integer digits and %d decimals", ErrAmount, in, integerDigits, digits)
+		return Amount{},
+			fmt.Errorf("%w of %s: at most %d integer digits and %d decimals", ErrAmount, in, integerDigits, digits)
 	}
 	minor, err := strconv.ParseInt(whole+fraction+strings.Repeat("0", digits-len(fraction)), 10, 64)
 	if err != nil {

@@ -49,7 +49,8 @@ func (c Cursor) String() string {
 	return version + base64.RawURLEncoding.EncodeToString(text)
 }
 
-// ParseCursor reads the text of a cursor of the named order. One of another order, or a forged one, is Invalid.
+// ParseCursor reads the text of a cursor of the named order. One of another order, or a forged one, is
+// Invalid.
 func ParseCursor(field, text, order string) (Cursor, error) {
 	var c Cursor
 	bad := fault.Field("list", field, fault.Malformed, "not a cursor of this list")

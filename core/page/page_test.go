@@ -17,7 +17,8 @@ func TestACursorComesBackAsItWas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := page.Cursor{
 			Order: rapid.SampledFrom([]string{"uid", "name"}).Draw(t, "order"),
-			Value: strings.ReplaceAll(rapid.StringN(0, 60, 250).Draw(t, "value"), "\x00", ""), // no name of the bank has it
+			// no name of the bank has it
+			Value: strings.ReplaceAll(rapid.StringN(0, 60, 250).Draw(t, "value"), "\x00", ""),
 			UID:   rapid.Int64Range(1, 1<<62).Draw(t, "uid"),
 		}
 		got, err := page.ParseCursor("after", want.String(), want.Order)
@@ -39,8 +40,10 @@ func TestAForgedCursorIsInvalidAndNeverPanics(t *testing.T) {
 	t.Parallel()
 	encode := func(text string) string { return "1" + base64.RawURLEncoding.EncodeToString([]byte(text)) }
 	for _, text := range []string{
-		"", "1", "x", "2" + page.Cursor{Order: "uid", UID: 7}.String()[1:], encode(`{}`), encode(`{"o":"uid"}`), encode(`{"o":"uid","u":-1}`),
-		encode(`{"o":"uid","u":"7"}`), encode(`{"o":"uid","u":7}x`), encode(`[]`), encode(`{"o":"uid","u":1e40}`), "1" + strings.Repeat("A", 2000), "1!!!",
+		"", "1", "x", "2" + page.Cursor{Order: "uid", UID: 7}.String()[1:], encode(`{}`), encode(`{"o":"uid"}`),
+		encode(`{"o":"uid","u":-1}`),
+		encode(`{"o":"uid","u":"7"}`), encode(`{"o":"uid","u":7}x`), encode(`[]`), encode(`{"o":"uid","u":1e40}`),
+		"1" + strings.Repeat("A", 2000), "1!!!",
 		page.Cursor{Order: "uid", UID: 7}.String() + "=",
 	} {
 		_, err := page.ParseCursor("after", text, "uid")

@@ -1,7 +1,7 @@
 // Package rails names the networks that money moves on, and the words that go with them.
 package rails
 
-import "strings"
+import "bankgraph/core/ident"
 
 // Rail is a payment network, by the name that the limit check uses (rest/CONTRACT.md, limit check).
 type Rail string
@@ -18,12 +18,7 @@ var All = []Rail{ACH, Fedwire, FedNow, RTP}
 
 // ParseRail reads a rail in any letter case.
 func ParseRail(text string) (Rail, bool) {
-	for _, rail := range All {
-		if strings.EqualFold(text, string(rail)) {
-			return rail, true
-		}
-	}
-	return "", false
+	return ident.Word(text, All...)
 }
 
 // EntryType is the direction of an ACH entry.
@@ -37,13 +32,7 @@ const (
 // ParseEntryType reads CREDIT or DEBIT in any letter case: texts write both Credit and CREDIT
 // (rest/CONTRACT.md, entryType).
 func ParseEntryType(text string) (EntryType, bool) {
-	switch strings.ToUpper(text) {
-	case string(Credit):
-		return Credit, true
-	case string(Debit):
-		return Debit, true
-	}
-	return "", false
+	return ident.Word(text, Credit, Debit)
 }
 
 // SECCode is a standard entry class of ACH, three upper-case letters.
@@ -63,10 +52,5 @@ var SECCodes = []SECCode{POP, CCD, PPD, WEB, CTX}
 
 // ParseSECCode reads one of SECCodes in any letter case.
 func ParseSECCode(text string) (SECCode, bool) {
-	for _, code := range SECCodes {
-		if strings.EqualFold(text, string(code)) {
-			return code, true
-		}
-	}
-	return "", false
+	return ident.Word(text, SECCodes...)
 }

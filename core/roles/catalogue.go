@@ -8,7 +8,8 @@ import (
 	"bankgraph/core/ident"
 )
 
-// Application is a part of the bank that roles open: what may be done in it, and which amounts may be bounded.
+// Application is a part of the bank that roles open: what may be done in it, and which amounts may be
+// bounded.
 type Application struct {
 	Name         string
 	Entitlements []string
@@ -20,23 +21,34 @@ type Application struct {
 // own for the permissions that no published application has.
 var Applications = []Application{
 	{Name: "Accounts", Entitlements: words("Manage_Account View_Account")},
-	{Name: "Bulk_Payments", Entitlements: words("Approve_bulk_payments Upload_Bulk_Payment_File View_bulk_payments")},
+	{
+		Name:         "Bulk_Payments",
+		Entitlements: words("Approve_bulk_payments Upload_Bulk_Payment_File View_bulk_payments"),
+	},
 	{Name: "Contacts", Entitlements: words("Manage_Contacts View_Contacts")},
 	{Name: "Digital_Banking_Portal", Entitlements: words("View_Portal")},
 	{
-		Name: "Foreign_Exchange", Entitlements: words("Cancel_Trades View_Trades Spot_Trade Create_Instruct_Trades"),
-		Limits: words("Daily_Payment_Limits Per_Transaction_Payment_Limits"),
+		Name:         "Foreign_Exchange",
+		Entitlements: words("Cancel_Trades View_Trades Spot_Trade Create_Instruct_Trades"),
+		Limits:       words("Daily_Payment_Limits Per_Transaction_Payment_Limits"),
 	},
-	{Name: "Group_Payments", Entitlements: words("Approve_Group View_Group Initiate_Cancel_Group_Payment Manage_Group")},
 	{
-		Name: "Payments", Entitlements: words("Reversal_Payments View_Payments Return_Payments Cancel_Payments Initiate_Payments Approve_Payments"),
-		Limits: words(`Daily_Payment_Approve_Limits Daily_Payment_Limits Monthly_Payment_Limits Monthly_Payment_Approve_Limits
+		Name:         "Group_Payments",
+		Entitlements: words("Approve_Group View_Group Initiate_Cancel_Group_Payment Manage_Group"),
+	},
+	{
+		Name: "Payments",
+		Entitlements: words(
+			"Reversal_Payments View_Payments Return_Payments Cancel_Payments Initiate_Payments Approve_Payments"),
+		Limits: words(
+			`Daily_Payment_Approve_Limits Daily_Payment_Limits Monthly_Payment_Limits Monthly_Payment_Approve_Limits
 			Per_Transaction_Payment_Approve_Limits Per_Transaction_Payment_Limits`),
 	},
 	{Name: "Positive_Rules", Entitlements: words("Manage_Exception View_Positive_Rules Manage_Positive_Rules")},
 	{
-		Name:         "User_Admin",
-		Entitlements: words("View_Roles_And_Users Manage_Roles Manage_Users Activate_Users View_Category Add_Update_Delete_Category Suspend_Users"),
+		Name: "User_Admin",
+		Entitlements: words(
+			"View_Roles_And_Users Manage_Roles Manage_Users Activate_Users View_Category Add_Update_Delete_Category Suspend_Users"),
 	},
 	{Name: "Customers", Entitlements: words("vCust mCust View_Signatories Lookup_Customers")},
 	{Name: "Bank_Administration", Entitlements: words("View_Audit Explore_GraphQL Manage_Clients"), Bank: true},
@@ -72,8 +84,8 @@ func oneOf(list []string, word string) string {
 	return ""
 }
 
-// permission is what an entitlement lets its holder do here: the permission of the same name. Others open doors of
-// other programs, such as the portal.
+// permission is what an entitlement lets its holder do here: the permission of the same name. Others open
+// doors of other programs, such as the portal.
 func permission(entitlement string) (access.Permission, bool) {
 	p := access.Permission(entitlement)
 	return p, slices.Contains(access.All, p)

@@ -49,7 +49,8 @@ func ParseName(field, text string) (string, error) {
 // check looks at the draft of a new role, or of a change, and writes every word as the catalogue does.
 func (d *Draft) check(making bool) error {
 	c := check.Of("role")
-	if !making && !d.Name.Given && !d.Description.Given && !d.ExternalReferenceID.Given && !d.Applications.Given {
+	if !making && !d.Name.Given && !d.Description.Given && !d.ExternalReferenceID.Given &&
+		!d.Applications.Given {
 		c.Fail("body", fault.Required, "must change something")
 	}
 	d.Name.Value = ident.Spaced(d.Name.Value)
@@ -90,7 +91,8 @@ func (g *GrantDraft) check(c *check.Fields) {
 	for i, word := range g.Entitlements {
 		known := oneOf(a.Entitlements, word)
 		if known == "" {
-			c.Fail("entitlements["+strconv.Itoa(i)+"]", fault.Unknown, "is not an entitlement of the application "+a.Name)
+			c.Fail("entitlements["+strconv.Itoa(i)+"]", fault.Unknown,
+				"is not an entitlement of the application "+a.Name)
 		} else if !slices.Contains(entitlements, known) {
 			entitlements = append(entitlements, known)
 		}
@@ -99,7 +101,8 @@ func (g *GrantDraft) check(c *check.Fields) {
 	CheckLimits(c, a.Name, g.Limits)
 }
 
-// CheckLimits looks at the limits of an application that exists, and writes their names as the catalogue does.
+// CheckLimits looks at the limits of an application that exists, and writes their names as the catalogue
+// does.
 func CheckLimits(c *check.Fields, applicationName string, limits []LimitDraft) {
 	seen := map[string]bool{}
 	for i := range limits {
@@ -140,7 +143,8 @@ func (d *Draft) to(r *Role, in money.Currency) error {
 	r.Applications = nil
 	c := check.Of("role")
 	for i, g := range d.Applications.Value {
-		r.Applications = append(r.Applications, Grant{g.Name, g.Entitlements, Stored(c.Item("applications", i), g.Limits, in)})
+		r.Applications = append(r.Applications,
+			Grant{g.Name, g.Entitlements, Stored(c.Item("applications", i), g.Limits, in)})
 	}
 	return c.Err()
 }

@@ -1,5 +1,5 @@
-// Package roles keeps what the people of a bank and of its customers may do: roles of applications, entitlements and
-// limits, each for the users of one legal entity.
+// Package roles keeps what the people of a bank and of its customers may do: roles of applications,
+// entitlements and limits, each for the users of one legal entity.
 package roles
 
 import (
@@ -104,12 +104,13 @@ func (r *Role) Limit(application, name string) *access.Limit {
 	return nil
 }
 
-// Permissions are what a role lets its holders do here. A role of a customer's people never reaches what only the
-// bank's may, whatever it holds.
+// Permissions are what a role lets its holders do here. A role of a customer's people never reaches what only
+// the bank's may, whatever it holds.
 func (r *Role) Permissions() (all []access.Permission) {
 	for _, g := range r.Applications {
 		for _, e := range g.Entitlements {
-			if p, is := permission(e); is && (r.Type == Bank || slices.Contains(access.Partners, p)) && !slices.Contains(all, p) {
+			if p, is := permission(e); is && (r.Type == Bank || slices.Contains(access.Partners, p)) &&
+				!slices.Contains(all, p) {
 				all = append(all, p)
 			}
 		}
@@ -132,7 +133,8 @@ func (r *Role) Beyond(caller access.Caller) bool {
 	return slices.ContainsFunc(r.Entitlements(), func(e access.Entitlement) bool { return !caller.MayGrant(e) })
 }
 
-// Above tells whether a role lets its holders move more than the caller may, in an application that bounds the caller.
+// Above tells whether a role lets its holders move more than the caller may, in an application that bounds
+// the caller.
 func (r *Role) Above(caller access.Caller) bool {
 	for _, a := range caller.Limits {
 		for _, most := range a.Limits {
@@ -144,8 +146,8 @@ func (r *Role) Above(caller access.Caller) bool {
 	return false
 }
 
-// Frees tells whether a role bounded amounts that it bounds no more, or less, where the caller may not move as much: whoever
-// holds it beside others could move more than before.
+// Frees tells whether a role bounded amounts that it bounds no more, or less, where the caller may not move
+// as much: whoever holds it beside others could move more than before.
 func (r *Role) Frees(caller access.Caller, was *Role) bool {
 	for _, a := range Applications {
 		for _, name := range a.Limits {
@@ -153,7 +155,8 @@ func (r *Role) Frees(caller access.Caller, was *Role) bool {
 			if !Looser(now, was.Limit(a.Name, name)) {
 				continue
 			}
-			if Looser(now, caller.Limit(a.Name, name)) || !caller.MayGrant(access.Entitlement{Application: a.Name, Name: bounded(a.Name, name)}) {
+			if Looser(now, caller.Limit(a.Name, name)) ||
+				!caller.MayGrant(access.Entitlement{Application: a.Name, Name: bounded(a.Name, name)}) {
 				return true
 			}
 		}
@@ -189,10 +192,11 @@ func (r *Role) Moves(application string) (all []string) {
 	return all
 }
 
-// Administrator is the role of a new bank's first user: everything. It has no number yet.
+// Administrator is the role of a new bank's first user: everything. FoundTx gives it its number.
 func Administrator(tenant access.Tenant, self customers.UID, at time.Time) *Role {
 	return &Role{
-		Tenant: tenant, UID: UID{uuid.New()}, Customer: self, Name: "Administrator", Description: "Everything in the bank",
-		Type: Bank, Owner: OwnerBank, Status: Active, Applications: Everything(Bank), CreatedAt: at, UpdatedAt: at, Version: 1,
+		Tenant: tenant, UID: UID{uuid.New()}, Customer: self, Name: "Administrator",
+		Description: "Everything in the bank", Type: Bank, Owner: OwnerBank, Status: Active,
+		Applications: Everything(Bank), CreatedAt: at, UpdatedAt: at, Version: 1,
 	}
 }

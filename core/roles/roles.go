@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/google/uuid"
+	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
@@ -11,6 +12,15 @@ import (
 	"bankgraph/core/page"
 	"bankgraph/db"
 )
+
+// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+var Tables = db.Tables{
+	Own: []string{"roles"},
+	Reads: map[string]string{
+		"tenants":    "the bank's currency: tenants come after roles",
+		"user_roles": "the roles of users are read in one statement: users come after roles",
+	},
+}
 
 // Service keeps the roles of every bank's legal entities.
 type Service struct {
@@ -26,96 +36,74 @@ func New(d *db.DB, c *customers.Service, all *changes.Service) *Service {
 	return s
 }
 
-var identity = db.Want[Role]("UID", "Number", "Customer")
+var identity = db.ColumnsOf[Role]("UID", "Number", "Customer")
 
 // Search is what a list of roles is narrowed to. Empty fields do not count.
 type Search struct {
 	Name string // begins so, without regard to letter case
 }
 
-func (by Search) where(p *db.Params) (all db.Conditions) {
+func (by Search) where(_ access.Tenant, p *db.Params) (all db.Conditions) {
 	if by.Name != "" {
 		all = append(all, "starts_with(lower(r.name), lower("+p.Add(by.Name)+"))")
 	}
 	return all
 }
 
-type shape struct {
-	want  db.Columns
-	reach access.Reach
-	where string
-	cut   db.Cut
+var ofCustomers = customers.Children[Role]{
+	Needs: access.ViewUsers, Table: "r", Key: "number", Select: selecting,
+	Customer: func(r *Role) customers.UID { return r.Customer },
 }
 
-var (
-	ofCustomers db.Texts[Role]
-	counting    db.Texts[db.Count]
-	finding     db.Texts[Role]
-)
+func selecting(want db.Columns) *bun.SelectQuery {
+	return db.Select[Role](db.Or[Role](want).And(identity), nil)
+}
 
-// OfCustomers reads a window of the roles of each customer, in the order in which they were made. The caller shows
-// them only where the customer itself came back: that is where its scope is checked.
-func (s *Service) OfCustomers(ctx context.Context, b *db.Batch, of []customers.UID, by Search, want db.Columns, w page.Window) *db.Many[customers.UID, Role] {
-	caller, err := access.Require(ctx, access.ViewUsers)
-	if err != nil {
-		return db.Refuse[customers.UID, Role](err)
-	}
-	want = db.Or[Role](want).And(identity)
-	p := db.Params{caller.Tenant}
-	cut := db.CutOf(&p, of, w.Limit(), w.Cursor.UID, w.Offset, w.Backward)
-	where := by.where(&p)
-	text := ofCustomers.Get(shape{want: want, where: where.Key(), cut: cut}, func() string {
-		return cut.Text(where.On(db.Select[Role](want, nil).Where("r.tenant = $1")), "r.customer", "r.number")
-	})
-	return db.QueueMany(b, text, func(r *Role) customers.UID { return r.Customer }, p...)
+// OfCustomers reads a window of the roles of each customer, in the order in which they were made.
+func (s *Service) OfCustomers(
+	ctx context.Context, b *db.Batch, of []customers.UID, by Search, want db.Columns, w page.Window,
+) *db.Many[customers.UID, Role] {
+	return ofCustomers.List(ctx, b, of, by.where, want, w)
 }
 
 // CountOfCustomers counts the roles of each customer that a search finds.
-func (s *Service) CountOfCustomers(ctx context.Context, b *db.Batch, of []customers.UID, by Search) *db.Many[customers.UID, db.Count] {
-	caller, err := access.Require(ctx, access.ViewUsers)
-	if err != nil {
-		return db.Refuse[customers.UID, db.Count](err)
-	}
-	p := db.Params{caller.Tenant, of}
-	where := by.where(&p)
-	text := counting.Get(shape{where: where.Key()}, func() string {
-		return where.On(db.Select0[Role]("r.customer AS of, count(*) AS n").Where("r.tenant = $1").Where("r.customer = ANY($2)")).Group("r.customer").String()
-	})
-	return db.QueueMany(b, text, func(c *db.Count) customers.UID { return customers.UID(c.Of) }, p...)
+func (s *Service) CountOfCustomers(
+	ctx context.Context, b *db.Batch, of []customers.UID, by Search,
+) *db.Many[customers.UID, db.Count] {
+	return ofCustomers.Count(ctx, b, of, by.where, 0)
 }
 
-// Page reads a page of the roles of one customer that a search finds. A customer that is not the caller's to see is
-// customers.ErrOutOfScope or customers.ErrNotFound.
-func (s *Service) Page(ctx context.Context, of customers.UID, by Search, w page.Window) (page.Counted[*Role], error) {
-	var none page.Counted[*Role]
-	if _, err := access.Require(ctx, access.ViewUsers); err != nil {
-		return none, err
-	}
-	b := s.db.Batch()
-	scope := s.customers.Scoped(ctx, b, of)
-	list := s.OfCustomers(ctx, b, []customers.UID{of}, by, db.Columns{}, w)
-	count := s.CountOfCustomers(ctx, b, []customers.UID{of}, by)
-	if err := b.Send(ctx); err != nil {
-		return none, err
-	}
-	if _, err := scope.Check(); err != nil {
-		return none, err
-	}
-	return page.Counted[*Role]{Items: page.Cut(list.Of[of], w).Items, Total: db.CountOf(count, of)}, nil
+// Page reads a page of the roles of one customer that a search finds. A customer that is not the caller's to
+// see is customers.ErrOutOfScope or customers.ErrNotFound.
+func (s *Service) Page(
+	ctx context.Context, of customers.UID, by Search, w page.Window,
+) (page.Counted[*Role], error) {
+	_, found, err := ofCustomers.Page(ctx, s.customers, of, by.where, db.Columns{}, w)
+	return found, err
 }
+
+// queryKey is what the text of another read depends on.
+type queryKey struct {
+	want  db.Columns
+	reach access.Reach
+}
+
+var finding db.QueryCache[Role]
 
 // FindMany reads roles by UID. Those of customers that the caller may not see are absent.
-func (s *Service) FindMany(ctx context.Context, b *db.Batch, uids []UID, want db.Columns) *db.Many[UID, Role] {
+func (s *Service) FindMany(
+	ctx context.Context, b *db.Batch, uids []UID, want db.Columns,
+) *db.Many[UID, Role] {
 	caller, err := access.Require(ctx, access.ViewUsers)
 	if err != nil {
 		return db.Refuse[UID, Role](err)
 	}
-	want = db.Or[Role](want).And(identity)
-	text := finding.Get(shape{want: want, reach: caller.Reach}, func() string {
-		q := db.Select[Role](want, nil).Where("r.tenant = $1").Where("r.uid = ANY($3::text[]::uuid[])")
-		return customers.Within(q, "r", caller.Reach).String()
+	text := finding.Get(queryKey{want, caller.Reach}, func() string {
+		return selecting(want).Where("r.tenant = $1").Where("r.uid = ANY($3::text[]::uuid[])").
+			Where(caller.Reach.Scope("r.customer")).String()
 	})
-	return db.QueueMany(b, text, func(r *Role) UID { return r.UID }, caller.Tenant, caller.Within(), Texts(uids))
+	return db.QueueMany(b, text, func(r *Role) UID { return r.UID }, caller.Tenant, caller.ScopeCustomer(),
+		Texts(uids))
 }
 
 // Texts are UUIDs as the driver passes them on.
@@ -148,28 +136,33 @@ func (s *Service) Find(ctx context.Context, of customers.UID, uid UID) (*Role, e
 	return found.Of[uid][0], nil
 }
 
-var ofUsers db.Texts[Held]
+var ofUsers db.QueryCache[Held]
 
-// OfUsers reads the roles of each user, in the order in which they were made. The caller shows them only where the
-// user itself came back: that is where its scope is checked.
-func (s *Service) OfUsers(ctx context.Context, b *db.Batch, of []uuid.UUID, want db.Columns) *db.Many[uuid.UUID, Held] {
+// OfUsers reads the roles of each user, in the order in which they were made.
+func (s *Service) OfUsers(
+	ctx context.Context, b *db.Batch, of []uuid.UUID, want db.Columns,
+) *db.Many[uuid.UUID, Held] {
 	caller, err := access.Require(ctx, access.ViewUsers)
 	if err != nil {
 		return db.Refuse[uuid.UUID, Held](err)
 	}
 	want = db.Or[Role](want).And(identity)
-	text := ofUsers.Get(shape{want: want}, func() string {
+	text := ofUsers.Get(queryKey{want, caller.Reach}, func() string {
 		return db.Select[Role](want, nil).ColumnExpr("h.user_uid AS holder").
 			Join("JOIN user_roles AS h ON h.tenant = r.tenant AND h.customer = r.customer AND h.role_uid = r.uid").
-			Where("h.tenant = $1").Where("h.user_uid = ANY($2::text[]::uuid[])").OrderExpr("r.number").String()
+			Where("h.tenant = $1").Where("h.user_uid = ANY($3::text[]::uuid[])").
+			Where(caller.Reach.Scope("r.customer")).OrderExpr("r.number").String()
 	})
-	return db.QueueMany(b, text, func(h *Held) uuid.UUID { return h.Holder.UUID }, caller.Tenant, Texts(of))
+	return db.QueueMany(b, text, func(h *Held) uuid.UUID { return h.Holder.UUID }, caller.Tenant,
+		caller.ScopeCustomer(), Texts(of))
 }
 
 // ActiveOf are the active roles of a user, for a token that speaks for the person. There is no caller yet.
 func (s *Service) ActiveOf(ctx context.Context, tenant access.Tenant, user uuid.UUID) ([]*Role, error) {
 	var all []*Role
-	err := s.db.NewSelect().Model(&all).Join("JOIN user_roles AS h ON h.tenant = r.tenant AND h.customer = r.customer AND h.role_uid = r.uid").
-		Where("r.tenant = ?", tenant).Where("h.user_uid = ?", user.String()).Where("r.status = ?", Active).OrderExpr("r.number").Scan(ctx)
+	err := s.db.NewSelect().Model(&all).
+		Join("JOIN user_roles AS h ON h.tenant = r.tenant AND h.customer = r.customer AND h.role_uid = r.uid").
+		Where("r.tenant = ?", tenant).Where("h.user_uid = ?", user.String()).Where("r.status = ?", Active).
+		OrderExpr("r.number").Scan(ctx)
 	return all, err
 }

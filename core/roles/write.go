@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
@@ -23,9 +24,11 @@ var (
 	// ErrTaken is a name that another role of the customer has.
 	ErrTaken = fault.New(fault.Conflict, "role.taken", "another role of the customer has this name").On("name")
 	// ErrBeyond is a role that grants more than who makes or changes it may.
-	ErrBeyond = fault.New(fault.Denied, "role.beyond", "nobody can grant what they do not have").On("applications")
+	ErrBeyond = fault.New(fault.Denied, "role.beyond", "nobody can grant what they do not have").
+			On("applications")
 	// ErrWaits is a role that somebody is to have and that waits for approval itself.
-	ErrWaits = fault.New(fault.State, "role.waits", "the role waits for approval: nobody can have it before a second person has agreed")
+	ErrWaits = fault.New(fault.State, "role.waits",
+		"the role waits for approval: nobody can have it before a second person has agreed")
 	// ErrBanks is a role that the bank made for a customer: the customer's side cannot change it.
 	ErrBanks = fault.New(fault.Denied, "role.banks", "the bank made this role: only the bank can change it")
 	// ErrOwn is a role of the person who wants to change it.
@@ -48,39 +51,46 @@ func (s *Service) declare(all *changes.Service) {
 	s.change = changes.Declare(all, "changeRole", "role", access.ManageRoles, s.changeTx)
 }
 
-// Create gives a customer a role. Where the customer's settings ask for dual approval (userDualApproval), the role is
-// Pending until a second person approves.
-func (s *Service) Create(ctx context.Context, of customers.UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
+// Create gives a customer a role. Where the customer's settings ask for dual approval (userDualApproval), the
+// role is Pending until a second person approves.
+func (s *Service) Create(
+	ctx context.Context, of customers.UID, draft Draft, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	caller, err := s.create.Require(ctx, "")
 	if err == nil {
-		err = s.customers.WithinFirst(ctx, of, draft.check(true))
+		err = s.customers.PreferCustomerFault(ctx, of, draft.check(true))
 	}
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.create.Do(ctx, caller, changes.Target{Customer: int64(of)}, draft, terms)
+	return s.create.Do(ctx, caller, changes.Target{Customer: int64(of)}, draft, options)
 }
 
 // Change changes what the draft gives. Without a customer (0) it is the role's own.
-func (s *Service) Change(ctx context.Context, of customers.UID, uid UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
+func (s *Service) Change(
+	ctx context.Context, of customers.UID, uid UID, draft Draft, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	caller, err := s.change.Require(ctx, uid.String())
 	if err == nil {
-		err = s.customers.WithinFirst(ctx, of, draft.check(false))
+		err = s.customers.PreferCustomerFault(ctx, of, draft.check(false))
 	}
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, draft, terms)
+	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, draft, options)
 }
 
-// lifecycle is how roles are made and changed.
+// lifecycle is how roles are made and changed. The customer is locked, not only held: its users' changes,
+// which share the roles that they give, would go past a change of one for as long as they come.
 func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Role] {
 	return &changes.Lifecycle[*customers.Held, Role]{
 		Name: "role",
-		Hold: customers.Hold(s.customers.HoldTx).Of("roles", "uid", ErrNotFound),
+		Hold: customers.Hold(s.customers.LockTx).Of("roles", "uid", ErrNotFound),
 		Lock: lock,
 		Row: func(r *Role) changes.Row {
-			return changes.Row{Model: r, UID: r.UID, Customer: int64(r.Customer), Version: &r.Version, UpdatedAt: &r.UpdatedAt}
+			return changes.Row{
+				Model: r, UID: r.UID, Customer: int64(r.Customer), Version: &r.Version, UpdatedAt: &r.UpdatedAt,
+			}
 		},
 		Asks:  customers.Asking[Role](customers.AccessSettings.DualForUsers),
 		Wait:  func(r *Role) { r.Status = Pending },
@@ -91,15 +101,18 @@ func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Role] {
 // lock reads a role for a change.
 func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target) (*Role, error) {
 	r := new(Role)
-	q := tx.NewSelect().Model(r).Where("r.tenant = ?", tx.Caller.Tenant).Where("r.uid = ?", at.UID).Where("r.customer = ?", at.Customer)
+	q := tx.NewSelect().Model(r).Where("r.tenant = ?", tx.Caller.Tenant).Where("r.uid = ?", at.UID).
+		Where("r.customer = ?", at.Customer)
 	return changes.Lock(ctx, q, r, ErrNotFound)
 }
 
-func (s *Service) createTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
+func (s *Service) createTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft,
+) (Saved, error) {
 	return saved(s.lifecycle().Add(ctx, tx, at, func(customer *customers.Held) (*Role, error) {
 		r := &Role{
-			Tenant: tx.Caller.Tenant, UID: UID{uuid.New()}, Customer: customer.UID, Type: Customer, Owner: OwnerCustomer,
-			Status: Active, CreatedAt: tx.Now,
+			Tenant: tx.Caller.Tenant, UID: UID{uuid.New()}, Customer: customer.UID, Type: Customer,
+			Owner: OwnerCustomer, Status: Active, CreatedAt: tx.Now,
 		}
 		if customer.RelationshipType == customers.RelationSelf {
 			r.Type = Bank
@@ -108,7 +121,8 @@ func (s *Service) createTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 			r.Owner = OwnerBank
 		}
 		var in money.Currency
-		err := tx.NewRaw(`SELECT nextval('role_numbers'), currency FROM tenants WHERE id = ?`, r.Tenant).Scan(ctx, &r.Number, &in)
+		err := tx.NewRaw(`SELECT nextval('role_numbers'), currency FROM tenants WHERE id = ?`, r.Tenant).Scan(ctx,
+			&r.Number, &in)
 		if err != nil {
 			return nil, err
 		}
@@ -130,7 +144,9 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	})
 }
 
-func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
+func (s *Service) changeTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft,
+) (Saved, error) {
 	l := s.lifecycle()
 	l.Lock = func(ctx context.Context, tx *changes.Tx, held *customers.Held, at changes.Target) (*Role, error) {
 		r, err := lock(ctx, tx, held, at)
@@ -171,7 +187,8 @@ func saved(r *Role, err error) (Saved, error) {
 func (r *Role) grantable(caller access.Caller) error {
 	for i, g := range r.Applications {
 		if a := application(g.Name); r.Type != Bank && a != nil && a.Bank {
-			return fault.Field("role", "applications["+strconv.Itoa(i)+"].name", fault.Forbidden, "is for the bank's own people only")
+			return fault.Field("role", "applications["+strconv.Itoa(i)+"].name", fault.Forbidden,
+				"is for the bank's own people only")
 		}
 	}
 	if r.Beyond(caller) || r.Above(caller) {
@@ -180,8 +197,8 @@ func (r *Role) grantable(caller access.Caller) error {
 	return nil
 }
 
-// changeableTx tells whether the caller can change a role: what the bank made for a customer is the bank's to change,
-// and a person's own rights are for others to change, also by a program that the person answers for.
+// changeableTx tells whether the caller can change a role: what the bank made for a customer is the bank's to
+// change, and a person's own rights are for others to change, also by a program that the person answers for.
 func (s *Service) changeableTx(ctx context.Context, tx *changes.Tx, r *Role) error {
 	if r.Owner == OwnerBank && tx.Caller.Reach != access.OfBank {
 		return ErrBanks
@@ -191,7 +208,8 @@ func (s *Service) changeableTx(ctx context.Context, tx *changes.Tx, r *Role) err
 		return nil
 	}
 	var own bool
-	err := tx.NewRaw(`SELECT EXISTS (SELECT FROM user_roles WHERE tenant = ? AND customer = ? AND role_uid = ? AND user_uid = ?)`,
+	err := tx.NewRaw(
+		`SELECT EXISTS (SELECT FROM user_roles WHERE tenant = ? AND customer = ? AND role_uid = ? AND user_uid = ?)`,
 		r.Tenant, r.Customer, r.UID, person).Scan(ctx, &own)
 	if err == nil && own {
 		return ErrOwn
@@ -199,9 +217,12 @@ func (s *Service) changeableTx(ctx context.Context, tx *changes.Tx, r *Role) err
 	return err
 }
 
-// NamedTx reads the active roles of a customer with these names, for a user who is to have them, and keeps them as
-// they are until then. A name that no role has, or one that waits for approval, is a fault on its field.
-func (s *Service) NamedTx(ctx context.Context, tx *changes.Tx, of customers.UID, names []string) ([]*Role, error) {
+// NamedTx reads the active roles of a customer with these names, for a user who is to have them, and keeps
+// them as they are until then. A name that no role has, or one that waits for approval, is a fault on its
+// field.
+func (s *Service) NamedTx(
+	ctx context.Context, tx *changes.Tx, of customers.UID, names []string,
+) ([]*Role, error) {
 	folded := make([]string, len(names))
 	for i, name := range names {
 		folded[i] = ident.Fold(name)
@@ -226,12 +247,25 @@ func (s *Service) NamedTx(ctx context.Context, tx *changes.Tx, of customers.UID,
 }
 
 // OfUserTx reads the roles that a user has, for a change of that user.
-func (s *Service) OfUserTx(ctx context.Context, tx *changes.Tx, of customers.UID, user uuid.UUID) ([]*Role, error) {
+func (s *Service) OfUserTx(
+	ctx context.Context, tx *changes.Tx, of customers.UID, user uuid.UUID,
+) ([]*Role, error) {
 	var all []*Role
-	err := tx.NewSelect().Model(&all).Join("JOIN user_roles AS h ON h.tenant = r.tenant AND h.customer = r.customer AND h.role_uid = r.uid").
-		Where("r.tenant = ?", tx.Caller.Tenant).Where("r.customer = ?", of).Where("h.user_uid = ?", user.String()).OrderExpr("r.number").For("SHARE OF r").Scan(ctx)
+	err := tx.NewSelect().Model(&all).
+		Join("JOIN user_roles AS h ON h.tenant = r.tenant AND h.customer = r.customer AND h.role_uid = r.uid").
+		Where("r.tenant = ?", tx.Caller.Tenant).Where("r.customer = ?", of).Where("h.user_uid = ?", user.String()).
+		OrderExpr("r.number").For("SHARE OF r").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the roles of a user: %w", err)
 	}
 	return all, nil
+}
+
+// AddFirstTx adds the role of a new bank's first user.
+func AddFirstTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, self customers.UID, at time.Time,
+) (*Role, error) {
+	role := Administrator(tenant, self, at)
+	_, err := tx.NewInsert().Model(role).Value("number", "DEFAULT").Exec(ctx)
+	return role, err
 }

@@ -167,7 +167,9 @@ func private(info os.FileInfo, wrapped bool) error {
 	case mode&0o002 != 0:
 		return fmt.Errorf("everybody may write it (mode %04o): run \"chmod 600\" on it", mode)
 	case mode&0o004 != 0 && !wrapped:
-		return fmt.Errorf("everybody may read it (mode %04o): run \"chmod 600\" on it, and rotate its keys if somebody may have", mode)
+		return fmt.Errorf(
+			"everybody may read it (mode %04o): run \"chmod 600\" on it, and rotate its keys if somebody may have",
+			mode)
 	}
 	return nil
 }
@@ -186,7 +188,9 @@ func (f File) parse(text []byte) (*contents, error) {
 	default:
 		return nil, fmt.Errorf("its format %d is newer than this program", d.Format)
 	}
-	c := &contents{wrapped: d.Wrapped, version: d.Sealing.First, unmarked: d.Searching.First, changed: map[string]time.Time{}}
+	c := &contents{
+		wrapped: d.Wrapped, version: d.Sealing.First, unmarked: d.Searching.First, changed: map[string]time.Time{},
+	}
 	opener, err := c.wrapped.key(f)
 	if err != nil {
 		return nil, err
@@ -194,7 +198,10 @@ func (f File) parse(text []byte) (*contents, error) {
 	for name, of := range map[string]struct {
 		part   part
 		handle **keyset.Handle
-	}{sealingPart: {d.Sealing, &c.sealing}, searchingPart: {d.Searching, &c.searching}, secretsPart: {d.Secrets, &c.secrets}} {
+	}{
+		sealingPart: {d.Sealing, &c.sealing}, searchingPart: {d.Searching, &c.searching},
+		secretsPart: {d.Secrets, &c.secrets},
+	} {
 		if *of.handle, err = open(of.part.Keyset, opener, name); err != nil {
 			return nil, err
 		}
@@ -230,7 +237,10 @@ func (c *contents) text(closer tink.AEAD) ([]byte, error) {
 	for name, of := range map[string]struct {
 		part   *part
 		handle *keyset.Handle
-	}{sealingPart: {&d.Sealing, c.sealing}, searchingPart: {&d.Searching, c.searching}, secretsPart: {&d.Secrets, c.secrets}} {
+	}{
+		sealingPart: {&d.Sealing, c.sealing}, searchingPart: {&d.Searching, c.searching},
+		secretsPart: {&d.Secrets, c.secrets},
+	} {
 		var text bytes.Buffer
 		var err error
 		if closer == nil {
@@ -256,7 +266,9 @@ func parseFirst(text []byte) (*contents, error) {
 		return nil, errors.New("keyset lacks its current seal key or its 32-byte hash key")
 	}
 	c := &contents{version: f.Current, changed: map[string]time.Time{}}
-	gcm, err := aesgcm.NewParameters(aesgcm.ParametersOpts{KeySizeInBytes: 32, IVSizeInBytes: 12, TagSizeInBytes: 16, Variant: aesgcm.VariantNoPrefix})
+	gcm, err := aesgcm.NewParameters(aesgcm.ParametersOpts{
+		KeySizeInBytes: 32, IVSizeInBytes: 12, TagSizeInBytes: 16, Variant: aesgcm.VariantNoPrefix,
+	})
 	if err != nil {
 		return nil, err
 	}

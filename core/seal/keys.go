@@ -16,8 +16,8 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// Keys are the bank's keyset. The zero value is not usable: Load, or New for tests. Those of a file follow its changes:
-// see Reload.
+// Keys are the bank's keyset. The zero value is not usable: Load, or New for tests. Those of a file follow
+// its changes: see Reload.
 type Keys struct {
 	ring atomic.Pointer[ring]
 
@@ -96,9 +96,9 @@ func live(h *keyset.Handle, primary uint32) []uint32 {
 }
 
 // Seal hides a value. The empty value stays empty.
-func (k *Keys) Seal(clear string, at Place) Text {
+func (k *Keys) Seal(clear string, at Place) Value {
 	if clear == "" {
-		return Text{}
+		return Value{}
 	}
 	r := k.ring.Load()
 	sealed, err := r.sealing.Encrypt([]byte(clear), at.bytes())
@@ -108,12 +108,12 @@ func (k *Keys) Seal(clear string, at Place) Text {
 	if !r.marked {
 		sealed = append(bytes.Clone(r.mark), sealed...)
 	}
-	return Text{Sealed: sealed, Hash: r.searching[0].hash(at.Tenant, at.Column, clear), Last4: last(clear)}
+	return Value{Sealed: sealed, Hash: r.searching[0].hash(at.Tenant, at.Column, clear), Last4: last(clear)}
 }
 
-// Replace seals a value in place of the one that is stored. Where both are the same to a search, so is the hash: a key that
-// was rotated meanwhile makes no change of it.
-func (k *Keys) Replace(stored Text, clear string, at Place) Text {
+// Replace seals a value in place of the one that is stored. Where both are the same to a search, so is the
+// hash: a key that was rotated meanwhile makes no change of it.
+func (k *Keys) Replace(stored Value, clear string, at Place) Value {
 	sealed := k.Seal(clear, at)
 	if k.Same(stored, clear, at) {
 		sealed.Hash = stored.Hash
@@ -122,7 +122,7 @@ func (k *Keys) Replace(stored Text, clear string, at Place) Text {
 }
 
 // Same reports whether a search for the value finds the stored one, under whatever key that is.
-func (k *Keys) Same(stored Text, clear string, at Place) bool {
+func (k *Keys) Same(stored Value, clear string, at Place) bool {
 	if len(stored.Hash) == 0 {
 		return false
 	}
@@ -139,7 +139,7 @@ var ErrSealed = errors.New("sealed value does not open")
 
 // Open reads a sealed value. Only a service method that asked for the permission and a purpose,
 // and that leaves an audit entry, calls it.
-func (k *Keys) Open(t Text, at Place) (string, error) {
+func (k *Keys) Open(t Value, at Place) (string, error) {
 	if len(t.Sealed) == 0 {
 		return "", nil
 	}
@@ -166,13 +166,14 @@ func (r *ring) open(sealed []byte, at Place) (string, error) {
 	return string(clear), nil
 }
 
-// Hash is the keyed hash that a value of this column is stored with. The case of A to Z and spaces at the ends do not count.
+// Hash is the keyed hash that a value of this column is stored with. The case of A to Z and spaces at the
+// ends do not count.
 func (k *Keys) Hash(tenant int64, column, clear string) []byte {
 	return k.ring.Load().searching[0].hash(tenant, column, clear)
 }
 
-// Hashes are the keyed hashes under which a value of this column is found, that of Hash first: while search hashes are
-// rotated there are several.
+// Hashes are the keyed hashes under which a value of this column is found, that of Hash first: while search
+// hashes are rotated there are several.
 func (k *Keys) Hashes(tenant int64, column, clear string) [][]byte {
 	r := k.ring.Load()
 	hashes := make([][]byte, len(r.searching))
@@ -208,8 +209,8 @@ func (k *Keys) Secret(purpose, secret string) []byte {
 	return hash
 }
 
-// Under names the key that a value is sealed under, and its state in the keyset: "" where the keyset does not have it. The id
-// is 0 for values of the first format, which do not name their key.
+// Under names the key that a value is sealed under, and its state in the keyset: "" where the keyset does not
+// have it. The id is 0 for values of the first format, which do not name their key.
 func (k *Keys) Under(sealed []byte) (id uint32, state State) {
 	if len(sealed) < markSize || sealed[0] != 1 {
 		return 0, ""
@@ -237,9 +238,9 @@ func (s *searching) made(hash []byte) bool {
 	return len(hash) == markSize+hashSize && bytes.HasPrefix(hash, s.mark)
 }
 
-// Renew brings a stored value under the primary keys: sealed anew where its key is another, hashed anew likewise. A value
-// that does not open stays as it is: ErrSealed.
-func (k *Keys) Renew(t Text, at Place) (Text, error) {
+// Renew brings a stored value under the primary keys: sealed anew where its key is another, hashed anew
+// likewise. A value that does not open stays as it is: ErrSealed.
+func (k *Keys) Renew(t Value, at Place) (Value, error) {
 	r := k.ring.Load()
 	clear, err := k.Open(t, at)
 	if err != nil || clear == "" {

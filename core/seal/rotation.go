@@ -127,7 +127,8 @@ var (
 
 func tooSoon(last, now time.Time, least time.Duration) error {
 	if wait := last.Add(least).Sub(now); wait > 0 {
-		return fmt.Errorf("other processes may not have the last change of the file yet: try again in %s", wait.Round(time.Second)+time.Second)
+		return fmt.Errorf("other processes may not have the last change of the file yet: try again in %s",
+			wait.Round(time.Second)+time.Second)
 	}
 	return nil
 }
@@ -142,7 +143,8 @@ func (f File) Add(hashes bool, now time.Time) (Info, error) {
 		case info.Has(Old):
 			return nil, ErrRotating
 		}
-		if err := c.manage(sealingPart, func(m *keyset.Manager) error { return added(m, aead.AES256GCMKeyTemplate()) }); err != nil || !hashes {
+		if err := c.manage(sealingPart,
+			func(m *keyset.Manager) error { return added(m, aead.AES256GCMKeyTemplate()) }); err != nil || !hashes {
 			return []string{sealingPart}, err
 		}
 		return []string{sealingPart, searchingPart},
@@ -215,7 +217,9 @@ func (f File) Destroy(now time.Time, proven func() error) (Info, error) {
 }
 
 // each does something to the keys of a state, and says which parts they are of.
-func (c *contents) each(info Info, state State, do func(*keyset.Manager, uint32) error) (parts []string, err error) {
+func (c *contents) each(
+	info Info, state State, do func(*keyset.Manager, uint32) error,
+) (parts []string, err error) {
 	for _, of := range []struct {
 		part string
 		keys []Key

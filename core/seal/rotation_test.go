@@ -90,13 +90,14 @@ func TestWhatTheFirstFormatWroteIsReadForGood(t *testing.T) {
 	t.Parallel()
 	f := made(t, first)
 	keys := load(t, f)
-	stored := seal.Text{Sealed: hex16(t, firstSealed), Hash: hex16(t, firstHash), Last4: "9713"}
+	stored := seal.Value{Sealed: hex16(t, firstSealed), Hash: hex16(t, firstHash), Last4: "9713"}
 	check := func(when string) {
 		t.Helper()
 		if got, err := keys.Open(stored, firstPlace); err != nil || got != number {
 			t.Errorf("%s: it opens as %q, %v", when, got, err)
 		}
-		if !slices.ContainsFunc(keys.Hashes(7, "accounts.number", number), func(hash []byte) bool { return bytes.Equal(hash, stored.Hash) }) {
+		if !slices.ContainsFunc(keys.Hashes(7, "accounts.number", number),
+			func(hash []byte) bool { return bytes.Equal(hash, stored.Hash) }) {
 			t.Errorf("%s: it is not found", when)
 		}
 		if !bytes.Equal(keys.Secret("client/7/demo", "s3cret"), hex16(t, firstSecret)) {
@@ -104,8 +105,11 @@ func TestWhatTheFirstFormatWroteIsReadForGood(t *testing.T) {
 		}
 	}
 	check("as it was")
-	if again := keys.Seal(number, firstPlace); !bytes.HasPrefix(again.Sealed, []byte{0, 0, 0, 1}) || !bytes.Equal(again.Hash, stored.Hash) || !keys.Current(stored.Sealed, stored.Hash) {
-		t.Errorf("before a rotation it writes what the program before it cannot read: %x %x", again.Sealed, again.Hash)
+	if again := keys.Seal(number,
+		firstPlace); !bytes.HasPrefix(again.Sealed, []byte{0, 0, 0, 1}) || !bytes.Equal(again.Hash, stored.Hash) ||
+		!keys.Current(stored.Sealed, stored.Hash) {
+		t.Errorf("before a rotation it writes what the program before it cannot read: %x %x", again.Sealed,
+			again.Hash)
 	}
 	for n, next := range []func() (seal.Info, error){
 		func() (seal.Info, error) { return f.Add(true, long(1)) },
@@ -144,15 +148,15 @@ func TestWhatTheFirstFormatWroteIsReadForGood(t *testing.T) {
 	}
 }
 
-// Two processes, of which the second has each change of the file later than the first, write and read by turns, whatever
-// the order. Each sees what the other wrote, through any number of rotations.
+// Two processes, of which the second has each change of the file later than the first, write and read by
+// turns, whatever the order. Each sees what the other wrote, through any number of rotations.
 func TestProcessesUnderstandEachOtherInEveryStep(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		text := rapid.SampledFrom([]string{"", first}).Draw(rt, "file")
 		f := made(t, text)
 		early, late := load(t, f), load(t, f)
-		kept := map[int64]seal.Text{}
+		kept := map[int64]seal.Value{}
 		use := func() {
 			for _, pair := range [][2]*seal.Keys{{early, late}, {late, early}} {
 				at := seal.Place{Tenant: 1, Column: "accounts.number", Row: rapid.Int64Range(1, 9).Draw(rt, "row")}
@@ -195,7 +199,8 @@ func TestProcessesUnderstandEachOtherInEveryStep(t *testing.T) {
 			}
 		}
 		for row, text := range kept {
-			if got, err := late.Open(text, seal.Place{Tenant: 1, Column: "accounts.number", Row: row}); err != nil || got == "" {
+			if got, err := late.Open(text, seal.Place{Tenant: 1, Column: "accounts.number", Row: row}); err != nil ||
+				got == "" {
 				rt.Fatalf("row %d: %q, %v", row, got, err)
 			}
 		}
@@ -249,7 +254,8 @@ func TestStepsHaveTheirOrder(t *testing.T) {
 	soon(f.Destroy(long(3).Add(30*time.Second), nothing))
 	info, err = f.Destroy(long(4), func() error { return unproven })
 	refused(unproven, info, err)
-	if info = step(t)(f.Destroy(long(4), nothing)); len(info.Sealing) != 1 || info.Sealing[0].State != seal.Primary {
+	if info = step(t)(f.Destroy(long(4), nothing)); len(info.Sealing) != 1 ||
+		info.Sealing[0].State != seal.Primary {
 		t.Errorf("%+v", info)
 	}
 }
@@ -265,13 +271,15 @@ func TestTheSameValueKeepsItsHash(t *testing.T) {
 	if _, err := keys.Reload(); err != nil {
 		t.Fatal(err)
 	}
-	if again := keys.Replace(stored, "12-3456789", at); again.Fingerprint() != stored.Fingerprint() || !keys.Current(again.Sealed, nil) {
+	if again := keys.Replace(stored, "12-3456789", at); again.Fingerprint() != stored.Fingerprint() ||
+		!keys.Current(again.Sealed, nil) {
 		t.Error("the same value reads as another")
 	}
-	if other := keys.Replace(stored, "12-3456780", at); other.Fingerprint() == stored.Fingerprint() || !keys.Current(other.Sealed, other.Hash) {
+	if other := keys.Replace(stored, "12-3456780", at); other.Fingerprint() == stored.Fingerprint() ||
+		!keys.Current(other.Sealed, other.Hash) {
 		t.Error("another value reads as the same")
 	}
-	if gone := keys.Replace(stored, "", at); gone.Hash != nil || keys.Same(seal.Text{}, "", at) {
+	if gone := keys.Replace(stored, "", at); gone.Hash != nil || keys.Same(seal.Value{}, "", at) {
 		t.Errorf("nothing reads as something: %v", gone.Hash)
 	}
 }
@@ -306,7 +314,11 @@ func TestAWrappedFileOpensForWhoMayOpenIt(t *testing.T) {
 		says string
 	}{
 		"a passphrase": {"", seal.File{Passphrase: words(good)}, []seal.File{
-			{}, {Passphrase: words("")}, {Passphrase: words(good + " ")}, {Passphrase: words("Correct horse battery")}, {KMS: service{uri: one}.key},
+			{},
+			{Passphrase: words("")},
+			{Passphrase: words(good + " ")},
+			{Passphrase: words("Correct horse battery")},
+			{KMS: service{uri: one}.key},
 		}, "a passphrase"},
 		"a KMS": {uri, seal.File{KMS: service{uri: one}.key}, []seal.File{
 			{}, {Passphrase: words(good)}, {KMS: service{uri: another}.key}, {KMS: service{}.key},
@@ -321,7 +333,8 @@ func TestAWrappedFileOpensForWhoMayOpenIt(t *testing.T) {
 				t.Fatal(err)
 			}
 			text, _ := os.ReadFile(f.Path)
-			if bytes.Contains(text, []byte(firstKey)) || bytes.Contains(text, []byte("MDEyMzQ1")) || !bytes.Contains(text, []byte("encryptedKeyset")) {
+			if bytes.Contains(text, []byte(firstKey)) || bytes.Contains(text, []byte("MDEyMzQ1")) ||
+				!bytes.Contains(text, []byte("encryptedKeyset")) {
 				t.Fatal("a key stands in the clear")
 			}
 			if err := os.Chmod(f.Path, 0o644); err != nil { //nolint:gosec // everybody may read what is wrapped
@@ -420,7 +433,9 @@ func TestADamagedFileIsRefusedAndNotQuoted(t *testing.T) {
 
 func TestAFileForEverybodyIsRefused(t *testing.T) {
 	t.Parallel()
-	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: true, 0o644: false, 0o604: false, 0o602: false, 0o666: false} {
+	for mode, ok := range map[os.FileMode]bool{
+		0o600: true, 0o400: true, 0o640: true, 0o644: false, 0o604: false, 0o602: false, 0o666: false,
+	} {
 		for _, text := range []string{"", first} {
 			f := made(t, text)
 			if err := os.Chmod(f.Path, mode); err != nil {
@@ -495,7 +510,8 @@ func TestKeysThatCannotBeReadLeaveThoseThatAreThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	step(t)(f.Add(true, long(0)))
-	for deadline := time.Now().Add(10 * time.Second); !keys.Info().Has(seal.Added); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().
+		Add(10 * time.Second); !keys.Info().Has(seal.Added); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the change is not seen")
 		}
@@ -519,8 +535,8 @@ func BenchmarkHashes(b *testing.B) {
 	}
 }
 
-// A running process does not give its keys up for a file that no step of a rotation makes of its own: they may be the last copy.
-// What it missed while it was stopped is another matter.
+// A running process does not give its keys up for a file that no step of a rotation makes of its own: they
+// may be the last copy. What it missed while it was stopped is another matter.
 func TestForeignAndOlderFilesAreNotTakenOver(t *testing.T) {
 	t.Parallel()
 	f := made(t, "")
@@ -558,7 +574,10 @@ func TestForeignAndOlderFilesAreNotTakenOver(t *testing.T) {
 	for name, one := range map[string]struct {
 		text    []byte
 		refused bool
-	}{"from before the rotation": {fresh, true}, "of another bank": {other, true}, "from before the last step": {added, false}} {
+	}{
+		"from before the rotation": {fresh, true}, "of another bank": {other, true},
+		"from before the last step": {added, false},
+	} {
 		if err := os.WriteFile(f.Path, one.text, 0o600); err != nil {
 			t.Fatal(err)
 		}

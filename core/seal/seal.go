@@ -1,8 +1,8 @@
 // Package seal hides account numbers, tax ids and secrets: encrypted in one column, found through a keyed
 // hash in a second, shown by the last digits in a third. Reading a list decrypts nothing.
 //
-// A keyset file holds three Tink keysets. Each has one primary key, which new values are written under, and may have
-// others, which still open and find what was written before (see Rotation):
+// A keyset file holds three Tink keysets. Each has one primary key, which new values are written under, and
+// may have others, which still open and find what was written before (see Rotation):
 //
 //   - sealing (AES-256-GCM): a sealed value is the byte 1, the key's id (4 bytes, big-endian), a nonce of 12 bytes, and the
 //     ciphertext with its tag of 16. The associated data is the text "TENANT/COLUMN/ROW", as in "7/accounts.number/4711".
@@ -12,15 +12,16 @@
 //     HMAC of "secret/PURPOSE/" and the text. It cannot be made anew without the text, so these stay under their key,
 //     which does not rotate; that takes nothing from secrets of 256 random bits.
 //
-// The file is JSON: {"format": 2, "wrapped": WRAP, "sealing": PART, "searching": PART, "secrets": PART}. A PART is
-// {"keyset": K, "first": N, "changed": TIME}. Without a WRAP, K is a Tink keyset as JSON. With one it is Tink's encrypted keyset as
-// JSON, the associated data being "bankgraph keyset NAME" with the part's name; its key is argon2id of the passphrase
-// (AES-256-GCM, no prefix) under {"kdf": "argon2id", "salt", "time", "memory" in KiB, "threads"}, or in the KMS of {"kms": URI}.
+// The file is JSON: {"format": 2, "wrapped": WRAP, "sealing": PART, "searching": PART, "secrets": PART}. A
+// PART is {"keyset": K, "first": N, "changed": TIME}. Without a WRAP, K is a Tink keyset as JSON. With one it
+// is Tink's encrypted keyset as JSON, the associated data being "bankgraph keyset NAME" with the part's name;
+// its key is argon2id of the passphrase (AES-256-GCM, no prefix) under {"kdf": "argon2id", "salt", "time",
+// "memory" in KiB, "threads"}, or in the KMS of {"kms": URI}.
 //
-// The first format, {"current", "seal": {VERSION: KEY}, "hash": KEY}, is read for good. A value that was sealed under it
-// begins with the version (4 bytes, big-endian, so that the first is 0) in place of the mark; its hashes are the 16 bytes alone,
-// by the key that is also the one of secrets. A rotated file keeps those keys: "first" is the version that sealing wrote, and
-// the id of the key whose hashes have no mark.
+// The first format, {"current", "seal": {VERSION: KEY}, "hash": KEY}, is read for good. A value that was
+// sealed under it begins with the version (4 bytes, big-endian, so that the first is 0) in place of the mark;
+// its hashes are the 16 bytes alone, by the key that is also the one of secrets. A rotated file keeps those
+// keys: "first" is the version that sealing wrote, and the id of the key whose hashes have no mark.
 package seal
 
 import (
@@ -35,18 +36,19 @@ import (
 	"bankgraph/core/given"
 )
 
-// Text is a sealed value as a table keeps it. Wherever it is printed it shows its last digits only.
-type Text struct {
+// Value is a sealed value as a table keeps it. Wherever it is printed it shows its last digits only.
+type Value struct {
 	Sealed []byte `bun:"sealed,type:bytea"` // the key's mark, nonce and AES-256-GCM
 	Hash   []byte `bun:"hash,type:bytea"`   // the key's mark and a keyed hash, for exact search
-	Last4  string `bun:"last4"`             // the last four characters; the last two of values shorter than eight
+	// the last four characters; the last two of values shorter than eight
+	Last4 string `bun:"last4"`
 }
 
 // ShownColumns keeps reads from fetching what they must not show.
-func (Text) ShownColumns() []string { return []string{"Last4"} }
+func (Value) ShownColumns() []string { return []string{"Last4"} }
 
 // Masked is the fixed-width form for people and partners: "****6789". It is empty where there is no value.
-func (t Text) Masked() string {
+func (t Value) Masked() string {
 	if t.Last4 == "" {
 		return ""
 	}
@@ -56,13 +58,13 @@ func (t Text) Masked() string {
 // mask stands for what is not shown.
 const mask = "****"
 
-// LooksMasked tells whether a text may be one that was shown, or half of one: no value that anybody means has asterisks
-// side by side.
+// LooksMasked tells whether a text may be one that was shown, or half of one: no value that anybody means has
+// asterisks side by side.
 func LooksMasked(text string) bool { return strings.Contains(text, "**") }
 
-// Kept is what a request gives in place of a stored value. The mask, which is what callers read, leaves the value as it
-// is; any other mask is a fault of the field, as nobody means asterisks.
-func (t Text) Kept(c *check.Fields, field string, sent given.Text) given.Text {
+// Kept is what a request gives in place of a stored value. The mask, which is what callers read, leaves the
+// value as it is; any other mask is a fault of the field, as nobody means asterisks.
+func (t Value) Kept(c *check.Fields, field string, sent given.Text) given.Text {
 	switch {
 	case !LooksMasked(sent.Value):
 		return sent
@@ -73,21 +75,22 @@ func (t Text) Kept(c *check.Fields, field string, sent given.Text) given.Text {
 }
 
 // Shown is the value where there is one, and nil without.
-func (t Text) Shown() *Text {
+func (t Value) Shown() *Value {
 	if t.Last4 == "" {
 		return nil
 	}
 	return &t
 }
 
-// Fingerprint tells two values apart without showing either, once Keys.Replace has written them. It is not for people.
-func (t Text) Fingerprint() string { return string(t.Hash) }
+// Fingerprint tells two values apart without showing either, once Keys.Replace has written them. It is not
+// for people.
+func (t Value) Fingerprint() string { return string(t.Hash) }
 
-func (t Text) String() string               { return t.Masked() }
-func (t Text) GoString() string             { return t.Masked() }
-func (t Text) Format(s fmt.State, _ rune)   { _, _ = s.Write([]byte(t.Masked())) }
-func (t Text) LogValue() slog.Value         { return slog.StringValue(t.Masked()) }
-func (t Text) MarshalJSON() ([]byte, error) { return json.Marshal(t.Masked()) }
+func (t Value) String() string               { return t.Masked() }
+func (t Value) GoString() string             { return t.Masked() }
+func (t Value) Format(s fmt.State, _ rune)   { _, _ = s.Write([]byte(t.Masked())) }
+func (t Value) LogValue() slog.Value         { return slog.StringValue(t.Masked()) }
+func (t Value) MarshalJSON() ([]byte, error) { return json.Marshal(t.Masked()) }
 
 // Place is where a sealed value stands. A value moved to another place does not open.
 type Place struct {
@@ -101,7 +104,7 @@ func (p Place) bytes() []byte {
 }
 
 // Mask is what may be seen of a value that is not sealed: nothing in it opens.
-func Mask(clear string) Text { return Text{Last4: last(clear)} }
+func Mask(clear string) Value { return Value{Last4: last(clear)} }
 
 func last(clear string) string {
 	runes := []rune(clear)

@@ -22,7 +22,10 @@ func TestASealedValueOpensAtItsPlaceOnly(t *testing.T) {
 	keys := seal.New()
 	rapid.Check(t, func(t *rapid.T) {
 		clear := rapid.StringN(1, 40, -1).Draw(t, "clear")
-		at := seal.Place{Tenant: rapid.Int64Range(1, 50).Draw(t, "tenant"), Column: "accounts.number", Row: rapid.Int64Range(1, 50).Draw(t, "row")}
+		at := seal.Place{
+			Tenant: rapid.Int64Range(1, 50).Draw(t, "tenant"), Column: "accounts.number",
+			Row: rapid.Int64Range(1, 50).Draw(t, "row"),
+		}
 		sealed := keys.Seal(clear, at)
 		if got, err := keys.Open(sealed, at); err != nil || got != clear {
 			t.Fatalf("%q opens as %q (%v)", clear, got, err)
@@ -53,7 +56,7 @@ func TestATamperedValueDoesNotOpen(t *testing.T) {
 		}
 	}
 	for n := 1; n < len(sealed.Sealed); n++ {
-		if _, err := keys.Open(seal.Text{Sealed: sealed.Sealed[:n]}, at); !errors.Is(err, seal.ErrSealed) {
+		if _, err := keys.Open(seal.Value{Sealed: sealed.Sealed[:n]}, at); !errors.Is(err, seal.ErrSealed) {
 			t.Fatalf("it opens with %d bytes", n)
 		}
 	}
@@ -108,8 +111,8 @@ func TestAValueIsMaskedHoweverItIsPrinted(t *testing.T) {
 	at := seal.Place{Tenant: 1, Column: "accounts.number", Row: 7}
 	const clear = "400078709713"
 	type holder struct {
-		Number seal.Text
-		Also   *seal.Text
+		Number seal.Value
+		Also   *seal.Value
 	}
 	sealed := keys.Seal(clear, at)
 	in := holder{Number: sealed, Also: &sealed}
@@ -123,10 +126,14 @@ func TestAValueIsMaskedHoweverItIsPrinted(t *testing.T) {
 	}
 	out := log.String() + string(encoded)
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%T"} {
-		out += fmt.Sprintf(verb, sealed) + fmt.Sprintf(verb, &sealed) + fmt.Sprintf(verb, in) + fmt.Sprintf(verb, []seal.Text{sealed})
+		out += fmt.Sprintf(verb, sealed) + fmt.Sprintf(verb, &sealed) + fmt.Sprintf(verb, in) +
+			fmt.Sprintf(verb, []seal.Value{sealed})
 	}
 	out += fmt.Errorf("account %v", sealed).Error() + fmt.Sprint(in) + fmt.Sprintln(&in)
-	for _, leak := range []string{clear, clear[:8], fmt.Sprintf("%x", clear), fmt.Sprintf("%v", sealed.Sealed), fmt.Sprintf("%x", sealed.Sealed), fmt.Sprintf("%v", sealed.Hash)} {
+	for _, leak := range []string{
+		clear, clear[:8], fmt.Sprintf("%x", clear), fmt.Sprintf("%v", sealed.Sealed),
+		fmt.Sprintf("%x", sealed.Sealed), fmt.Sprintf("%v", sealed.Hash),
+	} {
 		if strings.Contains(out, leak) {
 			t.Errorf("%q is in %s", leak, out)
 		}
@@ -142,7 +149,9 @@ func TestAValueIsMaskedHoweverItIsPrinted(t *testing.T) {
 func TestAShortValueShowsLess(t *testing.T) {
 	t.Parallel()
 	keys := seal.New()
-	for clear, want := range map[string]string{"12345678": "****5678", "1234567": "****67", "12": "****12", "7": "****7", "größer-1": "****er-1"} {
+	for clear, want := range map[string]string{
+		"12345678": "****5678", "1234567": "****67", "12": "****12", "7": "****7", "größer-1": "****er-1",
+	} {
 		if got := keys.Seal(clear, seal.Place{}).Masked(); got != want {
 			t.Errorf("%q: %s", clear, got)
 		}
@@ -154,7 +163,8 @@ func TestAValueThatIsNotSealedIsMaskedAlike(t *testing.T) {
 	keys := seal.New()
 	for _, clear := range []string{"400078709713", "1234567", "7", ""} {
 		sealed, masked := keys.Seal(clear, seal.Place{}), seal.Mask(clear)
-		if masked.Masked() != sealed.Masked() || masked.Sealed != nil || masked.Hash != nil || seal.LooksMasked(clear) || seal.LooksMasked(masked.Masked()) != (clear != "") {
+		if masked.Masked() != sealed.Masked() || masked.Sealed != nil || masked.Hash != nil ||
+			seal.LooksMasked(clear) || seal.LooksMasked(masked.Masked()) != (clear != "") {
 			t.Errorf("%q: %v", clear, masked)
 		}
 	}
@@ -222,7 +232,8 @@ func TestASecretIsKnownByItsHashAndPurpose(t *testing.T) {
 	if !seal.SameSecret(hash, keys.Secret("client/1/demo", "s3cret")) {
 		t.Error("the same secret differs")
 	}
-	if seal.SameSecret(hash, keys.Secret("client/1/demo", "s3cret ")) || seal.SameSecret(hash, keys.Secret("client/2/demo", "s3cret")) || seal.SameSecret(hash, nil) {
+	if seal.SameSecret(hash, keys.Secret("client/1/demo", "s3cret ")) ||
+		seal.SameSecret(hash, keys.Secret("client/2/demo", "s3cret")) || seal.SameSecret(hash, nil) {
 		t.Error("another is the same")
 	}
 }

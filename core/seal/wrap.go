@@ -76,7 +76,8 @@ func (w *wrap) key(f File) (tink.AEAD, error) {
 		return &wrapping{AEAD: key}, nil
 	}
 	// A file that asks for more than this was not written by us.
-	if w.KDF != "argon2id" || len(w.Salt) < 16 || w.Time < 1 || w.Time > 64 || w.Memory < 8<<10 || w.Memory > 1<<20 || w.Threads < 1 {
+	if w.KDF != "argon2id" || len(w.Salt) < 16 || w.Time < 1 || w.Time > 64 || w.Memory < 8<<10 ||
+		w.Memory > 1<<20 || w.Threads < 1 {
 		return nil, errDamaged
 	}
 	if f.Passphrase == nil {
@@ -96,8 +97,8 @@ func (w *wrap) key(f File) (tink.AEAD, error) {
 	return &wrapping{AEAD: key}, nil
 }
 
-// Wrap encrypts the file: under the key of a KMS where uri names one, and under the file's passphrase otherwise. A file that
-// is wrapped already is wrapped anew.
+// Wrap encrypts the file: under the key of a KMS where uri names one, and under the file's passphrase
+// otherwise. A file that is wrapped already is wrapped anew.
 func (f File) Wrap(uri string, passphrase func() (string, error)) error {
 	next := &wrap{KMS: uri}
 	closing := File{KMS: f.KMS, Passphrase: passphrase}

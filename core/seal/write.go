@@ -18,7 +18,8 @@ import (
 type stamp struct{ os.FileInfo }
 
 func (s stamp) is(other os.FileInfo) bool {
-	return s.FileInfo != nil && os.SameFile(s.FileInfo, other) && s.ModTime().Equal(other.ModTime()) && s.Size() == other.Size()
+	return s.FileInfo != nil && os.SameFile(s.FileInfo, other) && s.ModTime().Equal(other.ModTime()) &&
+		s.Size() == other.Size()
 }
 
 // Reload reads the file again where it has changed. Keys that cannot be read leave those that are there.
@@ -51,31 +52,36 @@ func (k *Keys) Reload() (changed bool, err error) {
 	return true, nil
 }
 
-// ErrOlder is returned for a changed file that is not what a step of a rotation makes of the one before. The keys that are
-// there stay: they may be the last copy.
-var ErrOlder = errors.New("another file, or an older copy, was put in its place: this process goes on with the keys that it has; put the right file back")
+// ErrOlder is returned for a changed file that is not what a step of a rotation makes of the one before. The
+// keys that are there stay: they may be the last copy.
+var ErrOlder = errors.New(
+	"another file, or an older copy, was put in its place: this process goes on with the keys that it has; put the right file back")
 
-// follows reports whether the next state of a keyset may come after this one. The key of secrets never changes.
+// follows reports whether the next state of a keyset may come after this one. The key of secrets never
+// changes.
 func (r *ring) follows(next *ring) bool {
 	now, _ := r.secrets.ComputePRF(nil, sha256.Size)
 	then, _ := next.secrets.ComputePRF(nil, sha256.Size)
 	later := next.info.Changed.After(r.info.Changed)
-	return bytes.Equal(now, then) && follow(r.info.Sealing, next.info.Sealing, later) && follow(r.info.Searching, next.info.Searching, later)
+	return bytes.Equal(now, then) && follow(r.info.Sealing, next.info.Sealing, later) &&
+		follow(r.info.Searching, next.info.Searching, later)
 }
 
-// follow reports whether keys may come after others. Of those in use none is taken out but by a whole rotation, behind which a
-// key writes that is new, or was added. Those of the first format have no lasting ids.
+// follow reports whether keys may come after others. Of those in use none is taken out but by a whole
+// rotation, behind which a key writes that is new, or was added. Those of the first format have no lasting
+// ids.
 func follow(now, next []Key, later bool) bool {
 	lost := slices.ContainsFunc(now, func(key Key) bool {
-		return key.State != Retired && !key.First && !slices.ContainsFunc(next, func(k Key) bool { return k.ID == key.ID })
+		return key.State != Retired && !key.First &&
+			!slices.ContainsFunc(next, func(k Key) bool { return k.ID == key.ID })
 	})
 	writes := in(next, Primary)[0]
 	wrote := slices.ContainsFunc(now, func(key Key) bool { return key.ID == writes && key.State != Added })
 	return !lost || later && !wrote
 }
 
-// Follow looks again and again whether the file has changed, until stop is called. failed hears once of each thing that
-// goes wrong.
+// Follow looks again and again whether the file has changed, until stop is called. failed hears once of each
+// thing that goes wrong.
 func (k *Keys) Follow(every time.Duration, failed func(error)) (stop func()) {
 	done := make(chan struct{})
 	go func() {
@@ -185,9 +191,11 @@ func drafted(path string, text []byte, like os.FileInfo) (name string, err error
 	return draft.Name(), errors.Join(err, draft.Sync(), draft.Close())
 }
 
-// alike gives a file the owner and the mode of another: the service that reads it may be another user than who changes it.
+// alike gives a file the owner and the mode of another: the service that reads it may be another user than
+// who changes it.
 func alike(file *os.File, like os.FileInfo) error {
-	if owner, ok := like.Sys().(*syscall.Stat_t); ok && (int(owner.Uid) != os.Getuid() || int(owner.Gid) != os.Getgid()) {
+	if owner, ok := like.Sys().(*syscall.Stat_t); ok &&
+		(int(owner.Uid) != os.Getuid() || int(owner.Gid) != os.Getgid()) {
 		if err := file.Chown(int(owner.Uid), int(owner.Gid)); err != nil {
 			return fmt.Errorf("keep its owner: %w", err)
 		}

@@ -17,7 +17,8 @@ type Draft struct {
 	ApprovalLimit given.Text `json:"approvalLimit,omitzero"` // decimal, in the bank's currency; empty for none
 }
 
-// check looks at the draft of a new signatory, or of a change, and puts it into the form in which it is stored.
+// check looks at the draft of a new signatory, or of a change, and puts it into the form in which it is
+// stored.
 func (d *Draft) check(adding bool) error {
 	c := check.Of("signatory")
 	if !adding && *d == (Draft{}) {
@@ -50,7 +51,8 @@ func (d *Draft) to(g *Signatory) error {
 	}
 	limit, err := money.Parse(d.ApprovalLimit.Value, g.Currency)
 	if err != nil {
-		return fault.Field("signatory", "approvalLimit", fault.Malformed, "must be an amount in the bank's currency")
+		return fault.Field("signatory", "approvalLimit", fault.Malformed,
+			"must be an amount in the bank's currency")
 	}
 	g.LimitMinor = &limit.Minor
 	return nil

@@ -3,6 +3,8 @@ package signatories
 import (
 	"context"
 
+	"github.com/uptrace/bun"
+
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
@@ -10,6 +12,14 @@ import (
 	"bankgraph/core/page"
 	"bankgraph/db"
 )
+
+// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+var Tables = db.Tables{
+	Own: []string{"signatories"},
+	Reads: map[string]string{
+		"tenants": "the bank's currency, in the statement that takes the next number",
+	},
+}
 
 // Service keeps the signatories of every bank's customers.
 type Service struct {
@@ -26,51 +36,43 @@ func New(d *db.DB, c *customers.Service, all *changes.Service) *Service {
 }
 
 // ErrPartner is a caller whose token names no partner: only an external issuer can make such a token.
-var ErrPartner = fault.Field("signatory", "partnerId", fault.Required, "the caller's partner identifier is missing")
+var ErrPartner = fault.Field("signatory", "partnerId", fault.Required,
+	"the caller's partner identifier is missing")
 
-var identity = db.Want[Signatory]("UID", "Customer")
+var identity = db.ColumnsOf[Signatory]("UID", "Customer")
 
-type shape struct {
-	want  db.Columns
-	reach access.Reach
-	cut   db.Cut
+var ofCustomers = customers.Children[Signatory]{
+	Needs: access.ViewSignatories, Table: "g", Key: "uid", Shown: db.Conditions{"g.status <> 'Deleted'"},
+	Select: selecting, Customer: func(g *Signatory) customers.UID { return g.Customer },
 }
 
-var ofCustomers db.Texts[Signatory]
-
-// OfCustomers reads a window of the signatories of each customer, by UID. The caller shows them only where
-// the customer itself came back: that is where its scope is checked.
-func (s *Service) OfCustomers(ctx context.Context, b *db.Batch, of []customers.UID, want db.Columns, w page.Window) *db.Many[customers.UID, Signatory] {
-	caller, err := access.Require(ctx, access.ViewSignatories)
-	if err != nil {
-		return db.Refuse[customers.UID, Signatory](err)
-	}
+func selecting(want db.Columns) *bun.SelectQuery {
 	want = db.Or[Signatory](want).And(identity)
-	if want.Overlaps(db.Want[Signatory]("LimitMinor")) {
-		want = want.And(db.Want[Signatory]("Currency"))
+	if want.Overlaps(db.ColumnsOf[Signatory]("LimitMinor")) {
+		want = want.And(db.ColumnsOf[Signatory]("Currency"))
 	}
-	p := db.Params{caller.Tenant}
-	cut := db.CutOf(&p, of, w.Limit(), w.Cursor.UID, w.Offset, w.Backward)
-	text := ofCustomers.Get(shape{want: want, cut: cut}, func() string {
-		return cut.Text(db.Select[Signatory](want, nil).Where("g.tenant = $1").Where("g.status <> 'Deleted'"), "g.customer", "g.uid")
-	})
-	return db.QueueMany(b, text, func(g *Signatory) customers.UID { return g.Customer }, p...)
+	return db.Select[Signatory](want, nil)
 }
 
-var countOf = db.NewText[db.Count](`SELECT customer AS of, count(*) AS n FROM signatories WHERE tenant = $1 AND customer = ANY($2) AND status <> 'Deleted' GROUP BY customer`)
+// OfCustomers reads a window of the signatories of each customer, by UID.
+func (s *Service) OfCustomers(
+	ctx context.Context, b *db.Batch, of []customers.UID, want db.Columns, w page.Window,
+) *db.Many[customers.UID, Signatory] {
+	return ofCustomers.List(ctx, b, of, nil, want, w)
+}
 
 // CountOfCustomers counts the signatories of each customer.
-func (s *Service) CountOfCustomers(ctx context.Context, b *db.Batch, of []customers.UID) *db.Many[customers.UID, db.Count] {
-	caller, err := access.Require(ctx, access.ViewSignatories)
-	if err != nil {
-		return db.Refuse[customers.UID, db.Count](err)
-	}
-	return db.QueueMany(b, countOf, func(c *db.Count) customers.UID { return customers.UID(c.Of) }, caller.Tenant, of)
+func (s *Service) CountOfCustomers(
+	ctx context.Context, b *db.Batch, of []customers.UID,
+) *db.Many[customers.UID, db.Count] {
+	return ofCustomers.Count(ctx, b, of, nil, 0)
 }
 
 // Of lists the signatories of one customer. It checks in the published order (rest/CONTRACT.md, signatory
 // checks): the partner identifier, then that the customer exists, then that it is the caller's.
-func (s *Service) Of(ctx context.Context, customer customers.UID, w page.Window) (page.Of[*Signatory], error) {
+func (s *Service) Of(
+	ctx context.Context, customer customers.UID, w page.Window,
+) (page.Of[*Signatory], error) {
 	var none page.Of[*Signatory]
 	caller, err := access.Require(ctx, access.ViewSignatories)
 	if err != nil {
@@ -91,18 +93,27 @@ func (s *Service) Of(ctx context.Context, customer customers.UID, w page.Window)
 	return page.Cut(list.Of[customer], w), list.Err
 }
 
-var finding db.Texts[Signatory]
+// queryKey is what the text of a read by UID depends on.
+type queryKey struct {
+	want  db.Columns
+	reach access.Reach
+}
 
-// FindMany reads signatories by UID. Those of customers that the caller may not see, and deleted ones, are absent.
-func (s *Service) FindMany(ctx context.Context, b *db.Batch, uids []UID, want db.Columns) *db.Many[UID, Signatory] {
+var finding db.QueryCache[Signatory]
+
+// FindMany reads signatories by UID. Those of customers that the caller may not see, and deleted ones, are
+// absent.
+func (s *Service) FindMany(
+	ctx context.Context, b *db.Batch, uids []UID, want db.Columns,
+) *db.Many[UID, Signatory] {
 	caller, err := access.Require(ctx, access.ViewSignatories)
 	if err != nil {
 		return db.Refuse[UID, Signatory](err)
 	}
-	want = db.Or[Signatory](want).And(identity).And(db.Want[Signatory]("Currency"))
-	text := finding.Get(shape{want: want, reach: caller.Reach}, func() string {
-		q := db.Select[Signatory](want, nil).Where("g.tenant = $1").Where("g.uid = ANY($3)").Where("g.status <> 'Deleted'")
-		return customers.Within(q, "g", caller.Reach).String()
+	text := finding.Get(queryKey{want, caller.Reach}, func() string {
+		return ofCustomers.Shown.On(selecting(want)).Where("g.tenant = $1").Where("g.uid = ANY($3)").
+			Where(caller.Reach.Scope("g.customer")).String()
 	})
-	return db.QueueMany(b, text, func(g *Signatory) UID { return g.UID }, caller.Tenant, caller.Within(), uids)
+	return db.QueueMany(b, text, func(g *Signatory) UID { return g.UID }, caller.Tenant, caller.ScopeCustomer(),
+		uids)
 }

@@ -17,7 +17,8 @@ import (
 // stranger is a partner whose token names no partner: only an external issuer makes such tokens.
 func stranger(t *testing.T, bank *coretest.Bank, permissions ...access.Permission) context.Context {
 	t.Helper()
-	return access.With(t.Context(), access.Caller{Tenant: bank.Tenant, Entity: 1_000_077, Permissions: permissions})
+	return access.With(t.Context(),
+		access.Caller{Tenant: bank.Tenant, Entity: 1_000_077, Permissions: permissions})
 }
 
 func TestTheChecksComeInTheContractsOrder(t *testing.T) {
@@ -54,7 +55,8 @@ func TestAnotherBanksCustomerIsAbsentAndNotForeign(t *testing.T) {
 	other := bank.Other()
 	alone := other.Customer()
 	other.Signatory(alone)
-	if _, err := bank.Signatories.Of(bank.Staff(), alone.UID, page.First(10)); !errors.Is(err, customers.ErrNotFound) {
+	if _, err := bank.Signatories.Of(bank.Staff(), alone.UID,
+		page.First(10)); !errors.Is(err, customers.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -117,15 +119,19 @@ func TestAnApprovalLimitCarriesTheCurrency(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
 	customer := bank.Customer()
-	limited := bank.Signatory(customer, func(g *signatories.Signatory) { cents := int64(123_45); g.LimitMinor = &cents })
+	limited := bank.Signatory(customer,
+		func(g *signatories.Signatory) { cents := int64(123_45); g.LimitMinor = &cents })
 	unlimited := bank.Signatory(customer, func(g *signatories.Signatory) { g.LimitMinor = nil })
-	found, err := coretest.Many(bank, bank.Staff(), func(b *db.Batch) *db.Many[signatories.UID, signatories.Signatory] {
-		return bank.Signatories.FindMany(bank.Staff(), b, []signatories.UID{limited.UID, unlimited.UID}, db.Want[signatories.Signatory]("LimitMinor"))
-	})
+	found, err := coretest.Many(bank, bank.Staff(),
+		func(b *db.Batch) *db.Many[signatories.UID, signatories.Signatory] {
+			return bank.Signatories.FindMany(bank.Staff(), b, []signatories.UID{limited.UID, unlimited.UID},
+				db.ColumnsOf[signatories.Signatory]("LimitMinor"))
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := found[limited.UID][0].ApprovalLimit(); got == nil || got.String() != "123.45" || got.Currency != "USD" {
+	if got := found[limited.UID][0].ApprovalLimit(); got == nil || got.String() != "123.45" ||
+		got.Currency != "USD" {
 		t.Errorf("%v", got)
 	}
 	if got := found[unlimited.UID][0].ApprovalLimit(); got != nil {
@@ -138,10 +144,13 @@ func TestASignatoryIsSeenWithItsCustomerOnly(t *testing.T) {
 	bank := coretest.New(t)
 	partner := bank.DownstreamPartner()
 	ours, banks := bank.Signatory(bank.Customer(coretest.OwnedBy(partner))), bank.Signatory(bank.Customer())
-	gone := bank.Signatory(bank.Customer(coretest.OwnedBy(partner)), func(g *signatories.Signatory) { g.Status = signatories.Deleted })
-	found, err := coretest.Many(bank, bank.Partner(partner), func(b *db.Batch) *db.Many[signatories.UID, signatories.Signatory] {
-		return bank.Signatories.FindMany(bank.Partner(partner), b, []signatories.UID{ours.UID, banks.UID, gone.UID}, db.Columns{})
-	})
+	gone := bank.Signatory(bank.Customer(coretest.OwnedBy(partner)),
+		func(g *signatories.Signatory) { g.Status = signatories.Deleted })
+	found, err := coretest.Many(bank, bank.Partner(partner),
+		func(b *db.Batch) *db.Many[signatories.UID, signatories.Signatory] {
+			return bank.Signatories.FindMany(bank.Partner(partner), b,
+				[]signatories.UID{ours.UID, banks.UID, gone.UID}, db.Columns{})
+		})
 	if err != nil || len(found) != 1 || len(found[ours.UID]) != 1 {
 		t.Error(found, err)
 	}

@@ -42,19 +42,20 @@ const (
 type Signatory struct {
 	bun.BaseModel `bun:"table:signatories,alias:g" json:"-"`
 
-	Tenant       access.Tenant  `bun:"tenant,pk" json:"-"`
-	UID          UID            `bun:"uid,pk" json:"id"`
-	Customer     customers.UID  `bun:"customer" json:"-"`
-	FullName     string         `bun:"full_name" json:"fullName"`
-	EmailAddress string         `bun:"email_address" json:"emailAddress"`
-	Title        string         `bun:"title" json:"title"`
-	PhoneNumber  string         `bun:"phone_number" json:"phoneNumber"` // E.164
-	LimitMinor   *int64         `bun:"approval_limit" json:"-"`         // minor units of Currency; nil: none was set
-	Currency     money.Currency `bun:"currency" json:"-"`               // the bank's
-	Status       Status         `bun:"status" json:"status"`
-	CreatedAt    time.Time      `bun:"created_at" json:"-"`
-	UpdatedAt    time.Time      `bun:"updated_at" json:"-"`
-	Version      int32          `bun:"version" json:"-"`
+	Tenant       access.Tenant `bun:"tenant,pk" json:"-"`
+	UID          UID           `bun:"uid,pk" json:"id"`
+	Customer     customers.UID `bun:"customer" json:"-"`
+	FullName     string        `bun:"full_name" json:"fullName"`
+	EmailAddress string        `bun:"email_address" json:"emailAddress"`
+	Title        string        `bun:"title" json:"title"`
+	PhoneNumber  string        `bun:"phone_number" json:"phoneNumber"` // E.164
+	// minor units of Currency; nil: none was set
+	LimitMinor *int64         `bun:"approval_limit" json:"-"`
+	Currency   money.Currency `bun:"currency" json:"-"` // the bank's
+	Status     Status         `bun:"status" json:"status"`
+	CreatedAt  time.Time      `bun:"created_at" json:"-"`
+	UpdatedAt  time.Time      `bun:"updated_at" json:"-"`
+	Version    int32          `bun:"version" json:"-"`
 }
 
 // ApprovalLimit is the largest amount that the person may approve; nil where none was set.

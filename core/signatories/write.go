@@ -13,7 +13,8 @@ var (
 	// ErrNotFound is a signatory that does not exist, or that is not of this customer.
 	ErrNotFound = fault.New(fault.NotFound, "signatory.not_found", "no such signatory of this customer")
 	// ErrTaken is an e-mail address that another signatory of the customer has.
-	ErrTaken = fault.New(fault.Conflict, "signatory.taken", "another signatory of the customer has this e-mail address").On("emailAddress")
+	ErrTaken = fault.New(fault.Conflict, "signatory.taken",
+		"another signatory of the customer has this e-mail address").On("emailAddress")
 )
 
 // Saved is what a change of a signatory answers.
@@ -34,38 +35,45 @@ func (s *Service) declare(all *changes.Service) {
 	s.remove = changes.Declare(all, "removeSignatory", "signatory", access.ManageCustomers, s.removeTx)
 }
 
-// Add gives a customer a signatory. Where the customer's settings ask for dual approval (customerDualApproval), the
-// signatory is Pending until a second person approves.
-func (s *Service) Add(ctx context.Context, to customers.UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
+// Add gives a customer a signatory. Where the customer's settings ask for dual approval
+// (customerDualApproval), the signatory is Pending until a second person approves.
+func (s *Service) Add(
+	ctx context.Context, to customers.UID, draft Draft, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	caller, err := partnered(s.add.Require(ctx, ""))
 	if err == nil {
-		err = s.customers.WithinFirst(ctx, to, draft.check(true))
+		err = s.customers.PreferCustomerFault(ctx, to, draft.check(true))
 	}
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.add.Do(ctx, caller, changes.Target{Customer: int64(to)}, draft, terms)
+	return s.add.Do(ctx, caller, changes.Target{Customer: int64(to)}, draft, options)
 }
 
 // Change changes what the draft gives. Without a customer (0) it is the signatory's own.
-func (s *Service) Change(ctx context.Context, of customers.UID, uid UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
+func (s *Service) Change(
+	ctx context.Context, of customers.UID, uid UID, draft Draft, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	caller, err := partnered(s.change.Require(ctx, uid.String()))
 	if err == nil {
-		err = s.customers.WithinFirst(ctx, of, draft.check(false))
+		err = s.customers.PreferCustomerFault(ctx, of, draft.check(false))
 	}
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, draft, terms)
+	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, draft, options)
 }
 
-// Remove takes a signatory off a customer: the one named, or its own (0). The row stays for the record; no answer shows it any more.
-func (s *Service) Remove(ctx context.Context, of customers.UID, uid UID, terms changes.Terms) (changes.Outcome[Saved], error) {
+// Remove takes a signatory off a customer: the one named, or its own (0). The row stays for the record; no
+// answer shows it any more.
+func (s *Service) Remove(
+	ctx context.Context, of customers.UID, uid UID, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	caller, err := partnered(s.remove.Require(ctx, uid.String()))
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.remove.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, struct{}{}, terms)
+	return s.remove.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, struct{}{}, options)
 }
 
 // partnered refuses a caller whose token names no partner (rest/CONTRACT.md, signatory checks).
@@ -83,7 +91,9 @@ func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Signatory] {
 		Hold: customers.Hold(s.customers.HoldTx).Of("signatories", "uid", ErrNotFound),
 		Lock: lock,
 		Row: func(g *Signatory) changes.Row {
-			return changes.Row{Model: g, UID: g.UID, Customer: int64(g.Customer), Version: &g.Version, UpdatedAt: &g.UpdatedAt}
+			return changes.Row{
+				Model: g, UID: g.UID, Customer: int64(g.Customer), Version: &g.Version, UpdatedAt: &g.UpdatedAt,
+			}
 		},
 		Asks:  customers.Asking[Signatory](customers.AccessSettings.DualForCustomers),
 		Wait:  func(g *Signatory) { g.Status = Pending },
@@ -102,7 +112,8 @@ func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Tar
 func (s *Service) addTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
 	return saved(s.lifecycle().Add(ctx, tx, at, func(customer *customers.Held) (*Signatory, error) {
 		g := &Signatory{Tenant: tx.Caller.Tenant, Customer: customer.UID, Status: Active, CreatedAt: tx.Now}
-		err := tx.NewRaw(`SELECT nextval('signatory_uids'), currency FROM tenants WHERE id = ?`, g.Tenant).Scan(ctx, &g.UID, &g.Currency)
+		err := tx.NewRaw(`SELECT nextval('signatory_uids'), currency FROM tenants WHERE id = ?`, g.Tenant).Scan(ctx,
+			&g.UID, &g.Currency)
 		if err != nil {
 			return nil, err
 		}
@@ -121,11 +132,15 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	})
 }
 
-func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
+func (s *Service) changeTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft,
+) (Saved, error) {
 	return saved(s.lifecycle().Modify(ctx, tx, at, func(_, g *Signatory) error { return draft.to(g) }))
 }
 
-func (s *Service) removeTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
+func (s *Service) removeTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
+) (Saved, error) {
 	return saved(s.lifecycle().Modify(ctx, tx, at, func(_, g *Signatory) error {
 		g.Status = Deleted
 		return nil

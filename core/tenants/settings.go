@@ -16,8 +16,9 @@ import (
 type Settings struct {
 	bun.BaseModel `bun:"table:tenant_settings,alias:s" json:"-"`
 
-	Tenant       access.Tenant `bun:"tenant,pk" json:"-"`
-	PeopleDecide bool          `bun:"people_decide" json:"peopleDecide"` // only a person approves or refuses a change that waits
+	Tenant access.Tenant `bun:"tenant,pk" json:"-"`
+	// only a person approves or refuses a change that waits
+	PeopleDecide bool `bun:"people_decide" json:"peopleDecide"`
 }
 
 // Settings returns those of the caller's bank. It is for operators.
@@ -46,11 +47,14 @@ func (s *Service) Set(ctx context.Context, change func(*Settings)) (*Settings, e
 		if is == *was {
 			return nil
 		}
-		_, err = tx.NewInsert().Model(&is).On("CONFLICT (tenant) DO UPDATE").Set("people_decide = excluded.people_decide").Exec(ctx)
+		_, err = tx.NewInsert().Model(&is).On("CONFLICT (tenant) DO UPDATE").
+			Set("people_decide = excluded.people_decide").Exec(ctx)
 		if err != nil {
 			return err
 		}
-		entry := audit.Entry{Action: "changeSettings", Decision: audit.Done, Object: "tenant", UID: caller.TenantCode}.By(caller)
+		entry := audit.Entry{
+			Action: "changeSettings", Decision: audit.Done, Object: "tenant", UID: caller.TenantCode,
+		}.By(caller)
 		entry.Before, entry.After = audit.Diff(was, &is)
 		return audit.WriteTx(ctx, tx, entry)
 	})

@@ -20,13 +20,15 @@ import (
 type Tenant struct {
 	bun.BaseModel `bun:"table:tenants,alias:t" json:"-"`
 
-	ID        access.Tenant  `bun:"id,pk,autoincrement" json:"-"`
-	Code      string         `bun:"code" json:"code"`         // the realm in the token address
-	Name      string         `bun:"name" json:"name"`         // the bank's legal name
-	Zone      string         `bun:"zone" json:"zone"`         // IANA name; days, weeks and months are counted in it
-	Currency  money.Currency `bun:"currency" json:"currency"` // of limits and of whatever names none
-	Sandbox   bool           `bun:"sandbox" json:"sandbox"`   // a bank to play with: known keys, simulated networks
-	CreatedAt time.Time      `bun:"created_at" json:"createdAt"`
+	ID   access.Tenant `bun:"id,pk,autoincrement" json:"-"`
+	Code string        `bun:"code" json:"code"` // the realm in the token address
+	Name string        `bun:"name" json:"name"` // the bank's legal name
+	// IANA name; days, weeks and months are counted in it
+	Zone     string         `bun:"zone" json:"zone"`
+	Currency money.Currency `bun:"currency" json:"currency"` // of limits and of whatever names none
+	// a bank to play with: known keys, simulated networks
+	Sandbox   bool      `bun:"sandbox" json:"sandbox"`
+	CreatedAt time.Time `bun:"created_at" json:"createdAt"`
 }
 
 // Location is the bank's time zone.

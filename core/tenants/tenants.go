@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
@@ -17,6 +16,9 @@ import (
 	"bankgraph/core/users"
 	"bankgraph/db"
 )
+
+// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+var Tables = db.Tables{Own: []string{"tenant_settings", "tenants"}}
 
 // Service finds and adds banks. Only operators may.
 type Service struct {
@@ -79,7 +81,10 @@ func (s *Service) Add(ctx context.Context, bank Draft) (*Tenant, error) {
 			return err
 		}
 		caller.Tenant = tenant.ID
-		entry := audit.Entry{Action: "addTenant", Decision: audit.Done, Object: "tenant", UID: tenant.Code}.By(caller)
+		entry := audit.Entry{
+			Action: "addTenant", Decision: audit.Done, Object: "tenant",
+			UID: tenant.Code,
+		}.By(caller)
 		entry.Before, entry.After = audit.Diff(nil, &tenant)
 		if err := audit.WriteTx(ctx, tx, entry); err != nil {
 			return err
@@ -92,42 +97,19 @@ func (s *Service) Add(ctx context.Context, bank Draft) (*Tenant, error) {
 	return &tenant, nil
 }
 
-// furnishTx adds what every bank starts with. The bank is a customer of itself (type Processing Org,
-// relationship Self): the legal entity of its own API keys and the home of its staff.
+// furnishTx adds what every bank starts with: the customer that stands for the bank, the home of its staff,
+// and the first user, who may do everything.
 func furnishTx(ctx context.Context, tx bun.Tx, tenant Tenant, self int64, login string) error {
-	var number any = self
-	if self == 0 {
-		number = bun.Safe("DEFAULT")
-	}
-	err := tx.NewRaw(`INSERT INTO customers (tenant, uid, legal_name, short_name, type, relationship_type, status, created_at, updated_at)
-		VALUES (?, ?, ?, ?, 'Processing Org', 'Self', 'Active', ?, ?) RETURNING uid`,
-		tenant.ID, number, tenant.Name, tenant.Code, tenant.CreatedAt, tenant.CreatedAt).Scan(ctx, &self)
+	home, err := customers.AddFirstTx(ctx, tx, customers.Customer{
+		Tenant: tenant.ID, UID: customers.UID(self), LegalName: tenant.Name, ShortName: tenant.Code,
+		CreatedAt: tenant.CreatedAt,
+	})
 	if err != nil {
 		return fmt.Errorf("add the bank's own customer: %w", err)
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO customer_counts (tenant, owner, shard, customers) VALUES (?, 0, 0, 1)`, tenant.ID)
-	if err != nil {
-		return fmt.Errorf("count the bank's own customer: %w", err)
-	}
-	return adminTx(ctx, tx, tenant, customers.UID(self), login)
-}
-
-// adminTx adds the first user, who may do everything.
-func adminTx(ctx context.Context, tx bun.Tx, tenant Tenant, self customers.UID, login string) error {
-	role := roles.Administrator(tenant.ID, self, tenant.CreatedAt)
-	admin := &users.User{
-		Tenant: tenant.ID, UID: users.UID{UUID: uuid.New()}, Customer: self, LoginID: login, Status: users.Active,
-		Limits: []access.ApplicationLimits{}, CreatedAt: tenant.CreatedAt, UpdatedAt: tenant.CreatedAt, Version: 1,
-	}
-	err := tx.NewRaw(`SELECT nextval('role_numbers'), nextval('user_numbers')`).Scan(ctx, &role.Number, &admin.Number)
+	role, err := roles.AddFirstTx(ctx, tx, tenant.ID, home, tenant.CreatedAt)
 	if err == nil {
-		_, err = tx.NewInsert().Model(role).Exec(ctx)
-	}
-	if err == nil {
-		_, err = tx.NewInsert().Model(admin).Exec(ctx)
-	}
-	if err == nil {
-		_, err = tx.NewInsert().Model(&users.RoleOf{Tenant: tenant.ID, Customer: self, User: admin.UID, Role: role.UID}).Exec(ctx)
+		err = users.AddFirstTx(ctx, tx, role, login)
 	}
 	if err != nil {
 		return fmt.Errorf("add the first user: %w", err)

@@ -29,7 +29,9 @@ func newCore(t *testing.T) (*core.Core, context.Context) {
 }
 
 func draft() tenants.Draft {
-	return tenants.Draft{Code: "Bank-" + rand.Text(), Name: "First Bank", Zone: "America/Chicago", Currency: "usd", Admin: "jo"}
+	return tenants.Draft{
+		Code: "Bank-" + rand.Text(), Name: "First Bank", Zone: "America/Chicago", Currency: "usd", Admin: "jo",
+	}
 }
 
 func TestNewBankHasItsOwnCustomerAndItsFirstUser(t *testing.T) {
@@ -44,14 +46,16 @@ func TestNewBankHasItsOwnCustomerAndItsFirstUser(t *testing.T) {
 		t.Errorf("tenant = %+v", tenant)
 	}
 	var self string
-	err = c.DB.NewRaw(`SELECT c.legal_name || ', ' || c.type || ', ' || c.relationship_type || ', ' || c.status || ', owner ' || c.owner || ', ' || u.login_id || ' ' || u.status || ', counted ' || n.customers
+	err = c.DB.NewRaw(
+		`SELECT c.legal_name || ', ' || c.type || ', ' || c.relationship_type || ', ' || c.status || ', owner ' || c.owner || ', ' || u.login_id || ' ' || u.status || ', counted ' || n.customers
 		FROM customers AS c JOIN users AS u ON u.tenant = c.tenant AND u.customer = c.uid JOIN customer_counts AS n ON n.tenant = c.tenant AND n.owner = 0
 		WHERE c.tenant = ?`, tenant.ID).Scan(context.Background(), &self)
 	if err != nil || self != "First Bank, Processing Org, Self, Active, owner 0, jo Active, counted 1" {
 		t.Errorf("%s, %v", self, err)
 	}
 	var admin uuid.UUID
-	if err := c.DB.NewRaw(`SELECT uid FROM users WHERE tenant = ?`, tenant.ID).Scan(context.Background(), &admin); err != nil {
+	if err := c.DB.NewRaw(`SELECT uid FROM users WHERE tenant = ?`, tenant.ID).Scan(context.Background(),
+		&admin); err != nil {
 		t.Fatal(err)
 	}
 	granted, err := c.Users.Granted(context.Background(), tenant.ID, admin)
@@ -80,7 +84,8 @@ func TestBankCodeIsTakenOnce(t *testing.T) {
 func TestEveryWrongFieldOfABankIsNamed(t *testing.T) {
 	t.Parallel()
 	c, operator := newCore(t)
-	_, err := c.Tenants.Add(operator, tenants.Draft{Code: "a b", Zone: "Local", Currency: "ZZZ", Admin: "a\x00b"})
+	_, err := c.Tenants.Add(operator,
+		tenants.Draft{Code: "a b", Zone: "Local", Currency: "ZZZ", Admin: "a\x00b"})
 	var wrong fault.Faults
 	if !errors.As(err, &wrong) {
 		t.Fatal(err)
@@ -97,7 +102,8 @@ func TestEveryWrongFieldOfABankIsNamed(t *testing.T) {
 func TestBanksAreForOperators(t *testing.T) {
 	t.Parallel()
 	c, _ := newCore(t)
-	staff := access.With(context.Background(), access.Caller{Tenant: 1, Reach: access.OfBank, Permissions: access.All})
+	staff := access.With(context.Background(),
+		access.Caller{Tenant: 1, Reach: access.OfBank, Permissions: access.All})
 	if _, err := c.Tenants.Add(staff, draft()); !errors.Is(err, access.ErrDenied) {
 		t.Errorf("add: %v", err)
 	}

@@ -29,8 +29,10 @@ type Actor struct {
 // ErrNoActor is returned for a login or number that no active user has. It does not tell which of the two.
 var ErrNoActor = fault.New(fault.NotFound, "user.no_actor", "the bank has no active user with this login id")
 
-// ErrUnserved is returned for an active user of a customer that is not active: nobody acts for that but the bank.
-var ErrUnserved = fault.New(fault.State, "user.unserved", "the customer that the user belongs to is not active")
+// ErrUnserved is returned for an active user of a customer that is not active: nobody acts for that but the
+// bank.
+var ErrUnserved = fault.New(fault.State, "user.unserved",
+	"the customer that the user belongs to is not active")
 
 // IsNoActor reports whether nobody can act as a user, because there is none, or its customer is not active.
 func IsNoActor(err error) bool { return errors.Is(err, ErrNoActor) || errors.Is(err, ErrUnserved) }
@@ -43,8 +45,8 @@ const acting = `SELECT u.uid, u.login_id, u.first_name, u.last_name, u.customer,
 		LEFT JOIN customers AS self ON self.tenant = u.tenant AND self.relationship_type = 'Self'
 	WHERE u.tenant = ? AND u.status = 'Active' AND `
 
-// ActorNamed finds the active user with this login id, in whatever case of its letters, and ErrNoActor without one. A text
-// that can be no login id is nobody's, whatever the database holds.
+// ActorNamed finds the active user with this login id, in whatever case of its letters, and ErrNoActor
+// without one. A text that can be no login id is nobody's, whatever the database holds.
 func (s *Service) ActorNamed(ctx context.Context, tenant access.Tenant, login string) (*Actor, error) {
 	folded, ok := ident.Login(login)
 	if !ok {
@@ -68,7 +70,8 @@ func (s *Service) Actor(ctx context.Context, tenant access.Tenant, user uuid.UUI
 func (s *Service) actor(ctx context.Context, tenant access.Tenant, row *bun.RawQuery) (*Actor, error) {
 	found, person := new(Actor), new(User)
 	var bank, partner, served bool
-	err := row.Scan(ctx, &found.UID, &person.LoginID, &person.FirstName, &person.LastName, &found.Entity, &bank, &partner, &found.Partner, &served)
+	err := row.Scan(ctx, &found.UID, &person.LoginID, &person.FirstName, &person.LastName, &found.Entity, &bank,
+		&partner, &found.Partner, &served)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNoActor
 	}

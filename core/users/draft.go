@@ -38,13 +38,14 @@ type LimitsDraft struct {
 const mostRoles = 50
 
 func (d *Draft) empty() bool {
-	return !d.FirstName.Given && !d.LastName.Given && !d.EmailAddress.Given && !d.PhoneNumber.Given && !d.Mobile.Given &&
+	return !d.FirstName.Given && !d.LastName.Given && !d.EmailAddress.Given && !d.PhoneNumber.Given &&
+		!d.Mobile.Given &&
 		!d.Department.Given && !d.ExternalReferenceID.Given && !d.RoleNames.Given && !d.Limits.Given
 }
 
-// check looks at the draft of a new user, or of a change, and puts it into the form in which it is stored. The login
-// id comes first: of a request without anything, the published message names it (rest/CONTRACT.md, user
-// bodies).
+// check looks at the draft of a new user, or of a change, and puts it into the form in which it is stored.
+// The login id comes first: of a request without anything, the published message names it (rest/CONTRACT.md,
+// user bodies).
 func (d *Draft) check(making bool) error {
 	c := check.Of("user")
 	switch {

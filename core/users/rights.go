@@ -68,7 +68,8 @@ func (p *person) looser(caller access.Caller, was *person) bool {
 
 // beyond tells whether a person holds what the caller may not grant, or could move more.
 func (p *person) beyond(caller access.Caller) bool {
-	return p.looser(caller, new(person)) || slices.ContainsFunc(p.roles, func(r *roles.Role) bool { return r.Beyond(caller) })
+	return p.looser(caller, new(person)) ||
+		slices.ContainsFunc(p.roles, func(r *roles.Role) bool { return r.Beyond(caller) })
 }
 
 // moves are the entitlements of an application that let a person do more than look.
@@ -92,12 +93,13 @@ func (p *person) take(all []*roles.Role) {
 	}
 }
 
-// fit demands that a person's own limits are of applications that its roles open, and not above what those allow
-// (rest/CONTRACT.md, user bodies: must fit the roles).
+// fit demands that a person's own limits are of applications that its roles open, and not above what those
+// allow (rest/CONTRACT.md, user bodies: must fit the roles).
 func (p *person) fit() error {
 	for _, a := range p.Limits {
 		if !slices.ContainsFunc(p.roles, func(r *roles.Role) bool { return r.Has(a.Name) }) {
-			return fault.Field("user", "applicationLimits", fault.NoMatch, "must be of applications that the roles open")
+			return fault.Field("user", "applicationLimits", fault.NoMatch,
+				"must be of applications that the roles open")
 		}
 		for _, l := range a.Limits {
 			if most := smallest(nil, p.roles, a.Name, l.Name); most != nil && l.Minor > most.Minor {

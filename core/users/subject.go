@@ -19,7 +19,8 @@ import (
 	"bankgraph/db"
 )
 
-// Subject is who a user is at an issuer of access tokens: the value of the claim that names somebody there for good.
+// Subject is who a user is at an issuer of access tokens: the value of the claim that names somebody there
+// for good.
 type Subject struct {
 	bun.BaseModel `bun:"table:subjects,alias:j" json:"-"`
 
@@ -37,7 +38,8 @@ type Subject struct {
 // text is a link as the record shows it.
 func (j Subject) text() string { return j.URL + " " + j.Audience + " " + j.Claim + "=" + j.Subject }
 
-// ValidSubject reports whether an issuer's name for somebody can be linked: OpenID Connect has 255 characters of ASCII.
+// ValidSubject reports whether an issuer's name for somebody can be linked: OpenID Connect has 255 characters
+// of ASCII.
 func ValidSubject(text string) bool { return text != "" && len(text) <= 255 && ident.Printable(text) }
 
 // SubjectDraft is what a request says of a link.
@@ -49,20 +51,29 @@ type SubjectDraft struct {
 
 var (
 	// ErrNoIssuer is an issuer that the bank does not accept, or knows people of by their login ids.
-	ErrNoIssuer = fault.New(fault.NotFound, "user.no_issuer", "the bank has no issuer of this address that names people by a subject claim").On("issuer")
+	ErrNoIssuer = fault.New(fault.NotFound, "user.no_issuer",
+		"the bank has no issuer of this address that names people by a subject claim").On("issuer")
 	// ErrAudience is an issuer that is accepted with several audiences.
-	ErrAudience = fault.New(fault.State, "user.audience", "the bank accepts the issuer with several audiences: name one").On("audience")
+	ErrAudience = fault.New(fault.State, "user.audience",
+		"the bank accepts the issuer with several audiences: name one").On("audience")
 	// ErrLinked is a subject that is somebody else, or a user that is linked to another.
-	ErrLinked = fault.New(fault.Conflict, "user.linked", "the subject is linked to somebody else, or the user to another subject: end that link first").On("subject")
+	ErrLinked = fault.New(fault.Conflict, "user.linked",
+		"the subject is linked to somebody else, or the user to another subject: end that link first").On("subject")
 	// ErrNotLinked is a user without a link.
-	ErrNotLinked = fault.New(fault.NotFound, "user.not_linked", "the user is linked to no subject of this issuer")
-	// ErrBankLinks is a link that somebody of a customer wants to make: who the issuer's people are is for the bank to say.
-	ErrBankLinks = fault.New(fault.Denied, "user.bank_links", "only the bank says who somebody is at its issuers")
+	ErrNotLinked = fault.New(fault.NotFound, "user.not_linked",
+		"the user is linked to no subject of this issuer")
+	// ErrBankLinks is a link that somebody of a customer wants to make: who the issuer's people are is for the
+	// bank to say.
+	ErrBankLinks = fault.New(fault.Denied, "user.bank_links",
+		"only the bank says who somebody is at its issuers")
 )
 
-// Link lets the tokens of an issuer that name this subject speak for a user. It is for the bank's people, who can link
-// nobody that may do more than they could grant, nor themselves, and waits for a second person where changes of users do.
-func (s *Service) Link(ctx context.Context, uid UID, draft SubjectDraft, terms changes.Terms) (changes.Outcome[Saved], error) {
+// Link lets the tokens of an issuer that name this subject speak for a user. It is for the bank's people, who
+// can link nobody that may do more than they could grant, nor themselves, and waits for a second person where
+// changes of users do.
+func (s *Service) Link(
+	ctx context.Context, uid UID, draft SubjectDraft, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	caller, err := s.link.Require(ctx, uid.String())
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
@@ -76,16 +87,18 @@ func (s *Service) Link(ctx context.Context, uid UID, draft SubjectDraft, terms c
 	if err := c.Err(); err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.link.Do(ctx, caller, changes.Target{UID: uid.String()}, draft, terms)
+	return s.link.Do(ctx, caller, changes.Target{UID: uid.String()}, draft, options)
 }
 
 // Unlink ends that. It takes access away, so it never waits for a second person.
-func (s *Service) Unlink(ctx context.Context, uid UID, draft SubjectDraft, terms changes.Terms) (changes.Outcome[Saved], error) {
+func (s *Service) Unlink(
+	ctx context.Context, uid UID, draft SubjectDraft, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	caller, err := s.unlink.Require(ctx, uid.String())
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.unlink.Do(ctx, caller, changes.Target{UID: uid.String()}, draft, terms)
+	return s.unlink.Do(ctx, caller, changes.Target{UID: uid.String()}, draft, options)
 }
 
 // Subjects are all links of the bank, by issuer and subject.
@@ -104,7 +117,8 @@ func (s *Service) Subjects(ctx context.Context) ([]*Subject, error) {
 	return all, nil
 }
 
-// UIDOf is the number of the user with this login id, whatever its status; for operators, who know people by these.
+// UIDOf is the number of the user with this login id, whatever its status; for operators, who know people by
+// these.
 func (s *Service) UIDOf(ctx context.Context, login string) (uid UID, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -115,7 +129,8 @@ func (s *Service) UIDOf(ctx context.Context, login string) (uid UID, err error) 
 		return UID{}, ErrNotFound
 	}
 	var text string
-	err = s.db.NewRaw(`SELECT uid::text FROM users WHERE tenant = ? AND lower(login_id COLLATE "C") = ?`, caller.Tenant, folded).Scan(ctx, &text)
+	err = s.db.NewRaw(`SELECT uid::text FROM users WHERE tenant = ? AND lower(login_id COLLATE "C") = ?`,
+		caller.Tenant, folded).Scan(ctx, &text)
 	if errors.Is(err, sql.ErrNoRows) {
 		return UID{}, ErrNotFound
 	}
@@ -126,7 +141,9 @@ func (s *Service) UIDOf(ctx context.Context, login string) (uid UID, err error) 
 	return UID{number}, err
 }
 
-func (s *Service) linkTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft SubjectDraft) (Saved, error) {
+func (s *Service) linkTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, draft SubjectDraft,
+) (Saved, error) {
 	from, err := s.issuerTx(ctx, tx, draft)
 	if err != nil {
 		return Saved{}, err
@@ -144,14 +161,17 @@ func (s *Service) linkTx(ctx context.Context, tx *changes.Tx, at changes.Target,
 	}))
 }
 
-func (s *Service) unlinkTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft SubjectDraft) (Saved, error) {
+func (s *Service) unlinkTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, draft SubjectDraft,
+) (Saved, error) {
 	from, err := s.issuerTx(ctx, tx, draft)
 	if err != nil {
 		return Saved{}, err
 	}
 	return saved(s.prompt().Modify(ctx, tx, at, func(_, p *person) error {
 		gone := new(Subject)
-		_, err := tx.NewDelete().Model(gone).Where("tenant = ?", p.Tenant).Where("url = ?", from.URL).Where("audience = ?", from.Audience).
+		_, err := tx.NewDelete().Model(gone).Where("tenant = ?", p.Tenant).Where("url = ?", from.URL).
+			Where("audience = ?", from.Audience).
 			Where("claim = ?", from.Claim).Where("user_uid = ?", p.UID).Returning("?TableColumns").Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("end the link of a user: %w", err)
@@ -164,7 +184,8 @@ func (s *Service) unlinkTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	}))
 }
 
-// issuerTx finds the issuer of a link, which only the bank may make or end, and the claim that it names people by.
+// issuerTx finds the issuer of a link, which only the bank may make or end, and the claim that it names
+// people by.
 func (s *Service) issuerTx(ctx context.Context, tx *changes.Tx, draft SubjectDraft) (*Subject, error) {
 	if tx.Caller.Reach != access.OfBank {
 		return nil, ErrBankLinks

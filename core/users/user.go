@@ -1,4 +1,5 @@
-// Package users keeps the people of a bank and of its customers, each with the roles that say what they may do.
+// Package users keeps the people of a bank and of its customers, each with the roles that say what they may
+// do.
 package users
 
 import (
@@ -12,6 +13,7 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
+	"bankgraph/core/ident"
 	"bankgraph/core/roles"
 )
 
@@ -45,10 +47,8 @@ var Statuses = []Status{Active, Pending, Suspended, Locked}
 
 // ParseStatus reads a status without regard to letter case.
 func ParseStatus(field, text string) (Status, error) {
-	for _, s := range Statuses {
-		if strings.EqualFold(text, string(s)) {
-			return s, nil
-		}
+	if s, ok := ident.Word(text, Statuses...); ok {
+		return s, nil
 	}
 	return "", fault.Field("user", field, fault.Malformed, "must be one of Active, Pending, Suspended, Locked")
 }
@@ -88,23 +88,25 @@ var (
 type User struct {
 	bun.BaseModel `bun:"table:users,alias:u" json:"-"`
 
-	Tenant              access.Tenant              `bun:"tenant,pk" json:"-"`
-	UID                 UID                        `bun:"uid,pk,type:uuid" json:"userId"`
-	Number              Number                     `bun:"number" json:"-"`
-	Customer            customers.UID              `bun:"customer" json:"-"` // the legal entity that the person belongs to
-	ExternalReferenceID string                     `bun:"external_reference_id" json:"-"`
-	LoginID             string                     `bun:"login_id" json:"loginId"`
-	FirstName           string                     `bun:"first_name" json:"firstName"`
-	LastName            string                     `bun:"last_name" json:"lastName"`
-	EmailAddress        string                     `bun:"email_address" json:"email"`
-	PhoneNumber         string                     `bun:"phone_number" json:"phoneNumber"` // E.164
-	Mobile              string                     `bun:"mobile" json:"-"`                 // E.164
-	Department          string                     `bun:"department" json:"-"`
-	Status              Status                     `bun:"status" json:"status"`
-	Limits              []access.ApplicationLimits `bun:"limits,type:jsonb" json:"-"` // the person's own, beside those of the roles
-	CreatedAt           time.Time                  `bun:"created_at" json:"-"`
-	UpdatedAt           time.Time                  `bun:"updated_at" json:"-"`
-	Version             int32                      `bun:"version" json:"-"`
+	Tenant access.Tenant `bun:"tenant,pk" json:"-"`
+	UID    UID           `bun:"uid,pk,type:uuid" json:"userId"`
+	Number Number        `bun:"number" json:"-"`
+	// the legal entity that the person belongs to
+	Customer            customers.UID `bun:"customer" json:"-"`
+	ExternalReferenceID string        `bun:"external_reference_id" json:"-"`
+	LoginID             string        `bun:"login_id" json:"loginId"`
+	FirstName           string        `bun:"first_name" json:"firstName"`
+	LastName            string        `bun:"last_name" json:"lastName"`
+	EmailAddress        string        `bun:"email_address" json:"email"`
+	PhoneNumber         string        `bun:"phone_number" json:"phoneNumber"` // E.164
+	Mobile              string        `bun:"mobile" json:"-"`                 // E.164
+	Department          string        `bun:"department" json:"-"`
+	Status              Status        `bun:"status" json:"status"`
+	// the person's own, beside those of the roles
+	Limits    []access.ApplicationLimits `bun:"limits,type:jsonb" json:"-"`
+	CreatedAt time.Time                  `bun:"created_at" json:"-"`
+	UpdatedAt time.Time                  `bun:"updated_at" json:"-"`
+	Version   int32                      `bun:"version" json:"-"`
 }
 
 // RoleOf is one role that a user has.
@@ -128,8 +130,9 @@ func (u *User) Name() string {
 // Grant is what a person's roles give.
 type Grant struct {
 	Permissions []access.Permission
-	Limits      []access.ApplicationLimits // what counts: the smallest of the person's own and those of its roles
-	Holds       []access.Entitlement
+	// what counts: the smallest of the person's own and those of its roles
+	Limits []access.ApplicationLimits
+	Holds  []access.Entitlement
 }
 
 // granted puts roles together: every permission of any of them, and of the amounts the smallest.
@@ -168,7 +171,9 @@ func bounds(own []access.ApplicationLimits, all []*roles.Role) (found []access.A
 }
 
 // smallest is the bound that counts of all that are set for a limit; nil where none is.
-func smallest(own []access.ApplicationLimits, all []*roles.Role, application, name string) (least *access.Limit) {
+func smallest(
+	own []access.ApplicationLimits, all []*roles.Role, application, name string,
+) (least *access.Limit) {
 	consider := func(l *access.Limit) {
 		if l != nil && (least == nil || l.Minor < least.Minor) {
 			least = l

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
@@ -17,6 +18,16 @@ import (
 	"bankgraph/core/roles"
 	"bankgraph/db"
 )
+
+// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+var Tables = db.Tables{
+	Own: []string{"subjects", "user_roles", "users"},
+	Reads: map[string]string{
+		"customers": "who acts is read with the legal entity, and users are searched for by its short name",
+		"issuers":   "a link names an issuer that the bank accepts: issuers come after users",
+		"tenants":   "the bank's currency: tenants come after users",
+	},
+}
 
 // Service keeps the users of every bank.
 type Service struct {
@@ -40,22 +51,7 @@ func New(d *db.DB, c *customers.Service, r *roles.Service, all *changes.Service,
 	return s
 }
 
-var named = db.NewText[User](`SELECT login_id, first_name, last_name FROM users WHERE tenant = $1 AND lower(login_id COLLATE "C") = ANY($2)`)
-
-// Named reads the names of the people with these login ids: a customer's officers are shown by name.
-func (s *Service) Named(ctx context.Context, b *db.Batch, logins []string) *db.Many[string, User] {
-	caller, err := access.Require(ctx, access.ViewCustomers)
-	if err != nil {
-		return db.Refuse[string, User](err)
-	}
-	folded := make([]string, len(logins))
-	for i, login := range logins {
-		folded[i] = ident.Fold(login)
-	}
-	return db.QueueMany(b, named, func(u *User) string { return ident.Fold(u.LoginID) }, caller.Tenant, folded)
-}
-
-var identity = db.Want[User]("UID", "Number", "Customer")
+var identity = db.ColumnsOf[User]("UID", "Number", "Customer")
 
 // Search is what a list of users is narrowed to. Empty fields do not count; all others must hold.
 type Search struct {
@@ -68,7 +64,7 @@ type Search struct {
 	ShortName    string // of the legal entity
 }
 
-func (by Search) where(p *db.Params) (all db.Conditions) {
+func (by Search) where(_ access.Tenant, p *db.Params) (all db.Conditions) {
 	equal := func(column, value string) {
 		if value != "" {
 			all = append(all, "lower("+column+` COLLATE "C") = `+p.Add(ident.Fold(value)))
@@ -86,7 +82,8 @@ func (by Search) where(p *db.Params) (all db.Conditions) {
 	equal("u.phone_number", dialled(by.PhoneNumber))
 	equal("u.status", string(by.Status))
 	if by.ShortName != "" {
-		all = append(all, "EXISTS (SELECT FROM customers AS c WHERE c.tenant = $1 AND c.uid = u.customer AND lower(c.short_name COLLATE \"C\") = "+p.Add(ident.Fold(by.ShortName))+")")
+		all = append(all,
+			"EXISTS (SELECT FROM customers AS c WHERE c.tenant = $1 AND c.uid = u.customer AND lower(c.short_name COLLATE \"C\") = "+p.Add(ident.Fold(by.ShortName))+")")
 	}
 	return all
 }
@@ -101,62 +98,51 @@ func dialled(number string) string {
 	}, number)
 }
 
-type shape struct {
-	want  db.Columns
-	reach access.Reach
-	where string
-	cut   db.Cut
+var ofCustomers = customers.Children[User]{
+	Needs: access.ViewUsers, Table: "u", Key: "number", Select: selecting,
+	Customer: func(u *User) customers.UID { return u.Customer },
 }
 
-var (
-	ofCustomers db.Texts[User]
-	counting    db.Texts[db.Count]
-	finding     db.Texts[User]
-)
+func selecting(want db.Columns) *bun.SelectQuery {
+	return db.Select[User](db.Or[User](want).And(identity), nil)
+}
 
-// OfCustomers reads a window of the users of each customer, in the order in which they came. The caller shows them
-// only where the customer itself came back: that is where its scope is checked.
-func (s *Service) OfCustomers(ctx context.Context, b *db.Batch, of []customers.UID, by Search, want db.Columns, w page.Window) *db.Many[customers.UID, User] {
-	caller, err := access.Require(ctx, access.ViewUsers)
-	if err != nil {
-		return db.Refuse[customers.UID, User](err)
-	}
-	want = db.Or[User](want).And(identity)
-	p := db.Params{caller.Tenant}
-	cut := db.CutOf(&p, of, w.Limit(), w.Cursor.UID, w.Offset, w.Backward)
-	where := by.where(&p)
-	text := ofCustomers.Get(shape{want: want, where: where.Key(), cut: cut}, func() string {
-		return cut.Text(where.On(db.Select[User](want, nil).Where("u.tenant = $1")), "u.customer", "u.number")
-	})
-	return db.QueueMany(b, text, func(u *User) customers.UID { return u.Customer }, p...)
+// OfCustomers reads a window of the users of each customer, in the order in which they came.
+func (s *Service) OfCustomers(
+	ctx context.Context, b *db.Batch, of []customers.UID, by Search, want db.Columns, w page.Window,
+) *db.Many[customers.UID, User] {
+	return ofCustomers.List(ctx, b, of, by.where, want, w)
 }
 
 // CountOfCustomers counts the users of each customer that a search finds.
-func (s *Service) CountOfCustomers(ctx context.Context, b *db.Batch, of []customers.UID, by Search) *db.Many[customers.UID, db.Count] {
-	caller, err := access.Require(ctx, access.ViewUsers)
-	if err != nil {
-		return db.Refuse[customers.UID, db.Count](err)
-	}
-	p := db.Params{caller.Tenant, of}
-	where := by.where(&p)
-	text := counting.Get(shape{where: where.Key()}, func() string {
-		return where.On(db.Select0[User]("u.customer AS of, count(*) AS n").Where("u.tenant = $1").Where("u.customer = ANY($2)")).Group("u.customer").String()
-	})
-	return db.QueueMany(b, text, func(c *db.Count) customers.UID { return customers.UID(c.Of) }, p...)
+func (s *Service) CountOfCustomers(
+	ctx context.Context, b *db.Batch, of []customers.UID, by Search,
+) *db.Many[customers.UID, db.Count] {
+	return ofCustomers.Count(ctx, b, of, by.where, 0)
 }
 
+// queryKey is what the text of another read depends on.
+type queryKey struct {
+	want  db.Columns
+	reach access.Reach
+}
+
+var finding db.QueryCache[User]
+
 // FindMany reads users by UID. Those of customers that the caller may not see are absent.
-func (s *Service) FindMany(ctx context.Context, b *db.Batch, uids []UID, want db.Columns) *db.Many[UID, User] {
+func (s *Service) FindMany(
+	ctx context.Context, b *db.Batch, uids []UID, want db.Columns,
+) *db.Many[UID, User] {
 	caller, err := access.Require(ctx, access.ViewUsers)
 	if err != nil {
 		return db.Refuse[UID, User](err)
 	}
-	want = db.Or[User](want).And(identity)
-	text := finding.Get(shape{want: want, reach: caller.Reach}, func() string {
-		q := db.Select[User](want, nil).Where("u.tenant = $1").Where("u.uid = ANY($3::text[]::uuid[])")
-		return customers.Within(q, "u", caller.Reach).String()
+	text := finding.Get(queryKey{want, caller.Reach}, func() string {
+		return selecting(want).Where("u.tenant = $1").Where("u.uid = ANY($3::text[]::uuid[])").
+			Where(caller.Reach.Scope("u.customer")).String()
 	})
-	return db.QueueMany(b, text, func(u *User) UID { return u.UID }, caller.Tenant, caller.Within(), roles.Texts(uids))
+	return db.QueueMany(b, text, func(u *User) UID { return u.UID }, caller.Tenant, caller.ScopeCustomer(),
+		roles.Texts(uids))
 }
 
 // Shown is a user as partners see it (rest/CONTRACT.md, user answers): with the short name of its legal
@@ -176,7 +162,7 @@ func (s *Service) Find(ctx context.Context, of customers.UID, uid UID) (*Shown, 
 	b := s.db.Batch()
 	scope := s.customers.Scoped(ctx, b, of)
 	found := s.FindMany(ctx, b, []UID{uid}, db.Columns{})
-	held := s.roles.OfUsers(ctx, b, []uuid.UUID{uid.UUID}, db.Want[roles.Role]("Name"))
+	held := s.roles.OfUsers(ctx, b, []uuid.UUID{uid.UUID}, db.ColumnsOf[roles.Role]("Name"))
 	if err := b.Send(ctx); err != nil {
 		return nil, err
 	}
@@ -195,34 +181,23 @@ func (s *Service) Find(ctx context.Context, of customers.UID, uid UID) (*Shown, 
 }
 
 // Page reads a page of the users of one customer that a search finds, without their roles.
-func (s *Service) Page(ctx context.Context, of customers.UID, by Search, w page.Window) (page.Counted[*Shown], error) {
-	var none page.Counted[*Shown]
-	if _, err := access.Require(ctx, access.ViewUsers); err != nil {
-		return none, err
-	}
-	b := s.db.Batch()
-	scope := s.customers.Scoped(ctx, b, of)
-	list := s.OfCustomers(ctx, b, []customers.UID{of}, by, db.Columns{}, w)
-	count := s.CountOfCustomers(ctx, b, []customers.UID{of}, by)
-	if err := b.Send(ctx); err != nil {
-		return none, err
-	}
-	customer, err := scope.Check()
-	if err != nil {
-		return none, err
-	}
-	found := page.Counted[*Shown]{Total: db.CountOf(count, of)}
-	for _, u := range page.Cut(list.Of[of], w).Items {
+func (s *Service) Page(
+	ctx context.Context, of customers.UID, by Search, w page.Window,
+) (page.Counted[*Shown], error) {
+	customer, all, err := ofCustomers.Page(ctx, s.customers, of, by.where, db.Columns{}, w)
+	found := page.Counted[*Shown]{Total: all.Total}
+	for _, u := range all.Items {
 		found.Items = append(found.Items, &Shown{User: u, ShortName: customer.ShortName})
 	}
-	return found, nil
+	return found, err
 }
 
-// Granted is what an active user may do, for a token that speaks for the person; of anybody else it is nothing.
-// There is no caller yet.
+// Granted is what an active user may do, for a token that speaks for the person; of anybody else it is
+// nothing. There is no caller yet.
 func (s *Service) Granted(ctx context.Context, tenant access.Tenant, user uuid.UUID) (Grant, error) {
 	u := new(User)
-	err := s.db.NewSelect().Model(u).Where("u.tenant = ?", tenant).Where("u.uid = ?", user.String()).Where("u.status = ?", Active).Limit(1).Scan(ctx)
+	err := s.db.NewSelect().Model(u).Where("u.tenant = ?", tenant).Where("u.uid = ?", user.String()).
+		Where("u.status = ?", Active).Limit(1).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Grant{}, nil
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
+	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
@@ -27,8 +28,9 @@ import (
 
 func draft(login string, held ...*roles.Role) users.Draft {
 	d := users.Draft{
-		LoginID: given.Of(login), FirstName: given.Of("Ada"), LastName: given.Of("Byron"), EmailAddress: given.Of("ada@mail.example"),
-		Mobile: given.Of("+1 614 555 0123"), Department: given.Of("Treasury"),
+		LoginID: given.Of(login), FirstName: given.Of("Ada"), LastName: given.Of("Byron"),
+		EmailAddress: given.Of("ada@mail.example"), Mobile: given.Of("+1 614 555 0123"),
+		Department: given.Of("Treasury"),
 	}
 	if held != nil {
 		d.RoleNames = names(held...)
@@ -54,9 +56,12 @@ func limits(application string, pairs ...string) given.Value[[]users.LimitsDraft
 
 // paying is a role that may send payments of a hundred dollars, a thousand a day.
 func paying(r *roles.Role) {
-	r.Applications = []roles.Grant{{Name: "Payments", Entitlements: []string{"Initiate_Payments"}, Limits: []access.Limit{
-		{Name: "Per_Transaction_Payment_Limits", Minor: 100_00, Currency: "USD"}, {Name: "Daily_Payment_Limits", Minor: 1000_00, Currency: "USD"},
-	}}}
+	r.Applications = []roles.Grant{
+		{Name: "Payments", Entitlements: []string{"Initiate_Payments"}, Limits: []access.Limit{
+			{Name: "Per_Transaction_Payment_Limits", Minor: 100_00, Currency: "USD"},
+			{Name: "Daily_Payment_Limits", Minor: 1000_00, Currency: "USD"},
+		}},
+	}
 }
 
 func powerful(r *roles.Role) {
@@ -83,20 +88,27 @@ func TestANewUserIsPendingUntilActivated(t *testing.T) {
 	customer := bank.Customer()
 	r := bank.Role(customer, paying)
 	d := draft("ada.byron", r)
-	d.PhoneNumber, d.Limits = given.Of("+1 (614) 555-0124"), limits("payments", "per_transaction_payment_limits", "50.5")
-	out, err := bank.Users.Create(bank.Staff(), customer.UID, d, changes.Terms{})
+	d.PhoneNumber, d.Limits = given.Of("+1 (614) 555-0124"),
+		limits("payments", "per_transaction_payment_limits", "50.5")
+	out, err := bank.Users.Create(bank.Staff(), customer.UID, d, changes.RequestOptions{})
 	if err != nil || out.Result.Status != users.Pending || out.Approval != 0 {
 		t.Fatal(out, err)
 	}
 	u := find(t, bank, customer, out.Result.UID)
-	if u.ShortName != customer.ShortName || !slices.Equal(u.RoleNames, []string{r.Name}) || u.PhoneNumber != "+16145550124" || u.Mobile != "+16145550123" || u.Status != users.Pending {
+	if u.ShortName != customer.ShortName || !slices.Equal(u.RoleNames, []string{r.Name}) ||
+		u.PhoneNumber != "+16145550124" || u.Mobile != "+16145550123" || u.Status != users.Pending {
 		t.Errorf("%+v %+v", u, u.User)
 	}
-	want := []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{{Name: "Per_Transaction_Payment_Limits", Minor: 50_50, Currency: "USD"}}}}
+	want := []access.ApplicationLimits{
+		{
+			Name:   "Payments",
+			Limits: []access.Limit{{Name: "Per_Transaction_Payment_Limits", Minor: 50_50, Currency: "USD"}},
+		},
+	}
 	if diff := cmp.Diff(want, u.Limits); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := bank.Users.Activate(bank.Staff(), customer.UID, u.UID, changes.Terms{}); err != nil {
+	if _, err := bank.Users.Activate(bank.Staff(), customer.UID, u.UID, changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if u := find(t, bank, customer, u.UID); u.Status != users.Active || u.Version != 2 {
@@ -108,34 +120,66 @@ func TestWhatIsWrongWithAUserIsNamed(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
 	customer := bank.Customer()
-	r, waiting, foreign := bank.Role(customer, paying), bank.Role(customer, func(r *roles.Role) { r.Status = roles.Pending }), bank.Role(bank.Customer())
+	r, waiting, foreign := bank.Role(customer, paying),
+		bank.Role(customer, func(r *roles.Role) { r.Status = roles.Pending }), bank.Role(bank.Customer())
 	with := func(edit func(*users.Draft)) users.Draft {
 		d := draft("x", r)
 		edit(&d)
 		return d
 	}
 	for want, d := range map[string]users.Draft{
-		"loginId: is required":                              {},
-		"loginId: must be made":                             with(func(d *users.Draft) { d.LoginID = given.Of("ada byron") }),
-		"firstName: must be made":                           with(func(d *users.Draft) { d.FirstName = given.Of("4da") }),
-		"lastName: is required":                             with(func(d *users.Draft) { d.LastName = given.Text{} }),
-		"email: is required":                                with(func(d *users.Draft) { d.EmailAddress = given.Of(" ") }),
-		"email: must be an e-mail":                          with(func(d *users.Draft) { d.EmailAddress = given.Of("ada") }),
-		"mobile: is required":                               with(func(d *users.Draft) { d.Mobile = given.Text{} }),
-		"phoneNumber: must be a phone":                      with(func(d *users.Draft) { d.PhoneNumber = given.Of("6145550123") }),
-		"department: is required":                           with(func(d *users.Draft) { d.Department = given.Text{} }),
-		"roleNames: is required":                            with(func(d *users.Draft) { d.RoleNames = given.Of([]string{}) }),
-		"roleNames[1]: is not a role":                       with(func(d *users.Draft) { d.RoleNames = given.Of([]string{r.Name, "Nobody"}) }),
-		"roleNames[0]: the role waits for approval":         with(func(d *users.Draft) { d.RoleNames = names(waiting) }),
-		"roleNames[0]: is not a role ":                      with(func(d *users.Draft) { d.RoleNames = names(foreign) }),
-		"applicationLimits[0].name: is not an application":  with(func(d *users.Draft) { d.Limits = limits("Lottery") }),
-		"applicationLimits[0].limits[0].name: is not a":     with(func(d *users.Draft) { d.Limits = limits("Payments", "Weekly", "1") }),
-		"applicationLimits[0].limits[0].value: must be":     with(func(d *users.Draft) { d.Limits = limits("Payments", "Daily_Payment_Limits", "1e3") }),
-		"applicationLimits: must be of applications that":   with(func(d *users.Draft) { d.Limits = limits("Foreign_Exchange", "Daily_Payment_Limits", "1") }),
-		"applicationLimits: must not be above what the rol": with(func(d *users.Draft) { d.Limits = limits("Payments", "Daily_Payment_Limits", "1000.01") }),
+		"loginId: is required": {},
+		"loginId: must be made": with(func(d *users.Draft) {
+			d.LoginID = given.Of("ada byron")
+		}),
+		"firstName: must be made": with(func(d *users.Draft) {
+			d.FirstName = given.Of("4da")
+		}),
+		"lastName: is required": with(func(d *users.Draft) { d.LastName = given.Text{} }),
+		"email: is required": with(func(d *users.Draft) {
+			d.EmailAddress = given.Of(" ")
+		}),
+		"email: must be an e-mail": with(func(d *users.Draft) {
+			d.EmailAddress = given.Of("ada")
+		}),
+		"mobile: is required": with(func(d *users.Draft) { d.Mobile = given.Text{} }),
+		"phoneNumber: must be a phone": with(func(d *users.Draft) {
+			d.PhoneNumber = given.Of("6145550123")
+		}),
+		"department: is required": with(func(d *users.Draft) {
+			d.Department = given.Text{}
+		}),
+		"roleNames: is required": with(func(d *users.Draft) {
+			d.RoleNames = given.Of([]string{})
+		}),
+		"roleNames[1]: is not a role": with(func(d *users.Draft) {
+			d.RoleNames = given.Of([]string{r.Name, "Nobody"})
+		}),
+		"roleNames[0]: the role waits for approval": with(func(d *users.Draft) {
+			d.RoleNames = names(waiting)
+		}),
+		"roleNames[0]: is not a role ": with(func(d *users.Draft) {
+			d.RoleNames = names(foreign)
+		}),
+		"applicationLimits[0].name: is not an application": with(func(d *users.Draft) {
+			d.Limits = limits("Lottery")
+		}),
+		"applicationLimits[0].limits[0].name: is not a": with(func(d *users.Draft) {
+			d.Limits = limits("Payments", "Weekly", "1")
+		}),
+		"applicationLimits[0].limits[0].value: must be": with(func(d *users.Draft) {
+			d.Limits = limits("Payments", "Daily_Payment_Limits", "1e3")
+		}),
+		"applicationLimits: must be of applications that": with(func(d *users.Draft) {
+			d.Limits = limits("Foreign_Exchange", "Daily_Payment_Limits", "1")
+		}),
+		"applicationLimits: must not be above what the rol": with(func(d *users.Draft) {
+			d.Limits = limits("Payments", "Daily_Payment_Limits", "1000.01")
+		}),
 	} {
-		_, err := bank.Users.Create(bank.Staff(), customer.UID, d, changes.Terms{})
-		if f, ok := fault.Of(err); !ok || f.Kind != fault.Invalid && !errors.Is(err, roles.ErrWaits) || !strings.HasPrefix(f.Error(), strings.TrimSpace(want)) {
+		_, err := bank.Users.Create(bank.Staff(), customer.UID, d, changes.RequestOptions{})
+		if f, ok := fault.Of(err); !ok || f.Kind != fault.Invalid && !errors.Is(err, roles.ErrWaits) ||
+			!strings.HasPrefix(f.Error(), strings.TrimSpace(want)) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -148,7 +192,7 @@ func TestALoginIDIsTakenInTheWholeBankAndNoOther(t *testing.T) {
 	first, second := bank.Role(one), bank.Role(two)
 	other := bank.Other()
 	create := func(b *coretest.Bank, of *customers.Customer, login string, r *roles.Role) error {
-		_, err := b.Users.Create(b.Staff(), of.UID, draft(login, r), changes.Terms{})
+		_, err := b.Users.Create(b.Staff(), of.UID, draft(login, r), changes.RequestOptions{})
 		return err
 	}
 	if err := create(bank, one, "ada.byron", first); err != nil {
@@ -173,7 +217,8 @@ func TestOfFiftyWhoWantOneLoginIDOneHasIt(t *testing.T) {
 	for i := range errs {
 		all.Go(func() {
 			for errs[i] = db.ErrBusy; errors.Is(errs[i], db.ErrBusy); { // who finds no connection in time comes again
-				_, errs[i] = bank.Users.Create(bank.Staff(), customer.UID, draft("ada.byron", r), changes.Terms{IdempotencyKey: fmt.Sprint(i)})
+				_, errs[i] = bank.Users.Create(bank.Staff(), customer.UID, draft("ada.byron", r),
+					changes.RequestOptions{IdempotencyKey: fmt.Sprint(i)})
 			}
 		})
 	}
@@ -206,14 +251,18 @@ func TestStatusesMoveAsTheContractHasIt(t *testing.T) {
 		{from: users.Suspended, suspended: users.Suspended, activated: users.Active, noSuspend: users.ErrSuspended},
 		{from: users.Locked, suspended: users.Locked, activated: users.Active, noSuspend: users.ErrLocked},
 	} {
-		one, two := bank.User(customer, []*roles.Role{r}, in(check.from)), bank.User(customer, []*roles.Role{r}, in(check.from))
-		if _, err := bank.Users.Suspend(bank.Staff(), customer.UID, one.UID, changes.Terms{}); !errors.Is(err, check.noSuspend) {
+		one, two := bank.User(customer, []*roles.Role{r}, in(check.from)),
+			bank.User(customer, []*roles.Role{r}, in(check.from))
+		if _, err := bank.Users.Suspend(bank.Staff(), customer.UID, one.UID,
+			changes.RequestOptions{}); !errors.Is(err, check.noSuspend) {
 			t.Errorf("suspend %s: %v", check.from, err)
 		}
-		if _, err := bank.Users.Activate(bank.Staff(), 0, two.UID, changes.Terms{}); !errors.Is(err, check.noActivate) {
+		if _, err := bank.Users.Activate(bank.Staff(), 0, two.UID,
+			changes.RequestOptions{}); !errors.Is(err, check.noActivate) {
 			t.Errorf("activate %s: %v", check.from, err)
 		}
-		if s, a := find(t, bank, customer, one.UID).Status, find(t, bank, customer, two.UID).Status; s != check.suspended || a != check.activated {
+		if s, a := find(t, bank, customer, one.UID).Status,
+			find(t, bank, customer, two.UID).Status; s != check.suspended || a != check.activated {
 			t.Errorf("%s became %s when suspended and %s when activated", check.from, s, a)
 		}
 	}
@@ -227,15 +276,16 @@ func TestEveryChangeOfAUserNeedsItsOwnPermission(t *testing.T) {
 	uid := bank.User(customer, []*roles.Role{r}).UID
 	for need, change := range map[access.Permission]func(context.Context) error{
 		access.ManageUsers: func(ctx context.Context) error {
-			_, err := bank.Users.Change(ctx, customer.UID, uid, users.Draft{Department: given.Of("Audit")}, changes.Terms{})
+			_, err := bank.Users.Change(ctx, customer.UID, uid, users.Draft{Department: given.Of("Audit")},
+				changes.RequestOptions{})
 			return err
 		},
 		access.SuspendUsers: func(ctx context.Context) error {
-			_, err := bank.Users.Suspend(ctx, customer.UID, uid, changes.Terms{})
+			_, err := bank.Users.Suspend(ctx, customer.UID, uid, changes.RequestOptions{})
 			return err
 		},
 		access.ActivateUsers: func(ctx context.Context) error {
-			_, err := bank.Users.Activate(ctx, customer.UID, uid, changes.Terms{})
+			_, err := bank.Users.Activate(ctx, customer.UID, uid, changes.RequestOptions{})
 			return err
 		},
 	} {
@@ -256,26 +306,31 @@ func TestAChangeChangesWhatIsGiven(t *testing.T) {
 	one, two := bank.Role(customer, paying), bank.Role(customer, paying)
 	u := bank.User(customer, []*roles.Role{one}, func(u *users.User) {
 		u.Limits = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{
-			{Name: "Daily_Payment_Limits", Minor: 1, Currency: "USD"}, {Name: "Per_Transaction_Payment_Limits", Minor: 2, Currency: "USD"},
+			{Name: "Daily_Payment_Limits", Minor: 1, Currency: "USD"},
+			{Name: "Per_Transaction_Payment_Limits", Minor: 2, Currency: "USD"},
 		}}}
 	})
 	out, err := bank.Users.Change(bank.Staff(), customer.UID, u.UID, users.Draft{
-		FirstName: given.Of("Anna"), PhoneNumber: given.Of(""), RoleNames: names(two), Limits: limits("Payments", "Daily_Payment_Limits", "0.05"),
-	}, changes.Terms{Version: 1})
+		FirstName: given.Of("Anna"), PhoneNumber: given.Of(""), RoleNames: names(two),
+		Limits: limits("Payments", "Daily_Payment_Limits", "0.05"),
+	}, changes.RequestOptions{Version: 1})
 	if err != nil || out.Version != 2 {
 		t.Fatal(out, err)
 	}
 	got := find(t, bank, customer, u.UID)
-	if got.FirstName != "Anna" || got.LastName != u.LastName || got.PhoneNumber != "" || got.EmailAddress != u.EmailAddress || !slices.Equal(got.RoleNames, []string{two.Name}) {
+	if got.FirstName != "Anna" || got.LastName != u.LastName || got.PhoneNumber != "" ||
+		got.EmailAddress != u.EmailAddress || !slices.Equal(got.RoleNames, []string{two.Name}) {
 		t.Errorf("%+v %v", got.User, got.RoleNames)
 	}
 	want := []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{
-		{Name: "Daily_Payment_Limits", Minor: 5, Currency: "USD"}, {Name: "Per_Transaction_Payment_Limits", Minor: 2, Currency: "USD"},
+		{Name: "Daily_Payment_Limits", Minor: 5, Currency: "USD"},
+		{Name: "Per_Transaction_Payment_Limits", Minor: 2, Currency: "USD"},
 	}}}
 	if diff := cmp.Diff(want, got.Limits); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := bank.Users.Change(bank.Staff(), customer.UID, u.UID, users.Draft{Limits: limits("Payments")}, changes.Terms{}); err != nil {
+	if _, err := bank.Users.Change(bank.Staff(), customer.UID, u.UID, users.Draft{Limits: limits("Payments")},
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := find(t, bank, customer, u.UID); len(got.Limits) != 0 {
@@ -283,9 +338,11 @@ func TestAChangeChangesWhatIsGiven(t *testing.T) {
 	}
 	for want, d := range map[string]users.Draft{
 		"body: must change something": {}, "loginId: cannot be changed": {LoginID: given.Of("other")},
-		"firstName: is required": {FirstName: given.Of("")}, "roleNames: is required": {RoleNames: given.Of([]string{})},
+		"firstName: is required": {FirstName: given.Of("")},
+		"roleNames: is required": {RoleNames: given.Of([]string{})},
 	} {
-		if _, err := bank.Users.Change(bank.Staff(), customer.UID, u.UID, d, changes.Terms{}); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := bank.Users.Change(bank.Staff(), customer.UID, u.UID, d,
+			changes.RequestOptions{}); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -294,7 +351,9 @@ func TestAChangeChangesWhatIsGiven(t *testing.T) {
 // bounded is a manager of users whose own payments are bounded at 100.00 a day.
 func bounded(bank *coretest.Bank) context.Context {
 	caller, _ := access.Require(bank.As(access.All...))
-	caller.Limits = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 100_00, Currency: "USD"}}}}
+	caller.Limits = []access.ApplicationLimits{
+		{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 100_00, Currency: "USD"}}},
+	}
 	return access.With(bank.Staff(), caller)
 }
 
@@ -305,7 +364,9 @@ func clerk(bank *coretest.Bank, of *customers.Customer, daily int64, payments ..
 		caller.Holds = append(caller.Holds, access.Entitlement{Application: "Payments", Name: e})
 	}
 	if daily > 0 {
-		caller.Limits = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: daily, Currency: "USD"}}}}
+		caller.Limits = []access.ApplicationLimits{
+			{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: daily, Currency: "USD"}}},
+		}
 	}
 	return access.With(bank.Staff(), caller)
 }
@@ -315,9 +376,11 @@ func TestAPersonGrantsNoEntitlementThatItDoesNotHold(t *testing.T) {
 	bank := coretest.New(t)
 	customer := bank.Customer()
 	role := func(entitlements ...string) *roles.Role {
-		return bank.Role(customer, func(r *roles.Role) { r.Applications = []roles.Grant{{Name: "Payments", Entitlements: entitlements}} })
+		return bank.Role(customer,
+			func(r *roles.Role) { r.Applications = []roles.Grant{{Name: "Payments", Entitlements: entitlements}} })
 	}
-	looks, pays, both := role("View_Payments"), role("Initiate_Payments"), role("Initiate_Payments", "Approve_Payments")
+	looks, pays, both := role("View_Payments"), role("Initiate_Payments"),
+		role("Initiate_Payments", "Approve_Payments")
 	for name, c := range map[string]struct {
 		by   context.Context
 		role *roles.Role
@@ -329,23 +392,30 @@ func TestAPersonGrantsNoEntitlementThatItDoesNotHold(t *testing.T) {
 		"half of it held":          {clerk(bank, customer, 0, "Initiate_Payments"), both, users.ErrBeyond},
 		"a program":                {bank.Staff(), both, nil},
 	} {
-		if _, err := bank.Users.Create(c.by, customer.UID, draft("u"+rand.Text(), c.role), changes.Terms{}); !errors.Is(err, c.want) {
+		if _, err := bank.Users.Create(c.by, customer.UID, draft("u"+rand.Text(), c.role),
+			changes.RequestOptions{}); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
 	payer := bank.User(customer, []*roles.Role{pays}, func(u *users.User) {
-		u.Limits = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 1_00, Currency: "USD"}}}}
+		u.Limits = []access.ApplicationLimits{
+			{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 1_00, Currency: "USD"}}},
+		}
 	})
-	if _, err := bank.Users.Change(clerk(bank, customer, 0), customer.UID, payer.UID, users.Draft{Limits: limits("Payments", "Daily_Payment_Limits", "2")}, changes.Terms{}); !errors.Is(err, users.ErrBeyond) {
+	if _, err := bank.Users.Change(clerk(bank, customer, 0), customer.UID, payer.UID,
+		users.Draft{Limits: limits("Payments", "Daily_Payment_Limits", "2")},
+		changes.RequestOptions{}); !errors.Is(err, users.ErrBeyond) {
 		t.Errorf("a limit raised by who may not pay: %v", err)
 	}
-	if _, err := bank.Users.Change(clerk(bank, customer, 0), customer.UID, payer.UID, users.Draft{Limits: limits("Payments", "Daily_Payment_Limits", "0.5")}, changes.Terms{}); err != nil {
+	if _, err := bank.Users.Change(clerk(bank, customer, 0), customer.UID, payer.UID,
+		users.Draft{Limits: limits("Payments", "Daily_Payment_Limits", "0.5")},
+		changes.RequestOptions{}); err != nil {
 		t.Errorf("a limit lowered: %v", err)
 	}
 }
 
-// In two steps nobody gets further than in one: a bound that is taken from a role frees whoever holds others beside it,
-// and who could do one thing without a bound could not do every other.
+// In two steps nobody gets further than in one: a bound that is taken from a role frees whoever holds others
+// beside it, and who could do one thing without a bound could not do every other.
 func TestNobodyLetsOthersMoveMoreInTwoSteps(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
@@ -360,8 +430,10 @@ func TestNobodyLetsOthersMoveMoreInTwoSteps(t *testing.T) {
 		})
 	}
 	by := clerk(bank, customer, 100_00, "View_Payments", "Initiate_Payments", "Cancel_Payments")
-	free, brake, pays, cancels := role(0, "Initiate_Payments"), role(1_00, "View_Payments"), role(1_00, "Initiate_Payments"), role(0, "Cancel_Payments")
-	if _, err := bank.Users.Create(by, customer.UID, draft("braked", free, brake), changes.Terms{}); err != nil {
+	free, brake, pays, cancels := role(0, "Initiate_Payments"), role(1_00, "View_Payments"),
+		role(1_00, "Initiate_Payments"), role(0, "Cancel_Payments")
+	if _, err := bank.Users.Create(by, customer.UID, draft("braked", free, brake),
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	none := given.Of([]roles.GrantDraft{{Name: "Payments", Entitlements: []string{"View_Payments"}}})
@@ -370,17 +442,36 @@ func TestNobodyLetsOthersMoveMoreInTwoSteps(t *testing.T) {
 		to   given.Value[[]roles.GrantDraft]
 		want error
 	}{
-		"the brake without its limit":      {brake, none, roles.ErrBeyond},
-		"the brake above the caller":       {brake, given.Of([]roles.GrantDraft{{Name: "Payments", Entitlements: []string{"View_Payments"}, Limits: []roles.LimitDraft{{Name: "Daily_Payment_Limits", Value: "100.01"}}}}), roles.ErrBeyond},
-		"another application in its place": {pays, given.Of([]roles.GrantDraft{{Name: "Accounts", Entitlements: []string{"View_Account"}}}), roles.ErrBeyond},
-		"the brake up to the caller":       {brake, given.Of([]roles.GrantDraft{{Name: "Payments", Entitlements: []string{"View_Payments"}, Limits: []roles.LimitDraft{{Name: "Daily_Payment_Limits", Value: "100"}}}}), nil},
+		"the brake without its limit": {brake, none, roles.ErrBeyond},
+		"the brake above the caller": {
+			brake, given.Of([]roles.GrantDraft{
+				{
+					Name: "Payments", Entitlements: []string{"View_Payments"},
+					Limits: []roles.LimitDraft{{Name: "Daily_Payment_Limits", Value: "100.01"}},
+				},
+			}), roles.ErrBeyond,
+		},
+		"another application in its place": {
+			pays, given.Of([]roles.GrantDraft{{Name: "Accounts", Entitlements: []string{"View_Account"}}}),
+			roles.ErrBeyond,
+		},
+		"the brake up to the caller": {
+			brake, given.Of([]roles.GrantDraft{
+				{
+					Name: "Payments", Entitlements: []string{"View_Payments"},
+					Limits: []roles.LimitDraft{{Name: "Daily_Payment_Limits", Value: "100"}},
+				},
+			}), nil,
+		},
 	} {
-		if _, err := bank.Roles.Change(by, customer.UID, c.role.UID, roles.Draft{Applications: c.to}, changes.Terms{}); !errors.Is(err, c.want) {
+		if _, err := bank.Roles.Change(by, customer.UID, c.role.UID, roles.Draft{Applications: c.to},
+			changes.RequestOptions{}); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
 	swapped := bank.User(customer, []*roles.Role{cancels})
-	if _, err := bank.Users.Change(by, customer.UID, swapped.UID, users.Draft{RoleNames: names(free)}, changes.Terms{}); !errors.Is(err, users.ErrBeyond) {
+	if _, err := bank.Users.Change(by, customer.UID, swapped.UID, users.Draft{RoleNames: names(free)},
+		changes.RequestOptions{}); !errors.Is(err, users.ErrBeyond) {
 		t.Errorf("who could cancel without a bound pays without one: %v", err)
 	}
 }
@@ -397,14 +488,20 @@ func TestNobodyLetsOthersMoveMoreThanTheyMay(t *testing.T) {
 			}
 		})
 	}
-	looks, pays, small, large := role("View_Payments", 0), role("Initiate_Payments", 0), role("Initiate_Payments", 100_00), role("Initiate_Payments", 100_01)
+	looks, pays, small, large := role("View_Payments", 0), role("Initiate_Payments", 0),
+		role("Initiate_Payments", 100_00), role("Initiate_Payments", 100_01)
 	daily := func(value string) given.Value[[]users.LimitsDraft] {
 		return limits("Payments", "Daily_Payment_Limits", value)
 	}
 	has := func(held *roles.Role, minor int64) func(*users.User) {
 		return func(u *users.User) {
 			if minor > 0 {
-				u.Limits = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: minor, Currency: "USD"}}}}
+				u.Limits = []access.ApplicationLimits{
+					{
+						Name:   "Payments",
+						Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: minor, Currency: "USD"}},
+					},
+				}
 			}
 		}
 	}
@@ -414,13 +511,23 @@ func TestNobodyLetsOthersMoveMoreThanTheyMay(t *testing.T) {
 		change users.Draft
 		want   error
 	}{
-		"a role that only looks":                  {looks, 0, users.Draft{RoleNames: names(looks)}, nil},
-		"a role as bounded":                       {looks, 0, users.Draft{RoleNames: names(small)}, nil},
-		"a role of a cent more":                   {looks, 0, users.Draft{RoleNames: names(large)}, users.ErrBeyond},
-		"a role without a bound":                  {looks, 0, users.Draft{RoleNames: names(pays)}, users.ErrBeyond},
-		"a role with the person bounded":          {looks, 0, users.Draft{RoleNames: names(pays), Limits: daily("100")}, nil},
-		"a role with the person not enough":       {looks, 0, users.Draft{RoleNames: names(pays), Limits: daily("100.01")}, users.ErrBeyond},
-		"a person's limit, raised":                {large, 50_00, users.Draft{Limits: daily("100.01")}, users.ErrBeyond},
+		"a role that only looks": {looks, 0, users.Draft{RoleNames: names(looks)}, nil},
+		"a role as bounded":      {looks, 0, users.Draft{RoleNames: names(small)}, nil},
+		"a role of a cent more": {
+			looks, 0,
+			users.Draft{RoleNames: names(large)},
+			users.ErrBeyond,
+		},
+		"a role without a bound": {looks, 0, users.Draft{RoleNames: names(pays)}, users.ErrBeyond},
+		"a role with the person bounded": {
+			looks, 0, users.Draft{RoleNames: names(pays), Limits: daily("100")}, nil,
+		},
+		"a role with the person not enough": {
+			looks, 0, users.Draft{RoleNames: names(pays), Limits: daily("100.01")}, users.ErrBeyond,
+		},
+		"a person's limit, raised": {
+			large, 50_00, users.Draft{Limits: daily("100.01")}, users.ErrBeyond,
+		},
 		"a person's limit, taken off":             {large, 50_00, users.Draft{Limits: daily("")}, users.ErrBeyond},
 		"a person's limit, raised as bounded":     {large, 50_00, users.Draft{Limits: daily("100")}, nil},
 		"a bound role taken away from a free one": {large, 0, users.Draft{RoleNames: names(pays)}, users.ErrBeyond},
@@ -428,11 +535,13 @@ func TestNobodyLetsOthersMoveMoreThanTheyMay(t *testing.T) {
 		"nothing of it":                           {pays, 0, users.Draft{Department: given.Of("Audit")}, nil},
 	} {
 		u := bank.User(customer, []*roles.Role{c.held}, has(c.held, c.own))
-		if _, err := bank.Users.Change(manager, customer.UID, u.UID, c.change, changes.Terms{}); !errors.Is(err, c.want) {
+		if _, err := bank.Users.Change(manager, customer.UID, u.UID, c.change,
+			changes.RequestOptions{}); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
-	if _, err := bank.Users.Create(manager, customer.UID, draft("bob", large), changes.Terms{}); !errors.Is(err, users.ErrBeyond) {
+	if _, err := bank.Users.Create(manager, customer.UID, draft("bob", large),
+		changes.RequestOptions{}); !errors.Is(err, users.ErrBeyond) {
 		t.Errorf("create: %v", err)
 	}
 }
@@ -443,18 +552,22 @@ func TestNobodyGivesARoleThatGrantsWhatTheyDoNotHave(t *testing.T) {
 	customer := bank.Customer()
 	small, large := bank.Role(customer), bank.Role(customer, powerful)
 	manager := bank.As(access.ManageUsers, access.ViewAccounts)
-	if _, err := bank.Users.Create(manager, customer.UID, draft("ada", small), changes.Terms{}); err != nil {
+	if _, err := bank.Users.Create(manager, customer.UID, draft("ada", small),
+		changes.RequestOptions{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := bank.Users.Create(manager, customer.UID, draft("bob", small, large), changes.Terms{}); !errors.Is(err, users.ErrBeyond) {
+	if _, err := bank.Users.Create(manager, customer.UID, draft("bob", small, large),
+		changes.RequestOptions{}); !errors.Is(err, users.ErrBeyond) {
 		t.Errorf("create: %v", err)
 	}
 	u, chief := bank.User(customer, []*roles.Role{small}), bank.User(customer, []*roles.Role{large})
-	if _, err := bank.Users.Change(manager, customer.UID, u.UID, users.Draft{RoleNames: names(large)}, changes.Terms{}); !errors.Is(err, users.ErrBeyond) {
+	if _, err := bank.Users.Change(manager, customer.UID, u.UID, users.Draft{RoleNames: names(large)},
+		changes.RequestOptions{}); !errors.Is(err, users.ErrBeyond) {
 		t.Errorf("change: %v", err)
 	}
 	// Who has the role already keeps it.
-	if _, err := bank.Users.Change(manager, customer.UID, chief.UID, users.Draft{RoleNames: names(small, large)}, changes.Terms{}); err != nil {
+	if _, err := bank.Users.Change(manager, customer.UID, chief.UID, users.Draft{RoleNames: names(small, large)},
+		changes.RequestOptions{}); err != nil {
 		t.Errorf("keep: %v", err)
 	}
 }
@@ -468,21 +581,27 @@ func TestNobodyChangesTheirOwnRightsOrSuspendsThemself(t *testing.T) {
 	caller, _ := access.Require(bank.Staff())
 	caller.Responsible = u.UID.UUID
 	program := access.With(t.Context(), caller)
-	for name, d := range map[string]users.Draft{"roles": {RoleNames: names(r)}, "limits": {Limits: limits("Payments")}} {
-		if _, err := bank.Users.Change(me, bank.Self.UID, u.UID, d, changes.Terms{}); !errors.Is(err, users.ErrOwnRights) {
+	for name, d := range map[string]users.Draft{
+		"roles": {RoleNames: names(r)}, "limits": {Limits: limits("Payments")},
+	} {
+		if _, err := bank.Users.Change(me, bank.Self.UID, u.UID, d,
+			changes.RequestOptions{}); !errors.Is(err, users.ErrOwnRights) {
 			t.Errorf("own %s: %v", name, err)
 		}
-		if _, err := bank.Users.Change(me, bank.Self.UID, other.UID, d, changes.Terms{}); err != nil {
+		if _, err := bank.Users.Change(me, bank.Self.UID, other.UID, d, changes.RequestOptions{}); err != nil {
 			t.Errorf("another's %s: %v", name, err)
 		}
-		if _, err := bank.Users.Change(program, bank.Self.UID, u.UID, d, changes.Terms{}); !errors.Is(err, users.ErrOwnRights) {
+		if _, err := bank.Users.Change(program, bank.Self.UID, u.UID, d,
+			changes.RequestOptions{}); !errors.Is(err, users.ErrOwnRights) {
 			t.Errorf("own %s by a program that they answer for: %v", name, err)
 		}
 	}
-	if _, err := bank.Users.Change(me, bank.Self.UID, u.UID, users.Draft{Department: given.Of("Audit")}, changes.Terms{}); err != nil {
+	if _, err := bank.Users.Change(me, bank.Self.UID, u.UID, users.Draft{Department: given.Of("Audit")},
+		changes.RequestOptions{}); err != nil {
 		t.Errorf("own department: %v", err)
 	}
-	if _, err := bank.Users.Suspend(me, bank.Self.UID, u.UID, changes.Terms{}); !errors.Is(err, users.ErrSelf) {
+	if _, err := bank.Users.Suspend(me, bank.Self.UID, u.UID,
+		changes.RequestOptions{}); !errors.Is(err, users.ErrSelf) {
 		t.Errorf("suspend: %v", err)
 	}
 }
@@ -494,28 +613,33 @@ func TestANewUserWaitsForASecondPerson(t *testing.T) {
 	r := bank.Role(customer)
 	create := func(login string) changes.Outcome[users.Saved] {
 		t.Helper()
-		out, err := bank.Users.Create(bank.Staff(), customer.UID, draft(login, r), changes.Terms{})
+		out, err := bank.Users.Create(bank.Staff(), customer.UID, draft(login, r), changes.RequestOptions{})
 		if err != nil || out.Approval == 0 || out.Result.Status != users.Pending {
 			t.Fatal(out, err)
 		}
 		return out
 	}
 	agreed, refused, suspended := create("ada"), create("bob"), create("eve")
-	if _, err := bank.Users.Activate(bank.Staff(), customer.UID, agreed.Result.UID, changes.Terms{}); !errors.Is(err, changes.ErrWaiting) {
+	if _, err := bank.Users.Activate(bank.Staff(), customer.UID, agreed.Result.UID,
+		changes.RequestOptions{}); !errors.Is(err, changes.ErrWaiting) {
 		t.Errorf("activated while it waits: %v", err)
 	}
-	if _, err := bank.Changes.Approve(bank.Staff(), changes.UID(agreed.Approval), changes.Terms{}); !errors.Is(err, changes.ErrOwn) {
+	if _, err := bank.Changes.Approve(bank.Staff(), changes.UID(agreed.Approval),
+		changes.RequestOptions{}); !errors.Is(err, changes.ErrOwn) {
 		t.Errorf("approved by its maker: %v", err)
 	}
-	if _, err := bank.Users.Suspend(bank.Staff(), customer.UID, suspended.Result.UID, changes.Terms{}); err != nil {
+	if _, err := bank.Users.Suspend(bank.Staff(), customer.UID, suspended.Result.UID,
+		changes.RequestOptions{}); err != nil {
 		t.Errorf("suspended while it waits: %v", err)
 	}
 	for _, out := range []changes.Outcome[users.Saved]{agreed, suspended} {
-		if _, err := bank.Changes.Approve(bank.Checker(), changes.UID(out.Approval), changes.Terms{}); err != nil {
+		if _, err := bank.Changes.Approve(bank.Checker(), changes.UID(out.Approval),
+			changes.RequestOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := bank.Changes.Refuse(bank.Checker(), changes.UID(refused.Approval), changes.Terms{}); err != nil {
+	if _, err := bank.Changes.Refuse(bank.Checker(), changes.UID(refused.Approval),
+		changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if s := find(t, bank, customer, agreed.Result.UID).Status; s != users.Active {
@@ -524,7 +648,8 @@ func TestANewUserWaitsForASecondPerson(t *testing.T) {
 	if s := find(t, bank, customer, suspended.Result.UID).Status; s != users.Suspended {
 		t.Errorf("suspended before it was approved: %s", s)
 	}
-	if _, err := bank.Users.Find(bank.Staff(), customer.UID, refused.Result.UID); !errors.Is(err, users.ErrNotFound) {
+	if _, err := bank.Users.Find(bank.Staff(), customer.UID,
+		refused.Result.UID); !errors.Is(err, users.ErrNotFound) {
 		t.Errorf("refused: %v", err)
 	}
 	create("bob") // the login id is free again
@@ -536,16 +661,18 @@ func TestAChangeAndAnActivationWaitForASecondPersonAndASuspensionDoesNot(t *test
 	customer := bank.Customer(dual)
 	r, more := bank.Role(customer), bank.Role(customer)
 	u, gone := bank.User(customer, []*roles.Role{r}), bank.User(customer, []*roles.Role{r}, in(users.Suspended))
-	change, err := bank.Users.Change(bank.Staff(), customer.UID, u.UID, users.Draft{RoleNames: names(r, more)}, changes.Terms{})
+	change, err := bank.Users.Change(bank.Staff(), customer.UID, u.UID, users.Draft{RoleNames: names(r, more)},
+		changes.RequestOptions{})
 	if err != nil || change.Approval == 0 || len(find(t, bank, customer, u.UID).RoleNames) != 1 {
 		t.Fatal(change, err)
 	}
-	back, err := bank.Users.Activate(bank.Staff(), customer.UID, gone.UID, changes.Terms{})
+	back, err := bank.Users.Activate(bank.Staff(), customer.UID, gone.UID, changes.RequestOptions{})
 	if err != nil || back.Approval == 0 || find(t, bank, customer, gone.UID).Status != users.Suspended {
 		t.Fatal(back, err)
 	}
 	for _, approval := range []int64{change.Approval, back.Approval} {
-		if _, err := bank.Changes.Approve(bank.Checker(), changes.UID(approval), changes.Terms{}); err != nil {
+		if _, err := bank.Changes.Approve(bank.Checker(), changes.UID(approval),
+			changes.RequestOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -555,7 +682,7 @@ func TestAChangeAndAnActivationWaitForASecondPersonAndASuspensionDoesNot(t *test
 	if s := find(t, bank, customer, gone.UID).Status; s != users.Active {
 		t.Errorf("activated: %s", s)
 	}
-	out, err := bank.Users.Suspend(bank.Staff(), customer.UID, u.UID, changes.Terms{})
+	out, err := bank.Users.Suspend(bank.Staff(), customer.UID, u.UID, changes.RequestOptions{})
 	if err != nil || out.Approval != 0 || find(t, bank, customer, u.UID).Status != users.Suspended {
 		t.Error(out, err)
 	}
@@ -564,16 +691,19 @@ func TestAChangeAndAnActivationWaitForASecondPersonAndASuspensionDoesNot(t *test
 func TestNobodyApprovesMoreRightsForThemself(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
-	bank.Exec(`UPDATE customers SET access_user_dual_approval = true WHERE tenant = ? AND uid = ?`, bank.Tenant, bank.Self.UID)
+	bank.Exec(`UPDATE customers SET access_user_dual_approval = true WHERE tenant = ? AND uid = ?`, bank.Tenant,
+		bank.Self.UID)
 	r, more := bank.Role(bank.Self), bank.Role(bank.Self)
 	u := bank.User(bank.Self, []*roles.Role{r})
-	out, err := bank.Users.Change(bank.Staff(), bank.Self.UID, u.UID, users.Draft{RoleNames: names(r, more)}, changes.Terms{})
+	out, err := bank.Users.Change(bank.Staff(), bank.Self.UID, u.UID, users.Draft{RoleNames: names(r, more)},
+		changes.RequestOptions{})
 	if err != nil || out.Approval == 0 {
 		t.Fatal(out, err)
 	}
 	caller, _ := access.Require(bank.Person(u, access.All...))
 	caller.Client = "portal"
-	if _, err := bank.Changes.Approve(access.With(t.Context(), caller), changes.UID(out.Approval), changes.Terms{}); !errors.Is(err, users.ErrOwnRights) {
+	if _, err := bank.Changes.Approve(access.With(t.Context(), caller), changes.UID(out.Approval),
+		changes.RequestOptions{}); !errors.Is(err, users.ErrOwnRights) {
 		t.Error(err)
 	}
 }
@@ -585,7 +715,7 @@ func TestAUserIsSeenAndChangedByWhoMaySeeItsCustomer(t *testing.T) {
 	customer, sibling := bank.Customer(coretest.OwnedBy(partner)), bank.Customer(coretest.OwnedBy(partner))
 	r := bank.Role(customer)
 	other := bank.Other()
-	made, err := bank.Users.Create(bank.Staff(), customer.UID, draft("ada", r), changes.Terms{})
+	made, err := bank.Users.Create(bank.Staff(), customer.UID, draft("ada", r), changes.RequestOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -607,19 +737,23 @@ func TestAUserIsSeenAndChangedByWhoMaySeeItsCustomer(t *testing.T) {
 		if _, err := check.bank.Users.Find(check.ctx, check.of.UID, uid); !errors.Is(err, check.want) {
 			t.Errorf("%s finds: %v, want %v", name, err, check.want)
 		}
-		_, err := check.bank.Users.Change(check.ctx, check.of.UID, uid, users.Draft{Department: given.Of(name)}, changes.Terms{})
+		_, err := check.bank.Users.Change(check.ctx, check.of.UID, uid, users.Draft{Department: given.Of(name)},
+			changes.RequestOptions{})
 		if !errors.Is(err, check.want) {
 			t.Errorf("%s changes: %v, want %v", name, err, check.want)
 		}
 	}
-	for name, ctx := range map[string]context.Context{"another partner": bank.Partner(rival), "the other bank": other.Staff()} {
-		if _, err := bank.Users.Suspend(ctx, 0, uid, changes.Terms{}); !errors.Is(err, users.ErrNotFound) {
+	for name, ctx := range map[string]context.Context{
+		"another partner": bank.Partner(rival), "the other bank": other.Staff(),
+	} {
+		if _, err := bank.Users.Suspend(ctx, 0, uid, changes.RequestOptions{}); !errors.Is(err, users.ErrNotFound) {
 			t.Errorf("%s suspends: %v", name, err)
 		}
 	}
 	// A draft without faults of another partner's customer, and one with: the answer is the same.
 	for _, d := range []users.Draft{draft("eve", r), {}} {
-		if _, err := bank.Users.Create(bank.Partner(rival), customer.UID, d, changes.Terms{}); !errors.Is(err, customers.ErrOutOfScope) {
+		if _, err := bank.Users.Create(bank.Partner(rival), customer.UID, d,
+			changes.RequestOptions{}); !errors.Is(err, customers.ErrOutOfScope) {
 			t.Error(err)
 		}
 	}
@@ -630,26 +764,30 @@ func TestUsersAreSearched(t *testing.T) {
 	bank := coretest.New(t)
 	customer := bank.Customer()
 	add := func(login, first, last string, edits ...func(*users.User)) {
-		bank.User(customer, nil, append(edits, func(u *users.User) { u.LoginID, u.FirstName, u.LastName = login, first, last })...)
+		bank.User(customer, nil,
+			append(edits, func(u *users.User) { u.LoginID, u.FirstName, u.LastName = login, first, last })...)
 	}
 	add("ada", "Ada", "Byron")
 	add("adam", "Adam", "Smith", in(users.Locked))
-	add("per%cent", "Per_", "O'Brien", func(u *users.User) { u.EmailAddress, u.PhoneNumber = "Per@mail.example", "+16145550199" })
+	add("per%cent", "Per_", "O'Brien",
+		func(u *users.User) { u.EmailAddress, u.PhoneNumber = "Per@mail.example", "+16145550199" })
 	bank.User(bank.Customer(), nil, func(u *users.User) { u.FirstName = "Ada" })
 	for name, check := range map[string]struct {
 		by   users.Search
 		want []string
 	}{
-		"all":                          {users.Search{}, []string{"ada", "adam", "per%cent"}},
-		"login id, exact":              {users.Search{LoginID: "ADA"}, []string{"ada"}},
-		"first name, beginning":        {users.Search{FirstName: "aDA"}, []string{"ada", "adam"}},
-		"last name":                    {users.Search{LastName: "o'b"}, []string{"per%cent"}},
-		"no wildcard":                  {users.Search{FirstName: "A_a"}, nil},
-		"an underscore":                {users.Search{FirstName: "per_"}, []string{"per%cent"}},
-		"e-mail address":               {users.Search{EmailAddress: "per@MAIL.example"}, []string{"per%cent"}},
-		"telephone":                    {users.Search{PhoneNumber: "+1 (614) 555-0199"}, []string{"per%cent"}},
-		"status":                       {users.Search{Status: users.Locked}, []string{"adam"}},
-		"short name of the entity":     {users.Search{ShortName: strings.ToLower(customer.ShortName), LoginID: "ada"}, []string{"ada"}},
+		"all":                   {users.Search{}, []string{"ada", "adam", "per%cent"}},
+		"login id, exact":       {users.Search{LoginID: "ADA"}, []string{"ada"}},
+		"first name, beginning": {users.Search{FirstName: "aDA"}, []string{"ada", "adam"}},
+		"last name":             {users.Search{LastName: "o'b"}, []string{"per%cent"}},
+		"no wildcard":           {users.Search{FirstName: "A_a"}, nil},
+		"an underscore":         {users.Search{FirstName: "per_"}, []string{"per%cent"}},
+		"e-mail address":        {users.Search{EmailAddress: "per@MAIL.example"}, []string{"per%cent"}},
+		"telephone":             {users.Search{PhoneNumber: "+1 (614) 555-0199"}, []string{"per%cent"}},
+		"status":                {users.Search{Status: users.Locked}, []string{"adam"}},
+		"short name of the entity": {
+			users.Search{ShortName: strings.ToLower(customer.ShortName), LoginID: "ada"}, []string{"ada"},
+		},
 		"short name of another entity": {users.Search{ShortName: "NOBODY"}, nil},
 		"two that do not hold at once": {users.Search{FirstName: "Ada", Status: users.Pending}, nil},
 	} {
@@ -677,19 +815,31 @@ func TestAnActiveUserHasWhatItsActiveRolesGrant(t *testing.T) {
 	customer := bank.Customer()
 	looks, pays := bank.Role(customer), bank.Role(customer, paying)
 	paysLess := bank.Role(customer, func(r *roles.Role) {
-		r.Applications = []roles.Grant{{Name: "Payments", Entitlements: []string{"Approve_Payments"}, Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 7_00, Currency: "USD"}}}}
+		r.Applications = []roles.Grant{
+			{
+				Name: "Payments", Entitlements: []string{"Approve_Payments"},
+				Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 7_00, Currency: "USD"}},
+			},
+		}
 	})
 	waiting := bank.Role(customer, powerful, func(r *roles.Role) { r.Status = roles.Pending })
 	own := func(u *users.User) {
-		u.Limits = []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{{Name: "Per_Transaction_Payment_Limits", Minor: 3_00, Currency: "USD"}}}}
+		u.Limits = []access.ApplicationLimits{
+			{
+				Name:   "Payments",
+				Limits: []access.Limit{{Name: "Per_Transaction_Payment_Limits", Minor: 3_00, Currency: "USD"}},
+			},
+		}
 	}
 	u := bank.User(customer, []*roles.Role{looks, pays, paysLess, waiting}, own)
 	grant, err := bank.Users.Granted(t.Context(), bank.Tenant, u.UID.UUID)
-	if err != nil || !slices.Equal(grant.Permissions, []access.Permission{access.ViewAccounts, access.ViewUsers}) {
+	if err != nil ||
+		!slices.Equal(grant.Permissions, []access.Permission{access.ViewAccounts, access.ViewUsers}) {
 		t.Error(grant, err)
 	}
 	want := []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{
-		{Name: "Daily_Payment_Limits", Minor: 7_00, Currency: "USD"}, {Name: "Per_Transaction_Payment_Limits", Minor: 3_00, Currency: "USD"},
+		{Name: "Daily_Payment_Limits", Minor: 7_00, Currency: "USD"},
+		{Name: "Per_Transaction_Payment_Limits", Minor: 3_00, Currency: "USD"},
 	}}}
 	if diff := cmp.Diff(want, grant.Limits); diff != "" {
 		t.Error(diff)
@@ -699,7 +849,8 @@ func TestAnActiveUserHasWhatItsActiveRolesGrant(t *testing.T) {
 		absent = append(absent, bank.User(customer, []*roles.Role{looks}, in(status)).UID.UUID)
 	}
 	for _, uid := range absent {
-		if grant, err := bank.Users.Granted(t.Context(), bank.Tenant, uid); err != nil || grant.Permissions != nil || grant.Limits != nil {
+		if grant, err := bank.Users.Granted(t.Context(), bank.Tenant,
+			uid); err != nil || grant.Permissions != nil || grant.Limits != nil {
 			t.Error(grant, err)
 		}
 	}
@@ -713,16 +864,17 @@ func TestARepeatedKeyMakesOneUser(t *testing.T) {
 	bank := coretest.New(t)
 	customer := bank.Customer()
 	d := draft("ada", bank.Role(customer))
-	first, err := bank.Users.Create(bank.Staff(), customer.UID, d, changes.Terms{IdempotencyKey: "k"})
+	first, err := bank.Users.Create(bank.Staff(), customer.UID, d, changes.RequestOptions{IdempotencyKey: "k"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := bank.Users.Create(bank.Staff(), customer.UID, d, changes.Terms{IdempotencyKey: "k"})
+	second, err := bank.Users.Create(bank.Staff(), customer.UID, d, changes.RequestOptions{IdempotencyKey: "k"})
 	if err != nil || !second.Replayed || second.Result != first.Result {
 		t.Error(second, err)
 	}
 	d.FirstName = given.Of("Eva")
-	if _, err := bank.Users.Create(bank.Staff(), customer.UID, d, changes.Terms{IdempotencyKey: "k"}); !errors.Is(err, changes.ErrKeyReused) {
+	if _, err := bank.Users.Create(bank.Staff(), customer.UID, d,
+		changes.RequestOptions{IdempotencyKey: "k"}); !errors.Is(err, changes.ErrKeyReused) {
 		t.Error(err)
 	}
 }
@@ -736,7 +888,8 @@ func TestOfTwoChangesOfOneVersionOneIsStale(t *testing.T) {
 	var all sync.WaitGroup
 	for i, name := range []string{"Ada", "Eva"} {
 		all.Go(func() {
-			_, errs[i] = bank.Users.Change(bank.Staff(), customer.UID, u.UID, users.Draft{FirstName: given.Of(name)}, changes.Terms{Version: 1})
+			_, errs[i] = bank.Users.Change(bank.Staff(), customer.UID, u.UID, users.Draft{FirstName: given.Of(name)},
+				changes.RequestOptions{Version: 1})
 		})
 	}
 	all.Wait()
@@ -751,13 +904,17 @@ func TestTheRecordTellsOfRolesToo(t *testing.T) {
 	customer := bank.Customer()
 	r, more := bank.Role(customer), bank.Role(customer)
 	u := bank.User(customer, []*roles.Role{r})
-	if _, err := bank.Users.Change(bank.Staff(), customer.UID, u.UID, users.Draft{RoleNames: names(r, more), Department: given.Of("Audit")}, changes.Terms{Reason: "promoted"}); err != nil {
+	if _, err := bank.Users.Change(bank.Staff(), customer.UID, u.UID,
+		users.Draft{RoleNames: names(r, more), Department: given.Of("Audit")},
+		changes.RequestOptions{Reason: "promoted"}); err != nil {
 		t.Fatal(err)
 	}
 	var entry string
-	err := bank.DB.NewRaw(`SELECT action || ' ' || reason || ' ' || before::text || ' ' || after::text FROM audit_entries WHERE tenant = ? AND object = 'user' AND uid = ?`,
+	err := bank.DB.NewRaw(
+		`SELECT action || ' ' || reason || ' ' || before::text || ' ' || after::text FROM audit_entries WHERE tenant = ? AND object = 'user' AND uid = ?`,
 		bank.Tenant, u.UID.String()).Scan(t.Context(), &entry)
-	want := fmt.Sprintf(`changeUser promoted {"department":"Treasury","roles":[%[1]q],"version":1} {"department":"Audit","roles":[%[1]q,%[2]q],"version":2}`, r.Name, more.Name)
+	want := fmt.Sprintf(
+		`changeUser promoted {"department":"Treasury","roles":[%[1]q],"version":1} {"department":"Audit","roles":[%[1]q,%[2]q],"version":2}`, r.Name, more.Name)
 	if err != nil || entry != want {
 		t.Error(entry, err)
 	}
@@ -768,22 +925,28 @@ func TestASuspendedPersonGivesNobodyAccess(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
 	customer := bank.Customer()
-	me, other := bank.User(customer, nil), bank.User(customer, nil, func(u *users.User) { u.Status = users.Suspended })
+	me, other := bank.User(customer, nil),
+		bank.User(customer, nil, func(u *users.User) { u.Status = users.Suspended })
 	mine := bank.PersonOf(customer, me)
-	if _, err := bank.Users.Activate(mine, customer.UID, me.UID, changes.Terms{}); !errors.Is(err, users.ErrOwnAccess) {
+	if _, err := bank.Users.Activate(mine, customer.UID, me.UID,
+		changes.RequestOptions{}); !errors.Is(err, users.ErrOwnAccess) {
 		t.Errorf("activates themself: %v", err)
 	}
-	if _, err := bank.Users.Suspend(bank.Staff(), customer.UID, me.UID, changes.Terms{}); err != nil {
+	if _, err := bank.Users.Suspend(bank.Staff(), customer.UID, me.UID, changes.RequestOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for name, try := range map[string]func() error{
-		"themself": func() error { _, err := bank.Users.Activate(mine, customer.UID, me.UID, changes.Terms{}); return err },
+		"themself": func() error {
+			_, err := bank.Users.Activate(mine, customer.UID, me.UID, changes.RequestOptions{})
+			return err
+		},
 		"another": func() error {
-			_, err := bank.Users.Activate(mine, customer.UID, other.UID, changes.Terms{})
+			_, err := bank.Users.Activate(mine, customer.UID, other.UID, changes.RequestOptions{})
 			return err
 		},
 		"somebody new": func() error {
-			_, err := bank.Users.Create(mine, customer.UID, draft("twin", bank.Role(customer)), changes.Terms{})
+			_, err := bank.Users.Create(mine, customer.UID, draft("twin", bank.Role(customer)),
+				changes.RequestOptions{})
 			return err
 		},
 	} {
@@ -804,22 +967,27 @@ func TestNobodyActivatesWhatTheyMayNotGrant(t *testing.T) {
 	pays := bank.Role(customer, func(r *roles.Role) {
 		r.Applications = []roles.Grant{{Name: "Payments", Entitlements: []string{"Initiate_Payments"}}}
 	})
-	waits := bank.User(bank.Self, []*roles.Role{bank.Role(bank.Self, func(r *roles.Role) { r.Applications = pays.Applications })}, func(u *users.User) { u.Status = users.Pending })
+	waits := bank.User(bank.Self,
+		[]*roles.Role{bank.Role(bank.Self, func(r *roles.Role) { r.Applications = pays.Applications })},
+		func(u *users.User) { u.Status = users.Pending })
 	lesser, _ := access.Require(bank.Person(bank.User(bank.Self, nil), access.All...))
 	lesser.Client = "portal"
 	by := access.With(bank.Staff(), lesser)
-	if _, err := bank.Users.Activate(by, bank.Self.UID, waits.UID, changes.Terms{}); !errors.Is(err, users.ErrBeyond) {
+	if _, err := bank.Users.Activate(by, bank.Self.UID, waits.UID,
+		changes.RequestOptions{}); !errors.Is(err, users.ErrBeyond) {
 		t.Errorf("alone: %v", err)
 	}
-	made, err := bank.Users.Create(bank.Staff(), customer.UID, draft("payer", pays), changes.Terms{})
+	made, err := bank.Users.Create(bank.Staff(), customer.UID, draft("payer", pays), changes.RequestOptions{})
 	if err != nil || made.Approval == 0 {
 		t.Fatal(made, err)
 	}
 	for range 2 {
-		if _, err := bank.Changes.Approve(by, changes.UID(made.Approval), changes.Terms{}); !errors.Is(err, users.ErrBeyond) {
+		if _, err := bank.Changes.Approve(by, changes.UID(made.Approval),
+			changes.RequestOptions{}); !errors.Is(err, users.ErrBeyond) {
 			t.Errorf("as the second person: %v", err)
 		}
-		if _, err := bank.Users.Suspend(bank.Checker(), customer.UID, made.Result.UID, changes.Terms{}); err != nil && !errors.Is(err, users.ErrSuspended) {
+		if _, err := bank.Users.Suspend(bank.Checker(), customer.UID, made.Result.UID,
+			changes.RequestOptions{}); err != nil && !errors.Is(err, users.ErrSuspended) {
 			t.Fatal(err)
 		}
 	}
@@ -831,7 +999,12 @@ func TestNobodyFreesABoundOfWhatTheyDoNotHold(t *testing.T) {
 	customer := bank.Customer()
 	brake := bank.Role(customer, func(r *roles.Role) {
 		r.Owner = roles.OwnerCustomer
-		r.Applications = []roles.Grant{{Name: "Payments", Entitlements: []string{"View_Payments"}, Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 10_00, Currency: "USD"}}}}
+		r.Applications = []roles.Grant{
+			{
+				Name: "Payments", Entitlements: []string{"View_Payments"},
+				Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 10_00, Currency: "USD"}},
+			},
+		}
 	})
 	for _, c := range []struct {
 		name string
@@ -840,11 +1013,46 @@ func TestNobodyFreesABoundOfWhatTheyDoNotHold(t *testing.T) {
 	}{
 		{"who only looks", clerk(bank, customer, 0, "View_Payments"), roles.ErrBeyond},
 		{"who approves", clerk(bank, customer, 0, "View_Payments", "Approve_Payments"), roles.ErrBeyond},
-		{"who pays", clerk(bank, customer, 0, "View_Payments", "Initiate_Payments"), nil}, // the last: then it is free
+		// the last: then it is free
+		{"who pays", clerk(bank, customer, 0, "View_Payments", "Initiate_Payments"), nil},
 	} {
-		_, err := bank.Roles.Change(c.by, customer.UID, brake.UID, roles.Draft{Applications: given.Of([]roles.GrantDraft{{Name: "Payments", Entitlements: []string{"View_Payments"}}})}, changes.Terms{})
+		_, err := bank.Roles.Change(c.by, customer.UID, brake.UID,
+			roles.Draft{
+				Applications: given.Of([]roles.GrantDraft{{Name: "Payments", Entitlements: []string{"View_Payments"}}}),
+			}, changes.RequestOptions{})
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", c.name, err)
 		}
+	}
+}
+
+// However many give a role away, one after another, who takes something out of it waits only for those that
+// came before.
+func TestAChangeOfARoleIsNotOvertaken(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer()
+	role := bank.Role(customer)
+	user := bank.User(customer, []*roles.Role{role})
+	hold := func(ctx context.Context, tx bun.Tx) error { // as a change of another user does
+		caller, _ := access.Require(bank.Staff())
+		if _, err := bank.Customers.HoldTx(ctx, tx, caller, customer.UID); err != nil {
+			return err
+		}
+		_, err := tx.NewRaw(`SELECT FROM roles WHERE tenant = ? AND uid = ? FOR SHARE`, bank.Tenant,
+			role.UID.String()).Exec(ctx)
+		return err
+	}
+	errs := bank.Turns(hold, func() error {
+		_, err := bank.Roles.Change(bank.Staff(), customer.UID, role.UID,
+			roles.Draft{Description: given.Of("Sees less")}, changes.RequestOptions{})
+		return err
+	}, func() error {
+		_, err := bank.Users.Change(bank.Staff(), customer.UID, user.UID, users.Draft{RoleNames: names(role)},
+			changes.RequestOptions{})
+		return err
+	})
+	if err := errors.Join(errs...); err != nil {
+		t.Error(err)
 	}
 }

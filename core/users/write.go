@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/google/uuid"
+	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
@@ -51,49 +52,58 @@ func (s *Service) declare(all *changes.Service) {
 	s.unlink = changes.Declare(all, "unlinkSubject", "user", access.ManageUsers, s.unlinkTx)
 }
 
-// Create gives a customer a user, who is Pending until activated. Where the customer's settings ask for dual approval
-// (userDualApproval), a second person's approval activates.
-func (s *Service) Create(ctx context.Context, of customers.UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
+// Create gives a customer a user, who is Pending until activated. Where the customer's settings ask for dual
+// approval (userDualApproval), a second person's approval activates.
+func (s *Service) Create(
+	ctx context.Context, of customers.UID, draft Draft, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	caller, err := s.create.Require(ctx, "")
 	if err == nil {
-		err = s.customers.WithinFirst(ctx, of, draft.check(true))
+		err = s.customers.PreferCustomerFault(ctx, of, draft.check(true))
 	}
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.create.Do(ctx, caller, changes.Target{Customer: int64(of)}, draft, terms)
+	return s.create.Do(ctx, caller, changes.Target{Customer: int64(of)}, draft, options)
 }
 
 // Change changes what the draft gives. Without a customer (0) it is the user's own.
-func (s *Service) Change(ctx context.Context, of customers.UID, uid UID, draft Draft, terms changes.Terms) (changes.Outcome[Saved], error) {
+func (s *Service) Change(
+	ctx context.Context, of customers.UID, uid UID, draft Draft, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	caller, err := s.change.Require(ctx, uid.String())
 	if err == nil {
-		err = s.customers.WithinFirst(ctx, of, draft.check(false))
+		err = s.customers.PreferCustomerFault(ctx, of, draft.check(false))
 	}
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, draft, terms)
+	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, draft, options)
 }
 
-// Suspend takes a user's access away at once: it never waits for a second person, whatever else does. Without a customer (0) it is
-// the user's own.
-func (s *Service) Suspend(ctx context.Context, of customers.UID, uid UID, terms changes.Terms) (changes.Outcome[Saved], error) {
+// Suspend takes a user's access away at once: it never waits for a second person, whatever else does. Without
+// a customer (0) it is the user's own.
+func (s *Service) Suspend(
+	ctx context.Context, of customers.UID, uid UID, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	caller, err := s.suspend.Require(ctx, uid.String())
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.suspend.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, struct{}{}, terms)
+	return s.suspend.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, struct{}{}, options)
 }
 
-// Activate gives a user access, for the first time or again. It waits for a second person where changes of users do.
-// Without a customer (0) it is the user's own.
-func (s *Service) Activate(ctx context.Context, of customers.UID, uid UID, terms changes.Terms) (changes.Outcome[Saved], error) {
+// Activate gives a user access, for the first time or again. It waits for a second person where changes of
+// users do. Without a customer (0) it is the user's own.
+func (s *Service) Activate(
+	ctx context.Context, of customers.UID, uid UID, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
 	caller, err := s.activate.Require(ctx, uid.String())
 	if err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.activate.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, struct{}{}, terms)
+	return s.activate.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, struct{}{},
+		options)
 }
 
 // person is a user with its roles, as the record tells of both.
@@ -115,7 +125,9 @@ func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, person] {
 		Hold: customers.Hold(s.customers.HoldTx).Of("users", "uid", ErrNotFound),
 		Lock: s.lockTx,
 		Row: func(p *person) changes.Row {
-			return changes.Row{Model: &p.User, UID: p.UID, Customer: int64(p.Customer), Version: &p.Version, UpdatedAt: &p.UpdatedAt}
+			return changes.Row{
+				Model: &p.User, UID: p.UID, Customer: int64(p.Customer), Version: &p.Version, UpdatedAt: &p.UpdatedAt,
+			}
 		},
 		Asks:  customers.Asking[person](customers.AccessSettings.DualForUsers),
 		Write: writeTx,
@@ -123,7 +135,8 @@ func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, person] {
 	}
 }
 
-// prompt is the lifecycle of what takes access away: it waits for nobody, of a customer that is not active too.
+// prompt is the lifecycle of what takes access away: it waits for nobody, of a customer that is not active
+// too.
 func (s *Service) prompt() *changes.Lifecycle[*customers.Held, person] {
 	prompt := s.lifecycle()
 	prompt.Hold = customers.Hold(s.customers.HoldAnyTx).Of("users", "uid", ErrNotFound)
@@ -132,9 +145,12 @@ func (s *Service) prompt() *changes.Lifecycle[*customers.Held, person] {
 }
 
 // lockTx reads a user with its roles for a change.
-func (s *Service) lockTx(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target) (*person, error) {
+func (s *Service) lockTx(
+	ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target,
+) (*person, error) {
 	p := new(person)
-	q := tx.NewSelect().Model(&p.User).Where("u.tenant = ?", tx.Caller.Tenant).Where("u.uid = ?", at.UID).Where("u.customer = ?", at.Customer)
+	q := tx.NewSelect().Model(&p.User).Where("u.tenant = ?", tx.Caller.Tenant).Where("u.uid = ?", at.UID).
+		Where("u.customer = ?", at.Customer)
 	if _, err := changes.Lock(ctx, q, p, ErrNotFound); err != nil {
 		return nil, err
 	}
@@ -155,10 +171,12 @@ func writeTx(ctx context.Context, tx *changes.Tx, was, p *person) error {
 
 // writeRolesTx stores which roles a person has.
 func (p *person) writeRolesTx(ctx context.Context, tx *changes.Tx) error {
-	_, err := tx.NewRaw(`DELETE FROM user_roles WHERE tenant = ? AND customer = ? AND user_uid = ?`, p.Tenant, p.Customer, p.UID).Exec(ctx)
+	_, err := tx.NewRaw(`DELETE FROM user_roles WHERE tenant = ? AND customer = ? AND user_uid = ?`, p.Tenant,
+		p.Customer, p.UID).Exec(ctx)
 	for _, r := range p.roles {
 		if err == nil {
-			_, err = tx.NewInsert().Model(&RoleOf{Tenant: p.Tenant, Customer: p.Customer, User: p.UID, Role: r.UID}).Exec(ctx)
+			_, err = tx.NewInsert().Model(&RoleOf{Tenant: p.Tenant, Customer: p.Customer, User: p.UID, Role: r.UID}).
+				Exec(ctx)
 		}
 	}
 	if err != nil {
@@ -167,11 +185,13 @@ func (p *person) writeRolesTx(ctx context.Context, tx *changes.Tx) error {
 	return nil
 }
 
-func (s *Service) createTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
+func (s *Service) createTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft,
+) (Saved, error) {
 	return saved(s.lifecycle().Add(ctx, tx, at, func(customer *customers.Held) (*person, error) {
 		p := &person{User: User{
-			Tenant: tx.Caller.Tenant, UID: UID{uuid.New()}, Customer: customer.UID, Status: Pending, Limits: []access.ApplicationLimits{},
-			CreatedAt: tx.Now,
+			Tenant: tx.Caller.Tenant, UID: UID{uuid.New()}, Customer: customer.UID, Status: Pending,
+			Limits: []access.ApplicationLimits{}, CreatedAt: tx.Now,
 		}}
 		if err := tx.NewRaw(`SELECT nextval('user_numbers')`).Scan(ctx, &p.Number); err != nil {
 			return nil, err
@@ -198,11 +218,16 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	})
 }
 
-func (s *Service) changeTx(ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft) (Saved, error) {
-	return saved(s.lifecycle().Modify(ctx, tx, at, func(_, p *person) error { return s.furnishTx(ctx, tx, p, draft) }))
+func (s *Service) changeTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft,
+) (Saved, error) {
+	return saved(s.lifecycle().Modify(ctx, tx, at,
+		func(_, p *person) error { return s.furnishTx(ctx, tx, p, draft) }))
 }
 
-func (s *Service) activateTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
+func (s *Service) activateTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
+) (Saved, error) {
 	return saved(s.lifecycle().Modify(ctx, tx, at, func(_, p *person) (err error) {
 		switch {
 		case tx.Caller.Accountable().Person == p.UID.UUID:
@@ -215,7 +240,9 @@ func (s *Service) activateTx(ctx context.Context, tx *changes.Tx, at changes.Tar
 	}))
 }
 
-func (s *Service) suspendTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
+func (s *Service) suspendTx(
+	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
+) (Saved, error) {
 	return saved(s.prompt().Modify(ctx, tx, at, func(_, p *person) (err error) {
 		if tx.Caller.User == p.UID.UUID {
 			return ErrSelf
@@ -230,4 +257,18 @@ func saved(p *person, err error) (Saved, error) {
 		return Saved{}, err
 	}
 	return Saved{p.UID, p.Status}, nil
+}
+
+// AddFirstTx adds the first user of a new bank, who has the role.
+func AddFirstTx(ctx context.Context, tx bun.Tx, role *roles.Role, login string) error {
+	first := &User{
+		Tenant: role.Tenant, UID: UID{UUID: uuid.New()}, Customer: role.Customer, LoginID: login, Status: Active,
+		Limits: []access.ApplicationLimits{}, CreatedAt: role.CreatedAt, UpdatedAt: role.CreatedAt, Version: 1,
+	}
+	_, err := tx.NewInsert().Model(first).Value("number", "DEFAULT").Exec(ctx)
+	if err == nil {
+		_, err = tx.NewInsert().
+			Model(&RoleOf{Tenant: role.Tenant, Customer: role.Customer, User: first.UID, Role: role.UID}).Exec(ctx)
+	}
+	return err
 }

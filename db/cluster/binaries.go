@@ -34,7 +34,8 @@ func CacheDir() string {
 	return filepath.Join(cache, "bankgraph", "postgresql")
 }
 
-// usual are the places where PostgreSQL is installed; Debian does not put it on PATH. fetch.sh has the same list.
+// usual are the places where PostgreSQL is installed; Debian does not put it on PATH. fetch.sh has the same
+// list.
 var usual = []string{
 	"/usr/lib/postgresql/*/bin", // Debian, Ubuntu
 	"/usr/pgsql-*/bin",          // Red Hat, from PostgreSQL's own packages
@@ -44,7 +45,8 @@ var usual = []string{
 	"/usr/local/pgsql/bin",
 }
 
-// findBinaries looks for a PostgreSQL of this major version (0: any from 15 on, the newest), executable by the account.
+// findBinaries looks for a PostgreSQL of this major version (0: any from 15 on, the newest), executable by
+// the account.
 func findBinaries(ctx context.Context, setting string, major int, by account) (binaries, error) {
 	var folders []string
 	if setting != "" {
@@ -92,7 +94,8 @@ func notFound(major int, unfit []string) error {
 		fmt.Fprintf(&text, "no %s found", version)
 	} else {
 		version = fmt.Sprintf("PostgreSQL %d", major)
-		fmt.Fprintf(&text, "the data was made by %s, which was not found; other versions cannot read it, and it is never upgraded by itself", version)
+		fmt.Fprintf(&text,
+			"the data was made by %s, which was not found; other versions cannot read it, and it is never upgraded by itself", version)
 	}
 	for _, reason := range unfit {
 		fmt.Fprintf(&text, "\n  %s", reason)
@@ -136,7 +139,8 @@ func readBinaries(ctx context.Context, folder string, by account) (binaries, err
 // librariesOf finds the shared libraries beside unpacked packages: ROOT/usr/lib/postgresql/15/bin has
 // them in ROOT/usr/lib/TRIPLET and ROOT/lib/TRIPLET. An installed PostgreSQL needs none.
 func librariesOf(folder string) string {
-	root, unpacked := strings.CutSuffix(folder, filepath.Join("/usr/lib/postgresql", filepath.Base(filepath.Dir(folder)), "bin"))
+	root, unpacked := strings.CutSuffix(folder,
+		filepath.Join("/usr/lib/postgresql", filepath.Base(filepath.Dir(folder)), "bin"))
 	if !unpacked || root == "" {
 		return ""
 	}

@@ -192,7 +192,10 @@ func prepare(ctx context.Context, ownerURL string) error {
 	defer conn.Close(ctx)
 	for _, part := range []struct{ there, make string }{
 		{"SELECT count(*) > 0 FROM pg_database WHERE datname = '" + database + "'", "CREATE DATABASE " + database},
-		{"SELECT count(*) > 0 FROM pg_roles WHERE rolname = '" + service + "'", "CREATE ROLE " + service + " LOGIN"},
+		{
+			"SELECT count(*) > 0 FROM pg_roles WHERE rolname = '" + service + "'",
+			"CREATE ROLE " + service + " LOGIN",
+		},
 	} {
 		var there bool
 		if err := conn.QueryRow(ctx, part.there).Scan(&there); err != nil {

@@ -79,7 +79,8 @@ func TestAProductionServerIsSafeAgainstPowerLoss(t *testing.T) {
 		"log_min_error_statement": "panic", "log_error_verbosity": "terse", "max_connections": "17",
 	} {
 		var got string
-		if err := conn.QueryRow(context.Background(), "SELECT current_setting($1)", setting).Scan(&got); err != nil || got != want {
+		if err := conn.QueryRow(context.Background(), "SELECT current_setting($1)", setting).
+			Scan(&got); err != nil || got != want {
 			t.Errorf("%s is %q, want %q (%v)", setting, got, want, err)
 		}
 	}
@@ -93,7 +94,9 @@ func TestOneDataHasOneSupervisor(t *testing.T) {
 	if !errors.Is(err, cluster.ErrInUse) {
 		t.Fatalf("a second supervisor got %v, want ErrInUse", err)
 	}
-	for _, part := range []string{fmt.Sprintf("pid %d, %s", os.Getpid(), filepath.Base(os.Args[0])), "BANKGRAPH_DATA"} {
+	for _, part := range []string{
+		fmt.Sprintf("pid %d, %s", os.Getpid(), filepath.Base(os.Args[0])), "BANKGRAPH_DATA",
+	} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("the error does not say %q: %v", part, err)
 		}
@@ -190,7 +193,8 @@ func TestDataSurvivesTheKillOfProgramAndServerDuringABusyQuery(t *testing.T) {
 	busy := connect(t, program.url)
 	ended := make(chan error, 1)
 	go func() { // pure computing for minutes: such a backend does not notice that its server died
-		_, err := busy.Exec(context.Background(), "SELECT count(*) FROM generate_series(1, 40000) a(n), generate_series(1, 40000) b(n) WHERE a.n % 7 < b.n % 3")
+		_, err := busy.Exec(context.Background(),
+			"SELECT count(*) FROM generate_series(1, 40000) a(n), generate_series(1, 40000) b(n) WHERE a.n % 7 < b.n % 3")
 		ended <- err
 	}()
 	awaitActive(t, program.url)
@@ -248,7 +252,8 @@ func TestFoldersOfAnyNameWork(t *testing.T) {
 			if running, ok := cluster.Running(context.Background(), data); !ok || running != c.URL() {
 				t.Errorf("Running says %q, %v", running, ok)
 			}
-			psql := c.Command(context.Background(), "", filepath.Join(c.Binaries(), "psql"), "-At", "-c", "SELECT n FROM kept", c.URL())
+			psql := c.Command(context.Background(), "", filepath.Join(c.Binaries(), "psql"), "-At", "-c",
+				"SELECT n FROM kept", c.URL())
 			if _, err := os.Stat(psql.Path); err == nil {
 				if output, err := psql.CombinedOutput(); err != nil || string(output) != "1\n" {
 					t.Errorf("psql: %v: %s", err, output)
@@ -299,7 +304,9 @@ func TestALivingServerIsAdopted(t *testing.T) {
 	orphan := exec.Command(arguments[0], arguments[1:]...)
 	orphan.Env = environment
 	orphan.Dir = "/"
-	orphan.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: credential(t, filepath.Join(data, "postgresql"))}
+	orphan.SysProcAttr = &syscall.SysProcAttr{
+		Setpgid: true, Credential: credential(t, filepath.Join(data, "postgresql")),
+	}
 	if err := orphan.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -403,7 +410,10 @@ func TestMissingBinariesAreExplained(t *testing.T) {
 	o := options(folder(t))
 	o.Binaries = t.TempDir()
 	_, err := cluster.Start(context.Background(), o)
-	for _, part := range []string{o.Binaries, "has no postgres", "BANKGRAPH_DATABASE_URL", "install", "make run"} {
+	for _, part := range []string{
+		o.Binaries, "has no postgres", "BANKGRAPH_DATABASE_URL", "install",
+		"make run",
+	} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("the error does not say %q: %v", part, err)
 		}
@@ -448,7 +458,8 @@ func startProgram(t *testing.T, data string, as *syscall.Credential) *program {
 	}
 	p := &program{command: exec.Command(self)}
 	p.command.Env = append(os.Environ(), helperData+"="+data,
-		"PGPORT=1", "PGDATA=/nonexistent", "PGHOST=/nonexistent", "PGUSER=nobody", "PGDATABASE=none", "LC_ALL=xx_YY", "TZ=Asia/Tokyo")
+		"PGPORT=1", "PGDATA=/nonexistent", "PGHOST=/nonexistent", "PGUSER=nobody", "PGDATABASE=none",
+		"LC_ALL=xx_YY", "TZ=Asia/Tokyo")
 	p.command.SysProcAttr = &syscall.SysProcAttr{Credential: as}
 	p.command.Dir = "/"
 	p.command.Stderr = os.Stderr
@@ -526,7 +537,8 @@ func connect(t *testing.T, url string) *pgx.Conn {
 // write leaves one row behind.
 func write(t *testing.T, url string) {
 	t.Helper()
-	_, err := connect(t, url).Exec(context.Background(), "CREATE TABLE kept (n int); SET synchronous_commit = on; INSERT INTO kept VALUES (1)")
+	_, err := connect(t, url).Exec(context.Background(),
+		"CREATE TABLE kept (n int); SET synchronous_commit = on; INSERT INTO kept VALUES (1)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -534,7 +546,8 @@ func write(t *testing.T, url string) {
 
 func count(t *testing.T, url string) (rows int) {
 	t.Helper()
-	if err := connect(t, url).QueryRow(context.Background(), "SELECT count(*) FROM kept").Scan(&rows); err != nil {
+	if err := connect(t, url).QueryRow(context.Background(), "SELECT count(*) FROM kept").
+		Scan(&rows); err != nil {
 		t.Fatal(err)
 	}
 	return rows

@@ -24,7 +24,8 @@ func sign(lock *os.File) error {
 
 // inUse is ErrInUse with the process that holds the lock, and what to do.
 func inUse(path string) error {
-	return fmt.Errorf("%w%s: stop it, or choose another data folder (--data, BANKGRAPH_DATA)", ErrInUse, holder(path))
+	return fmt.Errorf("%w%s: stop it, or choose another data folder (--data, BANKGRAPH_DATA)", ErrInUse,
+		holder(path))
 }
 
 // holder names the process that signed the lock, where it lives: " (pid 42, bankgraph serve)".

@@ -81,7 +81,8 @@ func longestSocket() int {
 	return 103
 }
 
-// serverUser is who the server runs as: ourselves, but PostgreSQL refuses root. Data that is there keeps its user.
+// serverUser is who the server runs as: ourselves, but PostgreSQL refuses root. Data that is there keeps its
+// user.
 func serverUser(folder string) (account, error) {
 	if os.Geteuid() != 0 {
 		return account{uid: os.Geteuid(), gid: os.Getegid()}, nil
@@ -104,7 +105,8 @@ func serverUser(folder string) (account, error) {
 		}
 		return account{uid: uid, gid: gid, name: name}, nil
 	}
-	return account{}, fmt.Errorf("PostgreSQL refuses to run as root, and there is no user postgres or nobody to run it as")
+	return account{},
+		fmt.Errorf("PostgreSQL refuses to run as root, and there is no user postgres or nobody to run it as")
 }
 
 func (p place) pgdata() string     { return filepath.Join(p.folder, "pgdata") }
@@ -198,7 +200,8 @@ func (p place) ask(ctx context.Context, socket string) error {
 	return err
 }
 
-// enter tests that the account may pass through the folder and all its parents, and names the one that blocks.
+// enter tests that the account may pass through the folder and all its parents, and names the one that
+// blocks.
 func (a account) enter(folder string) error {
 	if a.ours() {
 		return nil // the system's own errors name the folder
@@ -220,7 +223,8 @@ func (a account) enter(folder string) error {
 			need = 0o010
 		}
 		if info.Mode()&need == 0 {
-			return fmt.Errorf("%s, who runs PostgreSQL for root, cannot enter %s (mode %04o)", a.name, at, info.Mode().Perm())
+			return fmt.Errorf("%s, who runs PostgreSQL for root, cannot enter %s (mode %04o)", a.name, at,
+				info.Mode().Perm())
 		}
 		if at == filepath.Dir(at) {
 			return nil

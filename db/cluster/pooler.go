@@ -10,7 +10,8 @@ import (
 // ErrNoPooler means that there is no PgBouncer here.
 var ErrNoPooler = errors.New("no PgBouncer found: make test fetches Debian's, elsewhere install it")
 
-// FindPooler looks for PgBouncer where fetch.sh does: on this machine, else in the cache, with the libraries that it needs.
+// FindPooler looks for PgBouncer where fetch.sh does: on this machine, else in the cache, with the libraries
+// that it needs.
 func FindPooler() (program, libraries string, err error) {
 	for _, name := range []string{"pgbouncer", "/usr/sbin/pgbouncer"} {
 		if found, err := exec.LookPath(name); err == nil {

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// Replica starts a streaming replica of this cluster on this machine, with data of its own. Data that is there
-// already is started again. The cluster must run with wal_level=replica and max_wal_senders above 0.
+// Replica starts a streaming replica of this cluster on this machine, with data of its own. Data that is
+// there already is started again. The cluster must run with wal_level=replica and max_wal_senders above 0.
 func (c *Cluster) Replica(ctx context.Context, options Options) (*Cluster, error) {
 	p, err := newPlace(options.Data)
 	if err == nil {
@@ -31,7 +31,8 @@ func (c *Cluster) Replica(ctx context.Context, options Options) (*Cluster, error
 
 // copyTo makes a copy of the data that streams from here.
 func (c *Cluster) copyTo(ctx context.Context, to place) error {
-	copied := c.Command(ctx, c.binaries.libraries, filepath.Join(c.binaries.folder, "pg_basebackup"), "--pgdata", to.pgdata(), "--dbname", c.url,
+	copied := c.Command(ctx, c.binaries.libraries, filepath.Join(c.binaries.folder, "pg_basebackup"), "--pgdata",
+		to.pgdata(), "--dbname", c.url,
 		"--write-recovery-conf", "--wal-method=stream", "--checkpoint=fast", "--no-sync")
 	runtime.LockOSThread() // it would die with the thread that forks it
 	defer runtime.UnlockOSThread()

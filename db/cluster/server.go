@@ -78,7 +78,8 @@ func (c *Cluster) settle(ctx context.Context) (*server, error) {
 		}
 		// It starts, recovers or stops: it will be ready or gone soon.
 		if time.Now().After(end) {
-			return nil, fmt.Errorf("the server that runs there (pid %d) does not answer; %s", status.pid, c.place.logEnd())
+			return nil, fmt.Errorf("the server that runs there (pid %d) does not answer; %s", status.pid,
+				c.place.logEnd())
 		}
 		if err := pause(ctx, 20*time.Millisecond); err != nil {
 			return nil, err
@@ -270,7 +271,8 @@ func (c *Cluster) initdb(ctx context.Context) error {
 	c.log.Info("making a new database cluster, once", "data", c.place.pgdata(), "version", c.binaries.major)
 	began := time.Now()
 	var output strings.Builder
-	for _, locale := range []string{"C.UTF-8", "C"} { // not every system has the first; the second lowers only ASCII
+	// not every system has the first; the second lowers only ASCII
+	for _, locale := range []string{"C.UTF-8", "C"} {
 		if err := c.clearUnfinished(ctx); err != nil {
 			return err
 		}
@@ -299,7 +301,9 @@ func (c *Cluster) initdb(ctx context.Context) error {
 			return ctx.Err()
 		}
 		if strings.Contains(output.String(), "could not look up effective user ID") {
-			return fmt.Errorf("user %d has no entry in /etc/passwd, and PostgreSQL demands one; run as a user that has", c.place.user.uid)
+			return fmt.Errorf(
+				"user %d has no entry in /etc/passwd, and PostgreSQL demands one; run as a user that has",
+				c.place.user.uid)
 		}
 		fmt.Fprintf(&output, "(%v)", err)
 		if !strings.Contains(output.String(), "locale") {
@@ -309,7 +313,8 @@ func (c *Cluster) initdb(ctx context.Context) error {
 	return fmt.Errorf("initdb: %s", failures(output.String()))
 }
 
-// clearUnfinished removes what a killed initdb left. A process of its own may outlive it for a moment, and still write.
+// clearUnfinished removes what a killed initdb left. A process of its own may outlive it for a moment, and
+// still write.
 func (c *Cluster) clearUnfinished(ctx context.Context) error {
 	for end := time.Now().Add(firmly); ; {
 		err := os.RemoveAll(c.place.unfinished())

@@ -10,10 +10,11 @@ import (
 	"bankgraph/db"
 )
 
-// Unbound are the reads, updates and deletions in a text that do not name their bank, each as the tables that it is
-// about. Every SELECT, UPDATE and DELETE on rows of banks says tenant = value, at every level: a subquery does not take
-// it over from the query around it, nor a table from a code. Tables that one level joins may share it by their tenants.
-// So one bank's work stays on the node that has its rows, however the database is spread.
+// Unbound are the reads, updates and deletions in a text that do not name their bank, each as the tables that
+// it is about. Every SELECT, UPDATE and DELETE on rows of banks says tenant = value, at every level: a
+// subquery does not take it over from the query around it, nor a table from a code. Tables that one level
+// joins may share it by their tenants. So one bank's work stays on the node that has its rows, however the
+// database is spread.
 func Unbound(text string) (all []string) {
 	for statement := range strings.SplitSeq(masked(text), ";") {
 		tokens := words.FindAllString(statement, -1)
@@ -44,19 +45,22 @@ var (
 	words  = regexp.MustCompile(`\$\d+|::|[a-z_][a-z0-9_]*|\d+|[^\s]`)
 )
 
-// masked is a text in small letters without what its literals and comments say, and without the quotes of its names.
+// masked is a text in small letters without what its literals and comments say, and without the quotes of its
+// names.
 func masked(text string) string {
 	text = remark.ReplaceAllString(strung.ReplaceAllString(text, "'"), "")
 	return strings.ReplaceAll(strings.ToLower(text), `"`, "")
 }
 
-// read reads a text up to the parenthesis that ends it, and judges what it holds. What is in parentheses and no query of its own
-// belongs to the level around it: plain is that, and own the same without what is in the parentheses.
+// read reads a text up to the parenthesis that ends it, and judges what it holds. What is in parentheses and
+// no query of its own belongs to the level around it: plain is that, and own the same without what is in the
+// parentheses.
 func read(tokens *[]string, all *[]string) (plain []string) {
 	var level, own []string
 	judged := false
 	end := func() {
-		if slices.ContainsFunc(own, func(w string) bool { return w == "select" || w == "update" || w == "delete" }) {
+		if slices.ContainsFunc(own,
+			func(w string) bool { return w == "select" || w == "update" || w == "delete" }) {
 			judge(own, level, all)
 			judged = true
 		}
@@ -97,7 +101,8 @@ func judge(own, level []string, all *[]string) {
 			bound[pair[0]], bound[pair[1]] = bound[pair[0]] || bound[pair[1]], bound[pair[0]] || bound[pair[1]]
 		}
 	}
-	// A table of the level around is joined with by name too: it does not count, unless this level names the value.
+	// A table of the level around is joined with by name too: it does not count, unless this level names the
+	// value.
 	var loose []string
 	for alias, table := range tables {
 		if !bound[alias] {
@@ -142,12 +147,14 @@ func tablesOf(own []string) map[string]string {
 
 // clauses follow a table, where it has no alias.
 var clauses = map[string]bool{
-	"where": true, "set": true, "join": true, "left": true, "right": true, "inner": true, "cross": true, "full": true, "on": true, "group": true,
-	"order": true, "limit": true, "for": true, "returning": true, "offset": true, "having": true, "using": true, "natural": true, "window": true, "values": true,
+	"where": true, "set": true, "join": true, "left": true, "right": true, "inner": true, "cross": true,
+	"full": true, "on": true, "group": true,
+	"order": true, "limit": true, "for": true, "returning": true, "offset": true, "having": true, "using": true,
+	"natural": true, "window": true, "values": true,
 }
 
-// bindings are the aliases that a level compares with a value, "" for a column without one, and those that it compares
-// with each other.
+// bindings are the aliases that a level compares with a value, "" for a column without one, and those that it
+// compares with each other.
 func bindings(level []string) (bound map[string]bool, joined [][2]string) {
 	bound = map[string]bool{}
 	for i, word := range level {
@@ -156,7 +163,8 @@ func bindings(level []string) (bound map[string]bool, joined [][2]string) {
 		}
 		alias, value := aliasAt(level, i), at(level, i+2)
 		switch {
-		case strings.HasPrefix(value, "$") || value == "?" || value == "-" || strings.Trim(value, "0123456789") == "":
+		case strings.HasPrefix(value, "$") || value == "?" || value == "-" ||
+			strings.Trim(value, "0123456789") == "":
 			bound[alias] = true
 		case at(level, i+3) == "." && at(level, i+4) == "tenant":
 			joined = append(joined, [2]string{alias, value})

@@ -4,9 +4,9 @@
 // was made and migrated once (about 0.2 s instead of 1 to 2 s). It ends with the binary, however that ends.
 // BANKGRAPH_TEST_DATABASE_URL names another server to use instead; its user must be a superuser.
 //
-// Tests run as the role that the service runs as, so that each of them tests the second wall: nothing is written
-// but in a transaction of one bank (db.InTx), and what only grows is never changed. Who must break rows by
-// hand does so at the address that Owner gives.
+// Tests run as the role that the service runs as, so that each of them tests the second wall: nothing is
+// written but in a transaction of one bank (db.InTx), and what only grows is never changed. Who must break
+// rows by hand does so at the address that Owner gives.
 package dbtest
 
 import (
@@ -48,8 +48,8 @@ func URL(t testing.TB) string {
 	return in(t, admin, name)
 }
 
-// Copy is the address of a database with all that stands in another one, as a restored backup has it; dropped when the
-// test ends. Whoever is connected to the other one is cut off for it.
+// Copy is the address of a database with all that stands in another one, as a restored backup has it; dropped
+// when the test ends. Whoever is connected to the other one is cut off for it.
 func Copy(t testing.TB, url string) string {
 	t.Helper()
 	admin := server(t)
@@ -61,9 +61,11 @@ func Copy(t testing.TB, url string) string {
 	conn := connect(t, admin)
 	defer conn.Close(context.Background())
 	for deadline := time.Now().Add(20 * time.Second); ; {
-		_, err := conn.Exec(context.Background(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", config.Database)
+		_, err := conn.Exec(context.Background(),
+			"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", config.Database)
 		if err == nil {
-			_, err = conn.Exec(context.Background(), "CREATE DATABASE "+name+" TEMPLATE "+config.Database+" STRATEGY file_copy")
+			_, err = conn.Exec(context.Background(),
+				"CREATE DATABASE "+name+" TEMPLATE "+config.Database+" STRATEGY file_copy")
 		}
 		if err == nil {
 			break
@@ -157,7 +159,8 @@ func makeTemplate(ctx context.Context, admin string) error {
 	return err
 }
 
-// makeService makes the role, which the databases of a server share: templates of other migrations may have made it.
+// makeService makes the role, which the databases of a server share: templates of other migrations may have
+// made it.
 func makeService(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, `DO $$ BEGIN
 		CREATE ROLE `+service+` NOLOGIN;

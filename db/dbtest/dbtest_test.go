@@ -21,7 +21,8 @@ func connect(t *testing.T, url string) *pgx.Conn {
 
 func databaseOf(t *testing.T, url string) (name string) {
 	t.Helper()
-	if err := connect(t, url).QueryRow(context.Background(), "SELECT current_database()").Scan(&name); err != nil {
+	if err := connect(t, url).QueryRow(context.Background(), "SELECT current_database()").
+		Scan(&name); err != nil {
 		t.Fatal(err)
 	}
 	return name
@@ -35,7 +36,8 @@ func TestEveryCallGivesAnotherMigratedDatabase(t *testing.T) {
 	}
 	for _, url := range []string{one, two} {
 		var migrated bool
-		err := connect(t, url).QueryRow(context.Background(), "SELECT to_regclass('bun_migrations') IS NOT NULL").Scan(&migrated)
+		err := connect(t, url).QueryRow(context.Background(), "SELECT to_regclass('bun_migrations') IS NOT NULL").
+			Scan(&migrated)
 		if err != nil || !migrated {
 			t.Fatalf("not migrated (%v)", err)
 		}

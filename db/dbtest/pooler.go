@@ -17,9 +17,9 @@ import (
 	"bankgraph/db/cluster"
 )
 
-// Pooled starts a PgBouncer in transaction mode before the server, with these lines in its settings, and returns the
-// service's address through it. It has few connections, so that clients take turns on each. Where a machine has no
-// PgBouncer and cannot fetch one, the test is left out.
+// Pooled starts a PgBouncer in transaction mode before the server, with these lines in its settings, and
+// returns the service's address through it. It has few connections, so that clients take turns on each. Where
+// a machine has no PgBouncer and cannot fetch one, the test is left out.
 func (s *Server) Pooled(settings ...string) string {
 	s.t.Helper()
 	program, libraries, err := cluster.FindPooler()
@@ -45,9 +45,12 @@ func (s *Server) Pooled(settings ...string) string {
 		return path
 	}
 	users := write("users", `"`+service.User.Username()+`" ""`+"\n")
-	ini := write("pgbouncer.ini", fmt.Sprintf("[databases]\n* = host='%s' port=%s\n[pgbouncer]\n", strings.ReplaceAll(service.Query().Get("host"), "'", "''"), service.Query().Get("port"))+
-		strings.Join(append(settings, "pool_mode = transaction", "auth_type = trust", "auth_file = "+users,
-			"unix_socket_dir = "+folder, "listen_port = 6432", "default_pool_size = 3", "max_client_conn = 200"), "\n")+"\n")
+	ini := write("pgbouncer.ini",
+		fmt.Sprintf("[databases]\n* = host='%s' port=%s\n[pgbouncer]\n",
+			strings.ReplaceAll(service.Query().Get("host"), "'", "''"), service.Query().Get("port"))+
+			strings.Join(append(settings, "pool_mode = transaction", "auth_type = trust", "auth_file = "+users,
+				"unix_socket_dir = "+folder, "listen_port = 6432", "default_pool_size = 3", "max_client_conn = 200"),
+				"\n")+"\n")
 	ctx, stop := context.WithCancel(context.Background())
 	pooler := s.Command(ctx, libraries, program, ini)
 	started, ended := make(chan error), make(chan struct{})

@@ -60,11 +60,18 @@ func (s *Server) Replica() *cluster.Cluster {
 	return s.start(s.Cluster.Replica, "replica", Streaming)
 }
 
-func (s *Server) start(start func(context.Context, cluster.Options) (*cluster.Cluster, error), name string, settings map[string]string) *cluster.Cluster {
+func (s *Server) start(
+	start func(context.Context, cluster.Options) (*cluster.Cluster, error), name string,
+	settings map[string]string,
+) *cluster.Cluster {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	c, err := start(ctx, cluster.Options{Data: filepath.Join(s.data, name), Binaries: os.Getenv("BANKGRAPH_POSTGRES"), Fast: true, Settings: settings})
+	c, err := start(ctx,
+		cluster.Options{
+			Data: filepath.Join(s.data, name), Binaries: os.Getenv("BANKGRAPH_POSTGRES"), Fast: true,
+			Settings: settings,
+		})
 	if err != nil {
 		s.t.Fatalf("%s: %v", name, err)
 	}

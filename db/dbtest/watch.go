@@ -22,7 +22,10 @@ func Watch(t testing.TB) pgx.QueryTracer {
 
 // acrossBanks are the texts that may go without, by what is in them and nowhere else.
 var acrossBanks = []struct{ text, why string }{
-	{`FROM "issuers" AS "i" JOIN tenants AS t ON t.id = i.tenant WHERE (i.disabled_at IS NULL)`, "which bank a token is for is what is asked; read every ten seconds at most"},
+	{
+		`FROM "issuers" AS "i" JOIN tenants AS t ON t.id = i.tenant WHERE (i.disabled_at IS NULL)`,
+		"which bank a token is for is what is asked; read every ten seconds at most",
+	},
 	{"SELECT tenant FROM issuers WHERE url =", "an issuer with an audience belongs to one bank of all"},
 	{"WITH NO DATA", "columns for COPY: no row is read"},
 }
@@ -35,7 +38,9 @@ type watcher struct {
 }
 
 // TraceQueryStart looks at a statement with its values, unless a test itself wrote it.
-func (w *watcher) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+func (w *watcher) TraceQueryStart(
+	ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData,
+) context.Context {
 	if loose := Unbound(data.SQL); loose != nil && !ofTest() {
 		w.tell(data.SQL, loose)
 	}
@@ -46,7 +51,9 @@ func (w *watcher) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.Tra
 func (w *watcher) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
 // TraceBatchStart looks at the texts of a batch, each once.
-func (w *watcher) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchStartData) context.Context {
+func (w *watcher) TraceBatchStart(
+	ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchStartData,
+) context.Context {
 	for _, query := range data.Batch.QueuedQueries {
 		if _, seen := w.seen.LoadOrStore(query.SQL, true); seen {
 			continue
@@ -75,7 +82,8 @@ func (w *watcher) tell(text string, loose []string) {
 	w.broken = append(w.broken, strings.Join(loose, "; ")+": "+text)
 }
 
-// report fails a test for what was found since the last one, whichever of the tests beside each other caused it.
+// report fails a test for what was found since the last one, whichever of the tests beside each other caused
+// it.
 func (w *watcher) report(t testing.TB) {
 	t.Helper()
 	w.mu.Lock()
@@ -91,7 +99,9 @@ func ofTest() bool {
 	callers := make([]uintptr, 64)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers)])
 	for frame, more := frames.Next(); more; frame, more = frames.Next() {
-		ours := strings.HasPrefix(frame.Function, "bankgraph/") && !strings.HasPrefix(frame.Function, "bankgraph/db.") && !strings.HasPrefix(frame.Function, "bankgraph/db/dbtest")
+		ours := strings.HasPrefix(frame.Function, "bankgraph/") &&
+			!strings.HasPrefix(frame.Function, "bankgraph/db.") &&
+			!strings.HasPrefix(frame.Function, "bankgraph/db/dbtest")
 		if ours && !strings.Contains(frame.Function, "dbtest.(*watcher)") {
 			return strings.HasSuffix(frame.File, "_test.go") || strings.Contains(frame.Function, "/coretest.")
 		}

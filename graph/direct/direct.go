@@ -2,9 +2,11 @@
 //
 // gqlgen executes a query field by field, with a context, a closure and often a goroutine for each of them;
 // for a bank's wide rows that costs more than reading them. Here each selection is collected once for an
-// operation and written in one pass. What a field's value is comes from the table that generate writes from
-// the same bindings that gqlgen uses; what a relation's value is, from the caller. Parsing, validation and
-// variables stay gqlgen's. A test holds both ways of execution against each other.
+// operation and written in one pass. What a field's value is comes from a table that is made of the same
+// bindings that gqlgen uses; what a relation's value is, from the caller. Parsing, validation and variables
+// stay gqlgen's.
+//
+// It knows no schema and imports nothing of ours, so that it can move out.
 package direct
 
 import (
@@ -17,14 +19,14 @@ import (
 	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
-	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
 // Field says how a field follows from its object alone: one of the four is set.
 type Field struct {
-	Leaf func(b []byte, o any) []byte                               // writes a scalar, an enum, a list of those behind b
+	// writes a scalar, an enum, a list of those behind b
+	Leaf func(b []byte, o any) []byte
 	One  func(o any) any                                            // an object, or nil
 	Each func(o any, yield func(any))                               // a list of objects
 	Ask  func(ctx context.Context, b []byte, o any) ([]byte, error) // a scalar that takes work
@@ -38,99 +40,13 @@ type Schema struct {
 	Root     map[string]func(ctx context.Context, f graphql.CollectedField) (any, error)
 	Relation func(ctx context.Context, object string, o any, f graphql.CollectedField) (any, error)
 
-	known *lru.Cache[*ast.OperationDefinition, *Document]
+	// Memory is where the operation of a context keeps what is worked out for its selections; nil keeps nothing.
+	Memory func(context.Context) Memory
 }
 
-// documents is how many documents the schema remembers what it worked out for.
-const documents = 500
-
-// New completes a schema.
-func New(s Schema) *Schema {
-	s.known, _ = lru.New[*ast.OperationDefinition, *Document](documents)
-	return &s
-}
-
-// Document is what was worked out for an operation of a document. It serves every request that sends the
-// same document, or, where variables decide which fields are asked for, one request.
-type Document struct {
-	memo sync.Map
-	size atomic.Int64 // of the largest answer
-}
-
-// Document finds or starts what is remembered of the operation of a request.
-func (s *Schema) Document(op *graphql.OperationContext) *Document {
-	if known, ok := s.known.Get(op.Operation); ok {
-		if known == nil {
-			return &Document{}
-		}
-		return known
-	}
-	if conditional(op.Doc) {
-		s.known.Add(op.Operation, nil)
-		return &Document{}
-	}
-	d := &Document{}
-	s.known.Add(op.Operation, d)
-	return d
-}
-
-// Remembered is how many selections of documents something is remembered of.
-func (s *Schema) Remembered() (n int) {
-	for _, d := range s.known.Values() {
-		if d != nil {
-			d.memo.Range(func(any, any) bool { n++; return true })
-		}
-	}
-	return n
-}
-
-// conditional tells whether a document skips or includes anything.
-func conditional(doc *ast.QueryDocument) bool {
-	var in func(ast.SelectionSet) bool
-	in = func(set ast.SelectionSet) bool {
-		return slices.ContainsFunc(set, func(selection ast.Selection) bool {
-			switch at := selection.(type) {
-			case *ast.Field:
-				return len(at.Directives) > 0 || in(at.SelectionSet)
-			case *ast.InlineFragment:
-				return len(at.Directives) > 0 || in(at.SelectionSet)
-			case *ast.FragmentSpread:
-				return len(at.Directives) > 0
-			}
-			return true
-		})
-	}
-	return slices.ContainsFunc(doc.Operations, func(o *ast.OperationDefinition) bool { return in(o.SelectionSet) }) ||
-		slices.ContainsFunc(doc.Fragments, func(f *ast.FragmentDefinition) bool { return in(f.SelectionSet) })
-}
-
-// place is a selection on an object type, as a key of what is remembered: by what stands in the document, since
-// collecting its fields makes a new list of the same selections each time. Lists that are put together of several may
-// begin alike: again tells those apart.
-type place struct {
-	first ast.Selection
-	n     int
-	as    string
-	again int
-}
-
-// worked is what was worked out for a selection.
-type worked struct {
-	of     ast.SelectionSet
-	result any
-}
-
-// Remember returns what was worked out for a selection, once for each purpose.
-func Remember[T any](d *Document, purpose string, set ast.SelectionSet, work func() T) T {
-	for key := (place{first: set[0], n: len(set), as: purpose}); ; key.again++ {
-		known, ok := d.memo.Load(key)
-		if !ok {
-			known, _ = d.memo.LoadOrStore(key, worked{set, work()})
-		}
-		if w := known.(worked); slices.Equal(w.of, set) {
-			return w.result.(T)
-		}
-	}
+// Memory keeps what is worked out for a selection of a document, once for each purpose.
+type Memory interface {
+	Remember(purpose string, set ast.SelectionSet, work func() any) any
 }
 
 // Covers tells whether every root field of a query is one that can be written directly.
@@ -149,8 +65,9 @@ func (s *Schema) Covers(op *graphql.OperationContext) bool {
 // Execute answers a query that Covers. Errors go to the response of the context.
 func (s *Schema) Execute(ctx context.Context) (data []byte) {
 	w := &writer{Schema: s, op: graphql.GetOperationContext(ctx)}
-	w.doc = s.Document(w.op)
-	w.out = make([]byte, 0, max(1<<10, w.doc.size.Load()*5/4))
+	if s.Memory != nil {
+		w.memory = s.Memory(ctx)
+	}
 	defer func() {
 		if panicked := recover(); panicked != nil {
 			w.fail(ctx, w.op.Recover(ctx, panicked))
@@ -158,6 +75,7 @@ func (s *Schema) Execute(ctx context.Context) (data []byte) {
 		}
 	}()
 	query := w.selection("Query", w.op.Operation.SelectionSet)
+	w.out = make([]byte, 0, max(1<<10, query.size.Load()*5/4))
 	values := w.roots(ctx, query)
 	if !w.object(ctx, query, func(i int, f *field) bool {
 		if f.Name == "__typename" {
@@ -167,8 +85,8 @@ func (s *Schema) Execute(ctx context.Context) (data []byte) {
 	}) {
 		return []byte("null")
 	}
-	if n := int64(len(w.out)); n > w.doc.size.Load() && n < mostRemembered {
-		w.doc.size.Store(n)
+	if n := int64(len(w.out)); n > query.size.Load() && n < mostRemembered {
+		query.size.Store(n)
 	}
 	return w.out
 }
@@ -212,16 +130,17 @@ func (w *writer) roots(ctx context.Context, query *selection) []answer {
 // writer writes one answer.
 type writer struct {
 	*Schema
-	op   *graphql.OperationContext
-	doc  *Document
-	out  []byte
-	path ast.Path
+	op     *graphql.OperationContext
+	memory Memory
+	out    []byte
+	path   ast.Path
 }
 
 // selection is what is asked of one object type at one place of the document.
 type selection struct {
 	object string
 	fields []field
+	size   atomic.Int64 // of the largest answer to the whole of it, where it is of the root
 }
 
 type field struct {
@@ -236,19 +155,24 @@ type field struct {
 
 // selection collects what is asked of an object type at a place of the document.
 func (w *writer) selection(object string, set ast.SelectionSet) *selection {
-	return Remember(w.doc, object, set, func() *selection {
-		collected := graphql.CollectFields(w.op, set, append([]string{object}, w.AST.Types[object].Interfaces...))
-		s := &selection{object: object, fields: make([]field, len(collected))}
-		for i, c := range collected {
-			f := &s.fields[i]
-			f.CollectedField, f.key, f.step = c, strconv.Quote(c.Alias)+":", ast.PathName(c.Alias)
-			if c.Name != "__typename" {
-				f.typ = c.Definition.Type
-				f.plain, f.isLeaf = w.Plain[object][c.Name]
-			}
+	if w.memory == nil {
+		return w.collect(object, set)
+	}
+	return w.memory.Remember(object, set, func() any { return w.collect(object, set) }).(*selection)
+}
+
+func (w *writer) collect(object string, set ast.SelectionSet) *selection {
+	collected := graphql.CollectFields(w.op, set, append([]string{object}, w.AST.Types[object].Interfaces...))
+	s := &selection{object: object, fields: make([]field, len(collected))}
+	for i, c := range collected {
+		f := &s.fields[i]
+		f.CollectedField, f.key, f.step = c, strconv.Quote(c.Alias)+":", ast.PathName(c.Alias)
+		if c.Name != "__typename" {
+			f.typ = c.Definition.Type
+			f.plain, f.isLeaf = w.Plain[object][c.Name]
 		}
-		return s
-	})
+	}
+	return s
 }
 
 // within is what a field asks of an object type.

@@ -159,8 +159,8 @@ func _Account_number(ctx context.Context, ec *executionContext, field graphql.Co
 			return obj.Number, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v seal.Text) graphql.Marshaler {
-			return marshalNMaskedString2bankgraphᚋcoreᚋsealᚐText(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v seal.Value) graphql.Marshaler {
+			return marshalNMaskedString2bankgraphᚋcoreᚋsealᚐValue(ctx, ec, selections, v)
 		},
 		true,
 		true,
@@ -191,8 +191,8 @@ func _Account_fboNumber(ctx context.Context, ec *executionContext, field graphql
 			return obj.ShownFBONumber(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *seal.Text) graphql.Marshaler {
-			return marshalOMaskedString2ᚖbankgraphᚋcoreᚋsealᚐText(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *seal.Value) graphql.Marshaler {
+			return marshalOMaskedString2ᚖbankgraphᚋcoreᚋsealᚐValue(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -1679,7 +1679,7 @@ func fieldContext_AccountFeatures_returnAccount(_ context.Context, ec *execution
 	return graphql.NewScalarFieldContext("AccountFeatures", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func _ActivateAccountPayload_account(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ActivateAccountPayload) (ret graphql.Marshaler) {
+func _ActivateAccountPayload_account(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[accounts.Account]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1688,7 +1688,7 @@ func _ActivateAccountPayload_account(ctx context.Context, ec *executionContext, 
 			return fieldContext_ActivateAccountPayload_account(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Account, nil
+			return obj.Object, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *accounts.Account) graphql.Marshaler {
@@ -1711,7 +1711,7 @@ func fieldContext_ActivateAccountPayload_account(_ context.Context, ec *executio
 	return fc, nil
 }
 
-func _ActivateAccountPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ActivateAccountPayload) (ret graphql.Marshaler) {
+func _ActivateAccountPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[accounts.Account]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1743,7 +1743,7 @@ func fieldContext_ActivateAccountPayload_approval(_ context.Context, ec *executi
 	return fc, nil
 }
 
-func _ActivateAccountPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ActivateAccountPayload) (ret graphql.Marshaler) {
+func _ActivateAccountPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[accounts.Account]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1858,7 +1858,7 @@ func fieldContext_Balances_available(_ context.Context, ec *executionContext, fi
 	return graphql.NewScalarFieldContext("Balances", field, false, false, errors.New("field of type Amount does not have child fields"))
 }
 
-func _ChangeAccountPayload_account(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeAccountPayload) (ret graphql.Marshaler) {
+func _ChangeAccountPayload_account(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[accounts.Account]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1867,7 +1867,7 @@ func _ChangeAccountPayload_account(ctx context.Context, ec *executionContext, fi
 			return fieldContext_ChangeAccountPayload_account(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Account, nil
+			return obj.Object, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *accounts.Account) graphql.Marshaler {
@@ -1890,7 +1890,7 @@ func fieldContext_ChangeAccountPayload_account(_ context.Context, ec *executionC
 	return fc, nil
 }
 
-func _ChangeAccountPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeAccountPayload) (ret graphql.Marshaler) {
+func _ChangeAccountPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[accounts.Account]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1922,7 +1922,7 @@ func fieldContext_ChangeAccountPayload_approval(_ context.Context, ec *execution
 	return fc, nil
 }
 
-func _ChangeAccountPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeAccountPayload) (ret graphql.Marshaler) {
+func _ChangeAccountPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[accounts.Account]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1945,7 +1945,7 @@ func fieldContext_ChangeAccountPayload_replayed(_ context.Context, ec *execution
 	return graphql.NewScalarFieldContext("ChangeAccountPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func _CloseAccountPayload_account(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.CloseAccountPayload) (ret graphql.Marshaler) {
+func _CloseAccountPayload_account(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[accounts.Account]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1954,7 +1954,7 @@ func _CloseAccountPayload_account(ctx context.Context, ec *executionContext, fie
 			return fieldContext_CloseAccountPayload_account(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Account, nil
+			return obj.Object, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *accounts.Account) graphql.Marshaler {
@@ -1977,7 +1977,7 @@ func fieldContext_CloseAccountPayload_account(_ context.Context, ec *executionCo
 	return fc, nil
 }
 
-func _CloseAccountPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.CloseAccountPayload) (ret graphql.Marshaler) {
+func _CloseAccountPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[accounts.Account]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2009,7 +2009,7 @@ func fieldContext_CloseAccountPayload_approval(_ context.Context, ec *executionC
 	return fc, nil
 }
 
-func _CloseAccountPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.CloseAccountPayload) (ret graphql.Marshaler) {
+func _CloseAccountPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[accounts.Account]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2156,7 +2156,7 @@ func fieldContext_ExternalAccount_id(_ context.Context, ec *executionContext, fi
 	return graphql.NewScalarFieldContext("ExternalAccount", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func _OpenAccountPayload_account(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.OpenAccountPayload) (ret graphql.Marshaler) {
+func _OpenAccountPayload_account(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[accounts.Account]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2165,7 +2165,7 @@ func _OpenAccountPayload_account(ctx context.Context, ec *executionContext, fiel
 			return fieldContext_OpenAccountPayload_account(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Account, nil
+			return obj.Object, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *accounts.Account) graphql.Marshaler {
@@ -2188,7 +2188,7 @@ func fieldContext_OpenAccountPayload_account(_ context.Context, ec *executionCon
 	return fc, nil
 }
 
-func _OpenAccountPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.OpenAccountPayload) (ret graphql.Marshaler) {
+func _OpenAccountPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[accounts.Account]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2220,7 +2220,7 @@ func fieldContext_OpenAccountPayload_approval(_ context.Context, ec *executionCo
 	return fc, nil
 }
 
-func _OpenAccountPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.OpenAccountPayload) (ret graphql.Marshaler) {
+func _OpenAccountPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[accounts.Account]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3746,7 +3746,7 @@ func _AccountFeatures(ctx context.Context, ec *executionContext, sel ast.Selecti
 
 var activateAccountPayloadImplementors = []string{"ActivateAccountPayload"}
 
-func _ActivateAccountPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.ActivateAccountPayload) graphql.Marshaler {
+func _ActivateAccountPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[accounts.Account]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, activateAccountPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -3847,7 +3847,7 @@ func _Balances(ctx context.Context, ec *executionContext, sel ast.SelectionSet, 
 
 var changeAccountPayloadImplementors = []string{"ChangeAccountPayload"}
 
-func _ChangeAccountPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.ChangeAccountPayload) graphql.Marshaler {
+func _ChangeAccountPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[accounts.Account]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, changeAccountPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -3895,7 +3895,7 @@ func _ChangeAccountPayload(ctx context.Context, ec *executionContext, sel ast.Se
 
 var closeAccountPayloadImplementors = []string{"CloseAccountPayload"}
 
-func _CloseAccountPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.CloseAccountPayload) graphql.Marshaler {
+func _CloseAccountPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[accounts.Account]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, closeAccountPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -4034,7 +4034,7 @@ func _ExternalAccount(ctx context.Context, ec *executionContext, sel ast.Selecti
 
 var openAccountPayloadImplementors = []string{"OpenAccountPayload"}
 
-func _OpenAccountPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.OpenAccountPayload) graphql.Marshaler {
+func _OpenAccountPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[accounts.Account]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, openAccountPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -4657,7 +4657,7 @@ var (
 	}
 )
 
-func marshalOActivateAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐActivateAccountPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.ActivateAccountPayload) graphql.Marshaler {
+func marshalOActivateAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[accounts.Account]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -4701,14 +4701,14 @@ var (
 	}
 )
 
-func marshalOChangeAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeAccountPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.ChangeAccountPayload) graphql.Marshaler {
+func marshalOChangeAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[accounts.Account]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return _ChangeAccountPayload(ctx, ec, sel, v)
 }
 
-func marshalOCloseAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐCloseAccountPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.CloseAccountPayload) graphql.Marshaler {
+func marshalOCloseAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[accounts.Account]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -4734,7 +4734,7 @@ func unmarshalOExternalAccountInput2bankgraphᚋcoreᚋaccountsᚐExternalDraft(
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func marshalOOpenAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐOpenAccountPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.OpenAccountPayload) graphql.Marshaler {
+func marshalOOpenAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[accounts.Account]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -77,7 +77,7 @@ func field_Contact_history_args(ctx context.Context, ec *executionContext, rawAr
 
 // region    **************************** field.gotpl *****************************
 
-func _AddContactPayload_contact(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.AddContactPayload) (ret graphql.Marshaler) {
+func _AddContactPayload_contact(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[contacts.Contact]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -86,7 +86,7 @@ func _AddContactPayload_contact(ctx context.Context, ec *executionContext, field
 			return fieldContext_AddContactPayload_contact(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Contact, nil
+			return obj.Object, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *contacts.Contact) graphql.Marshaler {
@@ -109,7 +109,7 @@ func fieldContext_AddContactPayload_contact(_ context.Context, ec *executionCont
 	return fc, nil
 }
 
-func _AddContactPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.AddContactPayload) (ret graphql.Marshaler) {
+func _AddContactPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[contacts.Contact]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -141,7 +141,7 @@ func fieldContext_AddContactPayload_approval(_ context.Context, ec *executionCon
 	return fc, nil
 }
 
-func _AddContactPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.AddContactPayload) (ret graphql.Marshaler) {
+func _AddContactPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[contacts.Contact]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -164,7 +164,7 @@ func fieldContext_AddContactPayload_replayed(_ context.Context, ec *executionCon
 	return graphql.NewScalarFieldContext("AddContactPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func _ChangeContactPayload_contact(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeContactPayload) (ret graphql.Marshaler) {
+func _ChangeContactPayload_contact(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[contacts.Contact]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -173,7 +173,7 @@ func _ChangeContactPayload_contact(ctx context.Context, ec *executionContext, fi
 			return fieldContext_ChangeContactPayload_contact(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Contact, nil
+			return obj.Object, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *contacts.Contact) graphql.Marshaler {
@@ -196,7 +196,7 @@ func fieldContext_ChangeContactPayload_contact(_ context.Context, ec *executionC
 	return fc, nil
 }
 
-func _ChangeContactPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeContactPayload) (ret graphql.Marshaler) {
+func _ChangeContactPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[contacts.Contact]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -228,7 +228,7 @@ func fieldContext_ChangeContactPayload_approval(_ context.Context, ec *execution
 	return fc, nil
 }
 
-func _ChangeContactPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeContactPayload) (ret graphql.Marshaler) {
+func _ChangeContactPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[contacts.Contact]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -789,8 +789,8 @@ func _ContactBank_accountNumber(ctx context.Context, ec *executionContext, field
 			return obj.ShownAccountNumber(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *seal.Text) graphql.Marshaler {
-			return marshalOMaskedString2ᚖbankgraphᚋcoreᚋsealᚐText(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *seal.Value) graphql.Marshaler {
+			return marshalOMaskedString2ᚖbankgraphᚋcoreᚋsealᚐValue(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -1887,7 +1887,7 @@ func unmarshalInputRegulatoryReportingInput(ctx context.Context, ec *executionCo
 
 var addContactPayloadImplementors = []string{"AddContactPayload"}
 
-func _AddContactPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.AddContactPayload) graphql.Marshaler {
+func _AddContactPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[contacts.Contact]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, addContactPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1935,7 +1935,7 @@ func _AddContactPayload(ctx context.Context, ec *executionContext, sel ast.Selec
 
 var changeContactPayloadImplementors = []string{"ChangeContactPayload"}
 
-func _ChangeContactPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.ChangeContactPayload) graphql.Marshaler {
+func _ChangeContactPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[contacts.Contact]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, changeContactPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2657,14 +2657,14 @@ func unmarshalNRegulatoryReportingInput2bankgraphᚋcoreᚋcontactsᚐReportingD
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func marshalOAddContactPayload2ᚖbankgraphᚋgraphᚋmodelᚐAddContactPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.AddContactPayload) graphql.Marshaler {
+func marshalOAddContactPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[contacts.Contact]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return _AddContactPayload(ctx, ec, sel, v)
 }
 
-func marshalOChangeContactPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeContactPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.ChangeContactPayload) graphql.Marshaler {
+func marshalOChangeContactPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[contacts.Contact]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -772,7 +772,7 @@ func fieldContext_AccessSettings_numberOfApprovers(_ context.Context, ec *execut
 	return graphql.NewScalarFieldContext("AccessSettings", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func _ActivateCustomerPayload_customer(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ActivateCustomerPayload) (ret graphql.Marshaler) {
+func _ActivateCustomerPayload_customer(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[customers.Customer]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -781,7 +781,7 @@ func _ActivateCustomerPayload_customer(ctx context.Context, ec *executionContext
 			return fieldContext_ActivateCustomerPayload_customer(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Customer, nil
+			return obj.Object, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *customers.Customer) graphql.Marshaler {
@@ -804,7 +804,7 @@ func fieldContext_ActivateCustomerPayload_customer(_ context.Context, ec *execut
 	return fc, nil
 }
 
-func _ActivateCustomerPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ActivateCustomerPayload) (ret graphql.Marshaler) {
+func _ActivateCustomerPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[customers.Customer]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -836,7 +836,7 @@ func fieldContext_ActivateCustomerPayload_approval(_ context.Context, ec *execut
 	return fc, nil
 }
 
-func _ActivateCustomerPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ActivateCustomerPayload) (ret graphql.Marshaler) {
+func _ActivateCustomerPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[customers.Customer]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -859,7 +859,7 @@ func fieldContext_ActivateCustomerPayload_replayed(_ context.Context, ec *execut
 	return graphql.NewScalarFieldContext("ActivateCustomerPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func _ChangeCustomerPayload_customer(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeCustomerPayload) (ret graphql.Marshaler) {
+func _ChangeCustomerPayload_customer(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[customers.Customer]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -868,7 +868,7 @@ func _ChangeCustomerPayload_customer(ctx context.Context, ec *executionContext, 
 			return fieldContext_ChangeCustomerPayload_customer(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Customer, nil
+			return obj.Object, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *customers.Customer) graphql.Marshaler {
@@ -891,7 +891,7 @@ func fieldContext_ChangeCustomerPayload_customer(_ context.Context, ec *executio
 	return fc, nil
 }
 
-func _ChangeCustomerPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeCustomerPayload) (ret graphql.Marshaler) {
+func _ChangeCustomerPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[customers.Customer]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -923,7 +923,7 @@ func fieldContext_ChangeCustomerPayload_approval(_ context.Context, ec *executio
 	return fc, nil
 }
 
-func _ChangeCustomerPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeCustomerPayload) (ret graphql.Marshaler) {
+func _ChangeCustomerPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[customers.Customer]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -946,7 +946,7 @@ func fieldContext_ChangeCustomerPayload_replayed(_ context.Context, ec *executio
 	return graphql.NewScalarFieldContext("ChangeCustomerPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func _CreateCustomerPayload_customer(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.CreateCustomerPayload) (ret graphql.Marshaler) {
+func _CreateCustomerPayload_customer(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[customers.Customer]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -955,7 +955,7 @@ func _CreateCustomerPayload_customer(ctx context.Context, ec *executionContext, 
 			return fieldContext_CreateCustomerPayload_customer(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Customer, nil
+			return obj.Object, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *customers.Customer) graphql.Marshaler {
@@ -978,7 +978,7 @@ func fieldContext_CreateCustomerPayload_customer(_ context.Context, ec *executio
 	return fc, nil
 }
 
-func _CreateCustomerPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.CreateCustomerPayload) (ret graphql.Marshaler) {
+func _CreateCustomerPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[customers.Customer]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1010,7 +1010,7 @@ func fieldContext_CreateCustomerPayload_approval(_ context.Context, ec *executio
 	return fc, nil
 }
 
-func _CreateCustomerPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.CreateCustomerPayload) (ret graphql.Marshaler) {
+func _CreateCustomerPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[customers.Customer]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1206,8 +1206,8 @@ func _Customer_taxId(ctx context.Context, ec *executionContext, field graphql.Co
 			return obj.ShownTaxID(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *seal.Text) graphql.Marshaler {
-			return marshalOMaskedString2ᚖbankgraphᚋcoreᚋsealᚐText(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *seal.Value) graphql.Marshaler {
+			return marshalOMaskedString2ᚖbankgraphᚋcoreᚋsealᚐValue(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -2829,7 +2829,7 @@ func fieldContext_Profile_detailsOfCharge(_ context.Context, ec *executionContex
 	return graphql.NewScalarFieldContext("Profile", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func _SuspendCustomerPayload_customer(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.SuspendCustomerPayload) (ret graphql.Marshaler) {
+func _SuspendCustomerPayload_customer(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[customers.Customer]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2838,7 +2838,7 @@ func _SuspendCustomerPayload_customer(ctx context.Context, ec *executionContext,
 			return fieldContext_SuspendCustomerPayload_customer(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Customer, nil
+			return obj.Object, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *customers.Customer) graphql.Marshaler {
@@ -2861,7 +2861,7 @@ func fieldContext_SuspendCustomerPayload_customer(_ context.Context, ec *executi
 	return fc, nil
 }
 
-func _SuspendCustomerPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.SuspendCustomerPayload) (ret graphql.Marshaler) {
+func _SuspendCustomerPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[customers.Customer]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2893,7 +2893,7 @@ func fieldContext_SuspendCustomerPayload_approval(_ context.Context, ec *executi
 	return fc, nil
 }
 
-func _SuspendCustomerPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.SuspendCustomerPayload) (ret graphql.Marshaler) {
+func _SuspendCustomerPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[customers.Customer]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4121,7 +4121,7 @@ func _AccessSettings(ctx context.Context, ec *executionContext, sel ast.Selectio
 
 var activateCustomerPayloadImplementors = []string{"ActivateCustomerPayload"}
 
-func _ActivateCustomerPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.ActivateCustomerPayload) graphql.Marshaler {
+func _ActivateCustomerPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[customers.Customer]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, activateCustomerPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -4169,7 +4169,7 @@ func _ActivateCustomerPayload(ctx context.Context, ec *executionContext, sel ast
 
 var changeCustomerPayloadImplementors = []string{"ChangeCustomerPayload"}
 
-func _ChangeCustomerPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.ChangeCustomerPayload) graphql.Marshaler {
+func _ChangeCustomerPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[customers.Customer]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, changeCustomerPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -4217,7 +4217,7 @@ func _ChangeCustomerPayload(ctx context.Context, ec *executionContext, sel ast.S
 
 var createCustomerPayloadImplementors = []string{"CreateCustomerPayload"}
 
-func _CreateCustomerPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.CreateCustomerPayload) graphql.Marshaler {
+func _CreateCustomerPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[customers.Customer]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, createCustomerPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -5095,7 +5095,7 @@ func _Profile(ctx context.Context, ec *executionContext, sel ast.SelectionSet, o
 
 var suspendCustomerPayloadImplementors = []string{"SuspendCustomerPayload"}
 
-func _SuspendCustomerPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.SuspendCustomerPayload) graphql.Marshaler {
+func _SuspendCustomerPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[customers.Customer]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, suspendCustomerPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -5378,7 +5378,7 @@ func unmarshalOAccessSettingsInput2bankgraphᚋcoreᚋcustomersᚐAccessDraft(ct
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func marshalOActivateCustomerPayload2ᚖbankgraphᚋgraphᚋmodelᚐActivateCustomerPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.ActivateCustomerPayload) graphql.Marshaler {
+func marshalOActivateCustomerPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[customers.Customer]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -5402,14 +5402,14 @@ func unmarshalOAttributeInput2ᚕbankgraphᚋcoreᚋcustomersᚐAttributeᚄ(ctx
 	return res, nil
 }
 
-func marshalOChangeCustomerPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeCustomerPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.ChangeCustomerPayload) graphql.Marshaler {
+func marshalOChangeCustomerPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[customers.Customer]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return _ChangeCustomerPayload(ctx, ec, sel, v)
 }
 
-func marshalOCreateCustomerPayload2ᚖbankgraphᚋgraphᚋmodelᚐCreateCustomerPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.CreateCustomerPayload) graphql.Marshaler {
+func marshalOCreateCustomerPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[customers.Customer]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -5601,7 +5601,7 @@ var (
 	}
 )
 
-func marshalOSuspendCustomerPayload2ᚖbankgraphᚋgraphᚋmodelᚐSuspendCustomerPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.SuspendCustomerPayload) graphql.Marshaler {
+func marshalOSuspendCustomerPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[customers.Customer]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

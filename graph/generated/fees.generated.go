@@ -29,7 +29,7 @@ import (
 
 // region    **************************** field.gotpl *****************************
 
-func _AddFeeTierPayload_feeTier(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.AddFeeTierPayload) (ret graphql.Marshaler) {
+func _AddFeeTierPayload_feeTier(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[fees.Tier]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -38,7 +38,7 @@ func _AddFeeTierPayload_feeTier(ctx context.Context, ec *executionContext, field
 			return fieldContext_AddFeeTierPayload_feeTier(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.FeeTier, nil
+			return obj.Object, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *fees.Tier) graphql.Marshaler {
@@ -61,7 +61,7 @@ func fieldContext_AddFeeTierPayload_feeTier(_ context.Context, ec *executionCont
 	return fc, nil
 }
 
-func _AddFeeTierPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.AddFeeTierPayload) (ret graphql.Marshaler) {
+func _AddFeeTierPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[fees.Tier]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -93,7 +93,7 @@ func fieldContext_AddFeeTierPayload_approval(_ context.Context, ec *executionCon
 	return fc, nil
 }
 
-func _AddFeeTierPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.AddFeeTierPayload) (ret graphql.Marshaler) {
+func _AddFeeTierPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[fees.Tier]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -116,7 +116,7 @@ func fieldContext_AddFeeTierPayload_replayed(_ context.Context, ec *executionCon
 	return graphql.NewScalarFieldContext("AddFeeTierPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func _ChangeFeeTierPayload_feeTier(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeFeeTierPayload) (ret graphql.Marshaler) {
+func _ChangeFeeTierPayload_feeTier(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[fees.Tier]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -125,7 +125,7 @@ func _ChangeFeeTierPayload_feeTier(ctx context.Context, ec *executionContext, fi
 			return fieldContext_ChangeFeeTierPayload_feeTier(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.FeeTier, nil
+			return obj.Object, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *fees.Tier) graphql.Marshaler {
@@ -148,7 +148,7 @@ func fieldContext_ChangeFeeTierPayload_feeTier(_ context.Context, ec *executionC
 	return fc, nil
 }
 
-func _ChangeFeeTierPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeFeeTierPayload) (ret graphql.Marshaler) {
+func _ChangeFeeTierPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[fees.Tier]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -180,7 +180,7 @@ func fieldContext_ChangeFeeTierPayload_approval(_ context.Context, ec *execution
 	return fc, nil
 }
 
-func _ChangeFeeTierPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeFeeTierPayload) (ret graphql.Marshaler) {
+func _ChangeFeeTierPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[fees.Tier]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -468,8 +468,8 @@ func _FeeTier_accountNumber(ctx context.Context, ec *executionContext, field gra
 			return obj.ShownAccountNumber(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *seal.Text) graphql.Marshaler {
-			return marshalOMaskedString2ᚖbankgraphᚋcoreᚋsealᚐText(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *seal.Value) graphql.Marshaler {
+			return marshalOMaskedString2ᚖbankgraphᚋcoreᚋsealᚐValue(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -713,7 +713,7 @@ func unmarshalInputChangeFeeTierInput(ctx context.Context, ec *executionContext,
 
 var addFeeTierPayloadImplementors = []string{"AddFeeTierPayload"}
 
-func _AddFeeTierPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.AddFeeTierPayload) graphql.Marshaler {
+func _AddFeeTierPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[fees.Tier]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, addFeeTierPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -761,7 +761,7 @@ func _AddFeeTierPayload(ctx context.Context, ec *executionContext, sel ast.Selec
 
 var changeFeeTierPayloadImplementors = []string{"ChangeFeeTierPayload"}
 
-func _ChangeFeeTierPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.ChangeFeeTierPayload) graphql.Marshaler {
+func _ChangeFeeTierPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[fees.Tier]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, changeFeeTierPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1007,14 +1007,14 @@ var (
 	}
 )
 
-func marshalOAddFeeTierPayload2ᚖbankgraphᚋgraphᚋmodelᚐAddFeeTierPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.AddFeeTierPayload) graphql.Marshaler {
+func marshalOAddFeeTierPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[fees.Tier]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return _AddFeeTierPayload(ctx, ec, sel, v)
 }
 
-func marshalOChangeFeeTierPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeFeeTierPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.ChangeFeeTierPayload) graphql.Marshaler {
+func marshalOChangeFeeTierPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[fees.Tier]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

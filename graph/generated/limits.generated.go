@@ -30,7 +30,7 @@ import (
 
 // region    **************************** field.gotpl *****************************
 
-func _ChangeLimitsPayload_customer(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeLimitsPayload) (ret graphql.Marshaler) {
+func _ChangeLimitsPayload_customer(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[customers.Customer]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -39,7 +39,7 @@ func _ChangeLimitsPayload_customer(ctx context.Context, ec *executionContext, fi
 			return fieldContext_ChangeLimitsPayload_customer(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Customer, nil
+			return obj.Object, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *customers.Customer) graphql.Marshaler {
@@ -62,7 +62,7 @@ func fieldContext_ChangeLimitsPayload_customer(_ context.Context, ec *executionC
 	return fc, nil
 }
 
-func _ChangeLimitsPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeLimitsPayload) (ret graphql.Marshaler) {
+func _ChangeLimitsPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[customers.Customer]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -94,7 +94,7 @@ func fieldContext_ChangeLimitsPayload_approval(_ context.Context, ec *executionC
 	return fc, nil
 }
 
-func _ChangeLimitsPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeLimitsPayload) (ret graphql.Marshaler) {
+func _ChangeLimitsPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[customers.Customer]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -411,8 +411,8 @@ func unmarshalInputCeilingInput(ctx context.Context, ec *executionContext, obj a
 	return it, nil
 }
 
-func unmarshalInputChangeLimitsInput(ctx context.Context, ec *executionContext, obj any) (model.LimitDrafts, error) {
-	var it model.LimitDrafts
+func unmarshalInputChangeLimitsInput(ctx context.Context, ec *executionContext, obj any) (model.LimitsDraft, error) {
+	var it model.LimitsDraft
 	if obj == nil {
 		return it, nil
 	}
@@ -472,7 +472,7 @@ func unmarshalInputChangeLimitsInput(ctx context.Context, ec *executionContext, 
 
 var changeLimitsPayloadImplementors = []string{"ChangeLimitsPayload"}
 
-func _ChangeLimitsPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.ChangeLimitsPayload) graphql.Marshaler {
+func _ChangeLimitsPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[customers.Customer]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, changeLimitsPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -629,7 +629,7 @@ func unmarshalNCeilingInput2ᚕbankgraphᚋcoreᚋcustomersᚐCeilingᚄ(ctx con
 	return res, nil
 }
 
-func unmarshalNChangeLimitsInput2bankgraphᚋgraphᚋmodelᚐLimitDrafts(ctx context.Context, ec *executionContext, v any) (model.LimitDrafts, error) {
+func unmarshalNChangeLimitsInput2bankgraphᚋgraphᚋmodelᚐLimitsDraft(ctx context.Context, ec *executionContext, v any) (model.LimitsDraft, error) {
 	res, err := unmarshalInputChangeLimitsInput(ctx, ec, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
@@ -729,7 +729,7 @@ func unmarshalOCeilingInput2ᚕbankgraphᚋcoreᚋcustomersᚐCeilingᚄ(ctx con
 	return res, nil
 }
 
-func marshalOChangeLimitsPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeLimitsPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.ChangeLimitsPayload) graphql.Marshaler {
+func marshalOChangeLimitsPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[customers.Customer]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

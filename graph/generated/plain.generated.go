@@ -10,7 +10,6 @@ import (
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
-	"bankgraph/core/given"
 	"bankgraph/core/limits"
 	"bankgraph/core/postal"
 	"bankgraph/core/roles"
@@ -485,144 +484,6 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
-	"ActivateAccountPayload": {
-		"account": {
-			One: func(o any) any {
-				if v := o.(*model.ActivateAccountPayload).Account; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.ActivateAccountPayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.ActivateAccountPayload).Replayed)
-			},
-		},
-	},
-	"ActivateCustomerPayload": {
-		"customer": {
-			One: func(o any) any {
-				if v := o.(*model.ActivateCustomerPayload).Customer; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.ActivateCustomerPayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.ActivateCustomerPayload).Replayed)
-			},
-		},
-	},
-	"ActivateUserPayload": {
-		"user": {
-			One: func(o any) any {
-				if v := o.(*model.ActivateUserPayload).User; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.ActivateUserPayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.ActivateUserPayload).Replayed)
-			},
-		},
-	},
-	"AddContactPayload": {
-		"contact": {
-			One: func(o any) any {
-				if v := o.(*model.AddContactPayload).Contact; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.AddContactPayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.AddContactPayload).Replayed)
-			},
-		},
-	},
-	"AddFeeTierPayload": {
-		"feeTier": {
-			One: func(o any) any {
-				if v := o.(*model.AddFeeTierPayload).FeeTier; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.AddFeeTierPayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.AddFeeTierPayload).Replayed)
-			},
-		},
-	},
-	"AddSignatoryPayload": {
-		"signatory": {
-			One: func(o any) any {
-				if v := o.(*model.AddSignatoryPayload).Signatory; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.AddSignatoryPayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.AddSignatoryPayload).Replayed)
-			},
-		},
-	},
 	"Address": {
 		"line1": {
 			Leaf: func(b []byte, o any) []byte {
@@ -840,21 +701,6 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
-	"ApproveChangePayload": {
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.ApproveChangePayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.ApproveChangePayload).Replayed)
-			},
-		},
-	},
 	"Attribute": {
 		"name": {
 			Leaf: func(b []byte, o any) []byte {
@@ -870,12 +716,12 @@ var Plain = map[string]map[string]direct.Field{
 	"AuditEntry": {
 		"id": {
 			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendAuditID(b, o.(*audit.Entry).ID)
+				return scalar.AppendAuditEntryID(b, o.(*audit.Entry).ID)
 			},
 		},
 		"uid": {
 			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendAuditUID(b, o.(*audit.Entry).ID)
+				return scalar.AppendAuditEntryUID(b, o.(*audit.Entry).ID)
 			},
 		},
 		"at": {
@@ -1019,236 +865,6 @@ var Plain = map[string]map[string]direct.Field{
 		"available": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendAmount(b, o.(*accounts.Balances).Available)
-			},
-		},
-	},
-	"ChangeAccountPayload": {
-		"account": {
-			One: func(o any) any {
-				if v := o.(*model.ChangeAccountPayload).Account; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.ChangeAccountPayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.ChangeAccountPayload).Replayed)
-			},
-		},
-	},
-	"ChangeContactPayload": {
-		"contact": {
-			One: func(o any) any {
-				if v := o.(*model.ChangeContactPayload).Contact; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.ChangeContactPayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.ChangeContactPayload).Replayed)
-			},
-		},
-	},
-	"ChangeCustomerPayload": {
-		"customer": {
-			One: func(o any) any {
-				if v := o.(*model.ChangeCustomerPayload).Customer; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.ChangeCustomerPayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.ChangeCustomerPayload).Replayed)
-			},
-		},
-	},
-	"ChangeFeeTierPayload": {
-		"feeTier": {
-			One: func(o any) any {
-				if v := o.(*model.ChangeFeeTierPayload).FeeTier; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.ChangeFeeTierPayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.ChangeFeeTierPayload).Replayed)
-			},
-		},
-	},
-	"ChangeLimitsPayload": {
-		"customer": {
-			One: func(o any) any {
-				if v := o.(*model.ChangeLimitsPayload).Customer; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.ChangeLimitsPayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.ChangeLimitsPayload).Replayed)
-			},
-		},
-	},
-	"ChangeRolePayload": {
-		"role": {
-			One: func(o any) any {
-				if v := o.(*model.ChangeRolePayload).Role; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.ChangeRolePayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.ChangeRolePayload).Replayed)
-			},
-		},
-	},
-	"ChangeSignatoryPayload": {
-		"signatory": {
-			One: func(o any) any {
-				if v := o.(*model.ChangeSignatoryPayload).Signatory; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.ChangeSignatoryPayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.ChangeSignatoryPayload).Replayed)
-			},
-		},
-	},
-	"ChangeSweepPayload": {
-		"sweep": {
-			One: func(o any) any {
-				if v := o.(*model.ChangeSweepPayload).Sweep; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.ChangeSweepPayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.ChangeSweepPayload).Replayed)
-			},
-		},
-	},
-	"ChangeUserPayload": {
-		"user": {
-			One: func(o any) any {
-				if v := o.(*model.ChangeUserPayload).User; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.ChangeUserPayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.ChangeUserPayload).Replayed)
-			},
-		},
-	},
-	"CloseAccountPayload": {
-		"account": {
-			One: func(o any) any {
-				if v := o.(*model.CloseAccountPayload).Account; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.CloseAccountPayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.CloseAccountPayload).Replayed)
 			},
 		},
 	},
@@ -1448,75 +1064,6 @@ var Plain = map[string]map[string]direct.Field{
 					return v
 				}
 				return nil
-			},
-		},
-	},
-	"CreateCustomerPayload": {
-		"customer": {
-			One: func(o any) any {
-				if v := o.(*model.CreateCustomerPayload).Customer; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.CreateCustomerPayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.CreateCustomerPayload).Replayed)
-			},
-		},
-	},
-	"CreateRolePayload": {
-		"role": {
-			One: func(o any) any {
-				if v := o.(*model.CreateRolePayload).Role; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.CreateRolePayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.CreateRolePayload).Replayed)
-			},
-		},
-	},
-	"CreateUserPayload": {
-		"user": {
-			One: func(o any) any {
-				if v := o.(*model.CreateUserPayload).User; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.CreateUserPayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.CreateUserPayload).Replayed)
 			},
 		},
 	},
@@ -1784,26 +1331,6 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
-	"DeleteAccountPayload": {
-		"uid": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendUID(b, o.(*model.DeleteAccountPayload).UID)
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.DeleteAccountPayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.DeleteAccountPayload).Replayed)
-			},
-		},
-	},
 	"ExternalAccount": {
 		"provider": {
 			Leaf: func(b []byte, o any) []byte {
@@ -2024,56 +1551,10 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
-	"LinkSubjectPayload": {
-		"user": {
-			One: func(o any) any {
-				if v := o.(*model.LinkSubjectPayload).User; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.LinkSubjectPayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.LinkSubjectPayload).Replayed)
-			},
-		},
-	},
 	"MaskedString": {
 		"masked": {
 			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendString(b, o.(*seal.Text).Masked())
-			},
-		},
-	},
-	"OpenAccountPayload": {
-		"account": {
-			One: func(o any) any {
-				if v := o.(*model.OpenAccountPayload).Account; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.OpenAccountPayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.OpenAccountPayload).Replayed)
+				return scalar.AppendString(b, o.(*seal.Value).Masked())
 			},
 		},
 	},
@@ -2166,21 +1647,6 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
-	"RefuseChangePayload": {
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.RefuseChangePayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.RefuseChangePayload).Replayed)
-			},
-		},
-	},
 	"RegulatoryReporting": {
 		"key": {
 			Leaf: func(b []byte, o any) []byte {
@@ -2190,51 +1656,6 @@ var Plain = map[string]map[string]direct.Field{
 		"value": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendString(b, o.(*contacts.Reporting).ShownValue())
-			},
-		},
-	},
-	"RemoveSignatoryPayload": {
-		"uid": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendUID(b, o.(*model.RemoveSignatoryPayload).UID)
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.RemoveSignatoryPayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.RemoveSignatoryPayload).Replayed)
-			},
-		},
-	},
-	"RemoveSweepPayload": {
-		"account": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendUID(b, o.(*model.RemoveSweepPayload).Account)
-			},
-		},
-		"direction": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendString(b, marshalNSweepDirection2bankgraphᚋcoreᚋaccountsᚐDirectionF[o.(*model.RemoveSweepPayload).Direction])
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.RemoveSweepPayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.RemoveSweepPayload).Replayed)
 			},
 		},
 	},
@@ -2380,29 +1801,6 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
-	"SetSweepPayload": {
-		"sweep": {
-			One: func(o any) any {
-				if v := o.(*model.SetSweepPayload).Sweep; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.SetSweepPayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.SetSweepPayload).Replayed)
-			},
-		},
-	},
 	"Signatory": {
 		"id": {
 			Leaf: func(b []byte, o any) []byte {
@@ -2514,52 +1912,6 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
-	"SuspendCustomerPayload": {
-		"customer": {
-			One: func(o any) any {
-				if v := o.(*model.SuspendCustomerPayload).Customer; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.SuspendCustomerPayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.SuspendCustomerPayload).Replayed)
-			},
-		},
-	},
-	"SuspendUserPayload": {
-		"user": {
-			One: func(o any) any {
-				if v := o.(*model.SuspendUserPayload).User; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.SuspendUserPayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.SuspendUserPayload).Replayed)
-			},
-		},
-	},
 	"Sweep": {
 		"direction": {
 			Leaf: func(b []byte, o any) []byte {
@@ -2664,29 +2016,6 @@ var Plain = map[string]map[string]direct.Field{
 		"version": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendInt(b, o.(*accounts.Sweep).Version)
-			},
-		},
-	},
-	"UnlinkSubjectPayload": {
-		"user": {
-			One: func(o any) any {
-				if v := o.(*model.UnlinkSubjectPayload).User; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"approval": {
-			One: func(o any) any {
-				if v := o.(*model.UnlinkSubjectPayload).Approval; v != nil {
-					return v
-				}
-				return nil
-			},
-		},
-		"replayed": {
-			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendBoolean(b, o.(*model.UnlinkSubjectPayload).Replayed)
 			},
 		},
 	},
@@ -2886,194 +2215,103 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.Connection[accounts.Account]]():      "AccountConnection",
 	reflect.TypeFor[*model.Edge[accounts.Account]]():            "AccountEdge",
 	reflect.TypeFor[*accounts.Features]():                       "AccountFeatures",
-	reflect.TypeFor[*model.ActivateAccountPayload]():            "ActivateAccountPayload",
-	reflect.TypeFor[*model.ActivateCustomerPayload]():           "ActivateCustomerPayload",
-	reflect.TypeFor[*model.ActivateUserPayload]():               "ActivateUserPayload",
-	reflect.TypeFor[*model.AddContactPayload]():                 "AddContactPayload",
-	reflect.TypeFor[*model.AddFeeTierPayload]():                 "AddFeeTierPayload",
-	reflect.TypeFor[*model.AddSignatoryPayload]():               "AddSignatoryPayload",
 	reflect.TypeFor[*postal.Address]():                          "Address",
 	reflect.TypeFor[*access.Limit]():                            "AmountLimit",
 	reflect.TypeFor[*access.ApplicationLimits]():                "ApplicationLimits",
 	reflect.TypeFor[*changes.Approval]():                        "Approval",
 	reflect.TypeFor[*model.Connection[changes.Approval]]():      "ApprovalConnection",
 	reflect.TypeFor[*model.Edge[changes.Approval]]():            "ApprovalEdge",
-	reflect.TypeFor[*model.ApproveChangePayload]():              "ApproveChangePayload",
 	reflect.TypeFor[*customers.Attribute]():                     "Attribute",
 	reflect.TypeFor[*audit.Entry]():                             "AuditEntry",
 	reflect.TypeFor[*model.Connection[audit.Entry]]():           "AuditEntryConnection",
 	reflect.TypeFor[*model.Edge[audit.Entry]]():                 "AuditEntryEdge",
 	reflect.TypeFor[*accounts.Balances]():                       "Balances",
-	reflect.TypeFor[*model.ChangeAccountPayload]():              "ChangeAccountPayload",
-	reflect.TypeFor[*model.ChangeContactPayload]():              "ChangeContactPayload",
-	reflect.TypeFor[*model.ChangeCustomerPayload]():             "ChangeCustomerPayload",
-	reflect.TypeFor[*model.ChangeFeeTierPayload]():              "ChangeFeeTierPayload",
-	reflect.TypeFor[*model.ChangeLimitsPayload]():               "ChangeLimitsPayload",
-	reflect.TypeFor[*model.ChangeRolePayload]():                 "ChangeRolePayload",
-	reflect.TypeFor[*model.ChangeSignatoryPayload]():            "ChangeSignatoryPayload",
-	reflect.TypeFor[*model.ChangeSweepPayload]():                "ChangeSweepPayload",
-	reflect.TypeFor[*model.ChangeUserPayload]():                 "ChangeUserPayload",
-	reflect.TypeFor[*model.CloseAccountPayload]():               "CloseAccountPayload",
 	reflect.TypeFor[*contacts.Contact]():                        "Contact",
 	reflect.TypeFor[*contacts.Bank]():                           "ContactBank",
 	reflect.TypeFor[*model.Connection[contacts.Contact]]():      "ContactConnection",
 	reflect.TypeFor[*model.Edge[contacts.Contact]]():            "ContactEdge",
-	reflect.TypeFor[*model.CreateCustomerPayload]():             "CreateCustomerPayload",
-	reflect.TypeFor[*model.CreateRolePayload]():                 "CreateRolePayload",
-	reflect.TypeFor[*model.CreateUserPayload]():                 "CreateUserPayload",
 	reflect.TypeFor[*customers.Customer]():                      "Customer",
 	reflect.TypeFor[*model.Connection[customers.Customer]]():    "CustomerConnection",
 	reflect.TypeFor[*model.Edge[customers.Customer]]():          "CustomerEdge",
-	reflect.TypeFor[*model.DeleteAccountPayload]():              "DeleteAccountPayload",
 	reflect.TypeFor[*accounts.ExternalAccount]():                "ExternalAccount",
 	reflect.TypeFor[*fees.Fee]():                                "Fee",
 	reflect.TypeFor[*fees.Tier]():                               "FeeTier",
 	reflect.TypeFor[*audit.Change]():                            "FieldChange",
 	reflect.TypeFor[*contacts.IntermediaryBank]():               "IntermediaryBank",
 	reflect.TypeFor[*limits.Limit]():                            "Limit",
-	reflect.TypeFor[*model.LinkSubjectPayload]():                "LinkSubjectPayload",
-	reflect.TypeFor[*seal.Text]():                               "MaskedString",
-	reflect.TypeFor[*model.OpenAccountPayload]():                "OpenAccountPayload",
+	reflect.TypeFor[*seal.Value]():                              "MaskedString",
 	reflect.TypeFor[*model.PageInfo]():                          "PageInfo",
 	reflect.TypeFor[*customers.Profile]():                       "Profile",
-	reflect.TypeFor[*model.RefuseChangePayload]():               "RefuseChangePayload",
 	reflect.TypeFor[*contacts.Reporting]():                      "RegulatoryReporting",
-	reflect.TypeFor[*model.RemoveSignatoryPayload]():            "RemoveSignatoryPayload",
-	reflect.TypeFor[*model.RemoveSweepPayload]():                "RemoveSweepPayload",
 	reflect.TypeFor[*roles.Role]():                              "Role",
 	reflect.TypeFor[*roles.Grant]():                             "RoleApplication",
 	reflect.TypeFor[*model.Connection[roles.Role]]():            "RoleConnection",
 	reflect.TypeFor[*model.Edge[roles.Role]]():                  "RoleEdge",
-	reflect.TypeFor[*model.SetSweepPayload]():                   "SetSweepPayload",
 	reflect.TypeFor[*signatories.Signatory]():                   "Signatory",
 	reflect.TypeFor[*model.Connection[signatories.Signatory]](): "SignatoryConnection",
 	reflect.TypeFor[*model.Edge[signatories.Signatory]]():       "SignatoryEdge",
-	reflect.TypeFor[*model.SuspendCustomerPayload]():            "SuspendCustomerPayload",
-	reflect.TypeFor[*model.SuspendUserPayload]():                "SuspendUserPayload",
 	reflect.TypeFor[*accounts.Sweep]():                          "Sweep",
-	reflect.TypeFor[*model.UnlinkSubjectPayload]():              "UnlinkSubjectPayload",
 	reflect.TypeFor[*users.User]():                              "User",
 	reflect.TypeFor[*model.Connection[users.User]]():            "UserConnection",
 	reflect.TypeFor[*model.Edge[users.User]]():                  "UserEdge",
 	reflect.TypeFor[*access.Caller]():                           "Viewer",
 }
 
-// Inputs reads an input object into its Go type, as gqlgen does for resolvers.
-var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
-	reflect.TypeFor[customers.AccessDraft]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputAccessSettingsInput(ctx, nil, v) },
-	reflect.TypeFor[model.AccountBy]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountBy(ctx, nil, v) },
-	reflect.TypeFor[accounts.FeaturesDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountFeaturesInput(ctx, nil, v) },
-	reflect.TypeFor[accounts.Search]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountFilter(ctx, nil, v) },
-	reflect.TypeFor[model.AccountDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateAccountInput(ctx, nil, v) },
-	reflect.TypeFor[model.CustomerDraft]():    func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateCustomerInput(ctx, nil, v) },
-	reflect.TypeFor[model.UserDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateUserInput(ctx, nil, v) },
-	reflect.TypeFor[model.ContactDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputAddContactInput(ctx, nil, v) },
-	reflect.TypeFor[model.FeeTierDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputAddFeeTierInput(ctx, nil, v) },
-	reflect.TypeFor[model.SignatoryDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputAddSignatoryInput(ctx, nil, v) },
-	reflect.TypeFor[given.Address]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputAddressInput(ctx, nil, v) },
-	reflect.TypeFor[roles.LimitDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputAmountLimitInput(ctx, nil, v) },
-	reflect.TypeFor[users.LimitsDraft](): func(ctx context.Context, v any) (any, error) {
-		return unmarshalInputApplicationLimitsInput(ctx, nil, v)
+// GoFields names the Go fields that fields are bound to and that are called otherwise.
+var GoFields = map[string]map[string]string{
+	"Account": {
+		"id": "UID",
 	},
-	reflect.TypeFor[changes.Search]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputApprovalFilter(ctx, nil, v) },
-	reflect.TypeFor[model.Decision]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputApproveChangeInput(ctx, nil, v) },
-	reflect.TypeFor[customers.Attribute]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputAttributeInput(ctx, nil, v) },
-	reflect.TypeFor[audit.Search]():               func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
-	reflect.TypeFor[customers.Ceiling]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputCeilingInput(ctx, nil, v) },
-	reflect.TypeFor[model.AccountDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeAccountInput(ctx, nil, v) },
-	reflect.TypeFor[model.ContactDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeContactInput(ctx, nil, v) },
-	reflect.TypeFor[model.CustomerDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeCustomerInput(ctx, nil, v) },
-	reflect.TypeFor[model.FeeTierDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeFeeTierInput(ctx, nil, v) },
-	reflect.TypeFor[model.LimitDrafts]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeLimitsInput(ctx, nil, v) },
-	reflect.TypeFor[model.RoleDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeRoleInput(ctx, nil, v) },
-	reflect.TypeFor[model.SignatoryDraft]():       func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSignatoryInput(ctx, nil, v) },
-	reflect.TypeFor[model.SweepDraft]():           func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSweepInput(ctx, nil, v) },
-	reflect.TypeFor[model.UserDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeUserInput(ctx, nil, v) },
-	reflect.TypeFor[model.AccountDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputCloseAccountInput(ctx, nil, v) },
-	reflect.TypeFor[contacts.BankDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputContactBankInput(ctx, nil, v) },
-	reflect.TypeFor[contacts.Search]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },
-	reflect.TypeFor[model.CustomerDraft]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateCustomerInput(ctx, nil, v) },
-	reflect.TypeFor[model.RoleDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateRoleInput(ctx, nil, v) },
-	reflect.TypeFor[model.UserDraft]():            func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateUserInput(ctx, nil, v) },
-	reflect.TypeFor[model.CustomerBy]():           func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerBy(ctx, nil, v) },
-	reflect.TypeFor[customers.Search]():           func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerFilter(ctx, nil, v) },
-	reflect.TypeFor[model.AccountDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputDeleteAccountInput(ctx, nil, v) },
-	reflect.TypeFor[accounts.ExternalDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputExternalAccountInput(ctx, nil, v) },
-	reflect.TypeFor[contacts.IntermediaryDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputIntermediaryBankInput(ctx, nil, v) },
-	reflect.TypeFor[model.SubjectDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputLinkSubjectInput(ctx, nil, v) },
-	reflect.TypeFor[model.AccountDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputOpenAccountInput(ctx, nil, v) },
-	reflect.TypeFor[customers.ProfileDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputProfileInput(ctx, nil, v) },
-	reflect.TypeFor[model.Decision]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
-	reflect.TypeFor[contacts.ReportingDraft](): func(ctx context.Context, v any) (any, error) {
-		return unmarshalInputRegulatoryReportingInput(ctx, nil, v)
+	"AccountFeatures": {
+		"wires":              "EnableWires",
+		"domesticWires":      "EnableDomesticWires",
+		"internationalWires": "EnableInternationalWires",
+		"callbacks":          "EnableCallbacks",
+		"ach":                "EnableACH",
+		"offset":             "EnableOffset",
+		"fedNow":             "EnableFedNow",
+		"rtp":                "EnableRTP",
+		"swift":              "EnableSWIFT",
+		"positivePay":        "EnablePositivePay",
 	},
-	reflect.TypeFor[model.SignatoryDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSignatoryInput(ctx, nil, v) },
-	reflect.TypeFor[model.SweepDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSweepInput(ctx, nil, v) },
-	reflect.TypeFor[roles.GrantDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleApplicationInput(ctx, nil, v) },
-	reflect.TypeFor[roles.Search]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleFilter(ctx, nil, v) },
-	reflect.TypeFor[model.SweepDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputSetSweepInput(ctx, nil, v) },
-	reflect.TypeFor[model.CustomerDraft]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendCustomerInput(ctx, nil, v) },
-	reflect.TypeFor[model.UserDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendUserInput(ctx, nil, v) },
-	reflect.TypeFor[model.SubjectDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputUnlinkSubjectInput(ctx, nil, v) },
-	reflect.TypeFor[users.Search]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputUserFilter(ctx, nil, v) },
-}
-
-// InputsByName is Inputs by the name of the input object: several of them may be read into one Go type.
-var InputsByName = map[string]func(context.Context, any) (any, error){
-	"AccessSettingsInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputAccessSettingsInput(ctx, nil, v) },
-	"AccountBy":             func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountBy(ctx, nil, v) },
-	"AccountFeaturesInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountFeaturesInput(ctx, nil, v) },
-	"AccountFilter":         func(ctx context.Context, v any) (any, error) { return unmarshalInputAccountFilter(ctx, nil, v) },
-	"ActivateAccountInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateAccountInput(ctx, nil, v) },
-	"ActivateCustomerInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateCustomerInput(ctx, nil, v) },
-	"ActivateUserInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputActivateUserInput(ctx, nil, v) },
-	"AddContactInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputAddContactInput(ctx, nil, v) },
-	"AddFeeTierInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputAddFeeTierInput(ctx, nil, v) },
-	"AddSignatoryInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputAddSignatoryInput(ctx, nil, v) },
-	"AddressInput":          func(ctx context.Context, v any) (any, error) { return unmarshalInputAddressInput(ctx, nil, v) },
-	"AmountLimitInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputAmountLimitInput(ctx, nil, v) },
-	"ApplicationLimitsInput": func(ctx context.Context, v any) (any, error) {
-		return unmarshalInputApplicationLimitsInput(ctx, nil, v)
+	"Approval": {
+		"id": "UID",
 	},
-	"ApprovalFilter":        func(ctx context.Context, v any) (any, error) { return unmarshalInputApprovalFilter(ctx, nil, v) },
-	"ApproveChangeInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputApproveChangeInput(ctx, nil, v) },
-	"AttributeInput":        func(ctx context.Context, v any) (any, error) { return unmarshalInputAttributeInput(ctx, nil, v) },
-	"AuditFilter":           func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
-	"CeilingInput":          func(ctx context.Context, v any) (any, error) { return unmarshalInputCeilingInput(ctx, nil, v) },
-	"ChangeAccountInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeAccountInput(ctx, nil, v) },
-	"ChangeContactInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeContactInput(ctx, nil, v) },
-	"ChangeCustomerInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeCustomerInput(ctx, nil, v) },
-	"ChangeFeeTierInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeFeeTierInput(ctx, nil, v) },
-	"ChangeLimitsInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeLimitsInput(ctx, nil, v) },
-	"ChangeRoleInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeRoleInput(ctx, nil, v) },
-	"ChangeSignatoryInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSignatoryInput(ctx, nil, v) },
-	"ChangeSweepInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeSweepInput(ctx, nil, v) },
-	"ChangeUserInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeUserInput(ctx, nil, v) },
-	"CloseAccountInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputCloseAccountInput(ctx, nil, v) },
-	"ContactBankInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputContactBankInput(ctx, nil, v) },
-	"ContactFilter":         func(ctx context.Context, v any) (any, error) { return unmarshalInputContactFilter(ctx, nil, v) },
-	"CreateCustomerInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateCustomerInput(ctx, nil, v) },
-	"CreateRoleInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateRoleInput(ctx, nil, v) },
-	"CreateUserInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputCreateUserInput(ctx, nil, v) },
-	"CustomerBy":            func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerBy(ctx, nil, v) },
-	"CustomerFilter":        func(ctx context.Context, v any) (any, error) { return unmarshalInputCustomerFilter(ctx, nil, v) },
-	"DeleteAccountInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputDeleteAccountInput(ctx, nil, v) },
-	"ExternalAccountInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputExternalAccountInput(ctx, nil, v) },
-	"IntermediaryBankInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputIntermediaryBankInput(ctx, nil, v) },
-	"LinkSubjectInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputLinkSubjectInput(ctx, nil, v) },
-	"OpenAccountInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputOpenAccountInput(ctx, nil, v) },
-	"ProfileInput":          func(ctx context.Context, v any) (any, error) { return unmarshalInputProfileInput(ctx, nil, v) },
-	"RefuseChangeInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
-	"RegulatoryReportingInput": func(ctx context.Context, v any) (any, error) {
-		return unmarshalInputRegulatoryReportingInput(ctx, nil, v)
+	"AuditEntry": {
+		"uid":       "ID",
+		"objectUid": "UID",
+		"requestId": "Request",
 	},
-	"RemoveSignatoryInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSignatoryInput(ctx, nil, v) },
-	"RemoveSweepInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSweepInput(ctx, nil, v) },
-	"RoleApplicationInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleApplicationInput(ctx, nil, v) },
-	"RoleFilter":           func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleFilter(ctx, nil, v) },
-	"SetSweepInput":        func(ctx context.Context, v any) (any, error) { return unmarshalInputSetSweepInput(ctx, nil, v) },
-	"SuspendCustomerInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendCustomerInput(ctx, nil, v) },
-	"SuspendUserInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendUserInput(ctx, nil, v) },
-	"UnlinkSubjectInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputUnlinkSubjectInput(ctx, nil, v) },
-	"UserFilter":           func(ctx context.Context, v any) (any, error) { return unmarshalInputUserFilter(ctx, nil, v) },
+	"Contact": {
+		"id":               "UID",
+		"intermediaryBank": "Intermediary",
+	},
+	"Customer": {
+		"id": "UID",
+	},
+	"Fee": {
+		"name": "FeeName",
+		"tier": "FeeTier",
+	},
+	"FeeTier": {
+		"uid":  "ID",
+		"tier": "FeeTier",
+		"name": "FeeName",
+	},
+	"Role": {
+		"id": "UID",
+	},
+	"Signatory": {
+		"id": "UID",
+	},
+	"User": {
+		"id":                "UID",
+		"email":             "EmailAddress",
+		"applicationLimits": "Limits",
+	},
+	"Viewer": {
+		"tenant":      "TenantCode",
+		"login":       "LoginID",
+		"legalEntity": "Entity",
+	},
 }

@@ -1620,13 +1620,13 @@ func marshalNID2bankgraphᚋcoreᚋaccountsᚐUID(ctx context.Context, ec *execu
 }
 
 func unmarshalNID2bankgraphᚋcoreᚋauditᚐID(ctx context.Context, ec *executionContext, v any) (audit.ID, error) {
-	res, err := scalar.UnmarshalAuditID(v)
+	res, err := scalar.UnmarshalAuditEntryID(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func marshalNID2bankgraphᚋcoreᚋauditᚐID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v audit.ID) graphql.Marshaler {
 	_ = sel
-	res := scalar.MarshalAuditID(v)
+	res := scalar.MarshalAuditEntryID(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")

@@ -75,7 +75,7 @@ func field_Role_history_args(ctx context.Context, ec *executionContext, rawArgs 
 
 // region    **************************** field.gotpl *****************************
 
-func _ChangeRolePayload_role(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeRolePayload) (ret graphql.Marshaler) {
+func _ChangeRolePayload_role(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[roles.Role]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -84,7 +84,7 @@ func _ChangeRolePayload_role(ctx context.Context, ec *executionContext, field gr
 			return fieldContext_ChangeRolePayload_role(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Role, nil
+			return obj.Object, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *roles.Role) graphql.Marshaler {
@@ -107,7 +107,7 @@ func fieldContext_ChangeRolePayload_role(_ context.Context, ec *executionContext
 	return fc, nil
 }
 
-func _ChangeRolePayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeRolePayload) (ret graphql.Marshaler) {
+func _ChangeRolePayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[roles.Role]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -139,7 +139,7 @@ func fieldContext_ChangeRolePayload_approval(_ context.Context, ec *executionCon
 	return fc, nil
 }
 
-func _ChangeRolePayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeRolePayload) (ret graphql.Marshaler) {
+func _ChangeRolePayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[roles.Role]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -162,7 +162,7 @@ func fieldContext_ChangeRolePayload_replayed(_ context.Context, ec *executionCon
 	return graphql.NewScalarFieldContext("ChangeRolePayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func _CreateRolePayload_role(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.CreateRolePayload) (ret graphql.Marshaler) {
+func _CreateRolePayload_role(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[roles.Role]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -171,7 +171,7 @@ func _CreateRolePayload_role(ctx context.Context, ec *executionContext, field gr
 			return fieldContext_CreateRolePayload_role(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Role, nil
+			return obj.Object, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *roles.Role) graphql.Marshaler {
@@ -194,7 +194,7 @@ func fieldContext_CreateRolePayload_role(_ context.Context, ec *executionContext
 	return fc, nil
 }
 
-func _CreateRolePayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.CreateRolePayload) (ret graphql.Marshaler) {
+func _CreateRolePayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[roles.Role]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -226,7 +226,7 @@ func fieldContext_CreateRolePayload_approval(_ context.Context, ec *executionCon
 	return fc, nil
 }
 
-func _CreateRolePayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.CreateRolePayload) (ret graphql.Marshaler) {
+func _CreateRolePayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[roles.Role]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1101,7 +1101,7 @@ func unmarshalInputRoleFilter(ctx context.Context, ec *executionContext, obj any
 
 var changeRolePayloadImplementors = []string{"ChangeRolePayload"}
 
-func _ChangeRolePayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.ChangeRolePayload) graphql.Marshaler {
+func _ChangeRolePayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[roles.Role]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, changeRolePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1149,7 +1149,7 @@ func _ChangeRolePayload(ctx context.Context, ec *executionContext, sel ast.Selec
 
 var createRolePayloadImplementors = []string{"CreateRolePayload"}
 
-func _CreateRolePayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.CreateRolePayload) graphql.Marshaler {
+func _CreateRolePayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[roles.Role]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, createRolePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1730,14 +1730,14 @@ var (
 	}
 )
 
-func marshalOChangeRolePayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeRolePayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.ChangeRolePayload) graphql.Marshaler {
+func marshalOChangeRolePayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[roles.Role]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return _ChangeRolePayload(ctx, ec, sel, v)
 }
 
-func marshalOCreateRolePayload2ᚖbankgraphᚋgraphᚋmodelᚐCreateRolePayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.CreateRolePayload) graphql.Marshaler {
+func marshalOCreateRolePayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[roles.Role]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

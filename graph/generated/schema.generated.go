@@ -37,34 +37,34 @@ import (
 type MutationResolver interface {
 	ApproveChange(ctx context.Context, input model.Decision) (*model.ApproveChangePayload, error)
 	RefuseChange(ctx context.Context, input model.Decision) (*model.RefuseChangePayload, error)
-	OpenAccount(ctx context.Context, input model.AccountDraft) (*model.OpenAccountPayload, error)
-	ChangeAccount(ctx context.Context, input model.AccountDraft) (*model.ChangeAccountPayload, error)
-	CloseAccount(ctx context.Context, input model.AccountDraft) (*model.CloseAccountPayload, error)
-	ActivateAccount(ctx context.Context, input model.AccountDraft) (*model.ActivateAccountPayload, error)
+	OpenAccount(ctx context.Context, input model.AccountDraft) (*model.Payload[accounts.Account], error)
+	ChangeAccount(ctx context.Context, input model.AccountDraft) (*model.Payload[accounts.Account], error)
+	CloseAccount(ctx context.Context, input model.AccountDraft) (*model.Payload[accounts.Account], error)
+	ActivateAccount(ctx context.Context, input model.AccountDraft) (*model.Payload[accounts.Account], error)
 	DeleteAccount(ctx context.Context, input model.AccountDraft) (*model.DeleteAccountPayload, error)
-	AddContact(ctx context.Context, input model.ContactDraft) (*model.AddContactPayload, error)
-	ChangeContact(ctx context.Context, input model.ContactDraft) (*model.ChangeContactPayload, error)
-	CreateCustomer(ctx context.Context, input model.CustomerDraft) (*model.CreateCustomerPayload, error)
-	ChangeCustomer(ctx context.Context, input model.CustomerDraft) (*model.ChangeCustomerPayload, error)
-	SuspendCustomer(ctx context.Context, input model.CustomerDraft) (*model.SuspendCustomerPayload, error)
-	ActivateCustomer(ctx context.Context, input model.CustomerDraft) (*model.ActivateCustomerPayload, error)
-	AddFeeTier(ctx context.Context, input model.FeeTierDraft) (*model.AddFeeTierPayload, error)
-	ChangeFeeTier(ctx context.Context, input model.FeeTierDraft) (*model.ChangeFeeTierPayload, error)
-	ChangeLimits(ctx context.Context, input model.LimitDrafts) (*model.ChangeLimitsPayload, error)
-	CreateRole(ctx context.Context, input model.RoleDraft) (*model.CreateRolePayload, error)
-	ChangeRole(ctx context.Context, input model.RoleDraft) (*model.ChangeRolePayload, error)
-	AddSignatory(ctx context.Context, input model.SignatoryDraft) (*model.AddSignatoryPayload, error)
-	ChangeSignatory(ctx context.Context, input model.SignatoryDraft) (*model.ChangeSignatoryPayload, error)
+	AddContact(ctx context.Context, input model.ContactDraft) (*model.Payload[contacts.Contact], error)
+	ChangeContact(ctx context.Context, input model.ContactDraft) (*model.Payload[contacts.Contact], error)
+	CreateCustomer(ctx context.Context, input model.CustomerDraft) (*model.Payload[customers.Customer], error)
+	ChangeCustomer(ctx context.Context, input model.CustomerDraft) (*model.Payload[customers.Customer], error)
+	SuspendCustomer(ctx context.Context, input model.CustomerDraft) (*model.Payload[customers.Customer], error)
+	ActivateCustomer(ctx context.Context, input model.CustomerDraft) (*model.Payload[customers.Customer], error)
+	AddFeeTier(ctx context.Context, input model.FeeTierDraft) (*model.Payload[fees.Tier], error)
+	ChangeFeeTier(ctx context.Context, input model.FeeTierDraft) (*model.Payload[fees.Tier], error)
+	ChangeLimits(ctx context.Context, input model.LimitsDraft) (*model.Payload[customers.Customer], error)
+	CreateRole(ctx context.Context, input model.RoleDraft) (*model.Payload[roles.Role], error)
+	ChangeRole(ctx context.Context, input model.RoleDraft) (*model.Payload[roles.Role], error)
+	AddSignatory(ctx context.Context, input model.SignatoryDraft) (*model.Payload[signatories.Signatory], error)
+	ChangeSignatory(ctx context.Context, input model.SignatoryDraft) (*model.Payload[signatories.Signatory], error)
 	RemoveSignatory(ctx context.Context, input model.SignatoryDraft) (*model.RemoveSignatoryPayload, error)
-	SetSweep(ctx context.Context, input model.SweepDraft) (*model.SetSweepPayload, error)
-	ChangeSweep(ctx context.Context, input model.SweepDraft) (*model.ChangeSweepPayload, error)
+	SetSweep(ctx context.Context, input model.SweepDraft) (*model.Payload[accounts.Sweep], error)
+	ChangeSweep(ctx context.Context, input model.SweepDraft) (*model.Payload[accounts.Sweep], error)
 	RemoveSweep(ctx context.Context, input model.SweepDraft) (*model.RemoveSweepPayload, error)
-	CreateUser(ctx context.Context, input model.UserDraft) (*model.CreateUserPayload, error)
-	ChangeUser(ctx context.Context, input model.UserDraft) (*model.ChangeUserPayload, error)
-	SuspendUser(ctx context.Context, input model.UserDraft) (*model.SuspendUserPayload, error)
-	ActivateUser(ctx context.Context, input model.UserDraft) (*model.ActivateUserPayload, error)
-	LinkSubject(ctx context.Context, input model.SubjectDraft) (*model.LinkSubjectPayload, error)
-	UnlinkSubject(ctx context.Context, input model.SubjectDraft) (*model.UnlinkSubjectPayload, error)
+	CreateUser(ctx context.Context, input model.UserDraft) (*model.Payload[users.User], error)
+	ChangeUser(ctx context.Context, input model.UserDraft) (*model.Payload[users.User], error)
+	SuspendUser(ctx context.Context, input model.UserDraft) (*model.Payload[users.User], error)
+	ActivateUser(ctx context.Context, input model.UserDraft) (*model.Payload[users.User], error)
+	LinkSubject(ctx context.Context, input model.SubjectDraft) (*model.Payload[users.User], error)
+	UnlinkSubject(ctx context.Context, input model.SubjectDraft) (*model.Payload[users.User], error)
 }
 type QueryResolver interface {
 	Viewer(ctx context.Context) (*access.Caller, error)
@@ -240,8 +240,8 @@ func field_Mutation_changeLimits_args(ctx context.Context, ec *executionContext,
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (model.LimitDrafts, error) {
-			return unmarshalNChangeLimitsInput2bankgraphᚋgraphᚋmodelᚐLimitDrafts(ctx, ec, v)
+		func(ctx context.Context, v any) (model.LimitsDraft, error) {
+			return unmarshalNChangeLimitsInput2bankgraphᚋgraphᚋmodelᚐLimitsDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -929,7 +929,7 @@ func fieldContext_Attribute_value(_ context.Context, ec *executionContext, field
 	return graphql.NewScalarFieldContext("Attribute", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func _MaskedString_masked(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *seal.Text) (ret graphql.Marshaler) {
+func _MaskedString_masked(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *seal.Value) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1053,8 +1053,8 @@ func _Mutation_openAccount(ctx context.Context, ec *executionContext, field grap
 			return ec.Resolvers.Mutation().OpenAccount(ctx, fc.Args["input"].(model.AccountDraft))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.OpenAccountPayload) graphql.Marshaler {
-			return marshalOOpenAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐOpenAccountPayload(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[accounts.Account]) graphql.Marshaler {
+			return marshalOOpenAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -1097,8 +1097,8 @@ func _Mutation_changeAccount(ctx context.Context, ec *executionContext, field gr
 			return ec.Resolvers.Mutation().ChangeAccount(ctx, fc.Args["input"].(model.AccountDraft))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.ChangeAccountPayload) graphql.Marshaler {
-			return marshalOChangeAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeAccountPayload(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[accounts.Account]) graphql.Marshaler {
+			return marshalOChangeAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -1141,8 +1141,8 @@ func _Mutation_closeAccount(ctx context.Context, ec *executionContext, field gra
 			return ec.Resolvers.Mutation().CloseAccount(ctx, fc.Args["input"].(model.AccountDraft))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.CloseAccountPayload) graphql.Marshaler {
-			return marshalOCloseAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐCloseAccountPayload(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[accounts.Account]) graphql.Marshaler {
+			return marshalOCloseAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -1185,8 +1185,8 @@ func _Mutation_activateAccount(ctx context.Context, ec *executionContext, field 
 			return ec.Resolvers.Mutation().ActivateAccount(ctx, fc.Args["input"].(model.AccountDraft))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.ActivateAccountPayload) graphql.Marshaler {
-			return marshalOActivateAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐActivateAccountPayload(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[accounts.Account]) graphql.Marshaler {
+			return marshalOActivateAccountPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -1273,8 +1273,8 @@ func _Mutation_addContact(ctx context.Context, ec *executionContext, field graph
 			return ec.Resolvers.Mutation().AddContact(ctx, fc.Args["input"].(model.ContactDraft))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.AddContactPayload) graphql.Marshaler {
-			return marshalOAddContactPayload2ᚖbankgraphᚋgraphᚋmodelᚐAddContactPayload(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[contacts.Contact]) graphql.Marshaler {
+			return marshalOAddContactPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -1317,8 +1317,8 @@ func _Mutation_changeContact(ctx context.Context, ec *executionContext, field gr
 			return ec.Resolvers.Mutation().ChangeContact(ctx, fc.Args["input"].(model.ContactDraft))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.ChangeContactPayload) graphql.Marshaler {
-			return marshalOChangeContactPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeContactPayload(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[contacts.Contact]) graphql.Marshaler {
+			return marshalOChangeContactPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -1361,8 +1361,8 @@ func _Mutation_createCustomer(ctx context.Context, ec *executionContext, field g
 			return ec.Resolvers.Mutation().CreateCustomer(ctx, fc.Args["input"].(model.CustomerDraft))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.CreateCustomerPayload) graphql.Marshaler {
-			return marshalOCreateCustomerPayload2ᚖbankgraphᚋgraphᚋmodelᚐCreateCustomerPayload(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[customers.Customer]) graphql.Marshaler {
+			return marshalOCreateCustomerPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -1405,8 +1405,8 @@ func _Mutation_changeCustomer(ctx context.Context, ec *executionContext, field g
 			return ec.Resolvers.Mutation().ChangeCustomer(ctx, fc.Args["input"].(model.CustomerDraft))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.ChangeCustomerPayload) graphql.Marshaler {
-			return marshalOChangeCustomerPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeCustomerPayload(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[customers.Customer]) graphql.Marshaler {
+			return marshalOChangeCustomerPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -1449,8 +1449,8 @@ func _Mutation_suspendCustomer(ctx context.Context, ec *executionContext, field 
 			return ec.Resolvers.Mutation().SuspendCustomer(ctx, fc.Args["input"].(model.CustomerDraft))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.SuspendCustomerPayload) graphql.Marshaler {
-			return marshalOSuspendCustomerPayload2ᚖbankgraphᚋgraphᚋmodelᚐSuspendCustomerPayload(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[customers.Customer]) graphql.Marshaler {
+			return marshalOSuspendCustomerPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -1493,8 +1493,8 @@ func _Mutation_activateCustomer(ctx context.Context, ec *executionContext, field
 			return ec.Resolvers.Mutation().ActivateCustomer(ctx, fc.Args["input"].(model.CustomerDraft))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.ActivateCustomerPayload) graphql.Marshaler {
-			return marshalOActivateCustomerPayload2ᚖbankgraphᚋgraphᚋmodelᚐActivateCustomerPayload(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[customers.Customer]) graphql.Marshaler {
+			return marshalOActivateCustomerPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -1537,8 +1537,8 @@ func _Mutation_addFeeTier(ctx context.Context, ec *executionContext, field graph
 			return ec.Resolvers.Mutation().AddFeeTier(ctx, fc.Args["input"].(model.FeeTierDraft))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.AddFeeTierPayload) graphql.Marshaler {
-			return marshalOAddFeeTierPayload2ᚖbankgraphᚋgraphᚋmodelᚐAddFeeTierPayload(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[fees.Tier]) graphql.Marshaler {
+			return marshalOAddFeeTierPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -1581,8 +1581,8 @@ func _Mutation_changeFeeTier(ctx context.Context, ec *executionContext, field gr
 			return ec.Resolvers.Mutation().ChangeFeeTier(ctx, fc.Args["input"].(model.FeeTierDraft))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.ChangeFeeTierPayload) graphql.Marshaler {
-			return marshalOChangeFeeTierPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeFeeTierPayload(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[fees.Tier]) graphql.Marshaler {
+			return marshalOChangeFeeTierPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -1622,11 +1622,11 @@ func _Mutation_changeLimits(ctx context.Context, ec *executionContext, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().ChangeLimits(ctx, fc.Args["input"].(model.LimitDrafts))
+			return ec.Resolvers.Mutation().ChangeLimits(ctx, fc.Args["input"].(model.LimitsDraft))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.ChangeLimitsPayload) graphql.Marshaler {
-			return marshalOChangeLimitsPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeLimitsPayload(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[customers.Customer]) graphql.Marshaler {
+			return marshalOChangeLimitsPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -1669,8 +1669,8 @@ func _Mutation_createRole(ctx context.Context, ec *executionContext, field graph
 			return ec.Resolvers.Mutation().CreateRole(ctx, fc.Args["input"].(model.RoleDraft))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.CreateRolePayload) graphql.Marshaler {
-			return marshalOCreateRolePayload2ᚖbankgraphᚋgraphᚋmodelᚐCreateRolePayload(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[roles.Role]) graphql.Marshaler {
+			return marshalOCreateRolePayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -1713,8 +1713,8 @@ func _Mutation_changeRole(ctx context.Context, ec *executionContext, field graph
 			return ec.Resolvers.Mutation().ChangeRole(ctx, fc.Args["input"].(model.RoleDraft))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.ChangeRolePayload) graphql.Marshaler {
-			return marshalOChangeRolePayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeRolePayload(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[roles.Role]) graphql.Marshaler {
+			return marshalOChangeRolePayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -1757,8 +1757,8 @@ func _Mutation_addSignatory(ctx context.Context, ec *executionContext, field gra
 			return ec.Resolvers.Mutation().AddSignatory(ctx, fc.Args["input"].(model.SignatoryDraft))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.AddSignatoryPayload) graphql.Marshaler {
-			return marshalOAddSignatoryPayload2ᚖbankgraphᚋgraphᚋmodelᚐAddSignatoryPayload(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[signatories.Signatory]) graphql.Marshaler {
+			return marshalOAddSignatoryPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -1801,8 +1801,8 @@ func _Mutation_changeSignatory(ctx context.Context, ec *executionContext, field 
 			return ec.Resolvers.Mutation().ChangeSignatory(ctx, fc.Args["input"].(model.SignatoryDraft))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.ChangeSignatoryPayload) graphql.Marshaler {
-			return marshalOChangeSignatoryPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeSignatoryPayload(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[signatories.Signatory]) graphql.Marshaler {
+			return marshalOChangeSignatoryPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -1889,8 +1889,8 @@ func _Mutation_setSweep(ctx context.Context, ec *executionContext, field graphql
 			return ec.Resolvers.Mutation().SetSweep(ctx, fc.Args["input"].(model.SweepDraft))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.SetSweepPayload) graphql.Marshaler {
-			return marshalOSetSweepPayload2ᚖbankgraphᚋgraphᚋmodelᚐSetSweepPayload(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[accounts.Sweep]) graphql.Marshaler {
+			return marshalOSetSweepPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -1933,8 +1933,8 @@ func _Mutation_changeSweep(ctx context.Context, ec *executionContext, field grap
 			return ec.Resolvers.Mutation().ChangeSweep(ctx, fc.Args["input"].(model.SweepDraft))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.ChangeSweepPayload) graphql.Marshaler {
-			return marshalOChangeSweepPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeSweepPayload(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[accounts.Sweep]) graphql.Marshaler {
+			return marshalOChangeSweepPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -2021,8 +2021,8 @@ func _Mutation_createUser(ctx context.Context, ec *executionContext, field graph
 			return ec.Resolvers.Mutation().CreateUser(ctx, fc.Args["input"].(model.UserDraft))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.CreateUserPayload) graphql.Marshaler {
-			return marshalOCreateUserPayload2ᚖbankgraphᚋgraphᚋmodelᚐCreateUserPayload(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[users.User]) graphql.Marshaler {
+			return marshalOCreateUserPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -2065,8 +2065,8 @@ func _Mutation_changeUser(ctx context.Context, ec *executionContext, field graph
 			return ec.Resolvers.Mutation().ChangeUser(ctx, fc.Args["input"].(model.UserDraft))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.ChangeUserPayload) graphql.Marshaler {
-			return marshalOChangeUserPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeUserPayload(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[users.User]) graphql.Marshaler {
+			return marshalOChangeUserPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -2109,8 +2109,8 @@ func _Mutation_suspendUser(ctx context.Context, ec *executionContext, field grap
 			return ec.Resolvers.Mutation().SuspendUser(ctx, fc.Args["input"].(model.UserDraft))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.SuspendUserPayload) graphql.Marshaler {
-			return marshalOSuspendUserPayload2ᚖbankgraphᚋgraphᚋmodelᚐSuspendUserPayload(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[users.User]) graphql.Marshaler {
+			return marshalOSuspendUserPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -2153,8 +2153,8 @@ func _Mutation_activateUser(ctx context.Context, ec *executionContext, field gra
 			return ec.Resolvers.Mutation().ActivateUser(ctx, fc.Args["input"].(model.UserDraft))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.ActivateUserPayload) graphql.Marshaler {
-			return marshalOActivateUserPayload2ᚖbankgraphᚋgraphᚋmodelᚐActivateUserPayload(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[users.User]) graphql.Marshaler {
+			return marshalOActivateUserPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -2197,8 +2197,8 @@ func _Mutation_linkSubject(ctx context.Context, ec *executionContext, field grap
 			return ec.Resolvers.Mutation().LinkSubject(ctx, fc.Args["input"].(model.SubjectDraft))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.LinkSubjectPayload) graphql.Marshaler {
-			return marshalOLinkSubjectPayload2ᚖbankgraphᚋgraphᚋmodelᚐLinkSubjectPayload(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[users.User]) graphql.Marshaler {
+			return marshalOLinkSubjectPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -2241,8 +2241,8 @@ func _Mutation_unlinkSubject(ctx context.Context, ec *executionContext, field gr
 			return ec.Resolvers.Mutation().UnlinkSubject(ctx, fc.Args["input"].(model.SubjectDraft))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.UnlinkSubjectPayload) graphql.Marshaler {
-			return marshalOUnlinkSubjectPayload2ᚖbankgraphᚋgraphᚋmodelᚐUnlinkSubjectPayload(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[users.User]) graphql.Marshaler {
+			return marshalOUnlinkSubjectPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -3271,7 +3271,7 @@ func _Attribute(ctx context.Context, ec *executionContext, sel ast.SelectionSet,
 
 var maskedStringImplementors = []string{"MaskedString"}
 
-func _MaskedString(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *seal.Text) graphql.Marshaler {
+func _MaskedString(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *seal.Value) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, maskedStringImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -4068,7 +4068,7 @@ func marshalNDateTime2timeᚐTime(ctx context.Context, ec *executionContext, sel
 	return res
 }
 
-func marshalNMaskedString2bankgraphᚋcoreᚋsealᚐText(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v seal.Text) graphql.Marshaler {
+func marshalNMaskedString2bankgraphᚋcoreᚋsealᚐValue(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v seal.Value) graphql.Marshaler {
 	return _MaskedString(ctx, ec, sel, &v)
 }
 
@@ -4129,13 +4129,13 @@ func marshalNUID2bankgraphᚋcoreᚋaccountsᚐUID(ctx context.Context, ec *exec
 }
 
 func unmarshalNUID2bankgraphᚋcoreᚋauditᚐID(ctx context.Context, ec *executionContext, v any) (audit.ID, error) {
-	res, err := scalar.UnmarshalAuditUID(v)
+	res, err := scalar.UnmarshalAuditEntryUID(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func marshalNUID2bankgraphᚋcoreᚋauditᚐID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v audit.ID) graphql.Marshaler {
 	_ = sel
-	res := scalar.MarshalAuditUID(v)
+	res := scalar.MarshalAuditEntryUID(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -4417,7 +4417,7 @@ func marshalODateTime2ᚖtimeᚐTime(ctx context.Context, ec *executionContext, 
 	return res
 }
 
-func marshalOMaskedString2ᚖbankgraphᚋcoreᚋsealᚐText(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *seal.Text) graphql.Marshaler {
+func marshalOMaskedString2ᚖbankgraphᚋcoreᚋsealᚐValue(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *seal.Value) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

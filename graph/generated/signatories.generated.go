@@ -75,7 +75,7 @@ func field_Signatory_history_args(ctx context.Context, ec *executionContext, raw
 
 // region    **************************** field.gotpl *****************************
 
-func _AddSignatoryPayload_signatory(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.AddSignatoryPayload) (ret graphql.Marshaler) {
+func _AddSignatoryPayload_signatory(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[signatories.Signatory]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -84,7 +84,7 @@ func _AddSignatoryPayload_signatory(ctx context.Context, ec *executionContext, f
 			return fieldContext_AddSignatoryPayload_signatory(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Signatory, nil
+			return obj.Object, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *signatories.Signatory) graphql.Marshaler {
@@ -107,7 +107,7 @@ func fieldContext_AddSignatoryPayload_signatory(_ context.Context, ec *execution
 	return fc, nil
 }
 
-func _AddSignatoryPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.AddSignatoryPayload) (ret graphql.Marshaler) {
+func _AddSignatoryPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[signatories.Signatory]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -139,7 +139,7 @@ func fieldContext_AddSignatoryPayload_approval(_ context.Context, ec *executionC
 	return fc, nil
 }
 
-func _AddSignatoryPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.AddSignatoryPayload) (ret graphql.Marshaler) {
+func _AddSignatoryPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[signatories.Signatory]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -162,7 +162,7 @@ func fieldContext_AddSignatoryPayload_replayed(_ context.Context, ec *executionC
 	return graphql.NewScalarFieldContext("AddSignatoryPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func _ChangeSignatoryPayload_signatory(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeSignatoryPayload) (ret graphql.Marshaler) {
+func _ChangeSignatoryPayload_signatory(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[signatories.Signatory]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -171,7 +171,7 @@ func _ChangeSignatoryPayload_signatory(ctx context.Context, ec *executionContext
 			return fieldContext_ChangeSignatoryPayload_signatory(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Signatory, nil
+			return obj.Object, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *signatories.Signatory) graphql.Marshaler {
@@ -194,7 +194,7 @@ func fieldContext_ChangeSignatoryPayload_signatory(_ context.Context, ec *execut
 	return fc, nil
 }
 
-func _ChangeSignatoryPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeSignatoryPayload) (ret graphql.Marshaler) {
+func _ChangeSignatoryPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[signatories.Signatory]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -226,7 +226,7 @@ func fieldContext_ChangeSignatoryPayload_approval(_ context.Context, ec *executi
 	return fc, nil
 }
 
-func _ChangeSignatoryPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeSignatoryPayload) (ret graphql.Marshaler) {
+func _ChangeSignatoryPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[signatories.Signatory]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1060,7 +1060,7 @@ func unmarshalInputRemoveSignatoryInput(ctx context.Context, ec *executionContex
 
 var addSignatoryPayloadImplementors = []string{"AddSignatoryPayload"}
 
-func _AddSignatoryPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.AddSignatoryPayload) graphql.Marshaler {
+func _AddSignatoryPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[signatories.Signatory]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, addSignatoryPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1108,7 +1108,7 @@ func _AddSignatoryPayload(ctx context.Context, ec *executionContext, sel ast.Sel
 
 var changeSignatoryPayloadImplementors = []string{"ChangeSignatoryPayload"}
 
-func _ChangeSignatoryPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.ChangeSignatoryPayload) graphql.Marshaler {
+func _ChangeSignatoryPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[signatories.Signatory]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, changeSignatoryPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1596,14 +1596,14 @@ var (
 	}
 )
 
-func marshalOAddSignatoryPayload2ᚖbankgraphᚋgraphᚋmodelᚐAddSignatoryPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.AddSignatoryPayload) graphql.Marshaler {
+func marshalOAddSignatoryPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[signatories.Signatory]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return _AddSignatoryPayload(ctx, ec, sel, v)
 }
 
-func marshalOChangeSignatoryPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeSignatoryPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.ChangeSignatoryPayload) graphql.Marshaler {
+func marshalOChangeSignatoryPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[signatories.Signatory]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -30,7 +30,7 @@ import (
 
 // region    **************************** field.gotpl *****************************
 
-func _ChangeSweepPayload_sweep(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeSweepPayload) (ret graphql.Marshaler) {
+func _ChangeSweepPayload_sweep(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[accounts.Sweep]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -39,7 +39,7 @@ func _ChangeSweepPayload_sweep(ctx context.Context, ec *executionContext, field 
 			return fieldContext_ChangeSweepPayload_sweep(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Sweep, nil
+			return obj.Object, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *accounts.Sweep) graphql.Marshaler {
@@ -62,7 +62,7 @@ func fieldContext_ChangeSweepPayload_sweep(_ context.Context, ec *executionConte
 	return fc, nil
 }
 
-func _ChangeSweepPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeSweepPayload) (ret graphql.Marshaler) {
+func _ChangeSweepPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[accounts.Sweep]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -94,7 +94,7 @@ func fieldContext_ChangeSweepPayload_approval(_ context.Context, ec *executionCo
 	return fc, nil
 }
 
-func _ChangeSweepPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeSweepPayload) (ret graphql.Marshaler) {
+func _ChangeSweepPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[accounts.Sweep]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -218,7 +218,7 @@ func fieldContext_RemoveSweepPayload_replayed(_ context.Context, ec *executionCo
 	return graphql.NewScalarFieldContext("RemoveSweepPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func _SetSweepPayload_sweep(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.SetSweepPayload) (ret graphql.Marshaler) {
+func _SetSweepPayload_sweep(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[accounts.Sweep]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -227,7 +227,7 @@ func _SetSweepPayload_sweep(ctx context.Context, ec *executionContext, field gra
 			return fieldContext_SetSweepPayload_sweep(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Sweep, nil
+			return obj.Object, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *accounts.Sweep) graphql.Marshaler {
@@ -250,7 +250,7 @@ func fieldContext_SetSweepPayload_sweep(_ context.Context, ec *executionContext,
 	return fc, nil
 }
 
-func _SetSweepPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.SetSweepPayload) (ret graphql.Marshaler) {
+func _SetSweepPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[accounts.Sweep]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -282,7 +282,7 @@ func fieldContext_SetSweepPayload_approval(_ context.Context, ec *executionConte
 	return fc, nil
 }
 
-func _SetSweepPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.SetSweepPayload) (ret graphql.Marshaler) {
+func _SetSweepPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[accounts.Sweep]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1031,7 +1031,7 @@ func unmarshalInputSetSweepInput(ctx context.Context, ec *executionContext, obj 
 
 var changeSweepPayloadImplementors = []string{"ChangeSweepPayload"}
 
-func _ChangeSweepPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.ChangeSweepPayload) graphql.Marshaler {
+func _ChangeSweepPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[accounts.Sweep]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, changeSweepPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1132,7 +1132,7 @@ func _RemoveSweepPayload(ctx context.Context, ec *executionContext, sel ast.Sele
 
 var setSweepPayloadImplementors = []string{"SetSweepPayload"}
 
-func _SetSweepPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.SetSweepPayload) graphql.Marshaler {
+func _SetSweepPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[accounts.Sweep]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, setSweepPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1487,7 +1487,7 @@ var (
 	}
 )
 
-func marshalOChangeSweepPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeSweepPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.ChangeSweepPayload) graphql.Marshaler {
+func marshalOChangeSweepPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[accounts.Sweep]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -1501,7 +1501,7 @@ func marshalORemoveSweepPayload2ᚖbankgraphᚋgraphᚋmodelᚐRemoveSweepPayloa
 	return _RemoveSweepPayload(ctx, ec, sel, v)
 }
 
-func marshalOSetSweepPayload2ᚖbankgraphᚋgraphᚋmodelᚐSetSweepPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.SetSweepPayload) graphql.Marshaler {
+func marshalOSetSweepPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[accounts.Sweep]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

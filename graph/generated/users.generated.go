@@ -79,7 +79,7 @@ func field_User_history_args(ctx context.Context, ec *executionContext, rawArgs 
 
 // region    **************************** field.gotpl *****************************
 
-func _ActivateUserPayload_user(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ActivateUserPayload) (ret graphql.Marshaler) {
+func _ActivateUserPayload_user(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[users.User]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -88,7 +88,7 @@ func _ActivateUserPayload_user(ctx context.Context, ec *executionContext, field 
 			return fieldContext_ActivateUserPayload_user(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.User, nil
+			return obj.Object, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *users.User) graphql.Marshaler {
@@ -111,7 +111,7 @@ func fieldContext_ActivateUserPayload_user(_ context.Context, ec *executionConte
 	return fc, nil
 }
 
-func _ActivateUserPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ActivateUserPayload) (ret graphql.Marshaler) {
+func _ActivateUserPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[users.User]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -143,7 +143,7 @@ func fieldContext_ActivateUserPayload_approval(_ context.Context, ec *executionC
 	return fc, nil
 }
 
-func _ActivateUserPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ActivateUserPayload) (ret graphql.Marshaler) {
+func _ActivateUserPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[users.User]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -290,7 +290,7 @@ func fieldContext_ApplicationLimits_limits(_ context.Context, ec *executionConte
 	return fc, nil
 }
 
-func _ChangeUserPayload_user(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeUserPayload) (ret graphql.Marshaler) {
+func _ChangeUserPayload_user(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[users.User]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -299,7 +299,7 @@ func _ChangeUserPayload_user(ctx context.Context, ec *executionContext, field gr
 			return fieldContext_ChangeUserPayload_user(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.User, nil
+			return obj.Object, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *users.User) graphql.Marshaler {
@@ -322,7 +322,7 @@ func fieldContext_ChangeUserPayload_user(_ context.Context, ec *executionContext
 	return fc, nil
 }
 
-func _ChangeUserPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeUserPayload) (ret graphql.Marshaler) {
+func _ChangeUserPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[users.User]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -354,7 +354,7 @@ func fieldContext_ChangeUserPayload_approval(_ context.Context, ec *executionCon
 	return fc, nil
 }
 
-func _ChangeUserPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.ChangeUserPayload) (ret graphql.Marshaler) {
+func _ChangeUserPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[users.User]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -377,7 +377,7 @@ func fieldContext_ChangeUserPayload_replayed(_ context.Context, ec *executionCon
 	return graphql.NewScalarFieldContext("ChangeUserPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func _CreateUserPayload_user(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.CreateUserPayload) (ret graphql.Marshaler) {
+func _CreateUserPayload_user(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[users.User]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -386,7 +386,7 @@ func _CreateUserPayload_user(ctx context.Context, ec *executionContext, field gr
 			return fieldContext_CreateUserPayload_user(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.User, nil
+			return obj.Object, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *users.User) graphql.Marshaler {
@@ -409,7 +409,7 @@ func fieldContext_CreateUserPayload_user(_ context.Context, ec *executionContext
 	return fc, nil
 }
 
-func _CreateUserPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.CreateUserPayload) (ret graphql.Marshaler) {
+func _CreateUserPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[users.User]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -441,7 +441,7 @@ func fieldContext_CreateUserPayload_approval(_ context.Context, ec *executionCon
 	return fc, nil
 }
 
-func _CreateUserPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.CreateUserPayload) (ret graphql.Marshaler) {
+func _CreateUserPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[users.User]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -464,7 +464,7 @@ func fieldContext_CreateUserPayload_replayed(_ context.Context, ec *executionCon
 	return graphql.NewScalarFieldContext("CreateUserPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func _LinkSubjectPayload_user(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.LinkSubjectPayload) (ret graphql.Marshaler) {
+func _LinkSubjectPayload_user(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[users.User]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -473,7 +473,7 @@ func _LinkSubjectPayload_user(ctx context.Context, ec *executionContext, field g
 			return fieldContext_LinkSubjectPayload_user(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.User, nil
+			return obj.Object, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *users.User) graphql.Marshaler {
@@ -496,7 +496,7 @@ func fieldContext_LinkSubjectPayload_user(_ context.Context, ec *executionContex
 	return fc, nil
 }
 
-func _LinkSubjectPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.LinkSubjectPayload) (ret graphql.Marshaler) {
+func _LinkSubjectPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[users.User]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -528,7 +528,7 @@ func fieldContext_LinkSubjectPayload_approval(_ context.Context, ec *executionCo
 	return fc, nil
 }
 
-func _LinkSubjectPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.LinkSubjectPayload) (ret graphql.Marshaler) {
+func _LinkSubjectPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[users.User]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -551,7 +551,7 @@ func fieldContext_LinkSubjectPayload_replayed(_ context.Context, ec *executionCo
 	return graphql.NewScalarFieldContext("LinkSubjectPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func _SuspendUserPayload_user(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.SuspendUserPayload) (ret graphql.Marshaler) {
+func _SuspendUserPayload_user(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[users.User]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -560,7 +560,7 @@ func _SuspendUserPayload_user(ctx context.Context, ec *executionContext, field g
 			return fieldContext_SuspendUserPayload_user(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.User, nil
+			return obj.Object, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *users.User) graphql.Marshaler {
@@ -583,7 +583,7 @@ func fieldContext_SuspendUserPayload_user(_ context.Context, ec *executionContex
 	return fc, nil
 }
 
-func _SuspendUserPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.SuspendUserPayload) (ret graphql.Marshaler) {
+func _SuspendUserPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[users.User]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -615,7 +615,7 @@ func fieldContext_SuspendUserPayload_approval(_ context.Context, ec *executionCo
 	return fc, nil
 }
 
-func _SuspendUserPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.SuspendUserPayload) (ret graphql.Marshaler) {
+func _SuspendUserPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[users.User]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -638,7 +638,7 @@ func fieldContext_SuspendUserPayload_replayed(_ context.Context, ec *executionCo
 	return graphql.NewScalarFieldContext("SuspendUserPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func _UnlinkSubjectPayload_user(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.UnlinkSubjectPayload) (ret graphql.Marshaler) {
+func _UnlinkSubjectPayload_user(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[users.User]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -647,7 +647,7 @@ func _UnlinkSubjectPayload_user(ctx context.Context, ec *executionContext, field
 			return fieldContext_UnlinkSubjectPayload_user(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.User, nil
+			return obj.Object, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *users.User) graphql.Marshaler {
@@ -670,7 +670,7 @@ func fieldContext_UnlinkSubjectPayload_user(_ context.Context, ec *executionCont
 	return fc, nil
 }
 
-func _UnlinkSubjectPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.UnlinkSubjectPayload) (ret graphql.Marshaler) {
+func _UnlinkSubjectPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[users.User]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -702,7 +702,7 @@ func fieldContext_UnlinkSubjectPayload_approval(_ context.Context, ec *execution
 	return fc, nil
 }
 
-func _UnlinkSubjectPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.UnlinkSubjectPayload) (ret graphql.Marshaler) {
+func _UnlinkSubjectPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[users.User]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2036,7 +2036,7 @@ func unmarshalInputUserFilter(ctx context.Context, ec *executionContext, obj any
 
 var activateUserPayloadImplementors = []string{"ActivateUserPayload"}
 
-func _ActivateUserPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.ActivateUserPayload) graphql.Marshaler {
+func _ActivateUserPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[users.User]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, activateUserPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2175,7 +2175,7 @@ func _ApplicationLimits(ctx context.Context, ec *executionContext, sel ast.Selec
 
 var changeUserPayloadImplementors = []string{"ChangeUserPayload"}
 
-func _ChangeUserPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.ChangeUserPayload) graphql.Marshaler {
+func _ChangeUserPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[users.User]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, changeUserPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2223,7 +2223,7 @@ func _ChangeUserPayload(ctx context.Context, ec *executionContext, sel ast.Selec
 
 var createUserPayloadImplementors = []string{"CreateUserPayload"}
 
-func _CreateUserPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.CreateUserPayload) graphql.Marshaler {
+func _CreateUserPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[users.User]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, createUserPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2271,7 +2271,7 @@ func _CreateUserPayload(ctx context.Context, ec *executionContext, sel ast.Selec
 
 var linkSubjectPayloadImplementors = []string{"LinkSubjectPayload"}
 
-func _LinkSubjectPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.LinkSubjectPayload) graphql.Marshaler {
+func _LinkSubjectPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[users.User]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, linkSubjectPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2319,7 +2319,7 @@ func _LinkSubjectPayload(ctx context.Context, ec *executionContext, sel ast.Sele
 
 var suspendUserPayloadImplementors = []string{"SuspendUserPayload"}
 
-func _SuspendUserPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.SuspendUserPayload) graphql.Marshaler {
+func _SuspendUserPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[users.User]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, suspendUserPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2367,7 +2367,7 @@ func _SuspendUserPayload(ctx context.Context, ec *executionContext, sel ast.Sele
 
 var unlinkSubjectPayloadImplementors = []string{"UnlinkSubjectPayload"}
 
-func _UnlinkSubjectPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.UnlinkSubjectPayload) graphql.Marshaler {
+func _UnlinkSubjectPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[users.User]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, unlinkSubjectPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2985,7 +2985,7 @@ var (
 	}
 )
 
-func marshalOActivateUserPayload2ᚖbankgraphᚋgraphᚋmodelᚐActivateUserPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.ActivateUserPayload) graphql.Marshaler {
+func marshalOActivateUserPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[users.User]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -3045,35 +3045,35 @@ func unmarshalOApplicationLimitsInput2ᚕbankgraphᚋcoreᚋusersᚐLimitsDraft�
 	return res, nil
 }
 
-func marshalOChangeUserPayload2ᚖbankgraphᚋgraphᚋmodelᚐChangeUserPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.ChangeUserPayload) graphql.Marshaler {
+func marshalOChangeUserPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[users.User]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return _ChangeUserPayload(ctx, ec, sel, v)
 }
 
-func marshalOCreateUserPayload2ᚖbankgraphᚋgraphᚋmodelᚐCreateUserPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.CreateUserPayload) graphql.Marshaler {
+func marshalOCreateUserPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[users.User]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return _CreateUserPayload(ctx, ec, sel, v)
 }
 
-func marshalOLinkSubjectPayload2ᚖbankgraphᚋgraphᚋmodelᚐLinkSubjectPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.LinkSubjectPayload) graphql.Marshaler {
+func marshalOLinkSubjectPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[users.User]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return _LinkSubjectPayload(ctx, ec, sel, v)
 }
 
-func marshalOSuspendUserPayload2ᚖbankgraphᚋgraphᚋmodelᚐSuspendUserPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.SuspendUserPayload) graphql.Marshaler {
+func marshalOSuspendUserPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[users.User]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return _SuspendUserPayload(ctx, ec, sel, v)
 }
 
-func marshalOUnlinkSubjectPayload2ᚖbankgraphᚋgraphᚋmodelᚐUnlinkSubjectPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.UnlinkSubjectPayload) graphql.Marshaler {
+func marshalOUnlinkSubjectPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[users.User]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -120,7 +120,9 @@ func Use(server *handler.Server, options Options) *Guard {
 	if err != nil {
 		panic(err) // only for a size below 1, a mistake in the program
 	}
-	g := &Guard{limits: withDefaults(options.Limits), options: options, rules: silentRules(), documents: documents}
+	g := &Guard{
+		limits: withDefaults(options.Limits), options: options, rules: silentRules(), documents: documents,
+	}
 	server.Use(g)
 	server.SetQueryCache(handOver{})
 	// Never reached while the guard is mounted; they keep gqlgen's own parsing
@@ -223,7 +225,8 @@ func (g *Guard) MutateOperationParameters(ctx context.Context, params *graphql.R
 	}
 	operation := graphql.GetOperationContext(ctx)
 	operation.Doc = doc.parsed
-	if errs := g.checkVariables(doc.parsed.Operations.ForName(params.OperationName), params.Variables); len(errs) > 1 {
+	if errs := g.checkVariables(doc.parsed.Operations.ForName(params.OperationName),
+		params.Variables); len(errs) > 1 {
 		return fold(errs)
 	}
 	operation.Stats.SetExtension(statsKey, &stats{document: doc})
@@ -232,7 +235,9 @@ func (g *Guard) MutateOperationParameters(ctx context.Context, params *graphql.R
 
 // MutateOperationContext runs once the operation is chosen and its variables
 // are known.
-func (g *Guard) MutateOperationContext(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
+func (g *Guard) MutateOperationContext(
+	ctx context.Context, operation *graphql.OperationContext,
+) *gqlerror.Error {
 	known := operation.Stats.GetExtension(statsKey).(*stats)
 	plan := known.document.plans[operation.Operation]
 	if plan.introspects {

@@ -93,16 +93,26 @@ func TestPrices(t *testing.T) {
 		{"{ customers(first: 2147483647) { nodes { uid } } }", 1 + 200},
 		{"{ recent { id } }", 5},
 		{"{ recent(first: 7) { id payer { uid } } }", 7 * 2},
-		{"query($n: Int = 7) { recent(first: $n) { payer { accounts(first: $n) { nodes { uid } } } } }", 7 * (1 + 1 + 1 + 7)},
+		{
+			"query($n: Int = 7) { recent(first: $n) { payer { accounts(first: $n) { nodes { uid } } } } }",
+			7 * (1 + 1 + 1 + 7),
+		},
 		{"{ recent(first: 2) { payer { profile { key } } } }", 2 * (1 + 1 + 10)},
-		{"{ customers(first: 10) { nodes { accounts(first: 5) { nodes { balances { held } } } } } }", 1 + 10*(1+1+5*2)},
+		{
+			"{ customers(first: 10) { nodes { accounts(first: 5) { nodes { balances { held } } } } } }",
+			1 + 10*(1+1+5*2),
+		},
 		{"{ customer { ...a ...a } } fragment a on Customer { parent { uid } }", 1 + 2},
 		{"{ node(id: 1) { ... on Customer { parent { uid } } ... on Account { customer { uid } } } }", 3},
 		{"{ nodes(ids: [1, 2]) { id } }", 2},
 		{"{ nodes(ids: []) { id } }", 0},
 		{"{ nodes(ids: 7) { id } }", 1},
-		{`{ nodes(ids: ["a", "b", "c"]) { ... on Customer { a: accounts { nodes { uid } } b: accounts(first: 5) { nodes { uid } } } } }`, 3 * (1 + 21 + 6)},
-		{`query($ids: [ID!]! = ["a", "b", "c"]) { nodes(ids: $ids) { ... on Customer { accounts { nodes { uid } } } } }`, 3 * (1 + 21)},
+		{
+			`{ nodes(ids: ["a", "b", "c"]) { ... on Customer { a: accounts { nodes { uid } } b: accounts(first: 5) { nodes { uid } } } } }`, 3 * (1 + 21 + 6),
+		},
+		{
+			`query($ids: [ID!]! = ["a", "b", "c"]) { nodes(ids: $ids) { ... on Customer { accounts { nodes { uid } } } } }`, 3 * (1 + 21),
+		},
 		{`query($a: ID = "a") { nodes(ids: [$a, $a]) { id } }`, 2},
 		{"{ accounts: customer { accounts(first: 3) { totalCount nodes { id } } } }", 1 + 1 + 3},
 		{`{ customers(filter: {status: ACTIVE}) { totalCount } }`, 1 + 7},
@@ -111,15 +121,18 @@ func TestPrices(t *testing.T) {
 		{`query($f: Filter = {name: "x"}) { customers(filter: $f) { totalCount } }`, 1 + 300 + 7},
 		{`query($n: String) { customers(filter: {name: $n}) { totalCount } }`, 1 + 7},
 		{`query($n: String = "x") { customers(filter: {name: $n}) { totalCount } }`, 1 + 300 + 7},
-		{`query($n: String = "x") { customers { nodes { parent { a: parent { uid } } } } x: customers(filter: {name: $n}) { totalCount } }`, 1 + 20*3 + 1 + 300 + 7},
+		{
+			`query($n: String = "x") { customers { nodes { parent { a: parent { uid } } } } x: customers(filter: {name: $n}) { totalCount } }`, 1 + 20*3 + 1 + 300 + 7,
+		},
 		{"mutation { pay { payment { id } } }", 10 + 2},
 		{"mutation { a: pay { payment { id } } b: pay { payment { id } } }", 2 * (10 + 2)},
 		{"{ __schema { types { fields { name } } } }", 50},
 		{"{ __type(name: \"Query\") { name } __schema { queryType { name } } }", 100},
 	} {
 		b := open(t, guard.Options{
-			MayIntrospect: everybody, ListSizes: map[string]int{"Customer.limits": 7}, ListArguments: map[string]string{"Query.nodes": "ids"},
-			Prices: map[string]int64{"CustomerConnection.totalCount": 7, "Filter.name": 300},
+			MayIntrospect: everybody, ListSizes: map[string]int{"Customer.limits": 7},
+			ListArguments: map[string]string{"Query.nodes": "ids"},
+			Prices:        map[string]int64{"CustomerConnection.totalCount": 7, "Filter.name": 300},
 		})
 		if got := b.ask(t, row.query); got.errors != nil || b.cost.Requested != row.want {
 			t.Errorf("%s: %d, want %d; %s", row.query, b.cost.Requested, row.want, got.text)
@@ -132,7 +145,11 @@ func TestThePriceHoldsForTheChosenOperationAndItsVariables(t *testing.T) {
 	b := open(t, guard.Options{})
 	const query = `query($a: Int, $b: Int) { customers(first: $a) { nodes { accounts(first: $b) { nodes { uid } } } } }`
 	for _, row := range []struct{ a, b, price int64 }{
-		{23, 200, 1 + 23*(2+200)}, {24, 200, 1 + 24*(2+200)}, {24, 206 - 2, 1 + 24*(2+200)}, {16, 200, 1 + 16*(2+200)}, {200, 200, 1 + 200*202},
+		{23, 200, 1 + 23*(2+200)},
+		{24, 200, 1 + 24*(2+200)},
+		{24, 206 - 2, 1 + 24*(2+200)},
+		{16, 200, 1 + 16*(2+200)},
+		{200, 200, 1 + 200*202},
 	} {
 		before := b.ran
 		got := b.ask(t, query, map[string]any{"a": row.a, "b": row.b})
@@ -143,7 +160,8 @@ func TestThePriceHoldsForTheChosenOperationAndItsVariables(t *testing.T) {
 			continue
 		}
 		e := got.errors[0].Extensions
-		if got.code() != guard.PriceLimit || e.Requested != float64(row.price) || e.Limit != 5000 || b.ran != before {
+		if got.code() != guard.PriceLimit || e.Requested != float64(row.price) || e.Limit != 5000 ||
+			b.ran != before {
 			t.Errorf("%v: %s", row, got.text)
 		}
 	}
@@ -151,7 +169,8 @@ func TestThePriceHoldsForTheChosenOperationAndItsVariables(t *testing.T) {
 	if got := exact.ask(t, "{ customer { parent { parent { uid } } } }"); got.errors != nil {
 		t.Errorf("at the limit: %s", got.text)
 	}
-	if got := exact.ask(t, "{ customer { parent { parent { parent { uid } } } } }"); got.code() != guard.PriceLimit {
+	if got := exact.ask(t,
+		"{ customer { parent { parent { parent { uid } } } } }"); got.code() != guard.PriceLimit {
 		t.Errorf("one more: %s", got.text)
 	}
 }
@@ -165,18 +184,21 @@ func TestAtEachLimitADocumentStillPasses(t *testing.T) {
 		return s
 	}
 	for name, query := range map[string]string{
-		"5 repeats":       "{ customer { uid uid uid uid uid } }",
-		"60 aliases":      "{ customer {" + number(60, " a%d: uid") + " } }",
-		"50 fragments":    "{ customer {" + number(50, " ...f%d") + " } }" + number(50, " fragment f%d on Customer { uid }"),
-		"10 operations":   number(10, " query q%d { __typename }"),
-		"20 root fields":  "{" + number(20, " a%d: __typename") + " }",
-		"10 mutations":    "mutation {" + number(10, " a%d: pay { payment { id } }") + " }",
-		"depth 12":        "{ customer {" + strings.Repeat(" parent {", 10) + " uid" + strings.Repeat(" }", 10) + " } }",
+		"5 repeats":  "{ customer { uid uid uid uid uid } }",
+		"60 aliases": "{ customer {" + number(60, " a%d: uid") + " } }",
+		"50 fragments": "{ customer {" + number(50, " ...f%d") + " } }" +
+			number(50, " fragment f%d on Customer { uid }"),
+		"10 operations":  number(10, " query q%d { __typename }"),
+		"20 root fields": "{" + number(20, " a%d: __typename") + " }",
+		"10 mutations":   "mutation {" + number(10, " a%d: pay { payment { id } }") + " }",
+		"depth 12": "{ customer {" + strings.Repeat(" parent {", 10) + " uid" + strings.Repeat(" }", 10) +
+			" } }",
 		"1,000 fields":    "{ customer { ...a0 } } fragment a9 on Customer { parent { uid } } " + doubled(9),
 		"long list value": "{ nodes(ids: [" + strings.Repeat("1 ", 1900) + "]) { id } }",
 	} {
 		b := open(t, guard.Options{})
-		body := `{"query":` + fmt.Sprintf("%q", query) + `,"operationName":` + map[bool]string{true: `"q0"`, false: "null"}[name == "10 operations"] + `}`
+		body := `{"query":` + fmt.Sprintf("%q", query) + `,"operationName":` +
+			map[bool]string{true: `"q0"`, false: "null"}[name == "10 operations"] + `}`
 		if got := b.post(t, []byte(body)); got.errors != nil || b.ran != 1 {
 			t.Errorf("%s: %s", name, got.text)
 		}
@@ -200,7 +222,8 @@ func TestOnlyThoseWithTheRightReadTheSchema(t *testing.T) {
 	t.Parallel()
 	asked := 0
 	b := open(t, guard.Options{MayIntrospect: func(context.Context) bool { asked++; return asked > 1 }})
-	if got := b.ask(t, introspection.Query); got.code() != guard.IntrospectionDenied || len(got.errors) != 1 || b.ran > 0 {
+	if got := b.ask(t, introspection.Query); got.code() != guard.IntrospectionDenied || len(got.errors) != 1 ||
+		b.ran > 0 {
 		t.Errorf("without the right: %s", got.text)
 	}
 	if got := b.ask(t, introspection.Query); got.errors != nil || !b.open {
@@ -218,7 +241,8 @@ func TestTheChosenOperationDecidesAboutIntrospection(t *testing.T) {
 	if got := b.post(t, []byte(`{`+query+`,"operationName":"Look"}`)); got.errors != nil {
 		t.Error(got.text)
 	}
-	if got := b.post(t, []byte(`{`+query+`,"operationName":"Schema"}`)); got.code() != guard.IntrospectionDenied {
+	if got := b.post(t,
+		[]byte(`{`+query+`,"operationName":"Schema"}`)); got.code() != guard.IntrospectionDenied {
 		t.Error(got.text)
 	}
 }
@@ -293,7 +317,8 @@ func TestNoErrorTellsWhatTheSchemaHasInstead(t *testing.T) {
 			t.Errorf("%s: passed", query)
 		}
 		for _, one := range got.errors {
-			if strings.Contains(strings.ToLower(one.Message), "did you mean") || strings.Contains(one.Message, "{ ... }") {
+			if strings.Contains(strings.ToLower(one.Message), "did you mean") ||
+				strings.Contains(one.Message, "{ ... }") {
 				t.Errorf("%s: %s", query, one.Message)
 			}
 			if one.Extensions.Code != validationFailed {
@@ -302,7 +327,9 @@ func TestNoErrorTellsWhatTheSchemaHasInstead(t *testing.T) {
 		}
 	}
 	b := open(t, guard.Options{})
-	for _, variables := range []map[string]any{{"f": map[string]any{"statu": "ACTIVE"}}, {"f": map[string]any{"status": "ACTIV"}}} {
+	for _, variables := range []map[string]any{
+		{"f": map[string]any{"statu": "ACTIVE"}}, {"f": map[string]any{"status": "ACTIV"}},
+	} {
 		got := b.ask(t, "query($f: Filter) { customers(filter: $f) { totalCount } }", variables)
 		if got.errors == nil || strings.Contains(strings.ToLower(got.text), "did you mean") {
 			t.Errorf("%v: %s", variables, got.text)
@@ -390,7 +417,8 @@ func TestAHashAloneIsAnswered(t *testing.T) {
 		t.Error(got.text)
 	}
 	// With its text, a hash is of no account.
-	if got = b.post(t, []byte(`{"query":"{ numbers }","extensions":{"persistedQuery":{"version":1,"sha256Hash":"ab"}}}`)); got.errors != nil {
+	if got = b.post(t,
+		[]byte(`{"query":"{ numbers }","extensions":{"persistedQuery":{"version":1,"sha256Hash":"ab"}}}`)); got.errors != nil {
 		t.Error(got.text)
 	}
 }

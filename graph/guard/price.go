@@ -52,7 +52,9 @@ func (p *price) add(q price) {
 }
 
 func (p price) times(n int64) price {
-	product := price{fixed: times(p.fixed, n), pages: make([]page, len(p.pages)), given: make([]given, len(p.given))}
+	product := price{
+		fixed: times(p.fixed, n), pages: make([]page, len(p.pages)), given: make([]given, len(p.given)),
+	}
 	for i, one := range p.pages {
 		one.times = times(one.times, n)
 		product.pages[i] = one

@@ -84,7 +84,8 @@ func (b *bank) operate(t testing.TB) func(query string, variables map[string]any
 	exec.SetQueryCache(guard.HandOver)
 	ctx := graphql.StartOperationTrace(t.Context())
 	return func(query string, variables map[string]any) {
-		if _, errs := exec.CreateOperationContext(ctx, &graphql.RawParams{Query: query, Variables: variables}); errs != nil {
+		if _, errs := exec.CreateOperationContext(ctx,
+			&graphql.RawParams{Query: query, Variables: variables}); errs != nil {
 			t.Error(errs)
 		}
 	}

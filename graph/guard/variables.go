@@ -15,7 +15,8 @@ import (
 // through, and gqlgen would then read them as nothing: a filter by "Active" would find everybody.
 func (g *Guard) checkEnums(operation *graphql.OperationContext) *gqlerror.Error {
 	for _, variable := range operation.Operation.VariableDefinitions {
-		if place := g.foreignEnum(variable.Type, operation.Variables[variable.Variable], variable.Variable); place != "" {
+		if place := g.foreignEnum(variable.Type, operation.Variables[variable.Variable],
+			variable.Variable); place != "" {
 			return refused(errcode.ValidationFailed, "$"+place+" has a value that its enum does not have")
 		}
 	}
@@ -55,8 +56,8 @@ func (g *Guard) foreignEnum(typ *ast.Type, value any, place string) string {
 // mostProblems is how many problems of variables are told.
 const mostProblems = 100
 
-// checkVariables lists what is wrong with the variables of an operation: gqlparser stops at the first, and who fills in
-// a form wants to hear of all. Paths are as gqlparser has them. A single problem is left to it.
+// checkVariables lists what is wrong with the variables of an operation: gqlparser stops at the first, and
+// who fills in a form wants to hear of all. Paths are as gqlparser has them. A single problem is left to it.
 func (g *Guard) checkVariables(operation *ast.OperationDefinition, given map[string]any) (all gqlerror.List) {
 	if operation == nil {
 		return nil
@@ -79,7 +80,10 @@ type problems struct {
 
 func (p *problems) add(at ast.Path, message string) {
 	if len(p.found) < mostProblems {
-		p.found = append(p.found, &gqlerror.Error{Message: message, Path: slices.Clone(at), Extensions: map[string]any{"code": errcode.ValidationFailed}})
+		p.found = append(p.found,
+			&gqlerror.Error{
+				Message: message, Path: slices.Clone(at), Extensions: map[string]any{"code": errcode.ValidationFailed},
+			})
 	}
 }
 
@@ -133,7 +137,8 @@ func (p *problems) object(def *ast.Definition, fields map[string]any, at ast.Pat
 	}
 }
 
-// fits reports whether a value may be one of a scalar. What it must look like beyond its kind, scalars know themselves.
+// fits reports whether a value may be one of a scalar. What it must look like beyond its kind, scalars know
+// themselves.
 func fits(scalar string, value any) bool {
 	text, flag := false, false
 	switch value.(type) {

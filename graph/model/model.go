@@ -1,37 +1,20 @@
-// Package model holds the types that only GraphQL has: pages of lists, and the inputs of lookups.
-// Everything else that the schema names is a type of core.
+// Package model holds the types that only GraphQL has: pages of lists, payloads, and the inputs of lookups
+// and mutations, a file for each domain. Everything else that the schema names is a type of core.
+//
+// The input of a mutation is what core reads of a thing, to whom it belongs or which one it is, and the
+// options of the change. One struct serves all mutations of a kind of thing; each input of the schema fills
+// what it has.
 package model
 
 import (
 	"context"
 
-	"bankgraph/core/accounts"
-	"bankgraph/core/audit"
 	"bankgraph/core/changes"
-	"bankgraph/core/contacts"
-	"bankgraph/core/customers"
 	"bankgraph/core/page"
-	"bankgraph/core/roles"
-	"bankgraph/core/signatories"
-	"bankgraph/core/users"
 )
 
 // Node is an object with a global id: one of the types that the schema lists.
 type Node any
-
-// CustomerBy names one customer; exactly one field is set.
-type CustomerBy struct {
-	UID           *customers.UID
-	AccountNumber *string
-	CustomerID    *string
-	ShortName     *string
-}
-
-// AccountBy names one account; exactly one field is set.
-type AccountBy struct {
-	UID    *accounts.UID
-	Number *string
-}
 
 // Connection is a page of a list.
 type Connection[T any] struct {
@@ -41,24 +24,12 @@ type Connection[T any] struct {
 	Count  func(context.Context) (int64, error) // asked only where totalCount is selected
 }
 
-type (
-	CustomerConnection   = Connection[customers.Customer]
-	CustomerEdge         = Edge[customers.Customer]
-	AccountConnection    = Connection[accounts.Account]
-	AccountEdge          = Edge[accounts.Account]
-	ContactConnection    = Connection[contacts.Contact]
-	ContactEdge          = Edge[contacts.Contact]
-	SignatoryConnection  = Connection[signatories.Signatory]
-	SignatoryEdge        = Edge[signatories.Signatory]
-	ApprovalConnection   = Connection[changes.Approval]
-	ApprovalEdge         = Edge[changes.Approval]
-	AuditEntryConnection = Connection[audit.Entry]
-	AuditEntryEdge       = Edge[audit.Entry]
-	UserConnection       = Connection[users.User]
-	UserEdge             = Edge[users.User]
-	RoleConnection       = Connection[roles.Role]
-	RoleEdge             = Edge[roles.Role]
-)
+// Payload is what there is after a change of an object.
+type Payload[T any] struct {
+	Object   *T                // unchanged while the change waits for approval; nil where it is not asked for
+	Approval *changes.Approval // what waits for a second person
+	Replayed bool              // the idempotency key came before: nothing happened this time
+}
 
 // Edge is one row of a page.
 type Edge[T any] struct {
@@ -83,7 +54,8 @@ func (c *Connection[T]) Edges() []*Edge[T] {
 	return edges
 }
 
-// MostCounted is how far a list is counted, but for what the bank keeps counters of: counting reads all that it counts.
+// MostCounted is how far a list is counted, but for what the bank keeps counters of: counting reads all that
+// it counts.
 const MostCounted = 10_000
 
 // TotalCount is how many rows the whole list has, or at least has.

@@ -25,7 +25,9 @@ import (
 
 func TestBundleIsBuiltFromItsSources(t *testing.T) {
 	t.Parallel()
-	sources := []string{"package.json", "package-lock.json", "tsconfig.json", "vite.config.ts", "index.html", "build.sh"}
+	sources := []string{
+		"package.json", "package-lock.json", "tsconfig.json", "vite.config.ts", "index.html", "build.sh",
+	}
 	err := filepath.WalkDir("src", func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
 			sources = append(sources, filepath.ToSlash(path))
@@ -57,7 +59,8 @@ func TestPageIsStrictAndNeverCached(t *testing.T) {
 			t.Errorf("%s: Cache-Control is %q", path, got)
 		}
 		policy := answer.Header.Get("Content-Security-Policy")
-		if !strings.HasPrefix(policy, "default-src 'none'; script-src 'self';") || strings.Contains(policy, "unsafe-eval") {
+		if !strings.HasPrefix(policy, "default-src 'none'; script-src 'self';") ||
+			strings.Contains(policy, "unsafe-eval") {
 			t.Errorf("%s: policy is %q", path, policy)
 		}
 		if strings.Contains(body(t, answer), "src=\"http") {
@@ -76,7 +79,8 @@ func TestPageCarriesOptionsAndExamples(t *testing.T) {
 		{playground.Options{Sandboxes: []string{"test </script> bank"}}, []string{"test </script> bank"}},
 	} {
 		page := body(t, get(t, test.options, playground.Path, ""))
-		found := regexp.MustCompile(`(?s)<script type="application/json" id="settings">(.*?)</script>`).FindStringSubmatch(page)
+		found := regexp.MustCompile(`(?s)<script type="application/json" id="settings">(.*?)</script>`).
+			FindStringSubmatch(page)
 		if found == nil {
 			t.Fatal("the page has no settings")
 		}
@@ -105,9 +109,11 @@ func TestFilesOfThePageAreCachedForEver(t *testing.T) {
 		t.Fatalf("the page names only %d files", len(files))
 	}
 	for _, file := range files {
-		packed, plain := get(t, playground.Options{}, file[1], "br, gzip"), get(t, playground.Options{}, file[1], "")
+		packed, plain := get(t, playground.Options{}, file[1], "br, gzip"),
+			get(t, playground.Options{}, file[1], "")
 		for _, answer := range []*http.Response{packed, plain} {
-			if answer.StatusCode != http.StatusOK || !strings.Contains(answer.Header.Get("Cache-Control"), "immutable") {
+			if answer.StatusCode != http.StatusOK ||
+				!strings.Contains(answer.Header.Get("Cache-Control"), "immutable") {
 				t.Errorf("%s: %s, Cache-Control %q", file[1], answer.Status, answer.Header.Get("Cache-Control"))
 			}
 		}
@@ -122,7 +128,8 @@ func TestFilesOfThePageAreCachedForEver(t *testing.T) {
 		if plain.Header.Get("Content-Encoding") != "" || body(t, plain) != string(want) {
 			t.Errorf("%s: a client without gzip gets other bytes", file[1])
 		}
-		if length := plain.Header.Get("Content-Length"); length != fmt.Sprint(len(want)) { // known: it was unpacked before, not on the way
+		// known: it was unpacked before, not on the way
+		if length := plain.Header.Get("Content-Length"); length != fmt.Sprint(len(want)) {
 			t.Errorf("%s: %q bytes are announced, there are %d", file[1], length, len(want))
 		}
 	}
@@ -139,7 +146,8 @@ func TestNothingElseIsServed(t *testing.T) {
 		}
 	}
 	recorder := httptest.NewRecorder()
-	playground.Handler(playground.Options{}).ServeHTTP(recorder, httptest.NewRequest(http.MethodPost, playground.Path, nil))
+	playground.Handler(playground.Options{}).ServeHTTP(recorder,
+		httptest.NewRequest(http.MethodPost, playground.Path, nil))
 	if recorder.Code != http.StatusMethodNotAllowed || recorder.Header().Get("Allow") != "GET, HEAD" {
 		t.Errorf("POST: %d, Allow %q", recorder.Code, recorder.Header().Get("Allow"))
 	}
@@ -205,7 +213,8 @@ func TestQuestionWhoIsCallingFitsTheSchema(t *testing.T) {
 	if found == nil {
 		t.Fatal("src/session.ts has no query Viewer")
 	}
-	if _, problems := gqlparser.LoadQueryWithRules(loadSchema(t), string(found[1]), rules.NewDefaultRules()); problems != nil {
+	if _, problems := gqlparser.LoadQueryWithRules(loadSchema(t), string(found[1]),
+		rules.NewDefaultRules()); problems != nil {
 		t.Error(problems)
 	}
 }

@@ -13,18 +13,10 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/google/uuid"
 
-	"bankgraph/core/accounts"
-	"bankgraph/core/audit"
-	"bankgraph/core/changes"
-	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
-	"bankgraph/core/fees"
 	"bankgraph/core/given"
 	"bankgraph/core/money"
-	"bankgraph/core/roles"
-	"bankgraph/core/signatories"
-	"bankgraph/core/users"
 )
 
 // invalid is an input that does not have the form of its scalar. Which argument it is, the error's path says.
@@ -112,24 +104,22 @@ func UnmarshalInt(v any) (int32, error) {
 	return int32(n), nil
 }
 
-// The prefixes of global ids: each type's ids start with its own.
+// The prefixes of global ids: each type's ids start with its own, whatever becomes of the type.
 const (
-	CustomerPrefix  = "cus_"
-	AccountPrefix   = "acc_"
-	ContactPrefix   = "con_"
-	SignatoryPrefix = "sig_"
-	ApprovalPrefix  = "apr_"
-	AuditPrefix     = "aud_"
-	UserPrefix      = "usr_"
-	RolePrefix      = "rol_"
+	CustomerPrefix   = "cus_"
+	AccountPrefix    = "acc_"
+	ContactPrefix    = "con_"
+	SignatoryPrefix  = "sig_"
+	ApprovalPrefix   = "apr_"
+	AuditEntryPrefix = "aud_"
+	UserPrefix       = "usr_"
+	RolePrefix       = "rol_"
 )
 
-func appendID(b []byte, prefix string, uid int64) []byte {
+func appendNumber(b []byte, prefix string, uid int64) []byte {
 	b = append(append(b, '"'), prefix...)
 	return append(strconv.AppendInt(b, uid, 10), '"')
 }
-
-func appendUID(b []byte, n int64) []byte { return appendID(b, "", n) }
 
 // ParseUID reads 1 to 18 digits, the first of them not 0: each number has one form.
 func ParseUID(v any) (int64, error) {
@@ -147,34 +137,13 @@ func ParseUID(v any) (int64, error) {
 var errUID = invalid("must be the digits of a UID, as a string, without leading zeros")
 
 func parse[T ~int64](v any) (T, error) {
-	n, err := ParseUID(v)
+	n, err := UnmarshalUID(v)
 	return T(n), err
 }
 
 func noID[T any](any) (t T, err error) { return t, invalid("global ids are read by node") }
 
-func AppendCustomerID(b []byte, u customers.UID) []byte { return appendID(b, CustomerPrefix, int64(u)) }
-
-func MarshalCustomerID(u customers.UID) graphql.Marshaler { return written(AppendCustomerID(nil, u)) }
-func UnmarshalCustomerID(v any) (customers.UID, error)    { return noID[customers.UID](v) }
-func AppendAccountID(b []byte, u accounts.UID) []byte     { return appendID(b, AccountPrefix, int64(u)) }
-
-func MarshalAccountID(u accounts.UID) graphql.Marshaler { return written(AppendAccountID(nil, u)) }
-func UnmarshalAccountID(v any) (accounts.UID, error)    { return noID[accounts.UID](v) }
-func AppendContactID(b []byte, u contacts.UID) []byte   { return appendID(b, ContactPrefix, int64(u)) }
-
-func MarshalContactID(u contacts.UID) graphql.Marshaler { return written(AppendContactID(nil, u)) }
-func UnmarshalContactID(v any) (contacts.UID, error)    { return noID[contacts.UID](v) }
-func AppendSignatoryID(b []byte, u signatories.UID) []byte {
-	return appendID(b, SignatoryPrefix, int64(u))
-}
-
-func MarshalSignatoryID(u signatories.UID) graphql.Marshaler {
-	return written(AppendSignatoryID(nil, u))
-}
-func UnmarshalSignatoryID(v any) (signatories.UID, error) { return noID[signatories.UID](v) }
-
-func AppendUID(b []byte, n int64) []byte   { return appendUID(b, n) }
+func AppendUID(b []byte, n int64) []byte   { return appendNumber(b, "", n) }
 func MarshalUID(n int64) graphql.Marshaler { return written(AppendUID(nil, n)) }
 func UnmarshalUID(v any) (int64, error) {
 	if v == nil {
@@ -182,45 +151,6 @@ func UnmarshalUID(v any) (int64, error) {
 	}
 	return ParseUID(v)
 }
-func AppendCustomerUID(b []byte, u customers.UID) []byte   { return appendUID(b, int64(u)) }
-func MarshalCustomerUID(u customers.UID) graphql.Marshaler { return written(AppendCustomerUID(nil, u)) }
-
-func UnmarshalCustomerUID(v any) (customers.UID, error) {
-	if v == nil {
-		return 0, nil
-	}
-	return parse[customers.UID](v)
-}
-func AppendAccountUID(b []byte, u accounts.UID) []byte      { return appendUID(b, int64(u)) }
-func MarshalAccountUID(u accounts.UID) graphql.Marshaler    { return written(AppendAccountUID(nil, u)) }
-func UnmarshalAccountUID(v any) (accounts.UID, error)       { return parse[accounts.UID](v) }
-func AppendContactUID(b []byte, u contacts.UID) []byte      { return appendUID(b, int64(u)) }
-func MarshalContactUID(u contacts.UID) graphql.Marshaler    { return written(AppendContactUID(nil, u)) }
-func UnmarshalContactUID(v any) (contacts.UID, error)       { return parse[contacts.UID](v) }
-func AppendSignatoryUID(b []byte, u signatories.UID) []byte { return appendUID(b, int64(u)) }
-func MarshalSignatoryUID(u signatories.UID) graphql.Marshaler {
-	return written(AppendSignatoryUID(nil, u))
-}
-func UnmarshalSignatoryUID(v any) (signatories.UID, error) { return parse[signatories.UID](v) }
-func AppendFeeTierUID(b []byte, u fees.ID) []byte          { return appendUID(b, int64(u)) }
-func MarshalFeeTierUID(u fees.ID) graphql.Marshaler        { return written(AppendFeeTierUID(nil, u)) }
-func UnmarshalFeeTierUID(v any) (fees.ID, error)           { return parse[fees.ID](v) }
-
-func AppendAuditID(b []byte, i audit.ID) []byte { return appendID(b, AuditPrefix, int64(i)) }
-
-func MarshalAuditID(i audit.ID) graphql.Marshaler  { return written(AppendAuditID(nil, i)) }
-func UnmarshalAuditID(v any) (audit.ID, error)     { return noID[audit.ID](v) }
-func AppendAuditUID(b []byte, i audit.ID) []byte   { return appendUID(b, int64(i)) }
-func MarshalAuditUID(i audit.ID) graphql.Marshaler { return written(AppendAuditUID(nil, i)) }
-func UnmarshalAuditUID(v any) (audit.ID, error)    { return parse[audit.ID](v) }
-
-func AppendApprovalID(b []byte, u changes.UID) []byte { return appendID(b, ApprovalPrefix, int64(u)) }
-
-func MarshalApprovalID(u changes.UID) graphql.Marshaler  { return written(AppendApprovalID(nil, u)) }
-func UnmarshalApprovalID(v any) (changes.UID, error)     { return noID[changes.UID](v) }
-func AppendApprovalUID(b []byte, u changes.UID) []byte   { return appendUID(b, int64(u)) }
-func MarshalApprovalUID(u changes.UID) graphql.Marshaler { return written(AppendApprovalUID(nil, u)) }
-func UnmarshalApprovalUID(v any) (changes.UID, error)    { return parse[changes.UID](v) }
 
 // Users and roles have UUIDs.
 
@@ -240,30 +170,6 @@ func ParseUUID(v any) (uuid.UUID, error) {
 		return uuid.Nil, errUUID
 	}
 	return uid, nil
-}
-
-func AppendUserID(b []byte, u users.UID) []byte    { return appendUUID(b, UserPrefix, u.UUID) }
-func MarshalUserID(u users.UID) graphql.Marshaler  { return written(AppendUserID(nil, u)) }
-func UnmarshalUserID(v any) (users.UID, error)     { return noID[users.UID](v) }
-func AppendUserUID(b []byte, u users.UID) []byte   { return appendUUID(b, "", u.UUID) }
-func MarshalUserUID(u users.UID) graphql.Marshaler { return written(AppendUserUID(nil, u)) }
-
-// UnmarshalUserUID reads the UUID of a user.
-func UnmarshalUserUID(v any) (users.UID, error) {
-	uid, err := ParseUUID(v)
-	return users.UID{UUID: uid}, err
-}
-
-func AppendRoleID(b []byte, u roles.UID) []byte    { return appendUUID(b, RolePrefix, u.UUID) }
-func MarshalRoleID(u roles.UID) graphql.Marshaler  { return written(AppendRoleID(nil, u)) }
-func UnmarshalRoleID(v any) (roles.UID, error)     { return noID[roles.UID](v) }
-func AppendRoleUID(b []byte, u roles.UID) []byte   { return appendUUID(b, "", u.UUID) }
-func MarshalRoleUID(u roles.UID) graphql.Marshaler { return written(AppendRoleUID(nil, u)) }
-
-// UnmarshalRoleUID reads the UUID of a role.
-func UnmarshalRoleUID(v any) (roles.UID, error) {
-	uid, err := ParseUUID(v)
-	return roles.UID{UUID: uid}, err
 }
 
 // Fields of inputs that are told from absent ones: null clears.
@@ -337,8 +243,11 @@ func UnmarshalCents(v any) (customers.Cents, error) {
 	if err != nil {
 		return 0, err
 	}
-	amount, err := money.Parse(string(text), "USD")
-	return customers.Cents(amount.Minor), err
+	amount, err := money.Parse(string(text), money.Hundredths)
+	if err != nil {
+		return 0, invalid(err.Error())
+	}
+	return customers.Cents(amount.Minor), nil
 }
 
 // AppendCurrency writes null where no currency is known.

@@ -65,7 +65,8 @@ func audits() []audit {
 	list = append(list, ok("8161", gqlJSON, named, false), ok("B8B3", appJSON, named, true))
 	for i, parameter := range []string{"variables", "operationName", "extensions"} {
 		body := `{"query":"{ __typename }","` + parameter + `":null}`
-		list = append(list, ok(fmt.Sprint("94B", i), gqlJSON, body, true), ok(fmt.Sprint("022", i), appJSON, body, true))
+		list = append(list, ok(fmt.Sprint("94B", i), gqlJSON, body, true),
+			ok(fmt.Sprint("022", i), appJSON, body, true))
 	}
 	notMaps := []string{`"string"`, `0`, `false`, `["array"]`}
 	for i, value := range notMaps {
@@ -88,7 +89,8 @@ func audits() []audit {
 		bad("BCF8", appJSON, `{ "not a JSON`), bad("B7N8", gqlJSON, `{ "not a JSON`),
 		audit{id: "8764", sent: sent{body: `{"qeury":"{ __typename }"}`}, min: 400, max: 599},
 		bad("3E3A", "", `{"qeury":"{ __typename }"}`),
-		ok("572B", appJSON, document("{"), false), ok("FDE2", appJSON, unknown, false), ok("7B9B", appJSON, coerced, false),
+		ok("572B", appJSON, document("{"), false), ok("FDE2", appJSON, unknown, false),
+		ok("7B9B", appJSON, coerced, false),
 		audit{id: "865D", sent: sent{accept: gqlJSON, body: document("{")}, min: 400, max: 599},
 		bad("556A", gqlJSON, document("{")),
 		audit{id: "D586", sent: sent{accept: gqlJSON, body: document("{")}, min: 400, max: 400, noData: true},

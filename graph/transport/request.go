@@ -164,7 +164,8 @@ func (h HTTP) params(fields map[string]any) (*graphql.RawParams, *refusal) {
 		}
 		params.Extensions["documentId"] = documentID
 	}
-	if fields["query"] == nil && params.Extensions["documentId"] == nil && params.Extensions["persistedQuery"] == nil {
+	if fields["query"] == nil && params.Extensions["documentId"] == nil &&
+		params.Extensions["persistedQuery"] == nil {
 		return nil, h.wrong("query is missing")
 	}
 	return &params, nil

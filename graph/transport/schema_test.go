@@ -58,7 +58,8 @@ func execute(ctx context.Context) *graphql.Response {
 			data[field.Alias] = strings.Repeat("é<", 10_000)
 		case "broken":
 			data[field.Alias] = nil
-			response.Errors = append(response.Errors, &gqlerror.Error{Message: "no such thing", Path: ast.Path{ast.PathName("broken")}})
+			response.Errors = append(response.Errors,
+				&gqlerror.Error{Message: "no such thing", Path: ast.Path{ast.PathName("broken")}})
 		case "nothing":
 			return &graphql.Response{Data: json.RawMessage("null"), Errors: gqlerror.List{{Message: "nothing there"}}}
 		default:

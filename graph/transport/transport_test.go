@@ -38,8 +38,14 @@ func TestStatusFollowsTheProfile(t *testing.T) {
 		{"empty document", document(""), 400, 200, 422, 422, false, true},
 		{"unknown field", document("{ nope }"), 400, 200, 422, 422, false, true},
 		{"missing variable", document(missing), 400, 200, 422, 422, false, true},
-		{"unknown operation", `{"query":"query A { __typename } query B { __typename }","operationName":"C"}`, 400, 200, 422, 422, false, true},
-		{"two operations, none chosen", document("query A { __typename } query B { __typename }"), 400, 200, 422, 422, false, true},
+		{
+			"unknown operation", `{"query":"query A { __typename } query B { __typename }","operationName":"C"}`, 400,
+			200, 422, 422, false, true,
+		},
+		{
+			"two operations, none chosen", document("query A { __typename } query B { __typename }"), 400, 200, 422,
+			422, false, true,
+		},
 		{"not JSON", "{", 400, 400, 400, 400, false, true},
 		{"empty body", "", 400, 400, 400, 400, false, true},
 		{"list of requests", "[" + document("{ __typename }") + "]", 400, 400, 400, 400, false, true},
@@ -48,9 +54,18 @@ func TestStatusFollowsTheProfile(t *testing.T) {
 		{"no query", `{}`, 400, 400, 422, 422, false, true},
 		{"null query", `{"query":null}`, 400, 400, 422, 422, false, true},
 		{"query of the wrong type", `{"query":1}`, 400, 400, 422, 422, false, true},
-		{"operationName of the wrong type", `{"query":"{ __typename }","operationName":1}`, 400, 400, 422, 422, false, true},
-		{"variables of the wrong type", `{"query":"{ __typename }","variables":"{}"}`, 400, 400, 422, 422, false, true},
-		{"extensions of the wrong type", `{"query":"{ __typename }","extensions":[]}`, 400, 400, 422, 422, false, true},
+		{
+			"operationName of the wrong type", `{"query":"{ __typename }","operationName":1}`, 400, 400, 422, 422,
+			false, true,
+		},
+		{
+			"variables of the wrong type", `{"query":"{ __typename }","variables":"{}"}`, 400, 400, 422, 422, false,
+			true,
+		},
+		{
+			"extensions of the wrong type", `{"query":"{ __typename }","extensions":[]}`, 400, 400, 422, 422, false,
+			true,
+		},
 		{"documentId of the wrong type", `{"documentId":5}`, 400, 400, 422, 422, false, true},
 		{"subscription", document("subscription { paid }"), 400, 400, 400, 400, false, true},
 	} {
@@ -134,7 +149,8 @@ func TestAcceptIsNegotiatedByQuality(t *testing.T) {
 func TestAcceptMayComeInSeveralHeaders(t *testing.T) {
 	t.Parallel()
 	h, _ := server(t, transport.HTTP{})
-	w := send(t, h, sent{header: http.Header{"Accept": {"text/html", gqlJSON}}, body: document("{ __typename }")})
+	w := send(t, h,
+		sent{header: http.Header{"Accept": {"text/html", gqlJSON}}, body: document("{ __typename }")})
 	if got := w.Header().Get("Content-Type"); got != gqlJSON+"; charset=utf-8" {
 		t.Error(got)
 	}
@@ -145,7 +161,8 @@ func TestOnlyJSONInUTF8IsRead(t *testing.T) {
 	h, ran := server(t, transport.HTTP{})
 	for _, contentType := range []string{
 		"-", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x",
-		"application/graphql", "application/json; charset=latin1", "application/json/json", "application/json; charset",
+		"application/graphql", "application/json; charset=latin1", "application/json/json",
+		"application/json; charset",
 	} {
 		w := send(t, h, sent{contentType: contentType, body: document("{ __typename }")})
 		if w.Code != http.StatusUnsupportedMediaType || code(t, w) != transport.UnsupportedMediaType {
@@ -188,7 +205,8 @@ func TestGetNeverChangesAnything(t *testing.T) {
 	} {
 		for _, accept := range []string{gqlJSON, appJSON} {
 			w := send(t, h, sent{method: "GET", url: "?" + values.Encode(), accept: accept})
-			if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "POST" || code(t, w) != transport.MethodNotAllowed {
+			if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "POST" ||
+				code(t, w) != transport.MethodNotAllowed {
 				t.Errorf("%v: %d, Allow %q", values, w.Code, w.Header().Get("Allow"))
 			}
 		}
@@ -196,7 +214,8 @@ func TestGetNeverChangesAnything(t *testing.T) {
 	if *ran > 0 {
 		t.Errorf("%d executed", *ran)
 	}
-	w := send(t, h, sent{body: `{"query":"query Look { __typename } mutation Pay { pay }","operationName":"Pay"}`})
+	w := send(t, h,
+		sent{body: `{"query":"query Look { __typename } mutation Pay { pay }","operationName":"Pay"}`})
 	if w.Code != 200 || *ran != 1 {
 		t.Errorf("by POST: %d, %d executed", w.Code, *ran)
 	}
@@ -311,7 +330,10 @@ func TestJSONThatCanBeReadInTwoWaysIsRefused(t *testing.T) {
 		{v(`{}`) + "x", transport.InvalidJSON, "not valid JSON"},
 		{v(`{}`) + v(`{}`), transport.InvalidJSON, "not valid JSON"},
 		{"// comment\n" + v(`{}`), transport.InvalidJSON, "not valid JSON"},
-		{v(`{"t":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + "}"), transport.InvalidJSON, "not valid JSON"},
+		{
+			v(`{"t":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + "}"), transport.InvalidJSON,
+			"not valid JSON",
+		},
 		{v(strings.Repeat("[", 10_000)), transport.InvalidJSON, "not valid JSON"},
 		{v(strings.Repeat(`{"a":`, 5_000)), transport.InvalidJSON, "not valid JSON"},
 	} {
@@ -334,7 +356,8 @@ func TestTextArrivesAsItWasSent(t *testing.T) {
 			if escape {
 				quoted = []byte(asciiJSON(text))
 			}
-			w := send(t, h, sent{body: `{"query":"query($t: String) { echo(text: $t) }","variables":{"t":` + string(quoted) + `}}`})
+			w := send(t, h,
+				sent{body: `{"query":"query($t: String) { echo(text: $t) }","variables":{"t":` + string(quoted) + `}}`})
 			var got struct{ Data struct{ Echo string } }
 			if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || got.Data.Echo != text {
 				t.Errorf("%q came back as %q (%d)", text, got.Data.Echo, w.Code)
@@ -372,9 +395,13 @@ func utf16Units(text string) (units []uint16) {
 func TestNumbersNeverPassThroughAFloat(t *testing.T) {
 	t.Parallel()
 	h, _ := server(t, transport.HTTP{})
-	w := send(t, h, sent{body: `{"query":"query($of: [Int!], $at: Float) { ids(of: $of, at: $at) }","variables":{"of":[9007199254740993,-1,0],"at":0.10}}`})
+	w := send(t, h,
+		sent{
+			body: `{"query":"query($of: [Int!], $at: Float) { ids(of: $of, at: $at) }","variables":{"of":[9007199254740993,-1,0],"at":0.10}}`,
+		})
 	var got struct{ Data struct{ IDs string } }
-	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || !strings.Contains(got.Data.IDs, "[9007199254740993,-1,0]") {
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil ||
+		!strings.Contains(got.Data.IDs, "[9007199254740993,-1,0]") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	// A number is no text.
@@ -416,7 +443,8 @@ func TestASubscriptionIsToldHowToConnect(t *testing.T) {
 		{method: "GET", url: "?query=subscription+%7B+paid+%7D", accept: gqlJSON},
 	} {
 		w := send(t, h, s)
-		if w.Code != 400 || code(t, w) != transport.SubscriptionsNotSupported || !strings.Contains(w.Body.String(), "ask a query again") {
+		if w.Code != 400 || code(t, w) != transport.SubscriptionsNotSupported ||
+			!strings.Contains(w.Body.String(), "ask a query again") {
 			t.Errorf("%d %s", w.Code, w.Body)
 		}
 	}
@@ -464,9 +492,11 @@ func TestTheHouseDecidesTheStatusOfItsOwnCodes(t *testing.T) {
 func TestErrorsFoldedIntoOneAreAllTold(t *testing.T) {
 	t.Parallel()
 	list := gqlerror.List{{Message: "first"}, {Message: "second"}}
-	w := send(t, refusing(t, "", &gqlerror.Error{Message: "first", Err: list}), sent{body: document("{ __typename }")})
+	w := send(t, refusing(t, "", &gqlerror.Error{Message: "first", Err: list}),
+		sent{body: document("{ __typename }")})
 	var errs []struct{ Message string }
-	if err := json.Unmarshal(answer(t, w)["errors"], &errs); err != nil || len(errs) != 2 || errs[1].Message != "second" {
+	if err := json.Unmarshal(answer(t, w)["errors"], &errs); err != nil || len(errs) != 2 ||
+		errs[1].Message != "second" {
 		t.Errorf("%s", w.Body)
 	}
 }
@@ -480,7 +510,15 @@ func TestErrorsPassThePresenter(t *testing.T) {
 		presented.Extensions["requestId"] = "r-1"
 		return presented
 	})
-	for _, one := range []sent{{method: "PUT"}, {accept: "text/html"}, {contentType: "-"}, {body: "{"}, {body: "{}"}, {body: document("{")}, {body: document("subscription { paid }")}} {
+	for _, one := range []sent{
+		{method: "PUT"},
+		{accept: "text/html"},
+		{contentType: "-"},
+		{body: "{"},
+		{body: "{}"},
+		{body: document("{")},
+		{body: document("subscription { paid }")},
+	} {
 		w := send(t, s, one)
 		if !strings.Contains(w.Body.String(), `"requestId":"r-1"`) {
 			t.Errorf("%+v: %s", one, w.Body)
@@ -493,11 +531,13 @@ func TestAnEndedContextIsNoEmptyAnswer(t *testing.T) {
 	h, _ := server(t, transport.HTTP{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(document("{ __typename }"))).WithContext(ctx)
+	r := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(document("{ __typename }"))).
+		WithContext(ctx)
 	r.Header.Set("Content-Type", appJSON)
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
-	if w.Code != http.StatusServiceUnavailable || code(t, w) != transport.TimedOut || w.Header().Get("Retry-After") == "" {
+	if w.Code != http.StatusServiceUnavailable || code(t, w) != transport.TimedOut ||
+		w.Header().Get("Retry-After") == "" {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
@@ -538,7 +578,9 @@ func (d trusted) MutateOperationParameters(_ context.Context, p *graphql.RawPara
 func refusing(t *testing.T, profile transport.Profile, err *gqlerror.Error) http.Handler {
 	t.Helper()
 	s := handler.New(&graphql.ExecutableSchemaMock{SchemaFunc: func() *ast.Schema { return schema }})
-	s.AddTransport(transport.HTTP{Profile: profile, Statuses: map[string]int{"RATE_LIMITED": http.StatusTooManyRequests}})
+	s.AddTransport(transport.HTTP{
+		Profile: profile, Statuses: map[string]int{"RATE_LIMITED": http.StatusTooManyRequests},
+	})
 	s.Use(refuse{err})
 	return s
 }
@@ -583,9 +625,20 @@ func TestWhatIsNotHereSaysWhatToDo(t *testing.T) {
 		sent       sent
 		code, says string
 	}{
-		{sent{body: "[" + document("{ __typename }") + "," + document("{ __typename }") + "]"}, transport.BatchingNotSupported, "send each operation as a request of its own"},
-		{sent{accept: "text/event-stream", body: document("subscription { paid }")}, transport.SubscriptionsNotSupported, "ask a query again"},
-		{sent{accept: `multipart/mixed;boundary="graphql";subscriptionSpec=1.0`, body: document("subscription { paid }")}, transport.SubscriptionsNotSupported, "ask a query again"},
+		{
+			sent{body: "[" + document("{ __typename }") + "," + document("{ __typename }") + "]"},
+			transport.BatchingNotSupported, "send each operation as a request of its own",
+		},
+		{
+			sent{accept: "text/event-stream", body: document("subscription { paid }")},
+			transport.SubscriptionsNotSupported, "ask a query again",
+		},
+		{
+			sent{
+				accept: `multipart/mixed;boundary="graphql";subscriptionSpec=1.0`,
+				body:   document("subscription { paid }"),
+			}, transport.SubscriptionsNotSupported, "ask a query again",
+		},
 		{sent{body: document("subscription { paid }")}, transport.SubscriptionsNotSupported, "ask a query again"},
 	} {
 		w := send(t, h, one.sent)

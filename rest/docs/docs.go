@@ -34,8 +34,9 @@ type file struct {
 	contentType string
 	content     []byte
 	gzipped     bool
-	unpacked    func() ([]byte, error) // of one that lies gzipped; once, as it is work that everybody may ask for
-	tag         string
+	// of one that lies gzipped; once, as it is work that everybody may ask for
+	unpacked func() ([]byte, error)
+	tag      string
 }
 
 // Options are what the page shows beside the document.
@@ -76,8 +77,8 @@ func Handler(spec []byte, o Options) http.Handler {
 	})
 }
 
-// page is index.html with the options written into its data element. json.Marshal escapes <, > and &, so no text can
-// close that element.
+// page is index.html with the options written into its data element. json.Marshal escapes <, > and &, so no
+// text can close that element.
 func page(o Options) []byte {
 	settings, err := json.Marshal(o)
 	if err != nil {

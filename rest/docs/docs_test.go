@@ -30,7 +30,8 @@ func TestDocumentIsServedAsItIs(t *testing.T) {
 	t.Parallel()
 	spec := readFile(t, "testdata/openapi.yaml")
 	answer := ask(docs.Handler(spec, docs.Options{}), http.MethodGet, "/openapi.yaml", nil)
-	if got := read(t, answer); got != string(spec) || answer.Header.Get("Content-Type") != "application/yaml; charset=utf-8" {
+	if got := read(t, answer); got != string(spec) ||
+		answer.Header.Get("Content-Type") != "application/yaml; charset=utf-8" {
 		t.Errorf("%s: %d of %d bytes as %s", answer.Status, len(got), len(spec), answer.Header.Get("Content-Type"))
 	}
 }
@@ -44,15 +45,18 @@ func TestPageLoadsOnlyItsOwnFiles(t *testing.T) {
 			t.Fatalf("%s: %s, %s", path, answer.Status, answer.Header.Get("Content-Type"))
 		}
 		policy := answer.Header.Get("Content-Security-Policy")
-		if !strings.HasPrefix(policy, "default-src 'none'; script-src 'self';") || strings.Contains(policy, "unsafe-eval") {
+		if !strings.HasPrefix(policy, "default-src 'none'; script-src 'self';") ||
+			strings.Contains(policy, "unsafe-eval") {
 			t.Errorf("%s: policy is %q", path, policy)
 		}
-		files := regexp.MustCompile(`(?:src|rel="[^"]+"(?: type="[^"]+")? href)="([^"]+)"`).FindAllStringSubmatch(read(t, answer), -1)
+		files := regexp.MustCompile(`(?:src|rel="[^"]+"(?: type="[^"]+")? href)="([^"]+)"`).
+			FindAllStringSubmatch(read(t, answer), -1)
 		if len(files) < 5 {
 			t.Fatalf("%s names only %d files", path, len(files))
 		}
 		for _, file := range files {
-			if !strings.HasPrefix(file[1], "/docs/") || ask(handler, http.MethodGet, file[1], nil).StatusCode != http.StatusOK {
+			if !strings.HasPrefix(file[1], "/docs/") ||
+				ask(handler, http.MethodGet, file[1], nil).StatusCode != http.StatusOK {
 				t.Errorf("%s names %s", path, file[1])
 			}
 		}
@@ -80,7 +84,8 @@ func TestFilesAreAskedForOnlyWhenChanged(t *testing.T) {
 	handler := docs.Handler([]byte("openapi: 3.0.3\n"), docs.Options{})
 	for _, path := range []string{"/docs", "/docs/page.js", "/docs/swagger-ui-bundle.js", "/openapi.yaml"} {
 		first := ask(handler, http.MethodGet, path, map[string]string{"Accept-Encoding": "gzip"})
-		again := ask(handler, http.MethodGet, path, map[string]string{"Accept-Encoding": "gzip", "If-None-Match": first.Header.Get("ETag")})
+		again := ask(handler, http.MethodGet, path,
+			map[string]string{"Accept-Encoding": "gzip", "If-None-Match": first.Header.Get("ETag")})
 		if first.StatusCode != http.StatusOK || again.StatusCode != http.StatusNotModified {
 			t.Errorf("%s: %s, then %s", path, first.Status, again.Status)
 		}
@@ -93,13 +98,15 @@ func TestClientsWithoutGzipReadPlainFiles(t *testing.T) {
 	packed := ask(handler, http.MethodGet, "/docs/swagger-ui.css", map[string]string{"Accept-Encoding": "gzip"})
 	plain := ask(handler, http.MethodGet, "/docs/swagger-ui.css", nil)
 	if packed.Header.Get("Content-Encoding") != "gzip" || plain.Header.Get("Content-Encoding") != "" {
-		t.Errorf("encodings are %q and %q", packed.Header.Get("Content-Encoding"), plain.Header.Get("Content-Encoding"))
+		t.Errorf("encodings are %q and %q", packed.Header.Get("Content-Encoding"),
+			plain.Header.Get("Content-Encoding"))
 	}
 	text := read(t, plain)
 	if !strings.Contains(text, ".swagger-ui") {
 		t.Errorf("no style sheet: %.40q", text)
 	}
-	// Nothing is unpacked on the way, for the header alone: a few bytes of nobody's would buy milliseconds of work.
+	// Nothing is unpacked on the way, for the header alone: a few bytes of nobody's would buy milliseconds of
+	// work.
 	header := ask(handler, http.MethodHead, "/docs/swagger-ui.css", nil)
 	if got := header.Header.Get("Content-Length"); got != fmt.Sprint(len(text)) || read(t, header) != "" {
 		t.Errorf("HEAD says %q bytes, there are %d", got, len(text))
@@ -109,7 +116,9 @@ func TestClientsWithoutGzipReadPlainFiles(t *testing.T) {
 func TestNothingElseIsServed(t *testing.T) {
 	t.Parallel()
 	handler := docs.Handler(nil, docs.Options{})
-	for _, path := range []string{"/docs/none.js", "/docs/sources.sha256", "/docs/swagger-ui.css.gz", "/openapi.json"} {
+	for _, path := range []string{
+		"/docs/none.js", "/docs/sources.sha256", "/docs/swagger-ui.css.gz", "/openapi.json",
+	} {
 		if answer := ask(handler, http.MethodGet, path, nil); answer.StatusCode != http.StatusNotFound {
 			t.Errorf("%s: %s", path, answer.Status)
 		}

@@ -46,7 +46,9 @@ func (c *conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx
 	return out, nil
 }
 
-func (c *conn) ExecContext(ctx context.Context, query string, values []driver.NamedValue) (out driver.Result, err error) {
+func (c *conn) ExecContext(
+	ctx context.Context, query string, values []driver.NamedValue,
+) (out driver.Result, err error) {
 	c.rows = nil
 	err = c.line.through(ctx, c, query, func() (err error) {
 		out, err = c.Conn.ExecContext(ctx, query, values)
@@ -55,7 +57,9 @@ func (c *conn) ExecContext(ctx context.Context, query string, values []driver.Na
 	return out, err
 }
 
-func (c *conn) QueryContext(ctx context.Context, query string, values []driver.NamedValue) (out driver.Rows, err error) {
+func (c *conn) QueryContext(
+	ctx context.Context, query string, values []driver.NamedValue,
+) (out driver.Rows, err error) {
 	err = c.line.through(ctx, c, query, func() (err error) {
 		out, err = c.Conn.QueryContext(ctx, query, values)
 		c.rows = out
@@ -73,7 +77,8 @@ type tx struct {
 	conn *conn
 }
 
-// Commit is a statement, unless it went with others before. Where the server refuses it, the transaction has ended all the same.
+// Commit is a statement, unless it went with others before. Where the server refuses it, the transaction has
+// ended all the same.
 func (t *tx) Commit() error {
 	if t.conn.Idle() {
 		return t.Tx.Commit()

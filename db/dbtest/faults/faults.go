@@ -1,7 +1,8 @@
-// Package faults makes things go wrong between the bank and its database, at the statement that a test chooses.
+// Package faults makes things go wrong between the bank and its database, at the statement that a test
+// chooses.
 //
-// What goes wrong is real wherever it can be: an SQLSTATE is raised by the server, whose transaction is broken
-// by it, and a cut connection is a closed socket.
+// What goes wrong is real wherever it can be: an SQLSTATE is raised by the server, whose transaction is
+// broken by it, and a cut connection is a closed socket.
 package faults
 
 import (
@@ -16,10 +17,11 @@ import (
 
 // Fault is what goes wrong at one statement. BEGIN and COMMIT are statements too.
 type Fault struct {
-	State string        // the server answers this SQLSTATE
-	Cut   bool          // the connection breaks; while the statement runs, unless it breaks before or after it
-	Ran   bool          // it goes wrong after the statement ran, whose answer is lost
-	Never bool          // it goes wrong before the statement is sent: what else breaks a connection may have reached the server
+	State string // the server answers this SQLSTATE
+	Cut   bool   // the connection breaks; while the statement runs, unless it breaks before or after it
+	Ran   bool   // it goes wrong after the statement ran, whose answer is lost
+	// it goes wrong before the statement is sent: what else breaks a connection may have reached the server
+	Never bool
 	Stays bool          // nothing goes through from then on
 	Delay time.Duration // first this passes
 }
@@ -54,7 +56,8 @@ type Line struct {
 // Connector puts the line between the driver and the pool: db.Options.Connector.
 func (l *Line) Connector(inner driver.Connector) driver.Connector { return connector{inner, l} }
 
-// Break lets the k-th statement from now on fail, counted from 1, once unless it stays. It starts counting anew. With 0 nothing fails.
+// Break lets the k-th statement from now on fail, counted from 1, once unless it stays. It starts counting
+// anew. With 0 nothing fails.
 func (l *Line) Break(k int, f Fault) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,7 +79,8 @@ func (l *Line) Statements() []string {
 	return append([]string(nil), l.statements...)
 }
 
-// Struck tells whether the fault of Break has happened. It has not where the statement failed by itself before.
+// Struck tells whether the fault of Break has happened. It has not where the statement failed by itself
+// before.
 func (l *Line) Struck() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -147,9 +151,11 @@ type halfCloser interface{ CloseRead() error }
 // socket is what lies under the driver.
 func (c *conn) socket() net.Conn { return c.Conn.Conn().PgConn().Conn() }
 
-// raise lets the server refuse, which breaks an open transaction. One that is told to go closes its connection too.
+// raise lets the server refuse, which breaks an open transaction. One that is told to go closes its
+// connection too.
 func (c *conn) raise(ctx context.Context, state string) error {
-	_, err := c.Conn.Conn().Exec(ctx, fmt.Sprintf(`DO $$ BEGIN RAISE EXCEPTION 'a test wants this' USING ERRCODE = '%s'; END $$`, state))
+	_, err := c.Conn.Conn().Exec(ctx,
+		fmt.Sprintf(`DO $$ BEGIN RAISE EXCEPTION 'a test wants this' USING ERRCODE = '%s'; END $$`, state))
 	if strings.HasPrefix(state, "57P") {
 		_ = c.Conn.Conn().Close(ctx)
 	}

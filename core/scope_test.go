@@ -1,0 +1,262 @@
+package core_test
+
+import (
+	"context"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"bankgraph/core"
+	"bankgraph/core/accounts"
+	"bankgraph/core/audit"
+	"bankgraph/core/changes"
+	"bankgraph/core/contacts"
+	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
+	"bankgraph/core/limits"
+	"bankgraph/core/page"
+	"bankgraph/core/rails"
+	"bankgraph/core/roles"
+	"bankgraph/core/signatories"
+	"bankgraph/core/users"
+	"bankgraph/db"
+	"bankgraph/db/dbtest"
+)
+
+// stocked is a bank with a customer, a partner's, that has one of everything.
+type stocked struct {
+	*coretest.Bank
+	partner, own *customers.Customer
+	account      *accounts.Account
+	contact      *contacts.Contact
+	signatory    *signatories.Signatory
+	role         *roles.Role
+	user         *users.User
+	approval     changes.UID
+	entry        audit.ID
+}
+
+func newStocked(t *testing.T) *stocked {
+	t.Helper()
+	s := &stocked{Bank: coretest.New(t)}
+	s.partner = s.DownstreamPartner()
+	s.own = s.Customer(coretest.OwnedBy(s.partner), dual,
+		func(c *customers.Customer) { c.RelationshipManager = "their.officer" })
+	s.account, s.contact, s.signatory, s.role = s.Account(s.own), s.Contact(s.own), s.Signatory(s.own),
+		s.Role(s.own)
+	s.Sweep(s.account, func(w *accounts.Sweep) { w.ToContact = &s.contact.UID })
+	s.user = s.User(s.own, []*roles.Role{s.role}, func(u *users.User) { u.LoginID = "their.officer" })
+	s.Limit(s.own, "ACH_PAYMENT_LIMIT_PER_DAY", 1)
+	s.Fee(s.own)
+	done, err := changeSignatory(s.Bank, s.signatory.UID)(s.Staff(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.approval = changes.UID(done.Approval)
+	err = s.DB.NewRaw(`SELECT id FROM audit_entries WHERE tenant = ? AND customer = ? LIMIT 1`, s.Tenant,
+		s.own.UID).Scan(t.Context(), &s.entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// asked are values to ask for the customer with, by the type of a parameter. parents are whose lists are
+// read.
+func (s *stocked) asked(parents []customers.UID) map[reflect.Type]reflect.Value {
+	values := map[reflect.Type]reflect.Value{}
+	for _, value := range []any{
+		parents, s.own.UID,
+		[]accounts.UID{s.account.UID},
+		[]contacts.UID{s.contact.UID},
+		[]signatories.UID{s.signatory.UID},
+		[]roles.UID{s.role.UID},
+		[]users.UID{s.user.UID},
+		[]uuid.UUID{s.user.UID.UUID},
+		[]changes.UID{s.approval},
+		[]audit.ID{s.entry},
+		customers.Search{UID: s.own.UID},
+		audit.Search{Customer: int64(s.own.UID)},
+		changes.Search{Customer: int64(s.own.UID)},
+		accounts.Search{},
+		contacts.Search{},
+		users.Search{},
+		roles.Search{},
+		accounts.By{UID: s.account.UID},
+		limits.Asked{Rail: rails.ACH, EntryType: rails.Credit},
+		db.Columns{},
+		page.First(50), int64(0),
+	} {
+		values[reflect.TypeOf(value)] = reflect.ValueOf(value)
+	}
+	return values
+}
+
+// read queues a read as a caller, and tells how many rows the answer has once it is sent.
+type read func(ctx context.Context, b *db.Batch) (rows func() (int, error))
+
+// reads are all there are: the methods of the services that queue something, and the functions of the record.
+func (s *stocked) reads(t *testing.T, parents []customers.UID) map[string]read {
+	t.Helper()
+	values, all := s.asked(parents), map[string]read{}
+	for name, service := range services(s.Core) {
+		for m := range service.NumMethod() {
+			method, queue := name+"."+service.Type().Method(m).Name, service.Method(m)
+			// which everybody may know
+			if !takes(queue.Type(), reflect.TypeFor[*db.Batch]()) || method == "Customers.Institution" {
+				continue
+			}
+			all[method] = func(ctx context.Context, b *db.Batch) func() (int, error) {
+				in := []reflect.Value{reflect.ValueOf(ctx), reflect.ValueOf(b)}
+				for i := 2; i < queue.Type().NumIn(); i++ {
+					value, known := values[queue.Type().In(i)]
+					if !known {
+						t.Fatalf("%s takes a %s: say in this test what to ask with", method, queue.Type().In(i))
+					}
+					in = append(in, value)
+				}
+				return s.rows(queue.Call(in)[0].Interface())
+			}
+		}
+	}
+	all["Accounts.FindWith, its customer too"] = func(ctx context.Context, b *db.Batch) func() (int, error) {
+		return s.rows(s.Accounts.FindWith(ctx, b, accounts.By{UID: s.account.UID}, db.Columns{},
+			db.ColumnsOf[customers.Customer]("LegalName")))
+	}
+	of := []signatories.UID{s.signatory.UID}
+	all["audit.OfObjects"] = func(ctx context.Context, b *db.Batch) func() (int, error) {
+		return s.rows(audit.OfObjects(ctx, b, "signatory", of, db.Columns{}, page.First(50)))
+	}
+	all["audit.CountOfObjects"] = func(ctx context.Context, b *db.Batch) func() (int, error) {
+		return s.rows(audit.CountOfObjects(ctx, b, "signatory", of, 0))
+	}
+	return all
+}
+
+// rows counts what an answer shows of the customer, when it is there.
+func (s *stocked) rows(answer any) func() (int, error) {
+	return func() (n int, err error) {
+		switch answer := answer.(type) {
+		case *customers.Scope: // tells nothing else of the customer
+			_, err := answer.Check()
+			if err == nil {
+				n = 1
+			}
+			return n, nil
+		case *limits.Answers:
+			found, err := answer.Of(s.own.UID)
+			return len(found), err
+		}
+		fields := reflect.ValueOf(answer).Elem()
+		if err, failed := fields.FieldByName("Err").Interface().(error); failed {
+			return 0, err
+		}
+		lists := []reflect.Value{fields.Field(0)}
+		if lists[0].Kind() == reflect.Map {
+			lists = nil
+			for _, list := range fields.Field(0).Seq2() {
+				lists = append(lists, list)
+			}
+		}
+		for _, list := range lists {
+			for i := range list.Len() {
+				if count, is := list.Index(i).Interface().(*db.Count); is {
+					n += int(count.N)
+				} else {
+					n++
+				}
+			}
+		}
+		return n, nil
+	}
+}
+
+// What is read of a customer depends on nobody having checked the customer: each read carries the scope
+// itself.
+func TestNoReadShowsWhatIsOutOfScope(t *testing.T) {
+	t.Parallel()
+	s := newStocked(t)
+	sibling, rival := s.Customer(coretest.OwnedBy(s.partner)), s.DownstreamPartner()
+	may := map[string]context.Context{
+		"the bank": s.Staff(), "its partner": s.Partner(s.partner), "its own user": s.PersonOf(s.own, s.user),
+	}
+	mayNot := map[string]context.Context{
+		"another partner": s.Partner(rival), "somebody of another partner": s.PersonOf(rival, s.User(rival, nil)),
+		"somebody of another customer of its partner": s.PersonOf(sibling, s.User(sibling, nil)),
+		"somebody of its partner":                     s.PersonOf(s.partner, s.User(s.partner, nil)),
+		"another bank":                                s.Another().Staff(),
+	}
+	// one parent and several have texts of their own
+	for _, parents := range [][]customers.UID{{s.own.UID}, {s.own.UID, 1}} {
+		reads := s.reads(t, parents)
+		if len(reads) < 25 {
+			t.Errorf("only %d reads: the test has lost the services", len(reads))
+		}
+		for name, read := range reads {
+			for callers, wanted := range map[*map[string]context.Context]bool{&may: true, &mayNot: false} {
+				for who, ctx := range *callers {
+					b := s.Batch()
+					rows := read(ctx, b)
+					if err := b.Send(ctx); err != nil {
+						t.Fatalf("%s: %v", name, err)
+					}
+					if n, err := rows(); err != nil || (n > 0) != wanted {
+						t.Errorf("%s shows %s %d rows: %v", name, who, n, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// services are those of a core, by name.
+func services(c *core.Core) map[string]reflect.Value {
+	all, fields := map[string]reflect.Value{}, reflect.ValueOf(c).Elem()
+	for i := range fields.NumField() {
+		if field := fields.Field(i); field.Kind() == reflect.Pointer &&
+			strings.HasSuffix(field.Type().String(), ".Service") {
+			all[fields.Type().Field(i).Name] = field
+		}
+	}
+	return all
+}
+
+// takes reports whether a method has a parameter of the type.
+func takes(signature, kind reflect.Type) bool {
+	for i := range signature.NumIn() {
+		if signature.In(i) == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// A lookup shows nothing without its account, so what else it reads is looked at as the server has it
+// prepared.
+func TestEachReadOfALookupCarriesTheScope(t *testing.T) {
+	t.Parallel()
+	b := coretest.On(t, dbtest.Shared(t), db.Options{Connections: 1})
+	partner := b.DownstreamPartner()
+	account := b.Account(b.Customer(coretest.OwnedBy(partner)))
+	if found, err := b.Accounts.Lookup(b.Partner(partner), coretest.AccountNumber(account.UID),
+		""); err != nil || found == nil {
+		t.Fatal(found, err)
+	}
+	type prepared struct{ Statement string }
+	all, err := coretest.Rows(b, t.Context(), func(batch *db.Batch) *db.Rows[prepared] {
+		return db.Queue(batch,
+			db.NewQuery[prepared](
+				`SELECT statement FROM pg_prepared_statements WHERE statement ~ 'number_hash = ANY'`))
+	})
+	if err != nil || len(all) < 4 {
+		t.Fatal(len(all), err)
+	}
+	for _, one := range all {
+		if !strings.Contains(one.Statement, "owner = $2") &&
+			!strings.Contains(one.Statement, "pg_prepared_statements") {
+			t.Errorf("has no scope: %s", one.Statement)
+		}
+	}
+}

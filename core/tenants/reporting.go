@@ -1,0 +1,45 @@
+package tenants
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+)
+
+// The keys that regulatory entries of contacts may have are a setting of the bank; contacts say what they are
+// good for.
+
+// ReportingKeys reads them.
+func ReportingKeys(ctx context.Context, q bun.IDB, tenant access.Tenant) (keys []string, err error) {
+	err = q.NewRaw(`SELECT unnest(reporting_keys) FROM tenants WHERE id = ?`, tenant).Scan(ctx, &keys)
+	return keys, err
+}
+
+// AddReportingKeyTx adds one; one that there is in another letter case is written anew.
+func AddReportingKeyTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, key string,
+) (found bool, err error) {
+	return changed(tx.NewRaw(`UPDATE tenants SET reporting_keys =
+		array(SELECT k FROM unnest(reporting_keys) AS k WHERE lower(k) <> lower(?1)) || ?1::text WHERE id = ?0`,
+		tenant, key).Exec(ctx))
+}
+
+// RemoveReportingKeyTx removes one, and reports whether there was one.
+func RemoveReportingKeyTx(
+	ctx context.Context, tx bun.Tx, tenant access.Tenant, key string,
+) (found bool, err error) {
+	return changed(tx.NewRaw(`UPDATE tenants SET reporting_keys =
+		array(SELECT k FROM unnest(reporting_keys) AS k WHERE lower(k) <> lower(?1)) WHERE id = ?0
+		AND lower(?1) IN (SELECT lower(k) FROM unnest(reporting_keys) AS k)`, tenant, key).Exec(ctx))
+}
+
+func changed(done sql.Result, err error) (bool, error) {
+	if err != nil {
+		return false, err
+	}
+	n, err := done.RowsAffected()
+	return n > 0, err
+}

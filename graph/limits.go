@@ -1,0 +1,90 @@
+package graph
+
+import (
+	"context"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/limits"
+	"bankgraph/core/rails"
+	"bankgraph/db"
+	"bankgraph/graph/model"
+	"bankgraph/graph/scalar"
+)
+
+func init() {
+	has(customerKind, "limits", queueLimits)
+	listSizes["Customer.limits"] = 15 // per rail at most these many
+	precise = append(precise,
+		preciseCode{is: limits.ErrProcessingOrg, code: "CUSTOMER_CUSTOMERID_NOTALLOWED"},
+		preciseCode{is: limits.ErrNone, code: "CUSTOMERLIMIT_BASELINE_NOTFOUND"},
+		preciseCode{subject: "limit", field: "limits", problem: fault.Required, code: "CUSTOMERLIMIT_LIST_EMPTY"},
+		preciseCode{
+			subject: "limit", field: "code", problem: fault.Required, code: "CUSTOMERLIMIT_ENTITYLIMITID_REQUIRED",
+		},
+		preciseCode{subject: "limit", field: "code", problem: fault.Unknown, code: "CUSTOMERLIMIT_UNKNOWN_KEY"},
+		preciseCode{
+			subject: "limit", field: "value", problem: fault.Required,
+			code: "CUSTOMERLIMIT_VALUE_REQUIRED",
+		},
+		preciseCode{subject: "limit", field: "value", problem: fault.Min, code: "CUSTOMERLIMIT_VALUE_NEGATIVE"},
+		preciseCode{subject: "limit", field: "value", code: "CUSTOMERLIMIT_VALUE_INVALID"},
+		preciseCode{subject: "limit", field: "amount", code: "CUSTOMERLIMIT_AMOUNT_INVALID"},
+		preciseCode{
+			subject: "limit", field: "entryType", problem: fault.Required, code: "CUSTOMERLIMIT_ENTRYTYPE_REQUIRED",
+		},
+		preciseCode{subject: "limit", code: "CUSTOMERLIMIT_INVALID_REQUEST"},
+	)
+}
+
+func queueLimits(
+	ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField,
+) (func(customers.UID) ([]*limits.Limit, error), step) {
+	asked, err := askedLimits(argumentsOf(ctx, f))
+	if err != nil {
+		return func(customers.UID) ([]*limits.Limit, error) { return nil, err }, nil
+	}
+	answers := o.core.Limits.OfCustomers(ctx, b, s.keys.([]customers.UID), asked)
+	return func(uid customers.UID) ([]*limits.Limit, error) {
+		found, err := answers.Of(uid)
+		return found, ofLimits(err)
+	}, nil
+}
+
+func askedLimits(a arguments) (asked limits.Asked, err error) {
+	text := func(name string) string { value, _ := a[name].(string); return value }
+	asked.Rail, asked.EntryType = rails.Rail(text("rail")), rails.EntryType(text("entryType"))
+	asked.SECCode = rails.SECCode(text("secCode"))
+	if a["amount"] != nil {
+		amount, err := scalar.UnmarshalAmountText(a["amount"])
+		if err != nil {
+			return asked, on("amount", err)
+		}
+		asked.Amount = string(amount)
+	}
+	if a["date"] != nil {
+		asked.On, err = scalar.UnmarshalDate(a["date"])
+	}
+	return asked, on("date", err)
+}
+
+// limitWords are those that core has from the partners.
+var limitWords = strings.NewReplacer("[", "limits[", "body", "limits", "entityLimitId", "code",
+	"entityLimitValue", "value",
+	"appName", "application", "paymentRail", "rail", "paymentAmount", "amount")
+
+// ofLimits blames what is wrong with limits on the arguments and fields of the schema.
+func ofLimits(err error) error {
+	if f, ok := fault.Of(err); ok && f.Subject == "limit" {
+		return f.On(limitWords.Replace(f.Field))
+	}
+	return err
+}
+
+func (m mutations) ChangeLimits(ctx context.Context, in model.LimitsDraft) (*model.CustomerPayload, error) {
+	done, err := m.core.Limits.Change(ctx, in.Customer, in.Limits, in.RequestOptions)
+	return customerKind.payload(ctx, done.Result.Customer, done.Receipt, ofLimits(err))
+}

@@ -1,0 +1,178 @@
+package graph
+
+import (
+	"context"
+	"errors"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"bankgraph/core"
+	"bankgraph/core/customers"
+	"bankgraph/core/page"
+	"bankgraph/db"
+	"bankgraph/graph/model"
+)
+
+// queue adds the reads of a relation to a batch. Once it was sent, of gives each parent's value, and next
+// queues what the values' own fields need.
+type queue[P comparable, V any] = func(
+	ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField,
+) (of func(P) (V, error), next step)
+
+// relation is a field of T whose value is read from the database for a set of parents at once.
+type relation[T any, P comparable, V any] struct {
+	key   func(*T) P
+	queue queue[P, V]
+	// late relations need the parents' rows, not only their keys: they are queued a round trip later.
+	late bool
+}
+
+func (r *relation[T, P, V]) plan(
+	ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField,
+) step {
+	if r.late && s.rows == nil {
+		return func(ctx context.Context, next *db.Batch) []step { return some(r.queueFor(ctx, o, next, s, f)) }
+	}
+	return r.queueFor(ctx, o, b, s, f)
+}
+
+func (r *relation[T, P, V]) queueFor(
+	ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField,
+) step {
+	of, next := r.queue(ctx, o, b, s, f)
+	s.answers[f.Field] = of
+	return next
+}
+
+// has declares a relation of a kind. Each is planned ahead, and served by a loader where it was not.
+func has[P objectKey, T, V any](k *kind[P, T], field string, q queue[P, V]) *relation[T, P, V] {
+	r := &relation[T, P, V]{key: k.key, queue: q}
+	k.relations[field] = r
+	return r
+}
+
+// hasCustomer declares the relation from a row to the one customer that it names, if it names one.
+func hasCustomer[P objectKey, T any](k *kind[P, T], field string, names func(*T) *customers.UID) {
+	type of = func(P) (*customers.Customer, error)
+	has(k, field,
+		func(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) (of, step) {
+			named := map[P]customers.UID{}
+			uids := each(s.rows.([]*T), func(row *T) (customers.UID, bool) {
+				uid := names(row)
+				if uid == nil {
+					return 0, false
+				}
+				named[k.key(row)] = *uid
+				return *uid, true
+			})
+			if len(uids) == 0 {
+				return func(P) (*customers.Customer, error) { return nil, nil }, nil
+			}
+			found, next := customerKind.queue(ctx, o, b, uids, f.Selections)
+			return func(key P) (*customers.Customer, error) { return oneOf(found, named[key]) }, next
+		}).late = true
+}
+
+// hasAll declares a relation to a few things that are no kind, all of which each parent shows.
+func hasAll[P objectKey, T, V, S any](
+	k *kind[P, T], field string, service func(*core.Core) S,
+	read func(S, context.Context, *db.Batch, []P) *db.Many[P, V],
+) {
+	type of = func(P) ([]*V, error)
+	has(k, field,
+		func(ctx context.Context, o *operation, b *db.Batch, s *siblings, _ graphql.CollectedField) (of, step) {
+			all := read(service(o.core), ctx, b, s.keys.([]P))
+			return func(key P) ([]*V, error) { return append([]*V{}, all.Of[key]...), all.Err }, nil
+		})
+}
+
+// list reads the rows of a relation to many, of which each parent gets a page.
+type list[P comparable, T any, F any] struct {
+	rows func(c *core.Core, ctx context.Context, b *db.Batch, of []P, by F, want db.Columns,
+		w window) *db.Many[P, T]
+	count func(c *core.Core, ctx context.Context, b *db.Batch, of []P, by F) *db.Many[P, db.Count]
+}
+
+// pages is a list that two methods of a service read.
+func pages[P comparable, T, F, S any](
+	service func(*core.Core) S,
+	rows func(S, context.Context, *db.Batch, []P, F, db.Columns, window) *db.Many[P, T],
+	count func(S, context.Context, *db.Batch, []P, F) *db.Many[P, db.Count],
+) list[P, T, F] {
+	return list[P, T, F]{
+		rows: func(c *core.Core, ctx context.Context, b *db.Batch, of []P, by F, want db.Columns,
+			w window,
+		) *db.Many[P, T] {
+			return rows(service(c), ctx, b, of, by, want, w)
+		},
+		count: func(c *core.Core, ctx context.Context, b *db.Batch, of []P, by F) *db.Many[P, db.Count] {
+			return count(service(c), ctx, b, of, by)
+		},
+	}
+}
+
+// capped counts no further than lists are counted.
+func capped[P comparable, F, S any](
+	count func(S, context.Context, *db.Batch, []P, F, int64) *db.Many[P, db.Count],
+) func(S, context.Context, *db.Batch, []P, F) *db.Many[P, db.Count] {
+	return func(s S, ctx context.Context, b *db.Batch, of []P, by F) *db.Many[P, db.Count] {
+		return count(s, ctx, b, of, by, model.MostCounted+1)
+	}
+}
+
+// hasMany declares a relation to rows of a kind.
+func hasMany[P, K objectKey, O, T, F any](parent *kind[P, O], field string, k *kind[K, T], l list[P, T, F]) {
+	type of = func(P) (*model.Connection[T], error)
+	has(parent, field,
+		func(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) (of, step) {
+			return pagesOf(ctx, o, b, s.keys.([]P), f, k, l)
+		})
+}
+
+// pagesOf queues a page of a list for each parent.
+func pagesOf[P, K objectKey, T, F any](
+	ctx context.Context, o *operation, b *db.Batch, parents []P, f graphql.CollectedField, k *kind[K, T],
+	l list[P, T, F],
+) (func(P) (*model.Connection[T], error), step) {
+	a := argumentsOf(ctx, f)
+	w, err := a.window(ctx, f, k.orderOf(byUID))
+	by, bad := decode[F](ctx, a, "filter")
+	if err = errors.Join(err, bad); err != nil {
+		return func(P) (*model.Connection[T], error) { return nil, err }, nil
+	}
+	asked := inConnection(ctx, k.objectType, f.Selections)
+	rows := l.rows(o.core, ctx, b, parents, by, asked.want, w)
+	var counts *db.Many[P, db.Count]
+	if asked.count {
+		counts = l.count(o.core, ctx, b, parents, by)
+	}
+	of := func(parent P) (*model.Connection[T], error) {
+		if rows.Err != nil {
+			return nil, rows.Err
+		}
+		return &model.Connection[T]{
+			Page: page.Cut(rows.Of[parent], w), Window: w, Cursor: k.cursor,
+			Count: func(context.Context) (int64, error) { return countOf(counts, parent) },
+		}, nil
+	}
+	if len(asked.further) == 0 {
+		return of, nil
+	}
+	return of, func(ctx context.Context, next *db.Batch) []step {
+		var shown []*T
+		for _, parent := range parents {
+			shown = append(shown, page.Cut(rows.Of[parent], w).Items...)
+		}
+		return k.under(ctx, o, next, shown, asked.further)
+	}
+}
+
+func countOf[P comparable](counts *db.Many[P, db.Count], parent P) (int64, error) {
+	if counts.Err != nil {
+		return 0, counts.Err
+	}
+	if rows := counts.Of[parent]; len(rows) > 0 {
+		return rows[0].N, nil
+	}
+	return 0, nil
+}

@@ -1,0 +1,69 @@
+package rest
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"bankgraph/core/changes"
+	"bankgraph/core/fault"
+)
+
+// options are what the headers of a request say about a change: Idempotency-Key (or Idempotent-Key), with
+// which a repeated request has its effect once, and If-Match with the ETag of what was read, which is refused
+// where somebody else has changed it since. Without If-Match the last write wins.
+func (q *reader) options() changes.RequestOptions {
+	return changes.RequestOptions{IdempotencyKey: q.key(), Version: q.ifMatch()}
+}
+
+func (q *reader) key() string {
+	sent := append(q.r.Header.Values("Idempotency-Key"), q.r.Header.Values("Idempotent-Key")...)
+	for _, key := range sent {
+		if key == "" || key != sent[0] {
+			q.fail(changes.ErrKey)
+		}
+	}
+	if len(sent) == 0 {
+		return ""
+	}
+	return sent[0]
+}
+
+func (q *reader) ifMatch() int32 {
+	text := q.r.Header.Get("If-Match")
+	if text == "" || text == "*" {
+		return 0
+	}
+	digits := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(text, "W/"), `"`), `"`)
+	version, err := strconv.ParseInt(digits, 10, 32)
+	if err != nil || version < 1 {
+		q.fail(fault.Field("request", "If-Match", fault.Malformed, "must be the ETag of what was read"))
+	}
+	return int32(version)
+}
+
+// etag names the version of what is shown.
+func etag(version int32) string { return `"` + strconv.Itoa(int(version)) + `"` }
+
+// mark tells in headers what there is to know about a change beside its answer.
+func mark(h http.Header, m changes.Receipt) {
+	if m.Replayed {
+		h.Set("Idempotency-Replayed", "true")
+	}
+	if m.Approval != 0 {
+		h.Set("Approval-Request", strconv.FormatInt(m.Approval, 10))
+	}
+	if m.Version != 0 {
+		h.Set("ETag", etag(m.Version))
+	}
+}
+
+// done is the answer of a change: its status, its body and its mark. A status without a body is 204.
+func done(status int, m changes.Receipt, data any) answer {
+	return answer{status: status, mark: m, data: data}
+}
+
+// versioned answers a single thing with the ETag that a change of it can name.
+func versioned(version int32, view any) answer {
+	return answer{data: view, mark: changes.Receipt{Version: version}}
+}
