@@ -104,7 +104,7 @@ func TestNoDocumentReadsMoreThanItsPrice(t *testing.T) {
 		}
 		answered, most = answered+1, max(most, read)
 	})
-	if answered < 30 || most < 100 {
+	if answered < 15 || most < 30 { // chance has never brought it below 32 and 168
 		t.Errorf("%d answers, the largest of %d objects: the documents have become too small", answered, most)
 	}
 }
