@@ -24,6 +24,7 @@ type Lock int64
 const (
 	AuditChain Lock = 1 + iota // who seals a bank's audit entries, and signs its chain
 	KeysetMove                 // who brings a bank's values under other keys
+	ParentTree                 // who gives a customer another parent
 )
 
 // Class is a kind of locks on values that are told apart by a hash. They are PostgreSQL's locks of two
@@ -64,12 +65,25 @@ func WaitTx(ctx context.Context, tx bun.IDB, c Class, hashes [][]byte) error {
 	return nil
 }
 
+// of is the lock of one bank.
+func (l Lock) of(tenant int64) int64 {
+	const tenants = 48 // bits; the lock's own number stands above them, far below migrationLock
+	return int64(l)<<tenants | tenant
+}
+
 // TryTx takes the bank's lock, unless another transaction holds it. Take it before any row.
 func (l Lock) TryTx(ctx context.Context, tx bun.IDB, tenant int64) (held bool, err error) {
-	const tenants = 48 // bits; the lock's own number stands above them, far below migrationLock
-	err = tx.NewRaw(`SELECT pg_try_advisory_xact_lock(?)`, int64(l)<<tenants|tenant).Scan(ctx, &held)
+	err = tx.NewRaw(`SELECT pg_try_advisory_xact_lock(?)`, l.of(tenant)).Scan(ctx, &held)
 	if err != nil {
 		return false, fmt.Errorf("take lock %d of bank %d: %w", l, tenant, err)
 	}
 	return held, nil
+}
+
+// WaitTx takes the bank's lock, and waits for who holds it. Take it after all rows.
+func (l Lock) WaitTx(ctx context.Context, tx bun.IDB, tenant int64) error {
+	if _, err := tx.NewRaw(`SELECT pg_advisory_xact_lock(?)`, l.of(tenant)).Exec(ctx); err != nil {
+		return fmt.Errorf("wait for lock %d of bank %d: %w", l, tenant, err)
+	}
+	return nil
 }

@@ -136,8 +136,9 @@ func (u *unsent) over(of party, n int64) error {
 	switch {
 	case u.bytes.callers[of]+n > u.bytes.caller():
 		return errUnread
-	case u.bytes.banks[of.bank]+n > u.bytes.bank():
-		return errBankUnread
+	case u.bytes.banks[of.bank]+n > u.bytes.bank(),
+		u.bytes.banks[of.bank]+n > u.bytes.all/4 && u.bytes.taken+n > u.bytes.all-u.bytes.all/4:
+		return errBankUnread // the last quarter is for banks that have less
 	case u.bytes.taken+n > u.bytes.all:
 		return errBusy
 	}

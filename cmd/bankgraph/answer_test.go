@@ -102,6 +102,7 @@ func TestUnreadAnswersAreBoundedByCallerByBankAndInAll(t *testing.T) {
 		{b, 16, false, nil},
 		{c, 1, false, errBankUnread},
 		{party{"B", "1"}, 16, false, nil},
+		{party{"B", "2"}, 1, false, errBankUnread}, // the last quarter is for a third bank
 		{party{"C", "1"}, 16, false, nil},
 		{party{"D", "1"}, 1, false, errBusy},
 		{a, 4, true, nil}, // what was changed is told
@@ -115,6 +116,7 @@ func TestUnreadAnswersAreBoundedByCallerByBankAndInAll(t *testing.T) {
 		t.Errorf("who has not read may ask: %v", err)
 	}
 	u.give(a, 20<<20)
+	u.give(party{"C", "1"}, 16<<20)
 	if err := u.full(a); err != nil {
 		t.Errorf("who has read may not ask: %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
+	"bankgraph/db"
 )
 
 var (
@@ -176,6 +177,11 @@ func (s *Service) moveTx(ctx context.Context, tx *changes.Tx, r *related, was, c
 	if tx.Caller.Reach != access.OfBank && c.Owner != was.Owner {
 		return fault.Field("customer", "partnerOrgShortName", fault.Forbidden,
 			"a partner cannot give its customers away")
+	}
+	if r.Parent != 0 { // one after the other: moves that do not see each other could close a circle
+		if err := db.ParentTree.WaitTx(ctx, tx, int64(c.Tenant)); err != nil {
+			return err
+		}
 	}
 	var is struct{ Owns, Parent, Circle bool }
 	err := tx.NewRaw(`WITH RECURSIVE up AS (

@@ -17,6 +17,7 @@ import (
 	"bankgraph/core/given"
 	"bankgraph/core/page"
 	"bankgraph/core/signatories"
+	"bankgraph/db"
 )
 
 // change changes a customer and returns it as it is then.
@@ -382,6 +383,28 @@ func TestAPartnersCallerMakesCustomersOfItsOwn(t *testing.T) {
 		t.Errorf("no partner: %v", err)
 	}
 	counted(t, bank)
+}
+
+// Each of two moves is right by itself; together they would close a circle that neither sees.
+func TestTwoMovesAtOnceCloseNoCircle(t *testing.T) {
+	t.Parallel()
+	bank := staffed(t)
+	staff := bank.Staff()
+	under := func(p *customers.Customer) func(*customers.Draft) {
+		return func(d *customers.Draft) { d.ParentEntityShortName = given.Of(p.ShortName) }
+	}
+	one, other := create(t, bank, staff, draft("ONE")), create(t, bank, staff, draft("OTHER"))
+	belowOne := create(t, bank, staff, draft("BELOWONE", under(one)))
+	belowOther := create(t, bank, staff, draft("BELOWOTHER", under(other)))
+	errs := bank.Turns(func(ctx context.Context, tx bun.Tx) error {
+		return db.ParentTree.WaitTx(ctx, tx, int64(bank.Tenant))
+	},
+		func() error { return try(bank, staff, one.UID, under(belowOther)) },
+		func() error { return try(bank, staff, other.UID, under(belowOne)) })
+	if errs[0] != nil {
+		t.Errorf("the first: %v", errs[0])
+	}
+	blames(t, "the second", errs[1], "parentEntityShortName", fault.NoMatch)
 }
 
 func TestPartnerParentAndTypeSayWhoseACustomerIs(t *testing.T) {
