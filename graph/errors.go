@@ -15,6 +15,7 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
+	"bankgraph/core/ident"
 	"bankgraph/db"
 )
 
@@ -185,7 +186,9 @@ func (h handlerOptions) error(ctx context.Context, path ast.Path, f *fault.Fault
 		shown.Message += ": it needs " + strings.Join(needs, " or ")
 		shown.Extensions["permissions"] = needs
 	case f.Kind == fault.State:
-		shown.Message += ": it is " + f.Detail
+		if !strings.Contains(shown.Message, ident.Fold(f.Detail)) { // as "is suspended already" does
+			shown.Message += ": it is " + f.Detail
+		}
 		shown.Extensions["state"] = f.Detail
 	}
 	return h.tagged(ctx, shown, f)

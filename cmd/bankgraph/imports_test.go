@@ -39,7 +39,7 @@ const bun = "github.com/uptrace/bun"
 // domain. The package core, built from all, comes after them; demo and coretest, which fill a core, come
 // last.
 var domains = []string{
-	"fault", "money", "page", "postal", "given", "ident", "check", "access", "seal", "rails",
+	"fault", "money", "page", "postal", "given", "ident", "check", "states", "access", "seal", "rails",
 	"audit", "events", "changes", "customers", "roles", "users", "tenants", "issuers", "clients", "banks",
 	"contacts", "accounts", "keysets", "signatories", "positivepay",
 	"fees", "limits", "ledger", "fx", "payments", "files", "webhooks",

@@ -5,6 +5,7 @@ import (
 
 	"bankgraph/core/fault"
 	"bankgraph/core/ident"
+	"bankgraph/core/states"
 )
 
 // Action is what may be done to an account's status (rest/CONTRACT.md, account actions).
@@ -23,20 +24,19 @@ func ParseAction(field, text string) (Action, error) {
 	return "", fault.Field("account", field, fault.Malformed, "must be Activate or Close")
 }
 
-// actions are the statuses that each action leads from, and the one that it leads to (rest/CONTRACT.md,
-// account statuses). What leads nowhere is final: such an account is not changed in any other way either.
-var actions = map[Action]struct {
-	from []Status
-	to   Status
-}{
-	Activate: {[]Status{StatusNew, Pending, Inactive, Suspended}, Active},
-	Close:    {[]Status{Active, Inactive, Suspended, StatusNew, Pending}, Closed},
-}
+// The steps between statuses (rest/CONTRACT.md, account statuses).
+var (
+	activating = states.Step[Status]{
+		From: []Status{StatusNew, Pending, Inactive, Suspended}, To: Active,
+		Refused: map[Status]*fault.Fault{Active: ErrActive}, Else: ErrClosed,
+	}
+	closing = states.Step[Status]{
+		From: []Status{Active, Inactive, Suspended, StatusNew, Pending}, To: Closed, Else: ErrClosed,
+	}
+)
 
-// final tells whether nothing leads on from a status.
-func (s Status) final() bool {
-	return s != Active && !slices.Contains(actions[Activate].from, s)
-}
+// final reports whether no step leads on from a status. Such an account is not changed in any other way either.
+func (s Status) final() bool { return !slices.Contains(closing.From, s) }
 
 // What the state of an account does not allow, or of what hangs on it.
 var (

@@ -10,6 +10,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/money"
 	"bankgraph/core/seal"
+	"bankgraph/core/states"
 )
 
 // Keep takes an account into the bank's books, empty, or gives one without bookings another currency. The
@@ -32,8 +33,8 @@ type operations struct {
 func (s *Service) declare(all *changes.Service) {
 	s.open = changes.Declare(all, "openAccount", "account", access.ManageAccounts, s.openTx).Settle(s.settleTx)
 	s.change = changes.Declare(all, "changeAccount", "account", access.ManageAccounts, s.changeTx)
-	s.close = changes.Declare(all, "closeAccount", "account", access.ManageAccounts, s.actTx(Close))
-	s.activate = changes.Declare(all, "activateAccount", "account", access.ManageAccounts, s.actTx(Activate))
+	s.close = changes.Declare(all, "closeAccount", "account", access.ManageAccounts, s.becomeTx(closing))
+	s.activate = changes.Declare(all, "activateAccount", "account", access.ManageAccounts, s.becomeTx(activating))
 	s.remove = changes.Declare(all, "deleteAccount", "account", access.ManageAccounts, s.removeTx)
 	s.declareSweeps(all)
 }
@@ -215,22 +216,22 @@ func (s *Service) changeTx(
 	}))
 }
 
-// actTx is one line of the table of states.
-func (s *Service) actTx(
-	action Action,
+// becomeTx takes an account to another status.
+func (s *Service) becomeTx(
+	step states.Step[Status],
 ) func(context.Context, *changes.Tx, changes.Target, struct{}) (Saved, error) {
 	return func(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
-		return saved(s.lifecycle().Modify(ctx, tx, at, func(_, a *Account) error {
+		return saved(s.lifecycle().Modify(ctx, tx, at, func(_, a *Account) (err error) {
 			if err := arranges(tx.Caller); err != nil {
 				return err
 			}
-			if err := a.act(action); err != nil {
+			if a.Status, err = step.Take(a.Status); err != nil {
 				return err
 			}
 			if tx.Options.Reason != "" {
 				a.Reason = tx.Options.Reason
 			}
-			if action != Close {
+			if step.To != Closed {
 				return nil
 			}
 			a.DefaultOffset = false
@@ -282,16 +283,3 @@ func (s *Service) seal(a *Account, draft Draft) {
 	}
 }
 
-// act moves an account along the table of states.
-func (a *Account) act(action Action) error {
-	for _, from := range actions[action].from {
-		if a.Status == from {
-			a.Status = actions[action].to
-			return nil
-		}
-	}
-	if a.Status.final() {
-		return ErrClosed
-	}
-	return ErrActive
-}

@@ -2,20 +2,19 @@ package customers
 
 import (
 	"context"
-	"slices"
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
 	"bankgraph/core/fault"
+	"bankgraph/core/states"
 )
 
-// next are the ways from one status to another that the bank's staff can go. A new customer waits as Pending
-// while a second person has to approve it: that decision ends it.
-var next = map[Status][]Status{
-	Active: {Suspended}, StatusNew: {Active, Suspended}, Pending: {Active, Suspended}, Suspended: {Active},
-}
-
 var (
+	// The steps that the bank's staff can take. A new customer waits as Pending while a second person has to
+	// approve it: that decision ends it.
+	activating = states.Step[Status]{From: []Status{StatusNew, Pending, Suspended}, To: Active, Else: ErrStatus}
+	suspending = states.Step[Status]{From: []Status{Active, StatusNew, Pending}, To: Suspended, Else: ErrStatus}
+
 	// ErrStatus is a customer whose status has no way to the one that is wanted.
 	ErrStatus = fault.New(fault.State, "customer.status", "the customer's status does not allow this")
 	// ErrSelf is the bank itself, which cannot be suspended.
@@ -53,7 +52,7 @@ func (s *Service) suspendTx(
 	l := s.lifecycle(s.lockAnyTx)
 	l.Asks = nil
 	c, err := l.Modify(ctx, tx, at, func(was, c *Customer) error {
-		if err := c.become(tx.Caller, Suspended); err != nil || was.Status != Pending {
+		if err := c.become(tx.Caller, suspending); err != nil || was.Status != Pending {
 			return err
 		}
 		return tx.RequireNoOpenApproval(ctx, c.UID)
@@ -68,19 +67,17 @@ func (s *Service) activateTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
 ) (Saved, error) {
 	return s.modifyTx(ctx, tx, at, s.lockAnyTx, nil,
-		func(_, c *Customer) error { return c.become(tx.Caller, Active) })
+		func(_, c *Customer) error { return c.become(tx.Caller, activating) })
 }
 
-// become moves a customer to another status, where there is a way and the caller can go it.
-func (c *Customer) become(caller access.Caller, to Status) error {
+// become takes a customer to another status, where there is a step and the caller may take it.
+func (c *Customer) become(caller access.Caller, step states.Step[Status]) (err error) {
 	switch {
 	case caller.Reach != access.OfBank:
 		return access.ErrDenied
 	case c.RelationshipType == RelationSelf:
 		return ErrSelf
-	case !slices.Contains(next[c.Status], to):
-		return ErrStatus.With(string(c.Status))
 	}
-	c.Status = to
-	return nil
+	c.Status, err = step.Take(c.Status)
+	return err
 }

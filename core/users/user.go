@@ -13,6 +13,7 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
+	"bankgraph/core/states"
 	"bankgraph/core/ident"
 	"bankgraph/core/roles"
 )
@@ -53,30 +54,14 @@ func ParseStatus(field, text string) (Status, error) {
 	return "", fault.Field("user", field, fault.Malformed, "must be one of Active, Pending, Suspended, Locked")
 }
 
-// move is a way from one status to another (rest/CONTRACT.md, user statuses).
-type move struct {
-	next    map[Status]Status
-	refused map[Status]*fault.Fault // why there is no way from the others
-}
-
+// The steps between statuses (rest/CONTRACT.md, user statuses).
 var (
-	suspending = move{
-		next:    map[Status]Status{Active: Suspended, Pending: Suspended},
-		refused: map[Status]*fault.Fault{Suspended: ErrSuspended, Locked: ErrLocked},
+	suspending = states.Step[Status]{
+		From: []Status{Active, Pending}, To: Suspended,
+		Refused: map[Status]*fault.Fault{Locked: ErrLocked}, Else: ErrSuspended,
 	}
-	activating = move{
-		next:    map[Status]Status{Suspended: Active, Locked: Active, Pending: Active},
-		refused: map[Status]*fault.Fault{Active: ErrActive},
-	}
+	activating = states.Step[Status]{From: []Status{Suspended, Locked, Pending}, To: Active, Else: ErrActive}
 )
-
-// from is the status after the move.
-func (m move) from(now Status) (Status, error) {
-	if to, ok := m.next[now]; ok {
-		return to, nil
-	}
-	return now, m.refused[now]
-}
 
 var (
 	ErrSuspended = fault.New(fault.State, "user.suspended", "the user is suspended already")

@@ -235,7 +235,7 @@ func (s *Service) activateTx(
 		case p.Status == Pending && p.beyond(tx.Caller): // the first time gives what the roles grant
 			return ErrBeyond
 		}
-		p.Status, err = activating.from(p.Status)
+		p.Status, err = activating.Take(p.Status)
 		return err
 	}))
 }
@@ -247,7 +247,7 @@ func (s *Service) suspendTx(
 		if tx.Caller.User == p.UID.UUID {
 			return ErrSelf
 		}
-		p.Status, err = suspending.from(p.Status)
+		p.Status, err = suspending.Take(p.Status)
 		return err
 	}))
 }
