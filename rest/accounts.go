@@ -5,7 +5,51 @@ import (
 
 	"bankgraph/core/accounts"
 	"bankgraph/core/customers"
+	"bankgraph/core/fault"
 )
+
+var (
+	accountLines = table("ACC001", notAuthorized,
+		because(accounts.ErrNotFound, "ACC002"))
+
+	accountsG1 = dialect{success: successC1, failure: failureC1, lines: accountLines, spelled: accountWords}
+
+	accountsV2 = accountsG1
+
+	accountsV3 = dialect{success: successV3, failure: failureC5, lines: accountLines}
+
+	// Changes in the third generation answer C6 and C8 as they are.
+	accountsSavedV3 = dialect{success: bare, failure: failureC5, lines: accountLines, spelled: featureWords}
+
+	accountActionsV2 = dialect{success: bare, failure: failureC5, lines: table("ACC001", notAuthorized,
+		because(accounts.ErrNotFound, "ACC002"),
+		wrong("action", fault.Required, "CUSTOMER_BNKACCTACTION_REQUIRED").exactly(),
+		wrong("action", "", "CUSTOMER_BNKACCTACTION_INVALID").exactly(),
+		wrong("reason", fault.Required, "CUSTOMER_BNKACCTREASON_REQUIRED").exactly())}
+)
+
+// accountWords are what the first two generations call otherwise.
+var accountWords = map[string]string{
+	"enableUnderWritten": "isUnderWritten", "enableAchPrefund": "isAchPrefund",
+}
+
+// featureWords are where the third generation has the features of an account.
+var featureWords = map[string]string{
+	"enableWire":              "accountFeatures.fedWireFeature.enableWire",
+	"enableDomesticWire":      "accountFeatures.fedWireFeature.enableDomesticWire",
+	"enableInternationalWire": "accountFeatures.fedWireFeature.enableInternationalWire",
+	"enableCallbacks":         "accountFeatures.fedWireFeature.enableCallbacks",
+	"callbackLimit":           "accountFeatures.fedWireFeature.callbackLimit",
+	"enableACH":               "accountFeatures.achFeature.enableACH",
+	"enableOffset":            "accountFeatures.achFeature.enableOffset",
+	"defaultOffset":           "accountFeatures.achFeature.defaultOffset",
+	"enableUnderWritten":      "accountFeatures.achFeature.enableUnderWritten",
+	"enableAchPrefund":        "accountFeatures.achFeature.enableAchPrefund",
+	"achCompanyId":            "accountFeatures.achFeature.achCompanyId",
+	"debitExposureLimit":      "accountFeatures.achFeature.debitExposureLimit",
+	"creditExposureLimit":     "accountFeatures.achFeature.creditExposureLimit",
+	"secCodes":                "accountFeatures.achFeature.secCodes",
+}
 
 // searchAccountsG1 answers the one object where an account number is given, and an array otherwise: a
 // published walkthrough reads the UID from data.accountUID (rest/CONTRACT.md, account search).

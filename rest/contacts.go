@@ -9,6 +9,15 @@ import (
 	"bankgraph/core/fault"
 )
 
+var (
+	contactLines = table("CUST001", notAuthorized,
+		because(contacts.ErrNotFound, "CUST002"))
+
+	contactsG1 = dialect{success: successC1, failure: failureC1, lines: contactLines}
+
+	contactsV2 = contactsG1
+)
+
 func (a *api) searchContactsG1(r *http.Request) (answer, error) {
 	return a.searchContacts(r, contactPagesG1, contactG1Of)
 }

@@ -10,6 +10,21 @@ import (
 	"bankgraph/db"
 )
 
+var (
+	customerLines = table("CUST001", notAuthorized)
+
+	customersG1 = dialect{
+		success: successC1, failure: failureC1, lines: customerLines, spelled: map[string]string{
+			"swiftCode": "swiftcode", "webSite": "website",
+			"additionalProfileDetails":                       "addtionalProfileDetails[0]",
+			"additionalProfileDetails.creditValueAdjustment": "addtionalProfileDetails[0].crediValueAdjustment",
+			"additionalProfileDetails.detailsOfCharge":       "addtionalProfileDetails[0].detailsofCharge",
+		},
+	}
+
+	customersV2 = dialect{success: successC1, failure: failureC1, lines: customerLines}
+)
+
 // searchCustomersG1 writes its parameters as they are published; the case of v2 is also accepted
 // (rest/CONTRACT.md, customer search).
 func (a *api) searchCustomersG1(r *http.Request) (answer, error) {

@@ -7,6 +7,9 @@ import (
 	"bankgraph/core/fees"
 )
 
+// Fees have no codes: their failures are a message.
+var feesV1 = dialect{success: bare, failure: failureC3, lines: table("", notAuthorized)}
+
 func (a *api) addFeeTier(r *http.Request) (answer, error) {
 	q := readBody(r)
 	customer, draft, options := inPath(q, "customerUID", customers.ParseUID), feeDraft(q.fields()), q.options()

@@ -2,9 +2,57 @@ package rest
 
 import (
 	"net/http"
+	"slices"
 
+	"bankgraph/core/changes"
 	"bankgraph/core/customers"
+	"bankgraph/core/fault"
 	"bankgraph/core/limits"
+)
+
+var (
+	// what checks and updates of limits share
+	limitLines = slices.Clip([]line{
+		because(customers.ErrNotFound, "CUSTOMER_CUSTOMERID_NOTFOUND"),
+		because(customers.ErrOutOfScope, "CUSTOMER_CUSTOMERID_NOTFOUND").toldAs(customers.ErrNotFound),
+		{is: errMediaType, status: http.StatusUnsupportedMediaType, code: "CUSTOMERLIMIT_UNSUPPORTED_MEDIATYPE"},
+		wrong("customerUID", fault.AllZero, "CUSTOMER_CUSTOMERID_ALLZERO"),
+		wrong("customerUID", "", "CUSTOMER_CUSTOMERID_NUMBER"),
+	})
+
+	limitsV1 = dialect{
+		success: bare, failure: failureC4,
+		lines: table("CUSTOMERLIMIT_INVALID_REQUEST", notAuthorized, append(limitLines,
+			wrong("paymentRail", fault.Required, "CUSTOMERLIMIT_PAYMENTRAIL_REQUIRED"),
+			wrong("paymentRail", "", "CUSTOMERLIMIT_PAYMENTRAIL_INVALID"),
+			wrong("paymentAmount", "", "CUSTOMERLIMIT_AMOUNT_INVALID"),
+			wrong("deliveryDate", "", "CUSTOMERLIMIT_DATE_INVALID"),
+			wrong("secCode", "", "CUSTOMERLIMIT_SECCODE_INVALID"),
+			wrong("entryType", fault.Required, "CUSTOMERLIMIT_ENTRYTYPE_REQUIRED"),
+			wrong("entryType", "", "CUSTOMERLIMIT_ENTRYTYPE_INVALID"))...),
+	}
+
+	// The update has a code of its own for what is the bank's fault, and answers 400 with it
+	// (rest/CONTRACT.md, failures of the server).
+	limitUpdateV1 = dialect{
+		success: bare, failure: failureC4,
+		lines: table("CUSTOMERLIMIT_INVALID_REQUEST", notAuthorized, append(limitLines,
+			because(customers.ErrInactive, "CUSTOMER_CUSTOMERID_STATUS"),
+			because(limits.ErrProcessingOrg, "CUSTOMER_CUSTOMERID_NOTALLOWED"),
+			because(limits.ErrNone, "CUSTOMERLIMIT_BASELINE_NOTFOUND"),
+			line{is: changes.ErrStale, status: http.StatusConflict, code: "CUSTOMERLIMIT_UPDATE_FAILED"},
+			because(changes.ErrWaiting, "CUSTOMERLIMIT_UPDATE_FAILED"),
+			line{kind: fault.Internal, status: http.StatusBadRequest, code: "CUSTOMERLIMIT_UPDATE_FAILED"},
+			line{
+				subject: "limit", field: "body", problem: fault.Required, status: http.StatusBadRequest,
+				code: "CUSTOMERLIMIT_LIST_EMPTY",
+			},
+			wrong("entityLimitId", fault.Required, "CUSTOMERLIMIT_ENTITYLIMITID_REQUIRED"),
+			wrong("entityLimitId", fault.Unknown, "CUSTOMERLIMIT_UNKNOWN_KEY"),
+			wrong("entityLimitValue", fault.Required, "CUSTOMERLIMIT_VALUE_REQUIRED"),
+			wrong("entityLimitValue", fault.Min, "CUSTOMERLIMIT_VALUE_NEGATIVE"),
+			wrong("entityLimitValue", "", "CUSTOMERLIMIT_VALUE_INVALID"))...),
+	}
 )
 
 // changeLimits answers no body.

@@ -4,7 +4,17 @@ import (
 	"net/http"
 
 	"bankgraph/core/accounts"
+	"bankgraph/core/fault"
 )
+
+var lookupV1 = dialect{
+	success: bare, failure: failureC4, lines: table("LKUP_VALIDATION_ERROR", "LKUP_ACCESS_DENIED",
+		wrong("accountNumber", fault.Max, "LKUP_ACCNUM_MAX"),
+		wrong("accountNumber", fault.AllZero, "LKUP_ACCNUM_ALLZERO"),
+		wrong("accountNumber", "", "LKUP_ACCNUM_INVALID"),
+		wrong("accountType", "", "LKUP_ACCTYPE_INVALID"),
+		line{kind: fault.Internal, status: http.StatusInternalServerError, code: "LKUP_INTERNAL_ERROR"}),
+}
 
 // lookUpCustomer answers no profile for a number that leads nowhere or to somebody else's customer.
 func (a *api) lookUpCustomer(r *http.Request) (answer, error) {

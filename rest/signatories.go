@@ -4,8 +4,26 @@ import (
 	"net/http"
 
 	"bankgraph/core/customers"
+	"bankgraph/core/fault"
 	"bankgraph/core/signatories"
 )
+
+// Signatories alone tell a foreign customer of the same bank from an absent one.
+var signatoriesV1 = dialect{
+	success: bare, failure: failureC4or6, lines: table("SIG_VALIDATION_ERROR", notAuthorized,
+		because(signatories.ErrPartner, "SIG_PARTNERID_REQUIRED"),
+		because(customers.ErrNotFound, "SIG_CUSTOMER_NOTFOUND"),
+		because(customers.ErrOutOfScope, "SIG_CUSTOMERACCESS_DENIED"),
+		because(signatories.ErrNotFound, "SIG_SIGNATORYNOTFOUND"),
+		wrong("fullName", fault.Required, "SIG_FULLNAME_REQUIRED"),
+		because(signatories.ErrTaken, "SIG_EMAIL_CONFLICT"),
+		wrong("emailAddress", fault.Required, "SIG_EMAIL_REQUIRED"),
+		wrong("emailAddress", fault.Malformed, "SIG_EMAIL_INVALID"),
+		wrong("phoneNumber", fault.Required, "SIG_PHONE_REQUIRED"),
+		wrong("phoneNumber", fault.Malformed, "SIG_PHONE_INVALID"),
+		wrong("approvalLimit", fault.Min, "SIG_APPROVALLIMIT_MIN"),
+		wrong("approvalLimit", "", "SIG_APPROVALLIMIT_INVALID")),
+}
 
 // listSignatories counts pages from zero and answers no page object (rest/CONTRACT.md, PG3).
 func (a *api) listSignatories(r *http.Request) (answer, error) {

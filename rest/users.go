@@ -4,8 +4,18 @@ import (
 	"net/http"
 
 	"bankgraph/core/customers"
+	"bankgraph/core/roles"
 	"bankgraph/core/users"
 )
+
+// Users and roles answer a message only. A customer that is not tied to the token's legal entity is 403,
+// whether there is one or not; what is not the customer's is 404 (rest/CONTRACT.md, absent and foreign
+// things).
+var peopleV1 = dialect{success: successPG2, failure: failureC3, lines: table("", notAuthorized,
+	line{is: customers.ErrNotFound, status: http.StatusForbidden, as: customers.ErrOutOfScope},
+	line{is: customers.ErrOutOfScope, status: http.StatusForbidden},
+	line{is: users.ErrNotFound, status: http.StatusNotFound},
+	line{is: roles.ErrNotFound, status: http.StatusNotFound})}
 
 func (a *api) createUser(r *http.Request) (answer, error) {
 	q := readBody(r)

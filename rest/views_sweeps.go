@@ -5,10 +5,23 @@ import (
 
 	"bankgraph/core/accounts"
 	"bankgraph/core/contacts"
+	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/ident"
 	"bankgraph/core/money"
 )
+
+var sweepsV1 = dialect{
+	success: bare, failure: failureSweep, lines: table("SWEEP_VALIDATION_ERROR", notAuthorized,
+		because(customers.ErrNotFound, "SWEEP_CUSTOMERUID_NOTFOUND").exactly(),
+		because(customers.ErrOutOfScope, "SWEEP_CUSTOMERUID_NOTFOUND").toldAs(customers.ErrNotFound).exactly(),
+		because(accounts.ErrNotFound, "SWEEP_ACCOUNTUID_NOTFOUND").exactly(),
+		because(customers.ErrInactive, "SWEEP_CUSTOMERUID_STATUS").exactly(),
+		because(accounts.ErrNotActive, "SWEEP_ACCOUNTUID_STATUS").exactly(),
+		because(accounts.ErrNoSweep, "SWEEP_DIRECTION_NOTFOUND").exactly(),
+		because(accounts.ErrSweepExists, "SWEEP_DIRECTION_NOTALLOWED").exactly(),
+		because(accounts.ErrSweepBeside, "SWEEP_DIRECTION_NOTALLOWED").exactly()),
+}
 
 // sweepDraft reads a sweep (rest/CONTRACT.md, sweeps).
 func sweepDraft(body fields) accounts.SweepDraft {
