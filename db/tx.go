@@ -28,8 +28,6 @@ var ErrBusy = fmt.Errorf("db: no connection became free: %w", context.DeadlineEx
 // patience is how long a transaction waits for a connection to begin on.
 const patience = time.Second
 
-type inTx struct{}
-
 // InTx runs fn in a transaction of one bank and commits it. It is the only way to write: the database refuses
 // to change the rows of any other bank in it (tenant 0 stands for no bank). See Act. Outside of it the
 // connections are read-only.
@@ -41,12 +39,11 @@ type inTx struct{}
 // sending, no counting, no change of captured variables that a second run would repeat. A connection that
 // turns out to be dead before fn began is replaced, once.
 func (d *DB) InTx(ctx context.Context, tenant int64, fn func(ctx context.Context, tx bun.Tx) error) error {
-	if ctx.Value(inTx{}) != nil {
+	if ctx.Value(lastKey{}) != nil {
 		return ErrNested
 	}
-	inside := context.WithValue(ctx, inTx{}, true)
 	for try, replaced := 0, false; ; try++ {
-		begun, err := d.once(inside, tenant, fn)
+		begun, err := d.once(ctx, tenant, fn)
 		if !begun && !replaced && IsUnavailable(err) {
 			replaced = true
 			continue

@@ -98,11 +98,7 @@ func (k Kept) Again() *Fault {
 	f := &Fault{
 		Kind: k.Kind, Subject: k.Subject, Field: k.Field, Problem: k.Problem, Message: k.Message, Detail: k.Detail,
 	}
-	code := k.Code
-	if code == "" {
-		code = sentences[k.Subject+": "+k.Message]
-	}
-	if origin, ok := byCode.Load(code); ok {
+	if origin, ok := byCode.Load(k.Code); ok {
 		f.origin = origin.(*Fault)
 	}
 	return f
