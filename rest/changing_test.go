@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,62 +17,35 @@ import (
 	"github.com/uptrace/bun"
 )
 
+// sent is a body of testdata/requests.
+func sent(name string) string {
+	text, err := os.ReadFile("testdata/requests/" + name + ".json")
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
 // changing are the operations that change something, in the fullest form. Their answers are golden files of
 // the same name.
 var changing = []operation{
-	{
-		"signatories_add", http.MethodPost, "/v1/customers/{C}/signatories",
-		`{"fullName": "Ada Byron", "emailAddress": "ada@acme.example", "title": "CFO", "phoneNumber": "(614) 555-0123", "approvalLimit": 2500.5}`,
-	},
+	{"signatories_add", http.MethodPost, "/v1/customers/{C}/signatories", sent("signatories_add")},
 	{
 		"signatories_change", http.MethodPatch, "/v1/customers/{C}/signatories/{S}",
 		`{"title": "President", "approvalLimit": 0}`,
 	},
 	{"signatories_remove", http.MethodDelete, "/v1/customers/{C}/signatories/{S}", ""},
-	{
-		"contacts_add_g1", http.MethodPost, "/customers/{C}/contacts",
-		`{"externalReferenceId": "lumen-1", "templateName": "Lumen Optik", "emailAddress": "post@lumen.example", "otherInfo": {"beneficiaryNotes": "quarterly", "otherBeneBankInfo": "none"}, "name": "Lumen Optik GmbH", "phoneNumber": "030 901820", "address": {"addressLine1": "Hauptstr. 3", "addressLine2": "Hof 2", "city": "Berlin", "state": "BE", "postalCode": "10115", "countryCode": "DEU", "country": "Germany"}, "contactBank": {"country": "Germany", "accountNo": "DE89 3704 0044 0532 0130 00", "accountCcy": "eur", "name": "Rhein Bank", "address": {"addressLine1": "Ufer 1", "city": "Bonn", "postalCode": "53111", "countryCode": "DE"}, "nationalCode": "37040044", "swiftCode": "rhnudef0"}, "intermediaryBank": {"country": "United States", "name": "Middle Bank", "nationalCode": "611090001", "swiftCode": "MIDLUS33", "coverMessageRequired": true, "address": {"addressLine1": "1 Wall St", "addressLine2": "Floor 2", "addressLine3": "Desk 3", "city": "New York", "state": "NY", "postalCode": "10005", "countryCode": "US"}}, "regulartoryReporting": [{"key": "taxid", "value": "DE1234567"}, {"key": "routingNumber", "value": "611090001"}]}`,
-	},
-	{
-		"contacts_change_g1", http.MethodPut, "/customers/{C}/contacts/{K}",
-		`{"externalReferenceId": "lumen-1", "templateName": "Lumen Optik", "emailAddress": "post@lumen.example", "otherInfo": {"beneficiaryNotes": "quarterly", "otherBeneBankInfo": "none"}, "name": "Lumen Optik GmbH", "phoneNumber": "030 901820", "address": {"addressLine1": "Hauptstr. 3", "addressLine2": "Hof 2", "city": "Berlin", "state": "BE", "postalCode": "10115", "countryCode": "DEU", "country": "Germany"}, "contactBank": {"country": "Germany", "accountNo": "DE89 3704 0044 0532 0130 00", "accountCcy": "eur", "name": "Rhein Bank", "address": {"addressLine1": "Ufer 1", "city": "Bonn", "postalCode": "53111", "countryCode": "DE"}, "nationalCode": "37040044", "swiftCode": "rhnudef0"}, "intermediaryBank": {"country": "United States", "name": "Middle Bank", "nationalCode": "611090001", "swiftCode": "MIDLUS33", "coverMessageRequired": true, "address": {"addressLine1": "1 Wall St", "addressLine2": "Floor 2", "addressLine3": "Desk 3", "city": "New York", "state": "NY", "postalCode": "10005", "countryCode": "US"}}, "regulartoryReporting": [{"key": "taxid", "value": "DE1234567"}, {"key": "routingNumber", "value": "611090001"}]}`,
-	},
-	{
-		"contacts_add_v2", http.MethodPost, "/v2/customers/{C}/contacts",
-		`{"templateName": "Lumen Optik", "email": "post@lumen.example", "otherInfo": {"beneNotes": "quarterly", "otherBeneBankInfo": "none"}, "name": "Lumen Optik GmbH", "phoneNumber": "030 901820", "address": {"addressLine1": "Hauptstr. 3", "addressLine2": "Hof 2", "city": "Berlin", "state": "BE", "postalCode": "10115", "countryCode": "DEU", "country": "Germany"}, "contactBank": {"country": "Germany", "accountNo": "DE89 3704 0044 0532 0130 00", "accountCcy": "eur", "name": "Rhein Bank", "address": {"addressLine1": "Ufer 1", "city": "Bonn", "postalCode": "53111", "countryCode": "DE"}, "nationalCode": "37040044", "swiftCode": "rhnudef0", "accountType": "deposit", "accountSubType": "savings"}, "intermediaryBank": {"country": "United States", "name": "Middle Bank", "nationalCode": "611090001", "swiftCode": "MIDLUS33", "coverMessageRequired": true, "address": {"addressLine1": "1 Wall St", "addressLine2": "Floor 2", "addressLine3": "Desk 3", "city": "New York", "state": "NY", "postalCode": "10005", "countryCode": "US"}}, "regulartoryReporting": [{"key": "taxid", "value": "DE1234567"}, {"key": "routingNumber", "value": "611090001"}]}`,
-	},
-	{
-		"contacts_change_v2", http.MethodPut, "/v2/customers/{C}/contacts/{K}",
-		`{"templateName": "Lumen Optik", "email": "post@lumen.example", "otherInfo": {"beneNotes": "quarterly", "otherBeneBankInfo": "none"}, "name": "Lumen Optik GmbH", "phoneNumber": "030 901820", "address": {"addressLine1": "Hauptstr. 3", "addressLine2": "Hof 2", "city": "Berlin", "state": "BE", "postalCode": "10115", "countryCode": "DEU", "country": "Germany"}, "contactBank": {"country": "Germany", "accountNo": "DE89 3704 0044 0532 0130 00", "accountCcy": "eur", "name": "Rhein Bank", "address": {"addressLine1": "Ufer 1", "city": "Bonn", "postalCode": "53111", "countryCode": "DE"}, "nationalCode": "37040044", "swiftCode": "rhnudef0", "accountType": "deposit", "accountSubType": "savings"}, "intermediaryBank": {"country": "United States", "name": "Middle Bank", "nationalCode": "611090001", "swiftCode": "MIDLUS33", "coverMessageRequired": true, "address": {"addressLine1": "1 Wall St", "addressLine2": "Floor 2", "addressLine3": "Desk 3", "city": "New York", "state": "NY", "postalCode": "10005", "countryCode": "US"}}, "regulartoryReporting": [{"key": "taxid", "value": "DE1234567"}, {"key": "routingNumber", "value": "611090001"}]}`,
-	},
-	{
-		"beneficiary_add", http.MethodPost, "/v1/customers/{C}/beneficiary",
-		`{"templateName": "LumenOptik", "email": "post@lumen.example", "otherInfo": {"beneNotes": "quarterly", "otherBeneBankInfo": "none"}, "name": "Lumen Optik GmbH", "phoneNumber": "030 901820", "address": {"addressLine1": "Hauptstr. 3", "addressLine2": "Hof 2", "city": "Berlin", "state": "BE", "postalCode": "10115", "countryCode": "DEU", "country": "Germany"}, "contactBank": {"country": "Germany", "accountNo": "DE89 3704 0044 0532 0130 00", "accountCcy": "eur", "name": "Rhein Bank", "address": {"addressLine1": "Ufer 1", "city": "Bonn", "postalCode": "53111", "countryCode": "DE"}, "nationalCode": "37040044", "swiftCode": "rhnudef0", "accountType": "deposit", "accountSubType": "savings"}, "intermediaryBank": {"country": "United States", "name": "Middle Bank", "nationalCode": "611090001", "swiftCode": "MIDLUS33", "coverMessageRequired": true, "address": {"addressLine1": "1 Wall St", "addressLine2": "Floor 2", "addressLine3": "Desk 3", "city": "New York", "state": "NY", "postalCode": "10005", "countryCode": "US"}}, "regulartoryReporting": [{"key": "taxid", "value": "DE1234567"}, {"key": "routingNumber", "value": "611090001"}]}`,
-	},
-	{
-		"beneficiary_change", http.MethodPatch, "/v1/customers/{C}/beneficiary/{K}",
-		`{"templateName": "LumenOptik", "email": "post@lumen.example", "otherInfo": {"beneNotes": "quarterly", "otherBeneBankInfo": "none"}, "name": "Lumen Optik GmbH", "phoneNumber": "030 901820", "address": {"addressLine1": "Hauptstr. 3", "addressLine2": "Hof 2", "city": "Berlin", "state": "BE", "postalCode": "10115", "countryCode": "DEU", "country": "Germany"}, "contactBank": {"country": "Germany", "accountNo": "DE89 3704 0044 0532 0130 00", "accountCcy": "eur", "name": "Rhein Bank", "address": {"addressLine1": "Ufer 1", "city": "Bonn", "postalCode": "53111", "countryCode": "DE"}, "nationalCode": "37040044", "swiftCode": "rhnudef0", "accountType": "deposit", "accountSubType": "savings"}, "intermediaryBank": {"country": "United States", "name": "Middle Bank", "nationalCode": "611090001", "swiftCode": "MIDLUS33", "coverMessageRequired": true, "address": {"addressLine1": "1 Wall St", "addressLine2": "Floor 2", "addressLine3": "Desk 3", "city": "New York", "state": "NY", "postalCode": "10005", "countryCode": "US"}}, "regulartoryReporting": [{"key": "taxid", "value": "DE1234567"}, {"key": "routingNumber", "value": "611090001"}]}`,
-	},
-	{
-		"customers_create_g1", http.MethodPost, "/customers",
-		`{"externalReferenceId": "ref-9", "legalName": "Lakeside Dairy LLC", "shortName": "lakeside", "customerId": "L-1", "customerType": "Corporate", "taxId": "12-3456780", "achCompanyID": "1123456780", "lei": "DEMO00BNKG0000000127", "swiftcode": "MUSTDEFF", "language": "Spanish", "emailAddress": "office@lakeside.example", "phoneNumber": "614 555 0123", "faxNumber": "614 555 0124", "website": "https://lakeside.example", "logoUrl": "https://lakeside.example/logo.png", "linkedinUrl": "linkedin.example/lakeside", "twitterUrl": "twitter.example/lakeside", "legalAddress": {"addressLine1": "2 Lake Rd", "addressLine2": "Floor 1", "city": "Erie", "state": "PA", "postalCode": "16501", "countryCode": "US", "country": "United States"}, "mailAddressSameAsLegal": false, "mailingAddress": {"addressLine1": "PO Box 12", "city": "Erie", "countryCode": "US"}, "relationshipType": "ThirdParty", "partnerOrgShortName": "CEDAR1000001", "costCenter": "CC1", "relationshipManager": "mjones", "originatingOfficer": "mjones", "parentEntityShortName": "acme", "secCodes": ["CCD", "ppd"], "note": "a note", "legalEntityAccessSettings": {"allowOnlineAccess": true, "paymentLimitforFirstApprover": 12.5, "paymentLimitforSecondApprover": 999999999.99, "paymentNumberOfApprovers": 2}, "addtionalProfileDetails": [{"creditclient": true, "achNonPrefund": true, "achNonPrefundLimit": "2500.00", "fxPricingTier": "Gold", "crediValueAdjustment": "0.25", "detailsofCharge": "OUR"}]}`,
-	},
-	{
-		"customers_create_v2", http.MethodPost, "/v2/customers",
-		`{"legalName": "Lakeside Bakery LLC", "shortName": "lakeside", "customerId": "L-1", "customerType": "Corporate", "taxId": "12-3456789", "lei": "DEMO00BNKG0000000127", "swiftCode": "MUSTDEFF", "language": "English", "emailAddress": "office@lakeside.example", "phoneNumber": "614 555 0123", "faxNumber": "614 555 0124", "webSite": "https://lakeside.example", "logoUrl": "https://lakeside.example/logo.png", "linkedinUrl": "linkedin.example/lakeside", "twitterUrl": "twitter.example/lakeside", "legalAddress": {"addressLine1": "1 Lake Rd", "city": "Erie", "state": "PA", "postalCode": "16501", "countryCode": "USA"}, "mailAddressSameAsLegal": true, "relationshipType": "thirdparty", "partnerOrgShortName": "cedar1000001", "costCenter": "CC1", "relationshipManager": "mjones", "originatingOfficer": "mjones", "parentEntityShortName": "acme", "additionalProfileDetails": {"sso": true, "fxPricingTier": "Gold", "creditValueAdjustment": "0.25", "detailsOfCharge": "SHA"}, "note": "a note", "legalEntityAccessSettings": {"allowOnlineAccess": true, "paymentNumberOfApprovers": 1}, "additionalAttributes": [{"attributeName": "region", "value": "East"}]}`,
-	},
-	{
-		"customers_change_g1", http.MethodPut, "/customers/{C}",
-		`{"externalReferenceId": "ref-10", "legalName": "Acme Ltd", "customerType": "Consumer", "taxId": "98-7654321", "achCompanyID": "2234567890", "legalAddress": {"addressLine2": "Floor 3"}, "mailAddressSameAsLegal": true, "costCenter": "CC9", "relationshipManager": "mjones", "secCodes": ["ccd"], "legalEntityAccessSettings": {"paymentLimitforFirstApprover": 20}, "addtionalProfileDetails": [{"crediValueAdjustment": "1"}]}`,
-	},
-	{
-		"customers_change_v2", http.MethodPut, "/v2/customers/{C}",
-		`{"legalName": "Acme Ltd", "shortName": "ignored", "status": "Suspended", "customerType": "Consumer", "taxId": "98-7654321", "legalAddress": {"addressLine2": "Floor 3", "countryCode": "CA"}, "mailAddressSameAsLegal": true, "costCenter": "CC9", "relationshipManager": "mjones", "note": "", "legalEntityAccessSettings": {"paymentLimitforFirstApprover": 20.25, "paymentNumberOfApprovers": 2, "allowOnlineAccess": false}, "additionalProfileDetails": {"creditValueAdjustment": "0.75", "sso": false}, "limits": [{"appName": "Payments", "appLimits": [{"key": "ACH_PAYMENT_LIMIT_PER_DAY", "value": "70000.00"}, {"key": "FEDWIRE_PAYMENT_LIMIT_PER_DAY", "value": 250.5}]}]}`,
-	},
-	{
-		"users_create", http.MethodPost, people + "/users",
-		`{"loginId": "lena.fischer", "firstName": "Lena", "lastName": "Fischer", "email": "lena@acme.example", "phoneNumber": "+1 614-555-0124", "mobile": "+1 (614) 555 0125", "department": "Treasury", "roleNames": ["clerk"], "applicationLimits": [{"name": "Payments", "limits": [{"name": "Daily_Payment_Limits", "value": 100.5}]}]}`,
-	},
+	{"contacts_add_g1", http.MethodPost, "/customers/{C}/contacts", sent("contacts_add_g1")},
+	{"contacts_change_g1", http.MethodPut, "/customers/{C}/contacts/{K}", sent("contacts_add_g1")},
+	{"contacts_add_v2", http.MethodPost, "/v2/customers/{C}/contacts", sent("contacts_add_v2")},
+	{"contacts_change_v2", http.MethodPut, "/v2/customers/{C}/contacts/{K}", sent("contacts_add_v2")},
+	{"beneficiary_add", http.MethodPost, "/v1/customers/{C}/beneficiary", sent("beneficiary_add")},
+	{"beneficiary_change", http.MethodPatch, "/v1/customers/{C}/beneficiary/{K}", sent("beneficiary_add")},
+	{"customers_create_g1", http.MethodPost, "/customers", sent("customers_create_g1")},
+	{"customers_create_v2", http.MethodPost, "/v2/customers", sent("customers_create_v2")},
+	{"customers_change_g1", http.MethodPut, "/customers/{C}", sent("customers_change_g1")},
+	{"customers_change_v2", http.MethodPut, "/v2/customers/{C}", sent("customers_change_v2")},
+	{"users_create", http.MethodPost, people + "/users", sent("users_create")},
 	{
 		"users_change", http.MethodPut, people + "/users/{U}",
 		`{"firstName": "Rut", "roleNames": ["Clerk"], "applicationLimits": [{"name": "Payments"}]}`,
@@ -80,45 +54,15 @@ var changing = []operation{
 	{"users_suspend", http.MethodPut, people + "/users/{U}/suspend", ""},
 	{"users_activate_patch", http.MethodPatch, people + "/users/{L}/activate", ""},
 	{"users_activate", http.MethodPut, people + "/users/{L}/activate", ""},
-	{
-		"roles_create", http.MethodPost, people + "/roles",
-		`{"name": "Viewer", "description": "Looks", "applications": [{"name": "Digital_Banking_Portal", "entitlements": ["View_Portal"]}, {"name": "Payments", "entitlements": ["View_Payments"], "limits": [{"name": "Daily_Payment_Limits", "value": 0}]}]}`,
-	},
-	{
-		"limits_change", http.MethodPatch, "/v1/customers/{C}/limits",
-		`[{"entityLimitId": "ach_payment_limit_per_day", "entityLimitValue": "60000.5", "applicationId": "4cd5c6b0-3f0e-4f5c-9a43-0c2bb5c1a001"}, {"entityLimitId": "NO_OF_ACH_FILES_PER_DAY", "entityLimitValue": "3"}]`,
-	},
-	{
-		"fees_add", http.MethodPost, "/v1/customers/{C}/fees",
-		`{"application": "payments", "accountNumber": "70100000001", "feeTier": "gold", "feeName": "ON", "product": "outgoing payment"}`,
-	},
-	{
-		"fees_change", http.MethodPut, "/v1/customers/{C}/fees/1",
-		`{"application": "Payments", "accountNumber": "70100000001", "feeTier": "Gold", "feeName": "ON", "product": "Outgoing Payment"}`,
-	},
-	{
-		"accounts_g1_open", http.MethodPost, "/customers/{C}/accounts",
-		`{"externalReferenceId": "ref-77", "accountName": "Petty Cash 2", "accountNumber": "4000500001", "accountType": "Deposit",
-		"accountSubType": "Saving", "currency": "USD", "countryCode": "USA", "enableOffset": "Yes", "enableWire": "True", "defaultOffset": "No", "feeAccount": "No",
-		"returnAccount": "False", "systemOfRecords": "Other Core", "routingNumber": "021000021", "masterGl": "201000"}`,
-	},
-	{
-		"accounts_g1_change", http.MethodPut, "/customers/{C}/accounts/{A}",
-		`{"accountName": "Main account", "accountId": "{A}", "externalReferenceId": 4711, "country": "Canada", "routingNumber": "000300002", "feeAccount": "No"}`,
-	},
+	{"roles_create", http.MethodPost, people + "/roles", sent("roles_create")},
+	{"limits_change", http.MethodPatch, "/v1/customers/{C}/limits", sent("limits_change")},
+	{"fees_add", http.MethodPost, "/v1/customers/{C}/fees", sent("fees_add")},
+	{"fees_change", http.MethodPut, "/v1/customers/{C}/fees/1", sent("fees_change")},
+	{"accounts_g1_open", http.MethodPost, "/customers/{C}/accounts", sent("accounts_g1_open")},
+	{"accounts_g1_change", http.MethodPut, "/customers/{C}/accounts/{A}", sent("accounts_g1_change")},
 	{"accounts_g1_delete", http.MethodDelete, "/customers/{C}/accounts/{X}", ""},
-	{
-		"accounts_v2_open", http.MethodPost, "/v2/customers/{C}/accounts",
-		`{"accountName": "Payroll", "accountNumber": "4000500002", "accountType": "Deposit", "accountSubType": "MoneyMarket",
-		"currency": "USD", "costCenter": "CC-9", "enableOffset": "Yes", "enableWire": "Yes", "feeAccount": "No", "systemOfRecords": "External", "routingNumber": "021000021", "bankIdType": "NID",
-		"masterGl": "202000", "reason": "payroll of the new plant", "isUnderWritten": true, "debitExposureLimit": 2500.5, "creditExposureLimit": 1000, "accountAnalysis": true,
-		"enableCallbacks": true, "callbackLimit": 999999999.99, "secCodes": ["PPD", "CCD"], "achCompanyId": "9876543210", "accountFeatures": {"rfpReceive": true, "rfpSend": false},
-		"additionalAttributes": [{"attributeName": "Desk", "value": "7"}]}`,
-	},
-	{
-		"accounts_v2_change", http.MethodPut, "/v2/customers/{C}/accounts/{A}",
-		`{"costCenter": "CC-2", "accountType": "Deposit", "accountSubType": "Savings", "enableWire": "No", "isUnderWritten": false, "isAchPrefund": true}`,
-	},
+	{"accounts_v2_open", http.MethodPost, "/v2/customers/{C}/accounts", sent("accounts_v2_open")},
+	{"accounts_v2_change", http.MethodPut, "/v2/customers/{C}/accounts/{A}", sent("accounts_v2_change")},
 	{"accounts_v2_delete", http.MethodDelete, "/v2/customers/{C}/accounts/{X}", ""},
 	{
 		"accounts_v2_activate", http.MethodPatch, "/v2/customers/{C}/accounts/{X}",
@@ -128,30 +72,10 @@ var changing = []operation{
 		"accounts_v2_close", http.MethodPatch, "/v2/customers/{C}/accounts/{X}",
 		`{"reason": "paid back", "action": "Close"}`,
 	},
-	{
-		"accounts_v3_open", http.MethodPost, "/v3/customers/{C}/accounts",
-		`{"accountName": "Customer Funds", "accountNumber": "4000500003", "accountType": "Deposit", "accountSubType": "Pseudo", "currency": "USD",
-		"countryCode": "US", "costCenter": "CC-9", "fboAccountNumber": "{N}", "systemOfRecords": "Internal Core", "routingNumber": "021000021", "masterGl": "206000", "reason": "new programme", "bankIdType": "NID",
-		"accountFeatures": {"accountAnalysis": true, "feeAccount": "Yes", "returnAccount": "No", "enableAchPositivePay": true,
-			"fedWireFeature": {"enableWire": true, "enableDomesticWire": true, "enableInternationalWire": true, "enableCallbacks": false},
-			"fedNowFeature": {"enableFedNow": true, "fednowSendOrReceive": true, "fednowReceiveOnly": false, "fednowRfpReceive": true, "fednowRfpSend": true},
-			"rtpFeature": {"enableRtp": true, "rtpSend": true, "rtpRfpSend": false},
-			"achFeature": {"enableACH": true, "enableOffset": true, "defaultOffset": true, "enableUnderWritten": false, "enableAchPrefund": true, "debitExposureLimit": 0.01, "achCompanyId": "55", "secCodes": ["WEB", "XCK"]}},
-		"externalAccount": {"externalProvider": "linkhub", "externalId": "lh-1", "externalAuthToken": "token-of-linkhub"},
-		"additionalAttributes": [{"attributeName": "Programme", "value": "Gift cards"}]}`,
-	},
-	{
-		"accounts_v3_change", http.MethodPatch, "/v3/customers/{C}/accounts/{A}",
-		`{"accountName": "Main account", "accountFeatures": {"fedNowFeature": {"enableFedNow": false}, "fedWireFeature": {"enableWire": false}}}`,
-	},
-	{
-		"sweeps_set_in", http.MethodPost, "/v1/customers/{C}/accounts/{A}/sweeps/{in}",
-		`{"targetBalance": 1500.5, "balanceType": "Target", "sweepFrom": {"contactId": "{K}", "paymentMethod": "AchDebit"}, "frequency": {"type": "MONTHLY", "dayOfMonth": 31}}`,
-	},
-	{
-		"sweeps_change", http.MethodPatch, "/v1/customers/{C}/accounts/{A}/sweeps/{out}",
-		`{"targetBalance": 0, "sweepTo": {"paymentMethod": "InstantPayment"}, "frequency": {"type": "DAILY"}}`,
-	},
+	{"accounts_v3_open", http.MethodPost, "/v3/customers/{C}/accounts", sent("accounts_v3_open")},
+	{"accounts_v3_change", http.MethodPatch, "/v3/customers/{C}/accounts/{A}", sent("accounts_v3_change")},
+	{"sweeps_set_in", http.MethodPost, "/v1/customers/{C}/accounts/{A}/sweeps/{in}", sent("sweeps_set_in")},
+	{"sweeps_change", http.MethodPatch, "/v1/customers/{C}/accounts/{A}/sweeps/{out}", sent("sweeps_change")},
 	{"sweeps_remove", http.MethodDelete, "/v1/customers/{C}/accounts/{A}/sweeps/{out}", ""},
 }
 
@@ -163,7 +87,7 @@ var assigned = regexp.MustCompile(
 	`\b(20\d{5}|20\d{7}|10\d{5}|[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})\b`)
 
 // changed finds the text that a body begins with; those without begin with a number.
-var changed = regexp.MustCompile(`^(\[?\{"\w+": ")(.)`)
+var changed = regexp.MustCompile(`^(\[?\s*\{\s*"\w+": ")(.)`)
 
 func TestEveryChangeAnswersItsGoldenBody(t *testing.T) {
 	t.Parallel()
