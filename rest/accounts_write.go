@@ -89,7 +89,7 @@ func (a *api) actOnAccountV2(r *http.Request) (answer, error) {
 		return answer{}, q.err
 	}
 	out, err := a.core.Accounts.Act(r.Context(), customer, uid, act, options)
-	return done(http.StatusOK, out.Receipt, codeAndMessage{"SUCCESS", actedOn[act]}), err
+	return done(http.StatusOK, out.Receipt, codeAndMessage{"SUCCESS", says(out.Receipt, actedOn[act])}), err
 }
 
 var actedOn = map[accounts.Action]string{
@@ -123,7 +123,7 @@ func (a *api) setSweep(r *http.Request) (answer, error) {
 		return answer{}, q.err
 	}
 	out, err := a.core.Accounts.SetSweep(r.Context(), customer, name, draft, options)
-	return done(http.StatusCreated, out.Receipt, codeAndMessage{"SUCCESS", "Sweep created"}), err
+	return done(http.StatusCreated, out.Receipt, codeAndMessage{"SUCCESS", says(out.Receipt, "Sweep created")}), err
 }
 
 func (a *api) changeSweep(r *http.Request) (answer, error) {
@@ -134,7 +134,7 @@ func (a *api) changeSweep(r *http.Request) (answer, error) {
 		return answer{}, q.err
 	}
 	out, err := a.core.Accounts.ChangeSweep(r.Context(), customer, name, draft, options)
-	return done(http.StatusOK, out.Receipt, codeAndMessage{"SUCCESS", "Sweep updated"}), err
+	return done(http.StatusOK, out.Receipt, codeAndMessage{"SUCCESS", says(out.Receipt, "Sweep updated")}), err
 }
 
 func (a *api) removeSweep(r *http.Request) (answer, error) {

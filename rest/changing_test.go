@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/uptrace/bun"
@@ -99,6 +100,36 @@ func TestEveryChangeAnswersItsGoldenBody(t *testing.T) {
 		if b.recorded() != entries(o) {
 			t.Errorf("%s leaves %d audit entries", o.name, b.recorded())
 		}
+	}
+}
+
+// A change that waits for a second person answers as usual, but no message says that it was made.
+func TestNoMessageSaysDoneOfWhatWaits(t *testing.T) {
+	t.Parallel()
+	done := regexp.MustCompile(`(created|updated|deleted|closed|activated)"`)
+	var waiting atomic.Int64
+	t.Run("all", func(t *testing.T) {
+		for _, o := range changing {
+			t.Run(o.name, func(t *testing.T) {
+				t.Parallel()
+				b := newBank(t)
+				b.Exec(`UPDATE customers SET access_customer_dual_approval = true, access_bene_dual_approval = true,
+					access_user_dual_approval = true, access_fee_tier_for_approval = true WHERE tenant = ?`, b.Tenant)
+				answer := b.ask(b.program(), o)
+				approval := answer.header.Get("Approval-Request")
+				if approval == "" {
+					return
+				}
+				waiting.Add(1)
+				told := strings.Contains(answer.body, `"Waits for approval `+approval+`"`)
+				if done.MatchString(answer.body) || !told && strings.Contains(answer.body, `"message":`) {
+					t.Errorf("approval %s: %d %s", approval, answer.status, answer.body)
+				}
+			})
+		}
+	})
+	if waiting.Load() < 25 {
+		t.Errorf("only %d of %d operations waited", waiting.Load(), len(changing))
 	}
 }
 

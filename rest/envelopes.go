@@ -18,7 +18,11 @@ type envelopeC1 struct {
 }
 
 func successC1(said answer) any {
-	return envelopeC1{Status: "Success", Pagination: said.pages, Data: said.data}
+	var message *string
+	if waits := says(said.mark, ""); waits != "" {
+		message = &waits
+	}
+	return envelopeC1{Status: "Success", Message: message, Pagination: said.pages, Data: said.data}
 }
 
 func failureC1(phrase string, all []reported) any {

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -61,6 +62,14 @@ func mark(h http.Header, m changes.Receipt) {
 // done is the answer of a change: its status, its body and its mark. A status without a body is 204.
 func done(status int, m changes.Receipt, data any) answer {
 	return answer{status: status, mark: m, data: data}
+}
+
+// says is the message about a change: what was done, or that it is yet to be approved.
+func says(m changes.Receipt, done string) string {
+	if m.Approval != 0 {
+		return fmt.Sprintf("Waits for approval %d", m.Approval)
+	}
+	return done
 }
 
 // versioned answers a single thing with the ETag that a change of it can name.

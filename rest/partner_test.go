@@ -73,7 +73,10 @@ func TestWordsOfAnswersAreTakenBack(t *testing.T) {
 			t.Errorf("%s: %d %s %s", word, said.status, said.body, shown.body)
 		}
 	}
-	for _, word := range []string{"Core", " Core", "Other  Core", "Acme", "Corecore"} {
+	for _, word := range []string{
+		"Core", " Core", "Other  Core", "Acme", "Corecore", "External Core", "Othr Core", "Outer Core",
+		"Third Party Core", "Another Core", "Not Our Core",
+	} {
 		b.call(b.Staff(), http.MethodPatch, at, fmt.Sprintf(`{"systemOfRecords": %q}`, word)).refused(t, word,
 			http.StatusBadRequest, "ACC001", "systemOfRecords")
 	}

@@ -46,7 +46,7 @@ func (a *api) addSignatory(r *http.Request) (answer, error) {
 	}
 	out, err := a.core.Signatories.Add(r.Context(), customer, draft, options)
 	return done(http.StatusCreated, out.Receipt,
-		signatorySaved{out.Result.UID, out.Result.Status, "Signatory created"}), err
+		signatorySaved{out.Result.UID, out.Result.Status, says(out.Receipt, "Signatory created")}), err
 }
 
 // changeSignatory merges: what the body does not give stays as it is.
@@ -59,7 +59,7 @@ func (a *api) changeSignatory(r *http.Request) (answer, error) {
 	}
 	out, err := a.core.Signatories.Change(r.Context(), customer, uid, draft, options)
 	return done(http.StatusOK, out.Receipt,
-		signatorySaved{out.Result.UID, out.Result.Status, "Signatory updated"}), err
+		signatorySaved{out.Result.UID, out.Result.Status, says(out.Receipt, "Signatory updated")}), err
 }
 
 func (a *api) removeSignatory(r *http.Request) (answer, error) {
@@ -70,5 +70,5 @@ func (a *api) removeSignatory(r *http.Request) (answer, error) {
 		return answer{}, q.err
 	}
 	out, err := a.core.Signatories.Remove(r.Context(), customer, uid, options)
-	return done(http.StatusOK, out.Receipt, signatoryRemoved{"Signatory deleted", out.Result.Status}), err
+	return done(http.StatusOK, out.Receipt, signatoryRemoved{says(out.Receipt, "Signatory deleted"), out.Result.Status}), err
 }

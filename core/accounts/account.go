@@ -2,10 +2,12 @@
 package accounts
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/agnivade/levenshtein"
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
@@ -127,17 +129,28 @@ const (
 // partners open; the first is the bank's own ledger.
 var SystemsOfRecord = []SystemOfRecord{InternalCore, OtherCore, External}
 
+// elsewhere are words that no name of the bank's own core has.
+var elsewhere = []string{"other", "external", "another", "outside", "foreign", "third", "party", "not"}
+
 // ParseSystemOfRecord reads where an account is kept without regard to letter case. The bank's own core may
-// be called by its product's name, as in "Acme Core": the published word for it is such a name.
+// be called by its product's name, as in "Acme Core": the published word for it is such a name. A name that
+// could be another word, misspelt, is refused: an account would be opened in the wrong books.
 func ParseSystemOfRecord(field, text string) (SystemOfRecord, error) {
 	if s, ok := ident.Word(text, SystemsOfRecord...); ok {
 		return s, nil
 	}
-	words := strings.Fields(text)
-	if len(words) > 1 && ident.Same(words[len(words)-1], "Core") && !ident.Same(words[0], "Other") {
+	words := strings.Fields(ident.Fold(text))
+	last := len(words) - 1
+	if last > 0 && words[last] == "core" && !slices.ContainsFunc(words[:last], isElsewhere) {
 		return InternalCore, nil
 	}
 	return "", fault.Field("account", field, fault.Malformed, "must be Internal Core, Other Core or External")
+}
+
+func isElsewhere(word string) bool {
+	return slices.ContainsFunc(elsewhere, func(other string) bool {
+		return word == other || len(other) > 4 && levenshtein.ComputeDistance(word, other) <= 2 && word != "internal"
+	})
 }
 
 // ParseNumber reads an account number that must be given; what makes one right, check.AccountNumber says.
