@@ -25,8 +25,8 @@ var (
 	customersV2 = dialect{success: successC1, failure: failureC1, lines: customerLines}
 )
 
-// searchCustomersG1 writes its parameters as they are published; the case of v2 is also accepted
-// (rest/CONTRACT.md, customer search).
+// searchCustomersG1 writes its parameters as they are published. Each generation also accepts the letter case
+// of the other (rest/CONTRACT.md, customer search).
 func (a *api) searchCustomersG1(r *http.Request) (answer, error) {
 	q := read(r)
 	by := customers.Search{
@@ -42,9 +42,10 @@ func (a *api) searchCustomersV2(r *http.Request) (answer, error) {
 	q := read(r)
 	by := customers.Search{
 		Words:      inQuery(q, "legalName", text),
-		Type:       inQuery(q, "customerType", customers.ParseType),
+		Type:       inQuery(q, "customerType", customers.ParseType, "CustomerType"),
 		ShortName:  inQuery(q, "shortName", text),
-		CustomerID: inQuery(q, "customerId", text),
+		CustomerID: inQuery(q, "customerId", text, "CustomerID"),
+		ACHCompany: inQuery(q, "achCompanyID", text),
 		UID:        inQuery(q, "customerUID", customers.ParseUID),
 		Status:     inQuery(q, "status", customers.ParseStatus),
 		TaxID:      inQuery(q, "taxId", text),

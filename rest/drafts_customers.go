@@ -55,18 +55,22 @@ func customerDraftG1(body fields) customers.Draft {
 	d.ACHCompanyID, d.SWIFTCode, d.Website = body.text("achCompanyID"), body.text("swiftcode"),
 		body.text("website")
 	d.SECCodes = body.texts("secCodes").Value
-	sets, _ := body.each("addtionalProfileDetails")
+	sets, _ := body.each("addtionalProfileDetails", "additionalProfileDetails")
 	if len(sets) > 1 {
 		body.fail("addtionalProfileDetails", "must hold one set of details")
 	}
 	for _, p := range sets {
 		d.Profile = customers.ProfileDraft{
-			CreditClient: p.flag("creditclient"), AccountAnalysis: p.flag("accountanalysis"), SSO: p.flag("sso"),
-			BillingCustomer: p.flag("billingcustomer"), RestrictedAccess: p.flag("restrictedaccess"),
+			CreditClient:     p.flag("creditclient", "creditClient"),
+			AccountAnalysis:  p.flag("accountanalysis", "accountAnalysis"),
+			BillingCustomer:  p.flag("billingcustomer", "billingCustomer"),
+			RestrictedAccess: p.flag("restrictedaccess", "restrictedAccess"),
+			SSO:              p.flag("sso"),
 			ACHPositivePay: p.flag("achPositivePay"), ACHWhitelist: p.flag("achWhitelist"),
 			ACHNonPrefund: p.flag("achNonPrefund"), ACHNonPrefundLimit: p.number("achNonPrefundLimit"),
 			PaymentFileAuthentication: p.flag("paymentFileAuthentication"), FXPricingTier: p.text("fxPricingTier"),
-			CreditValueAdjustment: p.number("crediValueAdjustment"), DetailsOfCharge: p.text("detailsofCharge"),
+			CreditValueAdjustment: p.number("crediValueAdjustment", "creditValueAdjustment"),
+			DetailsOfCharge:       p.text("detailsofCharge", "detailsOfCharge"),
 		}
 	}
 	return d
@@ -76,7 +80,7 @@ func customerDraftG1(body fields) customers.Draft {
 func customerDraft(body fields) customers.Draft {
 	return customers.Draft{
 		ExternalReferenceID: body.text("externalReferenceId"), LegalName: body.text("legalName"),
-		ShortName: body.text("shortName"), CustomerID: body.text("customerId"),
+		ShortName: body.text("shortName"), CustomerID: body.number("customerId"),
 		Type: wordIn(body, customers.ParseType, "customerType"), TaxID: body.text("taxId"), LEI: body.text("lei"),
 		Language: body.text("language"), EmailAddress: body.text("emailAddress"),
 		PhoneNumber: body.text("phoneNumber"), FaxNumber: body.text("faxNumber"), LogoURL: body.text("logoUrl"),

@@ -82,3 +82,12 @@ func TestALimitUpdateNamesWhatIsWrong(t *testing.T) {
 		t.Errorf("%d changes were made (%v)", done, err)
 	}
 }
+
+func TestAnAbsentCustomerIsToldBeforeTheFieldsOfALimitCheck(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, uid := range []string{"999", b.direct.UID.String()} {
+		b.call(b.program(), http.MethodPost, "/v1/customers/"+uid+"/limits", `{}`).refused(t, uid,
+			http.StatusBadRequest, "CUSTOMER_CUSTOMERID_NOTFOUND", "")
+	}
+}

@@ -313,3 +313,46 @@ func TestOtherEditionsOfTheContractFindTheirPaths(t *testing.T) {
 		t.Errorf("PUT: %d", said.status)
 	}
 }
+
+// A misspelling that is law does not swallow the right spelling.
+func TestTheRightSpellingOfAMisspeltNameIsTaken(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	contact := fmt.Sprintf("/v2/customers/%s/contacts/%s", b.acme.UID, b.supplier.UID)
+	if said := b.call(b.program(), http.MethodPut, contact,
+		`{"regulatoryReporting": [{"key": "TaxId", "value": "DE7654321"}]}`); said.status != http.StatusOK {
+		t.Fatalf("%d %s", said.status, said.body)
+	}
+	if shown := b.get(b.program(), contact).body; !strings.Contains(shown, "****4321") {
+		t.Errorf("the report is lost: %s", shown)
+	}
+	customer := fmt.Sprintf("/customers/%s", b.acme.UID)
+	if said := b.call(b.program(), http.MethodPut, customer,
+		`{"additionalProfileDetails": [{"restrictedAccess": true, "detailsOfCharge": "BEN"}]}`); said.status != http.StatusOK {
+		t.Fatalf("%d %s", said.status, said.body)
+	}
+	shown := b.get(b.program(), customer).body
+	if !strings.Contains(shown, `"restrictedaccess":true`) || !strings.Contains(shown, `"detailsofCharge":"BEN"`) {
+		t.Errorf("the details are lost: %s", shown)
+	}
+}
+
+// A filter that is ignored shows a partner all its customers.
+func TestEachGenerationTakesTheFiltersOfBoth(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, filter := range []string{
+		"page=1&CustomerType=Consumer", "page=1&customerType=Consumer", "page=1&CustomerID=nobody",
+		"page=1&customerId=nobody", "page=1&achCompanyID=1234567890",
+	} {
+		for _, path := range []string{"/customers?", "/v2/customers?"} {
+			if path == "/customers?" && strings.Contains(filter, "achCompanyID") {
+				continue // no text of that generation has it
+			}
+			said := b.get(b.program(), path+"limit=10&"+filter)
+			if said.status != http.StatusOK || strings.Contains(said.body, "Acme") != strings.Contains(filter, "ach") {
+				t.Errorf("%s%s: %d %s", path, filter, said.status, said.body)
+			}
+		}
+	}
+}

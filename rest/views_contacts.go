@@ -123,7 +123,7 @@ func contactDraft(body fields) contacts.Draft {
 }
 
 func reportingDraft(body fields) []contacts.ReportingDraft {
-	items, there := body.each("regulartoryReporting")
+	items, there := body.each("regulartoryReporting", "regulatoryReporting")
 	if !there {
 		return nil
 	}

@@ -49,6 +49,9 @@ func (d *SweepDraft) check(direction Direction, setting bool) error {
 	return c.Err()
 }
 
+// stays is what a balance type does in updates.
+const stays = "cannot change: remove the sweep and set another one up"
+
 func (d *SweepDraft) checkBalance(c *check.Fields, direction Direction, setting bool) {
 	need(c, "balanceType", true, setting, d.BalanceType != nil)
 	if d.BalanceType != nil {
@@ -57,7 +60,10 @@ func (d *SweepDraft) checkBalance(c *check.Fields, direction Direction, setting 
 		for i, t := range leaves[direction] {
 			words[i], fits = string(t), fits || t == *d.BalanceType
 		}
-		if !fits {
+		switch {
+		case !fits && !setting: // the one that there is differs
+			c.Fail("balanceType", fault.Forbidden, stays)
+		case !fits:
 			c.Fail("balanceType", fault.Malformed, "must be "+strings.Join(words, " or ")+" in this direction")
 		}
 	}
@@ -84,7 +90,7 @@ func need(c *check.Fields, field string, has, setting, given bool) {
 func (d *SweepDraft) to(w *Sweep) error {
 	c := check.Of("sweep")
 	if d.BalanceType != nil && w.BalanceType != "" && w.BalanceType != *d.BalanceType {
-		c.Fail("balanceType", fault.Forbidden, "cannot change: remove the sweep and set another one up")
+		c.Fail("balanceType", fault.Forbidden, stays)
 	}
 	set(&w.BalanceType, d.BalanceType)
 	if w.BalanceType != Range && w.TargetMinor == nil {

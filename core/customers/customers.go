@@ -214,6 +214,7 @@ type Search struct {
 	CustomerID string // exact
 	TaxID      string // exact
 	LEI        string
+	ACHCompany string // exact: the ACH company id
 	Type       Type
 	Status     Status
 	Parent     UID
@@ -249,6 +250,9 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 	}
 	if by.LEI != "" {
 		all = append(all, "c.lei = "+p.Add(strings.ToUpper(by.LEI)), "c.lei <> ''")
+	}
+	if by.ACHCompany != "" {
+		all = append(all, "c.ach_company_id = "+p.Add(by.ACHCompany), "c.ach_company_id <> ''")
 	}
 	if by.Type != "" {
 		all = append(all, "c.type = "+p.Add(string(by.Type)))

@@ -148,17 +148,21 @@ func (s *Service) Check(ctx context.Context, customer customers.UID, asked Asked
 	if _, err := access.Require(ctx, access.ViewCustomers); err != nil {
 		return nil, err
 	}
-	if err := asked.valid(); err != nil {
-		return nil, err
-	}
+	wrong := asked.valid()
 	b := s.db.Batch()
 	scope := s.customers.Scoped(ctx, b, customer)
+	if wrong != nil { // a customer that is absent is told first
+		asked = Asked{}
+	}
 	answers := s.OfCustomers(ctx, b, []customers.UID{customer}, asked)
 	if err := b.Send(ctx); err != nil {
 		return nil, err
 	}
 	if _, err := scope.Check(); err != nil {
 		return nil, err
+	}
+	if wrong != nil {
+		return nil, wrong
 	}
 	return answers.Of(customer)
 }

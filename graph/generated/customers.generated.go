@@ -3748,7 +3748,7 @@ func unmarshalInputCustomerFilter(ctx context.Context, ec *executionContext, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"text", "namePrefix", "shortName", "customerId", "taxId", "lei", "type", "status", "parent"}
+	fieldsInOrder := [...]string{"text", "namePrefix", "shortName", "customerId", "taxId", "lei", "achCompanyId", "type", "status", "parent"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -3797,6 +3797,13 @@ func unmarshalInputCustomerFilter(ctx context.Context, ec *executionContext, obj
 				return it, err
 			}
 			it.LEI = data
+		case "achCompanyId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("achCompanyId"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ACHCompany = data
 		case "type":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("type"))
 			data, err := unmarshalOCustomerType2bankgraphᚋcoreᚋcustomersᚐType(ctx, ec, v)

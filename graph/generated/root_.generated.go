@@ -1384,6 +1384,8 @@ input CustomerFilter {
   taxId: String
   "The legal entity identifier (ISO 17442), exactly."
   lei: String
+  "Its number as an ACH originator (REST: achCompanyID), exactly."
+  achCompanyId: String
   "The kind of entity."
   type: CustomerType
   "Where the customer is in its life."
