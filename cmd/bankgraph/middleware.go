@@ -91,6 +91,12 @@ func guard(refuse refusal, next http.Handler) http.Handler {
 func authenticate(c *core.Core, refuse refusal, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, err := c.Clients.Verify(r.Context(), bearer(r))
+		if refused, is := errors.AsType[access.TokenRefusal](err); is {
+			if seen := recorderOf(w); seen != nil {
+				seen.refused = refused
+			}
+			err = refused.Of
+		}
 		if err != nil {
 			if why, known := fault.Of(err); !known || why.Kind == fault.Unavailable {
 				slog.ErrorContext(r.Context(), "token could not be checked", "error", err)

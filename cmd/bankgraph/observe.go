@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"bankgraph/core/access"
 	"bankgraph/db"
 	"bankgraph/rest"
 )
@@ -24,7 +25,8 @@ type recorder struct {
 	bytes    int64
 	tenant   string
 	client   string
-	answered time.Time // when all of the answer was there, and sending it began
+	refused  access.TokenRefusal // why its token does not count
+	answered time.Time           // when all of the answer was there, and sending it began
 }
 
 func (r *recorder) WriteHeader(status int) {
@@ -238,12 +240,19 @@ func (m *meters) record(r *http.Request, seen *recorder, route string, took time
 		m.untold.Inc()
 		return
 	}
-	slog.LogAttrs(r.Context(), slog.LevelInfo, "request",
+	line := [...]slog.Attr{
 		slog.String("method", method), slog.String("route", route),
 		slog.Int("status", status), slog.Int64("bytes", seen.bytes),
 		slog.Float64("ms", float64(took.Microseconds())/1000),
 		slog.String("tenant", seen.tenant), slog.String("client", seen.client),
-		slog.String("address", rest.Address(r)))
+		slog.String("address", rest.Address(r)),
+		slog.String("refused", seen.refused.Why), slog.String("issuer", seen.refused.Issuer),
+	}
+	told := len(line)
+	if seen.refused.Why == "" {
+		told -= 2
+	}
+	slog.LogAttrs(r.Context(), slog.LevelInfo, "request", line[:told]...)
 }
 
 // callerOf is whose request it is: the API key, or the network of who was turned away before that was looked

@@ -45,11 +45,18 @@ func TestFirstStartEndsWithACallThatWorksAsPasted(t *testing.T) {
 	if out := p.ok("client", "list"); !strings.Contains(out, "demo-partner") {
 		t.Errorf("client list:\n%s", out)
 	}
+	forged := tokens[0][:len(tokens[0])-8] + "AAAAAAAA"
+	if status, _ := s.get(s.url+"/graphql?query={__typename}", forged); status != http.StatusUnauthorized {
+		t.Errorf("a forged token: %d", status)
+	}
 	s.signal(syscall.SIGTERM)
 	if err := s.end(); err != nil {
 		t.Errorf("end: %v\n%s", err, s.log)
 	}
-	for _, secret := range tokens {
+	if !strings.Contains(s.log.String(), `"refused":"its signature is wrong`) {
+		t.Errorf("the log does not say why a token was refused:\n%s", s.log)
+	}
+	for _, secret := range append(tokens, forged) {
 		if strings.Contains(s.log.String(), secret) {
 			t.Errorf("%.20s… stands in the log", secret)
 		}

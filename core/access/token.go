@@ -5,12 +5,13 @@ import "bankgraph/core/fault"
 // TokenRefusal is why an access token does not count. The log shows it; who brought the token learns the
 // fault alone.
 type TokenRefusal struct {
-	Why string
-	Of  *fault.Fault
+	Issuer string // that the token names, which nothing has proven
+	Why    string
+	Of     *fault.Fault
 }
 
 // RefuseToken is the refusal of a token that proves nothing.
-func RefuseToken(why string) error { return TokenRefusal{why, ErrUnauthenticated} }
+func RefuseToken(why string) error { return TokenRefusal{Why: why, Of: ErrUnauthenticated} }
 
 func (r TokenRefusal) Error() string { return r.Why }
 

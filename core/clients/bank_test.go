@@ -4,8 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"log/slog"
-	"os"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -25,11 +23,6 @@ import (
 )
 
 const public = "https://api.bank.example"
-
-func TestMain(m *testing.M) {
-	slog.SetDefault(slog.New(slog.DiscardHandler)) // each refusal is logged with its reason
-	os.Exit(m.Run())
-}
 
 // bank is a bank of the test's own, with a clock that the test turns.
 type bank struct {

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -35,7 +34,8 @@ const (
 // the scope is ErrScope; any other error means that the check could not be made. A token of another issuer
 // is checked as core/issuers has it.
 //
-// The log says why a token is refused, and shows neither the token nor its signature.
+// The error of a refused token is an access.TokenRefusal, which says why for the log, and shows neither the
+// token nor its signature.
 //
 // A verified token is remembered by its hash for ten seconds, or until its API key is changed by this
 // process.
@@ -51,9 +51,9 @@ func (s *Service) Verify(ctx context.Context, token string) (access.Caller, erro
 	defer cancel()
 	caller, expires, err := s.check(lasting, token, now)
 	if refused, is := errors.AsType[access.TokenRefusal](err); is {
-		slog.InfoContext(ctx, "access token refused", "issuer", shortened(issuerOf(token)), "why", refused.Why)
 		s.verified.tokens.Remove(hash)
-		err = refused.Of
+		refused.Issuer = shortened(issuerOf(token))
+		return access.Caller{}, refused
 	}
 	if err != nil {
 		return access.Caller{}, unanswered(err)

@@ -9,9 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -32,11 +30,6 @@ import (
 	"bankgraph/db"
 	"bankgraph/db/dbtest"
 )
-
-func TestMain(m *testing.M) {
-	slog.SetDefault(slog.New(byContext{slog.DiscardHandler})) // each refusal is logged with its reason
-	os.Exit(m.Run())
-}
 
 const audience = "https://api.bank.example"
 
@@ -179,7 +172,8 @@ func (b *bank) verify(token string) (access.Caller, error) {
 // refused fails the test unless the token is refused as unauthenticated.
 func (b *bank) refused(what, token string) {
 	b.Helper()
-	if _, err := b.verify(token); err == nil || err.Error() != access.ErrUnauthenticated.Error() {
+	_, err := b.verify(token)
+	if refused, is := errors.AsType[access.TokenRefusal](err); !is || refused.Of != access.ErrUnauthenticated {
 		b.Errorf("%s: %v", what, err)
 	}
 }
