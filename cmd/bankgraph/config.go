@@ -65,6 +65,9 @@ func (s *settings) Validate() error {
 	if err := checkAddress("--addr (BANKGRAPH_ADDR)", s.Addr); err != nil {
 		return err
 	}
+	if s.Data == "" && s.DatabaseURL == "" {
+		return errors.New("--data (BANKGRAPH_DATA) is empty: name a folder, or leave it out")
+	}
 	if strings.HasPrefix(s.Data, "~") {
 		return fmt.Errorf(
 			"--data (BANKGRAPH_DATA): %q begins with a tilde, which no shell has replaced by the home folder: write it out, or without quotes", s.Data)

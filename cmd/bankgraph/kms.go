@@ -56,8 +56,9 @@ const longestOfVault = 1 << 20
 // RoundTrip answers as the transport does.
 func (s shortly) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := s.RoundTripper.RoundTrip(r)
-	if err == nil {
-		answer.Body = http.MaxBytesReader(nil, answer.Body, longestOfVault)
+	if err != nil {
+		return nil, fmt.Errorf("Vault at %s: %w", r.URL.Host, err)
 	}
-	return answer, err
+	answer.Body = http.MaxBytesReader(nil, answer.Body, longestOfVault)
+	return answer, nil
 }

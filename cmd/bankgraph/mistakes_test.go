@@ -28,6 +28,7 @@ func TestMistakesAreExplained(t *testing.T) {
 		{"BANKGRAPH_ADDR=8080", "serve", "such as 127.0.0.1:8080", 2},
 		{"BANKGRAPH_METRICS_ADDR=127.0.0.1:x", "work", "--metrics-addr (BANKGRAPH_METRICS_ADDR)", 2},
 		{"BANKGRAPH_ADRR=127.0.0.1:8081", "srve", "nothing reads BANKGRAPH_ADRR; did you mean BANKGRAPH_ADDR?", 2},
+		{"BANKGRAPH_DATA=", "serve", "--data (BANKGRAPH_DATA) is empty", 2},
 		{"BANKGRAPH_DATA=~/bank", "serve", "write it out, or without quotes", 2},
 		{"BANKGRAPH_DATABASE_URL=postgres://127.0.0.1/bank", "serve", "bankgraph keyset create FILE", 2},
 		{
