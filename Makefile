@@ -18,8 +18,8 @@ test: postgresql pooler ## run all tests (flags through T, e.g. T='-run Close ./
 	go test $(or $(T),./...)
 
 .PHONY: race
-race: postgresql pooler ## run the tests with the race detector (needs a C compiler)
-	go test -race $(or $(T),./core/... ./db/...)
+race: postgresql pooler ## run the tests with the race detector, fewer faults (needs a C compiler)
+	go test -race -short $(or $(T),./core/... ./db/...)
 
 .PHONY: check
 check: ## generated code is up to date, the linters are content
