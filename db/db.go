@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/pgdialect"
@@ -53,6 +54,8 @@ const mostPrepared = 300
 var dialect = pgdialect.New()
 
 // Open connects to the database behind a postgres:// URL or key=value text. It does not wait for the server.
+// Of several hosts the primary counts: after a failover, connections to a server in recovery are refused, also
+// where the address leads there for a while.
 func Open(url string, options Options) (*DB, error) {
 	size := options.Connections
 	if size == 0 {
@@ -63,6 +66,7 @@ func Open(url string, options Options) (*DB, error) {
 		return nil, fmt.Errorf("read the database URL: %w", err)
 	}
 	write.DefaultQueryExecMode = pgx.QueryExecModeExec
+	write.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsPrimary
 	bind(write)
 	write.Tracer = options.Tracer
 	primary := &way{unprepared: options.Unprepared}
@@ -75,7 +79,7 @@ func Open(url string, options Options) (*DB, error) {
 	pool.SetMaxIdleConns(size)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
 
-	fresh, err := openReads(url, size, primary, options.Tracer)
+	fresh, err := openReads(url, size, primary, options.Tracer, pgconn.ValidateConnectTargetSessionAttrsPrimary)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +89,7 @@ func Open(url string, options Options) (*DB, error) {
 	}
 	if options.ReadURL != "" {
 		reads, err := openReads(options.ReadURL, size,
-			&way{unprepared: options.Unprepared, patience: 2 * longestProbe}, options.Tracer)
+			&way{unprepared: options.Unprepared, patience: 2 * longestProbe}, options.Tracer, nil)
 		if err != nil {
 			fresh.Close()
 			return nil, err
@@ -95,8 +99,10 @@ func Open(url string, options Options) (*DB, error) {
 	return d, nil
 }
 
-// openReads opens a pool for batches.
-func openReads(url string, size int, to *way, tracer pgx.QueryTracer) (*pgxpool.Pool, error) {
+// openReads opens a pool for batches. suits refuses servers; nil for none.
+func openReads(
+	url string, size int, to *way, tracer pgx.QueryTracer, suits pgconn.ValidateConnectFunc,
+) (*pgxpool.Pool, error) {
 	read, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("read the database URL: %w", err)
@@ -105,6 +111,7 @@ func openReads(url string, size int, to *way, tracer pgx.QueryTracer) (*pgxpool.
 	read.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
 	read.ConnConfig.StatementCacheCapacity, read.ConnConfig.DescriptionCacheCapacity = mostPrepared, mostPrepared
 	read.BeforeConnect = to.prepare
+	read.ConnConfig.ValidateConnect = suits
 	bind(read.ConnConfig)
 	read.ConnConfig.Tracer = tracer
 	// Batches bound their own time (Send): a timer of the server's for each of their statements would cost
@@ -120,13 +127,20 @@ func openReads(url string, size int, to *way, tracer pgx.QueryTracer) (*pgxpool.
 	return pool, nil
 }
 
-// Ready asks both pools for an answer. A replica is not asked: the database answers in its place.
+// Ready asks both pools whether a database answers that can be written to. A replica is not asked: the
+// database answers in its place.
 func (d *DB) Ready(ctx context.Context) error {
-	if err := d.PingContext(ctx); err != nil {
+	const ask = `SELECT pg_is_in_recovery()`
+	var standby, readsStandby bool
+	if err := d.QueryRowContext(ctx, ask).Scan(&standby); err != nil {
 		return fmt.Errorf("database does not answer: %w", err)
 	}
-	if err := d.fresh.Ping(ctx); err != nil {
+	if err := d.fresh.QueryRow(ctx, ask).Scan(&readsStandby); err != nil {
 		return fmt.Errorf("database does not answer reads: %w", err)
+	}
+	if standby || readsStandby { // behind a proxy a connection stays while its server changes
+		d.fresh.Reset()
+		return pgconn.ErrStandbyConnection
 	}
 	return nil
 }

@@ -16,6 +16,10 @@ const (
 	commit = "COMMIT"
 )
 
+// notInRecovery is the state in which a standby refuses to begin a transaction that writes. A connection through
+// a proxy can come to lead to one.
+const notInRecovery = "0A000"
+
 type writingKey struct{}
 
 // writing lets BeginTx begin a transaction that writes, for one bank, within the bounds of writing.
@@ -38,6 +42,9 @@ func (c *Conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx
 		}
 	}
 	inner, err := c.Conn().BeginTx(ctx, pgx.TxOptions{BeginQuery: begin + c.bounds + act(tenant)})
+	if sqlState(err) == notInRecovery {
+		return nil, driver.ErrBadConn // database/sql ends it and takes another
+	}
 	if err != nil {
 		return nil, err
 	}

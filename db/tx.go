@@ -90,6 +90,9 @@ func (d *DB) once(
 		}
 		return false, ErrBusy
 	}
+	if errors.Is(err, pgconn.ErrStandbyConnection) {
+		d.fresh.Reset() // its connections may lead there too
+	}
 	if err != nil {
 		return false, err
 	}

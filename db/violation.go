@@ -50,7 +50,7 @@ func IsTimeout(err error) bool {
 }
 
 // IsUnavailable tells whether the database cannot work at present: no connection, a lost connection,
-// shutting down or starting, or out of disk, memory or connections. Whether a statement whose connection
+// shutting down or starting, a standby, or out of disk, memory or connections. Whether a statement whose connection
 // was lost took effect is unknown.
 func IsUnavailable(err error) bool {
 	state := sqlState(err)
