@@ -127,20 +127,25 @@ func (s *Service) endTx(ctx context.Context, tx *changes.Tx, a *Account) error {
 	if err := s.emptyTx(ctx, tx, a); err != nil {
 		return err
 	}
+	if err := s.unusedTx(ctx, tx, a); err != nil {
+		return err
+	}
+	return s.refusedTx(ctx, tx, ErrDefaultOffset, `SELECT EXISTS (SELECT FROM accounts AS a JOIN accounts AS o
+		ON o.tenant = a.tenant AND o.customer = a.customer AND o.ach_company_id = a.ach_company_id AND o.uid <> a.uid
+		WHERE a.tenant = ? AND a.uid = ? AND a.default_offset AND a.ach_company_id <> '' AND o.deleted_at IS NULL AND o.status <> 'Closed')`, a.Tenant, a.UID)
+}
+
+// unusedTx looks whether a Pseudo account, a sweep or a fee tier names the account.
+func (s *Service) unusedTx(ctx context.Context, tx *changes.Tx, a *Account) error {
 	if err := s.inFrontTx(ctx, tx, a); err != nil {
 		return err
 	}
 	if err := s.sweptTx(ctx, tx, a); err != nil {
 		return err
 	}
-	if err := s.refusedTx(ctx, tx, ErrCharged,
+	return s.refusedTx(ctx, tx, ErrCharged,
 		`SELECT EXISTS (SELECT FROM fee_tiers WHERE tenant = ? AND account = ? AND status <> 'Refused')`, a.Tenant,
-		a.UID); err != nil {
-		return err
-	}
-	return s.refusedTx(ctx, tx, ErrDefaultOffset, `SELECT EXISTS (SELECT FROM accounts AS a JOIN accounts AS o
-		ON o.tenant = a.tenant AND o.customer = a.customer AND o.ach_company_id = a.ach_company_id AND o.uid <> a.uid
-		WHERE a.tenant = ? AND a.uid = ? AND a.default_offset AND a.ach_company_id <> '' AND o.deleted_at IS NULL AND o.status <> 'Closed')`, a.Tenant, a.UID)
+		a.UID)
 }
 
 // movableTx looks whether the money of an account may count as another currency's, or be another system's.

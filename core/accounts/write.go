@@ -190,14 +190,17 @@ func arranges(caller access.Caller) error {
 	return nil
 }
 
-// settleTx makes an account that waited active, or takes it away again.
+// settleTx makes an account that waited active, or takes it away again, which what names it meanwhile prevents.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
 	return s.lifecycle().Settle(ctx, tx, at, func(a *Account) (changes.Settlement, error) {
 		if approved {
 			a.Status = Active
-		} else {
-			a.Status, a.DefaultOffset, a.DeletedAt = Closed, false, &tx.Now
+			return changes.Changes, nil
 		}
+		if err := s.unusedTx(ctx, tx, a); err != nil {
+			return changes.Stays, err
+		}
+		a.Status, a.DefaultOffset, a.DeletedAt = Closed, false, &tx.Now
 		return changes.Changes, nil
 	})
 }

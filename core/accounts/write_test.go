@@ -667,6 +667,36 @@ func TestTwoPeopleOpenAndChangeAnAccount(t *testing.T) {
 	bank.Prove()
 }
 
+// Its number could otherwise become another customer's, with the Pseudo account in front of that.
+func TestAnAccountThatAPseudoAccountNamesIsNotRefused(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	customer := bank.Customer(dual)
+	behind, err := bank.Accounts.Open(bank.Staff(), customer.UID, opening("4000700021"),
+		changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	front, err := bank.Accounts.Open(bank.Staff(), customer.UID, opening("4000700022", func(d *accounts.Draft) {
+		d.SubType, d.FBONumber = gives(accounts.Pseudo), given.Of("4000700021")
+	}), changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refuse := func(approval int64) error {
+		_, err := bank.Changes.Refuse(bank.Checker(), changes.UID(approval), changes.RequestOptions{})
+		return err
+	}
+	if err := refuse(behind.Approval); !errors.Is(err, accounts.ErrInFront) {
+		t.Errorf("the account behind: %v", err)
+	}
+	for _, approval := range []int64{front.Approval, behind.Approval} {
+		if err := refuse(approval); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestNoRecordHoldsAClearNumber(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)

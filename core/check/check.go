@@ -154,20 +154,47 @@ func (c *Fields) Pattern(field, value string, form *regexp.Regexp, message strin
 // IsPlain tells whether a text is one line of what a reader sees: valid UTF-8 without control characters
 // (PostgreSQL takes no NUL), line separators, and the invisible characters that make a text read other than
 // it is: changes of direction, blanks of no width, tags.
+//
+// Joiners and variation selectors are part of how some scripts and signs are written, and allowed there alone.
 func IsPlain(text string) bool {
-	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.IsControl(r) || unicode.Is(deceptive, r)
-	})
+	}) {
+		return false
+	}
+	if !strings.ContainsFunc(text, func(r rune) bool { return isJoiner(r) || isSelector(r) }) {
+		return true
+	}
+	all := []rune(text)
+	for i, r := range all {
+		switch {
+		case isJoiner(r) && (i == 0 || i == len(all)-1 || !joins(all[i-1]) || !joins(all[i+1])):
+			return false
+		case isSelector(r) && (i == 0 || !unicode.IsSymbol(all[i-1]) && !unicode.Is(unicode.Han, all[i-1])):
+			return false
+		}
+	}
+	return true
 }
+
+func isJoiner(r rune) bool { return r == zeroWidthNonJoiner || r == zeroWidthJoiner }
+
+func isSelector(r rune) bool { return r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef }
+
+// joins reports whether a joiner may stand beside a character: one of a script that writes with them, or a
+// sign, such as those of a family.
+func joins(r rune) bool { return unicode.In(r, joining...) || unicode.IsSymbol(r) || isSelector(r) }
 
 var deceptive = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x00ad, 0x00ad, 1}, // soft hyphen
+		{0x034f, 0x034f, 1}, // combining grapheme joiner
 		{0x115f, 0x1160, 1}, // fillers of Hangul, letters without a shape; two more below
 		{0x180e, 0x180e, 1}, // Mongolian vowel separator
-		{0x200b, 0x200b, 1}, // zero width space; the joiners behind it are letters' business in Persian and Hindi
+		{0x200b, 0x200b, 1}, // zero width space
 		{0x2028, 0x202e, 1}, // line and paragraph separator, embeddings and overrides of direction
 		{0x2060, 0x206f, 1}, // word joiner, invisible operators, isolates of direction, former format characters
+		{0x2800, 0x2800, 1}, // Braille of no dots
 		{0x3164, 0x3164, 1},
 		{0xfeff, 0xfeff, 1}, // byte order mark
 		{0xffa0, 0xffa0, 1},

@@ -113,12 +113,14 @@ func TestCharactersAreCountedNotBytes(t *testing.T) {
 func TestNoCheckTakesTextThatIsNotPlain(t *testing.T) {
 	t.Parallel()
 	expect(t, (*check.Fields).Plain,
-		[]string{"Zürich", "مریم\u200cالف", "日本", "O'Brien & Søns, 50% \"off\" <tag>", "👩\u200d👩"},
+		[]string{"Zürich", "مریم\u200cالف", "日本", "O'Brien & Søns, 50% \"off\" <tag>", "👩\u200d👩", "❤\ufe0f", "葛\U000e0100城"},
 		map[string]fault.Problem{
 			"a\x00b": fault.Malformed, "a\nb": fault.Malformed, "a\tb": fault.Malformed, "\x7f": fault.Malformed,
 			"\u0085": fault.Malformed, "a\xffb": fault.Malformed, "gpj\u202eexe": fault.Malformed,
 			"a\u2066b": fault.Malformed,
 			"a\u200bb": fault.Malformed, "\ufeffa": fault.Malformed, "a\u2028b": fault.Malformed,
+			"QUAY10\u200d": fault.Malformed, "a\u200db": fault.Malformed, "\u200c": fault.Malformed,
+			"QUAY10\ufe0f": fault.Malformed, "QUAY10\u2800": fault.Malformed, "a\u034fb": fault.Malformed,
 			"a\U000e0041": fault.Malformed, "half \ufffd": fault.Malformed,
 		})
 	if got := problem(t, func(c *check.Fields) { c.AtMost("field", "a\x00", 255) }); got != fault.Malformed {

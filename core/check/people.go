@@ -26,19 +26,9 @@ func (c *Fields) Name(field, value string) {
 		"must be made of letters, and of the signs between them that names have")
 }
 
-// isName leaves out joiners where letters are joined by them; everywhere else they would only hide.
+// isName leaves out joiners, which are plain only where letters are joined by them.
 func isName(text string) bool {
-	letters := []rune(text)
-	for i, r := range letters {
-		if r != zeroWidthJoiner && r != zeroWidthNonJoiner {
-			continue
-		}
-		if i == 0 || i+1 == len(letters) || !unicode.In(letters[i-1], joining...) ||
-			!unicode.In(letters[i+1], joining...) {
-			return false
-		}
-	}
-	return name.MatchString(strings.NewReplacer(string(zeroWidthJoiner), "", string(zeroWidthNonJoiner), "").
+	return IsPlain(text) && name.MatchString(strings.NewReplacer(string(zeroWidthJoiner), "", string(zeroWidthNonJoiner), "").
 		Replace(text))
 }
 
