@@ -111,12 +111,13 @@ type Caller struct {
 	Responsible uuid.UUID
 }
 
-// Party is who chose an idempotency key: the API key, and the person where one is known.
+// Party is who chose an idempotency key: the API key or the issuer, and the person where one is known. Neither
+// has a space, so no two of them make the same text.
 func (c Caller) Party() string {
 	if c.LoginID == "" {
 		return c.Client
 	}
-	return c.Client + "/" + c.LoginID
+	return c.Client + " " + c.LoginID
 }
 
 // Location is the bank's time zone.

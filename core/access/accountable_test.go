@@ -112,3 +112,13 @@ func TestOnlyWhoAskedTakesBack(t *testing.T) {
 		}
 	}
 }
+
+// An issuer's address and a login id may both hold slashes.
+func TestNoTwoPeopleAreOneParty(t *testing.T) {
+	t.Parallel()
+	one := access.Caller{Client: "https://login.example", LoginID: "staff/jane"}
+	other := access.Caller{Client: "https://login.example/staff", LoginID: "jane"}
+	if one.Party() == other.Party() {
+		t.Errorf("both are %q", one.Party())
+	}
+}
