@@ -179,7 +179,7 @@ func TestSlowIssuerHoldsUpFewTokensAndNoneForLong(t *testing.T) {
 			if !errors.Is(err, issuers.ErrUnavailable) {
 				t.Errorf("error = %v", err)
 			}
-			if time.Since(began) > time.Second {
+			if time.Since(began) > 2*time.Second {
 				waited.Add(1)
 			} else {
 				turned.Add(1)
@@ -191,7 +191,7 @@ func TestSlowIssuerHoldsUpFewTokensAndNoneForLong(t *testing.T) {
 		t.Errorf("another issuer's token meanwhile: %v", err)
 	}
 	all.Wait()
-	if waited.Load() != 8 || asked.Load() != 1 || time.Since(begun) > 8*time.Second {
+	if waited.Load() != 8 || asked.Load() != 1 || time.Since(begun) > 20*time.Second {
 		t.Errorf("%d waited, %d at once, the issuer was asked %d times, in %s", waited.Load(), turned.Load(),
 			asked.Load(), time.Since(begun))
 	}
