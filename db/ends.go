@@ -16,9 +16,9 @@ const (
 	commit = "COMMIT"
 )
 
-// notInRecovery is the state in which a standby refuses to begin a transaction that writes. A connection through
+// refusedInRecovery is the state in which a standby refuses to begin a transaction that writes. A connection through
 // a proxy can come to lead to one.
-const notInRecovery = "0A000"
+const refusedInRecovery = "0A000"
 
 type writingKey struct{}
 
@@ -42,7 +42,7 @@ func (c *Conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx
 		}
 	}
 	inner, err := c.Conn().BeginTx(ctx, pgx.TxOptions{BeginQuery: begin + c.bounds + act(tenant)})
-	if sqlState(err) == notInRecovery {
+	if sqlState(err) == refusedInRecovery {
 		return nil, driver.ErrBadConn // database/sql ends it and takes another
 	}
 	if err != nil {
