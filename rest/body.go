@@ -21,7 +21,7 @@ const (
 )
 
 var (
-	errMediaType = fault.New(fault.Invalid, "request.media_type", "the content type must be application/json")
+	errMediaType = fault.New(fault.Invalid, "request.media_type", "the content type must be application/json, in UTF-8 and not compressed")
 	errTooLarge  = fault.New(fault.Invalid, "request.too_large", "the body must not be larger than 64 KiB")
 )
 

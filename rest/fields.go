@@ -33,7 +33,7 @@ func (f fields) member(names []string) (used string, value any) {
 			continue
 		}
 		if value != nil {
-			f.fail(name, "must be given once")
+			f.fail(name, once([]string{used, name}))
 		}
 		used, value = name, f.members[name]
 	}
