@@ -229,6 +229,15 @@ func TestAPIKeyThatAsksTooOftenIsHeldBackAlone(t *testing.T) {
 	}
 }
 
+func TestAGraphQLRequestThatIsTurnedAwayNamesItsID(t *testing.T) {
+	t.Parallel()
+	answer := newService(t, serveCommand{}).do(http.MethodPost, "/graphql", `{"query":"{__typename}"}`,
+		requestID, "mine-1")
+	if answer.Code != http.StatusUnauthorized || !strings.Contains(answer.Body.String(), `"requestId":"mine-1"`) {
+		t.Errorf("%d %s", answer.Code, answer.Body)
+	}
+}
+
 func TestPanicIsAnsweredAndLogged(t *testing.T) {
 	t.Parallel()
 	handler := guard(graph.Refuse,
@@ -320,10 +329,15 @@ func TestOnlyNamedOriginsMayCallFromBrowsers(t *testing.T) {
 
 func TestIndexLeadsToThePages(t *testing.T) {
 	t.Parallel()
-	answer := newService(t, serveCommand{}).do(http.MethodGet, "/", "")
-	if answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), `href="/playground"`) ||
-		!strings.Contains(answer.Body.String(), `href="/docs"`) {
-		t.Errorf("%d %s", answer.Code, answer.Body)
+	for _, plays := range []bool{true, false} {
+		s := newService(t, serveCommand{Playground: &plays})
+		for path, other := range map[string]string{"/": "/docs", "/docs": "/openapi.yaml"} {
+			answer := s.do(http.MethodGet, path, "")
+			if answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), `href="`+other+`"`) ||
+				strings.Contains(answer.Body.String(), `href="/playground"`) != plays {
+				t.Errorf("%s, with a playground %v: %d %s", path, plays, answer.Code, answer.Body)
+			}
+		}
 	}
 	for _, path := range []string{"/docs", "/openapi.yaml"} {
 		if page := newService(t, serveCommand{}).do(http.MethodGet, path, ""); page.Code != http.StatusOK ||
