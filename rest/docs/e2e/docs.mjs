@@ -78,7 +78,7 @@ try {
   await search.getByText('customers_v2_search').first().waitFor({ state: 'attached' });
   seen('a demo key signs in with one press, and the operation shows its example');
 
-  await get.locator('.opblock-summary-control').click();
+  await page.waitForFunction((el) => el.value === '1000013', await get.getByPlaceholder('customerUID').elementHandle()).catch(() => {});
   assert.equal(await get.getByPlaceholder('customerUID').inputValue(), '1000013', 'the example is one of the partner');
   await get.getByRole('button', { name: 'Execute' }).click();
   await get.locator('.live-responses-table .response-col_status', { hasText: '200' }).waitFor();
