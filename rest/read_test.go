@@ -364,6 +364,19 @@ func TestAmountsCountAsJSONMeansThem(t *testing.T) {
 	}
 }
 
+// Texts waver between a number and a text of it: 3.0 counts the same as both (rest/CONTRACT.md, formats).
+func TestAWholeNumberMayHaveZerosBehindItsPoint(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, value := range []string{`3`, `3.0`, `"3"`, `"3.0"`, `"3.00"`} {
+		answer := b.call(b.program(), http.MethodPatch, b.path("/v1/customers/{C}/limits"),
+			`[{"entityLimitId": "NO_OF_ACH_FILES_PER_DAY", "entityLimitValue": `+value+`}]`)
+		if answer.status != http.StatusOK {
+			t.Errorf("%s: %d %s", value, answer.status, answer.body)
+		}
+	}
+}
+
 // Texts write Debit in one place and DEBIT in another (rest/CONTRACT.md, entryType).
 func TestTheLimitCheckTakesWordsInAnyCase(t *testing.T) {
 	t.Parallel()

@@ -52,7 +52,8 @@ func Tokens(c *core.Core, limits TokenLimits) http.Handler {
 	})
 	r.MethodNotAllowed(func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Allow", allowed(r, path(req)))
-		refuseToken(w, http.StatusMethodNotAllowed, "invalid_request", "the method is not allowed here, but "+w.Header().Get("Allow"))
+		refuseToken(w, http.StatusMethodNotAllowed, "invalid_request",
+			"the method is not allowed here, but "+w.Header().Get("Allow"))
 	})
 	return r
 }

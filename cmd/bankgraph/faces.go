@@ -32,7 +32,9 @@ func graphFace(b *bank) http.Handler {
 
 // partnersOwn turns examples to customers and an account number of the demo partner: src/examples.tsx of the
 // playground has the same pairs.
-var partnersOwn = [][2]string{{"1000001", "1000013"}, {"1000002", "1000023"}, {"404521680718", "406162467398"}}
+var partnersOwn = [][2]string{
+	{"1000001", "1000013"}, {"1000002", "1000023"}, {"404521680718", "406162467398"},
+}
 
 // offered are the keys that the reference offers to sign in with: everybody knows those of the demo bank.
 func offered(demo bool) (keys []docs.Key) {

@@ -101,7 +101,8 @@ func (c *serveCommand) cors(demo bool, next http.Handler) http.Handler {
 func index(plays bool) http.HandlerFunc {
 	graphQL := "GraphQL, for bank staff, is at <code>/graphql</code>"
 	if plays {
-		graphQL = `<a href="/playground">GraphQL playground</a>, for bank staff; the endpoint is <code>/graphql</code>`
+		graphQL = `<a href="/playground">GraphQL playground</a>, for bank staff; ` +
+			`the endpoint is <code>/graphql</code>`
 	}
 	text := fmt.Sprintf(`<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>bankgraph</title>

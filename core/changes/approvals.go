@@ -99,8 +99,8 @@ func (tx *Tx) RequireNoOpenApproval(ctx context.Context, object fmt.Stringer) er
 	}
 	var open UID // 0 where nothing waits
 	err := tx.NewRaw(
-		`SELECT coalesce((SELECT uid FROM approvals WHERE tenant = ? AND object IN ? AND object_uid = ? AND status = 'Open'
-		ORDER BY uid LIMIT 1), 0)`,
+		`SELECT coalesce((SELECT uid FROM approvals WHERE tenant = ? AND object IN ? AND object_uid = ?
+		AND status = 'Open' ORDER BY uid LIMIT 1), 0)`,
 		tx.Caller.Tenant, bun.Tuple(kinds), object.String()).Scan(ctx, &open)
 	if err == nil && open != 0 {
 		return ErrWaiting.Saying("a change of it waits for approval " + open.String() + ": decide on that first")
