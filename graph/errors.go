@@ -174,7 +174,7 @@ func unfold(errs gqlerror.List) (all gqlerror.List) {
 
 func (h handlerOptions) error(ctx context.Context, path ast.Path, f *fault.Fault) *gqlerror.Error {
 	shown := &gqlerror.Error{
-		Message: f.Error(), Path: path, Extensions: map[string]any{"kind": f.Kind, "code": codeOf(f)},
+		Message: f.Told(), Path: path, Extensions: map[string]any{"kind": f.Kind, "code": codeOf(f)},
 	}
 	if f.Field != "" {
 		shown.Extensions["field"] = f.Field
@@ -182,9 +182,7 @@ func (h handlerOptions) error(ctx context.Context, path ast.Path, f *fault.Fault
 	switch {
 	case f.Detail == "":
 	case f.Kind == fault.Denied:
-		needs := strings.Split(f.Detail, "|")
-		shown.Message += ": it needs " + strings.Join(needs, " or ")
-		shown.Extensions["permissions"] = needs
+		shown.Extensions["permissions"] = f.Needs()
 	case f.Kind == fault.State:
 		if !strings.Contains(shown.Message, ident.Fold(f.Detail)) { // as "is suspended already" does
 			shown.Message += ": it is " + f.Detail

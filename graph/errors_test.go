@@ -33,6 +33,11 @@ func TestAFaultTellsItsKindCodeFieldAndRequest(t *testing.T) {
 			"[x]",
 		},
 		{`{ customer(by: {uid: "x"}) { uid } }`, "INVALID", "VALIDATION_ERROR", "by.uid", "[customer]"},
+		{`{ account(by: {number: "****0718"}) { uid } }`, "INVALID", "VALIDATION_ERROR", "by.number", "[account]"},
+		{
+			`{ customer(by: {uid: "STAR"}) { contacts(filter: {accountNumber: "****0718"}) { totalCount } } }`,
+			"INVALID", "VALIDATION_ERROR", "filter.accountNumber", "[customer contacts]",
+		},
 		{
 			`{ customer(by: {uid: "STAR"}) { limits(rail: ACH, amount: "x") { code } } }`, "INVALID",
 			"CUSTOMERLIMIT_AMOUNT_INVALID", "amount", "[customer limits]",

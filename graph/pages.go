@@ -6,11 +6,13 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"bankgraph/core/check"
 	"bankgraph/core/fault"
 	"bankgraph/core/page"
 	"bankgraph/db"
@@ -37,6 +39,9 @@ func decode[T any](ctx context.Context, a arguments, name string) (value T, err 
 	if err := longest(name, a[name]); err != nil {
 		return value, err
 	}
+	if err := numbers(name, a[name]); err != nil {
+		return value, err
+	}
 	reader := generated.Inputs[reflect.TypeFor[T]()]
 	read, err := reader(ctx, a[name])
 	if err != nil {
@@ -60,6 +65,18 @@ func longest(name string, argument any) error {
 		}
 	}
 	return nil
+}
+
+// numbers refuses an argument with what is no account number, such as a masked one, in the place of one:
+// nothing would ever be found. Spaces in a number do not count.
+func numbers(name string, argument any) error {
+	fields, _ := argument.(map[string]any)
+	c := check.Of("argument")
+	for _, field := range []string{"number", "accountNumber"} {
+		text, _ := fields[field].(string)
+		c.In(name).AccountNumber(field, strings.ReplaceAll(text, " ", ""))
+	}
+	return c.Err()
 }
 
 // on blames an argument for an input that could not be read.

@@ -3,13 +3,13 @@ package graph
 import (
 	"encoding/json"
 	"net/http"
-	"strings"
 
 	"bankgraph/core/fault"
 )
 
 // Refuse answers a request that is turned away before its document is read: no caller, too many
-// requests, no room. Retry-After is the business of who refuses.
+// requests, no room. Retry-After is the business of who refuses. The request's id is that of X-Request-Id in
+// the answer.
 func Refuse(w http.ResponseWriter, _ *http.Request, err error) {
 	why, ok := fault.Of(err)
 	if !ok {
@@ -31,8 +31,10 @@ func Refuse(w http.ResponseWriter, _ *http.Request, err error) {
 		status = http.StatusServiceUnavailable
 	}
 	type extensions struct {
-		Kind fault.Kind `json:"kind"`
-		Code string     `json:"code"`
+		Kind        fault.Kind `json:"kind"`
+		Code        string     `json:"code"`
+		Permissions []string   `json:"permissions,omitempty"`
+		RequestID   string     `json:"requestId,omitempty"`
 	}
 	type problem struct {
 		Message    string     `json:"message"`
@@ -42,9 +44,7 @@ func Refuse(w http.ResponseWriter, _ *http.Request, err error) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	message := why.Message
-	if why.Kind == fault.Denied && why.Detail != "" {
-		message += ": it needs " + strings.ReplaceAll(why.Detail, "|", " or ")
-	}
-	_ = json.NewEncoder(w).Encode(map[string][]problem{"errors": {{message, extensions{why.Kind, codeOf(why)}}}})
+	_ = json.NewEncoder(w).Encode(map[string][]problem{"errors": {{
+		why.Told(), extensions{why.Kind, codeOf(why), why.Needs(), w.Header().Get("X-Request-Id")},
+	}}})
 }

@@ -21,8 +21,9 @@ const (
 )
 
 var (
-	errMediaType = fault.New(fault.Invalid, "request.media_type", "the content type must be application/json")
-	errTooLarge  = fault.New(fault.Invalid, "request.too_large", "the body must not be larger than 64 KiB")
+	errMediaType = fault.New(fault.Invalid, "request.media_type",
+		"the content type must be application/json, in UTF-8 and not compressed")
+	errTooLarge = fault.New(fault.Invalid, "request.too_large", "the body must not be larger than 64 KiB")
 )
 
 func malformed(message string) error {

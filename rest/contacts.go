@@ -32,7 +32,7 @@ func (a *api) searchContacts(r *http.Request, n numbering, view func(*contacts.C
 	customer := inPath(q, "customerUID", customers.ParseUID)
 	by := contacts.Search{
 		Name:          inQuery(q, "contactName", text),
-		AccountNumber: inQuery(q, "accountNumber", text),
+		AccountNumber: inQuery(q, "accountNumber", contacts.ParseNumber),
 	}
 	sheet := q.sheet(n)
 	if q.err != nil {

@@ -38,12 +38,13 @@ func messages(all []reported) string {
 	return strings.Join(each(all, func(t reported) string { return t.message }), "; ")
 }
 
-// message is what callers read: the field, where one is to blame, and what is wrong.
+// message is what callers read: the field, where one is to blame, what is wrong, and the permission that is
+// missing.
 func (l line) message(f *fault.Fault) string {
 	if l.as != nil {
 		return l.as.Error()
 	}
-	return f.Error()
+	return f.Told()
 }
 
 // bare answers the data as it is.

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"encoding/json"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -33,7 +34,7 @@ func (f fields) member(names []string) (used string, value any) {
 			continue
 		}
 		if value != nil {
-			f.fail(name, "must be given once")
+			f.fail(name, once([]string{used, name}))
 		}
 		used, value = name, f.members[name]
 	}
@@ -89,6 +90,9 @@ func (f fields) yesNo(names ...string) given.Flag {
 	return given.Flag{}
 }
 
+// zeros are the decimals of a whole number: 3.0 is 3, written as text too.
+var zeros = regexp.MustCompile(`^(-?[0-9]+)\.0+$`)
+
 // number reads a number as the exact decimal that it is; text of a number will do where texts waver
 // between the two (rest/CONTRACT.md, numbers).
 func (f fields) number(names ...string) given.Text {
@@ -100,7 +104,7 @@ func (f fields) number(names ...string) given.Text {
 		return given.Of(decimal(value.String()))
 	case string:
 		f.q.fail(plain(f.path+used, value))
-		return given.Of(value)
+		return given.Of(zeros.ReplaceAllString(value, "$1"))
 	}
 	f.fail(used, "must be a number")
 	return given.Text{}

@@ -17,11 +17,19 @@ func (q *reader) options() changes.RequestOptions {
 	return changes.RequestOptions{IdempotencyKey: q.key(), Version: q.ifMatch()}
 }
 
+// errTwoKeys is of requests with more than one key (rest/CONTRACT.md, idempotency).
+var errTwoKeys = fault.Field("request", "Idempotency-Key", fault.Malformed,
+	"must be one key: where Idempotent-Key is sent too, both must be equal")
+
 func (q *reader) key() string {
 	sent := append(q.r.Header.Values("Idempotency-Key"), q.r.Header.Values("Idempotent-Key")...)
 	for _, key := range sent {
-		if key == "" || key != sent[0] {
+		switch key {
+		case "":
 			q.fail(changes.ErrKey)
+		case sent[0]:
+		default:
+			q.fail(errTwoKeys)
 		}
 	}
 	if len(sent) == 0 {

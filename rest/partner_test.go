@@ -197,7 +197,7 @@ func TestFeaturesAreBlamedWhereTheyAre(t *testing.T) {
 		},
 		{
 			`{"achFeature": {"secCodes": ["nil"]}}`, "ACCOUNT_SECCODES_INVALID",
-			"accountFeatures.achFeature.secCodes: must be",
+			"accountFeatures.achFeature.secCodes[0]: must be",
 		},
 		{
 			`{"achFeature": {"enableUnderWritten": true, "enableAchPrefund": true}}`,

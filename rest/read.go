@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -99,17 +100,26 @@ func inQuery[T any](q *reader, name string, parse parser[T], also ...string) T {
 // they wrote. Without any it is the documented name, the first.
 func (q *reader) parameter(names []string) (used, text string) {
 	used = names[0]
-	times := 0
+	var given []string
 	for _, name := range names {
 		for _, value := range q.query[name] {
 			used, text = name, value
-			times++
+			given = append(given, name)
 		}
 	}
-	if times > 1 {
-		q.fail(fault.Field("request", used, fault.Malformed, "must be given once"))
+	if len(given) > 1 {
+		q.fail(fault.Field("request", used, fault.Malformed, once(given)))
 	}
 	return used, text
+}
+
+// once says that what was given by these names must be given once.
+func once(names []string) string {
+	names = slices.Compact(names)
+	if len(names) == 1 {
+		return "must be given once"
+	}
+	return "must be given once: " + strings.Join(names, " and ") + " are the same"
 }
 
 // inBody reads an optional text of the body; null counts as absent.

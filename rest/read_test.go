@@ -158,7 +158,9 @@ func TestValuesThatAnOperationDoesNotKnowAreRefusedByName(t *testing.T) {
 		{"/v2/customers?Page=1&limit=1", "CUST001", "page: is required"},
 		{"/v2/customers/{C}/contacts?page=1&limit=101", "CUST001", "limit: must be at most 100"},
 		{"/v2/customers/{C}/contacts?page=1", "CUST001", "limit: is required"},
-		{"/customers/{C}/contacts?page=1&limit=1&records=1", "CUST001", "records: must be given once"},
+		{"/customers/{C}/contacts?page=1&limit=1&records=1", "CUST001", "records: must be given once: limit and records are the same"},
+		{"/customers/{C}/contacts?page=1&limit=1&accountNumber=****0718", "CUST001", "accountNumber: an account number is given as a whole, not masked"},
+		{"/v2/customers/{C}/accounts?page=1&limit=1&accountNumber=****0718", "ACC001", "accountNumber: an account number is given as a whole, not masked"},
 		{"/customers/{C}/contacts/x", "CUST001", "contactUID: must be the digits"},
 		{"/v1/customers/{C}/beneficiary/1x", "CUST001", "contactId: must be the digits"},
 		{"/customers/{C}/accounts?wireEnabled=maybe", "ACC001", "wireEnabled: must be true or false"},
@@ -358,6 +360,19 @@ func TestAmountsCountAsJSONMeansThem(t *testing.T) {
 			if got := check(other); got != want {
 				t.Errorf("%s is not %s: %s", other, plain, got)
 			}
+		}
+	}
+}
+
+// Texts waver between a number and a text of it: 3.0 counts the same as both (rest/CONTRACT.md, formats).
+func TestAWholeNumberMayHaveZerosBehindItsPoint(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for _, value := range []string{`3`, `3.0`, `"3"`, `"3.0"`, `"3.00"`} {
+		answer := b.call(b.program(), http.MethodPatch, b.path("/v1/customers/{C}/limits"),
+			`[{"entityLimitId": "NO_OF_ACH_FILES_PER_DAY", "entityLimitValue": `+value+`}]`)
+		if answer.status != http.StatusOK {
+			t.Errorf("%s: %d %s", value, answer.status, answer.body)
 		}
 	}
 }

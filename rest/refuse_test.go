@@ -221,6 +221,10 @@ func TestUnknownPathsAnswer404(t *testing.T) {
 	} {
 		b.get(b.program(), path).refused(t, path, http.StatusNotFound, "invalidPath", "no such path")
 	}
+	for _, path := range []string{"/customers/", "/v2/customers//", fmt.Sprintf("/customers/%d/", b.acme.UID)} {
+		b.get(b.program(), path).refused(t, path, http.StatusNotFound, "invalidPath",
+			"no such path: leave out the slash at its end")
+	}
 	b.call(b.program(), "PURGE", "/nowhere", "").refused(t, "unknown method", http.StatusNotFound, "invalidPath",
 		"no such path")
 }
@@ -233,9 +237,19 @@ func TestOtherMethodsAnswer405AndNameTheAllowedOnes(t *testing.T) {
 		{http.MethodPatch, "/v1/customers/lookup/1", "GET, HEAD"},
 		{http.MethodGet, fmt.Sprintf("/v1/customers/%d/limits", b.acme.UID), "POST, PATCH"},
 		{"PURGE", "/customers", "GET, POST, HEAD"},
+		{http.MethodGet, fmt.Sprintf("/v3/customers/%d/accounts/search", b.acme.UID), "POST"},
+		{http.MethodPatch, fmt.Sprintf("/v3/customers/%d/accounts/search", b.acme.UID), "POST"},
+		{http.MethodDelete, fmt.Sprintf("/v3/customers/%d/accounts/search", b.acme.UID), "POST"},
+		{http.MethodGet, fmt.Sprintf("/api/user-management/v1/customers/%d/users/search", b.acme.UID), "POST"},
+		{http.MethodPut, fmt.Sprintf("/api/user-management/v1/customers/%d/users/search", b.acme.UID), "POST"},
+		{
+			http.MethodPost, fmt.Sprintf("/api/user-management/v1/customers/%d/roles/search", b.acme.UID),
+			"GET, HEAD",
+		},
 	} {
 		answer := b.call(b.program(), c.method, c.path, "")
-		answer.refused(t, c.method+" "+c.path, http.StatusMethodNotAllowed, "invalidMethod", "method")
+		answer.refused(t, c.method+" "+c.path, http.StatusMethodNotAllowed, "invalidMethod",
+			"does not have this method, but "+c.allow)
 		if allow := answer.header.Get("Allow"); allow != c.allow {
 			t.Errorf("%s %s allows %q", c.method, c.path, allow)
 		}

@@ -34,7 +34,8 @@ type Options struct {
 
 // api answers the documented operations.
 type api struct {
-	core *core.Core
+	core   *core.Core
+	router *chi.Mux
 	Options
 }
 
@@ -53,13 +54,12 @@ func New(c *core.Core, o Options) *Interface {
 	if o.LookUps == 0 {
 		o.LookUps = 600
 	}
-	a := &api{core: c, Options: o}
-	router := chi.NewRouter()
-	router.Use(middleware.GetHead, private)
-	router.NotFound(a.noPath)
-	router.MethodNotAllowed(a.noMethod(router))
-	a.routes(router)
-	return &Interface{router: router}
+	a := &api{core: c, router: chi.NewRouter(), Options: o}
+	a.router.Use(middleware.GetHead, private)
+	a.router.NotFound(a.noPath)
+	a.router.MethodNotAllowed(a.noMethod)
+	a.routes(a.router)
+	return &Interface{router: a.router}
 }
 
 func (i *Interface) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -34,8 +34,8 @@ func (a *api) routes(r chi.Router) {
 	const people = "/api/user-management/v1/customers/{customerId}"
 	r.Post(people+"/users", a.answer(peopleV1, a.createUser))
 	r.Post(people+"/users/search", a.answer(peopleV1, a.searchUsers))
-	r.Get(people+"/users/{userId}", a.answer(peopleV1, a.findUser))
-	r.Put(people+"/users/{userId}", a.answer(peopleV1, a.changeUser))
+	r.With(a.unlessSearch).Get(people+"/users/{userId}", a.answer(peopleV1, a.findUser))
+	r.With(a.unlessSearch).Put(people+"/users/{userId}", a.answer(peopleV1, a.changeUser))
 	r.Put(people+"/users/{userId}/suspend", a.answer(peopleV1, a.suspendUser))
 	r.Put(people+"/users/{userId}/activate", a.answer(peopleV1, a.activateUser))
 	// What other texts have: PATCH, which answers 200, and a path in the singular (rest/CONTRACT.md,
@@ -96,10 +96,11 @@ func (a *api) routes(r chi.Router) {
 	r.With(deprecated("")).Patch("/v2/customers/{customerUID}/accounts/{accountUID}",
 		a.answer(accountActionsV2, a.actOnAccountV2))
 	r.Post("/v3/customers/{customerUID}/accounts", a.answer(accountsSavedV3, a.openAccountV3))
-	r.Patch("/v3/customers/{customerUID}/accounts/{accountUID}",
+	r.With(a.unlessSearch).Patch("/v3/customers/{customerUID}/accounts/{accountUID}",
 		a.answer(accountsSavedV3.updates(), a.changeAccountV3))
 	r.Post("/v3/customers/{customerUID}/accounts/search", a.answer(accountsV3, a.searchAccountsV3))
-	r.Get("/v3/customers/{customerUID}/accounts/{accountUID}", a.answer(accountsV3, a.findAccountV3))
+	r.With(a.unlessSearch).Get("/v3/customers/{customerUID}/accounts/{accountUID}",
+		a.answer(accountsV3, a.findAccountV3))
 
 	// Sweeps.
 	r.Get("/v1/customers/{customerUID}/accounts/{accountUID}/sweeps/{direction}",

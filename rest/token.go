@@ -51,8 +51,9 @@ func Tokens(c *core.Core, limits TokenLimits) http.Handler {
 		refuseToken(w, http.StatusNotFound, "invalid_request", "there is nothing here")
 	})
 	r.MethodNotAllowed(func(w http.ResponseWriter, req *http.Request) {
-		w.Header().Set("Allow", allowed(r, req))
-		refuseToken(w, http.StatusMethodNotAllowed, "invalid_request", "the method is not allowed here")
+		w.Header().Set("Allow", allowed(r, path(req)))
+		refuseToken(w, http.StatusMethodNotAllowed, "invalid_request",
+			"the method is not allowed here, but "+w.Header().Get("Allow"))
 	})
 	return r
 }
@@ -82,11 +83,14 @@ func (t *tokens) issue(w http.ResponseWriter, r *http.Request) {
 		RefuseToken(w, r, errWrongSecrets)
 		return
 	}
-	if err != nil {
+	switch {
+	case err == nil:
+		writeToken(w, http.StatusOK, granted)
+	case request.key == "" && errors.Is(err, clients.ErrClient):
+		refuseClient(w, "no API key: send Authorization: Basic, or client_id and client_secret in the form")
+	default:
 		failToken(w, r, err)
-		return
 	}
-	writeToken(w, http.StatusOK, granted)
 }
 
 func (t *tokens) grant(r *http.Request, request tokenRequest) (*clients.Tokens, error) {
@@ -168,8 +172,7 @@ func failToken(w http.ResponseWriter, r *http.Request, err error) {
 	why, _ := fault.Of(err)
 	switch {
 	case errors.Is(err, clients.ErrClient):
-		w.Header().Set("WWW-Authenticate", `Basic realm="bankgraph", charset="UTF-8"`)
-		refuseToken(w, http.StatusUnauthorized, "invalid_client", why.Message)
+		refuseClient(w, why.Message)
 	case errors.Is(err, clients.ErrGrant):
 		refuseToken(w, http.StatusBadRequest, "invalid_grant", why.Message)
 	case errors.Is(err, clients.ErrWrongRealm):
@@ -182,6 +185,12 @@ func failToken(w http.ResponseWriter, r *http.Request, err error) {
 		slog.ErrorContext(r.Context(), "token service failed", "error", err)
 		refuseToken(w, http.StatusInternalServerError, "server_error", "the request failed, try again later")
 	}
+}
+
+// refuseClient answers who has not proved to be an API key.
+func refuseClient(w http.ResponseWriter, description string) {
+	w.Header().Set("WWW-Authenticate", `Basic realm="bankgraph", charset="UTF-8"`)
+	refuseToken(w, http.StatusUnauthorized, "invalid_client", description)
 }
 
 // keys answers the JSON web key set of a realm.

@@ -56,7 +56,7 @@ func TestAUserIsCreatedActivatedAndSuspended(t *testing.T) {
 		{http.MethodPut, at + "/suspend", "", 400, "the user is suspended already"},
 		{http.MethodGet, at, "", 200, `"status":"Suspended"`},
 		{http.MethodPut, at, `{"firstName": " "}`, 400, "firstName: is required"},
-		{http.MethodPut, at, `{}`, 400, "must change something"},
+		{http.MethodPut, at, `{}`, 400, "must name something that can be changed"},
 		{http.MethodPut, of(b.acme) + "/users/" + b.locked.UID.String() + "/suspend", "", 400, "locked"},
 	} {
 		answer := b.call(b.program(), step.method, step.path, step.body)

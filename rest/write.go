@@ -149,33 +149,51 @@ func (a *api) noPath(w http.ResponseWriter, r *http.Request) {
 		a.write(w, r, l.status, failureC1("", []reported{{code: l.code, message: why.Message}}))
 		return
 	}
-	a.write(w, r, http.StatusNotFound, failureC1("", []reported{{code: "invalidPath", message: "no such path"}}))
+	message := "no such path"
+	if bare := strings.TrimRight(path(r), "/"); bare != path(r) && allowed(a.router, bare) != "" {
+		message += ": leave out the slash at its end"
+	}
+	a.write(w, r, http.StatusNotFound, failureC1("", []reported{{code: "invalidPath", message: message}}))
 }
 
 // noMethod answers paths that exist for other methods than this one, and names those.
-func (a *api) noMethod(routes chi.Routes) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		methods := allowed(routes, r)
-		if methods == "" { // a method that nobody knows, on a path that nobody has
-			a.noPath(w, r)
-			return
-		}
-		if strings.HasPrefix(methods, http.MethodGet) {
-			methods += ", " + http.MethodHead
-		}
-		w.Header().Set("Allow", methods)
-		a.write(w, r, http.StatusMethodNotAllowed,
-			failureC1("", []reported{{code: "invalidMethod", message: "the path does not have this method"}}))
+func (a *api) noMethod(w http.ResponseWriter, r *http.Request) {
+	methods := allowed(a.router, path(r))
+	if methods == "" { // a method that nobody knows, on a path that nobody has
+		a.noPath(w, r)
+		return
 	}
+	if strings.HasPrefix(methods, http.MethodGet) {
+		methods += ", " + http.MethodHead
+	}
+	w.Header().Set("Allow", methods)
+	a.write(w, r, http.StatusMethodNotAllowed, failureC1("",
+		[]reported{{code: "invalidMethod", message: "the path does not have this method, but " + methods}}))
 }
 
-// allowed are the methods of a request's path, as the Allow header names them.
-func allowed(routes chi.Routes, r *http.Request) string {
+// unlessSearch stands before operations on a thing by its id: the word search is none, so a path that ends
+// with it has the methods of the search alone.
+func (a *api) unlessSearch(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if searches(path(r)) {
+			chi.RouteContext(r.Context()).RoutePatterns = nil // none of the operations answers
+			a.noMethod(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func searches(path string) bool { return strings.HasSuffix(path, "/search") }
+
+// allowed are the methods of a path, as the Allow header names them.
+func allowed(routes chi.Routes, path string) string {
 	var methods []string
 	for _, method := range []string{
 		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
 	} {
-		if routes.Match(chi.NewRouteContext(), method, path(r)) {
+		at := chi.NewRouteContext()
+		if routes.Match(at, method, path) && searches(path) == searches(at.RoutePattern()) {
 			methods = append(methods, method)
 		}
 	}

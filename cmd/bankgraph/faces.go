@@ -30,13 +30,26 @@ func graphFace(b *bank) http.Handler {
 	})
 }
 
+// partnersOwn turns examples to customers and an account number of the demo partner: src/examples.tsx of the
+// playground has the same pairs.
+var partnersOwn = [][2]string{
+	{"1000001", "1000013"}, {"1000002", "1000023"}, {"404521680718", "406162467398"},
+}
+
 // offered are the keys that the reference offers to sign in with: everybody knows those of the demo bank.
 func offered(demo bool) (keys []docs.Key) {
 	if !demo {
 		return nil
 	}
 	for _, k := range slices.Backward(demoKeys) {
-		keys = append(keys, docs.Key{Key: k.key, Secret: k.key + "-secret", Who: k.name})
+		key := docs.Key{Key: k.key, Secret: k.key + "-secret", Who: k.name}
+		if k.partner {
+			key.Own = partnersOwn
+		}
+		keys = append(keys, key)
+	}
+	for _, k := range demoPeople {
+		keys = append(keys, docs.Key{Key: k.key, Secret: k.key + "-secret", Who: "Speaks for " + k.login})
 	}
 	return keys
 }
@@ -44,7 +57,7 @@ func offered(demo bool) (keys []docs.Key) {
 // pages are the playground, where it is wanted, and the reference. Both hold no data: what they show, they
 // ask for with the caller's own token.
 func pages(plays, demo bool) map[string]http.Handler {
-	reference := docs.Handler(rest.Spec, docs.Options{Codes: rest.Codes(), Keys: offered(demo)})
+	reference := docs.Handler(rest.Spec, docs.Options{Codes: rest.Codes(), Keys: offered(demo), Plays: plays})
 	all := map[string]http.Handler{"/docs": reference, "/docs/": reference, "/openapi.yaml": reference}
 	play := http.NotFoundHandler()
 	if plays {

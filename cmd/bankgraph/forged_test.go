@@ -127,7 +127,7 @@ func part(content any) string {
 }
 
 func (f *forger) ask(path, token string) *httptest.ResponseRecorder {
-	return f.do(http.MethodGet, path, "", "Authorization", "Bearer "+token)
+	return f.do(http.MethodGet, path, "", "Authorization", "Bearer "+token, requestID, "the-same")
 }
 
 func TestForgedTokensAreAllRefusedAlike(t *testing.T) {
@@ -168,7 +168,7 @@ func TestForgedTokensAreAllRefusedAlike(t *testing.T) {
 	// What somebody without a token is told is all that anybody is told.
 	stranger := map[string]string{"/v2/customers": "", "/graphql?query={__typename}": ""}
 	for path := range stranger {
-		stranger[path] = f.do(http.MethodGet, path, "").Body.String()
+		stranger[path] = f.do(http.MethodGet, path, "", requestID, "the-same").Body.String()
 	}
 	for what, token := range map[string]string{
 		"no algorithm":                part(f.header("alg", "none")) + "." + pieces[1] + ".",

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"time"
@@ -43,7 +44,7 @@ func (c *serveCommand) handler(
 			guard(rest.RefuseToken, room.admit(rest.RefuseToken, signingIn, tokens))),
 		pages: pages(c.plays(demo), demo),
 	}
-	site.pages["/"] = http.HandlerFunc(index)
+	site.pages["/"] = index(c.plays(demo))
 	site.pages["/healthz"] = http.HandlerFunc(alive)
 	site.pages[schemaPath] = face(graph.Refuse, never, graph.SDL())
 	site.pages["/readyz"] = readiness(b.Core, health, stopping, false)
@@ -97,19 +98,27 @@ func (c *serveCommand) cors(demo bool, next http.Handler) http.Handler {
 }
 
 // index is for people who open the bare address in a browser.
-func index(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy",
-		"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-	fmt.Fprint(w, `<!doctype html>
+func index(plays bool) http.HandlerFunc {
+	graphQL := "GraphQL, for bank staff, is at <code>/graphql</code>"
+	if plays {
+		graphQL = `<a href="/playground">GraphQL playground</a>, for bank staff; ` +
+			`the endpoint is <code>/graphql</code>`
+	}
+	text := fmt.Sprintf(`<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>bankgraph</title>
 <meta name="viewport" content="width=device-width"><style>body{font:16px/1.6 system-ui,sans-serif;max-width:36rem;margin:4rem auto;padding:0 1rem}</style>
 <h1>bankgraph</h1>
 <p>A bank’s operations service.</p>
 <ul>
-<li><a href="/playground">GraphQL playground</a>, for bank staff; the endpoint is <code>/graphql</code></li>
+<li>%s</li>
 <li><a href="/docs">REST reference</a>, for partners; its description is <a href="/openapi.yaml">/openapi.yaml</a></li>
 </ul>
 </html>
-`)
+`, graphQL)
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Security-Policy",
+			"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		_, _ = io.WriteString(w, text)
+	}
 }

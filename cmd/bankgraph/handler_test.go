@@ -124,9 +124,9 @@ func TestRequestWithoutATokenIsRefusedInTheMannerOfItsFace(t *testing.T) {
 	s := newService(t, serveCommand{})
 	for path, want := range map[string]string{
 		"/v2/customers": `"code":"API901"`,
-		"/graphql":      `{"errors":[{"message":"not authorized: a valid access token is needed (Authorization: Bearer TOKEN); it is missing, cut, ended or of another bank","extensions":{"kind":"UNAUTHENTICATED","code":"API901"}}]}`,
+		"/graphql":      `{"errors":[{"message":"not authorized: a valid access token is needed (Authorization: Bearer TOKEN); it is missing, cut, ended or of another bank","extensions":{"kind":"UNAUTHENTICATED","code":"API901","requestId":"mine-1"}}]}`,
 	} {
-		answer := s.do(http.MethodGet, path+"?not=%7Bparsed", "")
+		answer := s.do(http.MethodGet, path+"?not=%7Bparsed", "", requestID, "mine-1")
 		if answer.Code != http.StatusUnauthorized || !strings.Contains(answer.Body.String(), want) {
 			t.Errorf("%s: %d %s", path, answer.Code, answer.Body)
 		}
@@ -320,10 +320,15 @@ func TestOnlyNamedOriginsMayCallFromBrowsers(t *testing.T) {
 
 func TestIndexLeadsToThePages(t *testing.T) {
 	t.Parallel()
-	answer := newService(t, serveCommand{}).do(http.MethodGet, "/", "")
-	if answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), `href="/playground"`) ||
-		!strings.Contains(answer.Body.String(), `href="/docs"`) {
-		t.Errorf("%d %s", answer.Code, answer.Body)
+	for _, plays := range []bool{true, false} {
+		s := newService(t, serveCommand{Playground: &plays})
+		for path, other := range map[string]string{"/": "/docs", "/docs": "/openapi.yaml"} {
+			answer := s.do(http.MethodGet, path, "")
+			if answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), `href="`+other+`"`) ||
+				strings.Contains(answer.Body.String(), `href="/playground"`) != plays {
+				t.Errorf("%s, with a playground %v: %d %s", path, plays, answer.Code, answer.Body)
+			}
+		}
 	}
 	for _, path := range []string{"/docs", "/openapi.yaml"} {
 		if page := newService(t, serveCommand{}).do(http.MethodGet, path, ""); page.Code != http.StatusOK ||

@@ -139,7 +139,7 @@ func TestForgedTokensOfAnIdentityProviderAreAllRefusedAlike(t *testing.T) {
 
 	stranger := map[string]string{"/v2/customers": "", "/graphql?query={__typename}": ""}
 	for path := range stranger {
-		stranger[path] = p.do(http.MethodGet, path, "").Body.String()
+		stranger[path] = p.do(http.MethodGet, path, "", requestID, "the-same").Body.String()
 	}
 	for what, token := range map[string]string{
 		"no algorithm":                part(p.header("alg", "none")) + "." + pieces[1] + ".",

@@ -54,7 +54,7 @@ const highest = "999999999.99"
 func (d *Draft) check(opening bool) error {
 	c := check.Of("account")
 	if !opening && d.empty() {
-		c.Fail("body", fault.Required, "must change something")
+		c.Fail("body", fault.Required, "must name something that can be changed")
 	}
 	d.checkRequired(c, opening)
 	c.AtMost("accountName", d.Name.Value, 255)

@@ -285,4 +285,3 @@ func (s *Service) seal(a *Account, draft Draft) {
 		*number.stored = s.keys.Replace(*number.stored, number.clear, at)
 	}
 }
-

@@ -133,7 +133,7 @@ func TestWhatIsWrongWithANewAccountIsToldAtOnce(t *testing.T) {
 		"accountType": fault.Required, "accountSubType": fault.Required, "currency": fault.Required,
 		"systemOfRecords": fault.Required,
 		"callbackLimit":   fault.Max, "debitExposureLimit": fault.Min, "achCompanyId": fault.Max,
-		"secCodes":                      fault.Malformed,
+		"secCodes[0]":                   fault.Malformed,
 		"additionalAttributes[1].value": fault.Required, "additionalAttributes[1].attributeName": fault.NoMatch,
 	} {
 		if told[field] != problem {

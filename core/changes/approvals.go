@@ -97,12 +97,13 @@ func (tx *Tx) RequireNoOpenApproval(ctx context.Context, object fmt.Stringer) er
 	if tx.name.object == "customer" || tx.name.object == "limits" {
 		kinds = []string{"customer", "limits"}
 	}
-	var open bool
+	var open UID // 0 where nothing waits
 	err := tx.NewRaw(
-		`SELECT EXISTS (SELECT FROM approvals WHERE tenant = ? AND object IN ? AND object_uid = ? AND status = 'Open')`,
+		`SELECT coalesce((SELECT uid FROM approvals WHERE tenant = ? AND object IN ? AND object_uid = ?
+		AND status = 'Open' ORDER BY uid LIMIT 1), 0)`,
 		tx.Caller.Tenant, bun.Tuple(kinds), object.String()).Scan(ctx, &open)
-	if err == nil && open {
-		return ErrWaiting
+	if err == nil && open != 0 {
+		return ErrWaiting.Saying("a change of it waits for approval " + open.String() + ": decide on that first")
 	}
 	return err
 }

@@ -427,6 +427,9 @@ func TestOneChangeOfAThingWaitsAtATime(t *testing.T) {
 	uid := o.asked(o.Staff())
 	_, err := o.ask(o.Checker(), "Chair")
 	is(t, "a second change", err, changes.ErrWaiting)
+	if err != nil && !strings.Contains(err.Error(), "waits for approval "+uid.String()+":") {
+		t.Errorf("the refusal does not name approval %s: %v", uid, err)
+	}
 	_, err = o.Signatories.Remove(o.Staff(), 0, o.person.UID, changes.RequestOptions{})
 	is(t, "a removal", err, changes.ErrWaiting)
 	// Nor does it help to turn the second person off in the meantime.

@@ -3,6 +3,7 @@ package check
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"bankgraph/core/fault"
@@ -11,6 +12,8 @@ import (
 
 // AccountNumber demands letters and digits, at most 35, not all zeros (rest/CONTRACT.md, account numbers).
 func (c *Fields) AccountNumber(field, value string) {
+	c.demand(!strings.Contains(value, "**"), field, value, fault.Malformed,
+		"an account number is given as a whole, not masked")
 	c.demand(len(value) <= 35, field, value, fault.Max, "an account number has at most 35 characters")
 	c.demand(alphanumeric(value), field, value, fault.Malformed, "an account number is letters and digits")
 	c.demand(strings.Trim(value, "0") != "", field, value, fault.AllZero, "an account number is not all zeros")
@@ -39,7 +42,8 @@ var lei = regexp.MustCompile(`^[A-Z0-9]{4}00[A-Z0-9]{12}[0-9]{2}$`)
 // LEI demands a legal entity identifier: the published pattern (rest/CONTRACT.md, lei), in upper case,
 // with right check digits (ISO 17442).
 func (c *Fields) LEI(field, value string) {
-	c.Pattern(field, value, lei, "must be a legal entity identifier of 20 characters")
+	c.Pattern(field, value, lei,
+		"must be a legal entity identifier: 20 capital letters and digits, of them 00 in the fifth and sixth place")
 	c.demand(mod97(value) == 1, field, value, fault.Malformed,
 		"must be a legal entity identifier with right check digits")
 }
@@ -99,9 +103,10 @@ func (c *Fields) SECCode(field, value string) string {
 
 // SECCodes reads a list of entry classes; each is returned once.
 func (c *Fields) SECCodes(field string, values []string) (codes []string) {
-	for _, value := range values {
-		c.Required(field, value)
-		if code := c.SECCode(field, value); !slices.Contains(codes, code) {
+	for i, value := range values {
+		at := field + "[" + strconv.Itoa(i) + "]"
+		c.Required(at, value)
+		if code := c.SECCode(at, value); !slices.Contains(codes, code) {
 			codes = append(codes, code)
 		}
 	}

@@ -40,10 +40,24 @@ var plainNumber = regexp.MustCompile(`^-?([0-9]+)(?:\.([0-9]+))?$`)
 // after the point (rest/CONTRACT.md, signatory bodies: approvalLimit has 12 and 2). Zeros in front do not
 // count.
 func (c *Fields) Decimal(field, value string, whole, decimals int) {
+	c.decimal(field, value, whole, decimals, "must have at most "+strconv.Itoa(decimals)+" decimals")
+}
+
+// BankAmount is Decimal for an amount in the bank's currency, as far as the request alone can tell: how many
+// decimals that has is asked where the bank is known.
+func (c *Fields) BankAmount(field, value string, whole int) {
+	c.decimal(field, value, whole, money.FinestDigits, "must have no more decimals than the bank's currency has")
+}
+
+func (c *Fields) decimal(field, value string, whole, decimals int, tooFine string) {
 	part := plainNumber.FindStringSubmatch(value)
-	fits := part != nil && len(strings.TrimLeft(part[1], "0")) <= whole && len(part[2]) <= decimals
-	c.demand(fits, field, value, fault.Malformed,
-		"must be a number of at most "+strconv.Itoa(whole)+" digits and "+strconv.Itoa(decimals)+" decimals")
+	if part == nil {
+		part = make([]string, 3)
+		c.demand(false, field, value, fault.Malformed, "must be a number")
+	}
+	c.demand(len(strings.TrimLeft(part[1], "0")) <= whole, field, value, fault.Malformed,
+		"must have at most "+strconv.Itoa(whole)+" digits before the point")
+	c.demand(len(part[2]) <= decimals, field, value, fault.Malformed, tooFine)
 }
 
 // longest bounds the texts that are read as numbers at all.

@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/check"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/money"
@@ -94,6 +95,16 @@ type IntermediaryBank struct {
 	Address              postal.Address `bun:"embed:address_" json:"address"`
 	// of this address alone (rest/CONTRACT.md, contact update)
 	AddressLine3 string `bun:"address_line3" json:"-"`
+}
+
+// ParseNumber reads the account number that a search asks for; spaces in it do not count.
+func ParseNumber(field, text string) (string, error) {
+	c, number := check.Of("contact"), strings.ReplaceAll(text, " ", "")
+	c.AccountNumber(field, number)
+	if err := c.Err(); err != nil {
+		return "", err
+	}
+	return number, nil
 }
 
 // NumberColumn is the place that beneficiaries' account numbers are sealed for.

@@ -114,7 +114,7 @@ func (d *Draft) checkNew() error {
 func (d *Draft) checkChange() error {
 	c := check.Of("contact")
 	if reflect.DeepEqual(*d, Draft{Form: d.Form}) {
-		c.Fail("body", fault.Required, "must change something")
+		c.Fail("body", fault.Required, "must name something that can be changed")
 	}
 	d.check(c, false)
 	return c.Err()

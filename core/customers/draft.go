@@ -70,7 +70,7 @@ func (d *Draft) check(caller access.Caller, making, own bool) error {
 	said := *d
 	said.Oldest = false // says nothing about the customer
 	if !making && reflect.ValueOf(said).IsZero() {
-		c.Fail("body", fault.Required, "must change something")
+		c.Fail("body", fault.Required, "must name something that can be changed")
 	}
 	d.ShortName.Value, d.CustomerID.Value = ident.Spaced(d.ShortName.Value), ident.Spaced(d.CustomerID.Value)
 	d.checkRequired(c, making)

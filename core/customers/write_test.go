@@ -95,7 +95,7 @@ func TestEveryFieldOfANewCustomerIsChecked(t *testing.T) {
 			func(d *customers.Draft) { d.MailAddressSameAsLegal = given.Of(false) }, "mailingAddress.city",
 			fault.Required,
 		},
-		"empty entry class": {func(d *customers.Draft) { d.SECCodes = []string{""} }, "secCodes", fault.Required},
+		"empty entry class": {func(d *customers.Draft) { d.SECCodes = []string{""} }, "secCodes[0]", fault.Required},
 		"no code of mail": {func(d *customers.Draft) {
 			d.MailAddressSameAsLegal, d.MailingAddress = given.Of(false), d.LegalAddress
 			d.MailingAddress.PostalCode = given.Text{}
@@ -134,7 +134,7 @@ func TestEveryFieldOfANewCustomerIsChecked(t *testing.T) {
 			func(d *customers.Draft) { d.ACHCompanyID = given.Of("123456789") }, "achCompanyID", fault.Exact,
 		},
 		"entry class": {
-			func(d *customers.Draft) { d.SECCodes = []string{"ZZZ"} }, "secCodes",
+			func(d *customers.Draft) { d.SECCodes = []string{"ZZZ"} }, "secCodes[0]",
 			fault.Malformed,
 		},
 		"Self": {

@@ -116,6 +116,22 @@ func (f *Fault) Error() string {
 	return f.Message
 }
 
+// Told is what callers read: Error, with the permissions that would do where one is missing.
+func (f *Fault) Told() string {
+	if f.Kind != Denied || f.Detail == "" {
+		return f.Error()
+	}
+	return f.Error() + ": it needs " + strings.Join(f.Needs(), " or ")
+}
+
+// Needs are the permissions, any of which would do, where one is missing.
+func (f *Fault) Needs() []string {
+	if f.Kind != Denied || f.Detail == "" {
+		return nil
+	}
+	return strings.Split(f.Detail, "|")
+}
+
 // On returns the same fault, blamed on a field; errors.Is still finds the declared one.
 func (f *Fault) On(field string) *Fault {
 	on := *f
@@ -128,6 +144,13 @@ func (f *Fault) With(detail string) *Fault {
 	with := *f
 	with.Detail, with.origin = detail, f.declared()
 	return &with
+}
+
+// Saying returns the same fault in more particular words; errors.Is still finds the declared one.
+func (f *Fault) Saying(message string) *Fault {
+	saying := *f
+	saying.Message, saying.origin = message, f.declared()
+	return &saying
 }
 
 // Is lets errors.Is find a declared fault behind those made from it by On.

@@ -53,7 +53,7 @@ func ParseID(field, text string) (ID, error) {
 func (d *Draft) check(adding bool) error {
 	c := check.Of("feeTier")
 	if !adding && *d == (Draft{}) {
-		c.Fail("body", fault.Required, "must change something")
+		c.Fail("body", fault.Required, "must name something that can be changed")
 	}
 	for _, text := range []struct {
 		field string

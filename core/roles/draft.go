@@ -51,7 +51,7 @@ func (d *Draft) check(making bool) error {
 	c := check.Of("role")
 	if !making && !d.Name.Given && !d.Description.Given && !d.ExternalReferenceID.Given &&
 		!d.Applications.Given {
-		c.Fail("body", fault.Required, "must change something")
+		c.Fail("body", fault.Required, "must name something that can be changed")
 	}
 	d.Name.Value = ident.Spaced(d.Name.Value)
 	c.Given("name", d.Name, making)
@@ -118,7 +118,7 @@ func CheckLimits(c *check.Fields, applicationName string, limits []LimitDraft) {
 		seen[known] = true
 		l.Name = known
 		in.NotNegative("value", l.Value)
-		in.Decimal("value", l.Value, 12, money.FinestDigits)
+		in.BankAmount("value", l.Value, 12)
 	}
 }
 

@@ -1,6 +1,8 @@
 package signatories
 
 import (
+	"fmt"
+
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
 	"bankgraph/core/given"
@@ -22,7 +24,7 @@ type Draft struct {
 func (d *Draft) check(adding bool) error {
 	c := check.Of("signatory")
 	if !adding && *d == (Draft{}) {
-		c.Fail("body", fault.Required, "must change something")
+		c.Fail("body", fault.Required, "must name something that can be changed")
 	}
 	c.Given("fullName", d.FullName, adding)
 	c.Given("emailAddress", d.EmailAddress, adding)
@@ -32,7 +34,7 @@ func (d *Draft) check(adding bool) error {
 	c.Email("emailAddress", d.EmailAddress.Value)
 	d.PhoneNumber.Value = c.Phone("phoneNumber", d.PhoneNumber.Value, "US")
 	c.NotNegative("approvalLimit", d.ApprovalLimit.Value)
-	c.Decimal("approvalLimit", d.ApprovalLimit.Value, 12, money.FinestDigits)
+	c.BankAmount("approvalLimit", d.ApprovalLimit.Value, 12)
 	return c.Err()
 }
 
@@ -52,7 +54,7 @@ func (d *Draft) to(g *Signatory) error {
 	limit, err := money.Parse(d.ApprovalLimit.Value, g.Currency)
 	if err != nil {
 		return fault.Field("signatory", "approvalLimit", fault.Malformed,
-			"must be an amount in the bank's currency")
+			fmt.Sprintf("must be an amount of %s with at most %d decimals", g.Currency, g.Currency.Digits()))
 	}
 	g.LimitMinor = &limit.Minor
 	return nil

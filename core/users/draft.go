@@ -55,7 +55,7 @@ func (d *Draft) check(making bool) error {
 	case d.LoginID.Given:
 		c.Fail("loginId", fault.Forbidden, "cannot be changed")
 	case d.empty():
-		c.Fail("body", fault.Required, "must change something")
+		c.Fail("body", fault.Required, "must name something that can be changed")
 	}
 	d.checkPerson(c, making)
 	d.checkRights(c, making)

@@ -337,7 +337,7 @@ func TestAChangeChangesWhatIsGiven(t *testing.T) {
 		t.Errorf("an application without limits has %+v", got.Limits)
 	}
 	for want, d := range map[string]users.Draft{
-		"body: must change something": {}, "loginId: cannot be changed": {LoginID: given.Of("other")},
+		"body: must name something that can be changed": {}, "loginId: cannot be changed": {LoginID: given.Of("other")},
 		"firstName: is required": {FirstName: given.Of("")},
 		"roleNames: is required": {RoleNames: given.Of([]string{})},
 	} {

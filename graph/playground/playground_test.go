@@ -164,7 +164,7 @@ func TestEveryExampleExplainsItself(t *testing.T) {
 			t.Errorf("%s lacks a title, a description or its REST call", example.Name)
 		}
 		for _, call := range example.REST {
-			if !regexp.MustCompile(`^(GET|POST|PUT|PATCH|DELETE) /\S+( \{.*\})?$`).MatchString(call) {
+			if !regexp.MustCompile(`^(GET|POST|PUT|PATCH|DELETE) /\S+( \{.*\})?( for each \w+)?$`).MatchString(call) {
 				t.Errorf("%s: %q is no REST call", example.Name, call)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"io"
 	"net/http"
 	"path"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -43,6 +44,7 @@ type file struct {
 type Options struct {
 	Codes any   `json:"codes"` // the table of failures: a list of area, status, code and when
 	Keys  []Key `json:"keys"`  // of the demo bank, to sign in with; none anywhere else
+	Plays bool  `json:"-"`     // the playground is served beside it
 }
 
 // Key is an API key that everybody may know, because its bank is a demonstration.
@@ -50,6 +52,8 @@ type Key struct {
 	Key    string `json:"key"`
 	Secret string `json:"secret"`
 	Who    string `json:"who"`
+	// what stands in the examples, and what this key sees in its place; none where it sees the examples' own
+	Own [][2]string `json:"own,omitempty"`
 }
 
 // Handler serves the page at /docs, its files below it, and spec, the OpenAPI document in YAML, at
@@ -89,8 +93,14 @@ func page(o Options) []byte {
 	if err != nil || bytes.Count(index, []byte(element)) != 1 {
 		panic("docs: index.html has no settings element") // embedded: absent only in a broken build
 	}
+	if !o.Plays {
+		index = playground.ReplaceAll(index, nil)
+	}
 	return bytes.Replace(index, []byte(element), append([]byte(element), settings...), 1)
 }
+
+// playground is the line of index.html that leads there.
+var playground = regexp.MustCompile(`\n *<a href="/playground">.*</a>`)
 
 func load() map[string]file {
 	files := map[string]file{}

@@ -111,8 +111,17 @@ try {
   const list = await permissions.locator('ul').boundingBox();
   assert.ok(list.x >= 0 && list.x + list.width <= 390, 'the permissions are not cut');
   await permissions.locator('summary').click();
+  await page.evaluate(() => scrollTo(0, 0));
+  await page.getByRole('button', { name: /^Execute query/ }).click();
+  await page.waitForFunction(() => document.querySelector('.graphiql-response').getBoundingClientRect().top < innerHeight / 3);
+  if (process.env.SCREENSHOT_NARROW) await page.screenshot({ path: process.env.SCREENSHOT_NARROW });
+  await page.setViewportSize({ width: 768, height: 1024 });
+  await page.evaluate(() => scrollTo(0, 0));
+  const editor = await page.locator('.graphiql-query-editor').boundingBox();
+  assert.ok(editor.width > 500, `the query has ${editor.width} of 768`);
+  if (process.env.SCREENSHOT_TABLET) await page.screenshot({ path: process.env.SCREENSHOT_TABLET });
   await page.setViewportSize({ width: 1440, height: 900 });
-  seen('a narrow window has the panes below each other');
+  seen('a narrow window has the panes below each other, and goes to the answer');
 
   await changeTo('demo-staff');
   await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();

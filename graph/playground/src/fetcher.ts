@@ -2,7 +2,7 @@
 
 import type { Fetcher, FetcherParams } from '@graphiql/toolkit';
 import { type ExecutionResult, Kind, type OperationDefinitionNode, parse } from 'graphql';
-import { lastAnswer } from './answer';
+import { lastAnswer, showAnswer } from './answer';
 import { askBeforeMutation } from './confirm';
 import { currentToken, session, signOut } from './session';
 import { ended, noSubscriptions, notGraphQL, signedOut, Told, unreachable, unsure } from './words';
@@ -19,7 +19,9 @@ export const fetcher: Fetcher = (params, options) => {
     lastAnswer.set(null);
   }
   if (operation?.operation === 'subscription') return Promise.resolve(failure(noSubscriptions));
-  return answerOnce(asked, operation, options?.headers);
+  const answer = answerOnce(asked, operation, options?.headers);
+  if (asked.operationName !== 'IntrospectionQuery') void answer.then(() => requestAnimationFrame(showAnswer));
+  return answer;
 };
 
 async function answerOnce(

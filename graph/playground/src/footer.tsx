@@ -68,7 +68,7 @@ function Rest({ answer }: { answer: Answer }) {
   return (
     <div className="rest">
       <h3>
-        {calls.length === 1 ? 'The same by REST' : `The same by REST, in ${calls.length} calls`}
+        The same by REST
         <button type="button" onClick={copy}>
           {copied ? 'Copied' : 'Copy'}
         </button>

@@ -78,6 +78,15 @@ try {
   await search.getByText('customers_v2_search').first().waitFor({ state: 'attached' });
   seen('a demo key signs in with one press, and the operation shows its example');
 
+  await page.waitForFunction((el) => el.value === '1000013', await get.getByPlaceholder('customerUID').elementHandle()).catch(() => {});
+  assert.equal(await get.getByPlaceholder('customerUID').inputValue(), '1000013', 'the example is one of the partner');
+  await get.getByRole('button', { name: 'Execute' }).click();
+  await get.locator('.live-responses-table .response-col_status', { hasText: '200' }).waitFor();
+  await page.getByRole('button', { name: 'demo-linda' }).click();
+  await page.getByText('Signed in as demo-linda').waitFor();
+  assert.equal(await get.getByPlaceholder('customerUID').inputValue(), '1000001', 'and of the bank again for its people');
+  seen('the examples are of customers that the key sees');
+
   const signatories = page.locator('#codes details', { hasText: 'Signatories' });
   await signatories.locator('summary').click();
   await signatories.getByText('SIG_EMAIL_CONFLICT').waitFor();

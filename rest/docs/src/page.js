@@ -14,6 +14,13 @@ shade();
 
 const tokenPath = () => `/auth/realms/${encodeURIComponent(field.value.trim())}/`;
 
+// The document as it is published, and what its examples become for who has signed in.
+let published;
+let own = [];
+
+const withOwn = (document) =>
+  JSON.parse(own.reduce((text, [from, to]) => text.replaceAll(from, to), JSON.stringify(document)));
+
 // The document names one address, one tenant and no key. In their place stand the address that serves
 // the page, the tenant of the field on top and, in a demo, a key that works: whatever is copied works as it is.
 function withPlace(document) {
@@ -40,7 +47,7 @@ const placePlugin = () => ({
   statePlugins: {
     spec: {
       wrapActions: {
-        updateJsonSpec: (original) => (document) => original(withPlace(structuredClone(document))),
+        updateJsonSpec: (original) => (document) => original(withPlace(withOwn((published ??= document)))),
       },
     },
   },
@@ -76,7 +83,7 @@ field.addEventListener('change', () => {
   const authorized = Object.keys(ui.authSelectors.authorized()?.toJS() ?? {});
   if (authorized.length > 0) ui.authActions.logout(authorized); // a token counts for one tenant
   tell(authorized.length > 0 ? 'Authorize again for this tenant.' : '');
-  ui.specActions.updateJsonSpec(ui.specSelectors.specJson().toJS());
+  ui.specActions.updateJsonSpec(published);
 });
 
 document.getElementById('tenant-form').addEventListener('submit', (event) => {
@@ -92,16 +99,16 @@ function tell(text) {
 
 // The demo bank's keys, where this is the demo bank: one press, and every try-out has a token.
 const keys = document.getElementById('keys');
-for (const { key, secret, who } of settings.keys ?? []) {
-  const button = element('button', key);
+for (const known of settings.keys ?? []) {
+  const button = element('button', known.key);
   button.type = 'button';
-  button.title = who;
-  button.addEventListener('click', () => signIn(key, secret, who));
+  button.title = known.who;
+  button.addEventListener('click', () => signIn(known));
   keys.append(button);
   keys.hidden = false;
 }
 
-async function signIn(key, secret, who) {
+async function signIn({ key, secret, who, own: examples = [] }) {
   try {
     const answer = await fetch(`${tokenPath()}protocol/openid-connect/token`, {
       method: 'POST',
@@ -110,8 +117,11 @@ async function signIn(key, secret, who) {
     });
     const body = await answer.json();
     if (!answer.ok) throw new Error(body.error_description);
+    own = examples;
+    ui.specActions.updateJsonSpec(published);
     ui.preauthorizeApiKey('bearer', body.access_token);
-    tell(`Signed in as ${key}: ${who}. The token lasts ${body.expires_in / 3600} hours.`);
+    const instead = own.length > 0 ? ` The examples name what is its own, such as ${own[0][1]} for customer ${own[0][0]}.` : '';
+    tell(`Signed in as ${key}: ${who}.${instead} The token lasts ${body.expires_in / 3600} hours.`);
   } catch (why) {
     tell(`Not signed in as ${key}: ${why.message}`);
   }
