@@ -34,7 +34,7 @@ var leaves = map[Direction][]BalanceType{Both: {Range}, Out: {Target, Zero}, In:
 func (d *SweepDraft) check(direction Direction, setting bool) error {
 	c := check.Of("sweep")
 	if !setting && reflect.ValueOf(*d).IsZero() {
-		c.Fail("body", fault.Required, "must change something")
+		c.Fail("body", fault.Required, "must name something that can be changed")
 	}
 	d.checkBalance(c, direction, setting)
 	need(c, "sweepFrom.contactId", direction != Out, setting, d.FromContact != nil)
