@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -195,6 +196,21 @@ func TestPermissionsTellsWhoMayDoWhat(t *testing.T) {
 	} {
 		if !strings.Contains(report, line+"\n") {
 			t.Errorf("%q is not in\n%s", line, report)
+		}
+	}
+}
+
+// People choose their login ids, and operators open the report in a spreadsheet.
+func TestPermissionsHoldNoFormulas(t *testing.T) {
+	t.Parallel()
+	p := onDatabase(t)
+	for i, login := range []string{"=1+2", "+1", "-1", "@sum"} {
+		bank := fmt.Sprint("BANK", i)
+		p.ok("tenant", "add", bank, "--name", "Bank", "--zone", "America/New_York", "--currency", "USD",
+			"--admin="+login)
+		report := p.ok("permissions", "--tenant", bank)
+		if !strings.Contains(report, ",Administrator,'"+login+"\n") || strings.Contains(report, ","+login) {
+			t.Errorf("%s stands as a formula in\n%.300s", login, report)
 		}
 	}
 }
