@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -197,6 +198,24 @@ func TestPermissionsTellsWhoMayDoWhat(t *testing.T) {
 		if !strings.Contains(report, line+"\n") {
 			t.Errorf("%q is not in\n%s", line, report)
 		}
+	}
+}
+
+// One typing error in an address, and every table would be made where nobody looks for it.
+func TestMigrateChangesNoOtherDatabaseThanIsServed(t *testing.T) {
+	t.Parallel()
+	p, other := onDatabase(t), onDatabase(t)
+	other.ok("migrate", "down", "--yes")
+	before := other.ok("migrate", "status")
+	for _, command := range [][]string{{"migrate"}, {"migrate", "down", "--yes"}, {"serve", "--addr", "127.0.0.1:0"}} {
+		wrong := testProgram{t, append(slices.Clone(p.settings), other.settings[1])}
+		if _, errs, status := wrong.run(command...); status != 1 ||
+			!strings.Contains(errs, "must name the same database as BANKGRAPH_DATABASE_URL") {
+			t.Errorf("%v: status %d, %s", command, status, errs)
+		}
+	}
+	if after := other.ok("migrate", "status"); after != before {
+		t.Errorf("before:\n%safter:\n%s", before, after)
 	}
 }
 
