@@ -37,7 +37,8 @@ type addresses struct{ owner, service string }
 func (a addresses) same(ctx context.Context) error {
 	err := db.SameDatabase(ctx, a.owner, a.service)
 	if errors.Is(err, db.ErrOther) {
-		return fmt.Errorf("nothing was changed: BANKGRAPH_MIGRATE_URL must name the same database as BANKGRAPH_DATABASE_URL: %w", err)
+		return fmt.Errorf("nothing was changed: BANKGRAPH_MIGRATE_URL must name the same database as "+
+			"BANKGRAPH_DATABASE_URL: %w", err)
 	}
 	return err
 }

@@ -21,8 +21,8 @@ const (
 // poolSize is how many connections each pool has.
 func poolSize() int { return max(8, 4*runtime.GOMAXPROCS(0)) }
 
-// openFiles is how many files and sockets this process may have open, as Go has raised it at the start to what
-// it may be raised to.
+// openFiles is how many files and sockets this process may have open; Go has raised that as far as it may be
+// raised.
 func openFiles() int {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
@@ -40,12 +40,14 @@ func (e *exposure) boundByFiles(log *slog.Logger, files int) error {
 	room := files - sparedFiles - 3*poolSize() // writes, reads, and those of a replica
 	switch {
 	case room < fewestConnections:
-		return fmt.Errorf("this process may have %d files and connections open, and %d is the least that it works with: "+
-			"raise the limit to %d, by \"ulimit -n\" in the shell that starts it, or LimitNOFILE in its systemd unit",
+		return fmt.Errorf(
+			"this process may have %d files and connections open, and %d is the least that it works with: raise the "+
+				"limit to %d, by \"ulimit -n\" in the shell that starts it, or LimitNOFILE in its systemd unit",
 			files, files-room+fewestConnections, enoughFiles)
 	case room < e.Connections:
-		log.Warn("this process may have few files and connections open: it takes fewer callers' connections than it is set to",
-			"limit", files, "connections", room, "set", e.Connections, "see", "README, fair shares: ulimit -n, LimitNOFILE")
+		log.Warn("this process may have few files open: it takes fewer connections than it is set to",
+			"limit", files, "connections", room, "set", e.Connections,
+			"see", "README, fair shares: ulimit -n, LimitNOFILE")
 		e.Connections = room
 	}
 	return nil
