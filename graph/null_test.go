@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -57,6 +58,17 @@ func TestAWrongVariableIsNamedInTheMessage(t *testing.T) {
 		got := b.ask(t, b.staff(), `query($uid: UID!) { customer(by: {uid: $uid}) { uid } }`, one.variables...)
 		if mistake := got.one(t); mistake.Message != one.says || mistake.Path != nil {
 			t.Errorf("%s", got)
+		}
+	}
+	for number, says := range map[string]string{
+		"1.5": "$f cannot use value 1.5 as Int", "-2e0": "$f cannot use value -2e0 as Int",
+		"98765432109876543210":  "$f cannot use value 98765432109876543210 as Int",
+		strings.Repeat("7", 50): "$f cannot use value " + strings.Repeat("7", 40) + "… as Int",
+	} {
+		got := b.ask(t, b.staff(), `query($f: Int) { customers(first: $f) { nodes { uid } } }`, "f",
+			json.Number(number))
+		if mistake := got.one(t); mistake.Message != says || mistake.Path != nil {
+			t.Errorf("%s: %s", number, got)
 		}
 	}
 }

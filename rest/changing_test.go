@@ -272,6 +272,22 @@ func TestWhoSawAnOlderVersionChangesNothing(t *testing.T) {
 	}
 }
 
+// Whoever sends two versions has not said which one they saw.
+func TestIfMatchIsGivenOnce(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	o := operation{"", http.MethodPatch, "/v1/customers/{C}/signatories/{S}", `{"title": "CFO"}`}
+	for _, versions := range [][]string{{`"1"`, `"9"`}, {`"1"`, `"1"`}, {"*", `"9"`}, {"", `"1"`}} {
+		r := b.keyed(o, "k")
+		r.Header["If-Match"] = versions
+		b.send(b.program(), r).refused(t, strings.Join(versions, ","), http.StatusBadRequest,
+			"SIG_VALIDATION_ERROR", "If-Match: must be given once")
+	}
+	if n := b.recorded(); n != 0 {
+		t.Errorf("%d changes were made", n)
+	}
+}
+
 // The ways in which bodies of customers are wrong, by the field that callers read.
 func TestFieldsOfCustomersAreNamedAsTheyWereWritten(t *testing.T) {
 	t.Parallel()

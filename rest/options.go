@@ -39,7 +39,11 @@ func (q *reader) key() string {
 }
 
 func (q *reader) ifMatch() int32 {
-	text := q.r.Header.Get("If-Match")
+	sent := q.r.Header.Values("If-Match")
+	if len(sent) > 1 {
+		q.fail(fault.Field("request", "If-Match", fault.Malformed, "must be given once"))
+	}
+	text := strings.Join(sent, "")
 	if text == "" || text == "*" {
 		return 0
 	}

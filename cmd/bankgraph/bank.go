@@ -32,8 +32,22 @@ type bank struct {
 // one.
 type addresses struct{ owner, service string }
 
+// same refuses addresses that lead to two databases: the schema of the one would be changed, and the other
+// served.
+func (a addresses) same(ctx context.Context) error {
+	err := db.SameDatabase(ctx, a.owner, a.service)
+	if errors.Is(err, db.ErrOther) {
+		return fmt.Errorf("nothing was changed: BANKGRAPH_MIGRATE_URL must name the same database as "+
+			"BANKGRAPH_DATABASE_URL: %w", err)
+	}
+	return err
+}
+
 // migrate brings the schema up to date, and gives the service its rights on it.
 func (a addresses) migrate(ctx context.Context) error {
+	if err := a.same(ctx); err != nil {
+		return err
+	}
 	if err := db.Migrate(ctx, a.owner); err != nil {
 		return err
 	}
@@ -125,7 +139,10 @@ func openAt(at addresses, s *settings, public string, stop func()) (*bank, error
 		return nil, s.withoutKeyset(err)
 	}
 	pools, err := db.Open(at.service,
-		db.Options{Unprepared: s.Unprepared, ReadURL: s.ReadURL, ReadLag: s.ReadLag, Caller: access.Writer})
+		db.Options{
+			Connections: poolSize(), Unprepared: s.Unprepared, ReadURL: s.ReadURL, ReadLag: s.ReadLag,
+			Caller: access.Writer,
+		})
 	if err != nil {
 		stop()
 		return nil, err

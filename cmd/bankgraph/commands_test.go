@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -195,6 +197,39 @@ func TestPermissionsTellsWhoMayDoWhat(t *testing.T) {
 	} {
 		if !strings.Contains(report, line+"\n") {
 			t.Errorf("%q is not in\n%s", line, report)
+		}
+	}
+}
+
+// One typing error in an address, and every table would be made where nobody looks for it.
+func TestMigrateChangesNoOtherDatabaseThanIsServed(t *testing.T) {
+	t.Parallel()
+	p, other := onDatabase(t), onDatabase(t)
+	other.ok("migrate", "down", "--yes")
+	before := other.ok("migrate", "status")
+	for _, command := range [][]string{{"migrate"}, {"migrate", "down", "--yes"}, {"serve", "--addr", "127.0.0.1:0"}} {
+		wrong := testProgram{t, append(slices.Clone(p.settings), other.settings[1])}
+		if _, errs, status := wrong.run(command...); status != 1 ||
+			!strings.Contains(errs, "must name the same database as BANKGRAPH_DATABASE_URL") {
+			t.Errorf("%v: status %d, %s", command, status, errs)
+		}
+	}
+	if after := other.ok("migrate", "status"); after != before {
+		t.Errorf("before:\n%safter:\n%s", before, after)
+	}
+}
+
+// People choose their login ids, and operators open the report in a spreadsheet.
+func TestPermissionsHoldNoFormulas(t *testing.T) {
+	t.Parallel()
+	p := onDatabase(t)
+	for i, login := range []string{"=1+2", "+1", "-1", "@sum"} {
+		bank := fmt.Sprint("BANK", i)
+		p.ok("tenant", "add", bank, "--name", "Bank", "--zone", "America/New_York", "--currency", "USD",
+			"--admin="+login)
+		report := p.ok("permissions", "--tenant", bank)
+		if !strings.Contains(report, ",Administrator,'"+login+"\n") || strings.Contains(report, ","+login) {
+			t.Errorf("%s stands as a formula in\n%.300s", login, report)
 		}
 	}
 }

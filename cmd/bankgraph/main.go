@@ -20,7 +20,11 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	polite := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		polite = append(polite, syscall.SIGHUP) // of a terminal that closes, or somebody who wants files read anew
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), polite...)
 	// The first signal asks politely. From then on signals have their usual effect: the second ends the
 	// program at once.
 	context.AfterFunc(ctx, stop)

@@ -24,6 +24,7 @@ const asProgram = "BANKGRAPH_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
+		limitFiles(os.Getenv(mostFiles))
 		main()
 	}
 	slog.SetDefault(slog.New(slog.DiscardHandler))

@@ -25,6 +25,9 @@ func (c *migrateCommand) Run(ctx context.Context, s *settings, t *terminal) erro
 	defer stop()
 	switch c.Do {
 	case "down":
+		if err := at.same(ctx); err != nil {
+			return err
+		}
 		if err := c.agreed(ctx, at.owner, os.Stdin, t); err != nil {
 			return err
 		}

@@ -62,13 +62,24 @@ func (c *permissionsCommand) Run(ctx context.Context, s *settings, t *terminal) 
 	} {
 		for line := range strings.Lines(face.table) {
 			what, permissions, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-			if err := out.Write(reported(face.name, what, permissions, holders)); err != nil {
+			if err := out.Write(inert(reported(face.name, what, permissions, holders))); err != nil {
 				return err
 			}
 		}
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// inert are cells that no spreadsheet takes for formulas: callers choose their names, and operators open the
+// report.
+func inert(cells []string) []string {
+	for i, cell := range cells {
+		if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+			cells[i] = "'" + cell
+		}
+	}
+	return cells
 }
 
 // reported is one line of the report.

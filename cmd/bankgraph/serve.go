@@ -84,6 +84,9 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	if err := c.permits(s.Addr); err != nil {
 		return err
 	}
+	if err := c.boundByFiles(log, openFiles()); err != nil {
+		return err
+	}
 	secure, err := c.config(log)
 	if err != nil {
 		return err

@@ -2,8 +2,6 @@ package audit
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -185,6 +183,7 @@ type place struct {
 	Epoch int64     `bun:"epoch"`
 	Noted string    `bun:"noted"` // the database that the end was last signed in; empty where nothing says
 	Here  string    `bun:"here"`  // the database that this is
+	Says  bool      `bun:"says"`  // with the number of its cluster
 	Now   time.Time `bun:"now"`   // by its clock
 }
 
@@ -194,13 +193,17 @@ func (p place) moved() bool { return p.Noted != "" && p.Here != "" && p.Noted !=
 // placeOf reads the end of a bank's record. What names the database is signed with every checkpoint, so a
 // copy of the rows brings the name of the database that they come from.
 func placeOf(ctx context.Context, tx bun.IDB, tenant access.Tenant) (place, error) {
-	p := place{Epoch: 1, Hash: make(Hash, 32)}
-	err := tx.NewRaw(`SELECT seq, hash FROM audit_seals WHERE tenant = ? ORDER BY seq DESC LIMIT 1`, tenant).
-		Scan(ctx, &p)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	p := place{Epoch: 1}
+	err := tx.NewRaw(`SELECT coalesce(s.seq, 0) AS seq, s.hash, `+says+` AS says FROM (SELECT) AS one
+		LEFT JOIN LATERAL (SELECT seq, hash FROM audit_seals WHERE tenant = ? ORDER BY seq DESC LIMIT 1) AS s ON true`,
+		tenant).Scan(ctx, &p)
+	if err != nil {
 		return p, err
 	}
-	err = tx.NewRaw(`SELECT coalesce(r.epoch, 1) AS epoch, `+here+` AS here, clock_timestamp() AS now,
+	if p.Seq == 0 {
+		p.Hash = make(Hash, 32)
+	}
+	err = tx.NewRaw(`SELECT coalesce(r.epoch, 1) AS epoch, `+here(p.Says)+` AS here, clock_timestamp() AS now,
 		CASE WHEN r.epoch > coalesce(c.epoch, 0) THEN r.is ELSE coalesce(c.database, '') END AS noted
 		FROM (SELECT) AS one
 		LEFT JOIN LATERAL (SELECT epoch, "is" FROM audit_restores WHERE tenant = ?0 ORDER BY epoch DESC LIMIT 1) AS r ON true
@@ -209,11 +212,20 @@ func placeOf(ctx context.Context, tx bun.IDB, tenant access.Tenant) (place, erro
 	return p, err
 }
 
-// here names the database: the number of its cluster, the cluster's timeline, which a point-in-time recovery
-// and the promotion of a replica change, and the numbers of the database and of a table, which a dump gets
-// anew where it is restored. It is empty where the server does not say.
-const here = `coalesce(concat_ws('/',
-	(SELECT system_identifier::text FROM pg_control_system() WHERE has_function_privilege('pg_control_system()', 'EXECUTE')),
-	CASE WHEN NOT pg_is_in_recovery() THEN left(pg_walfile_name(pg_current_wal_lsn()), 8) END,
-	(SELECT oid::text FROM pg_database WHERE datname = current_database()),
-	'audit_seals'::regclass::oid::text), '')`
+// says asks whether the server tells the number of its cluster. PostgreSQL checks the right to a function
+// before it looks at any condition, so this is asked first, apart.
+const says = `has_function_privilege('pg_control_system()', 'EXECUTE')`
+
+// here names the database: the number of its cluster, where the server says it, the cluster's timeline, which
+// a point-in-time recovery and the promotion of a replica change, and the numbers of the database and of a
+// table, which a dump gets anew where it is restored.
+func here(says bool) string {
+	cluster := "NULL"
+	if says {
+		cluster = "(SELECT system_identifier::text FROM pg_control_system())"
+	}
+	return `coalesce(concat_ws('/', ` + cluster + `,
+		CASE WHEN NOT pg_is_in_recovery() THEN left(pg_walfile_name(pg_current_wal_lsn()), 8) END,
+		(SELECT oid::text FROM pg_database WHERE datname = current_database()),
+		'audit_seals'::regclass::oid::text), '')`
+}

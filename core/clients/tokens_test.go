@@ -81,6 +81,31 @@ func TestTokenLeadsToItsCaller(t *testing.T) {
 	}
 }
 
+// The bits of base64 that say nothing would give each token sixteen spellings, and each a place among those
+// that are remembered.
+func TestTokenHasOneSpelling(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	token := b.issue("portal", b.client("portal")).AccessToken
+	if _, err := b.Clients.Verify(b.stranger, token); err != nil {
+		t.Fatal(err)
+	}
+	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	last := strings.IndexByte(digits, token[len(token)-1])
+	for bits := 1; bits < 16; bits++ {
+		_, err := b.Clients.Verify(b.stranger, token[:len(token)-1]+digits[last+bits:last+bits+1])
+		refused, is := errors.AsType[access.TokenRefusal](err)
+		if !is || !strings.Contains(refused.Why, "base64url") {
+			t.Fatalf("with %d in the bits that say nothing: %v", bits, err)
+		}
+	}
+	for _, other := range []string{token + "\n", token + "=", strings.Replace(token, ".", "\r.", 1)} {
+		if _, err := b.Clients.Verify(b.stranger, other); !errors.Is(err, access.ErrUnauthenticated) {
+			t.Errorf("%q: %v", other[len(other)-10:], err)
+		}
+	}
+}
+
 func TestTokenLivesFourHours(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

@@ -289,6 +289,7 @@ func TestEveryRefusalExplainsItself(t *testing.T) {
 	for why, token := range map[string]string{
 		"no JWT":                   "x",
 		"longer than any":          strings.Repeat("a", 9000),
+		"base64url":                b.token(p) + "=",
 		"no bank accepts":          b.token(b.provider()),
 		"linked to no active user": b.token(p, "sub", "7f1c"),
 		"has no sub":               b.token(p, "sub", nil),

@@ -226,7 +226,7 @@ func (g *Guard) MutateOperationParameters(ctx context.Context, params *graphql.R
 	operation := graphql.GetOperationContext(ctx)
 	operation.Doc = doc.parsed
 	if errs := g.checkVariables(doc.parsed.Operations.ForName(params.OperationName),
-		params.Variables); len(errs) > 1 {
+		params.Variables); len(errs) > 0 {
 		return fold(errs)
 	}
 	operation.Stats.SetExtension(statsKey, &stats{document: doc})

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
@@ -57,7 +58,8 @@ func (g *Guard) foreignEnum(typ *ast.Type, value any, place string) string {
 const mostProblems = 100
 
 // checkVariables lists what is wrong with the variables of an operation: gqlparser stops at the first, and
-// who fills in a form wants to hear of all. Paths are as gqlparser has them. A single problem is left to it.
+// who fills in a form wants to hear of all. Paths are as gqlparser has them. A single problem is left to it,
+// but for a number that is none of Int's: it would tell of 0.
 func (g *Guard) checkVariables(operation *ast.OperationDefinition, given map[string]any) (all gqlerror.List) {
 	if operation == nil {
 		return nil
@@ -70,12 +72,16 @@ func (g *Guard) checkVariables(operation *ast.OperationDefinition, given map[str
 			p.value(variable.Type, value, at)
 		}
 	}
+	if len(p.found) == 1 && !p.number {
+		return nil
+	}
 	return p.found
 }
 
 type problems struct {
 	schema *ast.Schema
 	found  gqlerror.List
+	number bool // one of them is a number that is none of Int's
 }
 
 func (p *problems) add(at ast.Path, message string) {
@@ -117,7 +123,12 @@ func (p *problems) named(def *ast.Definition, value any, at ast.Path) {
 			p.add(at, "has a value that its enum does not have")
 		}
 	case ast.Scalar:
-		if !fits(def.Name, value) {
+		number, odd := value.(json.Number) // whole ones that fit have been read
+		switch {
+		case odd && def.Name == "Int":
+			p.number = true
+			p.add(at, "cannot use value "+shortened(number.String())+" as Int")
+		case !fits(def.Name, value):
 			p.add(at, "cannot be used as "+def.Name)
 		}
 	}
@@ -135,6 +146,15 @@ func (p *problems) object(def *ast.Definition, fields map[string]any, at ast.Pat
 			p.value(field.Type, value, append(at[:len(at):len(at)], ast.PathName(field.Name)))
 		}
 	}
+}
+
+// shortened is a number as messages may show it: callers can write long ones.
+func shortened(number string) string {
+	const most = 40
+	if len(number) > most {
+		return number[:most] + "…"
+	}
+	return number
 }
 
 // fits reports whether a value may be one of a scalar. What it must look like beyond its kind, scalars know
