@@ -28,6 +28,9 @@ type DB struct {
 	readers, writers *places // of batches and of transactions: share.go
 }
 
+// PoolSize is how many connections a pool has unless Options say otherwise.
+func PoolSize() int { return max(8, 4*runtime.GOMAXPROCS(0)) }
+
 // Options set the size and the manners of the pools. The zero value is right for one server.
 type Options struct {
 	Connections int // of each pool; 0 means four for each processor, at least eight
@@ -59,7 +62,7 @@ var dialect = pgdialect.New()
 func Open(url string, options Options) (*DB, error) {
 	size := options.Connections
 	if size == 0 {
-		size = max(8, 4*runtime.GOMAXPROCS(0))
+		size = PoolSize()
 	}
 	write, err := pgx.ParseConfig(url)
 	if err != nil {

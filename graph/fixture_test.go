@@ -231,6 +231,7 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		b.fill(c, int64(uid))
 		c.Tenant, c.Status, c.Version = b.tenant, customers.Active, 1
 		c.ShortName, c.CustomerID, c.LEI = "short-"+uid.String(), "cif-"+uid.String(), "LEI"+uid.String()
+		c.ACHCompanyID = "ACH" + uid.String()
 		c.Profile.DetailsOfCharge, c.Access.NumberOfApprovers = "SHA", 2
 		c.TaxID = keyset.Seal("99"+uid.String(),
 			seal.Place{Tenant: int64(b.tenant), Column: customers.TaxIDColumn, Row: int64(uid)})

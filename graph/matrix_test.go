@@ -118,6 +118,10 @@ var lookups = map[string]lookup{
 		`{ customers(filter: {lei: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
 		func(c customers.UID) string { return "LEI" + c.String() },
 	},
+	"Query.customers.filter.achCompanyId": {
+		`{ customers(filter: {achCompanyId: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
+		func(c customers.UID) string { return "ACH" + c.String() },
+	},
 	"Query.customers.filter.parent": {
 		`{ customers(filter: {parent: "%s"}) { totalCount nodes { ALL(Customer) } } }`,
 		func(c customers.UID) string { return parentOf(c).String() },

@@ -66,7 +66,7 @@ func customerDraftG1(body fields) customers.Draft {
 			BillingCustomer:  p.flag("billingcustomer", "billingCustomer"),
 			RestrictedAccess: p.flag("restrictedaccess", "restrictedAccess"),
 			SSO:              p.flag("sso"),
-			ACHPositivePay: p.flag("achPositivePay"), ACHWhitelist: p.flag("achWhitelist"),
+			ACHPositivePay:   p.flag("achPositivePay"), ACHWhitelist: p.flag("achWhitelist"),
 			ACHNonPrefund: p.flag("achNonPrefund"), ACHNonPrefundLimit: p.number("achNonPrefundLimit"),
 			PaymentFileAuthentication: p.flag("paymentFileAuthentication"), FXPricingTier: p.text("fxPricingTier"),
 			CreditValueAdjustment: p.number("crediValueAdjustment", "creditValueAdjustment"),

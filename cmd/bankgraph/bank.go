@@ -140,7 +140,7 @@ func openAt(at addresses, s *settings, public string, stop func()) (*bank, error
 	}
 	pools, err := db.Open(at.service,
 		db.Options{
-			Connections: poolSize(), Unprepared: s.Unprepared, ReadURL: s.ReadURL, ReadLag: s.ReadLag,
+			Unprepared: s.Unprepared, ReadURL: s.ReadURL, ReadLag: s.ReadLag,
 			Caller: access.Writer,
 		})
 	if err != nil {

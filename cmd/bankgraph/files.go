@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"runtime"
 	"syscall"
+
+	"bankgraph/db"
 )
 
 const (
@@ -17,9 +18,6 @@ const (
 	fewestConnections = 32
 	enoughFiles       = 8192
 )
-
-// poolSize is how many connections each pool has.
-func poolSize() int { return max(8, 4*runtime.GOMAXPROCS(0)) }
 
 // openFiles is how many files and sockets this process may have open; Go has raised that as far as it may be
 // raised.
@@ -37,7 +35,7 @@ func openFiles() int {
 // boundByFiles takes no more connections than the process may have. Without this, a stranger who opens many
 // would leave it unable to open a file, or to answer a balancer.
 func (e *exposure) boundByFiles(log *slog.Logger, files int) error {
-	room := files - sparedFiles - 3*poolSize() // writes, reads, and those of a replica
+	room := files - sparedFiles - 3*db.PoolSize() // writes, reads, and those of a replica
 	switch {
 	case room < fewestConnections:
 		return fmt.Errorf(

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"bankgraph/db"
 )
 
 // mostFiles says how many files the test binary may have open when it acts as bankgraph.
@@ -27,7 +29,7 @@ func limitFiles(text string) {
 func TestConnectionsLeaveFilesForTheBankItself(t *testing.T) {
 	t.Parallel()
 	p := onData(t)
-	own := sparedFiles + 3*poolSize()
+	own := sparedFiles + 3*db.PoolSize()
 	files := own + 2*fewestConnections
 	p.settings = append(p.settings, fmt.Sprint(mostFiles, "=", files))
 	s := p.serve("--trusted-proxies", "127.0.0.0/8", "--behind-proxy")
