@@ -13,9 +13,9 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
-	"bankgraph/core/states"
 	"bankgraph/core/ident"
 	"bankgraph/core/roles"
+	"bankgraph/core/states"
 )
 
 // UID is a user's number in the world: a UUID.
