@@ -100,7 +100,7 @@ func (d *SweepDraft) to(w *Sweep) error {
 	sumTo(c, "range.fromAmount", d.FromAmount, w.Currency, &w.LowMinor)
 	sumTo(c, "range.toAmount", d.ToAmount, w.Currency, &w.HighMinor)
 	if w.BalanceType == Zero && w.TargetMinor != nil && *w.TargetMinor != 0 {
-		c.Fail("targetBalance", fault.NoMatch, "must be 0 where nothing is to be left")
+		c.Fail("targetBalance", fault.NoMatch, "must be 0 if the sweep is to leave nothing")
 	}
 	if w.LowMinor != nil && w.HighMinor != nil && *w.LowMinor >= *w.HighMinor {
 		c.Fail("range.toAmount", fault.NoMatch, "must be above fromAmount")

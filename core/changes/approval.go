@@ -93,11 +93,11 @@ var (
 	ErrNoApproval = fault.New(fault.NotFound, "approval.not_found", "no such approval")
 	ErrDecided    = fault.New(fault.State, "approval.decided", "the change has been decided on already")
 	ErrOwn        = fault.New(fault.State, "approval.own",
-		"who asked for a change cannot approve it, nor can who answers for the same API keys: another person must")
+		"nobody can approve their own change, nor one of an API key that they are responsible for: another person must")
 	ErrPerson = fault.New(fault.Denied, "approval.person",
-		"a person decides: the bank lets no program approve or refuse a change")
+		"only a person can approve or refuse a change: the bank does not let programs decide")
 	ErrNotYours = fault.New(fault.Denied, "approval.not_yours",
-		"it is for others to decide: whoever asked for it sees more of the bank, or the bank asks to decide itself")
+		"the caller cannot decide on this change: whoever asked for it sees more of the bank, or only the bank decides")
 	ErrWaiting = fault.New(fault.State, "approval.waiting",
 		"a change of it waits for approval: decide on that first")
 )

@@ -216,7 +216,7 @@ var (
 	// ErrUnknown is returned when the connection was lost at COMMIT, so that nobody knows whether the change
 	// was made, and the request has no idempotency key.
 	ErrUnknown = fault.New(fault.Unavailable, "change.unknown_outcome",
-		"the connection was lost while the change was made: look whether it was; with an idempotency key it could be repeated safely")
+		"the connection was lost while the change was made: check whether it was; with an idempotency key it could be repeated safely")
 	// ErrRefusals is returned when too many changes of a caller were refused: nothing was changed, and no
 	// answer is kept for the idempotency key.
 	ErrRefusals = fault.New(fault.TooMany, "change.refusals",

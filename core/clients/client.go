@@ -82,7 +82,7 @@ var (
 	ErrExists   = fault.New(fault.Conflict, "client.exists", "an API key with this name exists")
 	ErrDisabled = fault.New(fault.State, "client.disabled", "the API key is disabled")
 	ErrSpeaks   = fault.New(fault.Invalid, "client.speaks",
-		"a key that speaks for a user has that user answer for it").On("responsible")
+		"a user's own key needs no responsible person: the user is responsible for it").On("responsible")
 	ErrUnserved = fault.New(fault.State, "client.unserved",
 		"the customer that the API key belongs to is not active")
 	ErrNoPartner  = fault.New(fault.NotFound, "client.no_partner", "the bank has no partner with this number")

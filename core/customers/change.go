@@ -16,7 +16,7 @@ var (
 		"the partner has customers: give them another partner first").On("customerType")
 	// ErrParent is returned when a customer is to change its owner, but is the parent of others.
 	ErrParent = fault.New(fault.State, "customer.parent_of_others",
-		"customers that it is the parent of belong to the same owner: change those first")
+		"the customer is the parent of others, which belong to the same owner: change those first")
 )
 
 // Change changes the fields that the draft gives, except the short name, which it ignores. Only the bank may

@@ -122,7 +122,7 @@ func (r *related) own(to *Customer) error {
 		to.Owner = r.ParentOwner
 	}
 	if to.RelationshipType == RelationThirdParty && to.PartnerOrgShortName == "" {
-		c.Fail("partnerOrgShortName", fault.Required, "is required of a third party")
+		c.Fail("partnerOrgShortName", fault.Required, "is required for a third party")
 	}
 	if r.ParentOwner != 0 && r.ParentOwner != to.Owner {
 		c.Fail("parentEntityShortName", fault.NoMatch, "must not belong to another partner")

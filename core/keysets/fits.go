@@ -10,7 +10,7 @@ import (
 )
 
 // ErrForeign is returned when a bank's values are sealed under keys that the keyset lacks.
-var ErrForeign = errors.New("what the bank has sealed is under keys that the keyset does not have")
+var ErrForeign = errors.New("the bank's values are sealed under keys that the keyset does not have")
 
 // sampled is how many rows of each table Fits checks.
 const sampled = 3

@@ -65,7 +65,7 @@ var (
 		"the user is linked to no subject of this issuer")
 	// ErrBankLinks is returned when a caller outside the bank is to make or end a link.
 	ErrBankLinks = fault.New(fault.Denied, "user.bank_links",
-		"only the bank says who somebody is at its issuers")
+		"only the bank can link users to subjects of its issuers")
 )
 
 // Link links a subject of an issuer to a user, so that tokens for the subject act as the user. It is for the

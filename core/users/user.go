@@ -65,7 +65,7 @@ var (
 
 var (
 	ErrSuspended = fault.New(fault.State, "user.suspended", "the user is suspended already")
-	ErrLocked    = fault.New(fault.State, "user.locked", "the user is locked, which cannot be suspended")
+	ErrLocked    = fault.New(fault.State, "user.locked", "the user is locked: a locked user cannot be suspended")
 	ErrActive    = fault.New(fault.State, "user.active", "the user is active already")
 )
 
