@@ -74,7 +74,6 @@ func (f *followed) at(t *testing.T, statement string) {
 	}
 }
 
-// create creates a customer of this name through the first process.
 func (f *followed) create(t *testing.T, name string) customers.UID {
 	t.Helper()
 	out, err := f.Customers.Create(f.Staff(), newcomer(name), with(name))

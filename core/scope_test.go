@@ -210,7 +210,6 @@ func TestNoReadShowsWhatIsOutOfScope(t *testing.T) {
 	}
 }
 
-// services returns the services of a core, by name.
 func services(c *core.Core) map[string]reflect.Value {
 	all, fields := map[string]reflect.Value{}, reflect.ValueOf(c).Elem()
 	for i := range fields.NumField() {

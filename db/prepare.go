@@ -109,7 +109,6 @@ func Raw(tx bun.IDB, text string, values ...any) *bun.RawQuery {
 	return tx.NewRaw(text, values...)
 }
 
-// number is a number that is bound.
 type number int64
 
 // AppendQuery implements Bun's QueryAppender. Under any other dialect the number is in the text.

@@ -166,7 +166,6 @@ var (
 
 type key struct{}
 
-// call is what a request's context carries.
 type call struct {
 	Caller
 

@@ -15,7 +15,6 @@ import (
 	"bankgraph/db"
 )
 
-// sweeping holds the operations on sweeps.
 type sweeping struct {
 	setSweep, changeSweep *changes.Operation[SweepDraft, SweepName]
 	removeSweep           *changes.Operation[struct{}, SweepName]

@@ -23,7 +23,6 @@ type Saved struct {
 	ExternalReferenceID string `json:"externalReferenceId"`
 }
 
-// operations are the changes of accounts.
 type operations struct {
 	open, change            *changes.Operation[Draft, Saved]
 	close, activate, remove *changes.Operation[struct{}, Saved]
@@ -54,7 +53,7 @@ func (s *Service) Open(
 	return s.open.Do(ctx, caller, changes.Target{Customer: int64(of)}, draft, options)
 }
 
-// Change changes the fields that the draft gives. If the customer is 0, the account's own customer counts; so
+// Change changes the fields in the draft. If the customer is 0, the account's own customer counts; so
 // it does in the methods below.
 func (s *Service) Change(
 	ctx context.Context, of customers.UID, uid UID, draft Draft, options changes.RequestOptions,
@@ -141,7 +140,6 @@ func (s *Service) holding() func(context.Context, *changes.Tx, *changes.Target) 
 	return customers.Hold(s.customers.LockTx).Of("accounts", "uid", ErrNotFound)
 }
 
-// lock reads and locks an account.
 func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target) (*Account, error) {
 	a := new(Account)
 	q := tx.NewSelect().Model(a).Where("a.tenant = ?", tx.Caller.Tenant).Where("a.uid = ?", at.UID).

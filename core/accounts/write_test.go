@@ -59,7 +59,6 @@ func read(t *testing.T, bank *coretest.Bank, uid accounts.UID) *accounts.Account
 	return a
 }
 
-// change changes an account as staff.
 func change(bank *coretest.Bank, a *accounts.Account, draft accounts.Draft) error {
 	_, err := bank.Accounts.Change(bank.Staff(), a.Customer, a.UID, draft, changes.RequestOptions{})
 	return err
@@ -107,7 +106,6 @@ func TestAnAccountThatAnotherCoreKeepsIsNotInTheBooks(t *testing.T) {
 	bank.Prove()
 }
 
-// gives returns a pointer to a value, for drafts.
 func gives[T any](value T) *T { return &value }
 
 func TestWhatIsWrongWithANewAccountIsToldAtOnce(t *testing.T) {

@@ -124,7 +124,6 @@ func (w *waiting) place() seal.Place {
 	return seal.Place{Tenant: int64(w.Tenant), Column: DraftColumn, Row: int64(w.UID)}
 }
 
-// decision is what the second person decides.
 type decision struct {
 	Approve bool
 }

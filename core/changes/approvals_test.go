@@ -56,7 +56,6 @@ func (o *office) asked(ctx context.Context) changes.UID {
 	return changes.UID(out.Approval)
 }
 
-// now reads the person's row.
 func (o *office) now() *signatories.Signatory {
 	o.t.Helper()
 	found, err := coretest.Many(o.Bank, o.Staff(),
@@ -165,7 +164,6 @@ func (o *office) of(h hand) context.Context {
 	})
 }
 
-// undo resets the person for the next change.
 func (o *office) undo() {
 	o.byHand(`UPDATE signatories SET title = 'Treasurer', version = 1 WHERE tenant = ? AND uid = ?`, o.Tenant,
 		o.person.UID)

@@ -20,7 +20,7 @@ import (
 	"bankgraph/db"
 )
 
-// Tables lists this domain's tables, and those of others that it reads (core/README.md, Tables).
+// Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
 	Own: []string{"approvals", "idempotency_keys"},
 	Reads: map[string]string{
@@ -213,12 +213,12 @@ var (
 	// ErrStale is returned when somebody else has changed the object since the caller read it.
 	ErrStale = fault.New(fault.Conflict, "version.stale",
 		"somebody else has changed it in the meantime: read it again")
-	// ErrUnknown is returned when the connection was lost at COMMIT, so that nobody knows whether the change
-	// was made, and the request has no idempotency key.
+	// ErrUnknown is returned when the connection was lost at COMMIT and the request has no idempotency key:
+	// the change may have been made.
 	ErrUnknown = fault.New(fault.Unavailable, "change.unknown_outcome",
 		"the connection was lost while the change was made: check whether it was; with an idempotency key it could be repeated safely")
-	// ErrRefusals is returned when too many changes of a caller were refused: nothing was changed, and no
-	// answer is kept for the idempotency key.
+	// ErrRefusals is returned when too many changes of a caller were refused. The idempotency key keeps no
+	// answer.
 	ErrRefusals = fault.New(fault.TooMany, "change.refusals",
 		"too many changes of this API key were refused: repeat it in a minute")
 	// ErrRepeat is ErrUnknown for a request with an idempotency key.

@@ -109,7 +109,6 @@ func (d *desk) byHand(statement string, values ...any) {
 	}))
 }
 
-// keys counts the stored idempotency keys.
 func (d *desk) keys() (n int) {
 	d.t.Helper()
 	d.must(d.DB.NewRaw(`SELECT count(*) FROM idempotency_keys WHERE tenant = ?`, d.Tenant).Scan(d.t.Context(),

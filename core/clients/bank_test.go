@@ -68,7 +68,6 @@ func (b *bank) another(pools *db.DB) *core.Core {
 
 func (b *bank) grant(permissions ...access.Permission) { b.granted.Store(&permissions) }
 
-// bounds are the limits of every user.
 var bounds = []access.ApplicationLimits{
 	{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 100_00, Currency: "USD"}}},
 }

@@ -17,7 +17,6 @@ type Saved struct {
 	ExternalReferenceID string `json:"externalReferenceId"`
 }
 
-// operations are the changes of contacts.
 type operations struct {
 	add, change *changes.Operation[Draft, Saved]
 }
@@ -42,7 +41,7 @@ func (s *Service) Add(
 	return s.add.Do(ctx, caller, changes.Target{Customer: int64(to)}, draft, options)
 }
 
-// Change changes the fields that the draft gives. If the customer is 0, the contact's own counts.
+// Change changes the fields in the draft. If the customer is 0, the contact's own counts.
 func (s *Service) Change(
 	ctx context.Context, of customers.UID, uid UID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -56,7 +55,6 @@ func (s *Service) Change(
 	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, draft, options)
 }
 
-// lifecycle creates and changes contacts.
 func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Contact] {
 	return &changes.Lifecycle[*customers.Held, Contact]{
 		Name: "contact",
@@ -73,7 +71,6 @@ func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Contact] {
 	}
 }
 
-// lockTx reads and locks a contact.
 func (s *Service) lockTx(
 	ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target,
 ) (*Contact, error) {

@@ -108,7 +108,6 @@ func (b *Bank) Restored() *Bank {
 	return restored
 }
 
-// opened is an open database with its address.
 type opened struct {
 	*db.DB
 	url string

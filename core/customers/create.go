@@ -36,7 +36,6 @@ type Saved struct {
 	Status              Status `json:"status"` // New or Pending (rest/CONTRACT.md, customer answers)
 }
 
-// operations are the changes of customers.
 type operations struct {
 	create, change    *changes.Operation[Draft, Saved]
 	suspend, activate *changes.Operation[struct{}, Saved]

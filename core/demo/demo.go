@@ -152,7 +152,6 @@ func start(
 	return b, true, nil
 }
 
-// institution writes the customer that represents the bank itself.
 func institution(ctx context.Context, tx bun.Tx, self *customers.Customer, existing bool) error {
 	if !existing {
 		_, err := tx.NewInsert().Model(self).Exec(ctx)
@@ -220,7 +219,6 @@ func bare(all []*opened) iter.Seq[*accounts.Account] {
 	}
 }
 
-// copyEach is db.CopyTo without the count.
 func copyEach[T any](ctx context.Context, load *db.Load, rows iter.Seq[*T]) error {
 	_, err := db.CopyTo(ctx, load, rows)
 	return err
@@ -239,7 +237,6 @@ func each[T any](from, to int64, count func(n int64) int, row func(n int64, k in
 	}
 }
 
-// listed is each for rows that are made as a list.
 func listed[T any](from, to int64, rows func(n int64) []*T) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for n := from; n <= to; n++ {

@@ -145,7 +145,6 @@ const (
 	mostPeople  = 100_100
 )
 
-// copyPeople writes the roles and the users.
 func (b *bank) copyPeople(ctx context.Context, load *db.Load) error {
 	var people []*users.User
 	for _, p := range b.people() {
@@ -158,7 +157,6 @@ func (b *bank) copyPeople(ctx context.Context, load *db.Load) error {
 	)
 }
 
-// rolesOfPeople returns which user has which role.
 func (b *bank) rolesOfPeople() []*users.RoleOf {
 	var all []*users.RoleOf
 	for _, p := range b.people() {

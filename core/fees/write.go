@@ -83,7 +83,7 @@ func (s *Service) Add(
 	return s.add.Do(ctx, caller, changes.Target{Customer: int64(to)}, draft, options)
 }
 
-// Change changes the fields that the draft gives. If the customer is 0, the tier's own counts.
+// Change changes the fields in the draft. If the customer is 0, the tier's own counts.
 func (s *Service) Change(
 	ctx context.Context, of customers.UID, id ID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -97,7 +97,6 @@ func (s *Service) Change(
 	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: id.String()}, draft, options)
 }
 
-// lifecycle creates and changes fee tiers.
 func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Tier] {
 	return &changes.Lifecycle[*customers.Held, Tier]{
 		Name: "fee tier",
@@ -114,7 +113,6 @@ func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Tier] {
 	}
 }
 
-// lock reads and locks a tier.
 func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target) (*Tier, error) {
 	t := new(Tier)
 	q := tx.NewSelect().Model(t).Where("f.tenant = ?", tx.Caller.Tenant).Where("f.id = ?", at.UID).

@@ -39,7 +39,6 @@ func configured(t *testing.T) *coretest.Bank {
 	return bank
 }
 
-// held returns the tiers of a customer.
 func held(t *testing.T, bank *coretest.Bank, c *customers.Customer) []*fees.Tier {
 	t.Helper()
 	found, err := of(bank, bank.Staff(), c.UID)

@@ -118,7 +118,6 @@ func (b *bank) user(login string, customer int64, permissions ...access.Permissi
 	return uid
 }
 
-// bounds are the limits of every user.
 var bounds = []access.ApplicationLimits{
 	{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 100_00, Currency: "USD"}}},
 }
@@ -150,7 +149,6 @@ func (b *bank) execAt(tenant access.Tenant, statement string, values ...any) {
 	}
 }
 
-// self returns the number of the bank's own customer.
 func (b *bank) self() (uid int64) {
 	b.Helper()
 	if err := b.DB.NewRaw(`SELECT uid FROM customers WHERE tenant = ? AND relationship_type = 'Self'`,

@@ -171,7 +171,6 @@ func plain(text string) bool {
 		!strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f })
 }
 
-// parseURL reads the address of an issuer.
 func parseURL(text string) (*url.URL, error) {
 	at, err := url.Parse(text)
 	if err != nil {

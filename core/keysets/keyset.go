@@ -75,7 +75,6 @@ func (p *Progress) pass(now time.Time) {
 	p.Pass, p.After, p.Looked, p.Found, p.LeftOver = p.Pass+1, "", 0, 0, stuck
 }
 
-// table describes a table that holds sealed values.
 type table struct {
 	name    string
 	key     string // the column that, with the tenant, is the primary key

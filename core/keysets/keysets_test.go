@@ -65,7 +65,6 @@ func (h *house) load() *seal.Keys {
 	return keys
 }
 
-// process returns another process on the bank.
 func (h *house) process() *core.Core {
 	return core.New(core.Options{DB: h.DB, Keys: h.load(), Now: h.Now})
 }

@@ -15,7 +15,7 @@ import (
 	"bankgraph/db"
 )
 
-// Tables lists this domain's tables, and those of others that it reads (core/README.md, Tables).
+// Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
 	Own: []string{"balances", "journals", "postings"},
 	Reads: map[string]string{

@@ -42,7 +42,6 @@ type Saved struct {
 	Status Status `json:"status"`
 }
 
-// operations are the changes of roles.
 type operations struct {
 	create, change *changes.Operation[Draft, Saved]
 }
@@ -67,7 +66,7 @@ func (s *Service) Create(
 	return s.create.Do(ctx, caller, changes.Target{Customer: int64(of)}, draft, options)
 }
 
-// Change changes the fields that the draft gives. If the customer is 0, the role's own counts.
+// Change changes the fields in the draft. If the customer is 0, the role's own counts.
 func (s *Service) Change(
 	ctx context.Context, of customers.UID, uid UID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -99,7 +98,6 @@ func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Role] {
 	}
 }
 
-// lock reads and locks a role.
 func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target) (*Role, error) {
 	r := new(Role)
 	q := tx.NewSelect().Model(r).Where("r.tenant = ?", tx.Caller.Tenant).Where("r.uid = ?", at.UID).

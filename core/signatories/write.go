@@ -23,7 +23,6 @@ type Saved struct {
 	Status Status `json:"status"`
 }
 
-// operations are the changes of signatories.
 type operations struct {
 	add, change *changes.Operation[Draft, Saved]
 	remove      *changes.Operation[struct{}, Saved]
@@ -50,7 +49,7 @@ func (s *Service) Add(
 	return s.add.Do(ctx, caller, changes.Target{Customer: int64(to)}, draft, options)
 }
 
-// Change changes the fields that the draft gives. If the customer is 0, the signatory's own counts.
+// Change changes the fields in the draft. If the customer is 0, the signatory's own counts.
 func (s *Service) Change(
 	ctx context.Context, of customers.UID, uid UID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -84,7 +83,6 @@ func partnered(caller access.Caller, err error) (access.Caller, error) {
 	return caller, err
 }
 
-// lifecycle creates and changes signatories.
 func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Signatory] {
 	return &changes.Lifecycle[*customers.Held, Signatory]{
 		Name: "signatory",
@@ -101,7 +99,6 @@ func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Signatory] {
 	}
 }
 
-// lock reads and locks a signatory.
 func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target) (*Signatory, error) {
 	g := new(Signatory)
 	q := tx.NewSelect().Model(g).Where("g.tenant = ?", tx.Caller.Tenant).Where("g.uid = ?", at.UID).

@@ -85,7 +85,6 @@ func within(some, others []string) bool {
 	return !slices.ContainsFunc(some, func(word string) bool { return !slices.Contains(others, word) })
 }
 
-// take replaces the roles of a person.
 func (p *person) take(all []*roles.Role) {
 	p.roles, p.Roles = all, nil
 	for _, r := range all {

@@ -72,7 +72,6 @@ func dual(c *customers.Customer) { c.Access.UserDualApproval = true }
 
 func in(status users.Status) func(*users.User) { return func(u *users.User) { u.Status = status } }
 
-// find reads a user as staff.
 func find(t *testing.T, bank *coretest.Bank, of *customers.Customer, uid users.UID) *users.Shown {
 	t.Helper()
 	u, err := bank.Users.Find(bank.Staff(), of.UID, uid)

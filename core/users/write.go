@@ -36,7 +36,6 @@ type Saved struct {
 	Status Status `json:"status"`
 }
 
-// operations are the changes of users.
 type operations struct {
 	create, change    *changes.Operation[Draft, Saved]
 	suspend, activate *changes.Operation[struct{}, Saved]
@@ -67,7 +66,7 @@ func (s *Service) Create(
 	return s.create.Do(ctx, caller, changes.Target{Customer: int64(of)}, draft, options)
 }
 
-// Change changes the fields that the draft gives. If the customer is 0, the user's own counts; so it does in
+// Change changes the fields in the draft. If the customer is 0, the user's own counts; so it does in
 // the methods below.
 func (s *Service) Change(
 	ctx context.Context, of customers.UID, uid UID, draft Draft, options changes.RequestOptions,
@@ -118,7 +117,6 @@ type person struct {
 	link  *Subject
 }
 
-// lifecycle creates and changes users.
 func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, person] {
 	return &changes.Lifecycle[*customers.Held, person]{
 		Name: "user",
@@ -169,7 +167,6 @@ func writeTx(ctx context.Context, tx *changes.Tx, was, p *person) error {
 	return p.writeLinkTx(ctx, tx)
 }
 
-// writeRolesTx stores which roles a person has.
 func (p *person) writeRolesTx(ctx context.Context, tx *changes.Tx) error {
 	_, err := tx.NewRaw(`DELETE FROM user_roles WHERE tenant = ? AND customer = ? AND user_uid = ?`, p.Tenant,
 		p.Customer, p.UID).Exec(ctx)

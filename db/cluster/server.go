@@ -355,7 +355,6 @@ func (p place) logEnd() string {
 	return fmt.Sprintf("%s ends with:\n%s", p.logFile(), tail(p.logFile()))
 }
 
-// tail returns the end of a log.
 func tail(path string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -147,7 +147,6 @@ func (l *Line) through(ctx context.Context, c *conn, text string, run func() err
 // halfCloser is a socket of any family.
 type halfCloser interface{ CloseRead() error }
 
-// socket returns the driver's socket.
 func (c *conn) socket() net.Conn { return c.Conn.Conn().PgConn().Conn() }
 
 // raise makes the server raise an error, which breaks an open transaction. If the error ends the session, the
