@@ -56,7 +56,7 @@ type Progress struct {
 // rests is the pause after a pass over a table that could not move any of the rows left.
 const rests = time.Minute
 
-// resting reports whether the table is in that pause.
+// resting reports whether the table is in its pause after such a pass.
 func (p *Progress) resting(now time.Time) bool {
 	return p.Pass > 1 && p.After == "" && p.LeftOver > 0 && now.Before(p.UpdatedAt.Add(rests))
 }

@@ -19,7 +19,7 @@ type Left struct {
 const scanned = 1000
 
 // Prove reads every row of the caller's bank that holds a sealed value, and returns for each table how many
-// are not under the primary keys; tables with none are left out. It has the others moved again.
+// are not under the primary keys; tables with none are left out, and the others are moved again.
 func (s *Service) Prove(ctx context.Context) (left []Left, looked int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
