@@ -35,7 +35,7 @@ func (p Accountable) Same(other Accountable) bool {
 		return ident.Same(p.Login, other.Login)
 	case p.Client == other.Client:
 		return true
-	case p.Login != "" || other.Login != "": // a person, and a program of somebody else
+	case p.Login != "" || other.Login != "": // a person, and a program of somebody else or nobody
 		return false
 	case p.Person != uuid.Nil && other.Person != uuid.Nil:
 		return false

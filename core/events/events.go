@@ -54,9 +54,9 @@ const Most = 1000
 // that stores the place together with its own work misses none. Only workers read the feed, and they decide
 // who may see which event.
 //
-// An event appears in the feed once its change has a number in the record; later changes get higher numbers.
-// A cursor survives a restore: one of an earlier epoch continues after the last entry that the restore
-// brought along.
+// An event appears in the feed once its change has a number in the record; changes that commit later never
+// get a lower one. A cursor survives a restore: one of an earlier epoch continues after the last entry that
+// the restore brought along.
 func (s *Service) After(ctx context.Context, cursor Cursor, limit int) ([]Placed, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
