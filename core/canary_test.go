@@ -19,14 +19,14 @@ import (
 	"bankgraph/db/dbtest/faults"
 )
 
-// canaries are what the writes are given of customers and people.
+// canaries are the data of customers and people that the writes are given.
 var canaries = []string{
 	"Lakeside Bakery", "1 Lake Rd", "12-3456789", "123456789", "Petty Cash", "4000700001", "Lumen Optics",
 	"12 Main St", "7740012345678",
 	"Ada", "Byron", "ada.byron", "ada@mail.example", "16145550123", "bakery.example",
 }
 
-// defaults are what PostgreSQL logs of a statement that fails where nobody has set anything.
+// defaults are PostgreSQL's own settings of what it logs of a failed statement.
 var defaults = map[string]string{
 	"log_min_error_statement": "error", "log_error_verbosity": "default", "log_min_messages": "warning",
 	"log_parameter_max_length_on_error": "0",
@@ -34,7 +34,7 @@ var defaults = map[string]string{
 
 var written = regexp.MustCompile(`(?:INSERT INTO|UPDATE|DELETE FROM) "?([a-z_]+)`)
 
-// Every write of every domain fails at each of its tables in turn, and the server's log has nothing of its
+// Every write of every domain fails at each of its tables in turn, and the server's log contains none of its
 // values.
 func TestAFailedWriteLeavesNothingOfAnybodyInTheServersLog(t *testing.T) {
 	t.Parallel()
@@ -77,8 +77,8 @@ func TestAFailedWriteLeavesNothingOfAnybodyInTheServersLog(t *testing.T) {
 	clean(t, log)
 }
 
-// A rule of the database that is broken is told with the row or the key that breaks it, but not where row
-// security binds the role. The service's is.
+// PostgreSQL reports a broken constraint with the row or key that breaks it, but not to a role that row
+// security binds, such as the service's.
 func TestABrokenRuleLeavesNothingOfTheRowInTheServersLog(t *testing.T) {
 	t.Parallel()
 	server := dbtest.OwnServer(t, defaults)
@@ -90,19 +90,19 @@ func TestABrokenRuleLeavesNothingOfTheRowInTheServersLog(t *testing.T) {
 	b.User(c, nil)
 	b.Account(c)
 	for _, broken := range []string{
-		// a row that lacks something
+		// a missing value
 		`UPDATE customers SET legal_name = ?0, uid = NULL WHERE tenant = ?1`,
 		`UPDATE accounts SET name = ?0, version = NULL WHERE tenant = ?1`, //
-		// one that belongs to nobody
+		// a row of no customer
 		`UPDATE accounts SET name = ?0, customer = 4711 WHERE tenant = ?1`,
-		// one that is there already
+		// a duplicate
 		`UPDATE signatories SET email_address = ?0 WHERE tenant = ?1`,
 		`UPDATE users SET login_id = ?0 WHERE tenant = ?1`, //
-		// one of another bank
+		// a row of another bank
 		`UPDATE customers SET legal_name = ?0, tenant = 4711 WHERE tenant = ?1`,
-		// what cannot be reckoned
+		// an impossible calculation
 		`UPDATE customers SET legal_name = ?0 WHERE tenant = ?1 AND 1 / (uid - uid) = 1`,
-		// what takes too long
+		// a statement that takes too long
 		`UPDATE customers SET legal_name = ?0 WHERE tenant = ?1 AND legal_name = pg_sleep(9)::text`,
 	} {
 		err := b.DB.InTx(t.Context(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
@@ -121,7 +121,7 @@ func TestABrokenRuleLeavesNothingOfTheRowInTheServersLog(t *testing.T) {
 	clean(t, logOf(t, server))
 }
 
-// failures lets the tables of the database fail, one at a time.
+// failures returns a function that makes writes to one table of the database fail.
 func failures(t *testing.T, owner string) (fail func(table string)) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), owner)
@@ -165,7 +165,7 @@ func logOf(t *testing.T, server *dbtest.Server) []byte {
 	return log
 }
 
-// clean looks for what the log must not have.
+// clean fails the test if the log contains a canary.
 func clean(t *testing.T, log []byte) {
 	t.Helper()
 	for _, line := range strings.Split(string(log), "\n") {

@@ -30,13 +30,13 @@ type Options struct {
 	Keys *seal.Keys
 	Now  func() time.Time // the bank's one clock; nil means the machine's
 
-	PublicURL string // the address that the world knows this program by: our issuers' names begin with it
+	PublicURL string // the program's public address, with which the names of its issuers begin
 
-	Fetch   issuers.Fetch // reads what other issuers publish; without it their tokens cannot be checked
-	Granted users.Granted // what a user's roles grant; nil means what the database says
+	Fetch   issuers.Fetch // reads the keys of other issuers; without it their tokens cannot be verified
+	Granted users.Granted // what a user may do; nil means the database
 }
 
-// Core is every service of the bank. A service comes after those that it calls.
+// Core holds every service. Each comes after those that it calls.
 type Core struct {
 	DB   *db.DB
 	Keys *seal.Keys
@@ -86,8 +86,8 @@ func New(o Options) *Core {
 	return c
 }
 
-// Batch starts a round trip to the database in which several services answer together.
+// Batch starts a batch of reads, in which several services share one round trip to the database.
 func (c *Core) Batch() *db.Batch { return c.DB.Batch() }
 
-// PrimaryBatch is Batch for what was just written: it reads no replica.
+// PrimaryBatch is Batch on the primary, never on a replica, to read what was just written.
 func (c *Core) PrimaryBatch() *db.Batch { return c.DB.PrimaryBatch() }

@@ -31,7 +31,7 @@ import (
 	"bankgraph/db/dbtest"
 )
 
-// The rules in this file hold for every service and every type of core.
+// The rules in this file apply to every service and every type of core.
 
 func open(t *testing.T) *core.Core {
 	t.Helper()
@@ -43,7 +43,7 @@ func open(t *testing.T) *core.Core {
 	return core.New(core.Options{DB: pools, Keys: seal.New(), PublicURL: "http://127.0.0.1"})
 }
 
-// open to everyone: these issue and check what proves a caller, so there is no caller yet.
+// beforeCallers are open to everybody: they issue and verify what identifies a caller.
 var beforeCallers = map[string]bool{
 	"Tenants.Find": true, "Clients.Issue": true, "Clients.Refresh": true, "Clients.Verify": true,
 	"Clients.PublicKeys": true, "Clients.Issuer": true,
@@ -76,7 +76,7 @@ func TestEveryServiceMethodAsksWhoCalls(t *testing.T) {
 	}
 }
 
-// inTransaction tells whether the method joins somebody's transaction, who has asked.
+// inTransaction reports whether the method joins a transaction, whose owner has checked the permission.
 func inTransaction(signature reflect.Type) bool {
 	for i := range signature.NumIn() {
 		if at := signature.In(i).String(); at == "bun.Tx" || at == "bun.IDB" || at == "*changes.Tx" {
@@ -86,8 +86,8 @@ func inTransaction(signature reflect.Type) bool {
 	return false
 }
 
-// call calls a method as nobody, with zero values, and finds its error: the last result, or the one that
-// an answer of a batch carries.
+// call calls a method without a caller, with zero values, and returns its error: the last result, or that of
+// a batch's result.
 func call(c *core.Core, method reflect.Value) error {
 	in := []reflect.Value{reflect.ValueOf(context.Background())}
 	for i := 1; i < method.Type().NumIn(); i++ {
@@ -107,7 +107,7 @@ func call(c *core.Core, method reflect.Value) error {
 	if err, ok := last.Interface().(error); ok {
 		return err
 	}
-	for _, name := range []string{"Check", "Of"} { // how a batch's answer is read where it is not a plain one
+	for _, name := range []string{"Check", "Of"} { // the methods of batch results that are no plain rows
 		if read := last.MethodByName(name); read.IsValid() {
 			var in []reflect.Value
 			for i := range read.Type().NumIn() {
@@ -126,7 +126,7 @@ func call(c *core.Core, method reflect.Value) error {
 	return nil
 }
 
-// models are all types that a table is behind.
+// models lists all types that have a table.
 var models = []any{
 	(*audit.Entry)(nil), (*events.Event)(nil), (*changes.Approval)(nil), (*tenants.Tenant)(nil),
 	(*roles.Role)(nil), (*users.User)(nil), (*users.RoleOf)(nil), (*issuers.Issuer)(nil), (*clients.Client)(nil),
@@ -158,7 +158,7 @@ func TestEveryFieldIsLabelledForPartners(t *testing.T) {
 	}
 }
 
-// labelled fails for each exported field without a json tag: "-" where partners must not see it.
+// labelled fails for each exported field without a json tag, which is "-" if partners must not see the field.
 func labelled(t *testing.T, model reflect.Type, seen map[reflect.Type]bool) {
 	t.Helper()
 	if seen[model] || !strings.HasPrefix(model.PkgPath(), "bankgraph/core/") ||

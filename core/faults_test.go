@@ -21,10 +21,10 @@ import (
 	"bankgraph/db/dbtest/faults"
 )
 
-// The promise (core/README.md, P3): whatever goes wrong at whichever statement of a write, nothing is half
-// done, the caller learns that the bank could not answer, and the same key repeated has exactly one effect.
+// The promise (core/README.md, P3): after any fault at any statement of a write nothing is half done, the
+// caller learns that the bank could not answer, and a repetition with the same key has exactly one effect.
 
-// wrongs are what goes wrong at a statement.
+// wrongs lists the faults of a statement.
 var wrongs = func() (all []faults.Fault) {
 	for _, state := range []string{"40001", "40P01", "55P03", "57014", "53300", "57P01"} {
 		all = append(all, faults.Fault{State: state}, faults.Fault{State: state, Ran: true})
@@ -38,9 +38,9 @@ var (
 	cutAfter  = faults.Fault{Cut: true, Ran: true}
 )
 
-// wrongsAt are the faults to try at the k-th statement of a write: few of them, in turns, the fewer the more
-// writes there are, and at COMMIT all that leave its outcome open. BANKGRAPH_TEST_FAULTS=all tries every
-// fault at every statement, which takes minutes. -short leaves out three of four that do not commit.
+// wrongsAt chooses the faults to try at the k-th statement of a write: a few in turn, fewer the more writes
+// there are, and at COMMIT all that leave its outcome open. BANKGRAPH_TEST_FAULTS=all tries every fault at
+// every statement, which takes minutes. -short leaves out three of four statements that do not commit.
 func wrongsAt(name string, k int, statement string) (chosen []faults.Fault) {
 	if os.Getenv("BANKGRAPH_TEST_FAULTS") == "all" {
 		return slices.DeleteFunc(slices.Clone(wrongs), func(f faults.Fault) bool { return !possible(f, statement) })
@@ -60,7 +60,7 @@ func wrongsAt(name string, k int, statement string) (chosen []faults.Fault) {
 	return chosen
 }
 
-// possible leaves out what cannot be: the server does not refuse what it has committed.
+// possible reports whether a fault can happen: the server does not refuse what it has committed.
 func possible(f faults.Fault, statement string) bool {
 	return !faults.Commits(statement) || !f.Ran || f.Cut || f.State == "57P01"
 }
@@ -76,17 +76,17 @@ func TestAFaultAtAnyStatementDoesNoHarm(t *testing.T) {
 			}
 		})
 	}
-	for i := range writes { //nolint:paralleltest // trialsAtOnce of them run beside each other
+	for i := range writes { //nolint:paralleltest // trialsAtOnce of them run in parallel
 		left <- i
 	}
 	close(left)
 	trials.Wait()
 }
 
-// trialsAtOnce is more than there are processors: a trial mostly waits for what went wrong to be over.
+// trialsAtOnce is more than the number of processors, as a trial mostly waits for a fault to pass.
 const trialsAtOnce = 8
 
-// try lets each statement of one write go wrong.
+// try injects faults at each statement of one write.
 func try(t *testing.T, i int) {
 	t.Helper()
 	tr := &trial{t: t, line: coretest.NewLine(t), of: i}
@@ -118,7 +118,7 @@ func (tr *trial) ready() (*coretest.Bank, func(key string) (said, error)) {
 		w.as = (*coretest.Bank).Staff
 	}
 	do := w.on(b)
-	w.as(b) // is there before anything goes wrong
+	w.as(b) // creates the caller before any fault
 	return b, func(key string) (said, error) {
 		ctx, cancel := context.WithTimeout(w.as(b), 20*time.Second)
 		defer cancel()
@@ -126,7 +126,7 @@ func (tr *trial) ready() (*coretest.Bank, func(key string) (said, error)) {
 	}
 }
 
-// done tells whether the write has ended as it is to.
+// done reports whether the write has ended as expected.
 func (tr *trial) done(err error) bool {
 	if refused := writes[tr.of].refused; refused != nil {
 		return errors.Is(err, refused)
@@ -134,8 +134,8 @@ func (tr *trial) done(err error) bool {
 	return err == nil
 }
 
-// calm carries the write out while nothing is wrong, and tells its statements and how many rows it adds to
-// which table.
+// calm carries the write out without a fault, and returns its statements and how many rows it adds to each
+// table.
 func (tr *trial) calm() ([]string, map[string]int) {
 	tr.t.Helper()
 	b, do := tr.ready()
@@ -160,7 +160,7 @@ func (tr *trial) calm() ([]string, map[string]int) {
 	return statements, effect
 }
 
-// strike lets one statement go wrong, and then repeats the write with the same key.
+// strike injects a fault at one statement, and then repeats the write with the same key.
 func (tr *trial) strike(k int, statement string, f faults.Fault, effect map[string]int) {
 	t := tr.t
 	t.Helper()
@@ -170,7 +170,7 @@ func (tr *trial) strike(k int, statement string, f faults.Fault, effect map[stri
 	tr.line.Break(k, f)
 	first, err := do("key")
 	struck := tr.line.Struck()
-	if !struck && (!f.Ran || !tr.done(err)) { // a statement that refuses the write has failed by itself
+	if !struck && (!f.Ran || !tr.done(err)) { // a statement that refuses the write failed on its own
 		t.Fatalf("%s did not happen: %v", at, err)
 	}
 	tr.line.Break(0, faults.Fault{})
@@ -200,7 +200,8 @@ func (tr *trial) strike(k int, statement string, f faults.Fault, effect map[stri
 	look(t, b).holds(t, at, before, effect)
 }
 
-// judge tells what is wrong with an answer to a fault (core/README.md, faults of the database).
+// judge returns what is wrong with the answer to a fault (core/README.md, faults of the database); empty if
+// nothing is.
 func judge(statement string, f faults.Fault, err error, done bool) string {
 	lost := f.Cut || f.State == "57P01"
 	switch {
@@ -232,7 +233,7 @@ func judge(statement string, f faults.Fault, err error, done bool) string {
 	return ""
 }
 
-// prove checks the books of all banks that were tried on.
+// prove checks the books of all banks of the trial.
 func (tr *trial) prove() {
 	tr.t.Helper()
 	books := open(tr.t).Ledger
@@ -247,7 +248,7 @@ func (tr *trial) prove() {
 	}
 }
 
-// sight is all that a bank has: of each table, how many rows there are and what is in them.
+// sight is the content of a bank: of each table the number of rows and a hash of them.
 type sight map[string]contents
 
 type contents struct {
@@ -256,13 +257,13 @@ type contents struct {
 	Digest string
 }
 
-// tables are those with rows of banks.
+// tables lists the tables with rows of banks.
 var (
 	tables     []string
 	tablesOnce sync.Once
 )
 
-// sums are the tables that count in shards: what they count matters, not in how many rows.
+// sums lists the tables with sharded counters, of which the sum matters, not the number of rows.
 var sums = map[string]string{"customer_counts": "coalesce(sum(customers), 0)"}
 
 func look(t *testing.T, b *coretest.Bank) sight {
@@ -291,7 +292,7 @@ func look(t *testing.T, b *coretest.Bank) sight {
 	return seen
 }
 
-// since is how many rows came to which table.
+// since returns how many rows were added to each table.
 func (s sight) since(before sight) map[string]int {
 	more := map[string]int{}
 	for name, now := range s {

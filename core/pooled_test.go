@@ -16,7 +16,7 @@ import (
 	"bankgraph/db/dbtest"
 )
 
-// poolers are the ways in which a PgBouncer of old is set up: it refuses what it does not know, or drops it
+// poolers lists settings of an old PgBouncer, which refuses settings that it does not know, or drops them
 // silently.
 var poolers = map[string][]string{
 	"that refuses settings": nil,
@@ -47,7 +47,7 @@ func TestTheBankWorksThroughAPoolerInTransactionMode(t *testing.T) {
 	}
 }
 
-// A role that "migrate" has not given the bounds is told of.
+// If "migrate" has not given the role its bounds, the program says so.
 func TestWhatAPoolerLosesIsTold(t *testing.T) {
 	t.Parallel()
 	server := dbtest.OwnServer(t, nil)
@@ -63,10 +63,10 @@ func TestWhatAPoolerLosesIsTold(t *testing.T) {
 	if ways, err := b.DB.Loose(t.Context()); err != nil || len(ways) != 2 {
 		t.Errorf("told %q %v, want what a read may do, and for how long", ways, err)
 	}
-	everyTimeout(t, b) // transactions bound themselves
+	everyTimeout(t, b) // transactions set their own bounds
 }
 
-// everyWrite carries each write out, and repeats it.
+// everyWrite carries out each write, and repeats it.
 func everyWrite(t *testing.T, first *coretest.Bank) {
 	t.Helper()
 	for _, w := range writes {
@@ -84,7 +84,7 @@ func everyWrite(t *testing.T, first *coretest.Bank) {
 	}
 }
 
-// many read at once, more than the pooler has connections, and each text on each of them.
+// many makes more concurrent reads than the pooler has connections, with each query on each connection.
 func many(t *testing.T, b *coretest.Bank) {
 	t.Helper()
 	c := b.Customer()
@@ -107,7 +107,7 @@ func many(t *testing.T, b *coretest.Bank) {
 	all.Wait()
 }
 
-// bounded looks for what a connection may not do.
+// bounded tries what a connection must not do.
 func bounded(t *testing.T, b *coretest.Bank) {
 	t.Helper()
 	if _, err := b.DB.ExecContext(t.Context(), `UPDATE tenants SET name = name WHERE id = ?`,
@@ -134,7 +134,7 @@ func bounded(t *testing.T, b *coretest.Bank) {
 	everyTimeout(t, b)
 }
 
-// everyTimeout lets transactions wait and run for too long.
+// everyTimeout makes transactions wait and run for too long.
 func everyTimeout(t *testing.T, b *coretest.Bank) {
 	t.Helper()
 	lock := func(ctx context.Context, tx bun.Tx) error {

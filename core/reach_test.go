@@ -19,12 +19,12 @@ import (
 	"bankgraph/core/users"
 )
 
-// partnered is a bank in which a write is ready whose customer belongs to a partner: the callers that are
-// around it.
+// partnered is a bank with a write that is ready for a partner's customer, and the customers from which
+// callers try it.
 type partnered struct {
 	*coretest.Bank
 	do      write
-	own     *customers.Customer // whom the write is about
+	own     *customers.Customer // the customer of the write
 	partner *customers.Customer
 	sibling *customers.Customer // of the same partner
 	rival   *customers.Customer // another partner
@@ -43,22 +43,22 @@ func ready(t *testing.T, on func(*coretest.Bank) write) *partnered {
 	b.Exec(`UPDATE roles SET owner = 'Customer' WHERE tenant = ?`, b.Tenant)
 	// the partner is a program here
 	b.Exec(`INSERT INTO tenant_settings (tenant, people_decide) VALUES (?, false)`, b.Tenant)
-	// as one of its own had asked
+	// as if one of the customer's own people had requested it
 	b.Exec(`UPDATE approvals SET decides = 'Customer', maker_reach = 'Customer' WHERE tenant = ?`, b.Tenant)
 	err := b.DB.NewSelect().Model(p.own).Where("c.tenant = ?", b.Tenant).Where("c.owner = ?", p.partner.UID).
 		Where("c.uid NOT IN (?, ?)", p.partner.UID, p.sibling.UID).OrderExpr("c.uid").Limit(1).Scan(t.Context())
 	if err != nil {
-		*p.own = *p.sibling // it makes a customer
+		*p.own = *p.sibling // the write creates a customer
 	}
 	return p
 }
 
-// somebody is a user of a customer who may do everything that somebody of a customer can.
+// somebody returns a user of a customer with all permissions that a customer's people can have.
 func (p *partnered) somebody(of *customers.Customer) context.Context {
 	return p.PersonOf(of, p.User(of, nil, func(u *users.User) { u.LoginID = "somebody." + of.UID.String() }))
 }
 
-// plain are the writes that do what their name says, and decisions about those that wait.
+// plain runs a test for each write that succeeds, and for decisions on those that wait.
 func plain(t *testing.T, test func(t *testing.T, operation string, on func(*coretest.Bank) write)) {
 	t.Helper()
 	for _, w := range writes {
@@ -71,14 +71,14 @@ func plain(t *testing.T, test func(t *testing.T, operation string, on func(*core
 	}
 }
 
-// theBanks are what nobody but the bank itself, or a partner for its customers, can do.
+// theBanks lists what only the bank itself, or a partner for its customers, can do.
 var theBanks = map[string]error{
 	"createCustomer": customers.ErrNoPartner, "suspendCustomer": access.ErrDenied,
 	"activateCustomer": access.ErrDenied,
 	"changeLimits":     access.ErrDenied, "addFeeTier": access.ErrDenied, "changeFeeTier": access.ErrDenied,
 	"openAccount": access.ErrDenied, "closeAccount": access.ErrDenied, "activateAccount": access.ErrDenied,
 	"deleteAccount": access.ErrDenied,
-	"changeAccount": accounts.ErrArranged, // of its number
+	"changeAccount": accounts.ErrArranged, // for its number
 	"linkSubject":   users.ErrBankLinks, "unlinkSubject": users.ErrBankLinks,
 }
 
@@ -111,15 +111,15 @@ func TestSomebodyOfACustomerChangesNothingOfAnother(t *testing.T) {
 				t.Errorf("somebody %s: %v", name, err)
 			}
 		}
-		// it was there to be changed
+		// the write itself was possible
 		if _, err := p.do(p.Partner(p.partner), ""); err != nil && theBanks[operation] == nil {
 			t.Errorf("the partner itself: %v", err)
 		}
 	})
 }
 
-// Of a customer that is not active, or whose partner is not, only the bank changes anything; but its users
-// lose their access at anybody's word who can give it.
+// If a customer or its partner is not active, only the bank changes anything of it. But everybody who may
+// grant its users access may also take it away.
 func TestNothingOfACustomerChangesWhileItIsNotActive(t *testing.T) {
 	t.Parallel()
 	plain(t, func(t *testing.T, operation string, on func(*coretest.Bank) write) {
@@ -158,12 +158,12 @@ func TestNothingOfACustomerChangesWhileItIsNotActive(t *testing.T) {
 	})
 }
 
-// Who lacks the permission of an operation is refused, and what was tried is told to the record.
+// A caller without the permission of an operation is refused, and the attempt is recorded.
 func TestEveryOperationTellsWhomItRefused(t *testing.T) {
 	t.Parallel()
 	plain(t, func(t *testing.T, operation string, on func(*coretest.Bank) write) {
 		t.Helper()
-		if strings.HasSuffix(operation, "Change") { // those need what the change needs, which they look up first
+		if strings.HasSuffix(operation, "Change") { // these need the permission of the change, which they read first
 			return
 		}
 		p := ready(t, on)
@@ -184,7 +184,7 @@ func TestEveryOperationTellsWhomItRefused(t *testing.T) {
 	})
 }
 
-// What the bank or the partner has arranged with a customer its own people do not change.
+// A customer's own people cannot change what the bank or the partner has arranged with it.
 func TestSomebodyOfACustomerDoesNotChangeWhatIsArranged(t *testing.T) {
 	t.Parallel()
 	b := coretest.New(t)
@@ -257,8 +257,7 @@ func TestSomebodyOfACustomerFindsItsAccountsByNumberAndNoOthers(t *testing.T) {
 	}
 }
 
-// Who asks for something of a customer that is not there, or that somebody else's is, hears that before
-// anything about the fields.
+// If the customer is absent or outside the caller's reach, that fault comes before those of fields.
 func TestTheCustomerIsToldBeforeTheFields(t *testing.T) {
 	t.Parallel()
 	b := coretest.New(t)

@@ -20,7 +20,7 @@ import (
 // followed is a bank with a replica, served by two processes.
 type followed struct {
 	*coretest.Bank
-	beside  *core.Core // what the second process has
+	beside  *core.Core // the second process
 	server  *dbtest.Server
 	replica *cluster.Cluster
 }
@@ -46,7 +46,7 @@ func follow(t *testing.T) *followed {
 	return f
 }
 
-// used waits until both processes read from the replica, or do not.
+// used waits until both processes read from the replica, or, if not wanted, neither does.
 func (f *followed) used(t *testing.T, want bool) {
 	t.Helper()
 	for _, d := range []*db.DB{f.DB, f.beside.DB} {
@@ -74,7 +74,6 @@ func (f *followed) at(t *testing.T, statement string) {
 	}
 }
 
-// create makes a customer of this name through the first process.
 func (f *followed) create(t *testing.T, name string) customers.UID {
 	t.Helper()
 	out, err := f.Customers.Create(f.Staff(), newcomer(name), with(name))
@@ -84,7 +83,7 @@ func (f *followed) create(t *testing.T, name string) customers.UID {
 	return out.Result.UID
 }
 
-// sees tells whether a caller finds the customer in this process, by its own id and in lists.
+// sees reports whether a caller finds the customer in this process, by its UID and in lists.
 func sees(ctx context.Context, t *testing.T, c *core.Core, uid customers.UID) bool {
 	t.Helper()
 	b := c.Batch()
@@ -116,7 +115,7 @@ func TestCallersSeeWhatTheyWroteThoughTheReplicaIsPaused(t *testing.T) {
 	if sees(f.Checker(), t, f.beside, after) {
 		t.Error("the replica is not read from: this test shows nothing")
 	}
-	f.used(t, false) // the lag is over its bound
+	f.used(t, false) // the lag exceeds its bound
 	if !sees(f.Checker(), t, f.beside, after) {
 		t.Error("others wait for longer than the lag that is allowed")
 	}
@@ -128,7 +127,7 @@ func TestCallersSeeWhatTheyWroteThoughTheReplicaIsPaused(t *testing.T) {
 	}
 }
 
-// reads is how many batches the replica has answered the second process.
+// reads returns how many batches of the second process the replica has answered.
 func (f *followed) reads() int64 {
 	state, _ := f.beside.DB.Replica()
 	return state.Reads
@@ -176,7 +175,7 @@ func keepAsking(ctx context.Context, f *followed, uid customers.UID) error {
 	return nil
 }
 
-// A server that writes by itself is no replica, whatever it was.
+// A promoted server, which takes writes, is no longer a replica.
 func TestWhatIsNoReplicaIsNotReadFrom(t *testing.T) {
 	t.Parallel()
 	f := follow(t)

@@ -25,7 +25,7 @@ import (
 	"bankgraph/db/dbtest"
 )
 
-// stocked is a bank with a customer, a partner's, that has one of everything.
+// stocked is a bank in which a partner's customer has one of everything.
 type stocked struct {
 	*coretest.Bank
 	partner, own *customers.Customer
@@ -63,8 +63,8 @@ func newStocked(t *testing.T) *stocked {
 	return s
 }
 
-// asked are values to ask for the customer with, by the type of a parameter. parents are whose lists are
-// read.
+// asked returns arguments for reads of the customer, by the type of a parameter. parents are those whose
+// lists are read.
 func (s *stocked) asked(parents []customers.UID) map[reflect.Type]reflect.Value {
 	values := map[reflect.Type]reflect.Value{}
 	for _, value := range []any{
@@ -94,17 +94,17 @@ func (s *stocked) asked(parents []customers.UID) map[reflect.Type]reflect.Value 
 	return values
 }
 
-// read queues a read as a caller, and tells how many rows the answer has once it is sent.
+// read queues a read as a caller. rows returns how many rows the result has, once the batch is sent.
 type read func(ctx context.Context, b *db.Batch) (rows func() (int, error))
 
-// reads are all there are: the methods of the services that queue something, and the functions of the record.
+// reads returns all reads: the methods of services that queue one, and the functions of package audit.
 func (s *stocked) reads(t *testing.T, parents []customers.UID) map[string]read {
 	t.Helper()
 	values, all := s.asked(parents), map[string]read{}
 	for name, service := range services(s.Core) {
 		for m := range service.NumMethod() {
 			method, queue := name+"."+service.Type().Method(m).Name, service.Method(m)
-			// which everybody may know
+			// everybody may know the institution
 			if !takes(queue.Type(), reflect.TypeFor[*db.Batch]()) || method == "Customers.Institution" {
 				continue
 			}
@@ -135,11 +135,11 @@ func (s *stocked) reads(t *testing.T, parents []customers.UID) map[string]read {
 	return all
 }
 
-// rows counts what an answer shows of the customer, when it is there.
+// rows counts what a result shows of the customer.
 func (s *stocked) rows(answer any) func() (int, error) {
 	return func() (n int, err error) {
 		switch answer := answer.(type) {
-		case *customers.Scope: // tells nothing else of the customer
+		case *customers.Scope: // shows nothing else of the customer
 			_, err := answer.Check()
 			if err == nil {
 				n = 1
@@ -173,8 +173,7 @@ func (s *stocked) rows(answer any) func() (int, error) {
 	}
 }
 
-// What is read of a customer depends on nobody having checked the customer: each read carries the scope
-// itself.
+// No read of what a customer has depends on an earlier check of the customer: each includes the scope itself.
 func TestNoReadShowsWhatIsOutOfScope(t *testing.T) {
 	t.Parallel()
 	s := newStocked(t)
@@ -188,7 +187,7 @@ func TestNoReadShowsWhatIsOutOfScope(t *testing.T) {
 		"somebody of its partner":                     s.PersonOf(s.partner, s.User(s.partner, nil)),
 		"another bank":                                s.Another().Staff(),
 	}
-	// one parent and several have texts of their own
+	// one parent and several have different queries
 	for _, parents := range [][]customers.UID{{s.own.UID}, {s.own.UID, 1}} {
 		reads := s.reads(t, parents)
 		if len(reads) < 25 {
@@ -211,7 +210,6 @@ func TestNoReadShowsWhatIsOutOfScope(t *testing.T) {
 	}
 }
 
-// services are those of a core, by name.
 func services(c *core.Core) map[string]reflect.Value {
 	all, fields := map[string]reflect.Value{}, reflect.ValueOf(c).Elem()
 	for i := range fields.NumField() {
@@ -233,8 +231,8 @@ func takes(signature, kind reflect.Type) bool {
 	return false
 }
 
-// A lookup shows nothing without its account, so what else it reads is looked at as the server has it
-// prepared.
+// A lookup shows nothing without its account, so its other reads are tested by the statements that the server
+// has prepared.
 func TestEachReadOfALookupCarriesTheScope(t *testing.T) {
 	t.Parallel()
 	b := coretest.On(t, dbtest.Shared(t), db.Options{Connections: 1})

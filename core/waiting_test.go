@@ -11,26 +11,27 @@ import (
 	"bankgraph/core/customers"
 )
 
-// made are the operations that make something new: it does not wait for anything, but what is changed of it
-// does.
+// made lists the operations that create something. A creation waits for no other approval, but changes of the
+// new thing wait for it.
 var made = map[string]bool{
 	"createCustomer": true, "createUser": true, "createRole": true, "openAccount": true, "addSignatory": true,
 	"addContact": true, "addFeeTier": true,
 }
 
-// prompt are those that wait for nobody: suspensions, what takes access away, and decisions themselves.
+// prompt lists the operations that never wait: suspensions, those that take access away, and decisions.
 var prompt = map[string]bool{
 	"suspendCustomer": true, "suspendUser": true, "unlinkSubject": true, "approveChange": true,
 	"refuseChange": true,
 }
 
-// asking lets every customer of a bank, and the bank, ask for a second person everywhere, or nowhere.
+// asking sets whether all customers of a bank, and the bank itself, ask for a second person everywhere or
+// nowhere.
 func asking(b *coretest.Bank, second bool) {
 	b.Exec(`UPDATE customers SET access_customer_dual_approval = ?0, access_bene_dual_approval = ?0, access_user_dual_approval = ?0,
 		access_fee_tier_for_approval = ?0 WHERE tenant = ?1`, second, b.Tenant)
 }
 
-// waitingFor carries every operation out that can wait, on a bank where it does.
+// waitingFor carries out every operation that can wait, on a bank where it does.
 func waitingFor(
 	t *testing.T, test func(t *testing.T, operation string, b *coretest.Bank, do write, approval changes.UID),
 ) {
@@ -62,8 +63,8 @@ func waitingFor(
 	}
 }
 
-// While a change of a thing waits for a second person, nothing else changes that thing: not by somebody who
-// would need nobody by now, and not by a second proposal.
+// While a change of a thing waits for a second person, nothing else changes the thing: neither a change that
+// would not need approval any more, nor a second proposal.
 func TestNothingOvertakesAChangeThatWaits(t *testing.T) {
 	t.Parallel()
 	waitingFor(t, func(t *testing.T, operation string, b *coretest.Bank, do write, approval changes.UID) {
@@ -87,13 +88,13 @@ func TestNothingOvertakesAChangeThatWaits(t *testing.T) {
 	})
 }
 
-// Who approves agrees to what there was when it was asked. Once it has changed, the request can only be
-// refused.
+// An approval is for the version at the time of the request. Once the thing has changed, the request can only
+// be refused.
 func TestNobodyApprovesWhatHasChangedSince(t *testing.T) {
 	t.Parallel()
 	waitingFor(t, func(t *testing.T, operation string, b *coretest.Bank, _ write, approval changes.UID) {
 		t.Helper()
-		if operation == "setSweep" { // there was nothing yet that could have changed
+		if operation == "setSweep" { // there is no version yet that could change
 			return
 		}
 		b.Exec(`UPDATE approvals SET version = 99 WHERE tenant = ?`, b.Tenant)
@@ -109,7 +110,7 @@ func TestNobodyApprovesWhatHasChangedSince(t *testing.T) {
 	})
 }
 
-// A new customer is there to be suspended once a second person has decided.
+// A new customer cannot be suspended before a second person has decided.
 func TestANewCustomerThatWaitsIsNotSuspended(t *testing.T) {
 	t.Parallel()
 	b := coretest.New(t)

@@ -29,7 +29,7 @@ func changeUser(b *coretest.Bank, of *customers.Customer) write {
 	}
 }
 
-// suspendUser and activateUser move a user who is in a status.
+// suspendUser makes a write that suspends a user with this status.
 func suspendUser(b *coretest.Bank, of *customers.Customer, status users.Status) write {
 	uid := b.User(of, nil, func(u *users.User) { u.Status = status }).UID
 	return func(ctx context.Context, key string) (said, error) {
@@ -63,7 +63,7 @@ func changeRole(b *coretest.Bank, of *customers.Customer) write {
 
 const provider = "https://login.example"
 
-// linkSubject and unlinkSubject say who a user is at an issuer.
+// linkSubject makes a write that links a user to a subject.
 func linkSubject(b *coretest.Bank, of *customers.Customer) write {
 	uid := b.User(of, nil).UID
 	b.Exec(`INSERT INTO issuers (tenant, url, audience, user_claims, subject_claim, algorithms) VALUES (?, ?, 'api', '{sub}', 'sub', '{ES256}')`, b.Tenant, provider)

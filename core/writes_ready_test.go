@@ -14,7 +14,7 @@ import (
 	"bankgraph/core/signatories"
 )
 
-// The operations of writes, each ready to be carried out.
+// The operations of writes, each on a bank that is ready for it.
 
 func addSignatory(b *coretest.Bank, to *customers.Customer) write {
 	ada := signatories.Draft{
@@ -38,7 +38,7 @@ func removeSignatory(b *coretest.Bank, uid signatories.UID) write {
 	}
 }
 
-// proposed is the approval that an operation of the staff asks for.
+// proposed returns the approval that a write of the staff waits for.
 func proposed(b *coretest.Bank, do write) changes.UID {
 	out, err := do(b.Staff(), "")
 	if err != nil || out.Approval == 0 {
@@ -94,7 +94,7 @@ func createCustomer(b *coretest.Bank) write {
 	}
 }
 
-// newcomer is a new customer of this name; a bank with an officer takes it.
+// newcomer returns the draft of a customer of this name, for a bank with an officer.
 func newcomer(name string) customers.Draft {
 	kind := customers.Corporate
 	return customers.Draft{
@@ -124,7 +124,7 @@ func activateCustomer(b *coretest.Bank, c *customers.Customer) write {
 	}
 }
 
-// officer is a user of the bank itself, whom customers name.
+// officer makes a user of the bank itself, whom customers name.
 func officer(b *coretest.Bank) {
 	err := b.DB.InTx(context.Background(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewRaw(

@@ -20,7 +20,7 @@ import (
 	"bankgraph/core/users"
 )
 
-// said is what an operation answers.
+// said is the answer of an operation.
 type said struct {
 	Result any
 	changes.Receipt
@@ -29,8 +29,8 @@ type said struct {
 // write is one operation on a bank that is ready for it.
 type write func(ctx context.Context, key string) (said, error)
 
-// writes are all that can be done to a bank. The first word of a name is the operation's; as is who does it,
-// staff where it is nil; refused is the fault that it is to end with.
+// writes lists all operations. The first word of a name is the operation's; as is the caller, nil for staff;
+// refused is the expected fault.
 var writes = []struct {
 	name    string
 	on      func(b *coretest.Bank) write
@@ -298,7 +298,7 @@ var writes = []struct {
 	},
 }
 
-// nameTaken is the fault of customers by its code.
+// nameTaken is the fault of package customers with this code.
 var nameTaken = fault.Kept{Code: "customer.short_name_taken"}.Again()
 
 func TestEveryOperationIsAmongTheWrites(t *testing.T) {
@@ -321,7 +321,7 @@ func TestEveryOperationIsAmongTheWrites(t *testing.T) {
 	}
 }
 
-// heard is the outcome of any operation.
+// heard converts the outcome of any operation.
 func heard[R any](out changes.Outcome[R], err error) (said, error) {
 	return said{out.Result, out.Receipt}, err
 }
@@ -330,7 +330,7 @@ func with(key string) changes.RequestOptions { return changes.RequestOptions{Ide
 
 func checker(b *coretest.Bank) context.Context { return b.Checker() }
 
-// dual lets a customer ask for a second person everywhere.
+// dual makes a customer ask for a second person everywhere.
 func dual(c *customers.Customer) {
 	c.Access.CustomerDualApproval, c.Access.BeneDualApproval, c.Access.UserDualApproval, c.Access.FeeTierForApproval = true, true, true, true
 }
@@ -368,7 +368,7 @@ func setSweep(b *coretest.Bank, of *customers.Customer) write {
 	}
 }
 
-// sweep is one that is set up.
+// sweep makes a sweep and returns its name.
 func sweep(b *coretest.Bank) accounts.SweepName {
 	c := b.Customer()
 	a, contact := b.Account(c), b.Contact(c)

@@ -8,17 +8,17 @@ import (
 	bunschema "github.com/uptrace/bun/schema"
 )
 
-// generator writes texts with marked values, as the connections send them.
+// generator writes statements with marked values (binding), as the connections expect them.
 var generator = bunschema.NewQueryGen(newBinding())
 
-// last are the statements that a transaction is to end with.
+// last holds the statements that AtCommit left to the end of a transaction.
 type last struct{ texts []string }
 
 type lastKey struct{}
 
-// AtCommit leaves a statement to the end of the transaction of ctx: all that are left there go to the server
-// together, in one round trip, in their order. Such a statement answers nothing, nothing that follows may
-// depend on it, and no caller hears why it failed. Outside of InTx it is carried out at once.
+// AtCommit defers a statement to the end of the transaction of ctx. All deferred statements go to the server
+// in order, in one round trip with COMMIT. Such a statement returns no result, nothing after it may depend on
+// it, and callers do not learn why it failed. Outside InTx it runs at once.
 func AtCommit(ctx context.Context, tx bun.IDB, statement bun.Query) error {
 	text, err := statement.AppendQuery(generator, nil)
 	if err != nil {
@@ -32,7 +32,7 @@ func AtCommit(ctx context.Context, tx bun.IDB, statement bun.Query) error {
 	return err
 }
 
-// spend counts what was left to the end.
+// spend counts the deferred statements.
 func (l *last) spend(ctx context.Context) error {
 	if len(l.texts) == 0 {
 		return nil
@@ -40,9 +40,9 @@ func (l *last) spend(ctx context.Context) error {
 	return meterOf(ctx).spend(len(l.texts), 1)
 }
 
-// commit sends what was left to the end and COMMIT behind it, in one round trip: where one of them fails, the
-// server skips the rest. sent is false where nothing was left. The transaction itself is ended by its own
-// Commit, which then finds nothing to do.
+// commit sends the deferred statements and COMMIT, in one round trip; if one fails, the server skips the
+// rest. sent is false if nothing was deferred. The transaction's own Commit, which is called afterwards, then
+// does nothing.
 func (l *last) commit(ctx context.Context, tx bun.Tx) (sent bool, err error) {
 	if len(l.texts) == 0 {
 		return false, nil

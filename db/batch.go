@@ -20,28 +20,28 @@ import (
 // A batch is used by one goroutine and sent once.
 type Batch struct {
 	pool     *pgxpool.Pool
-	replica  *replica // nil: it is read from the pool
+	replica  *replica // nil: read from the pool
 	readers  *places
 	queue    pgx.Batch
 	unfilled []func(error)
-	clear    []func() // what a replica filled that then failed
+	clear    []func() // clear what was filled by a replica that then failed
 }
 
-// Batch starts an empty one.
+// Batch starts an empty batch.
 func (d *DB) Batch() *Batch { return &Batch{pool: d.fresh, replica: d.replica, readers: d.readers} }
 
-// PrimaryBatch is Batch for what was just written: it never reads from a replica, which may lag.
+// PrimaryBatch is Batch without the replica, which may lag, for reads of what was just written.
 func (d *DB) PrimaryBatch() *Batch { return &Batch{pool: d.fresh, readers: d.readers} }
 
-// Len is how many statements wait to be sent.
+// Len returns how many statements are queued.
 func (b *Batch) Len() int { return b.queue.Len() }
 
-// longestRead bounds a batch. When it has passed, the driver cancels what runs on the server.
+// longestRead bounds the time of a batch. After it, the driver cancels the running statement.
 const longestRead = 5 * time.Second
 
-// Lasting is a context that ends with its deadline alone. To cancel what runs on the server costs its
-// connection, with all that is prepared on it: a caller who comes and goes would have everybody's made anew.
-// What it left behind is bounded, and counts as its own until it ends.
+// Lasting returns a context that ends only by its deadline, not when the caller gives up. To cancel a running
+// statement costs its connection with all prepared statements, so callers who keep giving up would cost
+// everybody's. What they leave running is bounded, and counts towards their share until it ends.
 func Lasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	until, bounded := ctx.Deadline()
 	if !bounded {
@@ -50,9 +50,9 @@ func Lasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(context.WithoutCancel(ctx), until)
 }
 
-// Send runs what was queued and fills every result. An empty batch costs nothing. Who goes away while it
-// waits for a connection is not served any more; once it runs, it is finished. When it fails, each result
-// that was not filled carries the error too.
+// Send runs the queued reads and fills their results. An empty batch costs nothing. If the caller gives up
+// while Send waits for a connection, it returns; once the batch runs, it is finished. If Send fails, every
+// result that was not filled has the error too.
 func (b *Batch) Send(ctx context.Context) error {
 	if b.queue.Len() == 0 {
 		return nil
@@ -63,7 +63,7 @@ func (b *Batch) Send(ctx context.Context) error {
 	if err == nil {
 		err = b.readers.read(ctx, func() error {
 			if err := ctx.Err(); err != nil {
-				return err // nobody waits for it
+				return err // the caller has given up
 			}
 			ctx, cancel := Lasting(ctx)
 			defer cancel()
@@ -93,21 +93,22 @@ type Query[T any] struct {
 	into []target
 }
 
-// NewQuery is the text of a query that db.Select started, or of one built around it.
+// NewQuery makes a query from the text of one that db.Select started.
 func NewQuery[T any](sql string) *Query[T] { return &Query[T]{sql: sql} }
 
-// QueryCache keeps the queries of one read, one for each key. Bun writes each of them once. Callers choose
-// the key by what they ask for, and there are more keys than memory: past mostTexts all are forgotten.
+// QueryCache caches the queries of one read by key, so that Bun writes each text once. Callers' requests
+// determine the keys, which are unbounded: the cache is emptied when it reaches mostTexts.
 type QueryCache[T any] struct {
 	byKey sync.Map
 	known atomic.Int64
 }
 
-// mostTexts is more than a connection keeps prepared (mostPrepared). Real programs ask for a few dozen.
+// mostTexts bounds a cache. It is more than a connection keeps prepared (mostPrepared); real programs need a
+// few dozen.
 const mostTexts = 1000
 
-// Get returns the query of a key, built by the first who asks. A key is a comparable struct that
-// says everything the text depends on.
+// Get returns the query of a key, and builds it for the first caller. A key is a comparable struct of
+// everything that the text depends on.
 func (t *QueryCache[T]) Get(key any, build func() string) *Query[T] {
 	if known, ok := t.byKey.Load(key); ok {
 		return known.(*Query[T])
@@ -120,16 +121,16 @@ func (t *QueryCache[T]) Get(key any, build func() string) *Query[T] {
 	return known.(*Query[T])
 }
 
-// PerParentWindow is the part of their lists that a read gives several parents: it belongs to the key of its
-// query.
+// PerParentWindow is the form of a window that a read applies to the list of each parent. It belongs to the
+// key of the query.
 type PerParentWindow struct{ single, from, skip, back bool }
 
-// WindowOf is the window that a read gives each of several parents. Its values are added to p, behind the tenant and
-// what the scope compares with. Each parent gets limit rows: those after the row with the UID cursor or, backward,
-// those before it (0: from the list's end), and offset rows further on.
+// WindowOf returns the window that a read applies to the list of each parent, and adds its values to p, after
+// the tenant and the scope's value. Each parent gets limit rows: those after the UID cursor or, if backward,
+// before it (0: from that end of the list), skipping offset rows.
 //
-// A single parent, which the hottest reads have, is compared with directly; what a window does not use is
-// not in the query.
+// A single parent, as in the hottest reads, is compared directly. The query contains only what the window
+// uses.
 func WindowOf[K ~int64](
 	p *Params, parents []K, limit, cursor int64, offset int, backward bool,
 ) PerParentWindow {
@@ -149,9 +150,9 @@ func WindowOf[K ~int64](
 	return c
 }
 
-// Text completes a query on children, given the columns of their parent and of their UID, and the condition
-// that a parent is the caller's to see. The query's $1 is the tenant, and $2 what that condition compares
-// with. The rows of one parent come in the order of their UIDs.
+// Text completes a query of children, given the columns of their parent and UID, and the condition that the
+// caller may see the parent. $1 is the tenant, and $2 the value in that condition. The rows of one parent are
+// in order of UID.
 func (c PerParentWindow) Text(
 	q *bun.SelectQuery, scope func(parent string) string, parent, uid string,
 ) string {
@@ -176,16 +177,16 @@ func (c PerParentWindow) Text(
 		q.Where(parent+" = p.parent").Where(scope("p.parent")).String() + window + ") AS r"
 }
 
-// target is where one column stands in the struct: as the plain type of its kind, or as the field's own
-// type where that scans itself.
+// target says where a column is in the struct, and as which type to scan it: the plain type of its kind, or
+// the field's own type if that is a Scanner.
 type target struct {
 	offset uintptr
 	as     reflect.Type
 }
 
-// in is the field of the struct behind a pointer, as a pointer that the driver can scan into. It is unsafe
-// for speed: a row of 20 columns takes 0.5 µs, with reflect.Value.Field and Convert 1.5 µs, which is a
-// millisecond for a page of 1,000.
+// in returns a pointer to the field, into which the driver can scan. It uses unsafe for speed: a row of 20
+// columns takes 0.5 µs; with reflect.Value.Field and Convert it takes 1.5 µs, a millisecond more for a page
+// of 1,000.
 func (to target) in(row unsafe.Pointer) any {
 	return reflect.NewAt(to.as, unsafe.Add(row, to.offset)).Interface()
 }
@@ -215,13 +216,13 @@ func targetsOf[T any](rows pgx.Rows) []target {
 	return into
 }
 
-// scan reads all rows. Typed ids and enums are scanned as the plain type behind them, which is the
-// same memory: the driver has a fast path for those.
+// scan reads all rows. Typed ids and enums are scanned as their underlying plain type, for which the driver
+// has a fast path.
 func (t *Query[T]) scan(rows pgx.Rows, each func(*T)) error {
 	var fields []any
-	var room []T // rows are allocated several at a time: a list is read, and let go, as a whole
+	var room []T // rows are allocated in chunks, as a list is read and freed as a whole
 	for n := 1; rows.Next(); {
-		if fields == nil { // only a row that is there tells its columns: a read that failed has none
+		if fields == nil { // not before the first row: a read that failed has no columns
 			t.once.Do(func() { t.into = targetsOf[T](rows) })
 			fields = make([]any, len(t.into))
 		}
@@ -242,13 +243,13 @@ func (t *Query[T]) scan(rows pgx.Rows, each func(*T)) error {
 	return rows.Err()
 }
 
-// Rows is the answer to one read, filled by Send.
+// Rows is the result of one read, filled by Send.
 type Rows[T any] struct {
 	Items []*T
 	Err   error
 }
 
-// One is the only row, and nil without one.
+// One returns the only row; nil if there is none.
 func (r *Rows[T]) One() (*T, error) {
 	if r.Err != nil || len(r.Items) == 0 {
 		return nil, r.Err
@@ -265,13 +266,13 @@ func Queue[T any](b *Batch, text *Query[T], values ...any) *Rows[T] {
 	return rows
 }
 
-// Many is the answer to one read for many parents, filled by Send.
+// Many is the result of one read for many parents, filled by Send.
 type Many[K comparable, T any] struct {
 	Of  map[K][]*T // the rows of each parent that has any
 	Err error
 }
 
-// QueueMany adds a read to the batch whose rows belong to the parent that key names.
+// QueueMany adds a read to the batch. key returns the parent to which a row belongs.
 func QueueMany[K comparable, T any](b *Batch, text *Query[T], key func(*T) K, values ...any) *Many[K, T] {
 	many := &Many[K, T]{Of: map[K][]*T{}, Err: errNotSent}
 	queue(b, text, func(item *T) { k := key(item); many.Of[k] = append(many.Of[k], item) },
@@ -280,13 +281,13 @@ func QueueMany[K comparable, T any](b *Batch, text *Query[T], key func(*T) K, va
 	return many
 }
 
-// Refuse is the answer to a read that was not queued, because the caller may not ask or asked wrongly.
+// Refuse returns the result of a read that was not queued, because the request was refused.
 func Refuse[K comparable, T any](err error) *Many[K, T] { return &Many[K, T]{Err: err} }
 
 // RefuseRows is Refuse for a read of rows.
 func RefuseRows[T any](err error) *Rows[T] { return &Rows[T]{Err: err} }
 
-// whenUndone says how to forget what one read was filled with.
+// whenUndone registers how to clear the result of a read.
 func (b *Batch) whenUndone(clear func()) {
 	if b.replica != nil {
 		b.clear = append(b.clear, clear)
@@ -312,22 +313,22 @@ func queue[T any](b *Batch, text *Query[T], each func(*T), done func(error), val
 	})
 }
 
-// Params collects the values of a text that is built as it is needed.
+// Params collects the values of a query while its text is built.
 type Params []any
 
-// Add keeps a value and returns its placeholder.
+// Add appends a value and returns its placeholder.
 func (p *Params) Add(value any) string {
 	*p = append(*p, value)
 	return "$" + strconv.Itoa(len(*p))
 }
 
-// Conditions narrow a query; all of them must hold.
+// Conditions narrow a query, which must meet all of them.
 type Conditions []string
 
-// Key is what a text depends on: the conditions name placeholders, never values.
+// Key returns the conditions for the key of a QueryCache. They contain placeholders, never values.
 func (c Conditions) Key() string { return strings.Join(c, " AND ") }
 
-// On narrows a query.
+// On adds the conditions to a query.
 func (c Conditions) On(q *bun.SelectQuery) *bun.SelectQuery {
 	for _, condition := range c {
 		q = q.Where(condition)
@@ -335,13 +336,13 @@ func (c Conditions) On(q *bun.SelectQuery) *bun.SelectQuery {
 	return q
 }
 
-// Count is the row of a read that counts.
+// Count is a row of a counting read.
 type Count struct {
-	Of int64 `bun:"of"` // the parent, where each parent is counted by itself
+	Of int64 `bun:"of"` // the parent, if the read counts for each parent
 	N  int64 `bun:"n"`
 }
 
-// CountOf is the count of one parent, 0 where nothing of it was found.
+// CountOf returns the count of one parent; 0 if it has none.
 func CountOf[K comparable](counts *Many[K, Count], parent K) int64 {
 	if rows := counts.Of[parent]; len(rows) > 0 {
 		return rows[0].N

@@ -16,10 +16,10 @@ func TestTextsDoNotGrowWithWhatCallersAskFor(t *testing.T) {
 		t.Error("a known shape has another text")
 	}
 	runtime.AddCleanup(text, func(struct{}) { freed <- struct{}{} }, struct{}{})
-	for shape := range 2000 { // as a caller can who asks for ever other fields
+	for shape := range 2000 { // as a caller can cause who keeps asking for other fields
 		texts.Get(shape+1, func() string { return "SELECT" })
 	}
 	runtime.GC()
-	<-freed // for ever where texts are kept for ever
+	<-freed // blocks if texts are kept for ever
 	runtime.KeepAlive(&texts)
 }

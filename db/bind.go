@@ -18,13 +18,13 @@ import (
 	bunschema "github.com/uptrace/bun/schema"
 )
 
-// Bun writes values into its texts, and PostgreSQL logs the text of each statement that fails: names, streets
-// and e-mail addresses would stand in the server's log. So this dialect marks what Bun writes, and the
-// connection takes each marked value out again, puts $1, $2 … in its place, and sends text and values apart.
-// Truth values and NULL stay in the text, and so do numbers but those of a model's columns and of Raw.
+// Bun writes values into its statements, and PostgreSQL logs the text of each statement that fails, which
+// would put names, streets and e-mail addresses into the server's log. So this dialect marks the values that
+// Bun writes, and the connection replaces each marked value by $1, $2 … and sends text and values separately.
+// Booleans and NULL stay in the text, as do numbers, except those of a model's columns and of Raw.
 //
-// A mark is NUL, the value's length, a colon and the value as PostgreSQL reads it. No text has a NUL of its
-// own, and nothing is escaped: what a value holds cannot end it.
+// A marked value is NUL, the value's length, a colon and the value as PostgreSQL reads it. No statement has a
+// NUL of its own, and because of the length nothing in a value can end it, so nothing is escaped.
 type binding struct {
 	*pgdialect.Dialect
 	tables *bunschema.Tables
@@ -43,13 +43,13 @@ func marked(b []byte, value string) []byte {
 	return append(b, value...)
 }
 
-// markedNumber marks a number, which the server would take for a text in some places.
+// markedNumber marks a number, with a cast, because the server would take it for text in some places.
 func markedNumber(b []byte, number string) []byte { return append(marked(b, number), "::bigint"...) }
 
-// Tables are this dialect's own, so that it sees each of them.
+// Tables returns the dialect's own registry of tables, so that OnTable is called for each.
 func (d *binding) Tables() *bunschema.Tables { return d.tables }
 
-// OnTable lets what Bun writes past the dialect be marked too: arrays and numbers.
+// OnTable has arrays and numbers marked too, which Bun writes without the dialect.
 func (d *binding) OnTable(table *bunschema.Table) {
 	d.Dialect.OnTable(table)
 	for _, field := range table.FieldMap {
@@ -62,7 +62,7 @@ func (d *binding) OnTable(table *bunschema.Table) {
 	}
 }
 
-// markWritten marks the value that was written behind some text, unless it is marked already.
+// markWritten marks the value that was written from this offset on, unless it is marked already.
 func markWritten(b []byte, from int, array bool) []byte {
 	if array {
 		return unquoted(b[:from], slices.Clone(b[from:]))
@@ -94,11 +94,11 @@ func (d *binding) AppendBytes(b, value []byte) []byte {
 	return unquoted(b, d.Dialect.AppendBytes(nil, value))
 }
 
-// AppendJSON binds the value as it is. Bun's own would escape \u0000 for a literal, also where a text has
-// those six characters: another text would then be recorded, and shown to whoever decides, than is stored.
+// AppendJSON marks the value unchanged. Bun's own would escape \u0000, even where a text contains these six
+// characters, so that the audit record and the checker would get another text than is stored.
 func (d *binding) AppendJSON(b, value []byte) []byte { return marked(b, string(value)) }
 
-// unquoted marks what Bun wrote as a literal. What is none, such as NULL, stays as it is.
+// unquoted marks the value of a quoted literal. Anything else, such as NULL, stays unchanged.
 func unquoted(b, literal []byte) []byte {
 	last := len(literal) - 1
 	if last < 1 || literal[0] != '\'' || literal[last] != '\'' {
@@ -107,16 +107,16 @@ func unquoted(b, literal []byte) []byte {
 	return marked(b, string(bytes.ReplaceAll(literal[1:last], []byte("''"), []byte("'"))))
 }
 
-// separator stands between statements that go to the server together. Unlike a mark it has no length.
+// separator separates statements that go to the server together. Unlike a marked value it has no length.
 const separator = "\x00;"
 
-// bound is a statement apart from its values.
+// bound is a statement and its values, separated.
 type bound struct {
 	text   string
 	values []any
 }
 
-// apart takes the values out of a text, which may be several statements.
+// apart separates the values from a text, which may be several statements.
 func apart(text string) ([]bound, error) {
 	if strings.IndexByte(text, 0) < 0 {
 		return []bound{{text: text}}, nil
@@ -153,28 +153,28 @@ func apart(text string) ([]bound, error) {
 
 type driverConn = stdlib.Conn
 
-// Conn is the driver's connection, for texts with marked values.
+// Conn is a driver connection that takes statements with marked values.
 type Conn struct {
 	*driverConn
-	bounds string // sets the bounds of a transaction, where the connection does not have them
+	bounds string // SQL that sets the bounds of a transaction, if the connection lacks them
 
-	writes   bool     // a transaction that writes is open
+	writes   bool     // a writing transaction is open
 	repeats  *repeats // nil: nothing is prepared
 	prepared map[string]bool
-	outdated bool // what is prepared no longer fits the tables
+	outdated bool // the prepared statements no longer fit the tables
 }
 
-// binder makes the driver's connections such.
+// binder is the connector that makes Conns.
 type binder struct {
 	driver.Connector
 	bounds  string
-	repeats *repeats // nil: nothing is to be prepared
+	repeats *repeats // nil: nothing is prepared
 	way     *way
-	late    chan late     // came when those who waited for them had gone
-	dials   chan struct{} // under way
+	late    chan late     // connections whose callers had gone
+	dials   chan struct{} // a place for each connection that is being made
 }
 
-// late is a connection that came too late.
+// late is a connection that was made after its caller had gone.
 type late struct {
 	driver.Conn
 	since time.Time
@@ -193,13 +193,13 @@ func newBinder(config *pgx.ConnConfig, to *way) binder {
 
 const (
 	longestDial = 30 * time.Second
-	stale       = 5 * time.Second // after which a late one may be dead
+	stale       = 5 * time.Second // after this time a late connection may be dead
 	mostDials   = 16              // at a time
 	mostLate    = 4
 )
 
-// Connect waits for a connection no longer than the caller does, but goes on without the caller: where the
-// way is slow, nobody would ever get one otherwise. The next caller has it.
+// Connect waits for a connection as long as the caller does, but keeps connecting when the caller gives up,
+// and the next caller gets the connection. Otherwise nobody would ever get one over a slow network.
 func (b binder) Connect(ctx context.Context) (driver.Conn, error) {
 	for dials := false; !dials; {
 		select {
@@ -254,7 +254,7 @@ func (b binder) keep(conn driver.Conn) {
 	}
 }
 
-// Close ends the connections that nobody waited for. database/sql calls it.
+// Close closes the late connections. database/sql calls it.
 func (b binder) Close() error {
 	for {
 		select {
@@ -276,7 +276,7 @@ func (b binder) dial(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	if behind || b.way.isPooled() { // a pooler may have kept it from having them
+	if behind || b.way.isPooled() { // a pooler may have ignored them
 		conn.bounds, conn.repeats = b.bounds, nil
 	}
 	return conn, nil
@@ -328,7 +328,7 @@ func (c *Conn) QueryContext(
 	return rows, c.learn(err)
 }
 
-// named are the values for database/sql, or else the ones that were given beside the text.
+// named returns the values in the form of database/sql; without any, the given ones.
 func (b bound) named(given []driver.NamedValue) []driver.NamedValue {
 	if len(b.values) == 0 {
 		return given

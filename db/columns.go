@@ -12,14 +12,14 @@ import (
 	bunschema "github.com/uptrace/bun/schema"
 )
 
-// Columns says which columns of a model a read needs. The zero value means all that may be shown.
+// Columns is a set of columns of a model that a read needs. The zero value means all that may be shown.
 type Columns [3]uint64
 
-// Shown is implemented by column groups of which a read shows only some: a sealed value shows its last
-// digits.
+// Shown is implemented by column groups of which reads may fetch only some columns: of a sealed value only
+// the last digits.
 type Shown interface{ ShownColumns() []string }
 
-// table is what a model's columns look like, in the order of the struct.
+// table describes the columns of a model, in the order of the struct.
 type table struct {
 	alias  string
 	fields []*bunschema.Field
@@ -44,7 +44,7 @@ func tableOf(model reflect.Type) *table {
 		panic(fmt.Sprintf("db: %s has more columns than a Columns can name", model))
 	}
 	for i, field := range t.fields {
-		var paths []string // the field, after each group that it stands in
+		var paths []string // the field, after each group that it is in
 		path, shown, at := "", true, model
 		for _, index := range field.Index {
 			step := at.Field(index)
@@ -56,7 +56,7 @@ func tableOf(model reflect.Type) *table {
 			paths, at = append(paths, path), step.Type
 		}
 		if !shown {
-			continue // nor does the name of its group bring it along
+			continue // so the name of its group does not include it either
 		}
 		for _, path := range paths {
 			t.byPath[path] = t.byPath[path].with(i)
@@ -72,7 +72,7 @@ func (c Columns) with(i int) Columns {
 	return c
 }
 
-// And is both together. The zero value, meaning all, is not special here.
+// And returns the union of both. The zero value counts as empty here, not as all.
 func (c Columns) And(other Columns) Columns {
 	for i := range c {
 		c[i] |= other[i]
@@ -80,13 +80,13 @@ func (c Columns) And(other Columns) Columns {
 	return c
 }
 
-// Overlaps tells whether the two share a column.
+// Overlaps reports whether the two share a column.
 func (c Columns) Overlaps(other Columns) bool {
 	return c[0]&other[0]|c[1]&other[1]|c[2]&other[2] != 0
 }
 
-// ColumnsOf names columns of T by the fields of its struct: "Name", a whole group by "LegalAddress".
-// A name that T does not have is a defect of the program and panics.
+// ColumnsOf returns columns of T by the fields of its struct: "Name", or "LegalAddress" for a whole group. It
+// panics if T does not have a field.
 func ColumnsOf[T any](fields ...string) Columns {
 	want, missing := ColumnsOfType(reflect.TypeFor[T](), fields...)
 	if missing != "" {
@@ -95,7 +95,7 @@ func ColumnsOf[T any](fields ...string) Columns {
 	return want
 }
 
-// ColumnsOfType is ColumnsOf for a type known at run time; missing names the first field that is not there.
+// ColumnsOfType is ColumnsOf for a type known at run time; missing is the first field that it does not have.
 func ColumnsOfType(model reflect.Type, fields ...string) (want Columns, missing string) {
 	t := tableOf(model)
 	for _, field := range fields {
@@ -108,7 +108,7 @@ func ColumnsOfType(model reflect.Type, fields ...string) (want Columns, missing 
 	return want, ""
 }
 
-// Or returns these columns, or all of T that may be shown where none was named.
+// Or returns these columns or, if there are none, all columns of T that may be shown.
 func Or[T any](c Columns) Columns {
 	if c == (Columns{}) {
 		return tableOf(reflect.TypeFor[T]()).all
@@ -116,8 +116,8 @@ func Or[T any](c Columns) Columns {
 	return c
 }
 
-// Select starts a query of the wanted columns of T. from gives the expression of columns that do not
-// stand in T's own table.
+// Select starts a query of the wanted columns of T. from gives the expressions of columns that are not in T's
+// own table.
 func Select[T any](want Columns, from map[string]string) *bun.SelectQuery {
 	t := tableOf(reflect.TypeFor[T]())
 	want = Or[T](want)
@@ -136,10 +136,10 @@ func Select[T any](want Columns, from map[string]string) *bun.SelectQuery {
 	return q
 }
 
-// Select0 starts a query without columns, for counts.
+// Select0 starts a query of T with this expression instead of columns, for counts.
 func Select0[T any](expression string) *bun.SelectQuery {
 	return builder.NewSelect().Model((*T)(nil)).ColumnExpr(expression)
 }
 
-// builder writes texts; it has no connection.
+// builder writes the texts of queries; it has no connection.
 var builder = bun.NewDB(nil, dialect)

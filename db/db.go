@@ -1,5 +1,5 @@
-// Package db is the bank's way to PostgreSQL: one handle with two pools, pipelined reads,
-// the one transaction helper, and the migrations.
+// Package db connects the bank to PostgreSQL: one handle with two pools, pipelined reads, the only way to
+// write (InTx), and the migrations.
 package db
 
 import (
@@ -17,48 +17,46 @@ import (
 	"github.com/uptrace/bun/dialect/pgdialect"
 )
 
-// DB is the bank's database. The embedded Bun handle writes and does every read that is not hot; it sends
-// each text with its values beside it (see binding), and prepares those of transactions that come again (see
-// Conn.prepare). Batch reads what a request asked for in one round trip, on a pool of its own, prepared.
+// DB is the bank's database. The embedded Bun handle makes all writes, and reads that are not hot. It sends
+// text and values separately (see binding), and prepares the statements that transactions repeat (see
+// Conn.prepare). Batch makes the reads of a request in one round trip, prepared, on a pool of its own.
 type DB struct {
 	*bun.DB
-	fresh   *pgxpool.Pool // reads of the database itself
-	replica *replica      // nil: there is none
+	fresh   *pgxpool.Pool // reads from the primary
+	replica *replica      // nil: none
 
-	readers, writers *places // of batches and of transactions: share.go
+	readers, writers *places // for batches and for transactions: see share.go
 }
 
-// PoolSize is how many connections a pool has unless Options say otherwise.
+// PoolSize returns how many connections a pool has unless Options say otherwise.
 func PoolSize() int { return max(8, 4*runtime.GOMAXPROCS(0)) }
 
-// Options set the size and the manners of the pools. The zero value is right for one server.
+// Options configure the pools. The zero value is right for a single server.
 type Options struct {
 	Connections int // of each pool; 0 means four for each processor, at least eight
-	// hot reads are sent unprepared; nil: where they go through a pooler, as one in transaction mode may need
+	// batches are sent unprepared, as a pooler in transaction mode may need; nil: only behind a pooler
 	Unprepared *bool
-	ReadURL    string // a streaming replica that batches of known callers read from; empty: the database itself
+	ReadURL    string // a streaming replica for batches of known callers; empty: the primary
 
-	// What goes with ReadURL, the same for every process that serves the bank: see replica.
-	// how far the replica may be behind; 0 means five seconds
+	// For ReadURL, and equal in every process that serves the bank: see replica. how far the replica may lag;
+	// 0 means five seconds
 	ReadLag time.Duration
 	Caller  func(context.Context) (tenant int64, caller string, ok bool) // who reads and writes
 
-	// Connector stands between the write pool and the driver, for tests that make things go wrong
-	// (db/dbtest/faults).
+	// Connector wraps the driver of the write pool, for tests that inject faults (db/dbtest/faults).
 	Connector func(driver.Connector) driver.Connector
-	Tracer    pgx.QueryTracer // hears every statement, for tests (db/dbtest)
+	Tracer    pgx.QueryTracer // sees every statement, for tests (db/dbtest)
 }
 
-// mostPrepared is how many texts a connection keeps prepared, those that were asked for last. Callers can
-// think up any number of them by the fields they ask for, and PostgreSQL keeps up to 90 kB for each, on each
-// connection.
+// mostPrepared is how many statements a connection keeps prepared, the most recently used. Callers can cause
+// any number of them by the fields they ask for, and each costs PostgreSQL up to 90 kB on each connection.
 const mostPrepared = 300
 
 var dialect = pgdialect.New()
 
-// Open connects to the database behind a postgres:// URL or key=value text. It does not wait for the server.
-// Of several hosts the primary counts: after a failover, connections to a server in recovery are refused, also
-// where the address leads there for a while.
+// Open opens the pools for a postgres:// URL or a key=value text. It does not wait for the server. Connections
+// to a server in recovery are refused: of several hosts the primary counts, and after a failover the address
+// may lead to the demoted server for a while.
 func Open(url string, options Options) (*DB, error) {
 	size := options.Connections
 	if size == 0 {
@@ -88,7 +86,7 @@ func Open(url string, options Options) (*DB, error) {
 	}
 	d := &DB{
 		DB: bun.NewDB(pool, newBinding()).WithQueryHook(meterHook{}), fresh: fresh,
-		readers: newPlaces(size), writers: newPlaces(max(1, size-1)), // one is left for what is no transaction
+		readers: newPlaces(size), writers: newPlaces(max(1, size-1)), // one is left for other reads
 	}
 	if options.ReadURL != "" {
 		reads, err := openReads(options.ReadURL, size,
@@ -102,7 +100,7 @@ func Open(url string, options Options) (*DB, error) {
 	return d, nil
 }
 
-// openReads opens a pool for batches. suits refuses servers; nil for none.
+// openReads opens a pool for batches. suits refuses servers, and may be nil.
 func openReads(
 	url string, size int, to *way, tracer pgx.QueryTracer, suits pgconn.ValidateConnectFunc,
 ) (*pgxpool.Pool, error) {
@@ -117,10 +115,10 @@ func openReads(
 	read.ConnConfig.ValidateConnect = suits
 	bind(read.ConnConfig)
 	read.ConnConfig.Tracer = tracer
-	// Batches bound their own time (Send): a timer of the server's for each of their statements would cost
-	// PostgreSQL a sixth of all that a customer with its lists costs it.
+	// Send bounds the time of batches. A timer of the server for each statement would cost a sixth of
+	// PostgreSQL's time for a customer with its lists.
 	read.ConnConfig.RuntimeParams["statement_timeout"] = "0"
-	// One plan serves all values: the texts are written so that the generic plan is the good one.
+	// One plan serves all values: the queries are written so that the generic plan is a good one.
 	read.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	read.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on" // whatever the URL says
 	pool, err := pgxpool.NewWithConfig(context.Background(), read)
@@ -130,8 +128,8 @@ func openReads(
 	return pool, nil
 }
 
-// Ready asks both pools whether a database answers that can be written to. A replica is not asked: the
-// database answers in its place.
+// Ready checks that both pools get an answer from a server that can be written to. It does not check the
+// replica, for which the primary can answer.
 func (d *DB) Ready(ctx context.Context) error {
 	const ask = `SELECT pg_is_in_recovery()`
 	var standby, readsStandby bool
@@ -157,7 +155,7 @@ func (d *DB) Close() error {
 	return d.DB.Close()
 }
 
-// Pools tells how busy the pools are, for the metrics.
+// Pools returns the statistics of the pools, for the metrics.
 func (d *DB) Pools() (writes sql.DBStats, reads *pgxpool.Stat) {
 	return d.Stats(), d.fresh.Stat()
 }

@@ -12,7 +12,7 @@ import (
 	"bankgraph/db/dbtest"
 )
 
-// odd are defaults that an operator, or another program on the same server, may have given a database.
+// odd lists defaults that an operator, or another program on the same server, may have set for a database.
 var odd = []string{
 	"standard_conforming_strings TO off", "datestyle TO 'German, DMY'", "timezone TO 'Asia/Kathmandu'",
 	"bytea_output TO 'escape'",
@@ -21,7 +21,7 @@ var odd = []string{
 	"intervalstyle TO 'sql_standard'", "client_encoding TO 'LATIN1'", "lock_timeout TO '1ms'",
 }
 
-// What the program asks for of its connections does not depend on the defaults of the database.
+// The settings of the program's connections do not depend on the defaults of the database.
 func TestDefaultsOfTheDatabaseDoNotCount(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)

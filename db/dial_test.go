@@ -17,7 +17,7 @@ import (
 	"bankgraph/db/dbtest"
 )
 
-// slowWay is a way to the server on which connections take longer to come than a transaction waits for one.
+// slowWay proxies to the server with a delay: connecting takes longer than a transaction waits.
 func slowWay(t *testing.T, to string, delay time.Duration) string {
 	t.Helper()
 	config, err := pgx.ParseConfig(to)

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// How a transaction that writes begins and ends on the driver's connection: BEGIN goes together with its
-// settings, and COMMIT with what was left to the end.
+// How a writing transaction begins and ends on the driver's connection: BEGIN goes together with its
+// settings, and COMMIT with the statements that AtCommit deferred.
 
 const (
 	begin  = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; "
@@ -22,12 +22,12 @@ const refusedInRecovery = "0A000"
 
 type writingKey struct{}
 
-// writing lets BeginTx begin a transaction that writes, for one bank, within the bounds of writing.
+// writing returns a context with which BeginTx begins a writing transaction for one bank.
 func writing(ctx context.Context, tenant int64) context.Context {
 	return context.WithValue(ctx, writingKey{}, tenant)
 }
 
-// BeginTx begins a transaction. One that writes has all its settings after one round trip.
+// BeginTx begins a transaction. A writing one gets all its settings in the same round trip.
 func (c *Conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
 	tenant, writes := ctx.Value(writingKey{}).(int64)
 	if !writes {
@@ -52,14 +52,14 @@ func (c *Conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx
 	return &writer{ctx, c, inner}, nil
 }
 
-// writer is a transaction that writes.
+// writer is a writing transaction.
 type writer struct {
 	ctx   context.Context
 	conn  *Conn
 	inner pgx.Tx
 }
 
-// Commit does nothing where COMMIT went to the server with what was left to the end.
+// Commit commits, unless COMMIT was already sent with deferred statements.
 func (w *writer) Commit() error {
 	w.conn.writes = false
 	if w.conn.Idle() {
@@ -76,10 +76,10 @@ func (w *writer) Rollback() error {
 	return w.inner.Rollback(w.ctx)
 }
 
-// Idle reports whether the server has no transaction open here, as far as it has answered.
+// Idle reports whether no transaction is open on the connection, by the server's last answer.
 func (c *Conn) Idle() bool { return !c.Conn().IsClosed() && c.Conn().PgConn().TxStatus() == 'I' }
 
-// didCommit refuses the answer to a COMMIT that undid a transaction, of which a statement had failed.
+// didCommit returns an error if the answer to COMMIT is ROLLBACK, because a statement had failed.
 func didCommit(tag pgconn.CommandTag) error {
 	if tag.String() != commit {
 		return pgx.ErrTxCommitRollback

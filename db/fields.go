@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Fields are the columns of a row that may be shown, each by the path of its struct field
-// ("LegalAddress.City") with its value. A group that shows only part of itself (Shown) is one field.
+// Fields yields the columns of a row that may be shown: the path of the struct field ("LegalAddress.City")
+// and the value. A group that implements Shown is one field.
 func Fields(row any) iter.Seq2[string, any] {
 	value := reflect.Indirect(reflect.ValueOf(row))
 	return func(yield func(string, any) bool) {

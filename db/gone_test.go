@@ -13,11 +13,10 @@ import (
 	"bankgraph/db/dbtest"
 )
 
-// at is the number of the server's process, and so of the connection, that answers after a while.
+// at returns, after a while, the pid of the server's process, which identifies the connection.
 var at = db.NewQuery[db.Count](`SELECT pg_backend_pid()::bigint AS n FROM (SELECT pg_sleep($1)) AS a_while`)
 
-// A caller who asks and goes away, hundreds of times in a second, must not have everybody's connections made
-// anew.
+// A caller who keeps giving up, hundreds of times a second, must not cost everybody's connections.
 func TestWhoGoesAwayWhileReadingLeavesTheConnectionAsItWas(t *testing.T) {
 	t.Parallel()
 	d, err := db.Open(dbtest.Shared(t), db.Options{Connections: 1})

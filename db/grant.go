@@ -7,17 +7,17 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Grant gives the role of the service URL what the service needs of the schema at the owner's URL, and takes
-// every other right on it away: it reads all and writes rows, but never changes or removes those of a table
-// that only grows, such as postings and audit entries, and never the schema. It follows every migration; it
-// may be repeated, also while the service runs. Where both URLs name one role there is nothing to grant: that
-// role owns the tables, and only row security binds it.
+// Grant gives the role of the service URL the rights that the service needs on the schema at the owner's URL,
+// and revokes all others: it may read everything and write rows, but not update or delete those of
+// append-only tables, such as postings and audit entries, nor change the schema. Call it after every
+// migration; it may be repeated, even while the service runs. If both URLs name the same role, there is
+// nothing to grant: that role owns the tables, and only row security binds it.
 func Grant(ctx context.Context, ownerURL, serviceURL string) error {
 	service, err := roleOf(serviceURL)
 	if err != nil {
 		return fmt.Errorf("grant: %w", err)
 	}
-	holder, _, err := lockMigrations(ctx, ownerURL) // two programs that grant at once would trip over each other
+	holder, _, err := lockMigrations(ctx, ownerURL) // two programs that grant at once would conflict
 	if err != nil {
 		return fmt.Errorf("grant: %w", err)
 	}
@@ -28,7 +28,7 @@ func Grant(ctx context.Context, ownerURL, serviceURL string) error {
 	return nil
 }
 
-// roleOf is the role that statements run as on connections of this URL.
+// roleOf returns the role as which statements run on connections of this URL.
 func roleOf(url string) (string, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -63,10 +63,9 @@ func grant(ctx context.Context, conn *pgx.Conn, service string) error {
 	})
 }
 
-// Grants is the query for the statements that Grant runs; dbtest must know when it changes. A table that only
-// grows is one that has row security and no policy for updates. Sequences need UPDATE where the demo bank
-// moves them behind its own numbers. Functions that statements use are granted for databases where not
-// everybody may.
+// Grants is the query that generates Grant's statements; dbtest hashes it. A table with row security but
+// without a policy for updates is append-only. The service needs UPDATE on sequences because the demo bank
+// advances them. EXECUTE on functions is granted for databases that revoke it from PUBLIC.
 const Grants = `
 	SELECT format('GRANT USAGE ON SCHEMA %I TO %I', current_schema(), $1::text)
 	UNION ALL
@@ -85,8 +84,8 @@ const Grants = `
 	FROM pg_proc AS p
 	WHERE p.pronamespace = current_schema()::regnamespace AND p.proname IN ('name_words', 'name_search')`
 
-// Weak says in words for the log where the second wall between banks, row security and grants, is weak for
-// the service's role; nothing, where it stands.
+// Weak returns, in words for the log, where the second wall between banks (row security and grants) does not
+// bind the service's role; empty if it does everywhere.
 func (d *DB) Weak(ctx context.Context) (ways []string, err error) {
 	err = d.NewRaw(`
 		SELECT 'the role ' || quote_ident(rolname) || ' bypasses row security' FROM pg_roles

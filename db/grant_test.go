@@ -21,7 +21,7 @@ func TestARightGivenByHandIsTakenAwayAgain(t *testing.T) {
 		"CREATE TABLE later (n int)",
 		"REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC")
 	service := as(url, role)
-	for range 2 { // as every start does
+	for range 2 { // as at every start
 		if err := db.Grant(t.Context(), dbtest.Owner(url), service); err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +35,7 @@ func TestARightGivenByHandIsTakenAwayAgain(t *testing.T) {
 		`SELECT count(*) FROM postings`:                    oneRow,
 		`SELECT nextval('journal_ids')`:                    oneRow,
 		`SELECT name_words(1, 'a') @@ name_search(1, 'a')`: oneRow,
-		// a table that was made after the first grant
+		// a table that was created after the first grant
 		`INSERT INTO later VALUES (1)`:                             oneRow,
 		`UPDATE accounts SET name = 'x'`:                           nothing,
 		`ALTER ROLE ` + role + ` BYPASSRLS`:                        refused,
@@ -48,7 +48,7 @@ func TestARightGivenByHandIsTakenAwayAgain(t *testing.T) {
 	}
 }
 
-// A bank whose operator has one role only: it owns the tables, and row security binds it all the same.
+// With a single role, which owns the tables, row security still binds it.
 func TestTheOnlyRoleIsBoundToo(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
@@ -111,7 +111,7 @@ func TestARoleThatIsNotThereIsNamed(t *testing.T) {
 	}
 }
 
-// What db/migrations/README.md says of migrations that change rows.
+// As db/migrations/README.md says of migrations that change rows.
 func TestAMigrationChangesRowsFromBankToBank(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
@@ -144,7 +144,7 @@ func TestAMigrationChangesRowsFromBankToBank(t *testing.T) {
 	}
 }
 
-// asOnlyRole makes the schema anew, by a role that owns it and is nothing else, and returns its address.
+// asOnlyRole recreates the schema with an ordinary role as its owner, and returns that role's URL.
 func asOnlyRole(t *testing.T, url string) string {
 	t.Helper()
 	role := roleAlone(t, url, "only")
@@ -156,7 +156,7 @@ func asOnlyRole(t *testing.T, url string) string {
 	return only
 }
 
-// roleAlone makes a role for one test, which ends with it: roles belong to the whole server.
+// roleAlone makes a role, and drops it when the test ends, as roles belong to the whole server.
 func roleAlone(t *testing.T, url, name string) string {
 	t.Helper()
 	role := fmt.Sprintf("%s_%s", config(t, url).Database, name)
@@ -171,7 +171,7 @@ func roleAlone(t *testing.T, url, name string) string {
 	return role
 }
 
-// as is the URL for another role.
+// as returns the URL for another role.
 func as(url, role string) string {
 	others, _, _ := strings.Cut(url, "role=")
 	return others + "role=" + role

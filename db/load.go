@@ -17,11 +17,11 @@ import (
 type Load struct {
 	bun.Tx
 	conn   bun.Conn
-	staged map[string]bool // the tables that rows stop over for
+	staged map[string]bool // the tables that have a staging table
 }
 
-// Load runs fn in one transaction of one bank on a connection of its own, without the bounds that other
-// statements have: all of the rows are there afterwards or none, however it ends. It is not tried again.
+// Load runs fn in one transaction of one bank, on a connection of its own and without the time limits of
+// other statements. It is not retried.
 func (d *DB) Load(ctx context.Context, tenant int64, fn func(ctx context.Context, load *Load) error) error {
 	conn, err := d.Conn(ctx)
 	if err != nil {
@@ -32,7 +32,7 @@ func (d *DB) Load(ctx context.Context, tenant int64, fn func(ctx context.Context
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() // after a commit it does nothing
+	defer tx.Rollback() // does nothing after a commit
 	for _, bound := range []string{"statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"} {
 		if _, err := tx.ExecContext(ctx, "SET LOCAL "+bound+" = 0"); err != nil {
 			return err
@@ -44,11 +44,10 @@ func (d *DB) Load(ctx context.Context, tenant int64, fn func(ctx context.Context
 	return tx.Commit()
 }
 
-// CopyTo streams models into their table: every column that the struct can write, so the struct must hold
-// them all. Empty lists are written as such, not as NULL. It returns how many rows went in.
+// CopyTo streams models into their table, and returns how many rows it wrote. It writes every column that the
+// struct has, which must be all of the table's. Empty lists are written as such, not as NULL.
 //
-// The rows stop over in a temporary table: PostgreSQL does not COPY into a table with row security, as it
-// would have to look at each row on the way.
+// The rows go through a temporary table, because PostgreSQL does not COPY into a table with row security.
 func CopyTo[T any](ctx context.Context, load *Load, models iter.Seq[*T]) (copied int64, err error) {
 	model := reflect.TypeFor[T]()
 	table := dialect.Tables().Get(model)
@@ -63,7 +62,7 @@ func CopyTo[T any](ctx context.Context, load *Load, models iter.Seq[*T]) (copied
 	}
 	next, stop := iter.Pull(models)
 	defer stop()
-	row := make([]any, len(columns)) // written out before the next one is asked for
+	row := make([]any, len(columns)) // reused: written before the next one is made
 	source := &copySource{next: func() ([]any, bool, error) {
 		item, more := next()
 		if !more {
@@ -94,7 +93,7 @@ func CopyTo[T any](ctx context.Context, load *Load, models iter.Seq[*T]) (copied
 	return copied, nil
 }
 
-// stage makes the temporary table that a table's rows stop over in, once for each load.
+// stage makes the temporary table for a table's rows, once for each load.
 func (l *Load) stage(ctx context.Context, table string, columns []string) (name string, err error) {
 	name = "load_" + table
 	if l.staged[name] {
@@ -107,11 +106,11 @@ func (l *Load) stage(ctx context.Context, table string, columns []string) (name 
 	return name, err
 }
 
-// listed are the columns as SQL.
+// listed returns the columns as SQL.
 func listed(columns []string) string { return `"` + strings.Join(columns, `", "`) + `"` }
 
-// out is the field's value for COPY: of typed ids and enums the plain value behind them, of an empty list
-// a list, of missing bytes NULL.
+// out returns the field's value for COPY: typed ids and enums as plain values, a nil list as an empty one,
+// nil bytes as NULL.
 func (to target) out(row unsafe.Pointer) any {
 	field := reflect.NewAt(to.as, unsafe.Add(row, to.offset)).Elem()
 	if field.Kind() == reflect.Slice && field.IsNil() {
@@ -123,7 +122,7 @@ func (to target) out(row unsafe.Pointer) any {
 	return field.Interface()
 }
 
-// targetOf says where a column goes, and as what.
+// targetOf returns the target of a column.
 func targetOf(model reflect.Type, field *bunschema.Field) target {
 	to := target{as: model}
 	for _, index := range field.Index { // groups of columns are structs, never pointers

@@ -31,7 +31,7 @@ func ceilings(bank int64, codes ...string) (all []*ceiling) {
 	return all
 }
 
-// banked is a database with the banks 1 and 2, each with a customer 1.
+// banked returns a database with the banks 1 and 2, each with a customer 1.
 func banked(t *testing.T) *db.DB {
 	t.Helper()
 	url := dbtest.URL(t)
@@ -53,7 +53,7 @@ func TestALoadGoesInWholeOrNotAtAll(t *testing.T) {
 	broken := errors.New("broken")
 	for _, end := range []error{broken, nil} {
 		err := d.Load(t.Context(), 1, func(ctx context.Context, load *db.Load) error {
-			for _, codes := range [][]string{{"A", "B"}, {"C"}} { // the second does not bring the first along again
+			for _, codes := range [][]string{{"A", "B"}, {"C"}} { // the second must not copy the first again
 				n, err := db.CopyTo(ctx, load, slices.Values(ceilings(1, codes...)))
 				if err != nil || n != int64(len(codes)) {
 					t.Errorf("%d of %v went in (%v)", n, codes, err)

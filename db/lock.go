@@ -9,37 +9,36 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// The registry of advisory locks: every number that this program locks stands here, so that no two mean the
-// same.
+// The registry of advisory locks: all numbers that this program locks, so that no two uses share one.
 
-// migrationLock is what migrating programs queue on.
+// migrationLock lets one program migrate at a time.
 const migrationLock = 0x62616e6b_67726170 // "bankgrap"
 
-// roleLock is what programs queue on that change the settings of the service's role.
+// roleLock lets one program change the settings of the service's role at a time.
 const roleLock = migrationLock + 1
 
-// Lock is one that each bank has its own of. It ends with the transaction that holds it.
+// Lock is a kind of lock of which each bank has one. It is released at the end of the transaction.
 type Lock int64
 
 const (
-	AuditChain Lock = 1 + iota // who seals a bank's audit entries, and signs its chain
-	KeysetMove                 // who brings a bank's values under other keys
-	ParentTree                 // who gives a customer another parent
+	AuditChain Lock = 1 + iota // to seal a bank's audit entries and sign its chain
+	KeysetMove                 // to move a bank's values to other keys
+	ParentTree                 // to change the parent of a customer
 )
 
-// Class is a kind of locks on values that are told apart by a hash. They are PostgreSQL's locks of two
-// numbers, which never meet those of one.
+// Class is a kind of lock on values, identified by a hash. It uses PostgreSQL's locks of two numbers, which
+// never conflict with those of one.
 type Class int32
 
 const (
-	// who writes an account's number, while its search hash is under several keys
+	// to write an account number, while there are several keys of search hashes
 	AccountNumbers Class = 1 + iota
-	CustomersTurns       // who holds a customer, or changes it
+	CustomersTurns       // to lock a customer's row
 )
 
-// InTurn is a condition for a statement that locks one row of a bank's table, of the number that stands in a column: it
-// makes those locks first come, first served. SELECT … FOR SHARE alone lets new sharers pass a waiting writer, and many
-// that come one after another starve it.
+// InTurn returns a condition for a statement that locks one row of a bank's table, whose number is in the
+// column. It makes these locks first come, first served. SELECT … FOR SHARE alone lets new sharers overtake a
+// waiting writer, and a steady stream of them starves it.
 func (c Class) InTurn(column string, shares bool) string {
 	lock := "pg_advisory_xact_lock"
 	if shares {
@@ -48,12 +47,12 @@ func (c Class) InTurn(column string, shares bool) string {
 	return fmt.Sprintf("%s(%d, ((%s + tenant * 1000003) %% 2147483647)::int) IS NOT NULL", lock, c, column)
 }
 
-// WaitTx takes the locks of several hashes that stand for one value, in an order of their own, and waits for
-// who holds one of them. They end with the transaction.
+// WaitTx takes the locks of several hashes of one value, in a fixed order, and waits until they are free.
+// They are released at the end of the transaction.
 func WaitTx(ctx context.Context, tx bun.IDB, c Class, hashes [][]byte) error {
 	locks := make([]int32, len(hashes))
 	for i, hash := range hashes {
-		tail := hash[len(hash)-4:] // what a hash begins with may be the same for all
+		tail := hash[len(hash)-4:] // hashes may all begin alike, with the key's mark
 		locks[i] = int32(binary.BigEndian.Uint32(tail))
 	}
 	slices.Sort(locks)
@@ -65,9 +64,9 @@ func WaitTx(ctx context.Context, tx bun.IDB, c Class, hashes [][]byte) error {
 	return nil
 }
 
-// of is the lock of one bank.
+// of returns the number of one bank's lock.
 func (l Lock) of(tenant int64) int64 {
-	const tenants = 48 // bits; the lock's own number stands above them, far below migrationLock
+	const tenants = 48 // bits; the lock's own number is above them, far below migrationLock
 	return int64(l)<<tenants | tenant
 }
 
@@ -80,7 +79,7 @@ func (l Lock) TryTx(ctx context.Context, tx bun.IDB, tenant int64) (held bool, e
 	return held, nil
 }
 
-// WaitTx takes the bank's lock, and waits for who holds it. Take it after all rows.
+// WaitTx takes the bank's lock, and waits until it is free. Take it after all rows.
 func (l Lock) WaitTx(ctx context.Context, tx bun.IDB, tenant int64) error {
 	if _, err := tx.NewRaw(`SELECT pg_advisory_xact_lock(?)`, l.of(tenant)).Exec(ctx); err != nil {
 		return fmt.Errorf("wait for lock %d of bank %d: %w", l, tenant, err)

@@ -8,14 +8,15 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// Meter counts what one operation costs the database. It rides in the operation's context.
+// Meter counts what one operation costs the database. It is carried in the operation's context.
 type Meter struct {
 	Statements atomic.Int64
 	RoundTrips atomic.Int64
 	Cap        int64 // statements that the operation may spend; 0 means no cap
 }
 
-// ErrTooManyStatements is a defect of the program, or a document that slipped through the price check.
+// ErrTooManyStatements is returned when an operation exceeds its cap: a defect of the program, or a GraphQL
+// document whose price was underestimated.
 var ErrTooManyStatements = errors.New("operation needs more SQL statements than allowed")
 
 type meterKey struct{}
@@ -50,7 +51,7 @@ func (meterHook) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Con
 }
 func (meterHook) AfterQuery(context.Context, *bun.QueryEvent) {}
 
-// MeterUnder is the meter that the context has, or else a new one, with a cap on its statements.
+// MeterUnder returns the context's meter, or else a new one, with a cap on its statements.
 func MeterUnder(ctx context.Context, most int64) *Meter {
 	meter := meterOf(ctx)
 	if meter == nil {

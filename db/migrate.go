@@ -22,11 +22,11 @@ import (
 //go:embed migrations
 var embedded embed.FS
 
-// Migrations are the bank's own, from db/migrations.
+// Migrations holds the files of db/migrations.
 var Migrations = must(fs.Sub(embedded, "migrations"))
 
 const (
-	// A migration that cannot get its table locks gives way to the traffic, and tries again.
+	// A migration that cannot get its table locks lets the traffic pass, and tries again.
 	migrationLockTimeout = 2 * time.Second
 	migrationTries       = 15
 )
@@ -34,19 +34,18 @@ const (
 // Migration is one step of the schema.
 type Migration struct {
 	Version string    // its number, as text: 20261121000001
-	Name    string    // what it does: the file name's second half; empty for unknown ones
+	Name    string    // the rest of the file name; empty if not Known
 	Applied time.Time // zero: not applied
 	Known   bool      // false: applied by a newer program than this one
 }
 
-// Migrate brings the database at url up to the newest version. Programs that do so at the same time wait for
-// each other. Each migration is one transaction together with its mark in the table bun_migrations, so it is
-// wholly there or not at all, even after a kill. Versions that are applied but not known here, from a newer
-// program, are left alone. url must lead to PostgreSQL itself, not through a pooler in transaction mode. See
-// Grant for what comes next.
+// Migrate brings the database at url to the newest version. Programs that migrate at the same time wait for
+// each other. Each migration is one transaction, including its row in bun_migrations, so it is applied as a
+// whole or not at all, even after a kill. Versions applied by a newer program are left alone. url must not
+// lead through a pooler in transaction mode (ErrPooled). Call Grant afterwards.
 func Migrate(ctx context.Context, url string) error { return MigrateFrom(ctx, url, Migrations) }
 
-// MigrateFrom is Migrate with other files than the bank's own.
+// MigrateFrom is Migrate with other files than Migrations.
 func MigrateFrom(ctx context.Context, url string, files fs.FS) error {
 	err := migrating(ctx, url, files, func(s *migrations) error {
 		if len(s.known.Sorted()) == 0 {
@@ -65,13 +64,13 @@ func MigrateFrom(ctx context.Context, url string, files fs.FS) error {
 	return nil
 }
 
-// MigrateDown undoes the newest applied migration and returns it. The error is [ErrNothingToUndo] when
-// there is none.
+// MigrateDown undoes the newest applied migration and returns it. It returns [ErrNothingToUndo] if there is
+// none.
 func MigrateDown(ctx context.Context, url string) (Migration, error) {
 	return MigrateDownFrom(ctx, url, Migrations)
 }
 
-// MigrateDownFrom is MigrateDown with other files than the bank's own.
+// MigrateDownFrom is MigrateDown with other files than Migrations.
 func MigrateDownFrom(ctx context.Context, url string, files fs.FS) (undone Migration, err error) {
 	err = migrating(ctx, url, files, func(s *migrations) error {
 		all, err := s.down.MigrationsWithStatus(ctx)
@@ -104,7 +103,7 @@ func MigrateDownFrom(ctx context.Context, url string, files fs.FS) (undone Migra
 	return undone, nil
 }
 
-// ErrNothingToUndo means that no migration is applied.
+// ErrNothingToUndo is returned when no migration is applied.
 var ErrNothingToUndo = errors.New("no migration is applied")
 
 // MigrationStatus lists the migrations that this program knows or the database has, oldest first.
@@ -131,7 +130,7 @@ func MigrationStatus(ctx context.Context, url string) ([]Migration, error) {
 	return list, nil
 }
 
-// Banks counts the banks in the database at url, the owner's address; 0 before the first migration.
+// Banks counts the banks in the database at url, the owner's URL; 0 before the first migration.
 func Banks(ctx context.Context, url string) (banks int, err error) {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
@@ -149,7 +148,8 @@ func Banks(ctx context.Context, url string) (banks int, err error) {
 	return banks, nil
 }
 
-// SchemaVersion is the newest applied version, empty when none is. It needs no lock: health checks use it.
+// SchemaVersion returns the newest applied version; empty if there is none. It takes no lock, as health
+// checks use it.
 func SchemaVersion(ctx context.Context, db bun.IDB) (string, error) {
 	var there bool
 	if err := db.NewSelect().ColumnExpr("to_regclass('bun_migrations') IS NOT NULL").Scan(ctx,
@@ -168,7 +168,7 @@ func SchemaVersion(ctx context.Context, db bun.IDB) (string, error) {
 	return version, nil
 }
 
-// LatestVersion is the version that this program was written for.
+// LatestVersion returns the newest version that this program has.
 func LatestVersion() string {
 	known, err := discover(Migrations)
 	if err != nil || len(known.Sorted()) == 0 {
@@ -178,19 +178,19 @@ func LatestVersion() string {
 	return sorted[len(sorted)-1].Name
 }
 
-// ErrPooled refuses to migrate through a pooler, which would lend the lock and the settings of migrations to
-// others.
+// ErrPooled is returned when the URL for migrations leads through a pooler, which would share the lock and
+// the settings of the connection with others.
 var ErrPooled = errors.New(
 	"this address of the database leads through a pooler: name the server itself for migrations, in BANKGRAPH_MIGRATE_URL")
 
-// migrations are those of one database, which nobody else migrates meanwhile.
+// migrations migrates one database while this program holds the lock.
 type migrations struct {
 	known    *migrate.Migrations
 	up, down *migrate.Migrator
 }
 
-// migrating runs do while holding the advisory lock on a connection of its own. The kernel and the
-// server release it when the program is killed, which bun's own lock, a table row, would not.
+// migrating runs do while it holds the advisory lock on a connection of its own. If the program is killed,
+// the server releases the lock; bun's own lock, a table row, would stay.
 func migrating(ctx context.Context, url string, files fs.FS, do func(*migrations) error) error {
 	holder, config, err := lockMigrations(ctx, url)
 	if err != nil {
@@ -212,7 +212,7 @@ func migrating(ctx context.Context, url string, files fs.FS, do func(*migrations
 	migrator := func(mark migrate.MigrationHook) *migrate.Migrator {
 		return migrate.NewMigrator(db, known,
 			migrate.WithMarkAppliedOnSuccess(true), // the default marks failed ones too
-			migrate.WithUpsert(true),               // bun marks once more after the commit; see mark
+			migrate.WithUpsert(true),               // bun marks again after the commit; see mark
 			migrate.AfterMigration(mark))
 	}
 	s := &migrations{known: known, up: migrator(mark), down: migrator(unmark)}
@@ -222,7 +222,7 @@ func migrating(ctx context.Context, url string, files fs.FS, do func(*migrations
 	return do(s)
 }
 
-// lockMigrations opens a connection that holds the lock until it is closed.
+// lockMigrations opens a connection that holds the migration lock until it is closed.
 func lockMigrations(ctx context.Context, url string) (holder *pgx.Conn, config *pgx.ConnConfig, err error) {
 	config, err = owning(url)
 	if err != nil {
@@ -236,7 +236,7 @@ func lockMigrations(ctx context.Context, url string) (holder *pgx.Conn, config *
 		_ = holder.Close(context.WithoutCancel(ctx))
 		return nil, nil, cmp.Or(found, ErrPooled)
 	}
-	// The wait may be as long as another program's migration.
+	// The wait may last as long as another program's migration.
 	if err = settle(ctx, holder); err == nil {
 		_, err = holder.Exec(ctx, fmt.Sprintf("SELECT pg_advisory_lock(%d)", migrationLock))
 	}
@@ -247,8 +247,7 @@ func lockMigrations(ctx context.Context, url string) (holder *pgx.Conn, config *
 	return holder, config, nil
 }
 
-// settle gives a connection that holds the lock its settings, and refuses a database that cannot hold every
-// text.
+// settle sets up a connection that will take the lock, and refuses a database whose encoding is not UTF8.
 func settle(ctx context.Context, holder *pgx.Conn) error {
 	text := "SET lock_timeout = 0; SET statement_timeout = 0"
 	for name, value := range settled {
@@ -265,7 +264,7 @@ func settle(ctx context.Context, holder *pgx.Conn) error {
 		"the database has the encoding %s, which does not hold every name: create it with ENCODING 'UTF8' TEMPLATE template0", encoding)
 }
 
-// Analyze lets the planner of the database count all rows anew, after many were added. Only who owns the
+// Analyze updates the planner's statistics of all tables, after many rows were added. Only the owner of the
 // tables may.
 func Analyze(ctx context.Context, url string) error {
 	conn, err := pgx.Connect(ctx, url)
@@ -279,8 +278,8 @@ func Analyze(ctx context.Context, url string) error {
 	return nil
 }
 
-// mark writes the mark within the migration's transaction. bun does it after the commit, and a kill
-// between the two would leave an applied migration that is tried again, and fails, at every start.
+// mark marks a migration as applied, in its transaction. bun does so after the commit; a kill in between
+// would leave an applied migration that is tried again, and fails, at every start.
 func mark(ctx context.Context, tx bun.IConn, m *migrate.Migration) error {
 	_, err := tx.ExecContext(ctx, "INSERT INTO bun_migrations (name, group_id) VALUES (?, ?)", m.Name, m.GroupID)
 	return err

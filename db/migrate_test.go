@@ -19,7 +19,8 @@ import (
 	"bankgraph/db/dbtest"
 )
 
-// Versions after all real ones, so that these tests work on a database that has the bank's own schema.
+// files returns migrations with versions after all real ones, so that these tests work on the bank's own
+// schema.
 func files(text ...string) fs.FS {
 	set := fstest.MapFS{}
 	for i := 0; i < len(text); i += 2 {
@@ -79,7 +80,7 @@ func TestAFailedMigrationLeavesNothing(t *testing.T) {
 func TestTheMarkBelongsToTheMigrationsTransaction(t *testing.T) {
 	t.Parallel()
 	url := dbtest.Owner(dbtest.URL(t))
-	// The table of marks refuses: then the migration may not stay either.
+	// If the mark cannot be written, the migration must not stay either.
 	migrate(t, url, files("90000000000001_first.tx.up.sql",
 		"ALTER TABLE bun_migrations ADD CONSTRAINT no_second CHECK (name <> '90000000000002');"))
 	if err := db.MigrateFrom(context.Background(), url, two); err == nil {
@@ -117,7 +118,7 @@ func TestAMigrationGivesWayToTrafficAndTriesAgain(t *testing.T) {
 		ended <- db.MigrateFrom(ctx, url,
 			files("90000000000001_widen.tx.up.sql", "ALTER TABLE traffic ADD COLUMN more int;"))
 	}()
-	// Once the migration has queued for the table and left the queue again, it has given way.
+	// The migration has let the traffic pass once it has queued for the table and left the queue again.
 	other := connect(t, url)
 	waits := func() (waiting bool) {
 		err := other.QueryRow(ctx,
@@ -154,7 +155,7 @@ func TestTheNewestVersionIsKnown(t *testing.T) {
 	if version, err := db.SchemaVersion(ctx, bank); err != nil || version != "90000000000002" {
 		t.Fatalf("version %q (%v)", version, err)
 	}
-	// A newer program was here: known by number only, and left alone.
+	// A version of a newer program is known by number only, and left alone.
 	status, err := db.MigrationStatus(ctx, url)
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +167,7 @@ func TestTheNewestVersionIsKnown(t *testing.T) {
 	if err := db.Migrate(ctx, url); err != nil {
 		t.Errorf("an older program does not start: %v", err)
 	}
-	if len(status) > 2 { // the bank's own are below the two of the newer program
+	if len(status) > 2 { // the bank's own come before the two of the newer program
 		if _, err := db.MigrateDown(ctx, url); err == nil || !strings.Contains(err.Error(), "newer program") {
 			t.Errorf("an older program undid what lies below a newer one's: %v", err)
 		}
@@ -214,7 +215,7 @@ func TestTheBanksMigrationsGoDownAndUpAgain(t *testing.T) {
 	}
 }
 
-// Every file is transactional, numbered alike and can be undone.
+// Every migration is transactional, has a number of the same form and can be undone.
 func TestEveryMigrationIsAPair(t *testing.T) {
 	t.Parallel()
 	entries, err := fs.ReadDir(db.Migrations, ".")
@@ -245,7 +246,7 @@ func TestEveryMigrationIsAPair(t *testing.T) {
 	}
 }
 
-// catalogue lists what the schema is made of, but for the table of marks.
+// catalogue lists the content of the schema, without the table of marks.
 func catalogue(t *testing.T, url string) string {
 	t.Helper()
 	rows, err := connect(t, url).Query(context.Background(), `

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Nested turns columns of Inner into those of Outer, which holds an Inner in the named field. A read that
-// joins two tables scans both structs from one row this way.
+// Nested converts columns of Inner to columns of Outer, which has an Inner in the named field. So a read that
+// joins two tables can scan both structs from one row.
 func Nested[Outer, Inner any](field string, want Columns) Columns {
 	outer := reflect.TypeFor[Outer]()
 	holder, ok := outer.FieldByName(field)
@@ -30,8 +30,8 @@ func Nested[Outer, Inner any](field string, want Columns) Columns {
 	return nested
 }
 
-// Aliased gives the expressions of Inner's columns, which carry a prefix in the outer row and stand
-// in the table with this alias.
+// Aliased returns the expressions of Inner's columns for Select: columns of the table with this alias, named
+// with a prefix in the outer row.
 func Aliased[Inner any](prefix, alias string) map[string]string {
 	expressions := map[string]string{}
 	for _, field := range tableOf(reflect.TypeFor[Inner]()).fields {

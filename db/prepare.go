@@ -14,18 +14,19 @@ import (
 	bunschema "github.com/uptrace/bun/schema"
 )
 
-// A statement whose values are all bound has the same text each time, so the server need not read and plan it
-// each time: in transactions that write, connections prepare the texts that come again. Not behind a pooler,
-// which may lend each transaction another connection.
+// A statement whose values are all bound always has the same text, so the server need not parse and plan it
+// each time. In writing transactions, connections prepare the statements that are repeated; not behind a
+// pooler, which may give each transaction another connection.
 
 const (
-	comesAgain   = 3    // how often a text is sent before it is prepared
-	textsCounted = 4096 // at a time; beyond that counting starts anew
-	// by a connection; beyond that it starts anew: which fields are given, callers think up
+	comesAgain   = 3    // how often a statement is sent before it is prepared
+	textsCounted = 4096 // statements that are counted; beyond that counting starts again
+	// prepared statements of a connection; beyond that it forgets all, as callers can cause any number of
+	// them
 	writesPrepared = 100
 )
 
-// repeats counts the texts that the connections of a pool send.
+// repeats counts the statements that the connections of a pool send.
 type repeats struct {
 	seed maphash.Seed
 	mu   sync.Mutex
@@ -34,7 +35,7 @@ type repeats struct {
 
 func newRepeats() *repeats { return &repeats{seed: maphash.MakeSeed(), sent: map[uint64]int{}} }
 
-// again counts a text, and reports whether it has come often enough to be prepared.
+// again counts a statement, and reports whether it is repeated often enough to be prepared.
 func (r *repeats) again(text string) bool {
 	hash := maphash.String(r.seed, text)
 	r.mu.Lock()
@@ -50,8 +51,8 @@ func (r *repeats) again(text string) bool {
 	return false
 }
 
-// prepare prepares a text that came often enough, in a transaction that writes, which is tried again where it
-// turns out to be outdated. The driver then uses what is prepared under its text.
+// prepare prepares a statement that is repeated often enough, in a writing transaction. The driver then finds
+// the prepared statement by its text. If it turns out to be outdated, the transaction is retried.
 func (c *Conn) prepare(ctx context.Context, s bound) error {
 	if c.outdated && c.Idle() {
 		if err := c.forget(ctx); err != nil {
@@ -61,7 +62,7 @@ func (c *Conn) prepare(ctx context.Context, s bound) error {
 	if !c.writes || c.repeats == nil || len(s.values) == 0 || c.prepared[s.text] || !c.repeats.again(s.text) {
 		return nil
 	}
-	if c.Conn().PgConn().TxStatus() == 'E' { // nothing can be prepared, nor forgotten
+	if c.Conn().PgConn().TxStatus() == 'E' { // a failed transaction: nothing can be prepared or deallocated
 		return nil
 	}
 	if len(c.prepared) >= writesPrepared {
@@ -79,14 +80,14 @@ func (c *Conn) prepare(ctx context.Context, s bound) error {
 	return nil
 }
 
-// forget ends all that is prepared.
+// forget deallocates all prepared statements.
 func (c *Conn) forget(ctx context.Context) error {
 	c.prepared, c.outdated = nil, false
 	return c.Conn().DeallocateAll(ctx)
 }
 
-// learn notes an error that says that what is prepared no longer fits the tables, which a migration changed.
-// The transaction is lost, and tried again (IsRetryable).
+// learn notes an error that means that prepared statements no longer fit the tables, because of a migration.
+// The transaction is lost, and retried (IsRetryable).
 func (c *Conn) learn(err error) error {
 	c.outdated = c.outdated || outdated(err)
 	return err
@@ -98,8 +99,7 @@ func outdated(err error) bool {
 		strings.Contains(refused.Routine, "RevalidateCachedQuery")
 }
 
-// Raw is tx.NewRaw with numbers bound too, for statements that are carried out often. Each number is a bigint
-// to the server.
+// Raw is tx.NewRaw with numbers bound too, for frequent statements. Each number is a bigint to the server.
 func Raw(tx bun.IDB, text string, values ...any) *bun.RawQuery {
 	for i, value := range values {
 		if v := reflect.ValueOf(value); v.IsValid() && v.CanInt() {
@@ -109,10 +109,9 @@ func Raw(tx bun.IDB, text string, values ...any) *bun.RawQuery {
 	return tx.NewRaw(text, values...)
 }
 
-// number is one that is bound.
 type number int64
 
-// AppendQuery is for Bun. Statements for any other dialect have it in their text.
+// AppendQuery implements Bun's QueryAppender. Under any other dialect the number is in the text.
 func (n number) AppendQuery(gen bunschema.QueryGen, b []byte) ([]byte, error) {
 	if _, binds := gen.Dialect().(*binding); !binds {
 		return strconv.AppendInt(b, int64(n), 10), nil

@@ -15,7 +15,7 @@ import (
 	"bankgraph/db/dbtest"
 )
 
-// notes is a database of its own with a table that tests may change, on one connection.
+// notes returns a database of its own with a table that tests may change, and one connection.
 func notes(t *testing.T) (d *db.DB, owner *pgx.Conn) {
 	t.Helper()
 	url := dbtest.URL(t)
@@ -50,7 +50,7 @@ type note struct {
 	Words []string `bun:"words,array"`
 }
 
-// prepared are the statements that the connection of a transaction has prepared.
+// prepared returns the statements that the connection of a transaction has prepared.
 func prepared(t *testing.T, d *db.DB) (texts []string) {
 	t.Helper()
 	err := d.InTx(t.Context(), 0, func(ctx context.Context, tx bun.Tx) error {
@@ -63,8 +63,7 @@ func prepared(t *testing.T, d *db.DB) (texts []string) {
 	return texts
 }
 
-// Whichever numbers and texts there are, a model's statement is one text, so it is prepared, and says the
-// same.
+// Whatever its values, a model's statement has one text, so it is prepared, and its result stays the same.
 func TestAStatementThatComesAgainIsPrepared(t *testing.T) {
 	t.Parallel()
 	d, _ := notes(t)
@@ -132,13 +131,13 @@ func TestAMigrationUnderAPreparedStatementIsNoticedByNobody(t *testing.T) {
 	if texts := prepared(t, d); len(texts) != 2 {
 		t.Fatalf("%q", texts)
 	}
-	change(t, owner, `ALTER TABLE notes ALTER small TYPE text, ADD more int`) // another type in the answer
+	change(t, owner, `ALTER TABLE notes ALTER small TYPE text, ADD more int`) // another type in the result
 	if err := look(); err != nil {
 		t.Errorf("after the migration: %v", err)
 	}
 }
 
-// Texts that never come again are not kept, however many there are.
+// Statements that are not repeated are not kept, however many there are.
 func TestTextsThatDifferAreNotPrepared(t *testing.T) {
 	t.Parallel()
 	d, _ := notes(t)
@@ -156,7 +155,7 @@ func TestTextsThatDifferAreNotPrepared(t *testing.T) {
 	}
 }
 
-// What looks like an escape in a text is that text, in JSON too.
+// A text that looks like an escape stays unchanged, in JSON too.
 func TestJSONIsBoundAsItIs(t *testing.T) {
 	t.Parallel()
 	d, _ := notes(t)

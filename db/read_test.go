@@ -48,7 +48,7 @@ func TestNothingStaysPreparedForAnOldPooler(t *testing.T) {
 		t.Cleanup(func() { _ = d.Close() })
 		count := db.NewQuery[db.Count](`SELECT count(*) AS n FROM pg_prepared_statements WHERE $1 > 0::bigint`)
 		var rows *db.Rows[db.Count]
-		for range 2 { // the second finds what the first has left
+		for range 2 { // the second runs on what the first has left
 			b := d.Batch()
 			rows = db.Queue(b, count, 1)
 			if err := b.Send(t.Context()); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Reads of a known caller go to the replica, where there is one (Options.ReadURL), and this is what holds:
+// Reads of a known caller go to the replica, if there is one (Options.ReadURL), with these guarantees:
 //
 //   - Callers see what they have written, whichever process they wrote through. Each transaction of a caller leaves a
 //     mark in last_writes. Before a batch is read from the replica, the database itself is asked for the marks
@@ -27,12 +27,12 @@ type replica struct {
 	pool, primary *pgxpool.Pool
 	caller        func(context.Context) (tenant int64, caller string, ok bool)
 	most          time.Duration // how far behind it may be
-	share         chan struct{} // places of the primary for what the replica does not answer
+	share         chan struct{} // places on the primary for batches that the replica does not answer
 
 	mu      sync.Mutex
-	up      context.Context // ends when the replica is not to be read from; nil while it is not
+	up      context.Context // ends when the replica must not be used any more; nil while it must not
 	down    context.CancelFunc
-	current time.Time // what was committed until then, the replica has
+	current time.Time // the replica has everything that was committed before
 	behind  []position
 
 	reads, fallbacks atomic.Int64
@@ -40,21 +40,21 @@ type replica struct {
 	stopped          chan struct{}
 }
 
-// position is where the database stood at a time.
+// position is the primary's position in the log at a time.
 type position struct {
 	at  time.Time
 	lsn int64
 }
 
-// ReplicaState tells how the replica does, for the metrics.
+// ReplicaState is the state of the replica, for the metrics.
 type ReplicaState struct {
-	Used      bool          // batches are read from it
-	Behind    time.Duration // at most so far, as was seen last
+	Used      bool          // batches are read from the replica
+	Behind    time.Duration // the upper bound of its lag, at the last check
 	Reads     int64         // batches that it answered
-	Fallbacks int64         // batches that the database answered in its place
+	Fallbacks int64         // batches that the primary answered in its place
 }
 
-// Replica tells how the replica does; ok is false where there is none.
+// Replica returns the state of the replica; ok is false if there is none.
 func (d *DB) Replica() (state ReplicaState, ok bool) {
 	r := d.replica
 	if r == nil {
@@ -67,11 +67,11 @@ func (d *DB) Replica() (state ReplicaState, ok bool) {
 
 const (
 	longestProbe = time.Second
-	mostBehind   = 1000            // positions that are kept to tell how far behind the replica is
+	mostBehind   = 1000            // positions that are kept to compute the replica's lag
 	defaultLag   = 5 * time.Second // Options.ReadLag
 )
 
-// follow starts watching a replica, which is not read from before it has shown that it is one.
+// follow starts watching a replica, which is not used before it has proved to be one.
 func follow(pool, primary *pgxpool.Pool, options Options, size int) *replica {
 	ctx, stop := context.WithCancel(context.Background())
 	r := &replica{
@@ -94,7 +94,7 @@ func (r *replica) close() {
 	r.pool.Close()
 }
 
-// watch looks at the replica several times within the lag that it may have.
+// watch checks the replica several times within the allowed lag.
 func (r *replica) watch(ctx context.Context) {
 	defer close(r.stopped)
 	ticker := time.NewTicker(min(r.most/5, 500*time.Millisecond))
@@ -122,7 +122,8 @@ func (r *replica) watch(ctx context.Context) {
 	}
 }
 
-// look finds out until when the replica has what was committed. The error says why it is not to be read from.
+// look finds out up to which time the replica has all commits. Its error says why the replica must not be
+// used.
 func (r *replica) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, longestProbe)
 	defer cancel()
@@ -150,7 +151,7 @@ func (r *replica) look(ctx context.Context) error {
 	return nil
 }
 
-// replayed notes a position of the database, and how far the replica is by now.
+// replayed notes a position of the primary, and returns how far the replica lags.
 func (r *replica) replayed(now position, lsn int64) (behind time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -160,13 +161,13 @@ func (r *replica) replayed(now position, lsn int64) (behind time.Duration) {
 		r.behind = r.behind[1:]
 	}
 	if len(r.behind) > mostBehind {
-		// it is lost anyway, until it has caught up with these
+		// the replica is too far behind to be used anyway
 		r.behind = append([]position(nil), r.behind[mostBehind/2:]...)
 	}
 	return time.Since(r.current)
 }
 
-// open lets batches be read from the replica. It reports whether they were not so far.
+// open allows reads from the replica. It reports whether that is a change.
 func (r *replica) open() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -177,8 +178,7 @@ func (r *replica) open() bool {
 	return true
 }
 
-// shut keeps batches from the replica, and those that wait for it too. It reports whether they were not so
-// far.
+// shut stops reads from the replica, also those that wait for it. It reports whether that is a change.
 func (r *replica) shut() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -190,7 +190,7 @@ func (r *replica) shut() bool {
 	return true
 }
 
-// used is the time in which the replica may be read from, nil now.
+// used returns the context within which the replica may be used; nil if it may not be used now.
 func (r *replica) used() context.Context {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -202,8 +202,8 @@ func (r *replica) used() context.Context {
 
 var errStale = errors.New("the replica lacks what the caller wrote")
 
-// send reads a batch from the replica, or else from the database. Whom nobody knows is answered by the
-// database: there is no telling what they wrote.
+// send reads a batch from the replica, or else from the primary. Unknown callers are answered by the primary,
+// because what they wrote is not known.
 func (r *replica) send(ctx context.Context, b *Batch) error {
 	tenant, caller, known := r.caller(ctx)
 	if !known {
@@ -232,7 +232,7 @@ func (r *replica) send(ctx context.Context, b *Batch) error {
 	return r.fallBack(ctx, b)
 }
 
-// fallBack reads from the database, by its share for such batches.
+// fallBack reads from the primary, within its share for such batches.
 func (r *replica) fallBack(ctx context.Context, b *Batch) error {
 	r.fallbacks.Add(1)
 	waiting := time.NewTimer(patience)
@@ -250,7 +250,7 @@ func (r *replica) fallBack(ctx context.Context, b *Batch) error {
 
 const marksOf = `SELECT connection, (extract(epoch FROM at) * 1000000)::bigint FROM last_writes WHERE tenant = $1 AND caller = $2`
 
-// marks are when the caller last wrote, by connection.
+// marks returns when the caller last wrote, by connection.
 func (r *replica) marks(ctx context.Context, tenant int64, caller string) (map[int32]int64, error) {
 	rows, err := r.primary.Query(ctx, marksOf, tenant, callerHash(caller))
 	if err != nil {
@@ -273,8 +273,8 @@ func marksIn(rows pgx.Rows) (map[int32]int64, error) {
 	return marks, err
 }
 
-// try reads the batch from the replica. With what the caller wrote, the replica's marks go ahead of the batch
-// in the same round trip: what follows them sees no less.
+// try reads the batch from the replica. If the caller has written, the replica's marks are read first in the
+// same round trip, so that the batch sees at least what they show.
 func (r *replica) try(
 	ctx, up context.Context, b *Batch, wrote map[int32]int64, tenant int64, caller string,
 ) error {
@@ -293,21 +293,21 @@ func (r *replica) try(
 			return err
 		})
 	}
-	for _, q := range b.queue.QueuedQueries { // copies: the driver notes what its connection knows of each
+	for _, q := range b.queue.QueuedQueries { // copies, as the driver changes them for its connection
 		queue.QueuedQueries = append(queue.QueuedQueries,
 			&pgx.QueuedQuery{SQL: q.SQL, Arguments: q.Arguments, Fn: q.Fn})
 	}
 	return r.pool.SendBatch(ctx, &queue).Close()
 }
 
-// callerHash names a caller in last_writes: nobody's login id stands there.
+// callerHash returns a caller's name in last_writes, which holds no login ids.
 func callerHash(caller string) []byte {
 	sum := sha256.Sum256([]byte(caller))
 	return sum[:16]
 }
 
-// mark is what a transaction of a caller ends with, now and then with the removal of the caller's oldest
-// marks, which every replica that is read from has long had.
+// mark returns the statements with which a caller's transaction ends: its mark and, now and then, the removal
+// of the caller's oldest marks, which every replica in use has long had.
 func (d *DB) mark(ctx context.Context, bank int64) []string {
 	if d.replica == nil {
 		return nil

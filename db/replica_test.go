@@ -10,8 +10,8 @@ import (
 	"bankgraph/db/dbtest"
 )
 
-// What a replica does not answer takes no more than half of the database's connections for reads: what must
-// be read from the database itself finds the other half.
+// Reads that a dead replica does not answer take at most half of the primary's connections for reads; the
+// other half stays for reads that need the primary.
 func TestADeadReplicasReadsHaveAShareOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	d, err := db.Open(dbtest.URL(t), db.Options{

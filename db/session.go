@@ -13,20 +13,21 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Every statement has a bound: a lock is waited for 2 s, a statement runs 5 s (a batch of reads is given 5 s
-// by Send), and an open transaction may idle for 10 s. The request's own deadline is longer than all of them.
+// Every statement is bounded: it waits at most 2 s for a lock and runs at most 5 s (Send bounds a batch of
+// reads to 5 s), and an open transaction may idle for 10 s. Each of these is no longer than the request's own
+// deadline.
 //
-// Connections ask for them as they start, which a pooler refuses or ignores. Behind one, transactions set
-// those of writing for themselves, and Bind makes them the defaults of the service's role, so that what is
-// read has them too; Loose tells where it has not.
+// Connections ask for the bounds when they start, which a pooler refuses or ignores. Behind a pooler, writing
+// transactions set them for themselves, and Bind makes them the defaults of the service's role for reads.
+// Loose reports bounds that are missing.
 var bounds = map[string]string{
 	"lock_timeout":                        "2s",
 	"statement_timeout":                   "5s",
 	"idle_in_transaction_session_timeout": "10s",
 	"standard_conforming_strings":         "on",
 	"application_name":                    "bankgraph",
-	"default_transaction_read_only":       "on",  // InTx and Load write, and nothing else
-	"timezone":                            "GMT", // the one zone that needs no tzdata package on the server
+	"default_transaction_read_only":       "on",  // only InTx and Load write
+	"timezone":                            "GMT", // the only zone that needs no tzdata package on the server
 	"client_encoding":                     "UTF8",
 	"datestyle":                           "ISO, MDY",
 	"bytea_output":                        "hex",
@@ -34,8 +35,8 @@ var bounds = map[string]string{
 	"default_transaction_isolation":       "read committed",
 }
 
-// owning reads an address of who owns the tables. Its connections speak as the program expects, whatever the
-// defaults of the role and the database are; what a pooler would refuse, settled adds.
+// owning reads the URL of the tables' owner. It overrides defaults of the role and the database that the
+// program does not expect; settled adds settings that a pooler would refuse.
 func owning(url string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -49,22 +50,22 @@ func owning(url string) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// settled are further settings of connections that migrate.
+// settled lists further settings of connections that migrate.
 var settled = map[string]string{
 	"row_security": "on", "default_transaction_read_only": "off",
 	"default_transaction_isolation": "read committed",
 }
 
-// kept are the settings that every PgBouncer keeps for each of its clients.
+// kept lists the settings that every PgBouncer tracks for each client.
 var kept = map[string]bool{
 	"standard_conforming_strings": true, "application_name": true, "timezone": true, "client_encoding": true,
 	"datestyle": true,
 }
 
-// timeouts are the bounds that a transaction sets for itself.
+// timeouts lists the bounds that a transaction sets for itself.
 var timeouts = []string{"lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout"}
 
-// boundsOf is the SQL that gives a transaction the bounds of its connection.
+// boundsOf returns the SQL that sets a transaction's bounds to those of its connection.
 func boundsOf(config *pgx.ConnConfig) string {
 	var text strings.Builder
 	for _, name := range timeouts {
@@ -75,7 +76,7 @@ func boundsOf(config *pgx.ConnConfig) string {
 
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// bind lets connections ask for the bounds, where their URL does not say otherwise.
+// bind makes connections ask for the bounds, unless their URL sets others.
 func bind(config *pgx.ConnConfig) {
 	for name, value := range bounds {
 		if _, given := config.RuntimeParams[name]; !given {
@@ -84,18 +85,18 @@ func bind(config *pgx.ConnConfig) {
 	}
 }
 
-// way is how an address leads to its server: straight, or through a pooler that lends each transaction
+// way says how a URL leads to its server: directly, or through a pooler that may give each transaction
 // another connection. The first connection finds out.
 type way struct {
-	unprepared *bool         // nil: what suits
-	patience   time.Duration // for a connection, where the URL does not say; 0: the driver's
+	unprepared *bool         // nil: only behind a pooler
+	patience   time.Duration // the time limit of connecting, if the URL has none; 0: the driver's
 
 	mu     sync.Mutex
 	known  bool
 	pooled bool
 }
 
-// prepare fits what a new connection asks for, and how it sends batches, to the way.
+// prepare adapts the settings of a new connection, and how it sends batches, to the way.
 func (w *way) prepare(ctx context.Context, config *pgx.ConnConfig) error {
 	if w.patience > 0 && config.ConnectTimeout > time.Minute { // the driver's default is two minutes
 		config.ConnectTimeout = w.patience
@@ -105,7 +106,7 @@ func (w *way) prepare(ctx context.Context, config *pgx.ConnConfig) error {
 		return err
 	}
 	if pooled {
-		config.RuntimeParams = maps.Clone(config.RuntimeParams) // which other connections share
+		config.RuntimeParams = maps.Clone(config.RuntimeParams) // as other connections share the map
 		for name := range config.RuntimeParams {
 			if _, ours := bounds[name]; name == "plan_cache_mode" || ours && !kept[name] {
 				delete(config.RuntimeParams, name)
@@ -114,7 +115,8 @@ func (w *way) prepare(ctx context.Context, config *pgx.ConnConfig) error {
 	}
 	if config.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement &&
 		(w.unprepared == nil && pooled || w.unprepared != nil && *w.unprepared) {
-		// The driver learns each text's types once; then text and values go together, nothing stays prepared.
+		// The driver asks for the types of each statement once. Then text and values go together, and nothing
+		// stays prepared.
 		config.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 	}
 	return nil
@@ -138,8 +140,8 @@ func (w *way) isPooled() bool {
 	return w.pooled
 }
 
-// pooledAt tells whether a pooler answers: it refuses settings, or it names another process than the one at
-// work.
+// pooledAt reports whether a pooler answers: it refuses settings, or names another process than the one that
+// works.
 func pooledAt(ctx context.Context, config *pgx.ConnConfig) (bool, error) {
 	conn, err := pgx.ConnectConfig(ctx, config)
 	var refused *pgconn.PgError
@@ -160,9 +162,9 @@ func pooled(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	return at != conn.PgConn().PID(), err
 }
 
-// Bind makes the bounds the defaults of the service's role in this database, where they hold behind any
-// pooler: on the connections that it opens from then on. The role may do so itself, whoever owns the tables.
-// One that owns them is left as it is, as it also migrates and restores.
+// Bind makes the bounds the defaults of the service's role in this database, which also apply behind a
+// pooler, to connections opened from then on. Either the owner or the role itself may do so. A role that owns
+// the tables is left alone, because it also migrates and restores.
 func Bind(ctx context.Context, ownerURL, serviceURL string) error {
 	owner, err := roleOf(ownerURL)
 	if err != nil {
@@ -215,8 +217,7 @@ func bindRole(ctx context.Context, url, role string) error {
 	})
 }
 
-// Loose says in words for the log which bounds the connections do not have, and what to do; nothing, where
-// all hold.
+// Loose returns, in words for the log, which bounds the connections lack and what to do; empty if none.
 func (d *DB) Loose(ctx context.Context) (ways []string, err error) {
 	const reads = `SELECT current_setting('default_transaction_read_only') = 'on', current_setting('statement_timeout') <> '0'`
 	var readOnly, timed, readsOnly bool

@@ -6,31 +6,28 @@ import (
 	"sync"
 )
 
-// The connections of a pool are shared among those who ask for them: whoever asks for many at once waits for
-// its own, not everybody for it. A place in a queue stands for a connection, and is taken before the pool is
-// asked.
+// The connections of a pool are shared fairly: a caller that wants many at once waits for its own work, and
+// others do not wait for it. A place stands for a connection, and must be taken before a connection.
 
-// share says for whom a context's work is done.
+// share says on whose behalf a context's work is done.
 type share struct {
 	tenant int64
 	caller string
-	reads  chan struct{} // connections that one request reads on at the same time
+	reads  chan struct{} // places for the connections on which one request reads at the same time
 }
 
 type shareKey struct{}
 
-// mostAtOnce is how many connections of the read pool one request holds at most, however much it asks for
-// beside each other.
+// mostAtOnce is how many connections of the read pool one request may hold at a time.
 const mostAtOnce = 3
 
-// WithShare says for whom the work of a request is done, once the caller is known: a bank, and whoever of it
-// is to wait for themself alone, such as an API key. Work without it, of the program itself, has a share of
-// its own.
+// WithShare returns a context whose work counts towards the share of a bank and of a caller in it, such as an
+// API key. Work without it, that of the program itself, has a share of its own.
 func WithShare(ctx context.Context, tenant int64, caller string) context.Context {
 	return context.WithValue(ctx, shareKey{}, &share{tenant, caller, make(chan struct{}, mostAtOnce)})
 }
 
-// shareOf is the share of a context; tenant is for work without one.
+// shareOf returns the share of a context, or the program's own share for the tenant.
 func shareOf(ctx context.Context, tenant int64) *share {
 	if s, known := ctx.Value(shareKey{}).(*share); known {
 		return s
@@ -38,7 +35,7 @@ func shareOf(ctx context.Context, tenant int64) *share {
 	return &share{tenant: tenant}
 }
 
-// read runs work that takes a connection for reading.
+// read runs work that reads on one connection.
 func (p *places) read(ctx context.Context, work func() error) error {
 	s := shareOf(ctx, 0)
 	leave, err := s.hold(ctx)
@@ -53,7 +50,7 @@ func (p *places) read(ctx context.Context, work func() error) error {
 	return work()
 }
 
-// hold takes one of the request's own reading places, until leave.
+// hold takes one of the request's own reading places; leave gives it back.
 func (s *share) hold(ctx context.Context) (leave func(), err error) {
 	if s.reads == nil {
 		return func() {}, nil
@@ -66,12 +63,12 @@ func (s *share) hold(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// places are those of a pool. A free one goes to the bank that holds fewest, among equals to the one that has
-// waited longest since its last turn; within the bank likewise to a caller, and to a caller's work as it
-// came.
+// places holds the places of a pool. A free place goes to the bank that holds the fewest, among equals to the
+// one whose last turn is longest ago; within the bank likewise to a caller; and to the caller's work in
+// order.
 //
-// A caller alone may fill three quarters of the pool, a bank seven eighths: whoever comes next finds a place,
-// and does not wait for the longest statement of somebody else. The program's own work is not bounded so.
+// A single caller may take three quarters of the pool, and a bank seven eighths, so that the next one finds a
+// place without waiting for somebody else's statement. The program's own work has no such bound.
 type places struct {
 	mu         sync.Mutex
 	free, size int
@@ -79,12 +76,12 @@ type places struct {
 	banks      map[int64]*bankLine
 }
 
-// line is what decides whose turn it is.
+// line holds what decides whose turn it is, for a bank or a caller.
 type line struct {
 	held    int
-	most    int // that it may hold
+	most    int // places that it may hold
 	waiting int
-	turn    uint64 // of the last place it was given, or when it came
+	turn    uint64 // when it last got a place, or when it came
 }
 
 type bankLine struct {
@@ -94,19 +91,19 @@ type bankLine struct {
 
 type callerLine struct {
 	line
-	work []chan struct{} // closed when it is given its place
+	work []chan struct{} // closed when the work gets its place
 }
 
 func newPlaces(size int) *places {
 	return &places{free: size, size: size, banks: map[int64]*bankLine{}}
 }
 
-// enter waits for a place, which leave gives back.
+// enter waits for a place; leave gives it back.
 func (p *places) enter(ctx context.Context, s *share) (leave func(), err error) {
 	p.mu.Lock()
 	bank, caller := p.linesOf(s)
 	leave = func() { p.leave(s, bank, caller) }
-	if p.free > 0 && bank.held < bank.most && caller.held < caller.most { // who waits waits for its own
+	if p.free > 0 && bank.held < bank.most && caller.held < caller.most { // all who wait are at a bound
 		p.give(bank, caller)
 		p.mu.Unlock()
 		return leave, nil
@@ -130,7 +127,7 @@ func (p *places) enter(ctx context.Context, s *share) (leave func(), err error) 
 		p.forget(s, bank, caller)
 	}
 	p.mu.Unlock()
-	if at < 0 { // it was given at the same moment
+	if at < 0 { // the place was given at the same moment
 		leave()
 	}
 	return nil, context.Cause(ctx)
@@ -150,8 +147,8 @@ func (p *places) linesOf(s *share) (*bankLine, *callerLine) {
 	return bank, caller
 }
 
-// newLine is a line whose turn comes after those of all who are waiting already, and that leaves a part of
-// the places to others, but for the program's own.
+// newLine makes a line whose turn comes after all present ones. Unless it is the program's own, it leaves a
+// part of the places to others.
 func (p *places) newLine(own bool, part int) line {
 	p.turn++
 	l := line{turn: p.turn, most: p.size}
@@ -190,7 +187,7 @@ func (p *places) leave(s *share, bank *bankLine, caller *callerLine) {
 	p.forget(s, bank, caller)
 }
 
-// next is whose turn it is among those who wait and may have a further place; nil when there is nobody.
+// next returns whose turn it is, among those who wait and may have another place; nil if there is nobody.
 func (p *places) next() (bank *bankLine, caller *callerLine) {
 	for _, b := range p.banks {
 		if !b.mayHave() || bank != nil && !b.before(bank.line) {
@@ -221,7 +218,7 @@ func (l line) before(other line) bool {
 	return l.turn < other.turn
 }
 
-// forget drops the lines of those who neither hold nor wait.
+// forget drops lines that neither hold a place nor wait.
 func (p *places) forget(s *share, bank *bankLine, caller *callerLine) {
 	if caller.held == 0 && caller.waiting == 0 {
 		delete(bank.callers, s.caller)

@@ -16,7 +16,7 @@ func as(ctx context.Context, tenant int64, caller string) *share {
 	return shareOf(WithShare(ctx, tenant, caller), 0)
 }
 
-// taken fills the queue with what a caller holds, as far as it may.
+// taken takes n places for a caller.
 func taken(t *testing.T, q *places, who *share, n int) (leave []func()) {
 	t.Helper()
 	for range n {
@@ -88,8 +88,8 @@ func TestWhoWaitsIsServedInTurnBanksFirst(t *testing.T) {
 			leave()
 			synctest.Wait()
 		}
-		// The banks take turns, and in each the callers: loud, who came first and asks for most, is served like the
-		// others.
+		// The banks take turns, and in each bank the callers: loud, which came first and asks for most, is
+		// served like the others.
 		want := "[2a 1loud 2b 1quiet 2a 1loud 1loud]"
 		if got := fmt.Sprint(served); got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -132,8 +132,8 @@ func TestOneRequestReadsOnAFewConnections(t *testing.T) {
 	})
 }
 
-// Whatever comes, waits, gives up and goes: no place is lost, none is given twice, nobody has more than a
-// part, and no place is free for somebody who waits and may have it.
+// However callers come, wait, give up and go: no place is lost or given twice, nobody exceeds their part, and
+// no place stays free while somebody who may have it waits.
 func TestNoPlaceIsLost(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

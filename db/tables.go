@@ -1,9 +1,9 @@
 package db
 
-// Tables are what the SQL of a package may name. Each table belongs to one package, which alone writes it:
-// whoever changes it looks there for everything that depends on it, and at the Reads of others.
-// cmd/bankgraph/tables_test.go holds the SQL to it.
+// Tables lists the tables that a package's SQL may name. Each table belongs to one package, which alone
+// writes it. What else depends on a table is in the Reads of other packages. cmd/bankgraph/tables_test.go
+// checks all SQL against this.
 type Tables struct {
 	Own   []string
-	Reads map[string]string // tables of others, each with the reason why a function of its owner will not do
+	Reads map[string]string // tables of others, each with why no function of its owner suffices
 }

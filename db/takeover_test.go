@@ -9,7 +9,7 @@ import (
 	"bankgraph/db/dbtest"
 )
 
-// undoTo undoes migrations until the one with this number is the last.
+// undoTo undoes all migrations after this version.
 func undoTo(t *testing.T, url, version string) {
 	t.Helper()
 	for {
@@ -27,8 +27,8 @@ func undoTo(t *testing.T, url, version string) {
 	}
 }
 
-// A database of the release that ordered by transaction numbers: what is not sealed waits, also where a
-// restore has stopped sealing, and every event finds the entry of its change.
+// A database of the release that ordered entries by transaction numbers is taken over: unsealed entries wait,
+// even if a restore had stopped sealing, and every event gets the entry of its change.
 func TestRecordOfTransactionNumbersIsTakenOver(t *testing.T) {
 	t.Parallel()
 	url := dbtest.Owner(dbtest.URL(t))
@@ -69,7 +69,7 @@ func TestRecordOfTransactionNumbersIsTakenOver(t *testing.T) {
 			t.Errorf("%s: %s, want %s (%v)", query, got, want, err)
 		}
 	}
-	// Down again, what was sealed since has the number of its transaction.
+	// After the migration is undone, entries sealed since have the numbers of their transactions.
 	if _, err := conn.Exec(t.Context(), `BEGIN; SELECT set_config('bankgraph.tenant', '1', true);
 		INSERT INTO audit_seals (tenant, seq, entry, hash) VALUES (1, 4, 6, sha256('4')); COMMIT`); err != nil {
 		t.Fatal(err)

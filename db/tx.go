@@ -15,29 +15,30 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// ErrUnknownOutcome means that the connection was lost while committing: the work was done or it was not.
-// Who gave an idempotency key reads its row on a fresh connection to learn which.
+// ErrUnknownOutcome is returned when the connection is lost at COMMIT, so that it is not known whether the
+// transaction was committed. With an idempotency key, its row tells.
 var ErrUnknownOutcome = errors.New("the outcome of the commit is unknown")
 
-// ErrNested refuses a transaction inside another: a retry of the inner one could not work.
+// ErrNested is returned for a transaction inside another, as the inner one could not be retried.
 var ErrNested = errors.New("db: InTx inside InTx")
 
-// ErrBusy means that no connection became free in time: nothing was done. It counts as a timeout.
+// ErrBusy is returned when no connection became free in time. Nothing was done. It counts as a timeout.
 var ErrBusy = fmt.Errorf("db: no connection became free: %w", context.DeadlineExceeded)
 
-// patience is how long a transaction waits for a connection to begin on.
+// patience is how long a transaction waits for a connection.
 const patience = time.Second
 
-// InTx runs fn in a transaction of one bank and commits it. It is the only way to write: the database refuses
-// to change the rows of any other bank in it (tenant 0 stands for no bank). See Act. Outside of it the
-// connections are read-only.
+// InTx runs fn in a transaction of one bank and commits it. It is the only way to write: outside it the
+// connections are read-only, and inside it the database refuses to change rows of other banks (tenant 0 is no
+// bank; see Act).
 //
-// UPDATE, DELETE and SELECT FOR UPDATE name their rows by plain columns, best by the primary key: behind row
-// security the planner uses no index for a condition such as lower(name) = ?. Reads are free in that.
+// UPDATE, DELETE and SELECT FOR UPDATE must find their rows by plain columns, best by the primary key: under
+// row security the planner uses no index for a condition such as lower(name) = ?. Plain reads are not
+// affected.
 //
-// A serialization failure or a deadlock runs fn again, up to five times, so fn must do nothing but SQL: no
-// sending, no counting, no change of captured variables that a second run would repeat. A connection that
-// turns out to be dead before fn began is replaced, once.
+// After a serialization failure or a deadlock fn runs again, up to five times. So fn must do nothing but SQL,
+// and must not change captured variables in a way that a second run would repeat. A connection that turns out
+// to be dead before fn begins is replaced, once.
 func (d *DB) InTx(ctx context.Context, tenant int64, fn func(ctx context.Context, tx bun.Tx) error) error {
 	if ctx.Value(lastKey{}) != nil {
 		return ErrNested
@@ -60,7 +61,7 @@ func (d *DB) InTx(ctx context.Context, tenant int64, fn func(ctx context.Context
 	}
 }
 
-// once is one try. begun tells whether fn was called.
+// once is one attempt. begun reports whether fn was called.
 func (d *DB) once(
 	ctx context.Context, tenant int64, fn func(ctx context.Context, tx bun.Tx) error,
 ) (begun bool, err error) {
@@ -70,7 +71,7 @@ func (d *DB) once(
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	stays := context.AfterFunc(caller, func() {
-		if errors.Is(caller.Err(), context.Canceled) { // its deadline is ours too
+		if errors.Is(caller.Err(), context.Canceled) { // given up; a deadline applies to us too
 			end(context.Cause(caller))
 		}
 	})
@@ -83,8 +84,8 @@ func (d *DB) once(
 	ends := new(last)
 	ctx = context.WithValue(ctx, lastKey{}, ends)
 	tx, err := d.BeginTx(writing(ctx, tenant), nil)
-	stays()              // a statement is not cancelled from here on: that would cost the connection (Lasting)
-	if !waiting.Stop() { // its time has come, though ctx may not have ended yet
+	stays()              // from here on no statement is cancelled, which would cost the connection (Lasting)
+	if !waiting.Stop() { // the time is over, even if ctx has not ended yet
 		if err == nil {
 			_ = tx.Rollback()
 		}
@@ -107,7 +108,7 @@ func (d *DB) once(
 		err = ends.spend(ctx)
 	}
 	if err == nil {
-		err = caller.Err() // the caller has given up: so do we, while it is certain that nothing was done
+		err = caller.Err() // the caller has given up, and so far nothing was committed
 	}
 	if err != nil {
 		return true, err
@@ -118,12 +119,12 @@ func (d *DB) once(
 	}
 	done = true
 	if err = tx.Commit(); sent {
-		return true, nil // the server has said so, whatever has ended since
+		return true, nil // the server has confirmed it, whatever has ended since
 	}
 	return true, committed(err)
 }
 
-// committed tells an answer to COMMIT that leaves the outcome open from one that does not.
+// committed returns the error of a COMMIT, with ErrUnknownOutcome if it leaves the outcome open.
 func committed(err error) error {
 	var refused *pgconn.PgError
 	switch {
@@ -131,23 +132,22 @@ func committed(err error) error {
 		return nil
 	case errors.As(err, &refused) && !strings.HasPrefix(refused.Code, "57P") &&
 		!strings.HasPrefix(refused.Code, "08"):
-		return err // the server says that it did not
+		return err // the server says that it did not commit
 	case errors.Is(err, pgx.ErrTxCommitRollback):
 		return fmt.Errorf("db: a statement of the transaction had failed, and nobody said so: %w", err)
 	case errors.Is(err, sql.ErrTxDone):
-		return err // rolled back when the caller gave up
+		return err // rolled back because the caller gave up
 	}
-	// Not even what pgconn.SafeToRetry calls safe is: an answer that does not come is "conn closed" to it (pgx
-	// 5.12).
+	// Even pgconn.SafeToRetry does not help: it calls a missing answer safe ("conn closed", pgx 5.12).
 	return errors.Join(ErrUnknownOutcome, err)
 }
 
-// act is read by the policies of row security. It ends with the transaction.
+// act returns the SQL that sets the bank for the policies of row security, until the transaction ends.
 func act(tenant int64) string {
 	return "SET LOCAL bankgraph.tenant = '" + strconv.FormatInt(tenant, 10) + "'"
 }
 
-// Act says for which bank a transaction writes from here on.
+// Act sets the bank for which a transaction writes from here on.
 func Act(ctx context.Context, tx bun.IDB, tenant int64) error {
 	_, err := tx.ExecContext(ctx, act(tenant))
 	return err

@@ -17,7 +17,7 @@ import (
 	"bankgraph/db/dbtest/faults"
 )
 
-// single is a database with one connection, on which things can go wrong.
+// single returns a database with one connection, on which faults can be injected.
 func single(t *testing.T) (*db.DB, *faults.Line) {
 	t.Helper()
 	line := new(faults.Line)
@@ -38,7 +38,7 @@ func adding(name string) func(context.Context, bun.Tx) error {
 	}
 }
 
-// there tells whether it was added.
+// there reports whether the bank was added.
 func there(t *testing.T, d *db.DB, name string) (is bool) {
 	t.Helper()
 	if err := d.NewRaw(`SELECT EXISTS (SELECT FROM tenants WHERE code = ?)`, name).Scan(context.Background(),
@@ -201,7 +201,7 @@ func TestAPanicLeavesNothingBehind(t *testing.T) {
 	if there(t, d, bank) {
 		t.Error("it was committed")
 	}
-	// the one connection is free, and so is the name
+	// the one connection is free, and the name is too
 	if err := d.InTx(t.Context(), 0, adding(bank)); err != nil {
 		t.Error(err)
 	}
@@ -230,7 +230,7 @@ func TestWhatIsLeftToTheEndGoesTogetherAndInOrder(t *testing.T) {
 		&names); err != nil || !slices.Equal(names, []string{"A bank", "first; '?'", "second?"}) {
 		t.Errorf("%q %v", names, err)
 	}
-	// BEGIN, insert, both with COMMIT, and the look at it
+	// BEGIN, the insert, both deferred statements with COMMIT, and the read
 	if sent := line.Statements(); len(sent) != 4 || !faults.Commits(sent[2]) {
 		t.Errorf("%q", sent)
 	}
@@ -239,7 +239,8 @@ func TestWhatIsLeftToTheEndGoesTogetherAndInOrder(t *testing.T) {
 	}
 }
 
-// A run that is undone leaves nothing to the end of the next one, and what fails at the end undoes all.
+// Statements deferred by a run that is rolled back are not sent with the next one, and one that fails at the
+// end rolls everything back.
 func TestWhatIsLeftToTheEndBelongsToItsRun(t *testing.T) {
 	t.Parallel()
 	d, _ := single(t)

@@ -9,15 +9,15 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Unreachable is a database that no connection could be made to.
+// Unreachable is a database to which no connection could be made.
 type Unreachable struct {
 	User, Database string
 	At             string // host and port, or the folder of a socket
-	Why            string // the last word of the server, or of the network
+	Why            string // the last message of the server or the network
 }
 
-// WhyUnreachable tells what could not be reached and why, where err is about that. PostgreSQL's client tries
-// every address with TLS and without, and reports each try; what the server itself said is what helps.
+// WhyUnreachable returns what could not be reached and why, if err is about that. The driver tries every
+// address with and without TLS and reports each attempt; the server's own message is the useful one.
 func WhyUnreachable(err error) (u Unreachable, ok bool) {
 	var failed *pgconn.ConnectError
 	if !errors.As(err, &failed) {
@@ -32,7 +32,7 @@ func WhyUnreachable(err error) (u Unreachable, ok bool) {
 	lines := strings.Split(failed.Unwrap().Error(), "\n")
 	u.Why = lines[len(lines)-1]
 	if _, why, named := strings.Cut(u.Why, "): "); named && strings.HasPrefix(u.Why, u.At) {
-		u.Why = why // without the address, once more
+		u.Why = why // without repeating the address
 	}
 	return u, true
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// What an error of the database means. The five answers exclude each other; an error for which none
-// says yes is a bug of ours.
+// What an error of the database means. An error that none of these functions recognizes is a defect of the
+// program.
 
-// UniqueViolation tells whether the row is already there, and which constraint says so.
+// UniqueViolation reports whether a unique constraint refused the row, and which.
 func UniqueViolation(err error) (constraint string, ok bool) { return violated(err, "23505") }
 
-// CheckViolation tells whether a CHECK refused the row, and which.
+// CheckViolation reports whether a CHECK refused the row, and which.
 func CheckViolation(err error) (constraint string, ok bool) { return violated(err, "23514") }
 
 func violated(err error, state string) (string, bool) {
@@ -28,17 +28,18 @@ func violated(err error, state string) (string, bool) {
 	return "", false
 }
 
-// IsRetryable tells whether the same transaction, tried again, may well succeed: serialization failure,
-// deadlock, and a statement that was prepared before a migration changed its table.
+// IsRetryable reports whether the same transaction may succeed if it is tried again: after a serialization
+// failure, a deadlock, or a statement that was prepared before a migration changed its table.
 func IsRetryable(err error) bool {
 	state := sqlState(err)
 	return state == "40001" || state == "40P01" || outdated(err)
 }
 
-// IsLockTimeout tells whether somebody else held a lock for too long. It is one of the timeouts.
+// IsLockTimeout reports whether somebody else held a lock for too long. It is one of the timeouts.
 func IsLockTimeout(err error) bool { return sqlState(err) == "55P03" }
 
-// IsTimeout tells whether the work took or waited too long: a lock, a statement, the caller's deadline.
+// IsTimeout reports whether the work took or waited too long: for a lock, a statement, or the caller's
+// deadline.
 func IsTimeout(err error) bool {
 	switch sqlState(err) {
 	case "55P03", "57014":
@@ -49,9 +50,9 @@ func IsTimeout(err error) bool {
 	return false
 }
 
-// IsUnavailable tells whether the database cannot work at present: no connection, a lost connection,
-// shutting down or starting, a standby, or out of disk, memory or connections. Whether a statement whose connection
-// was lost took effect is unknown.
+// IsUnavailable reports whether the database cannot work at present: no connection, a lost connection,
+// shutting down or starting, a standby, or out of disk, memory or connections. If the connection was lost, it
+// is not known whether the statement took effect.
 func IsUnavailable(err error) bool {
 	state := sqlState(err)
 	if state != "" {
@@ -69,7 +70,7 @@ func IsUnavailable(err error) bool {
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// sqlState is the five characters that PostgreSQL gave the error, empty if it is not PostgreSQL's.
+// sqlState returns the five characters of PostgreSQL's error code; empty if the error is not PostgreSQL's.
 func sqlState(err error) string {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) {

@@ -18,15 +18,15 @@ import (
 	"bankgraph/db/dbtest"
 )
 
-// walled is a table of a bank as the catalogue has it.
+// walled describes a table with rows of banks, from the catalogue.
 type walled struct {
 	Name     string
 	Bank     string // the column with the bank's number
-	Forced   bool   // row security binds the owner too
+	Forced   bool   // whether row security binds the owner too
 	Policies string
 }
 
-// onlyGrow are the tables whose rows are never changed, as far as this schema has them.
+// onlyGrow lists the append-only tables.
 var onlyGrow = []string{
 	"journals", "postings", "audit_entries", "audit_seals", "audit_checkpoints", "audit_restores",
 }
@@ -72,7 +72,7 @@ func TestEveryTableOfABankHasItsWall(t *testing.T) {
 	}
 }
 
-// Two banks with a row in every table; what is written in a transaction of bank 1 is for bank 1.
+// Two banks have a row in every table; a transaction of bank 1 writes only rows of bank 1.
 func TestATransactionWritesTheRowsOfItsBankOnly(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
@@ -197,7 +197,7 @@ func TestTheServiceCannotTakeTheWallDown(t *testing.T) {
 func TestTheBankOfATransactionEndsWithIt(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t)
-	d, err := db.Open(url+mayWrite, db.Options{Connections: 1}) // the next statement has the same connection
+	d, err := db.Open(url+mayWrite, db.Options{Connections: 1}) // so that the next statement has the same connection
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func TestTheBankOfATransactionEndsWithIt(t *testing.T) {
 	}
 }
 
-// A migration that fills rows in sees none of them, unless it says of which bank: the owner is bound too.
+// A migration that changes rows sees none unless it sets the bank, as row security binds the owner too.
 func TestAMigrationThatChangesRowsNamesTheirBank(t *testing.T) {
 	t.Parallel()
 	files, err := fs.Glob(db.Migrations, "*.sql")
@@ -242,21 +242,21 @@ func TestAMigrationThatChangesRowsNamesTheirBank(t *testing.T) {
 	}
 }
 
-// mayWrite makes the connections of a URL such that row security alone holds statements without a
-// transaction.
+// mayWrite makes the connections of a URL writable, so that only row security protects rows outside
+// transactions.
 const mayWrite = "&default_transaction_read_only=off"
 
-// outcome is what became of a statement.
+// outcome is the result of a statement.
 type outcome string
 
 const (
-	refused  outcome = "refused" // by row security or for want of a right
+	refused  outcome = "refused" // by row security, or for lack of a right
 	readOnly outcome = "read-only"
 	nothing  outcome = "no row"
 	oneRow   outcome = "one row"
 )
 
-// in runs a statement in a transaction of a bank, which it then undoes.
+// in runs a statement in a transaction of a bank, and rolls it back.
 func in(t *testing.T, d *db.DB, bank int64, statement string) (got outcome) {
 	t.Helper()
 	undo := errors.New("undo")
@@ -279,7 +279,7 @@ func outcomeOf(t *testing.T, result interface{ RowsAffected() (int64, error) }, 
 		return refused
 	case errors.As(err, &state) && state.Code == "25006":
 		return readOnly
-	case errors.As(err, &state) && state.Code == "23503": // the wall let it through to the foreign keys
+	case errors.As(err, &state) && state.Code == "23503": // row security let it pass, and a foreign key refused it
 		return oneRow
 	case err != nil:
 		return outcome(err.Error())
@@ -299,8 +299,8 @@ func fill(table walled) func(statement string) string {
 	return strings.NewReplacer("$table", table.Name, "$bank", table.Bank).Replace
 }
 
-// rowInEach writes a row of bank 1 and one of bank 2 into every table, whatever its columns: without foreign
-// keys and checks, and with the plainest value of each type.
+// rowInEach writes a row of bank 1 and one of bank 2 into every table, without foreign keys and checks, and
+// with a simple value of each type.
 func rowInEach(t *testing.T, owner string, tables []walled) {
 	t.Helper()
 	conn := connect(t, owner)

@@ -1,4 +1,4 @@
-// Package access knows who is calling and what they may do. The first line of every service method asks it.
+// Package access says who is calling and what they may do. Every method of a service asks it first.
 package access
 
 import (
@@ -16,10 +16,10 @@ import (
 // Tenant is a bank's number (tenants.id). It stands first in every key.
 type Tenant int64
 
-// Permission is one right, by the name that tokens and roles carry.
+// Permission is one right, under the name that tokens and roles use for it.
 type Permission string
 
-// The permissions. Each list below is all there is: a name outside it grants nothing.
+// The permissions. Any other name grants nothing.
 const (
 	ViewCustomers   Permission = "vCust"
 	ManageCustomers Permission = "mCust"
@@ -29,7 +29,7 @@ const (
 	ManageContacts  Permission = "Manage_Contacts"
 	ViewSignatories Permission = "View_Signatories"
 	ViewUsers       Permission = "View_Roles_And_Users"
-	ViewAudit       Permission = "View_Audit" // who did what
+	ViewAudit       Permission = "View_Audit" // the audit record
 	ManageUsers     Permission = "Manage_Users"
 	ActivateUsers   Permission = "Activate_Users"
 	SuspendUsers    Permission = "Suspend_Users"
@@ -40,7 +40,7 @@ const (
 	ManageTenants   Permission = "Manage_Tenants"   // banks: for operators only, so no API key can have it
 )
 
-// implied lists what a permission brings along: who may change a thing may see it.
+// implied lists the permissions that another one includes: whoever may change a thing may see it.
 var implied = map[Permission][]Permission{
 	ManageCustomers: {ViewCustomers, ViewSignatories},
 	ManageAccounts:  {ViewAccounts},
@@ -51,29 +51,29 @@ var implied = map[Permission][]Permission{
 	ManageRoles:     {ViewUsers},
 }
 
-// All are the permissions that an API key can have, in the order in which they are shown.
+// All lists the permissions that an API key can have, in the order in which they are shown.
 var All = []Permission{
 	ViewCustomers, ManageCustomers, ViewAccounts, ManageAccounts, ViewContacts, ManageContacts,
 	ViewSignatories, ViewUsers, ManageUsers, ActivateUsers, SuspendUsers, ManageRoles, ViewAudit,
 	LookUpCustomers, ExploreGraphQL, ManageClients,
 }
 
-// Partners are the permissions of a partner's programs: its own customers, and all that is theirs. The record
-// names the bank's staff and their reasons, so ViewAudit is not among them; a key that is given it sees that
-// of its own customers.
+// Partners lists the permissions of a partner's programs. ViewAudit is not among them, because the record
+// names the bank's staff and their reasons. A partner's key that is given it sees the record of its own
+// customers.
 var Partners = []Permission{
 	ViewCustomers, ManageCustomers, ViewAccounts, ManageAccounts, ViewContacts, ManageContacts,
 	ViewSignatories, ViewUsers, ManageUsers, ActivateUsers, SuspendUsers, ManageRoles, LookUpCustomers,
 }
 
-// Readers are the permissions of somebody who may look at everything and change nothing.
+// Readers lists the permissions that read everything and change nothing.
 var Readers = []Permission{
 	ViewCustomers, ViewAccounts, ViewContacts, ViewSignatories, ViewUsers, ViewAudit, LookUpCustomers,
 	ExploreGraphQL,
 }
 
-// Reach is how much of the bank a caller sees and changes: what its legal entity is decides. Every read has a
-// text of its own for each, so that each has its own plan.
+// Reach is how much of the bank a caller sees and changes; the kind of its legal entity decides. Every read
+// has a separate SQL text for each reach, so that each gets its own plan.
 type Reach string
 
 const (
@@ -82,13 +82,14 @@ const (
 	OfBank     Reach = "Bank"     // the bank itself: everything in it
 )
 
-// AtLeast tells whether a caller of this reach sees all that one of the other does.
+// AtLeast reports whether this reach is as wide as the other, or wider.
 func (r Reach) AtLeast(other Reach) bool {
 	wider := []Reach{OfCustomer, OfPartner, OfBank}
 	return slices.Index(wider, r) >= slices.Index(wider, other)
 }
 
-// Caller is who calls, as the verified token says. It is never made from anything else in the request.
+// Caller is the API key or person that asks, as the verified token says. It is never made from anything else
+// in the request.
 type Caller struct {
 	Tenant      Tenant
 	TenantCode  string
@@ -100,19 +101,19 @@ type Caller struct {
 	Reach       Reach // how much of the bank the caller sees
 	Permissions []Permission
 
-	// the person, where the token speaks for one of the bank's users; uuid.Nil for a program
+	// the person, if the token was issued to one of the bank's users; uuid.Nil for a program
 	User    uuid.UUID
-	LoginID string              // the person's login id; of an operator, who works at the command line
-	Limits  []ApplicationLimits // what bounds the person's amounts; none of a program
-	Holds   []Entitlement       // what the person's roles hold; none of a program
+	LoginID string              // the person's login id, or the name of an operator at the command line
+	Limits  []ApplicationLimits // the person's own limits; empty for a program
+	Holds   []Entitlement       // the entitlements of the person's roles; empty for a program
 	Request string              // the id of the request, for the record
 
-	// of a program, the person who answers for what its API key does; uuid.Nil where nobody is named
+	// for a program, the person responsible for its API key; uuid.Nil if nobody is named
 	Responsible uuid.UUID
 }
 
-// Party is who chose an idempotency key: the API key or the issuer, and the person where one is known. Neither
-// has a space, so no two of them make the same text.
+// Party names whom shares and idempotency keys count for: the API key or the issuer, followed by the person if
+// there is one. Neither has a space, so no two parties make the same text.
 func (c Caller) Party() string {
 	if c.LoginID == "" {
 		return c.Client
@@ -128,7 +129,7 @@ func (c Caller) Location() *time.Location {
 	return c.Zone
 }
 
-// Rights are the names of the permissions.
+// Rights returns the names of the permissions.
 func (c Caller) Rights() []string {
 	names := make([]string, len(c.Permissions))
 	for i, p := range c.Permissions {
@@ -137,8 +138,8 @@ func (c Caller) Rights() []string {
 	return names
 }
 
-// ScopeCustomer is the legal entity that bounds what the caller sees, as its reach has it; 0 for the bank
-// itself, which sees all.
+// ScopeCustomer returns the legal entity that bounds what the caller sees; 0 for the bank, which sees
+// everything.
 func (c Caller) ScopeCustomer() int64 {
 	if c.Reach == OfBank {
 		return 0
@@ -146,11 +147,11 @@ func (c Caller) ScopeCustomer() int64 {
 	return c.Entity
 }
 
-// Is tells whether a customer is the caller's own legal entity, and the caller not of the bank: what the bank
-// arranges with it is not its own to change.
+// Is reports whether the customer is the caller's own legal entity, for callers outside the bank: they may
+// not change what the bank arranges with them.
 func (c Caller) Is(customer int64) bool { return c.Reach != OfBank && c.Entity == customer }
 
-// May tells whether the caller has the permission, or one that implies it.
+// May reports whether the caller has the permission, or one that implies it.
 func (c Caller) May(want Permission) bool {
 	return slices.ContainsFunc(c.Permissions, func(has Permission) bool {
 		return has == want || slices.Contains(implied[has], want)
@@ -165,7 +166,6 @@ var (
 
 type key struct{}
 
-// call is what the context of a request carries.
 type call struct {
 	Caller
 
@@ -178,17 +178,17 @@ func With(ctx context.Context, caller Caller) context.Context {
 	return context.WithValue(ctx, key{}, &call{Caller: caller})
 }
 
-// OperatorClient stands in the record where an API key would, for who has the database in hand. No API key is
-// called so.
+// OperatorClient stands in the record in place of an API key, for operators at the command line and
+// background work. No API key has this name.
 const OperatorClient = "operator"
 
-// Operator returns the context of the program's own background work: everything in the one bank, and the
-// right to find and add banks. Tenant 0 stands for no bank yet. Only cmd calls it.
+// Operator returns the context of the program's own background work, which may do everything in the one bank,
+// and find and add banks. Tenant 0 means no bank yet. Only cmd calls it.
 func Operator(ctx context.Context, tenant Tenant, code string, zone *time.Location) context.Context {
 	return OperatorAs(ctx, "", tenant, code, zone)
 }
 
-// OperatorAs is Operator for somebody at the command line, whose name the record shows.
+// OperatorAs is Operator for a person at the command line, whose name the record shows.
 func OperatorAs(
 	ctx context.Context, name string, tenant Tenant, code string, zone *time.Location,
 ) context.Context {
@@ -198,8 +198,8 @@ func OperatorAs(
 	})
 }
 
-// Writer tells apart who writes, for reads that must see what their caller wrote: not operators and
-// background work, who may stand for anybody.
+// Writer identifies the caller, for reads that must see what the same caller wrote. ok is false for operators
+// and background work, which may act for anybody.
 func Writer(ctx context.Context) (tenant int64, party string, ok bool) {
 	c, ok := ctx.Value(key{}).(*call)
 	if !ok || c.Tenant == 0 || c.May(ManageTenants) {
@@ -208,19 +208,20 @@ func Writer(ctx context.Context) (tenant int64, party string, ok bool) {
 	return int64(c.Tenant), c.Party(), true
 }
 
-// Require returns the caller when it has one of the permissions; with none named, anyone known will do.
+// Require returns the caller if it has one of the permissions; without any, every authenticated caller will
+// do. It returns ErrUnauthenticated or ErrDenied.
 func Require(ctx context.Context, oneOf ...Permission) (Caller, error) {
 	return RequireTo(ctx, Attempt{}, oneOf...)
 }
 
-// Attempt is what a caller sets out to do. Who lacks the permission to read is not asked what.
+// Attempt is what a caller tried to do. It is empty for reads that lack their permission.
 type Attempt struct {
 	Action string // by its GraphQL name: addSignatory
 	Object string // the kind of thing: signatory
-	UID    string // which one; '' for what is yet to be made
+	UID    string // of the thing; '' if it is yet to be created
 }
 
-// RequireTo is Require for a change of something.
+// RequireTo is Require for a change.
 func RequireTo(ctx context.Context, what Attempt, oneOf ...Permission) (Caller, error) {
 	c, ok := ctx.Value(key{}).(*call)
 	if !ok {
@@ -241,23 +242,24 @@ func listed(oneOf []Permission) string {
 	return strings.Join(names, "|")
 }
 
-// Refusal is an attempt of a caller that lacks the permission, or to read what is not the caller's to see.
+// Refusal is an attempt without the permission for it, or to read a thing outside the caller's reach.
 type Refusal struct {
 	Attempt
-	Needs []Permission // any of which would have done
+	Needs []Permission // any one of them would have been enough
 }
 
-// Read is the action of a refusal to read a thing that is there, and not the caller's.
+// Read is the action of a refusal to read a thing that exists, but outside the caller's reach.
 const Read = "read"
 
-// RefuseRead remembers that the caller asked for a thing that is not its to see.
+// RefuseRead remembers that the caller asked for a thing outside its reach.
 func RefuseRead(ctx context.Context, object, uid string) {
 	if c, ok := ctx.Value(key{}).(*call); ok {
 		c.refuse(Refusal{Attempt: Attempt{Action: Read, Object: object, UID: uid}})
 	}
 }
 
-// mostRefusals is how many a request remembers: a document can ask for one thing a thousand times.
+// mostRefusals is how many refusals a request remembers: one GraphQL document can ask for thousands of
+// things.
 const mostRefusals = 100
 
 func (c *call) refuse(r Refusal) {
@@ -269,7 +271,7 @@ func (c *call) refuse(r Refusal) {
 	}
 }
 
-// Refusals are what the caller of a request was refused so far, each once, for the record.
+// Refusals returns the request's refusals so far, each once, for the audit record.
 func Refusals(ctx context.Context) []Refusal {
 	c, ok := ctx.Value(key{}).(*call)
 	if !ok {

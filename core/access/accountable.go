@@ -6,16 +6,16 @@ import (
 	"bankgraph/core/ident"
 )
 
-// Accountable is who answers for what a caller does: what of a caller is kept to tell a second person from
-// the first.
+// Accountable says who is responsible for what a caller does. It is kept with a change, to tell the checker
+// from the maker.
 type Accountable struct {
 	Client string    // the API key, or the address of the external issuer
-	Login  string    // of a person
-	Person uuid.UUID // the person, or the one who is responsible for the API key; uuid.Nil where nobody is known
-	Entity int64     // the legal entity; 0 where it is not known
+	Login  string    // the login id of a person; '' for a program
+	Person uuid.UUID // the person, or the one responsible for the API key; uuid.Nil if not known
+	Entity int64     // the legal entity; 0 if not known
 }
 
-// Accountable is who answers for what this caller does.
+// Accountable returns who is responsible for what this caller does.
 func (c Caller) Accountable() Accountable {
 	p := Accountable{Client: c.Client, Login: c.LoginID, Person: c.User, Entity: c.Entity}
 	if c.User == uuid.Nil {
@@ -25,8 +25,8 @@ func (c Caller) Accountable() Accountable {
 }
 
 // Same reports whether two callers count as one: the same person, a program and the person responsible for
-// it, programs of one responsible person, or programs of one legal entity that do not both name somebody.
-// Whoever uses the same API key is the same too, unless both are people.
+// it, two programs with the same responsible person, or two programs of one legal entity of which at most one
+// names a responsible person. Callers with the same API key count as one too, unless both are people.
 func (p Accountable) Same(other Accountable) bool {
 	switch {
 	case p.Person != uuid.Nil && other.Person != uuid.Nil && p.Person == other.Person:
@@ -35,7 +35,7 @@ func (p Accountable) Same(other Accountable) bool {
 		return ident.Same(p.Login, other.Login)
 	case p.Client == other.Client:
 		return true
-	case p.Login != "" || other.Login != "": // a person, and a program that somebody else answers for, or nobody
+	case p.Login != "" || other.Login != "": // a person, and a program of somebody else or nobody
 		return false
 	case p.Person != uuid.Nil && other.Person != uuid.Nil:
 		return false
@@ -43,8 +43,7 @@ func (p Accountable) Same(other Accountable) bool {
 	return p.Entity == other.Entity || p.Entity == 0 || other.Entity == 0
 }
 
-// Is reports whether two callers are the same person, or the same program. Who answers for it does not
-// matter.
+// Is reports whether two callers are the same person or the same program, whoever is responsible for it.
 func (p Accountable) Is(other Accountable) bool {
 	if p.Login != "" && other.Login != "" {
 		return ident.Same(p.Login, other.Login)

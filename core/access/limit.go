@@ -8,8 +8,7 @@ import (
 	"bankgraph/core/money"
 )
 
-// Limit bounds amounts in an application of the bank, as roles and users carry it. Without one there is no
-// bound.
+// Limit is the largest amount that a role or user allows in an application of the bank.
 type Limit struct {
 	Name     string         `json:"name"` // Daily_Payment_Limits
 	Minor    int64          `json:"minor"`
@@ -19,14 +18,14 @@ type Limit struct {
 // Value is the amount.
 func (l Limit) Value() money.Amount { return money.Of(l.Minor, l.Currency) }
 
-// ApplicationLimits are the amounts that bound somebody in one application.
+// ApplicationLimits are somebody's limits in one application.
 type ApplicationLimits struct {
 	Name   string  `json:"name"` // Payments
 	Limits []Limit `json:"limits"`
 }
 
-// Limit is what the caller may handle at most; nil where nothing bounds it: a program's amounts the
-// customer's limits bound alone.
+// Limit returns the caller's own limit; nil if there is none. Programs have none: only the customer's limits
+// bound their amounts.
 func (c Caller) Limit(application, name string) *Limit {
 	for _, a := range c.Limits {
 		at := slices.IndexFunc(a.Limits, func(l Limit) bool { return l.Name == name })
@@ -37,11 +36,11 @@ func (c Caller) Limit(application, name string) *Limit {
 	return nil
 }
 
-// Entitlement is one right as roles name it: some are permissions, others open doors of other programs.
+// Entitlement is one right as roles name it. Some are permissions here, others belong to other programs.
 type Entitlement struct{ Application, Name string }
 
-// MayGrant tells whether the caller may give an entitlement to others: nobody grants what they do not have.
-// Programs have permissions alone, so they grant what is none.
+// MayGrant reports whether the caller may give an entitlement to others. People grant only what they have.
+// Programs grant the permissions that they have, and any entitlement that is no permission here.
 func (c Caller) MayGrant(e Entitlement) bool {
 	if p := Permission(e.Name); slices.Contains(All, p) {
 		return c.May(p)

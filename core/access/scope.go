@@ -2,22 +2,22 @@ package access
 
 import "bankgraph/db"
 
-// Tables are what is read of other domains (core/README.md, Tables).
+// Tables lists the tables of other domains that are read here (core/README.md, Tables).
 var Tables = db.Tables{
 	Reads: map[string]string{
 		"customers": "whose a customer is decides who sees what it has: the condition is part of every text",
 	},
 }
 
-// What a caller sees is decided here, for a row that has been read and for SQL. In SQL the reach is part of
-// the text, so that each reach has a plan of its own; $1 is the tenant, and $2 is Caller.ScopeCustomer.
+// What a caller sees is decided here, in SQL and for rows that have been read. Each reach has a condition of
+// its own, in which $1 is the tenant and $2 is Caller.ScopeCustomer.
 
-// Scope is the condition that a customer is within the reach: an expression such as "k.customer" says which
-// one. Whatever lists what customers have carries it, so that nothing depends on somebody having checked the
-// customer before.
+// Scope returns the SQL condition that a customer is within the reach; customer is an expression such as
+// "k.customer". Every list of what customers have includes it, so that nothing depends on an earlier check of
+// the customer.
 func (r Reach) Scope(customer string) string { return r.scope(customer, "$1", "$2") }
 
-// ScopeTx is Scope for a query whose arguments follow: the tenant, and Caller.ScopeCustomer.
+// ScopeTx is Scope for a Bun query. Its arguments are the tenant and Caller.ScopeCustomer.
 func (r Reach) ScopeTx(customer string) string { return r.scope(customer, "?0", "?1") }
 
 func (r Reach) scope(customer, tenant, within string) string {
@@ -32,7 +32,7 @@ func (r Reach) scope(customer, tenant, within string) string {
 	return customer + " = " + within + "::bigint"
 }
 
-// ScopeOfCustomers is Scope for customers themselves, in a table with the columns uid and owner.
+// ScopeOfCustomers is Scope for the customers table itself, under an alias.
 func (r Reach) ScopeOfCustomers(alias string) string {
 	if r == OfPartner {
 		return alias + ".owner = $2::bigint"
@@ -40,7 +40,8 @@ func (r Reach) ScopeOfCustomers(alias string) string {
 	return r.Scope(alias + ".uid")
 }
 
-// Sees reports whether a customer that belongs to owner (0: to nobody) is within the caller's reach.
+// Sees reports whether a customer is within the caller's reach; owner is the partner that it belongs to, or
+// 0.
 func (c Caller) Sees(customer, owner int64) bool {
 	switch c.Reach {
 	case OfBank:

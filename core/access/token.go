@@ -2,18 +2,18 @@ package access
 
 import "bankgraph/core/fault"
 
-// TokenRefusal is why an access token does not count. The log shows it; who brought the token learns the
-// fault alone.
+// TokenRefusal says why an access token was refused. The log shows the reason; the caller is told only the
+// fault.
 type TokenRefusal struct {
 	Issuer string // that the token names, which nothing has proven
 	Why    string
 	Of     *fault.Fault
 }
 
-// RefuseToken is the refusal of a token that proves nothing.
+// RefuseToken returns the refusal of an invalid token, with ErrUnauthenticated as its fault.
 func RefuseToken(why string) error { return TokenRefusal{Why: why, Of: ErrUnauthenticated} }
 
 func (r TokenRefusal) Error() string { return r.Why }
 
-// Unwrap returns what the caller is told.
+// Unwrap returns the fault that the caller is told.
 func (r TokenRefusal) Unwrap() error { return r.Of }

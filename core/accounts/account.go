@@ -1,4 +1,4 @@
-// Package accounts keeps the bank accounts of customers. What is in them is the ledger's to say.
+// Package accounts keeps the bank accounts of customers. Their balances belong to package ledger.
 package accounts
 
 import (
@@ -19,12 +19,13 @@ import (
 	"bankgraph/core/seal"
 )
 
-// UID is an account's number in the bank's books, partners' accountUID. Contacts share the sequence.
+// UID is an account's number in the bank's books; partners know it as accountUID. Contacts take their numbers
+// from the same sequence.
 type UID int64
 
 func (u UID) String() string { return strconv.FormatInt(int64(u), 10) }
 
-// ParseUID reads digits.
+// ParseUID reads an account's number from decimal digits.
 func ParseUID(field, text string) (UID, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if text == "" || strings.Trim(text, "0123456789") != "" || err != nil {
@@ -41,7 +42,7 @@ const (
 	Loan    Type = "Loan"
 )
 
-// Types are all of them.
+// Types lists all types.
 var Types = []Type{Deposit, Loan}
 
 // ParseType reads a type without regard to letter case.
@@ -52,7 +53,7 @@ func ParseType(field, text string) (Type, error) {
 	return "", fault.Field("account", field, fault.Malformed, "must be Deposit or Loan")
 }
 
-// SubType is the product.
+// SubType is the kind of product.
 type SubType string
 
 const (
@@ -61,18 +62,18 @@ const (
 	HealthSavings SubType = "Health Savings Account"
 	CD            SubType = "CD"
 	MoneyMarket   SubType = "Money Market"
-	Pseudo        SubType = "Pseudo" // a number of its own in front of another account (FBO)
+	Pseudo        SubType = "Pseudo" // a second number for another account, which it stands in front of (FBO)
 	CreditCard    SubType = "Credit Card"
 	Heloc         SubType = "Heloc"
 	LineOfCredit  SubType = "Line of Credit"
 )
 
-// SubTypes are all of them.
+// SubTypes lists all sub-types.
 var SubTypes = []SubType{
 	Checking, Savings, HealthSavings, CD, MoneyMarket, Pseudo, CreditCard, Heloc, LineOfCredit,
 }
 
-// formerSubTypes are spellings that older interfaces use (rest/CONTRACT.md, account words).
+// formerSubTypes lists the spellings of older interfaces (rest/CONTRACT.md, account words).
 var formerSubTypes = map[string]SubType{
 	"saving": Savings, "psuedo": Pseudo, "hsa": HealthSavings, "hsa (health saving account)": HealthSavings,
 	"moneymarket": MoneyMarket, "lineofcredit": LineOfCredit,
@@ -90,7 +91,7 @@ func ParseSubType(field, text string) (SubType, error) {
 		"must be one of Checking, Savings, Health Savings Account, CD, Money Market, Pseudo, Credit Card, Heloc, Line of Credit")
 }
 
-// Status is where an account is in its life.
+// Status is the state of an account.
 type Status string
 
 const (
@@ -103,7 +104,7 @@ const (
 	Deceased  Status = "Deceased"
 )
 
-// Statuses are all of them.
+// Statuses lists all statuses.
 var Statuses = []Status{Active, Inactive, Closed, Pending, StatusNew, Suspended, Deceased}
 
 // ParseStatus reads a status without regard to letter case.
@@ -115,8 +116,7 @@ func ParseStatus(field, text string) (Status, error) {
 		"must be one of Active, Inactive, Closed, Pending, New, Suspended, Deceased")
 }
 
-// SystemOfRecord is where an account is kept. The balance of an account that another system keeps is that
-// system's.
+// SystemOfRecord says which system keeps an account. Only the accounts of InternalCore have a balance here.
 type SystemOfRecord string
 
 const (
@@ -125,16 +125,16 @@ const (
 	External     SystemOfRecord = "External"
 )
 
-// SystemsOfRecord are all of them (rest/CONTRACT.md, account words). The last two are published for what
-// partners open; the first is the bank's own ledger.
+// SystemsOfRecord lists all systems of record (rest/CONTRACT.md, account words). InternalCore is the bank's
+// own ledger; the others are published for accounts that partners open.
 var SystemsOfRecord = []SystemOfRecord{InternalCore, OtherCore, External}
 
-// elsewhere are words that no name of the bank's own core has.
+// elsewhere lists words that the name of the bank's own core never contains.
 var elsewhere = []string{"other", "external", "another", "outside", "foreign", "third", "party", "not"}
 
-// ParseSystemOfRecord reads where an account is kept without regard to letter case. The bank's own core may
-// be called by its product's name, as in "Acme Core": the published word for it is such a name. A name that
-// could be another word, misspelt, is refused: an account would be opened in the wrong books.
+// ParseSystemOfRecord reads a system of record without regard to letter case. The bank's own core may be
+// given by its product's name, such as "Acme Core", because the published word is one. A name close to
+// another word is refused as misspelt, so that no account is opened in the wrong books.
 func ParseSystemOfRecord(field, text string) (SystemOfRecord, error) {
 	if s, ok := ident.Word(text, SystemsOfRecord...); ok {
 		return s, nil
@@ -153,7 +153,7 @@ func isElsewhere(word string) bool {
 	})
 }
 
-// ParseNumber reads an account number that must be given; what makes one right, check.AccountNumber says.
+// ParseNumber reads a required account number, as check.AccountNumber defines it.
 func ParseNumber(field, text string) (string, error) {
 	c := check.Of("account")
 	c.Required(field, text)
@@ -164,8 +164,8 @@ func ParseNumber(field, text string) (string, error) {
 	return text, nil
 }
 
-// The places that account numbers, the numbers behind Pseudo accounts, and access tokens of other banks
-// are sealed for.
+// The columns for which account numbers, the numbers behind Pseudo accounts, and the access tokens of other
+// providers are sealed (seal.Place).
 const (
 	NumberColumn        = "accounts.number"
 	FBONumberColumn     = "accounts.fbo_number"
@@ -182,7 +182,7 @@ type Account struct {
 	ExternalReferenceID string        `bun:"external_reference_id" json:"-"`
 	Name                string        `bun:"name" json:"-"`
 	Number              seal.Value    `bun:"embed:number_" json:"-"`
-	// the account behind a Pseudo account
+	// the number of the account behind a Pseudo account
 	FBONumber                seal.Value     `bun:"embed:fbo_number_" json:"-"`
 	Type                     Type           `bun:"type" json:"-"`
 	SubType                  SubType        `bun:"sub_type" json:"-"`
@@ -202,7 +202,7 @@ type Account struct {
 	EnableDomesticWires      bool           `bun:"enable_domestic_wires" json:"-"`
 	EnableInternationalWires bool           `bun:"enable_international_wires" json:"-"`
 	EnableCallbacks          bool           `bun:"enable_callbacks" json:"-"`
-	// wires above it are confirmed by telephone
+	// wires above this amount are confirmed by telephone
 	CallbackLimit        *int64                `bun:"callback_limit" json:"-"`
 	EnableACH            bool                  `bun:"enable_ach" json:"-"`
 	EnableOffset         bool                  `bun:"enable_offset" json:"-"`
@@ -238,7 +238,7 @@ type Account struct {
 	Balance Balance `bun:"embed:balance_" json:"-"` // from the ledger's table
 }
 
-// BankIDType says what kind of number BankID is.
+// BankIDType is the kind of number that BankID is.
 type BankIDType string
 
 const (
@@ -246,11 +246,11 @@ const (
 	BIC BankIDType = "BIC"
 )
 
-// answeredBankIDTypes are the words that the generations answer with, which differ from those that they
-// publish for requests: what a caller has read it may send back.
+// answeredBankIDTypes lists the words that the generations use in answers. They differ from those for
+// requests, but a caller may send back what it has read.
 var answeredBankIDTypes = map[string]BankIDType{"nationalbankcode": NID, "by aba": NID, "by address": BIC}
 
-// ParseBankIDType reads what kind of number names a bank without regard to letter case.
+// ParseBankIDType reads a kind of bank id without regard to letter case.
 func ParseBankIDType(field, text string) (BankIDType, error) {
 	if t, ok := ident.Word(text, NID, BIC); ok {
 		return t, nil
@@ -261,7 +261,7 @@ func ParseBankIDType(field, text string) (BankIDType, error) {
 	return "", fault.Field("account", field, fault.Malformed, "must be NID or BIC")
 }
 
-// Balance is what the ledger says of an account. Both are nil for an account that another system keeps.
+// Balance holds the ledger's columns of an account. Both are nil if another system keeps the account.
 type Balance struct {
 	LedgerMinor *int64 `bun:"ledger,scanonly"`
 	HeldMinor   *int64 `bun:"held,scanonly"`
@@ -275,7 +275,7 @@ type Balances struct {
 	Available money.Amount
 }
 
-// Balances returns nil where another system keeps the balance, or where it was not asked for.
+// Balances returns the account's amounts; nil if another system keeps them, or if they were not asked for.
 func (a *Account) Balances() *Balances {
 	if a.Balance.LedgerMinor == nil || a.Balance.HeldMinor == nil {
 		return nil
@@ -287,8 +287,8 @@ func (a *Account) Balances() *Balances {
 	}
 }
 
-// AvailableStatus is the published word for what can be spent: NSF (not sufficient funds) or Available
-// (rest/CONTRACT.md, account words).
+// AvailableStatus returns the published word for the available balance: NSF (not sufficient funds) or
+// Available (rest/CONTRACT.md, account words).
 func (b *Balances) AvailableStatus() string {
 	if b.Available.Minor <= 0 {
 		return "NSF"
@@ -296,7 +296,7 @@ func (b *Balances) AvailableStatus() string {
 	return "Available"
 }
 
-// Limit returns an amount that may be unset, in the account's currency.
+// Limit returns an amount in the account's currency; nil if it is unset.
 func (a *Account) Limit(minor *int64) *money.Amount {
 	if minor == nil {
 		return nil
@@ -305,31 +305,31 @@ func (a *Account) Limit(minor *int64) *money.Amount {
 	return &amount
 }
 
-// ShownFBONumber is the masked number of the account behind a Pseudo account; nil for others.
+// ShownFBONumber returns the masked number of the account behind a Pseudo account; nil for others.
 func (a *Account) ShownFBONumber() *seal.Value { return a.FBONumber.Shown() }
 
-// Features are the networks and services that an account may use, as a group.
+// Features groups the networks and services that an account may use.
 type Features Account
 
-// Features are part of the account's own columns.
+// Features returns the account's features, which are columns of the account itself.
 func (a *Account) Features() *Features { return (*Features)(a) }
 
-// Callback is the amount above which wires are confirmed by telephone; nil where none is set.
+// Callback returns the amount above which wires are confirmed by telephone; nil if none is set.
 func (f *Features) Callback() *money.Amount { return (*Account)(f).Limit(f.CallbackLimit) }
 
-// DebitExposure is the exposure limit of ACH debits; nil where none is set.
+// DebitExposure returns the exposure limit of ACH debits; nil if none is set.
 func (f *Features) DebitExposure() *money.Amount { return (*Account)(f).Limit(f.DebitExposureLimit) }
 
-// CreditExposure is the exposure limit of ACH credits; nil where none is set.
+// CreditExposure returns the exposure limit of ACH credits; nil if none is set.
 func (f *Features) CreditExposure() *money.Amount { return (*Account)(f).Limit(f.CreditExposureLimit) }
 
-// ExternalAccount is what another provider knows the account by. The provider's token is never shown.
+// ExternalAccount identifies the account at another provider. The provider's token is never shown.
 type ExternalAccount struct {
 	Provider string
 	ID       string
 }
 
-// ExternalAccount is nil for accounts without another provider.
+// ExternalAccount returns the account's identity at another provider; nil if it has none.
 func (a *Account) ExternalAccount() *ExternalAccount {
 	if a.ExternalProvider == "" && a.ExternalID == "" {
 		return nil
@@ -337,5 +337,5 @@ func (a *Account) ExternalAccount() *ExternalAccount {
 	return &ExternalAccount{Provider: a.ExternalProvider, ID: a.ExternalID}
 }
 
-// ErrNotFound is an account that does not exist, or that is not of this customer.
+// ErrNotFound is returned for an account that does not exist, or that belongs to another customer.
 var ErrNotFound = fault.New(fault.NotFound, "account.not_found", "no such account of this customer")

@@ -16,7 +16,7 @@ import (
 	"bankgraph/db"
 )
 
-// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+// Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
 	Own: []string{"accounts", "sweeps"},
 	Reads: map[string]string{
@@ -54,7 +54,7 @@ var (
 	inLedger = map[string]string{"balance_ledger": "b.ledger", "balance_held": "b.held"}
 )
 
-// WithoutBalances are all columns that stand in the accounts themselves.
+// WithoutBalances returns all columns of the accounts table itself.
 func WithoutBalances() db.Columns {
 	all := db.Or[Account](db.Columns{})
 	for i := range all {
@@ -65,7 +65,7 @@ func WithoutBalances() db.Columns {
 
 const joinBalances = "LEFT JOIN balances AS b ON b.tenant = a.tenant AND b.account = a.uid AND a.system_of_record = 'Internal Core'"
 
-// Everything is all columns that may be shown, with the balances or without.
+// Everything returns all columns that may be shown, with or without the balances.
 func Everything(balances bool) db.Columns {
 	if balances {
 		return db.Or[Account](db.Columns{})
@@ -73,8 +73,8 @@ func Everything(balances bool) db.Columns {
 	return WithoutBalances()
 }
 
-// selecting starts a query of accounts, joined with their balances where wanted: those that another core
-// keeps have none here. Whose the account is, and the currency of any amount, is always read.
+// selecting starts a query of accounts, joined with their balances if wanted. Accounts that another system
+// keeps have none.
 func selecting(want db.Columns) *bun.SelectQuery {
 	want = wanted(want)
 	q := db.Select[Account](want, inLedger)
@@ -84,7 +84,7 @@ func selecting(want db.Columns) *bun.SelectQuery {
 	return q
 }
 
-// wanted completes what a read needs.
+// wanted adds the columns that every read needs: the account's identity, and the currency of any amount.
 func wanted(want db.Columns) db.Columns {
 	want = db.Or[Account](want).And(identity)
 	if want.Overlaps(balance) {
@@ -93,12 +93,12 @@ func wanted(want db.Columns) db.Columns {
 	return want
 }
 
-// seeing is selecting of the accounts that the caller may see and that are not deleted.
+// seeing is selecting, for the accounts that the caller may see and that are not deleted.
 func seeing(want db.Columns, reach access.Reach) *bun.SelectQuery {
 	return ofCustomers.Shown.On(selecting(want)).Where("a.tenant = $1").Where(reach.Scope("a.customer"))
 }
 
-// Search is what a list of accounts is narrowed to. Empty fields do not count; all others must hold.
+// Search narrows a list of accounts. All fields that are not empty must match.
 type Search struct {
 	Number     string
 	Type       Type
@@ -114,7 +114,7 @@ type Search struct {
 	SWIFT      *bool
 }
 
-// where are the conditions that narrow a query; p collects the values.
+// where returns the conditions that narrow a query; p collects their values.
 func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.Conditions) {
 	if by.Number != "" {
 		all = append(all, "a.number_hash = ANY("+p.Add(s.keys.Hashes(int64(tenant), NumberColumn, by.Number))+")")
@@ -164,14 +164,14 @@ func (s *Service) OfCustomers(
 	return ofCustomers.List(ctx, b, of, s.filter(by), want, w)
 }
 
-// CountOfCustomers counts the accounts of each customer, and stops at most, where that is not 0.
+// CountOfCustomers counts the accounts of each customer, up to most; 0 means no bound.
 func (s *Service) CountOfCustomers(
 	ctx context.Context, b *db.Batch, of []customers.UID, by Search, most int64,
 ) *db.Many[customers.UID, db.Count] {
 	return ofCustomers.Count(ctx, b, of, s.filter(by), most)
 }
 
-// queryKey is what the text of another read depends on.
+// queryKey is what the SQL of the other reads depends on.
 type queryKey struct {
 	want  db.Columns
 	reach access.Reach
@@ -182,7 +182,7 @@ var (
 	findingWith db.QueryCache[Found]
 )
 
-// FindMany reads accounts by UID. Those that are not the caller's to see are absent.
+// FindMany reads accounts by UID. Those that the caller may not see are absent.
 func (s *Service) FindMany(
 	ctx context.Context, b *db.Batch, uids []UID, want db.Columns,
 ) *db.Many[UID, Account] {
@@ -197,7 +197,7 @@ func (s *Service) FindMany(
 		uids)
 }
 
-// Found is an account together with the customer that it belongs to.
+// Found is an account together with its customer.
 type Found struct {
 	bun.BaseModel `bun:"table:accounts,alias:a"`
 
@@ -205,21 +205,21 @@ type Found struct {
 	Customer customers.Customer `bun:"embed:of_"`
 }
 
-// By names one account: by its UID, or by the number that people know.
+// By names one account, by its UID or by its account number.
 type By struct {
 	UID    UID
 	Number string
 }
 
-// foundKey is what the text of FindWith depends on.
+// foundKey is what the SQL of FindWith depends on.
 type foundKey struct {
 	account, customer db.Columns
 	joined, uid       bool
 	reach             access.Reach
 }
 
-// FindWith reads one account, if the caller may see it, and in the same statement those columns of its
-// customer that are wanted. Account numbers are unique in the bank.
+// FindWith reads one account that the caller may see, together with the wanted columns of its customer, in
+// one statement. Account numbers are unique in the bank.
 func (s *Service) FindWith(
 	ctx context.Context, b *db.Batch, by By, want, ofCustomer db.Columns,
 ) *db.Rows[Found] {

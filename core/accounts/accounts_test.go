@@ -85,7 +85,7 @@ func TestEachFilterOfASearchNarrowsIt(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
 	customer := bank.Customer()
-	bank.Account(bank.Customer()) // somebody else's is never found
+	bank.Account(bank.Customer()) // another customer's is never found
 	plain := bank.Account(customer,
 		func(a *accounts.Account) { a.EnableWires, a.EnableDomesticWires = false, false })
 	special := bank.Account(customer, func(a *accounts.Account) {

@@ -9,8 +9,9 @@ import (
 	"bankgraph/db"
 )
 
-// Of lists the accounts of one customer that a search finds, page by page, in one round trip.
-// Customers that are absent or not the caller's are customers.ErrNotFound and customers.ErrOutOfScope.
+// Of reads a page of the accounts of one customer that a search finds, in one round trip. It returns
+// customers.ErrNotFound for an absent customer, and customers.ErrOutOfScope for one that the caller may not
+// see.
 func (s *Service) Of(
 	ctx context.Context, customer customers.UID, by Search, want db.Columns, w page.Window,
 ) (page.Counted[*Account], error) {
@@ -18,7 +19,8 @@ func (s *Service) Of(
 	return found, err
 }
 
-// OfNumber reads the one account of a customer that a search with a number finds, or ErrNotFound.
+// OfNumber reads the one account of a customer that a search by number finds. It returns ErrNotFound if there
+// is none.
 func (s *Service) OfNumber(
 	ctx context.Context, customer customers.UID, by Search, want db.Columns,
 ) (*Account, error) {
@@ -40,8 +42,8 @@ func (s *Service) OfNumber(
 	return found.Of[customer][0], nil
 }
 
-// Find reads one account of one customer, in one round trip. An account of another customer is ErrNotFound,
-// like one that does not exist.
+// Find reads one account of one customer, in one round trip. It returns ErrNotFound if there is none, or if
+// it belongs to another customer.
 func (s *Service) Find(
 	ctx context.Context, customer customers.UID, uid UID, want db.Columns,
 ) (*Account, error) {

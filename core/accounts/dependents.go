@@ -16,10 +16,11 @@ import (
 	"bankgraph/core/seal"
 )
 
-// What hangs on an account. The customer is locked by now: none of its accounts changes meanwhile.
+// The checks of what depends on an account. The customer is locked already, so none of its accounts changes
+// meanwhile.
 
-// applyTx writes a draft into an account that is opened (was is nil) or changed, and looks at what must hold
-// beside it.
+// applyTx writes a draft into an account that is opened (was is nil) or changed, and checks the rules that
+// involve other rows.
 func (s *Service) applyTx(ctx context.Context, tx *changes.Tx, was, a *Account, draft Draft) error {
 	c := check.Of("account")
 	if draft.keep(c, a); c.Err() != nil {
@@ -84,7 +85,8 @@ func (s *Service) offsetTx(ctx context.Context, tx *changes.Tx, was, a *Account,
 	return err
 }
 
-// behindTx looks for the account that a Pseudo account stands in front of: an open one of the same customer.
+// behindTx finds the account that a Pseudo account stands in front of, which must be an open one of the same
+// customer.
 func (s *Service) behindTx(ctx context.Context, tx *changes.Tx, was, a *Account, draft Draft) error {
 	if a.FBONumber.Hash == nil || was != nil && bytes.Equal(was.FBONumber.Hash, a.FBONumber.Hash) {
 		return nil
@@ -109,7 +111,7 @@ func (s *Service) behindTx(ctx context.Context, tx *changes.Tx, was, a *Account,
 	return nil
 }
 
-// inFrontTx is ErrInFront where an open Pseudo account names this one.
+// inFrontTx returns ErrInFront if an open Pseudo account stands in front of this one.
 func (s *Service) inFrontTx(ctx context.Context, tx *changes.Tx, a *Account) error {
 	clear, err := s.keys.Open(a.Number,
 		seal.Place{Tenant: int64(a.Tenant), Column: NumberColumn, Row: int64(a.UID)})
@@ -122,7 +124,7 @@ func (s *Service) inFrontTx(ctx context.Context, tx *changes.Tx, a *Account) err
 		a.Tenant, a.Customer, a.UID, bun.Tuple(s.keys.Hashes(int64(a.Tenant), FBONumberColumn, clear)))
 }
 
-// endTx looks whether an account may be closed or deleted.
+// endTx returns an error if the account may not be closed or deleted.
 func (s *Service) endTx(ctx context.Context, tx *changes.Tx, a *Account) error {
 	if err := s.emptyTx(ctx, tx, a); err != nil {
 		return err
@@ -148,7 +150,8 @@ func (s *Service) unusedTx(ctx context.Context, tx *changes.Tx, a *Account) erro
 		a.UID)
 }
 
-// movableTx looks whether the money of an account may count as another currency's, or be another system's.
+// movableTx returns an error if the account's currency or system of record may not change, because of its
+// bookings or money.
 func (s *Service) movableTx(ctx context.Context, tx *changes.Tx, was, a *Account) error {
 	if was.Currency == a.Currency && was.SystemOfRecord == a.SystemOfRecord {
 		return nil
@@ -169,7 +172,7 @@ func (s *Service) movableTx(ctx context.Context, tx *changes.Tx, was, a *Account
 	return s.sweptTx(ctx, tx, was)
 }
 
-// emptyTx is ErrMoney where the books have money in the account, or some of it is held. It locks the balance.
+// emptyTx returns ErrMoney if the account's ledger or held balance is not zero. It locks the balance.
 func (s *Service) emptyTx(ctx context.Context, tx *changes.Tx, a *Account) error {
 	var money []bool
 	err := tx.NewRaw(
@@ -181,14 +184,14 @@ func (s *Service) emptyTx(ctx context.Context, tx *changes.Tx, a *Account) error
 	return err
 }
 
-// bookedTx tells whether anything was ever booked on an account.
+// bookedTx reports whether anything was ever booked on the account.
 func (s *Service) bookedTx(ctx context.Context, tx *changes.Tx, a *Account) (booked bool, err error) {
 	err = tx.NewRaw(`SELECT EXISTS (SELECT FROM balances WHERE tenant = ? AND account = ? AND version > 0)`,
 		a.Tenant, a.UID).Scan(ctx, &booked)
 	return booked, err
 }
 
-// sweptTx is ErrSwept where a sweep is set up for an account.
+// sweptTx returns ErrSwept if a sweep is set up for the account.
 func (s *Service) sweptTx(ctx context.Context, tx *changes.Tx, a *Account) error {
 	return s.refusedTx(ctx, tx, ErrSwept, `SELECT EXISTS (SELECT FROM sweeps WHERE tenant = ? AND account = ?)`,
 		a.Tenant, a.UID)

@@ -12,8 +12,8 @@ import (
 	"bankgraph/core/seal"
 )
 
-// Draft is what a request says about an account (rest/CONTRACT.md, account bodies). An update changes what is
-// given. Faults name fields in the words of the newest interface.
+// Draft is what a request says about an account (rest/CONTRACT.md, account bodies). An update changes only
+// the fields that are given. Faults use the field names of the newest interface.
 type Draft struct {
 	ExternalReferenceID given.Text      `json:"externalReferenceId,omitzero"`
 	Name                given.Text      `json:"accountName,omitzero"`
@@ -28,18 +28,18 @@ type Draft struct {
 	BankIDType          *BankIDType     `json:"bankIdType,omitzero"`
 	MasterGL            given.Text      `json:"masterGl,omitzero"`
 	CostCenter          given.Text      `json:"costCenter,omitzero"`
-	Note                given.Text      `json:"reason,omitzero"` // why the account is as it is
+	Note                given.Text      `json:"reason,omitzero"` // a note on the account's state
 	Features            FeaturesDraft   `json:"accountFeatures,omitzero"`
 	ExternalAccount     ExternalDraft   `json:"externalAccount,omitzero"`
-	// all of them; nil: not given
+	// replaces all; nil: not given
 	AdditionalAttributes []customers.Attribute `json:"additionalAttributes,omitzero"`
 
-	// Older says that the interface knows one switch for all wires and none for ACH: the first means domestic
-	// wires, and an ACH company id switches ACH on.
+	// Older says that the draft comes from an interface with one switch for wires and none for ACH: its
+	// switch means domestic wires, and an ACH company id switches ACH on.
 	Older bool `json:"older,omitzero"`
 }
 
-// ExternalDraft is what another provider knows the account by.
+// ExternalDraft identifies the account at another provider.
 type ExternalDraft struct {
 	Provider given.Text `json:"externalProvider,omitzero"`
 	ID       given.Text `json:"externalId,omitzero"`
@@ -49,8 +49,8 @@ type ExternalDraft struct {
 // highest is the largest callback limit and exposure limit (rest/CONTRACT.md, sizes).
 const highest = "999999999.99"
 
-// check looks at the draft of a new account, or of a change, and puts it into the form in which it is stored.
-// What depends on the account as it will be, rules says.
+// check validates the draft of a new account (opening) or of a change, and puts it into stored form. The
+// rules between fields are checked later, on the resulting account.
 func (d *Draft) check(opening bool) error {
 	c := check.Of("account")
 	if !opening && d.empty() {
@@ -62,7 +62,7 @@ func (d *Draft) check(opening bool) error {
 	if opening {
 		d.keep(c, new(Account))
 	}
-	if !seal.LooksMasked(d.Number.Value) { // a change keeps what is masked, once the account is read
+	if !seal.LooksMasked(d.Number.Value) { // keep handles a masked number, once the account is read
 		c.AccountNumber("accountNumber", d.Number.Value)
 	}
 	if !seal.LooksMasked(d.FBONumber.Value) {
@@ -89,7 +89,7 @@ func (d *Draft) empty() bool {
 	return reflect.ValueOf(plain).IsZero()
 }
 
-// keep leaves alone what the draft gives as callers read it, masked.
+// keep drops from the draft the sealed values that are given masked, as callers read them, so that they stay.
 func (d *Draft) keep(c *check.Fields, a *Account) {
 	d.Number = a.Number.Kept(c, "accountNumber", d.Number)
 	d.FBONumber = a.FBONumber.Kept(c, "fboAccountNumber", d.FBONumber)
@@ -97,8 +97,8 @@ func (d *Draft) keep(c *check.Fields, a *Account) {
 		d.ExternalAccount.Token)
 }
 
-// arranged refuses what the bank, or the partner, has arranged where a customer's own people change an
-// account.
+// arranged returns ErrArranged if a customer's own people give a field that the bank or the partner has
+// arranged.
 func (d *Draft) arranged(caller access.Caller) error {
 	if arranges(caller) == nil {
 		return nil
@@ -111,12 +111,13 @@ func (d *Draft) arranged(caller access.Caller) error {
 	return ErrArranged
 }
 
-// ErrArranged is what the bank has arranged of an account, which the customer's own people do not change.
+// ErrArranged is returned when a customer's own people are to change what the bank has arranged of an
+// account.
 var ErrArranged = fault.New(fault.Denied, "account.arranged",
 	"a customer's own people change the name, reference and note of its accounts alone")
 
-// checkRequired demands what every account has. With a type goes its sub-type (rest/CONTRACT.md, account
-// rules).
+// checkRequired demands the fields that every account has. A type needs its sub-type (rest/CONTRACT.md,
+// account rules).
 func (d *Draft) checkRequired(c *check.Fields, opening bool) {
 	c.Given("accountName", d.Name, opening)
 	c.Given("accountNumber", d.Number, opening)
@@ -134,8 +135,8 @@ func (d *Draft) checkRequired(c *check.Fields, opening bool) {
 	required("systemOfRecords", opening && d.SystemOfRecord == nil)
 }
 
-// to writes what is given into an account; numbers that are sealed and custom attributes are the service's to
-// write.
+// to writes the given fields into an account, except sealed numbers and custom attributes, which the service
+// writes.
 func (d *Draft) to(a *Account) error {
 	d.ExternalReferenceID.To(&a.ExternalReferenceID)
 	d.Name.To(&a.Name)
@@ -158,8 +159,8 @@ func (d *Draft) to(a *Account) error {
 	return first(c.Err())
 }
 
-// bankTo writes which bank keeps the account. Routing numbers are those of the United States; other countries
-// have national ids of their own.
+// bankTo writes the bank that keeps the account. Only national ids of the United States are checked as
+// routing numbers.
 func (d *Draft) bankTo(c *check.Fields, a *Account) {
 	if !d.BankID.Given && d.BankIDType == nil && !d.CountryCode.Given {
 		return
@@ -186,7 +187,7 @@ func (d *Draft) bankTo(c *check.Fields, a *Account) {
 	}
 }
 
-// kindOf tells by its form what names a bank, where nobody says it.
+// kindOf guesses the kind of a bank id from its form.
 func kindOf(bankID string) BankIDType {
 	c := check.Of("account")
 	if c.BIC("routingNumber", bankID); c.Err() == nil {
@@ -201,7 +202,7 @@ func set[T any](field, value *T) {
 	}
 }
 
-// first is one fault of several: an idempotency key keeps one.
+// first returns one fault of several.
 func first(err error) error {
 	if f, ok := fault.Of(err); ok {
 		return f

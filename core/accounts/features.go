@@ -6,7 +6,7 @@ import (
 	"bankgraph/core/given"
 )
 
-// FeaturesDraft is what a request says about the networks and services that an account may use.
+// FeaturesDraft is what a request says about an account's features.
 type FeaturesDraft struct {
 	Wires               given.Flag `json:"enableWire,omitzero"`
 	DomesticWires       given.Flag `json:"enableDomesticWire,omitzero"`
@@ -21,7 +21,7 @@ type FeaturesDraft struct {
 	DebitExposureLimit  given.Text `json:"debitExposureLimit,omitzero"`
 	CreditExposureLimit given.Text `json:"creditExposureLimit,omitzero"`
 	ACHCompanyID        given.Text `json:"achCompanyId,omitzero"`
-	SECCodes            []string   `json:"secCodes,omitzero"` // all of them; nil: not given
+	SECCodes            []string   `json:"secCodes,omitzero"` // replaces all; nil: not given
 	FedNow              given.Flag `json:"enableFedNow,omitzero"`
 	FedNowSend          given.Flag `json:"fednowSend,omitzero"`
 	FedNowRFPSend       given.Flag `json:"fednowRfpSend,omitzero"`
@@ -45,7 +45,7 @@ func (d *FeaturesDraft) check(c *check.Fields) {
 	d.SECCodes = c.SECCodes("secCodes", d.SECCodes)
 }
 
-// anew blames the amounts that a change of the currency would leave in the former one.
+// anew refuses a change of currency that does not give the account's amounts again.
 func (d *FeaturesDraft) anew(c *check.Fields, a *Account) {
 	for _, amount := range []struct {
 		field  string
@@ -62,8 +62,8 @@ func (d *FeaturesDraft) anew(c *check.Fields, a *Account) {
 	}
 }
 
-// to writes what is given into an account. A switch that goes off takes with it what hangs on it and is not
-// given itself; what is switched on beside it, rules refuses.
+// to writes the given fields into an account. A switch that goes off also clears what depends on it, unless
+// the draft gives that itself; contradictions are left to the rules.
 func (d *FeaturesDraft) to(c *check.Fields, a *Account, older bool) {
 	had := a.EnableCallbacks
 	d.wiresTo(a, older)
@@ -79,7 +79,7 @@ func (d *FeaturesDraft) to(c *check.Fields, a *Account, older bool) {
 	d.ReturnAccount.To(&a.ReturnAccount)
 }
 
-// wiresTo: international wires go over SWIFT.
+// wiresTo writes the switches of wires. International wires go over SWIFT.
 func (d *FeaturesDraft) wiresTo(a *Account, older bool) {
 	had := a.EnableDomesticWires
 	d.Wires.To(&a.EnableWires)
@@ -131,8 +131,8 @@ func (d *FeaturesDraft) achTo(c *check.Fields, a *Account, older bool) {
 		&a.CreditExposureLimit)
 }
 
-// instantTo: the master switch brings receiving and requests for payment along; to send counts only while it
-// is on (rest/CONTRACT.md, account rules).
+// instantTo writes the switches of instant payments. The master switch turns on receiving and requests for
+// payment; sending counts only while it is on (rest/CONTRACT.md, account rules).
 func (d *FeaturesDraft) instantTo(a *Account) {
 	d.FedNow.To(&a.EnableFedNow)
 	d.FedNowSend.To(&a.FedNowSend)
@@ -153,7 +153,7 @@ func (d *FeaturesDraft) instantTo(a *Account) {
 	d.RFPSend.To(&a.RFPSend)
 }
 
-// off clears what hangs on a switch that was given and is off.
+// off clears the dependent switches if the master switch was given and is off.
 func off(master given.Flag, hanging ...*bool) bool {
 	if !master.Given || master.Value {
 		return false
@@ -164,9 +164,9 @@ func off(master given.Flag, hanging ...*bool) bool {
 	return true
 }
 
-// counting is an amount as far as it counts. Clients of the older interfaces send the limits of what is off,
-// as the published samples do, and they mean nothing; the newest interface allows a limit only with what it
-// bounds.
+// counting returns the amount if it counts, and otherwise none. Clients of the older interfaces send limits
+// of features that are off, as the published samples do; those are ignored. The newest interface refuses
+// them.
 func counting(amount given.Text, counts bool) given.Text {
 	if !counts {
 		return given.Text{}
@@ -174,7 +174,7 @@ func counting(amount given.Text, counts bool) given.Text {
 	return amount
 }
 
-// amountTo writes an amount in the account's currency; given empty it clears.
+// amountTo writes an amount in the account's currency; an empty text clears it.
 func amountTo(c *check.Fields, field string, text given.Text, a *Account, stored **int64) {
 	if !text.Given {
 		return

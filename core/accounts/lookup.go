@@ -11,11 +11,11 @@ import (
 	"bankgraph/db"
 )
 
-// Profile is what stands behind an account number: the account, whose it is, and the bank's own customer.
+// Profile is what an account number leads to: the account, its customer, and the bank's own customer.
 type Profile struct {
 	Account     *Account
 	Customer    *customers.Customer
-	Institution customers.UID // 0 where the bank has no customer of its own
+	Institution customers.UID // 0 if the bank has no customer of its own
 	Sweeps      []*Sweep
 	Contacts    map[contacts.UID]*contacts.Contact // of the sweeps, with their account numbers
 }
@@ -27,15 +27,14 @@ var (
 	sweptWith db.QueryCache[contacts.Contact]
 )
 
-// ofNumber joins the accounts that have one of the numbers $3, by the columns that say which account is
-// meant.
+// ofNumber joins the account whose number has one of the hashes $3; on says how.
 func ofNumber(q *bun.SelectQuery, on string) *bun.SelectQuery {
 	return q.Join("JOIN accounts AS a ON " + on + " AND a.deleted_at IS NULL AND a.number_hash = ANY($3)")
 }
 
-// Lookup finds the customer behind an account number among those that the caller may see, in one round trip
-// (rest/CONTRACT.md, lookup). With a type only accounts of that type count. A number that leads nowhere
-// answers nothing and no error, so that a foreign account looks like none.
+// Lookup finds the customer behind an account number, in one round trip (rest/CONTRACT.md, lookup). If a type
+// is given, only accounts of that type count. A number that is unknown, or outside the caller's reach, gives
+// nil and no error, so that the two look alike.
 func (s *Service) Lookup(ctx context.Context, number string, of Type) (*Profile, error) {
 	caller, err := mayLookUp(ctx)
 	if err != nil {
@@ -84,7 +83,8 @@ func (s *Service) Lookup(ctx context.Context, number string, of Type) (*Profile,
 	return found, nil
 }
 
-// mayLookUp is the permission made for it, or the two that would find the same by going through everything.
+// mayLookUp requires Lookup_Customers, or the two permissions with which the caller could find the same by
+// listing.
 func mayLookUp(ctx context.Context) (access.Caller, error) {
 	caller, err := access.Require(ctx, access.LookUpCustomers, access.ViewCustomers)
 	if err != nil || caller.May(access.LookUpCustomers) {

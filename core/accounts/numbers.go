@@ -15,8 +15,8 @@ import (
 	"bankgraph/db"
 )
 
-// NumberedTx is the account of a customer that has this number, for a change of what belongs to it.
-// ErrNotFound is a number of nobody or of somebody else.
+// NumberedTx returns the account of a customer that has this number. It returns ErrNotFound if nobody has it,
+// or another customer.
 func (s *Service) NumberedTx(
 	ctx context.Context, tx bun.IDB, tenant access.Tenant, of customers.UID, number string,
 ) (uid UID, err error) {
@@ -32,9 +32,9 @@ func (s *Service) NumberedTx(
 	return uid, nil
 }
 
-// freeTx is ErrNumberTaken where another account has the number that a draft gives. The index accounts_number
-// looks at hashes, so it does not see that two under different keys are of one number: while there are
-// several keys, those who write a number queue up for it, whichever of the keys each of them writes under.
+// freeTx returns ErrNumberTaken if another account has the number of the draft. The unique index
+// accounts_number compares hashes, so it misses equal numbers that are hashed under different keys. While
+// there are several keys, writers of one number therefore wait for each other.
 func (s *Service) freeTx(ctx context.Context, tx *changes.Tx, a *Account, number string) error {
 	hashes := s.keys.Hashes(int64(a.Tenant), NumberColumn, number)
 	if len(hashes) < 2 {
@@ -48,7 +48,7 @@ func (s *Service) freeTx(ctx context.Context, tx *changes.Tx, a *Account, number
 		AND deleted_at IS NULL)`, a.Tenant, bun.Tuple(hashes), a.UID)
 }
 
-// ShownTx is the number of an account as callers read it; none without an account.
+// ShownTx returns the number of an account as callers read it; the zero Value if there is no account.
 func (s *Service) ShownTx(
 	ctx context.Context, tx bun.IDB, tenant access.Tenant, uid *UID,
 ) (shown seal.Value, err error) {

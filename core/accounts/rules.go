@@ -6,20 +6,20 @@ import (
 	"bankgraph/core/fault"
 )
 
-// fitting are the products of each type. Health Savings Account stands in neither published list: it holds
-// the customer's money (rest/CONTRACT.md, account rules).
+// fitting lists the sub-types of each type. Health Savings Account is in neither published list; it holds the
+// customer's money, so it is a deposit (rest/CONTRACT.md, account rules).
 var fitting = map[Type][]SubType{
 	Deposit: {Checking, Savings, HealthSavings, CD, MoneyMarket, Pseudo},
 	Loan:    {CreditCard, Heloc, LineOfCredit},
 }
 
-// rules are what must hold between the fields of an account (rest/CONTRACT.md, account rules).
+// rules lists what must not hold between the fields of an account (rest/CONTRACT.md, account rules).
 var rules = []struct {
 	field   string
 	problem fault.Problem
 	message string
 	broken  func(*Account) bool
-	older   bool // holds for the older interfaces too, which have no switch for ACH
+	older   bool // applies to the older interfaces too, which have no switch for ACH
 }{
 	{"accountSubType", fault.NoMatch, "does not fit the account type", func(a *Account) bool {
 		return !slices.Contains(fitting[a.Type], a.SubType)
@@ -73,7 +73,8 @@ var rules = []struct {
 	},
 }
 
-// follows is the first rule that a change breaks. One that was broken before is not the change's fault.
+// follows returns the fault of the first rule that a change breaks. Rules that were broken before do not
+// count.
 func follows(was, a *Account, older bool) error {
 	for _, rule := range rules {
 		if rule.broken(a) && (rule.older || !older) && (was == nil || !rule.broken(was)) {

@@ -8,7 +8,7 @@ import (
 	"bankgraph/core/states"
 )
 
-// Action is what may be done to an account's status (rest/CONTRACT.md, account actions).
+// Action is a change of an account's status (rest/CONTRACT.md, account actions).
 type Action string
 
 const (
@@ -24,7 +24,7 @@ func ParseAction(field, text string) (Action, error) {
 	return "", fault.Field("account", field, fault.Malformed, "must be Activate or Close")
 }
 
-// The steps between statuses (rest/CONTRACT.md, account statuses).
+// The allowed changes of status (rest/CONTRACT.md, account statuses).
 var (
 	activating = states.Step[Status]{
 		From: []Status{StatusNew, Pending, Inactive, Suspended}, To: Active,
@@ -35,10 +35,10 @@ var (
 	}
 )
 
-// final reports whether no step leads on from a status. Such an account is not changed in any other way either.
+// final reports whether a status is final. An account in a final status cannot be changed at all.
 func (s Status) final() bool { return !slices.Contains(closing.From, s) }
 
-// What the state of an account does not allow, or of what hangs on it.
+// The faults of an account's state, and of what depends on the account.
 var (
 	ErrClosed = fault.New(fault.State, "account.closed",
 		"the account is closed for good: it cannot be changed any more")
@@ -52,15 +52,15 @@ var (
 	ErrInFront = fault.New(fault.State, "account.in_front",
 		"a Pseudo account stands in front of the account: change or close that first")
 	ErrDefaultOffset = fault.New(fault.State, "account.default_offset",
-		"the account is the default offset account of others with its ACH company id: make another one that first")
+		"the account is the default offset account of others with its ACH company id: make another account the default first")
 	ErrCharged = fault.New(fault.State, "account.charged",
 		"a fee tier counts for the account: change that first")
 	ErrSwept = fault.New(fault.State, "account.swept", "a sweep is set up for the account: remove that first")
 
-	// ErrNumberTaken is an account number that another account of the bank has.
+	// ErrNumberTaken is returned when another account of the bank has the number.
 	ErrNumberTaken = fault.New(fault.Conflict, "account.number_taken",
 		"another account of the bank has this account number").On("accountNumber")
-	// ErrOffsetTaken is a second default offset account.
+	// ErrOffsetTaken is returned for a second default offset account.
 	ErrOffsetTaken = fault.New(fault.Conflict, "account.offset_taken",
 		"another account of the customer is the default offset account of this ACH company id").On("defaultOffset")
 )

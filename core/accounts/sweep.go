@@ -12,7 +12,7 @@ import (
 	"bankgraph/core/money"
 )
 
-// Direction is which way a sweep moves money: into the account, out of it, or both.
+// Direction says which way a sweep moves money: into the account, out of it, or both.
 type Direction string
 
 const (
@@ -21,7 +21,7 @@ const (
 	Both Direction = "both"
 )
 
-// ParseDirection reads a direction. An older interface says inout.
+// ParseDirection reads a direction. An older interface writes inout for both.
 func ParseDirection(field, text string) (Direction, error) {
 	switch d := Direction(strings.ToLower(text)); d {
 	case In, Out, Both:
@@ -32,16 +32,16 @@ func ParseDirection(field, text string) (Direction, error) {
 	return "", fault.Field("sweep", field, fault.Malformed, "must be in, out or both")
 }
 
-// BalanceType is what a sweep leaves in the account.
+// BalanceType says what balance a sweep leaves in the account.
 type BalanceType string
 
 const (
-	Target BalanceType = "Target" // one amount
-	Range  BalanceType = "Range"  // anything between two marks
+	Target BalanceType = "Target" // a fixed amount
+	Range  BalanceType = "Range"  // between two amounts
 	Zero   BalanceType = "Zero"   // nothing
 )
 
-// InMethod is how a sweep gets money from a contact.
+// InMethod is how a sweep collects money from a contact.
 type InMethod string
 
 const (
@@ -50,7 +50,7 @@ const (
 	InstantRFP   InMethod = "InstantRFP"
 )
 
-// OutMethod is how a sweep brings money to a contact.
+// OutMethod is how a sweep pays money to a contact.
 type OutMethod string
 
 const (
@@ -81,8 +81,8 @@ const (
 	Sunday    Weekday = "SUNDAY"
 )
 
-// Sweep moves money of an account on certain days so that what is left in it is as wanted (rest/CONTRACT.md,
-// sweeps). Amounts are minor units of Currency, which is the account's.
+// Sweep moves money on certain days to bring an account's balance to a target (rest/CONTRACT.md, sweeps).
+// Amounts are minor units of Currency, which is the account's.
 type Sweep struct {
 	bun.BaseModel `bun:"table:sweeps,alias:w" json:"-"`
 
@@ -105,16 +105,16 @@ type Sweep struct {
 	UpdatedAt   time.Time      `bun:"updated_at" json:"-"`
 	Version     int32          `bun:"version" json:"-"`
 
-	Today time.Time `bun:"today,scanonly" json:"-"` // at the bank, when the row was read; midnight UTC
+	Today time.Time `bun:"today,scanonly" json:"-"` // the bank's civil day at the read; midnight UTC
 }
 
-// TargetBalance is what is to be left; nil for a range.
+// TargetBalance returns the balance that the sweep leaves; nil for a range.
 func (w *Sweep) TargetBalance() *money.Amount { return w.amount(w.TargetMinor) }
 
-// FromAmount is the low mark of a range; nil for others.
+// FromAmount returns the lower bound of a range; nil for others.
 func (w *Sweep) FromAmount() *money.Amount { return w.amount(w.LowMinor) }
 
-// ToAmount is the high mark of a range; nil for others.
+// ToAmount returns the upper bound of a range; nil for others.
 func (w *Sweep) ToAmount() *money.Amount { return w.amount(w.HighMinor) }
 
 func (w *Sweep) amount(minor *int64) *money.Amount {
@@ -125,11 +125,11 @@ func (w *Sweep) amount(minor *int64) *money.Amount {
 	return &amount
 }
 
-// NextSweepDate is the day on which the sweep runs next.
+// NextSweepDate returns the next day on which the sweep runs, after Today.
 func (w *Sweep) NextSweepDate() time.Time { return w.NextAfter(w.Today) }
 
-// NextAfter is the first day after this one on which the sweep runs; both are midnights UTC. Where a month
-// has no such day, its last day counts.
+// NextAfter returns the first day after today on which the sweep runs; both are midnights UTC. If a month has
+// no such day, its last day counts.
 func (w *Sweep) NextAfter(today time.Time) time.Time {
 	next := today.AddDate(0, 0, 1)
 	switch w.Frequency {
@@ -149,23 +149,23 @@ func (w *Sweep) NextAfter(today time.Time) time.Time {
 	return next
 }
 
-// inMonth is a day of a month, or the month's last.
+// inMonth returns a day of a month, or the month's last day if that is earlier.
 func inMonth(year int, month time.Month, day int) time.Time {
 	last := time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC)
 	return last.AddDate(0, 0, min(day, last.Day())-last.Day())
 }
 
 var (
-	// ErrNoSweep is a direction in which no sweep is set up.
+	// ErrNoSweep is returned when no sweep is set up in the direction.
 	ErrNoSweep = fault.New(fault.NotFound, "sweep.not_found",
 		"no sweep is set up for the account in this direction").On("direction")
-	// ErrSweepExists is a second sweep in one direction.
+	// ErrSweepExists is returned for a second sweep in one direction.
 	ErrSweepExists = fault.New(fault.Conflict, "sweep.exists",
 		"a sweep is set up for the account in this direction already").On("direction")
-	// ErrSweepBeside is a sweep in both directions beside one in a single direction.
+	// ErrSweepBeside is returned for a sweep in both directions beside one in a single direction.
 	ErrSweepBeside = fault.New(fault.Conflict, "sweep.beside",
 		"a sweep in both directions stands alone: remove the other one first").On("direction")
-	// ErrNotActive is an account that may not be swept.
+	// ErrNotActive is returned for an account that may not be swept.
 	ErrNotActive = fault.New(fault.State, "sweep.not_active", "only an active account can be swept").
 			On("accountUID")
 )

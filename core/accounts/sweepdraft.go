@@ -11,8 +11,8 @@ import (
 	"bankgraph/core/money"
 )
 
-// SweepDraft is what a request says about a sweep (rest/CONTRACT.md, sweeps). An update changes what is
-// given.
+// SweepDraft is what a request says about a sweep (rest/CONTRACT.md, sweeps). An update changes only the
+// fields that are given.
 type SweepDraft struct {
 	BalanceType   *BalanceType   `json:"balanceType,omitzero"`
 	TargetBalance given.Text     `json:"targetBalance,omitzero"`
@@ -27,10 +27,10 @@ type SweepDraft struct {
 	DayOfMonth    *int32         `json:"dayOfMonth,omitzero"`
 }
 
-// leaves are the balance types of each direction.
+// leaves lists the balance types that each direction allows.
 var leaves = map[Direction][]BalanceType{Both: {Range}, Out: {Target, Zero}, In: {Target}}
 
-// check looks at the draft for a direction: what it must have, and what it must not.
+// check validates the draft for a direction. setting marks a new sweep.
 func (d *SweepDraft) check(direction Direction, setting bool) error {
 	c := check.Of("sweep")
 	if !setting && reflect.ValueOf(*d).IsZero() {
@@ -49,7 +49,7 @@ func (d *SweepDraft) check(direction Direction, setting bool) error {
 	return c.Err()
 }
 
-// stays is what a balance type does in updates.
+// stays is the message for an update that gives another balance type.
 const stays = "cannot change: remove the sweep and set another one up"
 
 func (d *SweepDraft) checkBalance(c *check.Fields, direction Direction, setting bool) {
@@ -61,7 +61,7 @@ func (d *SweepDraft) checkBalance(c *check.Fields, direction Direction, setting 
 			words[i], fits = string(t), fits || t == *d.BalanceType
 		}
 		switch {
-		case !fits && !setting: // the one that there is differs
+		case !fits && !setting: // the existing sweep cannot have this type
 			c.Fail("balanceType", fault.Forbidden, stays)
 		case !fits:
 			c.Fail("balanceType", fault.Malformed, "must be "+strings.Join(words, " or ")+" in this direction")
@@ -69,14 +69,14 @@ func (d *SweepDraft) checkBalance(c *check.Fields, direction Direction, setting 
 	}
 	need(c, "range.fromAmount", direction == Both, setting, d.FromAmount.Value != "")
 	need(c, "range.toAmount", direction == Both, setting, d.ToAmount.Value != "")
-	// without one nothing is left
+	// optional: a new sweep without it leaves nothing in the account
 	need(c, "targetBalance", direction != Both, false, d.TargetBalance.Value != "")
 	c.Between("range.fromAmount", d.FromAmount.Value, "0", highest)
 	c.Between("range.toAmount", d.ToAmount.Value, "0", highest)
 	c.Between("targetBalance", d.TargetBalance.Value, "0", highest)
 }
 
-// need demands a field where the direction has it, and refuses it where it has not.
+// need demands a field if the direction has it, and otherwise refuses it.
 func need(c *check.Fields, field string, has, setting, given bool) {
 	switch {
 	case given && !has:
@@ -86,7 +86,7 @@ func need(c *check.Fields, field string, has, setting, given bool) {
 	}
 }
 
-// to writes what is given into a sweep.
+// to writes the given fields into a sweep.
 func (d *SweepDraft) to(w *Sweep) error {
 	c := check.Of("sweep")
 	if d.BalanceType != nil && w.BalanceType != "" && w.BalanceType != *d.BalanceType {
@@ -100,7 +100,7 @@ func (d *SweepDraft) to(w *Sweep) error {
 	sumTo(c, "range.fromAmount", d.FromAmount, w.Currency, &w.LowMinor)
 	sumTo(c, "range.toAmount", d.ToAmount, w.Currency, &w.HighMinor)
 	if w.BalanceType == Zero && w.TargetMinor != nil && *w.TargetMinor != 0 {
-		c.Fail("targetBalance", fault.NoMatch, "must be 0 where nothing is to be left")
+		c.Fail("targetBalance", fault.NoMatch, "must be 0 if the sweep is to leave nothing")
 	}
 	if w.LowMinor != nil && w.HighMinor != nil && *w.LowMinor >= *w.HighMinor {
 		c.Fail("range.toAmount", fault.NoMatch, "must be above fromAmount")
@@ -118,7 +118,7 @@ func (d *SweepDraft) to(w *Sweep) error {
 	return first(c.Err())
 }
 
-// dayTo writes the day on which a sweep runs: that of the frequency, and no other.
+// dayTo writes the day on which a sweep runs, as its frequency needs it, and clears the others.
 func (d *SweepDraft) dayTo(c *check.Fields, w *Sweep) {
 	set(&w.DayOfWeek, d.DayOfWeek)
 	set(&w.DayOfMonth, d.DayOfMonth)
@@ -134,7 +134,7 @@ func (d *SweepDraft) dayTo(c *check.Fields, w *Sweep) {
 	}
 }
 
-// sumTo writes an amount that is given.
+// sumTo writes an amount if it is given.
 func sumTo(c *check.Fields, field string, text given.Text, in money.Currency, stored **int64) {
 	if amount := c.Amount(field, text.Value, in); amount != nil {
 		*stored = &amount.Minor

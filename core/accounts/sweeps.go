@@ -15,7 +15,6 @@ import (
 	"bankgraph/db"
 )
 
-// sweeping is what can be done to sweeps.
 type sweeping struct {
 	setSweep, changeSweep *changes.Operation[SweepDraft, SweepName]
 	removeSweep           *changes.Operation[struct{}, SweepName]
@@ -35,8 +34,8 @@ func (s *Service) declareSweeps(all *changes.Service) {
 	s.removeSweep = changes.Declare(all, "removeSweep", "sweep", access.ManageAccounts, s.removeSweepTx)
 }
 
-// SetSweep sets up a sweep for an active account that has none in this direction. Where the customer's
-// settings ask for dual approval, it is there once a second person has approved.
+// SetSweep sets up a sweep for an active account that has none in this direction. If the customer's settings
+// ask for dual approval, the sweep appears once a second person has approved.
 func (s *Service) SetSweep(
 	ctx context.Context, of customers.UID, name SweepName, draft SweepDraft, options changes.RequestOptions,
 ) (changes.Outcome[SweepName], error) {
@@ -50,7 +49,7 @@ func (s *Service) SetSweep(
 	return s.setSweep.Do(ctx, caller, name.target(of), draft, options)
 }
 
-// ChangeSweep changes what the draft gives; what is left in the account, a range or one amount, stays.
+// ChangeSweep changes the fields that the draft gives; the balance type cannot change.
 func (s *Service) ChangeSweep(
 	ctx context.Context, of customers.UID, name SweepName, draft SweepDraft, options changes.RequestOptions,
 ) (changes.Outcome[SweepName], error) {
@@ -64,7 +63,7 @@ func (s *Service) ChangeSweep(
 	return s.changeSweep.Do(ctx, caller, name.target(of), draft, options)
 }
 
-// RemoveSweep ends a sweep.
+// RemoveSweep removes a sweep.
 func (s *Service) RemoveSweep(
 	ctx context.Context, of customers.UID, name SweepName, options changes.RequestOptions,
 ) (changes.Outcome[SweepName], error) {
@@ -79,7 +78,7 @@ func (n SweepName) target(of customers.UID) changes.Target {
 	return changes.Target{Customer: int64(of), UID: n.String()}
 }
 
-// sweepName reads the name back.
+// sweepName reads a name from a target.
 func sweepName(at changes.Target) (n SweepName) {
 	_, _ = fmt.Sscanf(at.UID, "%d/%s", &n.Account, &n.Direction)
 	return n
@@ -103,7 +102,8 @@ func (s *Service) setSweepTx(
 	})
 }
 
-// alongTx: a sweep in both directions stands alone; another one beside it would undo what it does.
+// alongTx returns ErrSweepBeside if the sweep would stand beside one in both directions, or is one itself and
+// not alone: one would undo what the other does.
 func (s *Service) alongTx(ctx context.Context, tx *changes.Tx, w *Sweep) error {
 	return s.refusedTx(ctx, tx, ErrSweepBeside,
 		`SELECT EXISTS (SELECT FROM sweeps WHERE tenant = ? AND account = ? AND (direction = 'both' OR ? = 'both'))`,
@@ -133,8 +133,8 @@ func (s *Service) removeSweepTx(
 	})
 }
 
-// fillTx writes a draft into a sweep of an active account. Its contacts must be the customer's, and no second
-// person may have yet to agree to them, or have refused.
+// fillTx writes a draft into a sweep of an active account. Its contacts must be the customer's and active,
+// neither waiting for approval nor refused.
 func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, a *Account, w *Sweep, draft SweepDraft) error {
 	if a.Status != Active {
 		return ErrNotActive.With(string(a.Status))
@@ -160,8 +160,8 @@ func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, a *Account, w *Swe
 	return nil
 }
 
-// sweepTx makes of the sweep that there is, if any (was), the one that there is to be: none where modify
-// returns nil.
+// sweepTx creates, changes or removes a sweep: modify gets the existing one (nil if none) and returns the new
+// one (nil to remove it).
 func (s *Service) sweepTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target,
 	modify func(a *Account, was, w *Sweep) (*Sweep, error),
@@ -197,7 +197,7 @@ func (s *Service) sweepTx(
 			func() error { return s.writeSweepTx(ctx, tx, of, name, was, w) })
 }
 
-// proposal leaves everything as it is: a sweep that is to be set up does not show before it is approved.
+// proposal makes a proposal of a change. A new sweep gets no row before it is approved.
 func (n SweepName) proposal(of changes.Target, was, w *Sweep) changes.Proposal {
 	p := changes.Proposal{Customer: of.Customer, UID: n, Before: new(Sweep), After: w}
 	if was != nil {
@@ -206,7 +206,7 @@ func (n SweepName) proposal(of changes.Target, was, w *Sweep) changes.Proposal {
 	return p
 }
 
-// lockSweepTx reads a sweep for a change; nil where there is none.
+// lockSweepTx reads and locks a sweep; it returns nil if there is none.
 func (s *Service) lockSweepTx(ctx context.Context, tx *changes.Tx, name SweepName) (*Sweep, error) {
 	w := new(Sweep)
 	err := tx.NewSelect().Model(w).Where("w.tenant = ?", tx.Caller.Tenant).Where("w.account = ?", name.Account).
@@ -239,7 +239,7 @@ func (s *Service) writeSweepTx(
 
 var ofAccounts db.QueryCache[Sweep]
 
-// SweepsOf reads the sweeps of each account that the caller may see, by direction.
+// SweepsOf reads the sweeps of each account that the caller may see, in order of direction.
 func (s *Service) SweepsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, Sweep] {
 	caller, err := access.Require(ctx, access.ViewAccounts)
 	if err != nil {
@@ -256,12 +256,13 @@ func (s *Service) SweepsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[
 		of, s.today(caller))
 }
 
-// today is the civil day at the bank.
+// today returns the bank's civil day, as YYYY-MM-DD.
 func (s *Service) today(caller access.Caller) string {
 	return s.now().In(caller.Location()).Format(time.DateOnly)
 }
 
-// FindSweep reads one sweep of one account, of one customer or of whichever has it (0), in one round trip.
+// FindSweep reads one sweep of one account, in one round trip. If of is not 0, an account of another customer
+// is absent.
 func (s *Service) FindSweep(ctx context.Context, of customers.UID, name SweepName) (*Sweep, error) {
 	if _, err := access.Require(ctx, access.ViewAccounts); err != nil {
 		return nil, err

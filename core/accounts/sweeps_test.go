@@ -43,7 +43,7 @@ func TestTheDayOfTheNextSweep(t *testing.T) {
 	}
 }
 
-// outward leaves an amount in the account every Friday.
+// outward is a sweep that leaves an amount in the account every Friday.
 func outward(to *contacts.Contact, edits ...func(*accounts.SweepDraft)) accounts.SweepDraft {
 	d := accounts.SweepDraft{
 		BalanceType: gives(accounts.Target), TargetBalance: given.Of("250.75"), ToContact: &to.UID,
@@ -225,7 +225,7 @@ func TestOnlyAnActiveAccountOfOnesOwnIsSwept(t *testing.T) {
 	contact, stopped := bank.Contact(ours),
 		bank.Account(ours, func(a *accounts.Account) { a.Status = accounts.Suspended })
 	theirs := bank.Account(banks)
-	// or a sweep would pay past the second person
+	// otherwise a sweep would pay without the second person
 	for _, status := range []contacts.Status{contacts.Pending, contacts.Refused} {
 		not := bank.Contact(ours, func(k *contacts.Contact) { k.Status = status })
 		_, err := bank.Accounts.SetSweep(bank.Partner(partner), ours.UID,

@@ -13,17 +13,16 @@ import (
 	"bankgraph/core/states"
 )
 
-// Keep takes an account into the bank's books, empty, or gives one without bookings another currency. The
-// ledger, which comes after accounts, is told so.
+// Keep enters an account into the bank's books with a zero balance, or changes the currency of one without
+// bookings. Package ledger, which comes after accounts, provides it.
 type Keep func(ctx context.Context, tx bun.Tx, tenant access.Tenant, account UID, in money.Currency) error
 
-// Saved is what a change of an account answers.
+// Saved is the answer to a change of an account.
 type Saved struct {
 	UID                 UID    `json:"uid"`
 	ExternalReferenceID string `json:"externalReferenceId"`
 }
 
-// operations are what can be done to accounts.
 type operations struct {
 	open, change            *changes.Operation[Draft, Saved]
 	close, activate, remove *changes.Operation[struct{}, Saved]
@@ -39,8 +38,8 @@ func (s *Service) declare(all *changes.Service) {
 	s.declareSweeps(all)
 }
 
-// Open gives a customer an account, without any money in it. Where the customer's settings ask for dual
-// approval (customerDualApproval), the account is Pending until a second person approves.
+// Open opens an account with a zero balance for a customer. If the customer's settings ask for dual approval
+// (customerDualApproval), the account is Pending until a second person approves.
 func (s *Service) Open(
 	ctx context.Context, of customers.UID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -54,8 +53,8 @@ func (s *Service) Open(
 	return s.open.Do(ctx, caller, changes.Target{Customer: int64(of)}, draft, options)
 }
 
-// Change changes what the draft gives. Without a customer (0) it is the account's own, here and in all that
-// follow.
+// Change changes the fields in the draft. If the customer is 0, the account's own customer counts; so
+// it does in the methods below.
 func (s *Service) Change(
 	ctx context.Context, of customers.UID, uid UID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -80,7 +79,7 @@ func (s *Service) Close(
 	return s.close.Do(ctx, caller, target(of, uid), struct{}{}, options)
 }
 
-// Activate puts an account into use, for the first time or again.
+// Activate makes an account active, for the first time or again.
 func (s *Service) Activate(
 	ctx context.Context, of customers.UID, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -91,7 +90,7 @@ func (s *Service) Activate(
 	return s.activate.Do(ctx, caller, target(of, uid), struct{}{}, options)
 }
 
-// Act is Close or Activate, as the older interface asks for them.
+// Act is Close or Activate, for the older interface.
 func (s *Service) Act(
 	ctx context.Context, of customers.UID, uid UID, action Action, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -101,8 +100,8 @@ func (s *Service) Act(
 	return s.Activate(ctx, of, uid, options)
 }
 
-// Delete takes an account away on which nothing was ever booked. Its row, and its place in the books, stay
-// for the record; no answer shows it any more. Its number may be used again, its UID never.
+// Delete deletes an account on which nothing was ever booked. Its row and its balance row stay for the
+// record, but no answer shows it. Its number may be used again, its UID never.
 func (s *Service) Delete(
 	ctx context.Context, of customers.UID, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -117,8 +116,8 @@ func target(of customers.UID, uid UID) changes.Target {
 	return changes.Target{Customer: int64(of), UID: uid.String()}
 }
 
-// lifecycle is how accounts are made and changed. Those of one customer are, one after the other: which is
-// the first of an ACH company id is told.
+// lifecycle opens and changes accounts, those of one customer one after the other, so that the first account
+// of an ACH company id is certain.
 func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Account] {
 	return &changes.Lifecycle[*customers.Held, Account]{
 		Name: "account",
@@ -141,7 +140,6 @@ func (s *Service) holding() func(context.Context, *changes.Tx, *changes.Target) 
 	return customers.Hold(s.customers.LockTx).Of("accounts", "uid", ErrNotFound)
 }
 
-// lock reads an account for a change.
 func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target) (*Account, error) {
 	a := new(Account)
 	q := tx.NewSelect().Model(a).Where("a.tenant = ?", tx.Caller.Tenant).Where("a.uid = ?", at.UID).
@@ -149,7 +147,7 @@ func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Tar
 	return changes.Lock(ctx, q, a, ErrNotFound.On("accountUID"))
 }
 
-// keepTx tells the books of an account that comes into them, or has another currency there.
+// keepTx calls Keep for an account that is new to the books or changes its currency.
 func (s *Service) keepTx(ctx context.Context, tx *changes.Tx, was, a *Account) error {
 	if a.SystemOfRecord != InternalCore ||
 		was != nil && was.SystemOfRecord == InternalCore && was.Currency == a.Currency {
@@ -181,8 +179,8 @@ func saved(a *Account, err error) (Saved, error) {
 	return Saved{a.UID, a.ExternalReferenceID}, nil
 }
 
-// arranges tells whether the caller may open accounts, end them and move them between states: the people of a
-// customer that is no partner may not. They name its accounts, and say how they are swept.
+// arranges returns an error if the caller may not open, close, delete or activate accounts. The people of a
+// customer that is no partner may not; they may name its accounts and set up sweeps.
 func arranges(caller access.Caller) error {
 	if caller.Reach == access.OfCustomer {
 		return access.ErrDenied
@@ -190,7 +188,8 @@ func arranges(caller access.Caller) error {
 	return nil
 }
 
-// settleTx makes an account that waited active, or takes it away again, which what names it meanwhile prevents.
+// settleTx activates an account that was Pending, or deletes it if it was refused. An account that something
+// names meanwhile cannot be refused.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
 	return s.lifecycle().Settle(ctx, tx, at, func(a *Account) (changes.Settlement, error) {
 		if approved {
@@ -219,7 +218,7 @@ func (s *Service) changeTx(
 	}))
 }
 
-// becomeTx takes an account to another status.
+// becomeTx moves an account to another status.
 func (s *Service) becomeTx(
 	step states.Step[Status],
 ) func(context.Context, *changes.Tx, changes.Target, struct{}) (Saved, error) {

@@ -20,10 +20,10 @@ import (
 	"bankgraph/db"
 )
 
-// routing is a routing number with a right check digit.
+// routing is a routing number with a correct check digit.
 const routing = "021000021"
 
-// opening is a checking account in the bank's own books, under a number.
+// opening returns the draft of a checking account in the bank's own books.
 func opening(number string, edits ...func(*accounts.Draft)) accounts.Draft {
 	deposit, checking, core, usd := accounts.Deposit, accounts.Checking, accounts.InternalCore,
 		money.Currency("USD")
@@ -38,7 +38,7 @@ func opening(number string, edits ...func(*accounts.Draft)) accounts.Draft {
 	return d
 }
 
-// open opens an account that must be opened.
+// open opens an account; the test fails if it cannot.
 func open(
 	t *testing.T, bank *coretest.Bank, of *customers.Customer, number string, edits ...func(*accounts.Draft),
 ) *accounts.Account {
@@ -59,13 +59,12 @@ func read(t *testing.T, bank *coretest.Bank, uid accounts.UID) *accounts.Account
 	return a
 }
 
-// change changes an account as staff does.
 func change(bank *coretest.Bank, a *accounts.Account, draft accounts.Draft) error {
 	_, err := bank.Accounts.Change(bank.Staff(), a.Customer, a.UID, draft, changes.RequestOptions{})
 	return err
 }
 
-// blames tells whether the one thing that is wrong is this problem of this field.
+// blames reports whether err is exactly one fault, with this field and problem.
 func blames(err error, field string, problem fault.Problem) bool {
 	f, ok := fault.Of(err)
 	return ok && f.Field == field && f.Problem == problem && f.Kind == fault.Invalid
@@ -107,7 +106,6 @@ func TestAnAccountThatAnotherCoreKeepsIsNotInTheBooks(t *testing.T) {
 	bank.Prove()
 }
 
-// gives are pointers to words, for drafts.
 func gives[T any](value T) *T { return &value }
 
 func TestWhatIsWrongWithANewAccountIsToldAtOnce(t *testing.T) {
@@ -767,7 +765,7 @@ func TestAttributesAreThoseThatTheBankHasConfiguredForAccounts(t *testing.T) {
 	}
 }
 
-// Who reads an account and sends it back, masked as it was shown, changes nothing that is sealed.
+// To send an account back as it was read, masked, changes none of its sealed values.
 func TestMasksThatAreSentBackLeaveNumbersAndTokenAsTheyAre(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)

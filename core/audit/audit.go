@@ -10,12 +10,12 @@ import (
 	"bankgraph/db"
 )
 
-// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+// Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
 	Own: []string{"audit_checkpoints", "audit_entries", "audit_restores", "audit_seals", "audit_unsealed"},
 }
 
-// Service reads the record, seals it and proves it.
+// Service reads, seals and verifies the record.
 type Service struct {
 	db      *db.DB
 	now     func() time.Time
@@ -27,8 +27,8 @@ func New(d *db.DB, now func() time.Time) *Service {
 	return &Service{db: d, now: now, refused: newRefusedBefore()}
 }
 
-// WriteTx writes an entry with the change that it tells of. It has no number in the record until it is
-// sealed.
+// WriteTx writes an entry in the transaction of its change. The entry gets its number in the record when it
+// is sealed.
 func WriteTx(ctx context.Context, tx bun.IDB, entry Entry) error {
 	if entry.Before == nil {
 		entry.Before = []byte("{}")
@@ -45,5 +45,5 @@ func WriteTx(ctx context.Context, tx bun.IDB, entry Entry) error {
 	return nil
 }
 
-// unsealed notes that the entry that the session wrote last is to be sealed.
+// unsealed marks the session's last entry as one that is to be sealed.
 const unsealed = `INSERT INTO audit_unsealed (tenant, entry) VALUES (?, currval('audit_ids'))`

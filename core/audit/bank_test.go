@@ -23,7 +23,7 @@ type bank struct {
 	testing.TB
 	operator context.Context
 	owner    *db.DB
-	kept     []audit.Checkpoint // outside the database
+	kept     []audit.Checkpoint // checkpoints that are kept outside the database
 }
 
 func newBank(t testing.TB) *bank {
@@ -36,7 +36,7 @@ func of(t testing.TB, b *coretest.Bank) *bank {
 	return &bank{Bank: b, TB: t, operator: access.Operator(context.Background(), b.Tenant, b.Code, nil)}
 }
 
-// write writes entries, each in a transaction of its own.
+// write writes this many entries, each in a transaction of its own.
 func (b *bank) write(entries int) {
 	b.Helper()
 	caller, err := access.Require(b.Staff())
@@ -62,7 +62,7 @@ func entry(n int) audit.Entry {
 	}
 }
 
-// seal seals everything, and returns how much that was. The lock of a sealer that was cut off may live for a
+// seal seals everything, and returns how many entries. The lock of a sealer that was cut off may last a
 // moment.
 func (b *bank) seal() (sealed int) {
 	b.Helper()
@@ -82,7 +82,7 @@ func (b *bank) seal() (sealed int) {
 	}
 }
 
-// insert writes so many entries at once, by hand.
+// insert writes this many entries at once, by hand.
 func (b *bank) insert(entries int) {
 	b.Helper()
 	b.exec(`WITH e AS (
@@ -116,7 +116,7 @@ func (b *bank) chain(since time.Time) iter.Seq2[audit.Line, error] {
 	return chain
 }
 
-// export is the chain as a file.
+// export returns the chain as a file.
 func (b *bank) export(since time.Time) []byte {
 	b.Helper()
 	var file bytes.Buffer
@@ -126,7 +126,7 @@ func (b *bank) export(since time.Time) []byte {
 	return file.Bytes()
 }
 
-// holds fails the test where the chain in the database does not hold.
+// holds fails the test if the chain in the database does not verify.
 func (b *bank) holds() audit.Report {
 	b.Helper()
 	report, err := audit.Verify(b.chain(time.Time{}), audit.Pins{Unsigned: true, Checkpoints: b.kept})
@@ -136,7 +136,7 @@ func (b *bank) holds() audit.Report {
 	return report
 }
 
-// exec breaks rows by hand: only who owns the tables, and no wall holds, can.
+// exec changes rows by hand, as the owner of the tables.
 func (b *bank) exec(statement string, values ...any) {
 	b.Helper()
 	if b.owner == nil {
@@ -147,7 +147,7 @@ func (b *bank) exec(statement string, values ...any) {
 	}
 }
 
-// brokenAt is the first row that a check found wrong; 0 where it found nothing.
+// brokenAt returns the first row that Verify found wrong; 0 if none.
 func brokenAt(t testing.TB, err error) int64 {
 	t.Helper()
 	var broken *audit.Broken

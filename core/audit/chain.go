@@ -30,15 +30,15 @@ import (
 //	before    after       as JSON, byte for byte as they are stored
 //	reason    request     empty where there is none
 //
-// All text is UTF-8, all numbers are decimal. A value that changes, an entry that is taken out, put in or
-// moved: each changes the hash of its place and of all places after it.
+// All text is UTF-8, all numbers are decimal. If a value is changed, or an entry removed, inserted or moved,
+// the hash of its place and of all places after it changes.
 //
 // Every minute the chain's end is signed. A checkpoint is a compact JWS (RFC 7515, ES256, type
-// "audit-checkpoint+jws") of the JSON {"tenant":7,"seq":n,"hash":"hex of entry n's hash","at":"…"}. Who has
-// the database in hand can make a chain anew, but not a checkpoint; and checkpoints are kept outside of it
-// too, so none can vanish unseen.
+// "audit-checkpoint+jws") of the JSON {"tenant":7,"seq":n,"hash":"hex of entry n's hash","at":"…"}. Whoever
+// controls the database can rebuild a chain, but cannot sign a checkpoint. Checkpoints are also kept outside
+// the database, so none can vanish unnoticed.
 
-// EntryText is an entry as it is hashed and exported: the text of every column.
+// EntryText is an entry as it is hashed and exported: every column as text.
 type EntryText struct {
 	Tenant   string `bun:"tenant" json:"tenant"`
 	ID       int64  `bun:"id" json:"id"`
@@ -58,14 +58,14 @@ type EntryText struct {
 	Request  string `bun:"request" json:"request"`
 }
 
-// texts selects the columns of Text. Everything is turned into text by PostgreSQL, so that no value, whoever
-// put it there, is one that cannot be read.
+// texts selects the columns of EntryText. PostgreSQL converts every value to text, so that even a forged one
+// can be read.
 const texts = `e.tenant::text AS tenant, e.id AS id,
 	CASE WHEN e.at BETWEEN '0001-01-01Z' AND '9999-12-31Z' THEN to_char(e.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') ELSE e.at::text END AS at,
 	e.tx::text AS tx, e.client, e.login_id, e.entity::text AS entity, e.action, e.decision, e.object, e.uid,
 	coalesce(e.customer::text, '') AS customer, e.before::text AS before, e.after::text AS after, e.reason, e.request`
 
-// chain is a place in a bank's chain, from which it goes on.
+// chain is a place in a bank's chain, from which further entries are hashed.
 type chain struct {
 	seq  int64
 	hash [sha256.Size]byte
@@ -73,7 +73,7 @@ type chain struct {
 	text []byte
 }
 
-// add puts an entry at the end.
+// add appends an entry.
 func (c *chain) add(e *EntryText) {
 	if c.sum == nil {
 		c.sum = sha256.New()
@@ -102,15 +102,15 @@ func (c *chain) value(text string) {
 	c.text = append(append(append(c.text, ':'), text...), ',')
 }
 
-// Hash is a hash as people and JSON have it: in hexadecimal digits.
+// Hash is a hash that is written in hexadecimal digits.
 type Hash []byte
 
 func (h Hash) String() string { return hex.EncodeToString(h) }
 
-// MarshalText writes the digits.
+// MarshalText writes the hexadecimal digits.
 func (h Hash) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h), nil }
 
-// UnmarshalText reads them.
+// UnmarshalText reads hexadecimal digits.
 func (h *Hash) UnmarshalText(text []byte) (err error) {
 	*h, err = hex.AppendDecode(nil, text)
 	return err

@@ -15,10 +15,10 @@ import (
 	"bankgraph/db"
 )
 
-// checkpointType marks checkpoints among what a bank signs.
+// checkpointType is the JWS type of checkpoints.
 const checkpointType = "audit-checkpoint+jws"
 
-// Checkpoint vouches for a bank's chain up to one entry.
+// Checkpoint is a signed statement of a bank's chain up to one entry.
 type Checkpoint struct {
 	bun.BaseModel `bun:"table:audit_checkpoints" json:"-"`
 
@@ -27,12 +27,12 @@ type Checkpoint struct {
 	Hash      Hash          `bun:"hash,type:bytea" json:"hash"`
 	At        time.Time     `bun:"at" json:"at"`
 	Epoch     int64         `bun:"epoch" json:"epoch,omitempty"`       // 0: signed before epochs were counted
-	Database  string        `bun:"database" json:"database,omitempty"` // that it was signed in
+	Database  string        `bun:"database" json:"database,omitempty"` // the database in which it was signed
 	KID       string        `bun:"kid" json:"kid"`
 	Signature string        `bun:"signature" json:"signature"` // the compact JWS
 }
 
-// statement is what is signed.
+// statement is the text that is signed.
 type statement struct {
 	Tenant   access.Tenant `json:"tenant"`
 	Seq      int64         `json:"seq"`
@@ -43,7 +43,7 @@ type statement struct {
 }
 
 func (c *Checkpoint) statement() []byte {
-	// nothing in it can fail
+	// cannot fail: every field has a JSON form
 	text, _ := json.Marshal(statement{c.Tenant, c.Seq, c.Hash, c.At.UTC(), c.Epoch, c.Database})
 	return text
 }
@@ -53,7 +53,7 @@ func (c *Checkpoint) signedBy(key *jose.JSONWebKey) bool {
 	return signedBy(key, checkpointType, c.Signature, c.statement())
 }
 
-// signedBy reports whether a compact JWS is of this key, this type and these words.
+// signedBy reports whether signature is a compact JWS by this key, of type as, over the statement.
 func signedBy(key *jose.JSONWebKey, as, signature string, statement []byte) bool {
 	signed, err := jose.ParseSignedCompact(signature, []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil || len(signed.Signatures) != 1 ||
@@ -64,17 +64,18 @@ func signedBy(key *jose.JSONWebKey, as, signature string, statement []byte) bool
 	return err == nil && string(said) == string(statement)
 }
 
-// Signer signs for the caller's bank: what, and as which type, into a compact JWS. It tells with which key.
+// Signer signs what for the caller's bank, as a compact JWS of type as. It returns the id of the key and the
+// signature.
 type Signer func(ctx context.Context, as string, what []byte) (kid, signature string, err error)
 
-// Keeper keeps what was signed outside the database: a line with a checkpoint or a restore.
+// Keeper stores a signed line, a checkpoint or a restore, outside the database.
 type Keeper func(Line) error
 
-// ErrBroken is a chain that no longer says what it said when it was signed.
+// ErrBroken is returned when a chain differs from what was signed.
 var ErrBroken = errors.New("the audit chain was tampered with: run \"bankgraph audit verify\"")
 
-// Holds is ErrBroken where the chain of the caller's bank no longer has what was signed last. It looks at
-// that one place: the whole chain is for Verify.
+// Holds returns ErrBroken if the chain of the caller's bank differs from its last checkpoint. It checks that
+// one place only; Verify checks the whole chain.
 func (s *Service) Holds(ctx context.Context) error {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -84,10 +85,10 @@ func (s *Service) Holds(ctx context.Context) error {
 	return err
 }
 
-// Sign signs the end of the chain of the caller's bank, where it has grown since it was signed last. keep
-// stores the checkpoint outside the database, and comes first: where it fails, there is no checkpoint. A
-// chain that no longer holds what was signed before is ErrBroken; nothing further vouches for it. One in
-// another database than it was signed in last is ErrMoved.
+// Sign signs the end of the chain of the caller's bank, if it has grown since the last checkpoint. keep
+// stores the checkpoint outside the database first; if that fails, there is no checkpoint. Sign returns
+// ErrBroken for a chain that differs from its last checkpoint, which is then never signed again, and ErrMoved
+// for one that was last signed in another database.
 func (s *Service) Sign(ctx context.Context, sign Signer, keep Keeper) error {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -97,7 +98,7 @@ func (s *Service) Sign(ctx context.Context, sign Signer, keep Keeper) error {
 	if err != nil || next == nil {
 		return err
 	}
-	// Outside of the transaction: the bank's first key may have to be made.
+	// Outside the transaction, as this may create the bank's first key.
 	if next.KID, next.Signature, err = sign(ctx, checkpointType, next.statement()); err != nil {
 		return fmt.Errorf("sign the audit chain of bank %d: %w", caller.Tenant, err)
 	}
@@ -121,8 +122,8 @@ func (s *Service) Sign(ctx context.Context, sign Signer, keep Keeper) error {
 	return nil
 }
 
-// lastSigned is the last entry that was signed; 0 where there is none. It is ErrBroken where that is not what
-// it was.
+// lastSigned returns the place of the last checkpoint; 0 if there is none. It returns ErrBroken if the entry
+// there is not the one that was signed.
 func (s *Service) lastSigned(ctx context.Context, tenant access.Tenant) (seq int64, err error) {
 	var last struct {
 		Seq   int64 `bun:"seq"`
@@ -143,7 +144,7 @@ func (s *Service) lastSigned(ctx context.Context, tenant access.Tenant) (seq int
 	return last.Seq, nil
 }
 
-// unsigned is the checkpoint that is to be signed; nil where the last one still says it all.
+// unsigned returns the checkpoint that is to be signed; nil if the last one covers the whole chain.
 func (s *Service) unsigned(ctx context.Context, tenant access.Tenant) (*Checkpoint, error) {
 	last, err := s.lastSigned(ctx, tenant)
 	if err != nil {

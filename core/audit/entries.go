@@ -10,20 +10,20 @@ import (
 	"bankgraph/db"
 )
 
-// Search is what a list of entries is narrowed to. Empty fields do not count; all others must hold.
+// Search narrows a list of entries. All fields that are not empty must match.
 type Search struct {
 	Customer  int64
 	Object    string // the kind of thing: signatory
-	ObjectUID string // which one
+	ObjectUID string // the thing's number
 	Action    string // addSignatory
 	Client    string // the API key
 	LoginID   string
 	Decision  Decision
-	Since     *time.Time // from then on
-	Until     *time.Time // before then
+	Since     *time.Time // inclusive
+	Until     *time.Time // exclusive
 }
 
-// where are the conditions that narrow a query; p collects the values.
+// where returns the conditions that narrow a query; p collects their values.
 func (by Search) where(p *db.Params) (all db.Conditions) {
 	if by.Customer != 0 {
 		all = append(all, "e.customer = "+p.Add(by.Customer))
@@ -41,7 +41,7 @@ func (by Search) where(p *db.Params) (all db.Conditions) {
 		}
 	}
 	if by.LoginID != "" {
-		all = append(all, "e.login_id <> ''") // as the index says
+		all = append(all, "e.login_id <> ''") // the condition of the index
 	}
 	if by.Since != nil {
 		all = append(all, "e.at >= "+p.Add(*by.Since))
@@ -52,7 +52,7 @@ func (by Search) where(p *db.Params) (all db.Conditions) {
 	return all
 }
 
-// identity is what every read needs.
+// identity lists the columns that every read needs.
 var identity = db.ColumnsOf[Entry]("ID", "UID")
 
 type queryKey struct {
@@ -65,7 +65,7 @@ var (
 	counting, countingOf        db.QueryCache[db.Count]
 )
 
-// List reads a window of the entries that the caller may see, the newest first.
+// List reads a window of the entries that the caller may see, newest first.
 func (s *Service) List(
 	ctx context.Context, b *db.Batch, by Search, want db.Columns, w page.Window,
 ) *db.Rows[Entry] {
@@ -84,7 +84,8 @@ func (s *Service) List(
 	return db.Queue(b, text, p...)
 }
 
-// newestFirst is the order of every list of entries; where goes on from the window's cursor.
+// newestFirst returns the order of every list of entries, and adds the condition that continues from the
+// window's cursor.
 func newestFirst(w page.Window, p *db.Params, where *db.Conditions) (order string) {
 	order, compare := "e.id DESC", " < "
 	if w.Backward {
@@ -96,8 +97,7 @@ func newestFirst(w page.Window, p *db.Params, where *db.Conditions) (order strin
 	return order
 }
 
-// CountUpTo reads how many entries a search finds, and stops at most: the record is the longest list of the
-// bank.
+// CountUpTo counts the entries that a search finds, up to most: the record is the bank's longest list.
 func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, by Search, most int64) *db.Rows[db.Count] {
 	caller, err := access.Require(ctx, access.ViewAudit)
 	if err != nil {
@@ -118,7 +118,7 @@ type key interface {
 	fmt.Stringer
 }
 
-// OfObjects reads a window of the history of each object of a kind, the newest first.
+// OfObjects reads a window of the history of each object of a kind, newest first.
 func OfObjects[K key](
 	ctx context.Context, b *db.Batch, kind string, of []K, want db.Columns, w page.Window,
 ) *db.Many[K, Entry] {
@@ -139,7 +139,7 @@ func OfObjects[K key](
 	return db.QueueMany(b, text, func(e *Entry) K { return byUID[e.UID] }, p...)
 }
 
-// CountOfObjects counts the history of each object of a kind, and stops at most.
+// CountOfObjects counts the entries of each object of a kind, up to most.
 func CountOfObjects[K key](
 	ctx context.Context, b *db.Batch, kind string, of []K, most int64,
 ) *db.Many[K, db.Count] {
@@ -158,7 +158,7 @@ func CountOfObjects[K key](
 	return db.QueueMany(b, text, func(c *db.Count) K { return of[c.Of-1] }, p...)
 }
 
-// texted are the numbers of objects as the record has them.
+// texted returns the numbers of objects as text, which is how the record stores them.
 func texted[K key](of []K) (uids []string, byUID map[string]K) {
 	uids, byUID = make([]string, len(of)), make(map[string]K, len(of))
 	for i, key := range of {
@@ -168,7 +168,7 @@ func texted[K key](of []K) (uids []string, byUID map[string]K) {
 	return uids, byUID
 }
 
-// FindMany reads entries by their numbers. Those that are not the caller's to see are absent.
+// FindMany reads entries by their numbers. Those that the caller may not see are absent.
 func (s *Service) FindMany(ctx context.Context, b *db.Batch, ids []ID, want db.Columns) *db.Many[ID, Entry] {
 	caller, err := access.Require(ctx, access.ViewAudit)
 	if err != nil {

@@ -64,7 +64,7 @@ func (h *history) entry(of *customers.Customer, object, uid, action, login strin
 	}
 }
 
-// list are the actions and customers of what a caller finds, and how many there are by the count.
+// list returns the actions and customers of the entries that a caller finds, and their count.
 func (h *history) list(ctx context.Context, by audit.Search) (found []string, count int64) {
 	h.Helper()
 	rows, err := coretest.Rows(h.Bank, ctx, func(b *db.Batch) *db.Rows[audit.Entry] {
@@ -152,7 +152,7 @@ func TestEverySearchNarrowsTheRecord(t *testing.T) {
 	}
 }
 
-// signatory's numbers and customers' are the same here: only the kind tells them apart.
+// Signatories and customers have the same numbers here; only the kind tells them apart.
 func TestEachObjectHasItsOwnHistory(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t)

@@ -1,4 +1,4 @@
-// Package audit keeps who did what to the bank, and proves that nobody changed the record afterwards.
+// Package audit keeps the record of who did what in a bank, and proves that it was not changed afterwards.
 package audit
 
 import (
@@ -17,7 +17,7 @@ import (
 	"bankgraph/db"
 )
 
-// Decision is what became of what somebody set out to do.
+// Decision is the outcome of what somebody tried to do.
 type Decision string
 
 const (
@@ -28,7 +28,7 @@ const (
 	Revealed Decision = "revealed" // a sealed value was shown in the clear
 )
 
-// ID is the number of an entry.
+// ID is an entry's number.
 type ID int64
 
 func (i ID) String() string { return strconv.FormatInt(int64(i), 10) }
@@ -44,26 +44,26 @@ type Entry struct {
 	Client  string `bun:"client" json:"client"`
 	LoginID string `bun:"login_id" json:"loginId"` // the user, where one is known
 	Entity  int64  `bun:"entity" json:"entity"`    // the legal entity that the caller acted for
-	// by its GraphQL name: addSignatory; read where only that was refused
+	// by its GraphQL name: addSignatory; read for a refusal to read
 	Action   string          `bun:"action" json:"action"`
 	Decision Decision        `bun:"decision" json:"decision"`
 	Object   string          `bun:"object" json:"object"` // the kind of thing: signatory
 	UID      string          `bun:"uid" json:"uid"`
-	Customer *int64          `bun:"customer" json:"customer"` // whose it is
+	Customer *int64          `bun:"customer" json:"customer"` // the customer that the thing belongs to
 	Before   json.RawMessage `bun:"before,type:json" json:"before"`
 	After    json.RawMessage `bun:"after,type:json" json:"after"`
 	Reason   string          `bun:"reason" json:"reason"`
 	Request  string          `bun:"request" json:"request"` // the id of the request
 }
 
-// By fills in who is calling.
+// By returns the entry with the caller filled in.
 func (e Entry) By(caller access.Caller) Entry {
 	e.Tenant, e.Client, e.LoginID, e.Entity, e.Request = caller.Tenant, caller.Client, caller.LoginID,
 		caller.Entity, caller.Request
 	return e
 }
 
-// LegalEntity is the customer that the caller acted for; nil for the command line.
+// LegalEntity returns the customer that the caller acted for; nil for the command line.
 func (e *Entry) LegalEntity() *int64 {
 	if e.Entity == 0 {
 		return nil
@@ -71,21 +71,21 @@ func (e *Entry) LegalEntity() *int64 {
 	return &e.Entity
 }
 
-// Change is one field before and after. Nil is a value that was or is not there.
+// Change is one field before and after. Nil means that there is no value.
 type Change struct {
 	Field  string
 	Before *string
 	After  *string
 }
 
-// Changes are the fields of the entry, by name.
+// Changes returns the changed fields of the entry, sorted by name.
 func (e *Entry) Changes() []Change { return Changes(e.Before, e.After) }
 
-// Changes are the fields of what Diff told apart, by name.
+// Changes returns the fields in the two results of Diff, sorted by name.
 func Changes(before, after json.RawMessage) []Change {
 	var was, is map[string]json.RawMessage
 	if json.Unmarshal(before, &was) != nil || json.Unmarshal(after, &is) != nil {
-		return nil // nobody wrote it but Diff
+		return nil // cannot happen: Diff wrote it
 	}
 	names := map[string]bool{}
 	for name := range was {
@@ -101,7 +101,7 @@ func Changes(before, after json.RawMessage) []Change {
 	return changes
 }
 
-// plain is a JSON value as people read it: text without its quotes.
+// plain returns a JSON value for people: text without its quotes.
 func plain(value json.RawMessage) *string {
 	if value == nil {
 		return nil
@@ -113,11 +113,11 @@ func plain(value json.RawMessage) *string {
 	return &text
 }
 
-// unrecorded are the columns that say nothing about a change.
+// unrecorded lists the columns that the record leaves out.
 var unrecorded = map[string]bool{"Tenant": true, "CreatedAt": true, "UpdatedAt": true}
 
-// Diff tells two states of a row apart: the fields that differ, by the names that GraphQL gives them, sealed
-// values masked. A nil row is one that is not there: of the other, every field that is not empty counts.
+// Diff returns the fields in which two states of a row differ, by their GraphQL names, with sealed values
+// masked. If one row is nil, every field of the other that is not empty differs.
 func Diff(before, after any) (was, is json.RawMessage) {
 	old, now := fieldsOf(before), fieldsOf(after)
 	for path, value := range now {
@@ -129,10 +129,10 @@ func Diff(before, after any) (was, is json.RawMessage) {
 	return object(old), object(now)
 }
 
-// Together are the fields of both.
+// Together merges the fields of two results of Diff.
 func Together(a, b json.RawMessage) json.RawMessage {
 	all := map[string]json.RawMessage{}
-	_ = json.Unmarshal(a, &all) // nobody wrote them but Diff
+	_ = json.Unmarshal(a, &all) // cannot fail: Diff wrote them
 	_ = json.Unmarshal(b, &all)
 	text, _ := json.Marshal(all)
 	return text
@@ -159,15 +159,15 @@ func fieldsOf(row any) map[string]any {
 	return fields
 }
 
-// Field is what people read where it is not what a column holds: a row's method Recorded says so, by the
-// column's Go field (LimitMinor is approvalLimit, 100.00). A nil value is none.
+// Field is how the record shows a column whose stored form is not for people. A row's method Recorded returns
+// them by the column's Go field: LimitMinor is shown as approvalLimit, 100.00. A nil value means none.
 type Field struct {
 	Name  string
 	Value any
 }
 
-// shown is a value as the record may hold it: what is sealed, or a list of that, masks itself in JSON.
-// A sealed value that changed behind equal last digits still counts as another one: its hash says so.
+// shown returns a value as the record may hold it. Sealed values, and lists of them, mask themselves in JSON.
+// Two that look alike when masked still differ, by their hash.
 func shown(value any) any {
 	if secret, ok := value.(interface{ Fingerprint() string }); ok {
 		return masked{object(value), secret.Fingerprint()}
@@ -175,7 +175,7 @@ func shown(value any) any {
 	return value
 }
 
-// masked writes what may be read of a sealed value, and tells it from others.
+// masked is a sealed value as it may be shown, with a fingerprint that tells it from others.
 type masked struct {
 	text        json.RawMessage
 	fingerprint string
@@ -186,12 +186,13 @@ func (m masked) MarshalJSON() ([]byte, error) { return m.text, nil }
 func object(fields any) json.RawMessage {
 	text, err := json.Marshal(fields) // keys in order
 	if err != nil {
-		panic(err) // rows hold nothing that JSON cannot
+		panic(err) // every value of a row has a JSON form
 	}
 	return text
 }
 
-// named is the field as GraphQL calls it: LegalAddress.City is legalAddress.city, ACHCompanyID achCompanyId.
+// named returns the GraphQL name of a Go field: legalAddress.city for LegalAddress.City, achCompanyId for
+// ACHCompanyID.
 func named(path string) string {
 	parts := strings.Split(path, ".")
 	for i, part := range parts {

@@ -17,9 +17,9 @@ import (
 // window is how many entries are read at a time.
 const window = 2000
 
-// Chain reads the chain of the caller's bank, line by line, as an export has it; from the last checkpoint
-// before a time on where one is given. keys are the public halves of those that signed. Progress hears how
-// many entries of how many were read.
+// Chain reads the chain of the caller's bank as the lines of an export. If since is given, it begins at the
+// last checkpoint before that time. keys are the public keys of the signers. progress is told how many
+// entries of how many were read.
 func (s *Service) Chain(
 	ctx context.Context, since time.Time, keys []jose.JSONWebKey, progress func(done, total int),
 ) (iter.Seq2[Line, error], error) {
@@ -37,7 +37,7 @@ func (s *Service) Chain(
 	}, nil
 }
 
-// errStopped is a consumer that wants no further lines.
+// errStopped means that the consumer wants no further lines.
 var errStopped = errors.New("stopped")
 
 type reader struct {
@@ -47,9 +47,9 @@ type reader struct {
 	code        string
 	progress    func(done, total int)
 	yield       func(Line, error) bool
-	checkpoints []*Checkpoint // read, and not yet passed on
-	asked       int64         // up to which entry checkpoints were read
-	signed      int64         // the last entry that one is about
+	checkpoints []*Checkpoint // read but not yet passed on
+	asked       int64         // the entry up to which checkpoints were read
+	signed      int64         // the last entry that has a checkpoint
 	restores    []*Restore    // not yet passed on
 }
 
@@ -60,8 +60,8 @@ func (r *reader) pass(line Line) error {
 	return nil
 }
 
-// read fixes first where the chain ends: what is sealed meanwhile belongs to another export. The last
-// checkpoint is read before the last seal, so that it cannot be about a later one.
+// read first fixes the end of the chain; entries sealed later belong to another export. It reads the last
+// checkpoint before the last seal, so that the checkpoint cannot be beyond that seal.
 func (r *reader) read(since time.Time, keys []jose.JSONWebKey) error {
 	b := r.service.db.PrimaryBatch()
 	vouched := db.Queue(b, lastSigned, r.tenant)
@@ -120,14 +120,14 @@ var (
 	lastSigned = db.NewQuery[link](
 		`SELECT seq FROM audit_checkpoints WHERE tenant = $1 ORDER BY seq DESC LIMIT 1`)
 	lastSeal = db.NewQuery[link](`SELECT seq, hash FROM audit_seals WHERE tenant = $1 ORDER BY seq DESC LIMIT 1`)
-	// The last checkpoint before a time: an export that begins there begins with something signed.
+	// The last checkpoint before a time, so that the export begins at a signed place.
 	beginning = db.NewQuery[link](
 		`SELECT seq, hash FROM audit_checkpoints WHERE tenant = $1 AND at < $2 ORDER BY seq DESC LIMIT 1`)
-	// Seals lead. One that is gone, and one whose entry is gone, leaves a gap in seq.
+	// The seals lead. A missing seal, or a missing entry, leaves a gap in seq.
 	reading = db.NewQuery[row](`SELECT s.seq, s.hash, ` + texts +
 		` FROM audit_seals AS s JOIN audit_entries AS e ON e.tenant = s.tenant AND e.id = s.entry
 		WHERE s.tenant = $1 AND e.tenant = $1 AND s.seq > $2 AND s.seq <= $3 ORDER BY s.seq LIMIT $4`)
-	// Entries that have no seal and wait for none, a span of ids at a time.
+	// Entries that neither have a seal nor wait for one, by spans of ids.
 	astray = db.NewQuery[EntryText](`SELECT ` + texts +
 		` FROM audit_entries AS e WHERE e.tenant = $1 AND e.id >= $2 AND e.id < $3
 		AND NOT EXISTS (SELECT FROM audit_seals AS s WHERE s.tenant = $1 AND s.entry = e.id)
@@ -138,7 +138,7 @@ var (
 		` FROM audit_unsealed AS u JOIN audit_entries AS e ON e.tenant = u.tenant AND e.id = u.entry
 		WHERE e.tenant = $1 AND u.tenant = $1 AND u.entry > $2 AND NOT EXISTS (SELECT FROM audit_seals AS s WHERE s.tenant = $1 AND s.entry = u.entry)
 		ORDER BY u.entry LIMIT $3`)
-	// Entries that wait and are gone: somebody took them out of the record.
+	// Entries that wait for a seal and are missing: somebody removed them from the record.
 	gone = db.NewQuery[link](`SELECT u.entry AS seq FROM audit_unsealed AS u
 		WHERE u.tenant = $1 AND NOT EXISTS (SELECT FROM audit_entries AS e WHERE e.tenant = $1 AND e.id = u.entry) ORDER BY u.entry LIMIT 1`)
 	signed = db.NewQuery[Checkpoint](
@@ -155,7 +155,7 @@ type row struct {
 	EntryText `bun:",extend"`
 }
 
-// sealed passes on the entries after one number up to another, with the checkpoints and restores between.
+// sealed passes on the entries from after+1 to upTo, with the checkpoints and restores between them.
 func (r *reader) sealed(after, upTo int64) error {
 	begin := after
 	if err := r.passSigned(after); err != nil {
@@ -183,7 +183,7 @@ func (r *reader) sealed(after, upTo int64) error {
 	}
 }
 
-// passSigned passes on the checkpoints of entries up to one, and the restores behind them.
+// passSigned passes on the checkpoints and restores up to an entry.
 func (r *reader) passSigned(upTo int64) error {
 	for {
 		if err := r.moreCheckpoints(); err != nil {
@@ -210,7 +210,7 @@ func (r *reader) passSigned(upTo int64) error {
 	}
 }
 
-// moreCheckpoints reads further ones where all that were read are passed on.
+// moreCheckpoints reads further checkpoints once all that were read are passed on.
 func (r *reader) moreCheckpoints() error {
 	if len(r.checkpoints) > 0 || r.asked >= r.signed {
 		return nil
@@ -227,11 +227,11 @@ func (r *reader) moreCheckpoints() error {
 	return nil
 }
 
-// idsAtATime is how many ids one look for strays spans: it reads two indexes, and stays far below the time
-// that a statement has.
+// idsAtATime is how many ids one query for strays spans. It reads two indexes, and stays far below the time
+// limit of a statement.
 const idsAtATime = 500_000
 
-// strays passes on the first entry that neither has a seal nor waits for one, as one that is not sealed.
+// strays passes on the first entry that neither has a seal nor waits for one, without a hash.
 func (r *reader) strays() error {
 	for from := int64(math.MinInt64); ; {
 		b := r.service.db.PrimaryBatch()
@@ -255,7 +255,7 @@ func (r *reader) strays() error {
 	}
 }
 
-// unsealed passes on the entries behind the end of the chain. One that is gone has no text.
+// unsealed passes on the entries that wait for a seal. A missing one has no text.
 func (r *reader) unsealed() (n int64, err error) {
 	b := r.service.db.PrimaryBatch()
 	missing := db.Queue(b, gone, r.tenant)

@@ -2,7 +2,7 @@ package audit
 
 import "slices"
 
-// Reseal makes the hashes of a chain anew, as one would who changes an entry and knows how hashes are made.
+// Reseal recomputes the hashes of a chain, as a forger would who has changed an entry.
 func Reseal(lines []Line) {
 	var c chain
 	for i := range lines {

@@ -12,25 +12,25 @@ import (
 	"bankgraph/core/access"
 )
 
-// Mark is the furthest place of a bank's record that was kept outside the database. The zero value says that
-// none was.
+// Mark is the furthest place of a bank's record that is kept outside the database. The zero value means that
+// there is none.
 type Mark struct {
 	Epoch int64
 	Seq   int64
 	Hash  Hash
 }
 
-// ErrBehind is returned while the database does not have what was kept outside of its record, and nothing
-// says why: the very same database was put back from an older copy, a former database serves again, or
-// entries were cut off.
+// ErrBehind is returned while the database lacks a place of its record that is kept outside, and no Restore
+// explains it: the same database was put back from an older copy, a former database serves again, or entries
+// were cut off.
 var ErrBehind = errors.New(
 	"the database is older than what was kept outside of its audit record: entries are lost. " +
 		"Where a backup or a former database was put back, run \"bankgraph audit restored\", otherwise \"bankgraph audit verify\"; " +
 		"a bank that was set up anew needs a new file of checkpoints")
 
-// Behind is ErrBehind where the record of the caller's bank lacks the place that was kept. It looks at that
-// one place; an earlier epoch may have lost it in a restore that the record tells of, and one that Resume is
-// about to note is no trouble.
+// Behind returns ErrBehind if the record of the caller's bank lacks the place that was kept. It checks that
+// one place. A place of an earlier epoch may be lost, as the record has the restore that explains it; so may
+// any place before Resume has noted a move.
 func (s *Service) Behind(ctx context.Context, kept Mark) error {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil || kept.Epoch == 0 {
@@ -57,10 +57,10 @@ func (s *Service) Behind(ctx context.Context, kept Mark) error {
 	return nil
 }
 
-// Marks are the furthest places of banks, by their numbers.
+// Marks maps banks to their furthest places.
 type Marks map[access.Tenant]Mark
 
-// Add takes a line that is kept.
+// Add takes in a line that was kept.
 func (m Marks) Add(line Line) {
 	switch {
 	case line.Checkpoint != nil:
@@ -77,15 +77,15 @@ func (m Marks) add(of access.Tenant, place Mark) {
 	}
 }
 
-// Join takes other marks, as far as they are further.
+// Join takes in other marks where they are further.
 func (m Marks) Join(others Marks) {
 	for of, place := range others {
 		m.add(of, place)
 	}
 }
 
-// Read takes the lines of a file that were kept, and returns how many bytes of it were whole lines. Other
-// lines are passed over, as is one that a kill has cut off.
+// Read takes in the lines of a file that were kept, and returns how many bytes of it were whole lines. It
+// skips other lines, and a last line that was cut off.
 func (m Marks) Read(from io.Reader) (read int64, err error) {
 	lines := bufio.NewReaderSize(from, 1<<16)
 	for {

@@ -14,7 +14,7 @@ import (
 	"bankgraph/core/coretest"
 )
 
-// mark is the furthest place that was kept of the bank, restores included.
+// mark returns the furthest kept place of the bank, including restores.
 func (b *bank) mark() audit.Mark {
 	marks := audit.Marks{}
 	for i := range b.kept {
@@ -23,15 +23,14 @@ func (b *bank) mark() audit.Mark {
 	return marks[b.Tenant]
 }
 
-// cut takes what was sealed behind an entry out of the database, as an older copy of the same files would
-// lack it.
+// cut removes everything that was sealed after an entry, as in an older copy of the same files.
 func (b *bank) cut(after int64) {
 	b.exec(`DELETE FROM audit_entries WHERE tenant = ?0 AND id IN (SELECT entry FROM audit_seals WHERE tenant = ?0 AND seq > ?1)`, b.Tenant, after)
 	b.exec(`DELETE FROM audit_seals WHERE tenant = ? AND seq > ?`, b.Tenant, after)
 	b.exec(`DELETE FROM audit_checkpoints WHERE tenant = ? AND seq > ?`, b.Tenant, after)
 }
 
-// reconnect uses up the connections that a copy of the database has ended.
+// reconnect uses up the connections that copying the database has cut.
 func (b *bank) reconnect() {
 	for range 20 {
 		_, _ = b.Clients.EverSigned(b.operator)
@@ -39,7 +38,7 @@ func (b *bank) reconnect() {
 	}
 }
 
-// An older copy of the very same database lacks what was kept outside of it, until an operator says why.
+// An older copy of the same database is behind what was kept outside, until an operator declares why.
 func TestOlderCopyIsBehindWhatWasKept(t *testing.T) {
 	t.Parallel()
 	b := of(t, coretest.Alone(t))
@@ -62,7 +61,7 @@ func TestOlderCopyIsBehindWhatWasKept(t *testing.T) {
 	if err := b.Audit.Behind(b.operator, kept); !errors.Is(err, audit.ErrBehind) {
 		t.Fatalf("nobody hears that 20 entries are gone: %v", err)
 	}
-	b.seal() // a worker that knows nothing of the file
+	b.seal() // a worker that does not know of the file
 	if err := b.Audit.Behind(b.operator, kept); !errors.Is(err, audit.ErrBehind) {
 		t.Errorf("other entries in the place of those that are gone: %v", err)
 	}
@@ -77,7 +76,7 @@ func TestOlderCopyIsBehindWhatWasKept(t *testing.T) {
 	}
 }
 
-// A former database that serves again lacks the epoch that the record went on in.
+// A former database that serves again lacks the epoch in which the record continued.
 func TestFormerDatabaseIsBehind(t *testing.T) {
 	t.Parallel()
 	former := of(t, coretest.Alone(t))
@@ -97,8 +96,8 @@ func TestFormerDatabaseIsBehind(t *testing.T) {
 	}
 }
 
-// One backup is restored twice, as the database that it was restored into first was lost too. With the file
-// of checkpoints, or without, verify says what was lost each time and accuses nobody.
+// One backup is restored twice, because the first restored database was lost too. With or without the file of
+// checkpoints, verify says what was lost each time and reports no tampering.
 func TestBackupIsRestoredTwice(t *testing.T) {
 	t.Parallel()
 	for name, knows := range map[string]bool{"with the file": true, "without it": false} {
@@ -134,8 +133,8 @@ func TestBackupIsRestoredTwice(t *testing.T) {
 	}
 }
 
-// First an older backup is restored, then a newer one: the newer has what the older lacked, and not what came
-// behind that.
+// First an older backup is restored, then a newer one, which has what the older one lacked, but not what came
+// after that restore.
 func TestNewerBackupIsRestoredAfterAnOlderOne(t *testing.T) {
 	t.Parallel()
 	b := of(t, coretest.Alone(t))
@@ -178,7 +177,7 @@ func TestMarksReadWhatWasKept(t *testing.T) {
 		{`{"msg":"audit checkpoint","checkpoint":` + at("6") + "}\nno JSON\n{}\n", 6, 1},
 		{at("9") + "\n" + restore + "\n" + at("10") + "\n", 2, 3},
 		{at("5") + "\n" + at("9")[:40], 5, 1},
-		{at("5"), 5, 1}, // the end of its line may follow
+		{at("5"), 5, 1}, // its line may still be incomplete
 	} {
 		if err := os.WriteFile(path, []byte(one.text), 0o600); err != nil {
 			t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// longestLine bounds a line of an export.
+// longestLine bounds the length of a line of an export.
 const longestLine = 16 << 20 // bytes
 
 // Write writes a chain as an export: one line of JSON for each Line.
@@ -31,8 +31,8 @@ func Write(to io.Writer, chain iter.Seq2[Line, error]) error {
 	return out.Flush()
 }
 
-// Read reads what Write wrote. A line that says the same in another way is refused: who reads a file that was
-// verified with other eyes than these must see the same.
+// Read reads what Write wrote. It refuses a line with the same content in another JSON form, so that every
+// other reader of a verified file sees the same.
 func Read(from io.Reader) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		scanner := bufio.NewScanner(from)
@@ -61,8 +61,8 @@ func Read(from io.Reader) iter.Seq2[Line, error] {
 	}
 }
 
-// ReadCheckpoints reads checkpoints that were kept outside the database: one in each line, by itself or in a
-// line of the log. Other lines are passed over, as is one that a kill has cut off.
+// ReadCheckpoints reads checkpoints that were kept outside the database, one in each line, by itself or in a
+// line of the log. It skips other lines, and a last line that was cut off.
 func ReadCheckpoints(from io.Reader) (kept []Checkpoint, err error) {
 	scanner := bufio.NewScanner(from)
 	scanner.Buffer(make([]byte, 1<<16), longestLine)

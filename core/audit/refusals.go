@@ -14,10 +14,10 @@ import (
 	"bankgraph/core/access"
 )
 
-// RecordRefusals writes down what the caller of a request was refused for want of a permission; whoever lets
-// a caller in asks for it when the request is over. Of reading there is one entry a minute for each caller
-// and permission, and one for customers that are not the caller's: programs ask again and again for what they
-// may not see. Attempts to change something are recorded one by one, as far as Refuse lets them.
+// RecordRefusals records what the caller of a request was refused for lack of a permission; it is called when
+// the request is over. Refused reads give one entry a minute for each caller and permission, and one for
+// customers outside the caller's reach, because programs repeat them. Refused changes are recorded one by
+// one, within the bounds of Refuse.
 func (s *Service) RecordRefusals(ctx context.Context) error {
 	caller, err := access.Require(ctx)
 	if err != nil {
@@ -64,28 +64,27 @@ func (s *Service) write(ctx context.Context, tenant access.Tenant, entries []Ent
 	})
 }
 
-// What refusals leave within a minute. The last entry of a caller, and of the bank, is the one that tells of
+// The bounds of refusals within a minute. The last entry of a caller, and of the bank, is the one that counts
 // the rest.
 const (
-	mostRefused = 60  // entries of one caller, so that nobody floods the record
+	mostRefused = 60  // entries of one caller, so that it cannot flood the record
 	mostOfBank  = 600 // entries of one bank
-	mostKept    = 600 // refusals of one caller that its idempotency keys remember
+	mostKept    = 600 // refusals of one caller that are kept for its idempotency keys
 )
 
-// Refusal is what is to be done about a refusal.
+// Refusal says what is to be done about a refusal.
 type Refusal struct {
-	Record bool // it stands in the record by itself; otherwise it has been counted, and an entry will tell of it
-	Keep   bool // the idempotency key may remember it
+	Record bool // write an entry for it; otherwise it was counted, for an entry of RecordFolded
+	Keep   bool // it may be kept as the answer of the idempotency key
 }
 
-// Refuse counts a refusal of the caller, of work or for want of a permission. Those that are not recorded one
-// by one are told of by one entry when the minute is over: see RecordFolded.
+// Refuse counts a refusal of the caller, of any kind. Refusals that are not recorded one by one get one
+// common entry when the minute is over (RecordFolded).
 func (s *Service) Refuse(caller access.Caller) Refusal { return s.refused.refuse(caller, s.now()) }
 
-// RecordFolded writes down how many refusals were only counted in minutes that are over, and in the present
-// one too where the process is about to stop. They are counted in memory, so each process that serves asks
-// for this every few seconds. What goes wrong at one bank is tried again the next time, and does not keep the
-// others waiting.
+// RecordFolded records how many refusals were only counted in minutes that are over, and, if the process is
+// stopping, in the present one too. They are counted in memory, so each serving process calls this every few
+// seconds. An error at one bank does not affect the others; its counts are kept for the next call.
 func (s *Service) RecordFolded(ctx context.Context, stopping bool) error {
 	if _, err := access.Require(ctx, access.ManageTenants); err != nil {
 		return err
@@ -104,7 +103,7 @@ func (s *Service) RecordFolded(ctx context.Context, stopping bool) error {
 	return errors.Join(problems...)
 }
 
-// refusedBefore counts what was refused within a minute.
+// refusedBefore counts refusals within a minute.
 type refusedBefore struct {
 	mu      sync.Mutex
 	reads   *lru.Cache[readBefore, time.Time]
@@ -112,33 +111,33 @@ type refusedBefore struct {
 	folded  map[refusedOf]folded // of minutes that are over
 }
 
-// refusedOf is a caller; without a party it is all callers of a bank together.
+// refusedOf is a caller; without a party, all callers of a bank together.
 type refusedOf struct {
 	tenant access.Tenant
 	party  string
 }
 
-// readBefore is a caller and what it lacks to read something.
+// readBefore is a caller and the permission that it lacked for a read.
 type readBefore struct {
 	refusedOf
 	permission string
 }
 
 type minute struct {
-	total int // all that was refused
-	alone int // what stands in the record by itself
+	total int // all refusals
+	alone int // refusals with an entry of their own
 	folded
 }
 
-// folded is what was refused and only counted.
+// folded is a number of refusals that were only counted.
 type folded struct {
-	caller access.Caller // nobody where it was several
+	caller access.Caller // without a party if there were several
 	since  time.Time
 	times  int
 }
 
-// mostRemembered bounds the callers whose minutes are remembered. The refusals of any more are counted as
-// their bank's.
+// mostRemembered bounds the callers that are counted one by one. The refusals of any more are counted
+// together for their bank.
 const mostRemembered = 10_000
 
 func newRefusedBefore() *refusedBefore {
@@ -149,7 +148,7 @@ func newRefusedBefore() *refusedBefore {
 	return &refusedBefore{reads: reads, minutes: map[refusedOf]*minute{}, folded: map[refusedOf]folded{}}
 }
 
-// first reports whether the caller is refused to read this for the first time within a minute.
+// first reports whether this is the caller's first refused read of its kind within a minute.
 func (r *refusedBefore) first(caller access.Caller, permission string, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -187,8 +186,7 @@ func (r *refusedBefore) refuse(caller access.Caller, now time.Time) Refusal {
 	}
 }
 
-// minute is the present one of a caller. The minute of the bank stands in for it where too many are
-// remembered.
+// minute returns the present minute of a caller; that of its bank if too many callers are remembered.
 func (r *refusedBefore) minute(caller access.Caller, now time.Time) *minute {
 	of := refusedOf{caller.Tenant, caller.Party()}
 	m, known := r.minutes[of]
@@ -209,7 +207,7 @@ func (r *refusedBefore) minute(caller access.Caller, now time.Time) *minute {
 	return m
 }
 
-// end puts what was counted in minutes that are over where take finds it.
+// end moves the counts of minutes that are over (of all minutes, if all) to where take finds them.
 func (r *refusedBefore) end(now time.Time, all bool) {
 	for of, m := range r.minutes {
 		if all || over(m.since, now) {
@@ -231,7 +229,7 @@ func (r *refusedBefore) fold(of refusedOf, m *minute) {
 	r.folded[of] = sum
 }
 
-// take gives out, by bank, what is to be recorded.
+// take removes and returns the counts that are to be recorded, by bank.
 func (r *refusedBefore) take(now time.Time, all bool) map[access.Tenant][]folded {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -244,7 +242,7 @@ func (r *refusedBefore) take(now time.Time, all bool) map[access.Tenant][]folded
 	return taken
 }
 
-// giveBack keeps what could not be recorded for the next time.
+// giveBack returns counts that could not be recorded, for the next time.
 func (r *refusedBefore) giveBack(all []folded) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -253,10 +251,10 @@ func (r *refusedBefore) giveBack(all []folded) {
 	}
 }
 
-// over reports whether a minute has passed, or the clock was turned back.
+// over reports whether a minute has passed, or the clock was set back.
 func over(since, now time.Time) bool { return now.Before(since) || !now.Before(since.Add(time.Minute)) }
 
-// entry tells of what was only counted.
+// entry makes the audit entry of counted refusals.
 func (f folded) entry() Entry {
 	whose := ""
 	if f.caller.Party() == "" {

@@ -17,30 +17,30 @@ import (
 	"bankgraph/db"
 )
 
-// restoreType marks restores among what a bank signs.
+// restoreType is the JWS type of restores.
 const restoreType = "audit-restore+jws"
 
-// Restore says that a bank's record went on in another database: it was restored from a backup, moved, or a
-// replica took over. A new epoch begins behind the last entry that was brought along. What an earlier epoch
-// had signed behind it was lost; without this statement that would be tampering.
+// Restore is a signed statement that a bank's record continues in another database: it was restored from a
+// backup, moved, or a replica took over. A new epoch begins after the last entry that was brought along.
+// Later entries of the earlier epoch were lost; without this statement their absence would be tampering.
 type Restore struct {
 	bun.BaseModel `bun:"table:audit_restores" json:"-"`
 
 	Tenant    access.Tenant `bun:"tenant,pk" json:"tenant"`
-	Epoch     int64         `bun:"epoch,pk" json:"epoch"` // that begins: higher than all before
+	Epoch     int64         `bun:"epoch,pk" json:"epoch"` // the epoch that begins; higher than any before
 	After     int64         `bun:"after" json:"after"`    // the last entry that was brought along
 	Hash      Hash          `bun:"hash,type:bytea" json:"hash"`
-	Was       string        `bun:"was" json:"was"`       // the database that was signed in before
-	Is        string        `bun:"is" json:"is"`         // the one that the record goes on in
-	Reason    string        `bun:"reason" json:"reason"` // in the operator's words, where one declared it
+	Was       string        `bun:"was" json:"was"`       // the database of the last signature before
+	Is        string        `bun:"is" json:"is"`         // the database in which the record continues
+	Reason    string        `bun:"reason" json:"reason"` // the operator's words, if an operator declared it
 	At        time.Time     `bun:"at" json:"at"`
 	KID       string        `bun:"kid" json:"kid"`
 	Signature string        `bun:"signature" json:"signature"` // the compact JWS
 }
 
-// statement is what is signed.
+// statement is the text that is signed.
 func (r *Restore) statement() []byte {
-	text, _ := json.Marshal(struct { // nothing in it can fail
+	text, _ := json.Marshal(struct { // cannot fail: every field has a JSON form
 		Tenant access.Tenant `json:"tenant"`
 		Epoch  int64         `json:"epoch"`
 		After  int64         `json:"after"`
@@ -57,16 +57,16 @@ func (r *Restore) signedBy(key *jose.JSONWebKey) bool {
 	return signedBy(key, restoreType, r.Signature, r.statement())
 }
 
-// ErrMoved is returned while the record of a bank stands in another database than the one that it was signed
-// in last, and nothing says so yet.
+// ErrMoved is returned while a bank's record is in another database than the one of its last signature, and
+// no Restore says so yet.
 var ErrMoved = errors.New(
 	"the database is another one than the audit chain was signed in: it was restored or moved")
 
-// Resume notes that the record of the caller's bank goes on in another database, signed, in the record itself
-// and outside, and begins a new epoch; nil where it does not. An operator who restored a backup into the
-// database that it came from declares that by a reason: nothing in the database shows it. The epoch comes
-// after that of kept, too: the same backup may have been restored before, and gone on in a database that is
-// lost since.
+// Resume begins a new epoch if the record of the caller's bank continues in another database: it signs a
+// Restore, and stores it in the record and outside. Otherwise it returns nil. An operator who restored a
+// backup into the same database must declare that by a reason, as nothing in the database shows it. The new
+// epoch is also later than that of kept: the same backup may have been restored before, into a database that
+// is lost by now.
 func (s *Service) Resume(
 	ctx context.Context, sign Signer, keep Keeper, kept Mark, reason string,
 ) (*Restore, error) {
@@ -90,7 +90,7 @@ func (s *Service) Resume(
 	}
 }
 
-// mostTries is how often Resume tries beside a worker that goes on with the chain.
+// mostTries is how often Resume tries while a worker extends the chain.
 const mostTries = 40
 
 func (s *Service) resume(
@@ -107,7 +107,7 @@ func (s *Service) resume(
 		Tenant: caller.Tenant, Epoch: max(at.Epoch, kept.Epoch) + 1, After: at.Seq, Hash: at.Hash, Was: at.Noted,
 		Is: at.Here, Reason: reason, At: at.Now.UTC(),
 	}
-	// Outside of the transaction: the bank's first key may have to be made.
+	// Outside the transaction, as this may create the bank's first key.
 	if r.KID, r.Signature, err = sign(ctx, restoreType, r.statement()); err != nil {
 		return nil, fmt.Errorf("sign the restore of bank %d: %w", caller.Tenant, err)
 	}
@@ -117,7 +117,7 @@ func (s *Service) resume(
 	return r, nil
 }
 
-// errElsewhere is a chain that another worker has gone on with since it was looked at.
+// errElsewhere means that another worker has extended the chain since it was read.
 var errElsewhere = errors.New("another worker goes on with the chain: try again")
 
 func (s *Service) resumeTx(
@@ -151,7 +151,7 @@ func (s *Service) resumeTx(
 	})
 }
 
-// Restores are the restores of a bank, the first one first.
+// Restores returns the restores of a bank, oldest first.
 func (s *Service) Restores(ctx context.Context) ([]*Restore, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"bankgraph/core/coretest"
 )
 
-// grow writes so many entries, seals and signs them.
+// grow writes, seals and signs this many entries.
 func (b *bank) grow(entries int) {
 	b.Helper()
 	b.write(entries)
@@ -23,7 +23,7 @@ func (b *bank) grow(entries int) {
 	}
 }
 
-// restored is the bank of a backup that was made now; all that was signed before is kept outside.
+// restored returns the bank restored from a backup of now, with all checkpoints so far kept outside.
 func (b *bank) restored() *bank {
 	b.Helper()
 	restored := of(b.TB, b.Bank.Restored())
@@ -31,7 +31,7 @@ func (b *bank) restored() *bank {
 	return restored
 }
 
-// resume notes that the database is another one.
+// resume notes the restore.
 func (b *bank) resume() *audit.Restore {
 	b.Helper()
 	restore, err := b.Audit.Resume(b.operator, b.Clients.Sign, b.keep, audit.Mark{}, "")
@@ -41,8 +41,8 @@ func (b *bank) resume() *audit.Restore {
 	return restore
 }
 
-// lost is a bank whose backup had 40 signed entries and 5 that were not sealed, and which had 60 when it was
-// lost.
+// lost returns a restored bank. Its backup had 40 signed and 5 unsealed entries; it had 60 entries when it
+// was lost.
 func lost(t testing.TB) *bank {
 	t.Helper()
 	b := of(t, coretest.Alone(t))
@@ -91,7 +91,7 @@ func TestRecordGoesOnInARestoredDatabase(t *testing.T) {
 	}
 }
 
-// Where nothing was signed after the backup, nothing is missed.
+// If nothing was signed after the backup, nothing is reported as lost.
 func TestRestoreOfTheLatestStateLosesNothing(t *testing.T) {
 	t.Parallel()
 	first := of(t, coretest.Alone(t))
@@ -108,7 +108,7 @@ func TestRestoreOfTheLatestStateLosesNothing(t *testing.T) {
 	}
 }
 
-// A restore excuses what was signed behind it in an earlier epoch, and nothing else.
+// A restore excuses only the loss of what an earlier epoch signed after it.
 func TestRestoreIsNoPretext(t *testing.T) {
 	t.Parallel()
 	b := lost(t)
@@ -165,8 +165,7 @@ func TestRestoreIsNoPretext(t *testing.T) {
 	}
 }
 
-// Nothing in the database shows a backup that was restored into the database that it came from: an operator
-// says so.
+// Nothing shows that a backup was restored into the database that it came from, so an operator declares it.
 func TestOperatorDeclaresWhatTheDatabaseDoesNotShow(t *testing.T) {
 	t.Parallel()
 	b := of(t, coretest.Alone(t))
@@ -198,7 +197,7 @@ func TestOperatorDeclaresWhatTheDatabaseDoesNotShow(t *testing.T) {
 	}
 }
 
-// Checkpoints of the release before epochs were counted are of the first one, and still hold.
+// Checkpoints without an epoch, from an earlier release, belong to the first one and are still valid.
 func TestCheckpointsFromBeforeEpochsHold(t *testing.T) {
 	t.Parallel()
 	old := `{"tenant":7,"seq":3,"hash":"00","at":"2026-11-21T09:30:00Z","kid":"k","signature":"s"}`

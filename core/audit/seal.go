@@ -11,21 +11,21 @@ import (
 	"bankgraph/db"
 )
 
-// signEvery is how long the chain's end stays unsigned while it grows.
+// signEvery is the time between two checkpoints of a growing chain.
 const signEvery = time.Minute
 
-// Tail is the end of a bank's chain and what waits behind it.
+// Tail describes the end of a bank's chain and the entries that wait to be sealed.
 type Tail struct {
 	Unsealed int64   `bun:"unsealed"` // entries that wait to be sealed; counted up to MostCounted
-	Waiting  float64 `bun:"waiting"`  // for how many seconds the oldest of them has waited; 0 where none waits
-	Unsigned bool    `bun:"unsigned"` // it is time for a checkpoint
+	Waiting  float64 `bun:"waiting"`  // how many seconds the oldest of them has waited; 0 if none waits
+	Unsigned bool    `bun:"unsigned"` // a checkpoint is due
 }
 
 // MostCounted bounds the count of entries that wait.
 const MostCounted = 100_000
 
-// Tail looks at the end of the chain of the caller's bank. A checkpoint of the future was signed while the
-// clock was ahead: it puts off no other.
+// Tail reads the end of the chain of the caller's bank. A checkpoint with a time in the future, signed while
+// the clock was ahead, does not delay the next one.
 func (s *Service) Tail(ctx context.Context) (Tail, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -47,8 +47,8 @@ func (s *Service) Tail(ctx context.Context) (Tail, error) {
 	return tail, nil
 }
 
-// seal is a row of audit_seals. Its number is the entry's place in the bank's record: chain, checkpoints and
-// the feed of events all count by it.
+// seal is a row of audit_seals. Its number is the entry's place in the bank's record, which the chain,
+// checkpoints and the feed of events use.
 type seal struct {
 	bun.BaseModel `bun:"table:audit_seals"`
 
@@ -61,14 +61,14 @@ type seal struct {
 // batch is how many entries are sealed in one transaction.
 const batch = 1000
 
-// Seal numbers and seals what the caller's bank has written and committed, and returns how many entries that
-// were. Where another one is at it, that one does. Each batch is one transaction, so a kill leaves a shorter
-// chain, never a wrong one. A record that goes on in another database is ErrMoved: Resume comes first.
+// Seal numbers and seals the committed entries of the caller's bank, and returns how many. While another
+// worker does so, it does nothing. Each batch is one transaction, so a kill leaves a shorter chain, never a
+// wrong one. If the record was moved to another database, Seal returns ErrMoved until Resume has noted that.
 //
-// Every entry that is committed and has no number gets the next one; one that is not visible yet gets a later
-// one. So nothing depends on the numbers of transactions, which a restore into a new cluster starts anew.
-// What was done to one object comes in the order in which it was done: who changes it holds its row, so the
-// earlier entry is visible first, or both are and the earlier one has the smaller id.
+// Every visible entry without a number gets the next one; an entry that is not visible yet gets a later one.
+// So nothing depends on transaction numbers, which start again in a new cluster. Entries of one object come
+// in the order of its changes: a change locks the object's row, so the earlier entry becomes visible first,
+// or both are visible and the earlier one has the smaller id.
 func (s *Service) Seal(ctx context.Context) (sealed int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -85,8 +85,8 @@ func (s *Service) Seal(ctx context.Context) (sealed int, err error) {
 	}
 }
 
-// unsealedEntry is an entry that waits. It may have its seal already: a sealer of the previous release takes
-// nothing away.
+// unsealedEntry is an entry that waits to be sealed. It may be sealed already, by a program of the previous
+// release, which does not remove it from the waiting ones.
 type unsealedEntry struct {
 	EntryText `bun:",extend"`
 	Sealed    bool `bun:"sealed"`
@@ -120,7 +120,7 @@ func (s *Service) sealSome(ctx context.Context, tenant access.Tenant) (done int,
 	return done, err
 }
 
-// sealTx gives entries the next numbers.
+// sealTx seals entries under the next numbers.
 func sealTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, place place, entries []unsealedEntry,
 ) error {
@@ -145,8 +145,8 @@ func sealTx(
 	return err
 }
 
-// Sweep finds entries of the caller's bank, written within the time given, that neither have a seal nor wait
-// for one, and lets them wait; it returns how many that were. A program of the previous release writes such
+// Sweep finds entries of the caller's bank, written within the given time, that neither have a seal nor wait
+// for one. It lets them wait, and returns how many it found. A program of the previous release writes such
 // entries.
 func (s *Service) Sweep(ctx context.Context, within time.Duration) (found int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
@@ -176,22 +176,22 @@ func (s *Service) Sweep(ctx context.Context, within time.Duration) (found int, e
 	return found, nil
 }
 
-// place is where a bank's record ends, and in which database.
+// place is the end of a bank's record, and the database that it is in.
 type place struct {
 	Seq   int64     `bun:"seq"`
 	Hash  Hash      `bun:"hash,type:bytea"`
 	Epoch int64     `bun:"epoch"`
-	Noted string    `bun:"noted"` // the database that the end was last signed in; empty where nothing says
-	Here  string    `bun:"here"`  // the database that this is
-	Says  bool      `bun:"says"`  // with the number of its cluster
-	Now   time.Time `bun:"now"`   // by its clock
+	Noted string    `bun:"noted"` // the database of the last signature; empty if unknown
+	Here  string    `bun:"here"`  // the present database
+	Says  bool      `bun:"says"`  // whether the server tells its cluster's system identifier
+	Now   time.Time `bun:"now"`   // by the database's clock
 }
 
-// moved reports whether the record was brought into another database since it was signed last.
+// moved reports whether the record is in another database than that of its last signature.
 func (p place) moved() bool { return p.Noted != "" && p.Here != "" && p.Noted != p.Here }
 
-// placeOf reads the end of a bank's record. What names the database is signed with every checkpoint, so a
-// copy of the rows brings the name of the database that they come from.
+// placeOf reads the end of a bank's record. Every checkpoint holds the name of its database, so copied rows
+// still name the one that they come from.
 func placeOf(ctx context.Context, tx bun.IDB, tenant access.Tenant) (place, error) {
 	p := place{Epoch: 1}
 	err := tx.NewRaw(`SELECT coalesce(s.seq, 0) AS seq, s.hash, `+says+` AS says FROM (SELECT) AS one
@@ -212,13 +212,13 @@ func placeOf(ctx context.Context, tx bun.IDB, tenant access.Tenant) (place, erro
 	return p, err
 }
 
-// says asks whether the server tells the number of its cluster. PostgreSQL checks the right to a function
-// before it looks at any condition, so this is asked first, apart.
+// says asks whether the server tells its cluster's system identifier. It is asked first, because PostgreSQL
+// checks the right to a function before any condition.
 const says = `has_function_privilege('pg_control_system()', 'EXECUTE')`
 
-// here names the database: the number of its cluster, where the server says it, the cluster's timeline, which
-// a point-in-time recovery and the promotion of a replica change, and the numbers of the database and of a
-// table, which a dump gets anew where it is restored.
+// here returns the SQL for the name of the database: the cluster's system identifier, if the server tells it,
+// its timeline (which a point-in-time recovery or the promotion of a replica changes), and the OIDs of the
+// database and of a table (which change when a dump is restored).
 func here(says bool) string {
 	cluster := "NULL"
 	if says {

@@ -19,7 +19,7 @@ import (
 	"bankgraph/db"
 )
 
-// numbers are the entries of the seals by number, and all entries by id.
+// numbers returns the sealed entries in order of their numbers, and all entries by id.
 func (b *bank) numbers() (sealed, written []int64) {
 	b.Helper()
 	err := b.DB.NewRaw(`SELECT entry FROM audit_seals WHERE tenant = ? ORDER BY seq`, b.Tenant).
@@ -34,7 +34,7 @@ func (b *bank) numbers() (sealed, written []int64) {
 	return sealed, written
 }
 
-// writers are twelve who write at once, in transactions that take their time and of which some are undone.
+// writers runs twelve concurrent writers, with slow transactions, some of which are rolled back.
 func (b *bank) writers(each int) {
 	caller, err := access.Require(b.Staff())
 	if err != nil {
@@ -58,7 +58,7 @@ func (b *bank) writers(each int) {
 					}
 					return nil
 				})
-				// it may have got a sealer's connection
+				// it may have got a connection that a sealer's end has cut
 				if err != nil && !errors.Is(err, undone) && !db.IsUnavailable(err) {
 					b.Error(err)
 				}
@@ -68,8 +68,7 @@ func (b *bank) writers(each int) {
 	all.Wait()
 }
 
-// Two sealers compete, and whatever they do is cut off at random: by the end of their context, and of their
-// connection.
+// Two sealers compete, and are cut off at random, by the end of their context or of their connection.
 func TestTwelveWritersAndKilledSealersLeaveOneWholeChain(t *testing.T) {
 	t.Parallel()
 	b := of(t, coretest.Alone(t)) // connections are cut
@@ -102,7 +101,7 @@ func TestTwelveWritersAndKilledSealersLeaveOneWholeChain(t *testing.T) {
 				return
 			case <-time.After(20 * time.Millisecond):
 			}
-			// It may be told that its own connection, which a sealer had before, is gone.
+			// This may fail on a cut connection, which a sealer had before.
 			_, _ = owner.Exec(
 				`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'INSERT INTO "audit_seals"%' AND state <> 'idle'`)
 		}
@@ -125,7 +124,7 @@ func TestTwelveWritersAndKilledSealersLeaveOneWholeChain(t *testing.T) {
 	}
 }
 
-// An entry whose transaction runs keeps nobody waiting: it gets a later number.
+// An entry whose transaction still runs does not hold up others; it gets a later number.
 func TestEntriesThatCommitLateGetALaterNumber(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

@@ -13,10 +13,9 @@ import (
 	"bankgraph/core/access"
 )
 
-// Line is a line of an export; one of its fields is set. First comes Begin, then the bank's public keys, then
-// each entry in the order of the chain, with each checkpoint behind the last entry that it vouches for and
-// each restore behind the last entry that was brought along. Entries that were not sealed yet follow, and
-// End.
+// Line is a line of an export; exactly one of its fields is set. An export is Begin, the bank's public keys,
+// the sealed entries in the order of the chain, the entries that were not sealed yet, and End. Each
+// checkpoint follows the last entry that it covers, each restore the last entry that was brought along.
 type Line struct {
 	Begin      *Begin           `json:"begin,omitempty"`
 	Key        *jose.JSONWebKey `json:"key,omitempty"`
@@ -27,20 +26,20 @@ type Line struct {
 	End        *End             `json:"end,omitempty"`
 }
 
-// Begin says whose entries follow, and where in the chain they begin.
+// Begin says which bank's entries follow, and where in the chain they begin.
 type Begin struct {
 	Form   int           `json:"form"` // of the export: 1
 	Tenant access.Tenant `json:"tenant"`
 	Code   string        `json:"code"`
-	Seq    int64         `json:"seq"`  // of the entry before the first one; a checkpoint vouches for it
+	Seq    int64         `json:"seq"`  // of the entry before the first one, which a checkpoint covers
 	Hash   Hash          `json:"hash"` // and its hash
 }
 
-// form is the form of exports that this program writes and reads.
+// form is the version of the export format that this program writes and reads.
 const form = 1
 
-// Sealed is an entry with its place in the chain. Without a hash, the entry stands where all are sealed and
-// is not.
+// Sealed is an entry with its place in the chain. Without a hash, it is an entry that should be sealed and is
+// not.
 type Sealed struct {
 	Seq   int64     `json:"seq"`
 	Hash  Hash      `json:"hash"`
@@ -53,33 +52,33 @@ type End struct {
 	Unsealed int64 `json:"unsealed"` // how many entries were not sealed yet
 }
 
-// Pins are what a chain is held against beside itself: things that were kept away from the database.
+// Pins are evidence that was kept outside the database, against which a chain is verified.
 type Pins struct {
-	Keys        []jose.JSONWebKey // only these sign checkpoints; without any, those that the export brings
-	Checkpoints []Checkpoint      // what the chain must hold
-	Unsigned    bool              // a chain that nothing signed vouches for will do
+	Keys        []jose.JSONWebKey // only signatures by these count; if empty, the keys in the export
+	Checkpoints []Checkpoint      // what the chain must contain
+	Unsigned    bool              // accept a chain without any signature
 }
 
-// Report is what a chain that holds has to tell.
+// Report describes a chain that was verified.
 type Report struct {
 	Tenant   access.Tenant
 	Code     string
-	First    int64     // the first entry that was looked at; 0: there is none
+	First    int64     // the first entry that was checked; 0 if there is none
 	Last     int64     // the last one
-	Signed   int64     // the last one that a checkpoint vouches for
+	Signed   int64     // the last one that a checkpoint covers
 	SignedAt time.Time // when that was signed
-	Unsealed int64     // entries that were not sealed yet: nothing vouches for these
+	Unsealed int64     // entries that were not sealed yet, for which there is no evidence
 	Restores []Restored
 }
 
-// Restored is a restore of the chain, with what is known to be lost in it.
+// Restored is a restore in the chain, with what is known to be lost in it.
 type Restored struct {
 	Restore
-	// the last entry that an earlier epoch had signed and that is not in the chain; 0 where none is known
+	// the last entry that an earlier epoch had signed and that the chain lacks; 0 if none is known
 	Lost int64
 }
 
-// Broken is the first row of a chain that is not as it was.
+// Broken is an error that names the first row of a chain that was tampered with.
 type Broken struct {
 	Seq  int64 // its place in the chain
 	What string
@@ -87,8 +86,8 @@ type Broken struct {
 
 func (b *Broken) Error() string { return fmt.Sprintf("entry %d %s", b.Seq, b.What) }
 
-// Verify reads a chain and tells whether it holds. The error is a *Broken where it does not, naming the first
-// row that is wrong; any other error means that it could not be read.
+// Verify reads a chain and verifies it. It returns a *Broken that names the first wrong row; any other error
+// means that the chain could not be read.
 func Verify(lines iter.Seq2[Line, error], pins Pins) (Report, error) {
 	v := &verifier{pins: pins, keys: map[string]*jose.JSONWebKey{}, kept: map[int64][]Checkpoint{}}
 	for line, err := range lines {
@@ -108,10 +107,10 @@ func Verify(lines iter.Seq2[Line, error], pins Pins) (Report, error) {
 type verifier struct {
 	pins   Pins
 	keys   map[string]*jose.JSONWebKey
-	kept   map[int64][]Checkpoint // the pinned ones of this bank
-	said   int64                  // the last entry that a checkpoint of the chain is about, whoever signed it
-	began  int64                  // the epoch of the place where the export begins
-	epoch  int64                  // that of the place that was reached
+	kept   map[int64][]Checkpoint // the bank's pinned checkpoints, by entry
+	said   int64                  // the last entry with a checkpoint in the chain, whoever signed it
+	began  int64                  // the epoch in which the export begins
+	epoch  int64                  // the epoch of the place that was reached
 	begun  bool
 	ended  bool
 	at     chain
@@ -170,7 +169,7 @@ func (v *verifier) begin(b *Begin) error {
 	return nil
 }
 
-// sealed goes on by one entry.
+// sealed verifies the next entry.
 func (v *verifier) sealed(s *Sealed) error {
 	seq := v.at.seq + 1
 	switch {
@@ -193,11 +192,11 @@ func (v *verifier) sealed(s *Sealed) error {
 	return v.held()
 }
 
-// held holds the chain, as far as it has come, against what was kept about this place.
+// held compares the place that was reached with its pinned checkpoints.
 func (v *verifier) held() error {
 	for i := range v.kept[v.at.seq] {
 		c := &v.kept[v.at.seq][i]
-		if c.Epoch > v.epoch || v.former(c) { // a restore may stand here, or further on; see later
+		if c.Epoch > v.epoch || v.former(c) { // a restore may still follow; end checks that (later)
 			continue
 		}
 		if key := v.keys[c.KID]; key != nil && !c.signedBy(key) {
@@ -210,8 +209,7 @@ func (v *verifier) held() error {
 	return nil
 }
 
-// checkpoint is one that the chain itself brings. Those of keys that are not known prove nothing, but must
-// agree.
+// checkpoint verifies a checkpoint in the chain itself. One by an unknown key proves nothing, but must match.
 func (v *verifier) checkpoint(c *Checkpoint) error {
 	v.said = max(v.said, c.Seq)
 	key := v.keys[c.KID]
@@ -231,13 +229,13 @@ func (v *verifier) checkpoint(c *Checkpoint) error {
 	if err := v.vouched(c); err != nil || v.report.Last > 0 {
 		return err
 	}
-	// it vouches for the place where the export begins, and says in which epoch that is
+	// the checkpoint of the export's beginning tells its epoch
 	v.began = max(c.Epoch, 1)
 	v.epoch = v.began
 	return v.held()
 }
 
-// restore begins an epoch. One of a key that is not known excuses nothing.
+// restore verifies a restore, which begins an epoch. One by an unknown key is ignored.
 func (v *verifier) restore(r *Restore) error {
 	key := v.keys[r.KID]
 	switch {
@@ -247,7 +245,7 @@ func (v *verifier) restore(r *Restore) error {
 		return nil
 	case !r.signedBy(key):
 		return v.broken(v.at.seq+1, "has a restore before it whose signature is wrong")
-	case r.Epoch <= v.epoch: // there may be a gap, where an epoch was lost with its database
+	case r.Epoch <= v.epoch: // epochs may be skipped, as one may be lost with its database
 		return v.broken(v.at.seq+1, "begins epoch %d, and a later one than %d should follow", r.Epoch, v.epoch)
 	case !bytes.Equal(r.Hash, v.at.hash[:]):
 		return v.broken(v.report.Signed+1, "or a later one, up to entry %d, is not what was restored", r.After)
@@ -257,9 +255,9 @@ func (v *verifier) restore(r *Restore) error {
 	return v.held()
 }
 
-// former reports whether a checkpoint that was kept is of an epoch that ended before this place, or of one
-// that the record has not been in: what it vouches for was lost in the restore that ended it, or in that of a
-// backup from before it.
+// former reports whether a pinned checkpoint belongs to an epoch that ended before this place, or that the
+// record never had: what it covers was lost in the restore that ended the epoch, or in that of an earlier
+// backup.
 func (v *verifier) former(c *Checkpoint) bool {
 	of := max(c.Epoch, 1)
 	if key := v.keys[c.KID]; of > v.epoch || key != nil && !c.signedBy(key) {
@@ -274,13 +272,13 @@ func (v *verifier) former(c *Checkpoint) bool {
 	return of < v.began
 }
 
-// elsewhere reports whether a checkpoint is of another database than the one where its epoch began here: the
-// same backup was restored twice, and no file of checkpoints told the second time of the first.
+// elsewhere reports whether a checkpoint of this epoch was signed in another database: the same backup was
+// restored twice, and the second restore did not know of the first.
 func (r *Restored) elsewhere(c *Checkpoint) bool {
 	return r.Epoch == c.Epoch && c.Database != "" && r.Is != "" && r.Is != c.Database
 }
 
-// later is the last epoch that a checkpoint that was kept is of, where the record has not come that far.
+// later returns the last epoch of the pinned checkpoints, if the record has not reached it; otherwise 0.
 func (v *verifier) later() (epoch int64) {
 	for _, kept := range v.kept {
 		for i := range kept {
@@ -292,7 +290,8 @@ func (v *verifier) later() (epoch int64) {
 	return epoch
 }
 
-// beyond is the last entry that a checkpoint of this epoch that was kept vouches for.
+// beyond returns the last entry that a pinned checkpoint of this epoch covers and the chain lacks; otherwise
+// 0.
 func (v *verifier) beyond() (last int64) {
 	for seq, kept := range v.kept {
 		for i := range kept {
@@ -304,7 +303,7 @@ func (v *verifier) beyond() (last int64) {
 	return last
 }
 
-// vouched takes a checkpoint of this place that counts.
+// vouched compares the place that was reached with a valid checkpoint, and notes that it is signed.
 func (v *verifier) vouched(c *Checkpoint) error {
 	if !bytes.Equal(c.Hash, v.at.hash[:]) {
 		return v.broken(v.report.Signed+1,

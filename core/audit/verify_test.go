@@ -43,7 +43,7 @@ func linesOf(t testing.TB, export []byte) (lines []audit.Line) {
 	return lines
 }
 
-// cloned are lines that can be tampered with while the others stay.
+// cloned returns a copy of lines, to be tampered with.
 func cloned(lines []audit.Line) []audit.Line {
 	lines = slices.Clone(lines)
 	for i := range lines {
@@ -122,8 +122,8 @@ func TestExportSinceATimeBeginsWithACheckpoint(t *testing.T) {
 	}
 }
 
-// tamperings are what can be done to an export of 100 entries; each tells the first row that is wrong then.
-// at is one of the entries, and i where its line stands.
+// tamperings lists ways to tamper with an export of 100 entries; each returns the first row that is wrong
+// then. at is one of the entries, and i the index of its line.
 var tamperings = map[string]func(dice *rand.Rand, lines []audit.Line, i int,
 	at int64) (tampered []audit.Line, first int64){
 	"a field of an entry": func(dice *rand.Rand, lines []audit.Line, i int, at int64) ([]audit.Line, int64) {
@@ -191,7 +191,7 @@ var tamperings = map[string]func(dice *rand.Rand, lines []audit.Line, i int,
 	"the chain made anew": func(_ *rand.Rand, lines []audit.Line, i int, at int64) ([]audit.Line, int64) {
 		lines[i].Sealed.Entry.Reason = "nothing happened"
 		audit.Reseal(lines)
-		return lines, (at-1)/signedEvery*signedEvery + 1 // which one it was, only the hashes could tell
+		return lines, (at-1)/signedEvery*signedEvery + 1 // only hashes could tell which one it was
 	},
 	"a signature": func(dice *rand.Rand, lines []audit.Line, _ int, at int64) ([]audit.Line, int64) {
 		c := lines[slices.IndexFunc(lines,
@@ -205,7 +205,7 @@ var tamperings = map[string]func(dice *rand.Rand, lines []audit.Line, i int,
 	},
 }
 
-// place finds the line of an entry that is not one.
+// place finds the line of an entry other than not.
 func place(lines []audit.Line, at, not int64) (int, int64) {
 	if at == not {
 		at = at%100 + 1
@@ -242,7 +242,7 @@ func TestEveryTamperingIsFoundAndTheFirstBadRowNamed(t *testing.T) {
 	}
 }
 
-// What nobody signed in another form, such as a second value under the same name, is not in an export.
+// A line in another JSON form, such as with a second value under the same name, is refused.
 func TestLinesThatSayTheSameInAnotherWayAreRefused(t *testing.T) {
 	t.Parallel()
 	export := string(signedChain(t).export(time.Time{}))
@@ -260,7 +260,7 @@ func TestLinesThatSayTheSameInAnotherWayAreRefused(t *testing.T) {
 	}
 }
 
-// Who forges an export brings keys of his own along: pinned ones do not let them count.
+// The forger of an export adds keys of their own. With pinned keys these do not count.
 func TestOnlyPinnedKeysVouch(t *testing.T) {
 	t.Parallel()
 	b, forger := signedChain(t), signedChain(t)
@@ -307,7 +307,7 @@ func TestChainThatNothingVouchesForIsNotProven(t *testing.T) {
 	}
 }
 
-// Tampering in the database itself, by somebody who may do everything there.
+// Tampering in the database itself, with all rights.
 func TestTamperingInTheDatabaseIsFound(t *testing.T) {
 	t.Parallel()
 	for name, one := range map[string]struct {
@@ -368,7 +368,7 @@ func TestTamperingInTheDatabaseIsFound(t *testing.T) {
 	}
 }
 
-// A bank does not vouch for a chain that no longer says what it vouched for.
+// A bank does not sign a chain again that differs from its last checkpoint.
 func TestTamperedChainIsNotSignedAgain(t *testing.T) {
 	t.Parallel()
 	b := signedChain(t)
@@ -384,7 +384,7 @@ func TestTamperedChainIsNotSignedAgain(t *testing.T) {
 	}
 }
 
-// What cannot be kept outside is not in the database either: the next try makes both.
+// A checkpoint that cannot be kept outside is not in the database either; the next attempt makes both.
 func TestCheckpointThatCannotBeKeptIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

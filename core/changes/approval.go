@@ -14,12 +14,12 @@ import (
 	"bankgraph/core/fault"
 )
 
-// UID is the number of an approval.
+// UID is an approval's number.
 type UID int64
 
 func (u UID) String() string { return strconv.FormatInt(int64(u), 10) }
 
-// ParseUID reads digits.
+// ParseUID reads an approval's number from decimal digits.
 func ParseUID(field, text string) (UID, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if text == "" || strings.Trim(text, "0123456789") != "" || err != nil {
@@ -28,7 +28,7 @@ func ParseUID(field, text string) (UID, error) {
 	return UID(n), nil
 }
 
-// Status is where an approval is in its life.
+// Status is the state of an approval.
 type Status string
 
 const (
@@ -37,18 +37,18 @@ const (
 	Refused  Status = "Refused"
 )
 
-// Approval is a change that waits for a second person, or that one has decided on.
+// Approval is a change that waits for a second person's decision, or that has been decided.
 type Approval struct {
 	bun.BaseModel `bun:"table:approvals,alias:p" json:"-"`
 
 	Tenant   access.Tenant `bun:"tenant,pk" json:"-"`
 	UID      UID           `bun:"uid,pk,nullzero" json:"uid"`
-	Customer int64         `bun:"customer" json:"customerUID"` // whose settings ask for it
-	// what was asked, by its GraphQL name: changeSignatory
+	Customer int64         `bun:"customer" json:"customerUID"` // the customer that the change concerns
+	// the operation that was requested, by its GraphQL name: changeSignatory
 	Operation string `bun:"operation" json:"operation"`
 	Object    string `bun:"object" json:"object"` // the kind of thing: signatory
 	ObjectUID string `bun:"object_uid" json:"objectUID"`
-	// the object was made and is Pending; otherwise it is unchanged
+	// true: the object was created and is Pending; false: an existing object, still unchanged
 	Creation       bool            `bun:"creation" json:"creation"`
 	Before         json.RawMessage `bun:"before,type:json" json:"-"`
 	After          json.RawMessage `bun:"after,type:json" json:"-"`
@@ -61,16 +61,16 @@ type Approval struct {
 	CheckerLogin   string          `bun:"checker_login" json:"checkerLogin"`
 	DecidedAt      *time.Time      `bun:"decided_at" json:"decidedAt"`
 	DecisionReason string          `bun:"decision_reason" json:"decisionReason"`
-	Decides        access.Reach    `bun:"decides" json:"-"` // whose the second person is at least
+	Decides        access.Reach    `bun:"decides" json:"-"` // the least reach that the checker must have
 	MakerReach     access.Reach    `bun:"maker_reach" json:"-"`
-	// who asked, or answers for the API key that did
+	// the maker, or the person responsible for the maker's API key
 	MakerPerson *uuid.UUID `bun:"maker_person,type:uuid" json:"-"`
-	// the legal entity of who asked; 0 where it was not kept
+	// the maker's legal entity; 0 if it was not kept
 	MakerEntity  int64        `bun:"maker_entity" json:"-"`
 	CheckerReach access.Reach `bun:"checker_reach" json:"-"`
 }
 
-// maker is who asked, as far as it was kept.
+// maker returns who requested the change, as far as that was kept.
 func (a *Approval) maker() access.Accountable {
 	made := access.Accountable{Client: a.MakerClient, Login: a.MakerLogin, Entity: a.MakerEntity}
 	if a.MakerPerson != nil {
@@ -79,25 +79,25 @@ func (a *Approval) maker() access.Accountable {
 	return made
 }
 
-// Changes are the fields that would change.
+// Changes returns the fields that the approval would change.
 func (a *Approval) Changes() []audit.Change { return audit.Changes(a.Before, a.After) }
 
-// waiting is an approval with what only its decision needs.
+// waiting is an approval with the columns that only its decision needs.
 type waiting struct {
 	Approval `bun:",extend"`
-	Draft    []byte `bun:"draft,type:bytea"` // what was asked for, sealed
-	Version  int32  `bun:"version"`          // of the object when it was asked
+	Draft    []byte `bun:"draft,type:bytea"` // the requested change, sealed
+	Version  int32  `bun:"version"`          // of the object when the change was requested
 }
 
 var (
 	ErrNoApproval = fault.New(fault.NotFound, "approval.not_found", "no such approval")
 	ErrDecided    = fault.New(fault.State, "approval.decided", "the change has been decided on already")
 	ErrOwn        = fault.New(fault.State, "approval.own",
-		"who asked for a change cannot approve it, nor can who answers for the same API keys: another person must")
+		"nobody can approve their own change, nor one of an API key that they are responsible for: another person must")
 	ErrPerson = fault.New(fault.Denied, "approval.person",
-		"a person decides: the bank lets no program approve or refuse a change")
+		"only a person can approve or refuse a change: the bank does not let programs decide")
 	ErrNotYours = fault.New(fault.Denied, "approval.not_yours",
-		"it is for others to decide: whoever asked for it sees more of the bank, or the bank asks to decide itself")
+		"the caller cannot decide on this change: whoever asked for it sees more of the bank, or only the bank decides")
 	ErrWaiting = fault.New(fault.State, "approval.waiting",
 		"a change of it waits for approval: decide on that first")
 )

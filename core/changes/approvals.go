@@ -15,31 +15,31 @@ import (
 	"bankgraph/core/seal"
 )
 
-// DraftColumn is the place that drafts are sealed for.
+// DraftColumn names the column for which drafts are sealed (seal.Place).
 const DraftColumn = "approvals.draft"
 
-// NeedsApproval tells whether a change must wait for a second person: where the settings of the customer, or
-// those of the bank itself, ask for one and nobody has approved it yet.
+// NeedsApproval reports whether a change must wait for a second person: the settings ask for one (asked), and
+// this transaction does not carry out an approved change.
 func (tx *Tx) NeedsApproval(asked bool) bool { return asked && !tx.approved }
 
 // Waits reports whether the change of this transaction was kept for a second person.
 func (tx *Tx) Waits() bool { return tx.receipt.Approval != 0 }
 
-// Proposal is a change that is to wait.
+// Proposal is a change that is to wait for a second person.
 type Proposal struct {
-	Customer int64 // whose settings ask for it
+	Customer int64 // the customer that the change concerns
 	UID      fmt.Stringer
-	Version  int32 // of the object as it is
-	Before   any   // the row as it is; nil for one that was just made as Pending
-	After    any   // the row as it would be
+	Version  int32 // the object's present version
+	Before   any   // the present row; nil if it was just created as Pending
+	After    any   // the row once the change is approved
 
-	BeforeToo, AfterToo any // of something that changes along with it; nil where nothing does
+	BeforeToo, AfterToo any // another object that changes together with the row; nil if none does
 
-	By access.Reach // whose the second person must be at least, where that is more than the maker's own reach
+	By access.Reach // the least reach of the checker, if wider than the maker's own
 }
 
-// ProposeOr proposes a change where a second person has to agree, and otherwise makes it, unless one of the
-// same object waits.
+// ProposeOr proposes the change if it needs approval. Otherwise it calls write, unless another change of the
+// same object waits (ErrWaiting).
 func (tx *Tx) ProposeOr(ctx context.Context, asked bool, p Proposal, write func() error) error {
 	if tx.NeedsApproval(asked) {
 		return tx.Propose(ctx, p)
@@ -50,9 +50,9 @@ func (tx *Tx) ProposeOr(ctx context.Context, asked bool, p Proposal, write func(
 	return write()
 }
 
-// Propose keeps the change of this transaction for a second person instead of making it. Something new has
-// been made by then, as Pending; something that exists stays as it is. An object waits for one decision at a
-// time: ErrWaiting.
+// Propose keeps the change of this transaction for a second person instead of making it. A new object has
+// already been created, as Pending; an existing one stays as it is. Propose returns ErrWaiting if another
+// change of the object waits.
 func (tx *Tx) Propose(ctx context.Context, p Proposal) error {
 	if err := tx.RequireNoOpenApproval(ctx, p.UID); err != nil {
 		return err
@@ -90,8 +90,8 @@ func (tx *Tx) Propose(ctx context.Context, p Proposal) error {
 	return tx.tell(ctx, entry, "proposeChange", w)
 }
 
-// RequireNoOpenApproval is ErrWaiting while a change of the object waits for a second person. A change of a
-// customer may be one of its limits too, so either waits for the other.
+// RequireNoOpenApproval returns ErrWaiting while a change of the object waits for a second person. A change
+// of a customer may change its limits too, so customer and limits block each other.
 func (tx *Tx) RequireNoOpenApproval(ctx context.Context, object fmt.Stringer) error {
 	kinds := []string{tx.name.object}
 	if tx.name.object == "customer" || tx.name.object == "limits" {
@@ -108,8 +108,8 @@ func (tx *Tx) RequireNoOpenApproval(ctx context.Context, object fmt.Stringer) er
 	return err
 }
 
-// LeaveToBank leaves what waits about a customer to the bank: its former partner's words are not for the next
-// one, and neither is the decision.
+// LeaveToBank hands the approvals of a customer to the bank, when the customer moves to another partner: the
+// new partner must neither read what the former one wrote nor decide on it.
 func (tx *Tx) LeaveToBank(ctx context.Context, customer int64) error {
 	_, err := tx.NewRaw(`UPDATE approvals SET decides = ?, maker_reach = ? WHERE tenant = ? AND customer = ?`,
 		access.OfBank, access.OfBank, tx.Caller.Tenant, customer).Exec(ctx)
@@ -125,7 +125,6 @@ func (w *waiting) place() seal.Place {
 	return seal.Place{Tenant: int64(w.Tenant), Column: DraftColumn, Row: int64(w.UID)}
 }
 
-// decision is what a second person says.
 type decision struct {
 	Approve bool
 }
@@ -135,14 +134,14 @@ func (s *Service) declare() {
 	s.refusing = Declare(s, "refuseChange", "approval", "", s.decideTx)
 }
 
-// Approve carries out a change that waits. The caller needs the permission that the change itself needs, must
-// answer for other API keys than who asked for it (ErrOwn), and be a person unless the bank lets programs
-// decide (ErrPerson). A change of something that has changed since is ErrStale.
+// Approve carries out a change that waits. The caller needs the permission that the change itself needs.
+// Approve returns ErrOwn if maker and caller count as one (access.Accountable), ErrPerson if the caller is a
+// program and the bank lets only people decide, and ErrStale if the object has changed since the request.
 func (s *Service) Approve(ctx context.Context, uid UID, options RequestOptions) (Outcome[UID], error) {
 	return s.decide(ctx, uid, options, s.approving, decision{Approve: true})
 }
 
-// Refuse ends a change that waits without making it. Who asked for it may take it back this way.
+// Refuse ends a change that waits, without making it. The maker may withdraw the change this way.
 func (s *Service) Refuse(ctx context.Context, uid UID, options RequestOptions) (Outcome[UID], error) {
 	return s.decide(ctx, uid, options, s.refusing, decision{})
 }
@@ -203,7 +202,7 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 	return w.UID, tx.tell(ctx, entry, tx.name.name, w)
 }
 
-// programTx reports whether the caller is a program of a bank that lets only people decide.
+// programTx reports whether the caller is a program, and the bank lets only people decide.
 func (s *Service) programTx(ctx context.Context, tx *Tx) (is bool, err error) {
 	if tx.Caller.User != uuid.Nil {
 		return false, nil
@@ -213,14 +212,15 @@ func (s *Service) programTx(ctx context.Context, tx *Tx) (is bool, err error) {
 	return is, err
 }
 
-// carryOutTx makes the change that was approved, or lets what was made become what a decision makes of it.
+// carryOutTx makes the approved change of an existing object. An object that was created as Pending it
+// settles, approved or refused.
 func (s *Service) carryOutTx(ctx context.Context, tx *Tx, w *waiting, op operation, approve bool) error {
 	name := op.named()
 	inner := &Tx{
 		Tx: tx.Tx, Caller: tx.Caller, Now: tx.Now, Options: RequestOptions{Reason: tx.Options.Reason}, service: s,
 		name: name, at: Target{Customer: w.Customer, UID: w.ObjectUID}, approved: true,
 	}
-	if approve { // what was agreed to is what there was when it was asked; to refuse it will always do
+	if approve { // the checker approved this version; a refusal fits any
 		inner.Options.Version = w.Version
 	}
 	if w.Creation {
@@ -237,7 +237,7 @@ func (s *Service) carryOutTx(ctx context.Context, tx *Tx, w *waiting, op operati
 	return op.again(ctx, inner, inner.at, inner.draft)
 }
 
-// lockTx finds an approval that the caller may see.
+// lockTx reads and locks an approval that the caller may see.
 func (s *Service) lockTx(ctx context.Context, tx *Tx, uid string) (*waiting, error) {
 	number, err := ParseUID("approval", uid)
 	if err != nil {

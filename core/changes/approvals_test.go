@@ -39,13 +39,13 @@ func newOffice(t *testing.T) *office {
 	return o
 }
 
-// ask is a change of the person's title.
+// ask requests a change of the person's title.
 func (o *office) ask(ctx context.Context, title string) (changes.Outcome[signatories.Saved], error) {
 	return o.Signatories.Change(ctx, 0, o.person.UID, signatories.Draft{Title: given.Of(title)},
 		changes.RequestOptions{})
 }
 
-// asked is the approval that such a change by the staff waits for.
+// asked returns the approval that such a change waits for.
 func (o *office) asked(ctx context.Context) changes.UID {
 	o.t.Helper()
 	out, err := o.ask(ctx, "CFO")
@@ -56,7 +56,6 @@ func (o *office) asked(ctx context.Context) changes.UID {
 	return changes.UID(out.Approval)
 }
 
-// now is the person's row.
 func (o *office) now() *signatories.Signatory {
 	o.t.Helper()
 	found, err := coretest.Many(o.Bank, o.Staff(),
@@ -141,7 +140,7 @@ func TestSomethingNewIsPendingUntilASecondPersonDecides(t *testing.T) {
 		if g := o.now(); approved && (g == nil || g.Status != signatories.Active) || !approved && g != nil {
 			t.Errorf("approved %v: %+v", approved, g)
 		}
-		if approved { // its address is free for the next
+		if approved { // frees its e-mail address for the next
 			_, err := o.Signatories.Remove(o.Staff(), 0, o.person.UID, changes.RequestOptions{})
 			o.must(err)
 			o.byHand(`UPDATE signatories SET email_address = 'other@mail.example' WHERE tenant = ? AND uid = ?`,
@@ -150,7 +149,7 @@ func TestSomethingNewIsPendingUntilASecondPersonDecides(t *testing.T) {
 	}
 }
 
-// hand is who asks or decides: a person by an API key, or a program with the person who answers for it.
+// hand is a maker or checker: a person with an API key, or a program with the person responsible for it.
 type hand struct{ client, login, answers string }
 
 func (o *office) of(h hand) context.Context {
@@ -165,19 +164,18 @@ func (o *office) of(h hand) context.Context {
 	})
 }
 
-// undo lets the person be as before, for the next change.
 func (o *office) undo() {
 	o.byHand(`UPDATE signatories SET title = 'Treasurer', version = 1 WHERE tenant = ? AND uid = ?`, o.Tenant,
 		o.person.UID)
 }
 
-// Who may approve what whom asked for: where people decide, and where the bank lets programs decide too.
+// Which checkers may approve the changes of which makers, if only people decide, and if programs may too.
 func TestNobodyApprovesTheirOwnChange(t *testing.T) {
 	t.Parallel()
 	own, person := changes.ErrOwn, changes.ErrPerson
 	for name, c := range map[string]struct {
 		maker, checker  hand
-		people, anybody error // what an approval answers while only people decide, and while programs do too
+		people, anybody error // the result of an approval if only people decide, and if programs may too
 	}{
 		"the same program":                     {hand{"a", "", ""}, hand{"a", "", ""}, own, own},
 		"another program of the same entity":   {hand{"a", "", ""}, hand{"b", "", ""}, own, own},
@@ -212,7 +210,7 @@ func TestNobodyApprovesTheirOwnChange(t *testing.T) {
 					t.Errorf("people %v: made %v", decide.people, made)
 				}
 				if decide.want != nil {
-					o.must(o.refuse(maker, uid)) // who asked may take it back
+					o.must(o.refuse(maker, uid)) // the maker may withdraw it
 				}
 				o.undo()
 			}
@@ -231,7 +229,7 @@ func (o *office) letDecide(people bool) {
 	}
 }
 
-// A program decides nothing of others either way, not even by the word of the same entity.
+// A program neither approves nor refuses changes of others, not even of the same legal entity.
 func TestAProgramRefusesOnlyWhatItAsked(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -247,7 +245,7 @@ func TestAProgramRefusesOnlyWhatItAsked(t *testing.T) {
 func TestWhetherPeopleDecideIsOnTheRecord(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	o.letDecide(true) // as it is without a word: nothing happens
+	o.letDecide(true) // the default: nothing changes
 	if n := o.entries("done"); n != 0 {
 		t.Errorf("%d entries of nothing", n)
 	}
@@ -304,7 +302,7 @@ func TestADecisionIsTheBanksAndThePartnersOwn(t *testing.T) {
 	o.stands("CFO", 2, uid, changes.Approved)
 }
 
-// Who sees less of the bank than the maker decides nothing of the maker's, neither way; the maker takes back.
+// A checker with less reach than the maker neither approves nor refuses; the maker may withdraw.
 func TestWhoSeesLessThanTheMakerDecidesNothing(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -323,13 +321,13 @@ func TestWhoSeesLessThanTheMakerDecidesNothing(t *testing.T) {
 	o.stands("CFO", 2, uid, changes.Approved)
 }
 
-// personOf is a person of a partner, who sees what the partner does.
+// personOf returns a person with the reach of a partner.
 func (o *office) personOf(of *customers.Customer) context.Context {
 	return changed(o.PersonOf(of, o.User(of, nil)), func(c *access.Caller) { c.Reach = access.OfPartner })
 }
 
-// What the bank's people say about a change, and who they are, is theirs; and so is what would change for
-// whom may not see the thing.
+// Only the bank sees the names and reasons of its own people, and only callers who may see a thing see its
+// changes.
 func TestAnApprovalShowsWhatTheCallerMaySee(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -432,7 +430,7 @@ func TestOneChangeOfAThingWaitsAtATime(t *testing.T) {
 	}
 	_, err = o.Signatories.Remove(o.Staff(), 0, o.person.UID, changes.RequestOptions{})
 	is(t, "a removal", err, changes.ErrWaiting)
-	// Nor does it help to turn the second person off in the meantime.
+	// To switch dual approval off in the meantime does not help either.
 	o.byHand(`UPDATE customers SET access_customer_dual_approval = false WHERE tenant = ? AND uid = ?`, o.Tenant,
 		o.customer.UID)
 	_, err = o.ask(o.Staff(), "Chair")
@@ -481,7 +479,7 @@ func TestARepeatedDecisionHasOneEffect(t *testing.T) {
 	o.stands("CFO", 2, uid, changes.Approved)
 }
 
-// What was asked for may hold account numbers: it is in the clear nowhere.
+// A draft may hold account numbers, so it is stored nowhere in the clear.
 func TestWhatWaitsIsSealed(t *testing.T) {
 	t.Parallel()
 	const canary = "CANARY-4711-0815"

@@ -1,5 +1,5 @@
-// Package changes is how everything in a bank is changed: in one transaction with its audit entry and its
-// event, once for each idempotency key, and by two people where the customer's settings ask for a second.
+// Package changes makes every change to a bank's data: in one transaction with its audit entry and its event,
+// once for each idempotency key, and with a second person's approval where the settings ask for it.
 package changes
 
 import (
@@ -20,7 +20,7 @@ import (
 	"bankgraph/db"
 )
 
-// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+// Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
 	Own: []string{"approvals", "idempotency_keys"},
 	Reads: map[string]string{
@@ -48,27 +48,27 @@ func New(d *db.DB, keys *seal.Keys, record *audit.Service, now func() time.Time)
 	return s
 }
 
-// Operations are the names of all that can be done to the bank.
+// Operations returns the names of all declared operations, sorted.
 func (s *Service) Operations() []string { return slices.Sorted(maps.Keys(s.known)) }
 
-// RequestOptions are what a caller says about a change beside the change itself.
+// RequestOptions are what a request says beside the change itself.
 type RequestOptions struct {
 	IdempotencyKey string // '' for none; 1 to 255 printable characters
-	Version        int32  // of the object as the caller saw it; 0: whatever it is now
-	Reason         string // why, for the record
+	Version        int32  // the object's version that the caller read; 0: any version will do
+	Reason         string // for the audit record; at most 255 characters
 }
 
-// Target is what a change is about.
+// Target names the object of a change.
 type Target struct {
 	Customer int64  `json:"customer,omitempty"` // whose it is
-	UID      string `json:"uid,omitempty"`      // '' for what is yet to be made
+	UID      string `json:"uid,omitempty"`      // '' for an object that is yet to be created
 }
 
-// Receipt is what there is to know about a change that was carried out, beside its result.
+// Receipt is what an answer says of a change, beside its result.
 type Receipt struct {
-	Replayed bool  // the same key came before; nothing happened this time
-	Approval int64 // the number of the request that waits for a second person; 0: none does
-	Version  int32 // of the object afterwards; 0 where it has none
+	Replayed bool  // the answer is the one kept for the idempotency key; nothing was changed this time
+	Approval int64 // the UID of the approval that the change waits for; 0 if it does not wait
+	Version  int32 // of the object afterwards; 0 if it has none
 }
 
 // Outcome is the result of a change.
@@ -77,8 +77,8 @@ type Outcome[R any] struct {
 	Receipt
 }
 
-// Operation is one thing that can be done to the bank: its domain declares it once. D is what is asked for,
-// R what is answered; both are kept as JSON, D sealed.
+// Operation is one kind of change, which its domain declares once. D is the draft, R the result; both are
+// kept as JSON, D sealed.
 type Operation[D, R any] struct {
 	operationName
 	service *Service
@@ -91,16 +91,16 @@ type operationName struct {
 	needs  access.Permission
 }
 
-// operation is what an approval needs of one, whatever it asks for and answers.
+// operation is what an approval needs of an Operation, whatever its draft and result.
 type operation interface {
 	named() operationName
 	again(ctx context.Context, tx *Tx, at Target, draft []byte) error
 	settled(ctx context.Context, tx *Tx, at Target, approved bool) error
 }
 
-// Declare makes an operation known: its GraphQL name, the kind of object that it changes, the permission that
-// it needs and a second person too, and the work. The work may run several times, and once more when a second
-// person approves it.
+// Declare registers an operation: its GraphQL name, the kind of object that it changes, the permission that
+// maker and checker need, and the work. The work may run several times, and once more when a second person
+// approves it.
 func Declare[D, R any](s *Service, name, object string, needs access.Permission,
 	work func(ctx context.Context, tx *Tx, at Target, draft D) (R, error),
 ) *Operation[D, R] {
@@ -109,15 +109,15 @@ func Declare[D, R any](s *Service, name, object string, needs access.Permission,
 	return o
 }
 
-// Require is the first thing that the method of an operation asks: whether the caller has its permission. Of
-// is the object that is to be changed; ” for what is yet to be made.
+// Require returns the caller if it has the operation's permission; every method of a service calls it first.
+// of is the UID of the object to be changed, empty for one that is yet to be created.
 func (o *Operation[D, R]) Require(ctx context.Context, of string) (access.Caller, error) {
 	return access.RequireTo(ctx, access.Attempt{Action: o.name, Object: o.object, UID: of}, o.needs)
 }
 
-// Settle says, for an operation that makes something, what becomes of it when a second person has decided:
-// the work itself is done by then. Approved is what the second person saw: settle compares the version
-// (Tx.CheckVersion).
+// Settle sets what happens to an object that the operation created, once a second person has decided; the
+// work is not run again. An approval holds only for the version that the checker saw, so settle must call
+// Tx.CheckVersion.
 func (o *Operation[D, R]) Settle(
 	settle func(ctx context.Context, tx *Tx, at Target, approved bool) error,
 ) *Operation[D, R] {
@@ -160,25 +160,25 @@ type Tx struct {
 	name     operationName
 	at       Target
 	draft    []byte
-	approved bool // a second person has agreed
+	approved bool // a second person has approved the change
 	receipt  Receipt
 }
 
-// NewRaw is a statement whose values are bound, numbers too: db.Raw.
+// NewRaw makes a statement whose values are all bound, numbers too (db.Raw).
 func (tx *Tx) NewRaw(text string, values ...any) *bun.RawQuery { return db.Raw(tx.Tx, text, values...) }
 
-// Change is what was done to one object.
+// Change describes what was done to one object.
 type Change struct {
-	Action   string // by its GraphQL name; the operation's own where empty
-	Object   string // the kind of thing; the operation's own where empty
+	Action   string // by its GraphQL name; if empty, the operation's name
+	Object   string // the kind of object; if empty, the operation's
 	UID      fmt.Stringer
 	Customer int64 // whose it is
 	Version  int32 // of the object afterwards
-	Before   any   // the row as it was; nil for one that was made
-	After    any   // the row as it is; nil for one that is gone
+	Before   any   // the row before; nil if it was created
+	After    any   // the row afterwards; nil if it was deleted
 }
 
-// Record writes the audit entry, with only the fields that differ, and the event of what was just done.
+// Record writes the audit entry of a change, with only the fields that differ, and its event.
 func (tx *Tx) Record(ctx context.Context, done Change) error {
 	before, after := audit.Diff(done.Before, done.After)
 	tx.receipt.Version = done.Version
@@ -199,8 +199,8 @@ func (tx *Tx) Record(ctx context.Context, done Change) error {
 	})
 }
 
-// CheckVersion compares the version that the caller saw with the one that there is. Call it with the row
-// locked.
+// CheckVersion returns ErrStale if the request names a version other than the row's present one. Call it with
+// the row locked.
 func (tx *Tx) CheckVersion(version int32) error {
 	if tx.Options.Version != 0 && tx.Options.Version != version {
 		return ErrStale
@@ -210,16 +210,18 @@ func (tx *Tx) CheckVersion(version int32) error {
 }
 
 var (
-	// ErrStale is an object that somebody else has changed since the caller saw it.
+	// ErrStale is returned when somebody else has changed the object since the caller read it.
 	ErrStale = fault.New(fault.Conflict, "version.stale",
 		"somebody else has changed it in the meantime: read it again")
-	// ErrUnknown is a change of which nobody knows whether it was made.
+	// ErrUnknown is returned when the connection was lost at COMMIT and the request has no idempotency key:
+	// the change may have been made.
 	ErrUnknown = fault.New(fault.Unavailable, "change.unknown_outcome",
-		"the connection was lost while the change was made: look whether it was; with an idempotency key it could be repeated safely")
-	// ErrRefusals is a refusal too many: nothing was done, and the key does not remember it.
+		"the connection was lost while the change was made: check whether it was; with an idempotency key it could be repeated safely")
+	// ErrRefusals is returned when too many changes of a caller were refused. The idempotency key keeps no
+	// answer.
 	ErrRefusals = fault.New(fault.TooMany, "change.refusals",
 		"too many changes of this API key were refused: repeat it in a minute")
-	// ErrRepeat is such a change that has an idempotency key.
+	// ErrRepeat is ErrUnknown for a request with an idempotency key.
 	ErrRepeat = fault.New(fault.Unavailable, "change.repeat",
 		"the connection was lost while the change was made: repeat it with the same idempotency key to learn whether it was")
 )

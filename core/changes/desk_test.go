@@ -16,15 +16,15 @@ import (
 	"bankgraph/core/fault"
 )
 
-// note is what the operations of these tests are asked for.
+// note is the draft of the operations of these tests.
 type note struct {
 	Text string `json:"text"`
 }
 
-// work is what one of them does before it leaves its trace: an audit entry and an event.
+// work is what an operation does before it writes its audit entry and event.
 type work func(ctx context.Context, tx *changes.Tx) error
 
-// desk is a bank at which notes are taken.
+// desk is a bank with operations that take notes.
 type desk struct {
 	*coretest.Bank
 	t    *testing.T
@@ -88,7 +88,8 @@ func (d *desk) entries(decision string) (n int) {
 	return n
 }
 
-// wrote fails the test unless so many changes and refusals are on the record, each change with its event.
+// wrote fails the test unless the record has these numbers of changes and refusals, each change with its
+// event.
 func (d *desk) wrote(done, refused int) {
 	d.t.Helper()
 	var events int
@@ -99,7 +100,7 @@ func (d *desk) wrote(done, refused int) {
 	}
 }
 
-// by hand changes rows of the bank behind the core's back.
+// byHand changes rows of the bank without the core.
 func (d *desk) byHand(statement string, values ...any) {
 	d.t.Helper()
 	d.must(d.DB.InTx(d.t.Context(), int64(d.Tenant), func(ctx context.Context, tx bun.Tx) error {
@@ -108,7 +109,6 @@ func (d *desk) byHand(statement string, values ...any) {
 	}))
 }
 
-// keys counts the idempotency keys that are kept.
 func (d *desk) keys() (n int) {
 	d.t.Helper()
 	d.must(d.DB.NewRaw(`SELECT count(*) FROM idempotency_keys WHERE tenant = ?`, d.Tenant).Scan(d.t.Context(),
@@ -123,7 +123,7 @@ func (d *desk) must(err error) {
 	}
 }
 
-// fresh fails the test unless an operation was carried out just now.
+// fresh fails the test unless the operation was carried out just now.
 func (d *desk) fresh(what string, out changes.Outcome[string], err error) {
 	d.t.Helper()
 	if err != nil || out.Replayed || out.Result != "took hello" || out.Version != 3 {
@@ -131,7 +131,7 @@ func (d *desk) fresh(what string, out changes.Outcome[string], err error) {
 	}
 }
 
-// replayed fails the test unless an operation was answered with an earlier answer.
+// replayed fails the test unless the answer is an earlier one.
 func (d *desk) replayed(what string, out changes.Outcome[string], err error) {
 	d.t.Helper()
 	if err != nil || !out.Replayed || out.Result != "took hello" || out.Version != 3 {
@@ -139,7 +139,7 @@ func (d *desk) replayed(what string, out changes.Outcome[string], err error) {
 	}
 }
 
-// as is a member of the staff with another API key, login and permissions.
+// as returns the context of a caller of the bank with this API key, login and permissions.
 func as(ctx context.Context, client, login string, permissions ...access.Permission) context.Context {
 	return changed(ctx, func(c *access.Caller) {
 		if c.Client, c.LoginID = client, login; permissions != nil {
@@ -148,7 +148,7 @@ func as(ctx context.Context, client, login string, permissions ...access.Permiss
 	})
 }
 
-// changed is a caller with something else about it.
+// changed returns the context with its caller modified.
 func changed(ctx context.Context, by func(*access.Caller)) context.Context {
 	caller, _ := access.Require(ctx)
 	by(&caller)
@@ -160,7 +160,7 @@ var (
 	errNoNote = fault.New(fault.NotFound, "note.not_found", "no such note")
 )
 
-// wait fails the test where something does not come in time.
+// wait receives from a channel, and fails the test if nothing comes in time.
 func wait[T any](t *testing.T, what string, from <-chan T) (got T) {
 	t.Helper()
 	select {

@@ -26,10 +26,11 @@ type request[D any] struct {
 	once    once
 }
 
-// Do carries out a change for a caller who may make it, whose draft holds nothing malformed.
+// Do carries out a change. The permission and the form of the draft have been checked.
 //
-// What the work refuses (a fault) is undone and recorded, and kept as the answer for the idempotency key. A
-// connection that is lost while committing is looked into where there is a key; without one it is ErrUnknown.
+// If the work returns a fault, its transaction is rolled back, and the refusal is recorded and kept as the
+// answer for the idempotency key. If the connection is lost at COMMIT, Do finds the outcome by the key;
+// without a key it returns ErrUnknown.
 func (o *Operation[D, R]) Do(
 	ctx context.Context, caller access.Caller, at Target, draft D, options RequestOptions,
 ) (Outcome[R], error) {
@@ -56,11 +57,11 @@ func (o *Operation[D, R]) Do(
 	return said.outcome, said.refusal
 }
 
-// longestLook bounds how long the outcome of a lost COMMIT is looked for where the caller sets no deadline.
+// longestLook bounds the search for the outcome of a lost COMMIT.
 const longestLook = 10 * time.Second
 
-// answer tries until the outcome is known. The row of the key tells what became of a lost COMMIT, on a fresh
-// connection, once that transaction has ended; where it was undone the work is done again.
+// answer tries until the outcome is known. After a lost COMMIT it reads the row of the key on a fresh
+// connection, once the lost transaction has ended. If that was rolled back, the work is done again.
 func (o *Operation[D, R]) answer(ctx context.Context, r request[D]) (reply[R], error) {
 	said, unsure, err := o.attempt(ctx, r)
 	if !unsure {
@@ -78,7 +79,7 @@ func (o *Operation[D, R]) answer(ctx context.Context, r request[D]) (reply[R], e
 		case <-time.After(pause):
 		}
 		said, unsure, err = o.attempt(ctx, r)
-		// the lost transaction may be under way yet
+		// the lost transaction may still be running
 		away := db.IsUnavailable(err) || db.IsTimeout(err) || errors.Is(err, ErrInFlight)
 		if !unsure && !away {
 			return said, err
@@ -86,14 +87,13 @@ func (o *Operation[D, R]) answer(ctx context.Context, r request[D]) (reply[R], e
 	}
 }
 
-// attempt makes the change or refuses it. unsure is a lost COMMIT: nobody knows which change or refusal there
-// is now.
+// attempt makes the change or refuses it. unsure means that a COMMIT was lost: nobody knows what was written.
 func (o *Operation[D, R]) attempt(ctx context.Context, r request[D]) (said reply[R], unsure bool, err error) {
 	said, err = o.try(ctx, r)
 	doubt := true
 	if f, refused := fault.Of(err); refused && f.Kind != fault.Internal && !ofTheKey(err) {
 		said, err = o.refuse(ctx, r, f.Kind, err)
-		doubt = r.once.key != "" // without a key nothing but the record of the refusal can be in doubt
+		doubt = r.once.key != "" // without a key only the record of the refusal can be in doubt
 	}
 	if err == nil || ofTheKey(err) {
 		return said, false, err
@@ -101,10 +101,10 @@ func (o *Operation[D, R]) attempt(ctx context.Context, r request[D]) (said reply
 	return said, doubt && errors.Is(err, db.ErrUnknownOutcome), fmt.Errorf("%s: %w", o.name, err)
 }
 
-// ofTheKey tells faults of the idempotency key from refusals of the work.
+// ofTheKey reports whether err is a fault of the idempotency key, not a refusal of the work.
 func ofTheKey(err error) bool { return errors.Is(err, ErrKeyReused) || errors.Is(err, ErrInFlight) }
 
-// try is one transaction.
+// try makes the change in one transaction.
 func (o *Operation[D, R]) try(ctx context.Context, r request[D]) (said reply[R], err error) {
 	err = o.service.db.InTx(ctx, int64(r.caller.Tenant), func(ctx context.Context, inner bun.Tx) error {
 		said = reply[R]{}
@@ -133,8 +133,8 @@ func (o *Operation[D, R]) try(ctx context.Context, r request[D]) (said reply[R],
 	return said, err
 }
 
-// active is access.ErrDenied for a person who has been suspended since the token was looked at: that is
-// remembered for some seconds, in which a change could last for good.
+// active returns access.ErrDenied if the caller is a person who is no longer active. A verified token is
+// remembered for some seconds, and a suspended person must not change anything in that time.
 func active(ctx context.Context, tx bun.Tx, caller access.Caller) error {
 	if caller.User == uuid.Nil {
 		return nil
@@ -148,9 +148,9 @@ func active(ctx context.Context, tx bun.Tx, caller access.Caller) error {
 	return err
 }
 
-// refuse records a refusal of the work, whose own transaction is undone, and keeps it for the key. Where a
-// copy of the request was quicker, its answer is the one that counts. One that would flood the record is only
-// counted, see audit.Service.Refuse; one that would flood the keys as well is ErrRefusals.
+// refuse records a refusal of the work and keeps it for the key, in a transaction of its own. If a copy of
+// the request was quicker, its answer counts. A refusal that would flood the record is only counted
+// (audit.Service.Refuse); one that would flood the keys too becomes ErrRefusals.
 func (o *Operation[D, R]) refuse(
 	ctx context.Context, r request[D], kind fault.Kind, refusal error,
 ) (said reply[R], err error) {
@@ -186,14 +186,14 @@ func (o *Operation[D, R]) refuse(
 	return said, err
 }
 
-// refusal is the entry that tells of one.
+// refusal makes the audit entry of a refusal.
 func (o *Operation[D, R]) refusal(r request[D], kind fault.Kind, why error) audit.Entry {
 	entry := audit.Entry{
 		Action: o.name, Decision: audit.Refused, Object: o.object, UID: r.at.UID, Reason: why.Error(),
 	}.By(r.caller)
 	if r.at.Customer != 0 {
 		entry.Customer = &r.at.Customer
-		if kind == fault.Denied { // whose it is must not learn who else tried; the bank does
+		if kind == fault.Denied { // the customer must not learn who else tried; the bank does
 			entry.Customer, entry.After = nil, fmt.Appendf(nil, `{"customer":"%d"}`, r.at.Customer)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"bankgraph/core/changes"
 )
 
-// folded writes down what was only counted, and returns what the record says of it.
+// folded records the counted refusals, and returns the reasons in their entries.
 func (d *desk) folded(stopping bool) (reasons []string) {
 	d.t.Helper()
 	d.must(d.Audit.RecordFolded(d.operator(), stopping))
@@ -46,7 +46,7 @@ func TestRefusedWorkDoesNotFloodTheRecord(t *testing.T) {
 		t.Errorf("the minute is not over: %q", told)
 	}
 	d.refusedTimes(as(d.Staff(), "other", ""), 1, "")
-	d.wrote(0, 60) // another's refusals are recorded all the same
+	d.wrote(0, 60) // refusals of another caller are still recorded
 	d.Clock.Advance(time.Minute)
 	d.refusedTimes(d.Staff(), 1, "")
 	for range 2 {
@@ -90,7 +90,7 @@ func TestTheRefusalsOfOneBankAreBoundedTogether(t *testing.T) {
 	}
 }
 
-// What could not be written is not lost.
+// Counts that could not be recorded are not lost.
 func TestCountedRefusalsWaitForTheDatabase(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -107,8 +107,8 @@ func TestCountedRefusalsWaitForTheDatabase(t *testing.T) {
 	}
 }
 
-// A key remembers its refusal also when the record does not, up to a bound; past it the caller is told to
-// come back.
+// A key keeps its refusal even if the record does not, up to a bound; beyond it the caller is told to try
+// later.
 func TestKeysRememberRefusalsThatAreOnlyCounted(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -8,14 +8,14 @@ import (
 	"bankgraph/core/access"
 )
 
-// gate lets one copy of a request at a time into the database. There each copy would hold a connection while
-// it waits for the first to end, and a few impatient callers would hold them all.
+// gate lets one copy of a request at a time into the database. Without it every copy would hold a connection
+// while it waits for the first, and a few impatient callers could hold them all.
 type gate struct {
 	mu     sync.Mutex
 	inside map[ticket]*visit
 }
 
-// ticket names what copies of a request have in common.
+// ticket is what copies of a request have in common.
 type ticket struct {
 	tenant                 access.Tenant
 	client, operation, key string
@@ -23,13 +23,14 @@ type ticket struct {
 
 type visit struct {
 	over     chan struct{}
-	answered bool // there is an answer now that the others only have to read
+	answered bool // an answer is kept, which the other copies only have to read
 }
 
 // longestWait is how long a copy waits for the first, as in the database (lock_timeout).
 const longestWait = 2 * time.Second
 
-// enter waits until no other copy is inside, or one has left with an answer.
+// enter waits until no other copy is inside, or until one has left with an answer. It returns ErrInFlight
+// after longestWait.
 func (g *gate) enter(ctx context.Context, o once) (leave func(answered bool), err error) {
 	if o.key == "" {
 		return func(bool) {}, nil
@@ -55,7 +56,7 @@ func (g *gate) enter(ctx context.Context, o once) (leave func(answered bool), er
 	}
 }
 
-// visit is the copy that is inside, or else the one that goes in now.
+// visit returns the copy that is inside (ahead), or else lets this one in (mine).
 func (g *gate) visit(this ticket) (ahead, mine *visit) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

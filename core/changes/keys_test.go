@@ -129,7 +129,7 @@ func TestTwoServersRenewAnOldKeyOnce(t *testing.T) {
 		return err
 	}
 	go func() { second <- again() }()
-	// the second waits for the row by now; where it does not, it finds the new one
+	// by now the second waits for the row; if not, it finds the renewed one
 	time.Sleep(50 * time.Millisecond)
 	close(release)
 	d.must(wait(t, "the first", first))
@@ -149,14 +149,14 @@ func TestOldKeysArePurgedBankByBank(t *testing.T) {
 			SELECT ?, 'staff', 'takeNote', n::text, '', clock_timestamp() - interval '7 days 1 hour' FROM generate_series(1, 1005) AS n`, at.Tenant)
 		_, err := at.ask("k")
 		at.must(err)
-		if n := at.keys(); n != 1006 { // a write leaves them alone
+		if n := at.keys(); n != 1006 { // a write removes none
 			t.Errorf("%d keys", n)
 		}
 	}
 	if n, err := d.Changes.PurgeKeys(d.operator(), 8*24*time.Hour); err != nil || n != 0 {
 		t.Errorf("none is that old: %d %v", n, err)
 	}
-	// never before their time
+	// keys are never removed before KeyLife
 	if n, err := d.Changes.PurgeKeys(d.operator(), time.Hour); err != nil || n != 1005 {
 		t.Errorf("purged %d %v", n, err)
 	}
@@ -194,7 +194,7 @@ func TestMalformedTermsAreRefused(t *testing.T) {
 	d.wrote(1, 0)
 }
 
-// stuck is a desk whose work has begun and does not end before go is closed.
+// stuck makes the desk's work signal begun, and then wait until release is closed.
 func stuck(d *desk) (begun, release chan struct{}) {
 	begun, release = make(chan struct{}, 100), make(chan struct{})
 	d.does = func(context.Context, *changes.Tx) error {
@@ -213,7 +213,7 @@ func TestACopyOfARequestInFlightIsToldToComeBack(t *testing.T) {
 	go func() { _, err := d.ask("k"); first <- err }()
 	wait(t, "the first", begun)
 
-	// beside this one, on the same database
+	// a second server on the same database
 	server := core.New(core.Options{DB: d.DB, Keys: d.Keys, Now: d.Clock.Now})
 	elsewhere := d.declare(server, "takeNote")
 	var copies sync.WaitGroup
@@ -251,7 +251,7 @@ func TestWaitingCopiesLeaveTheDatabaseToOthers(t *testing.T) {
 	for range 50 {
 		go func() {
 			_, err := d.ask("k")
-			for errors.Is(err, db.ErrBusy) { // as a machine that is slow may be, which lets them wait for a second
+			for errors.Is(err, db.ErrBusy) { // possible on a slow machine, where they may wait more than a second
 				_, err = d.ask("k")
 			}
 			answers <- err
@@ -272,7 +272,7 @@ func TestWaitingCopiesLeaveTheDatabaseToOthers(t *testing.T) {
 	d.wrote(2, 0)
 }
 
-// deskOf is a desk at the same bank whose work is not stuck.
+// deskOf returns a desk at the same bank whose work does not wait.
 func deskOf(d *desk) *desk {
 	calm := &desk{Bank: d.Bank, t: d.t, does: func(context.Context, *changes.Tx) error { return nil }}
 	calm.take = calm.declare(core.New(core.Options{DB: d.DB, Keys: d.Keys, Now: d.Clock.Now}), "takeAnotherNote")

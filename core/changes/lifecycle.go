@@ -13,46 +13,48 @@ import (
 	"bankgraph/db"
 )
 
-// Lifecycle is how the things of one kind are made, changed, and settled once a second person has decided:
-// held, locked, compared with the version that the caller saw, written or proposed, and recorded. Its domain
-// says what is its own. H is what is held for a change, such as the thing's customer; T is the row.
+// Lifecycle creates, changes and settles the things of one kind: each is held, locked, compared with the
+// version that the caller read, written or proposed, and recorded. The fields say what differs from kind to
+// kind. H is what is held for a change, such as the thing's customer; T is the row.
 type Lifecycle[H, T any] struct {
-	Name string // of the kind, in errors: signatory
+	Name string // of the kind, used in errors: signatory
 
-	// Hold keeps whose the thing is as it is until the transaction ends, and names that customer in the target.
+	// Hold locks what owns the thing, such as its customer, until the transaction ends, and sets the target's
+	// Customer.
 	Hold func(ctx context.Context, tx *Tx, at *Target) (H, error)
 	// Lock reads the thing for a change.
 	Lock func(ctx context.Context, tx *Tx, held H, at Target) (*T, error)
 	// Row is where a row has what all kinds have.
 	Row func(*T) Row
-	// Asks reports whether a second person has to agree; nil where a change never waits. was is nil for what is
-	// new.
+	// Asks reports whether a second person has to agree. It is nil if changes never wait. was is nil for a
+	// new thing.
 	Asks func(held H, was, now *T) bool
-	// Wait marks what is new as waiting for that person; nil where its first status says so.
+	// Wait marks a new thing as Pending. It is nil if the thing's first status says so already.
 	Wait func(now *T)
-	// Too is what changes along with the row, before and after, for whoever decides; nil where nothing does.
+	// Too returns another object that changes together with the row, before and after, to show the checker.
+	// It is nil if there is none.
 	Too func() (before, after any)
-	// Write writes what stands in other tables, after the row; nil where nothing does. was is nil for what is
-	// new.
+	// Write writes rows of other tables, after the row itself. It is nil if there are none. was is nil for a
+	// new thing.
 	Write func(ctx context.Context, tx *Tx, was, now *T) error
-	// Taken are the faults of the unique constraints.
+	// Taken maps each unique constraint to the fault that its violation means.
 	Taken map[string]error
-	// Decides is whose the second person must be at least, where that is more than the maker's own reach.
+	// Decides is the least reach of the checker, if wider than the maker's own.
 	Decides access.Reach
 }
 
 // Row is where a row has what all kinds have.
 type Row struct {
-	Model     any // what Bun writes
+	Model     any // the row, as Bun writes it
 	UID       fmt.Stringer
 	Customer  int64 // whose it is
 	Version   *int32
 	UpdatedAt *time.Time
-	Gone      bool // it is kept for the record only
+	Gone      bool // deleted, but kept for the record
 }
 
-// Add makes a thing: fill makes its row. Where a second person has to agree it waits, and there is a proposal
-// of it.
+// Add creates a thing, whose row fill returns. If a second person has to agree, the thing is created waiting,
+// and proposed.
 func (l *Lifecycle[H, T]) Add(
 	ctx context.Context, tx *Tx, at Target, fill func(held H) (*T, error),
 ) (*T, error) {
@@ -83,8 +85,8 @@ func (l *Lifecycle[H, T]) Add(
 	return now, tx.Propose(ctx, l.proposal(nil, now))
 }
 
-// Modify changes a thing, or proposes to where a second person has to agree: then it returns the row as it
-// stays.
+// Modify changes a thing. If a second person has to agree, it proposes the change instead and returns the
+// unchanged row.
 func (l *Lifecycle[H, T]) Modify(
 	ctx context.Context, tx *Tx, at Target, modify func(was, now *T) error,
 ) (*T, error) {
@@ -111,7 +113,7 @@ func (l *Lifecycle[H, T]) Modify(
 	return now, nil
 }
 
-// proposal is a change as a second person sees it; was is nil for what is new.
+// proposal is a change as the checker sees it; was is nil for a new thing.
 func (l *Lifecycle[H, T]) proposal(was, now *T) Proposal {
 	row := l.Row(now)
 	p := Proposal{Customer: row.Customer, UID: row.UID, Version: *row.Version, After: now, By: l.Decides}
@@ -124,17 +126,17 @@ func (l *Lifecycle[H, T]) proposal(was, now *T) Proposal {
 	return p
 }
 
-// Settlement is what a decision makes of a new thing that waited for it.
+// Settlement is what becomes of a new thing once a second person has decided.
 type Settlement int
 
 const (
-	Stays   Settlement = iota // as it is
-	Changes                   // to what its row is now
-	Goes                      // with its row
+	Stays   Settlement = iota // the row stays as it is
+	Changes                   // the row is written as settle left it
+	Goes                      // the row is deleted
 )
 
-// Settle makes of a new thing that waited what a decision makes of it. What was agreed to is what the second
-// person saw.
+// Settle carries out a decision on a new thing that waited; settle changes the row and says what becomes of
+// it. Only the version that the checker saw is settled, else the answer is ErrStale.
 func (l *Lifecycle[H, T]) Settle(
 	ctx context.Context, tx *Tx, at Target, settle func(now *T) (Settlement, error),
 ) error {
@@ -162,7 +164,7 @@ func (l *Lifecycle[H, T]) Settle(
 	return tx.Record(ctx, Change{UID: row.UID, Customer: row.Customer, Version: *row.Version, Before: was})
 }
 
-// open holds and locks a thing. now is for changing.
+// open holds and locks a thing. was and now are two copies of its row; now is to be changed.
 func (l *Lifecycle[H, T]) open(ctx context.Context, tx *Tx, at Target) (held H, was, now *T, err error) {
 	if held, err = l.Hold(ctx, tx, &at); err != nil {
 		return held, nil, nil, err
@@ -174,7 +176,7 @@ func (l *Lifecycle[H, T]) open(ctx context.Context, tx *Tx, at Target) (held H, 
 	return held, &before, now, nil
 }
 
-// update stores a row as it is now, with its next version.
+// update stores the row now with its next version, and records the change.
 func (l *Lifecycle[H, T]) update(ctx context.Context, tx *Tx, was, now *T) error {
 	row := l.Row(now)
 	*row.Version, *row.UpdatedAt = *l.Row(was).Version+1, tx.Now
@@ -198,7 +200,7 @@ func (l *Lifecycle[H, T]) write(ctx context.Context, tx *Tx, was, now *T) error 
 	return l.Write(ctx, tx, was, now)
 }
 
-// refused is the fault behind a refused row.
+// refused turns a database error into the fault that Taken has for it.
 func (l *Lifecycle[H, T]) refused(err error) error {
 	if constraint, unique := db.UniqueViolation(err); unique && l.Taken[constraint] != nil {
 		return l.Taken[constraint]
@@ -206,7 +208,7 @@ func (l *Lifecycle[H, T]) refused(err error) error {
 	return fmt.Errorf("write a %s: %w", l.Name, err)
 }
 
-// Lock reads one row for a change; absent where there is none.
+// Lock reads one row and locks it. It returns the error absent if there is no such row.
 func Lock[T any](ctx context.Context, q *bun.SelectQuery, row *T, absent error) (*T, error) {
 	err := q.For("NO KEY UPDATE").Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -18,7 +18,7 @@ import (
 	"bankgraph/db"
 )
 
-// The faults of idempotency keys.
+// The faults of idempotency keys (rest/CONTRACT.md, idempotency).
 var (
 	ErrKey = fault.Field("request", "Idempotency-Key", fault.Malformed,
 		"an idempotency key is 1 to 255 printable characters")
@@ -28,7 +28,7 @@ var (
 		"the request with this idempotency key is still being worked on: repeat it in a moment")
 )
 
-// check looks at what the faces pass on as they got it.
+// check validates the options, which the faces pass on unchecked.
 func (t RequestOptions) check() error {
 	if len(t.IdempotencyKey) > 255 ||
 		strings.ContainsFunc(t.IdempotencyKey, func(r rune) bool { return r < ' ' || r > '~' }) {
@@ -37,7 +37,7 @@ func (t RequestOptions) check() error {
 	if t.Version < 0 {
 		return fault.Field("request", "version", fault.Min, "must be the version that was read")
 	}
-	// it stands in the record: an escape code or a change of direction would forge one
+	// the reason is shown in the audit record, where control or bidirectional characters could disguise it
 	if !check.IsPlain(t.Reason) {
 		return fault.Field("request", "reason", fault.Malformed, "must be plain text")
 	}
@@ -47,13 +47,13 @@ func (t RequestOptions) check() error {
 	return nil
 }
 
-// once is an idempotency key on its way through a change: one effect and one answer for it. A key lives for
-// seven days by the database's clock.
+// once is the idempotency key of one change, with the hash of its request. A key lives for seven days by the
+// database's clock.
 type once struct {
 	tenant         access.Tenant
 	client         string
 	operation, key string
-	request        []byte // keyed hash: what was asked may hold numbers that no column shows
+	request        []byte // keyed hash: a request may hold account numbers, which no column may show
 }
 
 func (s *Service) once(
@@ -69,9 +69,9 @@ func (s *Service) once(
 	}
 }
 
-// claim takes the key for this transaction, and returns nil; or the answer that was given for it before. Who
-// comes second waits here for the first to end. Reading an answer locks and writes nothing, so that copies
-// read it side by side.
+// claim takes the key for this transaction and returns nil, or returns the answer that is kept for it. A
+// second copy waits here until the first transaction ends. Reading an answer neither locks nor writes, so
+// copies can read it at the same time.
 func (o once) claim(ctx context.Context, tx bun.Tx) (earlier []byte, err error) {
 	if o.key == "" {
 		return nil, nil
@@ -100,14 +100,13 @@ func (o once) claim(ctx context.Context, tx bun.Tx) (earlier []byte, err error) 
 	if !seal.SameSecret(there.Request, o.request) {
 		return nil, ErrKeyReused
 	}
-	if there.Outcome == nil { // taken and answered in one transaction: no answer would mean a second effect
+	if there.Outcome == nil { // impossible: a key is taken and answered in one transaction
 		return nil, fmt.Errorf("the idempotency key of %s has no answer", o.operation)
 	}
 	return there.Outcome, nil
 }
 
-// renew takes a key whose time is over. Where somebody else does so at this moment, that request is in
-// flight.
+// renew takes an expired key. It returns ErrInFlight if another request has just done so.
 func (o once) renew(ctx context.Context, tx bun.Tx) error {
 	renewed, err := db.Raw(tx,
 		`UPDATE idempotency_keys SET request = ?, outcome = NULL, created_at = clock_timestamp()
@@ -120,7 +119,8 @@ func (o once) renew(ctx context.Context, tx bun.Tx) error {
 	return err
 }
 
-// mine tells whether a statement took the key. Who holds it for too long works on a copy of the request.
+// mine reports whether a statement took the key. A lock timeout means that a copy of the request holds it:
+// ErrInFlight.
 func (o once) mine(taken sql.Result, err error) (bool, error) {
 	if db.IsLockTimeout(err) {
 		return false, ErrInFlight
@@ -132,7 +132,7 @@ func (o once) mine(taken sql.Result, err error) (bool, error) {
 	return n > 0, err
 }
 
-// keep stores the answer in the transaction of the work.
+// keep stores the answer for the key, in the transaction of the work.
 func (o once) keep(ctx context.Context, tx bun.Tx, answer any) error {
 	if o.key == "" {
 		return nil
@@ -146,20 +146,20 @@ func (o once) keep(ctx context.Context, tx bun.Tx, answer any) error {
 			string(text), o.tenant, o.client, o.operation, o.key))
 }
 
-// answer is what is kept for a key: a result, or the refusal.
+// answer is what is kept for a key: a result or a refusal.
 type answer[R any] struct {
 	Result  *R           `json:"result,omitempty"`
 	Mark    Receipt      `json:"mark"`
 	Refusal []fault.Kept `json:"refusal,omitempty"` // one fault or several
 }
 
-// reply is what a caller is reply: a result or a refusal.
+// reply is what the caller is told: a result or a refusal.
 type reply[R any] struct {
 	outcome Outcome[R]
 	refusal error
 }
 
-// replay is an answer that was given before.
+// replay reads the answer that was kept for a key.
 func replay[R any](text []byte) (reply[R], error) {
 	var kept answer[R]
 	if err := json.Unmarshal(text, &kept); err != nil {
@@ -173,12 +173,12 @@ func replay[R any](text []byte) (reply[R], error) {
 	return out, nil
 }
 
-// lasting are the kinds of refusals that stay the answer of a key. The others depend on who asks and when.
+// lasting lists the kinds of refusals that are kept as the answer of a key. Others may differ next time.
 var lasting = map[fault.Kind]bool{
 	fault.Invalid: true, fault.NotFound: true, fault.State: true, fault.Conflict: true,
 }
 
-// words writes down all faults of a refusal, so that it reads the same when it is told again.
+// words turns a refusal into its stored form, with all its faults, so that a replay reads the same.
 func words(refusal error) (kept []fault.Kept) {
 	var several fault.Faults
 	if f, one := fault.Of(refusal); !errors.As(refusal, &several) && one {
@@ -190,7 +190,7 @@ func words(refusal error) (kept []fault.Kept) {
 	return kept
 }
 
-// again is the refusal that was written down, nil where there was none.
+// again restores a stored refusal. It returns nil if there was none.
 func again(kept []fault.Kept) error {
 	if len(kept) == 0 {
 		return nil

@@ -10,19 +10,19 @@ import (
 	"bankgraph/core/access"
 )
 
-// KeyLife is how long an idempotency key stands for its request.
+// KeyLife is how long an idempotency key stays valid.
 const KeyLife = 7 * 24 * time.Hour
 
-// One call of PurgeKeys takes this many transactions of this many keys at most: the next one goes on.
+// One call of PurgeKeys makes at most mostPurges transactions of purgedAtOnce keys each; the next call goes
+// on.
 const (
 	purgedAtOnce = 1000
 	mostPurges   = 20
 )
 
-// PurgeKeys removes idempotency keys of the caller's bank that are older than an age, which is at least
-// KeyLife, and returns how many that were. Keys that a request is renewing at this moment stay. They are
-// found on the index of their age because now() stands still: compared with clock_timestamp(), every key is
-// looked at.
+// PurgeKeys removes idempotency keys of the caller's bank that are older than age, but at least KeyLife, and
+// returns how many it removed. Keys that a request is renewing at this moment stay. The statement compares
+// with now(), which is constant and so uses the index; clock_timestamp() would scan every key.
 func (s *Service) PurgeKeys(ctx context.Context, age time.Duration) (purged int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {

@@ -36,7 +36,7 @@ func TestARefusalUndoesAllAndStaysTheAnswerOfItsKey(t *testing.T) {
 			_, first := d.ask("k")
 			is(t, "first", first, refusal)
 			d.wrote(0, 1)
-			d.refuses(nil) // by now it would be allowed
+			d.refuses(nil) // it would be allowed now
 			out, again := d.ask("k")
 			if !out.Replayed || out.Result != "" || again == nil || again.Error() != first.Error() {
 				t.Errorf("again: %+v %v, first %v", out, again, first)
@@ -165,7 +165,7 @@ func TestARefusalThatIsToldAgainTakesOneTransaction(t *testing.T) {
 	}
 }
 
-// Between the undoing of a refused change and the keeping of its refusal another server may have made the
+// Between the rollback of a refused change and the storing of its refusal, another server may have made the
 // change.
 func TestAQuickerCopysAnswerCounts(t *testing.T) {
 	t.Parallel()

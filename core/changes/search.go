@@ -13,9 +13,9 @@ import (
 	"bankgraph/db"
 )
 
-// Search is what a list of approvals is narrowed to.
+// Search narrows a list of approvals.
 type Search struct {
-	Status   Status // '' for all
+	Status   Status // '' for any
 	Customer int64  // 0 for all that the caller may see
 }
 
@@ -33,14 +33,15 @@ type queryKey struct {
 	order  string
 }
 
-// sees is the permission to see what an approval is about; of others who may see the customer may see it.
+// sees maps a kind of object to the permission that shows its fields in an approval. For other kinds, seeing
+// the customer is enough.
 var sees = map[string]access.Permission{
 	"account": access.ViewAccounts, "sweep": access.ViewAccounts, "contact": access.ViewContacts,
 	"signatory": access.ViewSignatories, "user": access.ViewUsers, "role": access.ViewUsers,
 }
 
-// reading is what the text of a read begins with: what would change is shown to who may see the thing, and
-// who of the bank said what about it to the bank alone.
+// reading starts a query of approvals. It blanks the changed fields of objects that the caller may not see,
+// and, for callers outside the bank, the names and reasons of the bank's own people.
 func reading(caller access.Caller, s queryKey) (queryKey, func() *bun.SelectQuery) {
 	var hidden []string
 	for _, object := range slices.Sorted(maps.Keys(sees)) {
@@ -68,7 +69,8 @@ func reading(caller access.Caller, s queryKey) (queryKey, func() *bun.SelectQuer
 	}
 }
 
-// where are the conditions of a list, with who may see it. $1 is the tenant and $2 Caller.ScopeCustomer.
+// where returns the conditions of a list, the caller's scope among them. $1 is the tenant and $2
+// Caller.ScopeCustomer.
 func (by Search) where(caller access.Caller, p *db.Params) (all db.Conditions) {
 	all = append(all, caller.Reach.Scope("p.customer"))
 	if by.Status != "" {
@@ -82,7 +84,7 @@ func (by Search) where(caller access.Caller, p *db.Params) (all db.Conditions) {
 
 var identity = db.ColumnsOf[Approval]("UID", "Customer")
 
-// List reads a window of the approvals of customers that the caller may see, by number.
+// List reads a window of the approvals that the caller may see, in order of UID.
 func (s *Service) List(
 	ctx context.Context, b *db.Batch, by Search, want db.Columns, w page.Window,
 ) *db.Rows[Approval] {
@@ -106,7 +108,7 @@ func (s *Service) List(
 	return db.Queue(b, text, p...)
 }
 
-// CountUpTo reads how many approvals a search finds, and stops at most.
+// CountUpTo counts the approvals that a search finds, up to most.
 func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, by Search, most int64) *db.Rows[db.Count] {
 	caller, err := access.Require(ctx, access.ViewCustomers)
 	if err != nil {

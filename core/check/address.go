@@ -9,10 +9,10 @@ import (
 	"bankgraph/core/postal"
 )
 
-// Address reads the postal address in a field, of which these fields are required (rest/CONTRACT.md,
-// addresses: addressLine1, city, countryCode, and postalCode but in the first generation). No part has more
-// than 255 characters. It is returned with the country's code of two letters and the name that goes with it;
-// without a code the name gives it.
+// Address checks the postal address in the field object, of which the fields in required must be given
+// (rest/CONTRACT.md, addresses: addressLine1, city, countryCode, and postalCode but in the first generation).
+// No field may have more than 255 characters. It returns the address with the country's code of two letters
+// and its name; without a code, the name decides.
 func (c *Fields) Address(object string, a postal.Address, required ...string) postal.Address {
 	c = c.In(object)
 	parts := []struct{ field, value string }{
@@ -36,8 +36,8 @@ func (c *Fields) Address(object string, a postal.Address, required ...string) po
 	return a
 }
 
-// GivenAddress is Address for what a request gives of one. Who gives the country's code or its name has given
-// both.
+// GivenAddress is Address for the fields that a request gives. If it gives the country's code or name, both
+// count as given.
 func (c *Fields) GivenAddress(object string, a given.Address, required ...string) given.Address {
 	var whole postal.Address
 	a.To(&whole)
@@ -48,15 +48,15 @@ func (c *Fields) GivenAddress(object string, a given.Address, required ...string
 	return a
 }
 
-// ChangedAddress is GivenAddress for a change of an address, which must keep these fields: what is given of
-// them is not blank.
+// ChangedAddress is GivenAddress for a change of an address that must keep the fields in kept: if given, they
+// must not be blank.
 func (c *Fields) ChangedAddress(object string, a given.Address, kept ...string) given.Address {
 	return c.GivenAddress(object, a,
 		slices.DeleteFunc(slices.Clone(kept), func(part string) bool { return !a.Gives(part) })...)
 }
 
-// countryOf goes by the code. Names are written in many ways, so one that is not known beside a code does
-// no harm, but one of another country does.
+// countryOf returns the country by its code. Beside a code an unknown name is ignored, as names are written
+// in many ways, but the name of another country is a fault.
 func (c *Fields) countryOf(a postal.Address) (code, name string) {
 	if a.CountryCode == "" {
 		country := c.CountryName("country", a.Country)

@@ -1,5 +1,5 @@
-// Package check says what makes a field of a request right. Its rules know no database and no service: the
-// domains ask them of what either face read, and answer the faults of a request at once.
+// Package check validates the fields of a request. Its rules need no database and no service. It collects all
+// faults of a request:
 //
 //	c := check.Of("customer")
 //	c.Required("legalName", d.LegalName)
@@ -9,10 +9,9 @@
 //	c.In("legalAddress").Required("city", d.LegalAddress.City)
 //	return c.Err()
 //
-// An absent value, the empty text, passes every check but Required. A field that has failed is not blamed
-// again, so checks stand in the order in which their faults matter. No field passes any check with text that
-// IsPlain refuses. Checks that return a value return it as it is to be stored, and the zero value for what
-// is absent or wrong.
+// An empty text counts as absent, and passes every check but Required. A field gets only its first fault, so
+// the order of checks matters. Every check of a text refuses what IsPlain refuses. Checks that return a value
+// return its stored form, and the zero value if it is absent or wrong.
 package check
 
 import (
@@ -27,7 +26,7 @@ import (
 	"bankgraph/core/ident"
 )
 
-// Fields gathers the faults of one request's fields.
+// Fields collects the faults of one request's fields.
 type Fields struct {
 	subject string
 	path    string // of the object that the fields are in, as the caller wrote it
@@ -39,19 +38,19 @@ type gathered struct {
 	failed map[string]bool
 }
 
-// Of starts the checks of a request; the subject is what the faults are about: "customer".
+// Of starts the checks of a request. The subject is that of the faults, such as "customer".
 func Of(subject string) *Fields {
 	return &Fields{subject: subject, gathered: &gathered{failed: map[string]bool{}}}
 }
 
-// In is for the fields of a nested object: c.In("legalAddress") blames "legalAddress.city". The faults stay
-// with c.
+// In returns the checks of a nested object: the faults of c.In("legalAddress") name "legalAddress.city". They
+// are collected in c.
 func (c *Fields) In(object string) *Fields {
 	return &Fields{subject: c.subject, path: c.name(object), gathered: c.gathered}
 }
 
-// Item is for the fields of one object of a list, from 0: c.Item("limits", 2) blames "limits[2].name".
-// A body that is a list has no name: c.Item("", 2).
+// Item returns the checks of an object in a list, counted from 0: the faults of c.Item("limits", 2) name
+// "limits[2].name". If the body itself is the list, its name is empty: c.Item("", 2).
 func (c *Fields) Item(list string, at int) *Fields { return c.In(list + "[" + strconv.Itoa(at) + "]") }
 
 func (c *Fields) name(field string) string {
@@ -61,12 +60,11 @@ func (c *Fields) name(field string) string {
 	return c.path + "." + field
 }
 
-// mostFaults is how many faults are told: whoever sends ten thousand wrong items must not get a far longer
-// answer.
+// mostFaults bounds the faults of an answer, as a request may have thousands of wrong items.
 const mostFaults = 100
 
-// Err is nil, or the faults in the order in which they were found, the first hundred of them; fault.Of finds
-// the first.
+// Err returns the first hundred faults, as fault.Faults in the order in which they were found; nil if there
+// are none.
 func (c *Fields) Err() error {
 	if len(c.faults) == 0 {
 		return nil
@@ -74,7 +72,7 @@ func (c *Fields) Err() error {
 	return c.faults
 }
 
-// Fail blames a field for what only its domain knows to be wrong.
+// Fail adds a fault of a field, for rules of a domain.
 func (c *Fields) Fail(field string, problem fault.Problem, message string) {
 	name := c.name(field)
 	if c.failed[name] {
@@ -87,10 +85,10 @@ func (c *Fields) Fail(field string, problem fault.Problem, message string) {
 	c.faults = append(c.faults, fault.Field(c.subject, name, problem, message))
 }
 
-// Failed tells whether a field was blamed, for rules about two fields that only make sense of right ones.
+// Failed reports whether a field has a fault, for rules between fields that apply only to correct ones.
 func (c *Fields) Failed(field string) bool { return c.failed[c.name(field)] }
 
-// open tells whether there is a value to look at: given, not yet blamed, and plain text.
+// open reports whether a value is to be checked: it is not empty, is plain text, and its field has no fault.
 func (c *Fields) open(field, value string) bool {
 	if value == "" || c.Failed(field) {
 		return false
@@ -101,14 +99,14 @@ func (c *Fields) open(field, value string) bool {
 	return !c.Failed(field)
 }
 
-// demand blames the field of a given value that does not meet it.
+// demand adds a fault if a value that is to be checked does not meet the condition.
 func (c *Fields) demand(met bool, field, value string, problem fault.Problem, message string) {
 	if c.open(field, value) && !met {
 		c.Fail(field, problem, message)
 	}
 }
 
-// right is what to store of a field: what was read of it, if it was never blamed.
+// right returns the value of a field if the field has no fault, else the zero value.
 func right[T any](c *Fields, field string, read T) (stored T) {
 	if c.Failed(field) {
 		return stored
@@ -116,15 +114,15 @@ func right[T any](c *Fields, field string, read T) (stored T) {
 	return read
 }
 
-// Required demands more than blanks.
+// Required demands a text that is not blank.
 func (c *Fields) Required(field, value string) {
 	if strings.TrimSpace(value) == "" {
 		c.Fail(field, fault.Required, "is required")
 	}
 }
 
-// Given is Required for what must always be there: something new needs it, and a change must not clear it
-// (rest/CONTRACT.md, user bodies: an update names FirstName although it is optional).
+// Given is Required for a field that is always needed: a new object must have it, and a change must not clear
+// it (rest/CONTRACT.md, user bodies: an update names FirstName although it is optional).
 func (c *Fields) Given(field string, value given.Text, making bool) {
 	if making || value.Given {
 		c.Required(field, value.Value)
@@ -134,28 +132,27 @@ func (c *Fields) Given(field string, value given.Text, making bool) {
 // Plain demands plain text of any length; see IsPlain.
 func (c *Fields) Plain(field, value string) { c.open(field, value) }
 
-// AtMost demands no more than so many characters.
+// AtMost demands at most this many characters.
 func (c *Fields) AtMost(field, value string, most int) {
 	c.demand(utf8.RuneCountInString(value) <= most, field, value, fault.Max,
 		"must have at most "+strconv.Itoa(most)+" characters")
 }
 
-// AtLeast demands no fewer than so many characters, blanks around them not counted.
+// AtLeast demands at least this many characters, not counting blanks around them.
 func (c *Fields) AtLeast(field, value string, least int) {
 	c.demand(utf8.RuneCountInString(strings.TrimSpace(value)) >= least, field, value, fault.Min,
 		"must have at least "+strconv.Itoa(least)+" characters")
 }
 
-// Pattern demands a form. Go's expressions take time linear in the text, whatever they repeat.
+// Pattern demands a text that matches a regular expression. Go's take time linear in the length of the text.
 func (c *Fields) Pattern(field, value string, form *regexp.Regexp, message string) {
 	c.demand(form.MatchString(value), field, value, fault.Malformed, message)
 }
 
-// IsPlain tells whether a text is one line of what a reader sees: valid UTF-8 without control characters
-// (PostgreSQL takes no NUL), line separators, and the invisible characters that make a text read other than
-// it is: changes of direction, blanks of no width, tags.
-//
-// Joiners and variation selectors are part of how some scripts and signs are written, and allowed there alone.
+// IsPlain reports whether a text is one line of visible text: valid UTF-8 without control characters
+// (PostgreSQL takes no NUL), line separators, and invisible characters that disguise a text, such as changes
+// of direction, blanks of no width and tags. Joiners and variation selectors are allowed only where a script
+// or a sign is written with them.
 func IsPlain(text string) bool {
 	if !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.IsControl(r) || unicode.Is(deceptive, r)
@@ -198,13 +195,14 @@ var deceptive = &unicode.RangeTable{
 		{0x3164, 0x3164, 1},
 		{0xfeff, 0xfeff, 1}, // byte order mark
 		{0xffa0, 0xffa0, 1},
-		// what reading JSON leaves of half a character: it would be stored as what nobody wrote
+		// the replacement character, which a JSON reader puts in place of broken ones
 		{0xfffd, 0xfffd, 1},
 	},
 	R32: []unicode.Range32{{0xe0000, 0xe007f, 1}}, // tags
 }
 
-// OneOf reads one of some words without regard to letter case and returns it as the list writes it.
+// OneOf demands one of the allowed words, without regard to letter case, and returns it as the list spells
+// it.
 func OneOf[T ~string](c *Fields, field, value string, allowed ...T) (word T) {
 	word, _ = ident.Word(value, allowed...)
 	words := make([]string, len(allowed))
@@ -215,8 +213,8 @@ func OneOf[T ~string](c *Fields, field, value string, allowed ...T) (word T) {
 	return right(c, field, word)
 }
 
-// YesNo reads the switches that are text: Yes or No, and True or False as the oldest generation also has it
-// (rest/CONTRACT.md, oldest account bodies). It is nil for what is absent or wrong.
+// YesNo reads a switch that is text: Yes or No, or True or False, which the oldest generation also has
+// (rest/CONTRACT.md, oldest account bodies). It returns nil if the value is absent or wrong.
 func (c *Fields) YesNo(field, value string) *bool {
 	var on *bool
 	switch strings.ToLower(value) {
@@ -229,8 +227,7 @@ func (c *Fields) YesNo(field, value string) *bool {
 	return right(c, field, on)
 }
 
-// Parsed reads a value by its domain's own parser, such as accounts.ParseSubType, which takes former
-// spellings too, and gathers the parser's fault.
+// Parsed reads a value with its domain's parser, such as accounts.ParseSubType, and adds the parser's fault.
 func Parsed[T any](c *Fields, field, value string, parse func(field, text string) (T, error)) (parsed T) {
 	if !c.open(field, value) {
 		return parsed

@@ -10,7 +10,7 @@ import (
 	"bankgraph/core/given"
 )
 
-// problem is what one check says of one value: "" when it is content.
+// problem returns the problem that a check finds; "" if none.
 func problem(t *testing.T, ask func(c *check.Fields)) fault.Problem {
 	t.Helper()
 	c := check.Of("thing")
@@ -25,7 +25,7 @@ func problem(t *testing.T, ask func(c *check.Fields)) fault.Problem {
 	return f.Problem
 }
 
-// expect asks a check about values that are right and values with their problem.
+// expect runs a check on correct values, and on wrong values with their problems.
 func expect(
 	t *testing.T, ask func(c *check.Fields, field, value string), right []string, wrong map[string]fault.Problem,
 ) {
@@ -46,7 +46,7 @@ func TestAllFaultsOfARequestAreGatheredInTheirOrder(t *testing.T) {
 	t.Parallel()
 	c := check.Of("customer")
 	c.Required("legalName", " ")
-	c.AtMost("legalName", strings.Repeat("x", 300), 255) // already blamed
+	c.AtMost("legalName", strings.Repeat("x", 300), 255) // has a fault already
 	c.Email("emailAddress", "nobody")
 	c.In("legalAddress").Required("city", "")
 	c.In("legalAddress").Required("city", "")

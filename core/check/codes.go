@@ -21,16 +21,16 @@ func (c *Fields) AccountNumber(field, value string) {
 
 var taxID = regexp.MustCompile(`^[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*$`)
 
-// TaxID demands letters and digits, at most so many characters, with hyphens between them. No more is
-// published (rest/CONTRACT.md, taxId), as tax ids of other countries than the United States are taken too.
+// TaxID demands letters and digits with hyphens between them, at most this many characters. No stricter rule
+// is published (rest/CONTRACT.md, taxId), as tax ids of all countries are accepted.
 func (c *Fields) TaxID(field, value string, most int) {
 	c.AtMost(field, value, most)
 	c.Pattern(field, value, taxID, "must be made of letters, digits and hyphens between them")
 	c.demand(strings.Trim(value, "0-") != "", field, value, fault.AllZero, "must not be all zeros")
 }
 
-// ACHCompanyID demands the 10 digits by which an originator is known in ACH (rest/CONTRACT.md, sizes).
-// That of an account is any 10 characters at most: use AtMost and Alphanumeric.
+// ACHCompanyID demands the 10 digits that identify an originator in ACH (rest/CONTRACT.md, sizes). Not for
+// accounts, whose ACH company id is at most 10 letters and digits.
 func (c *Fields) ACHCompanyID(field, value string) {
 	c.Digits(field, value)
 	c.demand(len(value) == 10, field, value, fault.Exact, "must have exactly 10 digits")
@@ -39,8 +39,8 @@ func (c *Fields) ACHCompanyID(field, value string) {
 
 var lei = regexp.MustCompile(`^[A-Z0-9]{4}00[A-Z0-9]{12}[0-9]{2}$`)
 
-// LEI demands a legal entity identifier: the published pattern (rest/CONTRACT.md, lei), in upper case,
-// with right check digits (ISO 17442).
+// LEI demands a legal entity identifier: the published pattern (rest/CONTRACT.md, lei), in upper case, with
+// correct check digits (ISO 17442).
 func (c *Fields) LEI(field, value string) {
 	c.Pattern(field, value, lei,
 		"must be a legal entity identifier: 20 capital letters and digits, of them 00 in the fifth and sixth place")
@@ -48,8 +48,7 @@ func (c *Fields) LEI(field, value string) {
 		"must be a legal entity identifier with right check digits")
 }
 
-// Routing demands an ABA routing number: 9 digits of the ranges that are given out, the last of them the
-// check digit.
+// Routing demands an ABA routing number: 9 digits within the assigned ranges, the last one the check digit.
 func (c *Fields) Routing(field, value string) {
 	c.Digits(field, value)
 	c.demand(len(value) == 9, field, value, fault.Exact, "must have exactly 9 digits")
@@ -79,8 +78,8 @@ func isRouting(text string) bool {
 
 var bic = regexp.MustCompile(`^[A-Z0-9]{4}([A-Z]{2})[A-Z0-9]{2}(?:[A-Z0-9]{3})?$`)
 
-// BIC reads a business identifier code of 8 or 11 characters with an existing country (ISO 9362). It is
-// returned in upper case.
+// BIC reads a business identifier code of 8 or 11 characters with an existing country (ISO 9362). It returns
+// the code in upper case.
 func (c *Fields) BIC(field, value string) string {
 	code := strings.ToUpper(value)
 	part := bic.FindStringSubmatch(code)
@@ -93,7 +92,7 @@ func (c *Fields) BIC(field, value string) string {
 var secCodes = strings.Fields(
 	`ACK ADV ARC ATX BOC CCD CIE COR CTX DNE ENR IAT MTE POP POS PPD RCK SHR TEL TRC TRX WEB XCK`)
 
-// SECCode reads a standard entry class of ACH in any letter case. It is returned in upper case.
+// SECCode reads a standard entry class of ACH in any letter case. It returns the class in upper case.
 func (c *Fields) SECCode(field, value string) string {
 	code, _ := ident.Word(value, secCodes...)
 	c.demand(code != "", field, value, fault.Malformed,
@@ -111,13 +110,13 @@ func (c *Fields) SECCodes(field string, values []string) (codes []string) {
 		}
 	}
 	if codes == nil && values != nil {
-		return []string{} // given, and none
+		return []string{} // given as an empty list
 	}
 	return codes
 }
 
-// mod97 reads letters as 10 to 35 and gives the remainder by 97 (ISO 7064): 1 says that the check digits
-// are right. Anything but upper-case letters and digits gives -1.
+// mod97 reads letters as 10 to 35 and returns the remainder modulo 97 (ISO 7064), which is 1 if the check
+// digits are correct. It returns -1 for any text that is not upper-case letters and digits.
 func mod97(text string) int {
 	rest := 0
 	for _, b := range []byte(text) {

@@ -46,7 +46,7 @@ func TestALEIHasRightCheckDigits(t *testing.T) {
 		map[string]fault.Problem{
 			"506700GE1G29325QX364": fault.Malformed, "506700GE1G29325QX36": fault.Malformed,
 			"506700ge1g29325qx363": fault.Malformed,
-			"506711GE1G29325QX370": fault.Malformed, // true to ISO 17442, but its fifth and sixth place are not 00
+			"506711GE1G29325QX370": fault.Malformed, // valid by ISO 17442, but the fifth and sixth characters are not 00
 		})
 }
 
@@ -127,7 +127,7 @@ func TestAnIBANOfEveryCountryIsTaken(t *testing.T) {
 		t.Errorf("%d examples", len(examples))
 	}
 	expect(t, func(c *check.Fields, field, value string) { c.IBAN(field, value) }, examples, nil)
-	for _, e := range examples { // two digits of the account gone, and the check digits right for what is left
+	for _, e := range examples { // two digits of the account removed, with correct check digits for the rest
 		short := e[:len(e)-2]
 		short = short[:2] + fmt.Sprintf("%02d", 98-remainder97(short[4:]+short[:2]+"00")) + short[4:]
 		if passes(func(c *check.Fields, field, value string) { c.IBAN(field, value) }, short) {

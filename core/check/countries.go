@@ -2,7 +2,7 @@ package check
 
 import "strings"
 
-// Country is a country of ISO 3166-1, or Kosovo, which payments write XK although the standard does not
+// Country is a country of ISO 3166-1, or Kosovo, for which payments use XK although the standard does not
 // list it.
 type Country struct {
 	Code   string // two letters
@@ -22,7 +22,7 @@ func isCountry(code string) bool {
 	return ok && country.Code == code
 }
 
-// countries are found by both codes and by all names, in lower case.
+// countries maps both codes and all names, in lower case, to countries.
 var countries = func() map[string]Country {
 	all := make(map[string]Country, 1000)
 	for line := range strings.Lines(countryTable) {
@@ -36,8 +36,8 @@ var countries = func() map[string]Country {
 	return all
 }()
 
-// countryTable has in each line the codes of two and three letters and the name, then other names that are
-// understood.
+// countryTable has a line for each country: the codes of two and three letters, the name, and other names
+// that are accepted, separated by slashes.
 const countryTable = `AD AND Andorra
 AE ARE United Arab Emirates
 AF AFG Afghanistan

@@ -8,16 +8,16 @@ import (
 )
 
 // IBAN reads an international bank account number (ISO 13616): a country of the registry, that country's
-// length and form, and right check digits. Spaces between its parts are taken; it is returned without them,
-// in upper case.
+// length and form, and correct check digits. Spaces are allowed; it returns the number without them, in upper
+// case.
 func (c *Fields) IBAN(field, value string) string {
 	number := strings.ToUpper(strings.ReplaceAll(value, " ", ""))
 	c.demand(isIBAN(number), field, value, fault.Malformed, "must be an IBAN")
 	return right(c, field, number)
 }
 
-// AccountNumberAt reads the number of an account at a bank in a country of two letters: what begins with two
-// letters is an IBAN where the country has them, everything else up to 35 letters and digits.
+// AccountNumberAt reads an account number at a bank in a country, given by its two letters. A number that
+// begins with two letters must be an IBAN if the country has them; any other is up to 35 letters and digits.
 func (c *Fields) AccountNumberAt(country, field, value string) string {
 	number := strings.ToUpper(strings.TrimSpace(value))
 	if _, known := ibanForms[country]; known && len(number) > 1 &&
@@ -36,7 +36,7 @@ func isIBAN(text string) bool {
 	return known && allDigits(text[2:4]) && form.fits(text[4:]) && mod97(text[4:]+text[:4]) == 1
 }
 
-// ibanForm is what follows the country and the check digits: so many of a kind, again and again.
+// ibanForm is the form of the part after country and check digits: runs of characters of one kind.
 type ibanForm []struct {
 	length int
 	kind   byte // n for digits, a for upper-case letters, c for both
@@ -80,9 +80,9 @@ var ibanForms = func() map[string]ibanForm {
 	return forms
 }()
 
-// ibanTable is the IBAN registry (SWIFT): the form and the countries that have it. The territories of France
-// in the last line share its form. Countries that write numbers like these without being in the registry,
-// such as Morocco, are not here.
+// ibanTable is the IBAN registry of SWIFT: a form, then the countries that use it. The territories of France
+// in the last line share its form. Countries outside the registry with similar numbers, such as Morocco, are
+// not listed.
 const ibanTable = `11n NO
 12n BE
 14n DK FI FO GL SD

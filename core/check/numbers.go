@@ -11,24 +11,24 @@ import (
 	"bankgraph/core/money"
 )
 
-// Digits demands the digits 0 to 9 and nothing else.
+// Digits demands only the digits 0 to 9.
 func (c *Fields) Digits(field, value string) {
 	c.demand(allDigits(value), field, value, fault.Number, "must be made of digits")
 }
 
-// NotAllZeros refuses 0, 00 and so on, which stand for no number of a bank.
+// NotAllZeros refuses 0, 00 and so on, which are no numbers of a bank.
 func (c *Fields) NotAllZeros(field, value string) {
 	c.demand(strings.Trim(value, "0") != "", field, value, fault.AllZero, "must not be all zeros")
 }
 
-// Alphanumeric demands A to Z, a to z, 0 to 9 and nothing else (rest/CONTRACT.md, templateName).
+// Alphanumeric demands only A to Z, a to z and 0 to 9 (rest/CONTRACT.md, templateName).
 func (c *Fields) Alphanumeric(field, value string) {
 	c.demand(alphanumeric(value), field, value, fault.Malformed, "must be made of letters and digits")
 }
 
 var spaced = regexp.MustCompile(`^[A-Za-z0-9]+(?: [A-Za-z0-9]+)*$`)
 
-// Words demands letters and digits of ASCII, with single spaces between them: the names of accounts and of
+// Words demands letters and digits of ASCII, with single spaces between them, as in names of accounts and
 // roles (rest/CONTRACT.md, account bodies; role bodies).
 func (c *Fields) Words(field, value string) {
 	c.Pattern(field, value, spaced, "must be made of letters, digits and spaces between them")
@@ -36,9 +36,9 @@ func (c *Fields) Words(field, value string) {
 
 var plainNumber = regexp.MustCompile(`^-?([0-9]+)(?:\.([0-9]+))?$`)
 
-// Decimal demands a plain decimal number, such as 12.50 or -3, with no more digits than these before and
-// after the point (rest/CONTRACT.md, signatory bodies: approvalLimit has 12 and 2). Zeros in front do not
-// count.
+// Decimal demands a plain decimal number, such as 12.50 or -3, with at most whole digits before the point,
+// leading zeros not counted, and at most decimals after it (rest/CONTRACT.md, signatory bodies: approvalLimit
+// has 12 and 2).
 func (c *Fields) Decimal(field, value string, whole, decimals int) {
 	c.decimal(field, value, whole, decimals, "must have at most "+strconv.Itoa(decimals)+" decimals")
 }
@@ -60,11 +60,11 @@ func (c *Fields) decimal(field, value string, whole, decimals int, tooFine strin
 	c.demand(len(part[2]) <= decimals, field, value, fault.Malformed, tooFine)
 }
 
-// longest bounds the texts that are read as numbers at all.
+// longest bounds the length of texts that are read as numbers.
 const longest = 64
 
-// Between demands a plain decimal number from least to most, both included and themselves decimal text;
-// either may be empty. What is below is a fault of kind Min, what is above Max.
+// Between demands a plain decimal number from least to most, both included. The bounds are decimal text; an
+// empty one does not bound. Below least is a Min problem, above most a Max problem.
 func (c *Fields) Between(field, value, least, most string) {
 	if !c.open(field, value) {
 		return
@@ -85,16 +85,16 @@ func (c *Fields) Between(field, value, least, most string) {
 func rational(text string) *big.Rat {
 	n, ok := new(big.Rat).SetString(text)
 	if !ok {
-		panic("check: " + text + " is no bound") // a bound is written in the code
+		panic("check: " + text + " is no bound") // the bounds are constants of the program
 	}
 	return n
 }
 
-// NotNegative demands a plain decimal number from 0 up, of any size that money has (rest/CONTRACT.md, limit
-// update: entityLimitValue).
+// NotNegative demands a plain decimal number of at least 0 (rest/CONTRACT.md, limit update:
+// entityLimitValue).
 func (c *Fields) NotNegative(field, value string) { c.Between(field, value, "0", "") }
 
-// Range demands a whole number from least to most, both included; nil is absent.
+// Range demands a whole number from least to most, both included. nil is absent.
 func (c *Fields) Range(field string, value *int, least, most int) {
 	switch {
 	case value == nil:
@@ -105,8 +105,8 @@ func (c *Fields) Range(field string, value *int, least, most int) {
 	}
 }
 
-// Amount reads an exact amount: plain decimal text with no more decimals than the currency has. It is nil
-// for what is absent or wrong.
+// Amount reads an exact amount: plain decimal text with no more decimals than the currency has. It returns
+// nil if the value is absent or wrong.
 func (c *Fields) Amount(field, value string, in money.Currency) *money.Amount {
 	amount, err := money.Parse(value, in)
 	c.demand(err == nil, field, value, fault.Malformed,
@@ -124,8 +124,8 @@ func (c *Fields) Currency(field, value string) money.Currency {
 	return right(c, field, code)
 }
 
-// Date reads YYYY-MM-DD as the midnight of that day in UTC; it is zero for what is absent or
-// wrong. There is no year 0, for PostgreSQL either.
+// Date reads YYYY-MM-DD as midnight UTC of that day. It returns the zero time if the value is absent or
+// wrong. Year 0 is refused, as PostgreSQL has none.
 func (c *Fields) Date(field, value string) time.Time {
 	day, err := time.Parse(time.DateOnly, value)
 	c.demand(err == nil && day.Year() > 0, field, value, fault.Malformed,

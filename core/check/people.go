@@ -13,20 +13,20 @@ import (
 	"bankgraph/core/ident"
 )
 
-// name is letters of any script with their marks, and between two of them what names are written with:
-// O'Brien, Jean-Luc, de la Cruz, St. John, J.R.R. Tolkien, J.-P., van 't Hoff, King, Jr., Gal·la.
+// name matches letters of any script with their marks, and between letters the signs of names: O'Brien,
+// Jean-Luc, de la Cruz, St. John, J.R.R. Tolkien, J.-P., van 't Hoff, King, Jr., Gal·la.
 var name = regexp.MustCompile(
 	`^['’‘]?\p{L}\p{M}*(?:(?:[.,]?[ \-‐‑–]?['’‘]?|['’‘][ \-]|[·・׳״])\p{L}\p{M}*)*\.?$`)
 
-// Name demands a person's name: the letters of any script, and the signs that are part of names. The
-// published text says "letters only" (rest/CONTRACT.md, names of people), by which it cannot mean to refuse
-// St. John; digits and other signs it does refuse.
+// Name demands a person's name: letters of any script, and the signs that are part of names, but no digits
+// and no other signs. The published text says "letters only" (rest/CONTRACT.md, names of people), which
+// cannot be meant to refuse St. John.
 func (c *Fields) Name(field, value string) {
 	c.demand(isName(value), field, value, fault.Malformed,
 		"must be made of letters, and of the signs between them that names have")
 }
 
-// isName leaves out joiners, which are plain only where letters are joined by them.
+// isName removes joiners before it compares: IsPlain allows them only in scripts that need them.
 func isName(text string) bool {
 	return IsPlain(text) && name.MatchString(strings.NewReplacer(string(zeroWidthJoiner), "", string(zeroWidthNonJoiner), "").
 		Replace(text))
@@ -34,23 +34,23 @@ func isName(text string) bool {
 
 const zeroWidthNonJoiner, zeroWidthJoiner = '\u200c', '\u200d'
 
-// joining are the scripts that write with joiners: Persian names have them, and those of India and Sri Lanka.
+// joining lists the scripts that use joiners, as in names of Iran, India and Sri Lanka.
 var joining = []*unicode.RangeTable{
 	unicode.Arabic, unicode.Syriac, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati,
 	unicode.Oriya,
 	unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala,
 }
 
-// LoginID demands letters, digits and special characters of ASCII, without spaces, at most 200
-// (rest/CONTRACT.md, login ids). Other alphabets have letters that look like these and are not.
+// LoginID demands at most 200 letters, digits and special characters of ASCII, without spaces
+// (rest/CONTRACT.md, login ids). Letters of other alphabets may look like these.
 func (c *Fields) LoginID(field, value string) {
 	c.demand(ident.Printable(value), field, value, fault.Malformed,
 		"must be made of letters, digits and special characters, without spaces")
 	c.AtMost(field, value, ident.LongestLogin)
 }
 
-// Email demands one plain address, such as jane.doe@bank.example: of ASCII, at most 254 characters, 64 of
-// them before the @ (RFC 5321), with a dot in the domain, and without a display name.
+// Email demands one plain address, such as jane.doe@bank.example: ASCII, at most 254 characters and 64 before
+// the @ (RFC 5321), with a dot in the domain, and without a display name.
 func (c *Fields) Email(field, value string) {
 	c.demand(isEmail(value), field, value, fault.Malformed, "must be an e-mail address")
 }
@@ -69,7 +69,7 @@ func isEmail(text string) bool {
 
 var label = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
 
-// isDomain tells whether a text is a name of the public DNS: two labels or more, the last not a number.
+// isDomain reports whether a text is a name of the public DNS: two labels or more, the last not a number.
 func isDomain(text string) bool {
 	labels := strings.Split(text, ".")
 	for _, l := range labels {
@@ -80,8 +80,8 @@ func isDomain(text string) bool {
 	return len(text) <= 253 && len(labels) > 1 && !allDigits(labels[len(labels)-1])
 }
 
-// URL demands an address of the web, such as https://www.bank.example/about, or without the scheme as people
-// write it: www.bank.example.
+// URL demands a web address, such as https://www.bank.example/about. The scheme may be left out:
+// www.bank.example.
 func (c *Fields) URL(field, value string) {
 	c.demand(isURL(value), field, value, fault.Malformed, "must be an address of the web")
 }

@@ -113,7 +113,7 @@ func TestAPhoneNumberIsStoredInE164(t *testing.T) {
 func TestAUsersPhoneHasItsCountryCode(t *testing.T) {
 	t.Parallel()
 	expect(t, func(c *check.Fields, field, value string) { c.UserPhone(field, value) },
-		// the last two of no plan
+		// the last two are in no numbering plan
 		[]string{"+1 614 555 0123", "+1-(614)-555-0123", "+16145550123", "+15551234567", "+1-5555555555"},
 		map[string]fault.Problem{
 			"614 555 0123": fault.Malformed, "+0 614 555 0123": fault.Malformed, "+1.614.555.0123": fault.Malformed,

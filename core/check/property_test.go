@@ -15,7 +15,7 @@ import (
 	"bankgraph/core/postal"
 )
 
-// every check, each on a field of its own, with what it returns as text.
+// every runs all checks, each on a field of its own, and returns their results as text.
 func every(c *check.Fields, value string) map[string]string {
 	form := regexp.MustCompile(`^x$`)
 	c.Required("required", value)
@@ -89,14 +89,14 @@ func TestWhatIsStoredPassesAgainAndStaysTheSame(t *testing.T) {
 	})
 }
 
-// one check of a value, as a plain question.
+// passes reports whether a value passes one check.
 func passes(ask func(c *check.Fields, field, value string), value string) bool {
 	c := check.Of("thing")
 	ask(c, "field", value)
 	return c.Err() == nil
 }
 
-// mistaken changes one place of a text to another of the same kind.
+// mistaken changes one character of a text to another of the same kind.
 func mistaken(t *rapid.T, text string) string {
 	at := rapid.IntRange(0, len(text)-1).Draw(t, "at")
 	kind := "0123456789"
@@ -107,7 +107,7 @@ func mistaken(t *rapid.T, text string) string {
 	return text[:at] + string(other) + text[at+1:]
 }
 
-// remainder97 writes the letters as numbers and divides the whole, as ISO 7064 puts it.
+// remainder97 replaces letters by numbers and divides the whole, as ISO 7064 describes it.
 func remainder97(text string) int64 {
 	var digits strings.Builder
 	for _, r := range text {
@@ -124,7 +124,7 @@ func TestAnyWrongDigitOfARoutingNumberIsFound(t *testing.T) {
 		first := rapid.StringMatching(`(0[1-9]|1[0-2]|2[1-9]|3[0-2]|6[1-9]|7[0-2]|80)[0-9]{6}`).Draw(t, "first")
 		right := 0
 		number := ""
-		for last := range 10 { // one and only one last digit fits
+		for last := range 10 { // exactly one last digit is correct
 			if passes((*check.Fields).Routing, first+fmt.Sprint(last)) {
 				right, number = right+1, first+fmt.Sprint(last)
 			}
@@ -151,7 +151,7 @@ func TestAnyWrongPlaceOfALEIIsFound(t *testing.T) {
 		}
 		at := rapid.IntRange(6, 16).Draw(t, "swap")
 		swapped := number[:at] + number[at+1:at+2] + number[at:at+1] + number[at+2:]
-		// B1 and 1B are both 111, so only places of one kind are safe.
+		// B1 and 1B both become 111, so only swaps of characters of one kind are certain to be found.
 		if swapped != number && (number[at] < 'A') == (number[at+1] < 'A') && passes((*check.Fields).LEI, swapped) {
 			t.Errorf("%s passes like %s", swapped, number)
 		}

@@ -24,16 +24,16 @@ import (
 
 const public = "https://api.bank.example"
 
-// bank is a bank of the test's own, with a clock that the test turns.
+// bank is a bank of the test's own, with a clock that the test sets.
 type bank struct {
 	*core.Core
 	*testing.T
 	tenant   *tenants.Tenant
 	operator context.Context // at the command line of this bank
-	stranger context.Context // nobody
+	stranger context.Context // no caller
 	now      atomic.Pointer[time.Time]
 	keys     *seal.Keys
-	granted  atomic.Pointer[[]access.Permission] // what every user's roles grant: roles are another domain's
+	granted  atomic.Pointer[[]access.Permission] // what every user's roles grant, in place of package roles
 }
 
 func newBank(t *testing.T) *bank {
@@ -51,7 +51,7 @@ func newBank(t *testing.T) *bank {
 	return b
 }
 
-// another is a second program on the same database.
+// another returns a second program on the same database.
 func (b *bank) another(pools *db.DB) *core.Core {
 	return core.New(core.Options{
 		DB: pools, Keys: b.keys, PublicURL: public, Now: func() time.Time { return *b.now.Load() },
@@ -61,7 +61,6 @@ func (b *bank) another(pools *db.DB) *core.Core {
 
 func (b *bank) grant(permissions ...access.Permission) { b.granted.Store(&permissions) }
 
-// bounds are the amounts of every user.
 var bounds = []access.ApplicationLimits{
 	{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 100_00, Currency: "USD"}}},
 }
@@ -120,7 +119,7 @@ func (b *bank) exec(statement string, values ...any) {
 	b.execAt(b.tenant.ID, statement, values...)
 }
 
-// execAt writes as another bank: the database lets a transaction change the rows of one.
+// execAt writes in a transaction of another bank, as each may change only one bank's rows.
 func (b *bank) execAt(tenant access.Tenant, statement string, values ...any) {
 	b.Helper()
 	err := b.DB.InTx(b.stranger, int64(tenant), func(ctx context.Context, tx bun.Tx) error {

@@ -1,5 +1,5 @@
-// Package clients holds the API keys of a bank, issues access tokens for them, and checks the tokens
-// that come back (rest/CONTRACT.md, tokens).
+// Package clients keeps the API keys of a bank, issues access tokens for them, and verifies those tokens
+// (rest/CONTRACT.md, tokens).
 package clients
 
 import (
@@ -25,26 +25,27 @@ type Client struct {
 	Tenant access.Tenant `bun:"tenant,pk" json:"-"`
 	Key    string        `bun:"key,pk" json:"key"`
 	Name   string        `bun:"name" json:"name"`
-	// the customer that the key belongs to; its partner id too, but for a user's key
+	// the customer that the key belongs to; also the partner id, unless the key is a user's
 	Entity int64 `bun:"entity" json:"legalEntityId"`
 	// the entity is the bank itself
 	Institution bool `bun:"institution" json:"institution"`
-	// whom the key speaks for: it can do no more, and dies with the user's suspension
+	// the user for whom the key acts: the key can do no more than the user, and nothing while the user is not
+	// active
 	User      *uuid.UUID `bun:"user_uid,type:uuid" json:"userId"`
-	UserLogin string     `bun:"user_login,scanonly" json:"userLoginId"` // read by List only
-	// of a program's key, the person who answers for what it does
+	UserLogin string     `bun:"user_login,scanonly" json:"userLoginId"` // filled by List only
+	// for a program's key, the person responsible for it
 	Responsible *uuid.UUID `bun:"responsible,type:uuid" json:"responsible"`
-	// that person's login id; read by List only
+	// that person's login id; filled by List only
 	Answers     string              `bun:"answers,scanonly" json:"responsibleLoginId"`
-	Generation  int32               `bun:"generation,nullzero" json:"generation"` // of the tokens that count
+	Generation  int32               `bun:"generation,nullzero" json:"generation"` // of the tokens that are valid
 	Permissions []access.Permission `bun:"permissions,array" json:"permissions"`
 	CreatedAt   time.Time           `bun:"created_at" json:"createdAt"`
 	DisabledAt  *time.Time          `bun:"disabled_at" json:"disabledAt"`
-	// until then the secret before the last rotation counts too
+	// until then the secret before the last rotation is valid too
 	FormerUntil *time.Time `bun:"former_until" json:"formerUntil"`
 }
 
-// reach is that of a key which speaks for nobody: of the bank, or else of one of its partners.
+// reach returns the reach of a program's key: the bank's, or else that of a partner.
 func (c *Client) reach() access.Reach {
 	if c.Institution {
 		return access.OfBank
@@ -52,25 +53,25 @@ func (c *Client) reach() access.Reach {
 	return access.OfPartner
 }
 
-// Draft is an API key before it is added.
+// Draft is an API key that is to be added.
 type Draft struct {
 	Key  string // letters, digits, dots, hyphens and underscores, at most 100
-	Name string // for people; the key itself when empty
+	Name string // for people; if empty, the key itself
 	// the partner that the key belongs to; 0 for the bank itself, or for the customer of User
 	Customer    int64
-	User        string   // login id of the user whom the key speaks for; none when empty
-	Responsible string   // login id of the person who answers for what a program's key does; none when empty
+	User        string   // login id of the user for whom the key acts; '' for a program
+	Responsible string   // login id of the person responsible for a program's key; '' for nobody
 	Permissions []string // names of access.All
-	Secret      string   // only a sandbox may choose its secret; otherwise one is drawn
+	Secret      string   // only in a sandbox; if empty, one is drawn
 }
 
-// Lifetimes of tokens (rest/CONTRACT.md, tokens). The refresh token dies first: so it is published.
+// Lifetimes of tokens (rest/CONTRACT.md, tokens). It is published that the refresh token expires first.
 const (
 	AccessLifetime  = 14400 * time.Second
 	RefreshLifetime = 1800 * time.Second
 )
 
-// Overlap is how long a rotated secret still counts when nothing else is said, and MaxOverlap at most.
+// Overlap is the default time for which a rotated secret stays valid, and MaxOverlap the longest.
 const (
 	Overlap    = 24 * time.Hour
 	MaxOverlap = 30 * 24 * time.Hour
@@ -81,7 +82,7 @@ var (
 	ErrExists   = fault.New(fault.Conflict, "client.exists", "an API key with this name exists")
 	ErrDisabled = fault.New(fault.State, "client.disabled", "the API key is disabled")
 	ErrSpeaks   = fault.New(fault.Invalid, "client.speaks",
-		"a key that speaks for a user has that user answer for it").On("responsible")
+		"a user's own key needs no responsible person: the user is responsible for it").On("responsible")
 	ErrUnserved = fault.New(fault.State, "client.unserved",
 		"the customer that the API key belongs to is not active")
 	ErrNoPartner  = fault.New(fault.NotFound, "client.no_partner", "the bank has no partner with this number")
@@ -92,7 +93,7 @@ var (
 	ErrUnavailable = fault.New(fault.Unavailable, "bank.unavailable",
 		"the bank cannot answer now, try again later")
 
-	// The refusals of the token endpoint. Each says the same whatever the reason.
+	// The refusals of the token endpoint, which do not tell the reason.
 	ErrClient = fault.New(fault.Unauthenticated, "client.wrong_secret",
 		"the bank's code in the address, the API key or its secret is wrong")
 	ErrGrant = fault.New(fault.Invalid, "grant.refused", "the refresh token is unknown, expired or used")
@@ -100,7 +101,7 @@ var (
 
 var keys = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
-// check reads the fields of a new API key, and names every one that will not do.
+// check validates a new API key, and returns a fault for every wrong field.
 func (d Draft) check() (Client, error) {
 	var wrong fault.Faults
 	client := Client{Key: d.Key, Name: strings.TrimSpace(d.Name), Entity: d.Customer}

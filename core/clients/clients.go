@@ -22,7 +22,7 @@ import (
 	"bankgraph/db"
 )
 
-// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+// Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
 	Own: []string{"clients", "refresh_tokens", "signing_keys"},
 	Reads: map[string]string{
@@ -32,12 +32,12 @@ var Tables = db.Tables{
 	},
 }
 
-// Service keeps API keys and signing keys, and issues and checks tokens.
+// Service keeps API keys and signing keys, and issues and verifies tokens.
 type Service struct {
 	db       *db.DB
 	keys     *seal.Keys
 	now      func() time.Time
-	public   string // the address that the world knows this program by; our issuers' names begin with it
+	public   string // the program's public address, with which the names of its issuers begin
 	users    *users.Service
 	issuers  *issuers.Service
 	verified *verified
@@ -54,8 +54,8 @@ func New(
 	}
 }
 
-// Add makes an API key and returns its secret, which is kept nowhere: it cannot be shown again.
-// A field that will not do is a fault on that field; a key that is taken is ErrExists.
+// Add creates an API key and returns its secret, which is not stored and cannot be shown again. It returns a
+// fault for each wrong field, and ErrExists if the key is taken.
 func (s *Service) Add(ctx context.Context, draft Draft) (client *Client, secret string, err error) {
 	caller, err := access.Require(ctx, access.ManageClients)
 	if err != nil {
@@ -97,8 +97,8 @@ func (s *Service) Add(ctx context.Context, draft Draft) (client *Client, secret 
 	return &added, secret, nil
 }
 
-// mayChooseTx refuses a secret that somebody made up: only drawn ones have 256 random bits. The known
-// keys of a sandbox guard nothing.
+// mayChooseTx returns ErrOwnSecret for a chosen secret, unless the bank is a sandbox: only drawn secrets have
+// 256 random bits.
 func (s *Service) mayChooseTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, secret string) error {
 	if secret == "" {
 		return nil
@@ -113,7 +113,7 @@ func (s *Service) mayChooseTx(ctx context.Context, tx bun.Tx, tenant access.Tena
 	return nil
 }
 
-// bind lets a new key speak for a user, whose customer is its legal entity.
+// bind sets the user for whom a new key acts, and the user's customer as its legal entity.
 func (s *Service) bind(ctx context.Context, client *Client, login string) error {
 	if login == "" {
 		return nil
@@ -133,7 +133,7 @@ func (s *Service) bind(ctx context.Context, client *Client, login string) error 
 	return nil
 }
 
-// homeTx finds the legal entity of a new key: that of its user, the bank itself, or one of its partners.
+// homeTx finds the legal entity of a new key: its user's customer, the bank itself, or a partner.
 func (s *Service) homeTx(ctx context.Context, tx bun.Tx, client *Client) error {
 	if client.User != nil {
 		return nil
@@ -153,7 +153,7 @@ func (s *Service) homeTx(ctx context.Context, tx bun.Tx, client *Client) error {
 	return err
 }
 
-// List returns all API keys of the bank by name, disabled ones too.
+// List returns all API keys of the bank, sorted by key, including disabled ones.
 func (s *Service) List(ctx context.Context) ([]*Client, error) {
 	caller, err := access.Require(ctx, access.ManageClients)
 	if err != nil {
@@ -170,8 +170,8 @@ func (s *Service) List(ctx context.Context) ([]*Client, error) {
 	return all, nil
 }
 
-// Rotate gives the key a new secret, shown once. The secret before it counts for the overlap, and so do the
-// tokens that were issued until then or are issued for it; those of an earlier rotation end at once.
+// Rotate gives the key a new secret, which is shown once. The former secret, its tokens, and tokens that it
+// still gets stay valid for the overlap. Those of the secret before end at once.
 func (s *Service) Rotate(ctx context.Context, key string, overlap time.Duration) (secret string, err error) {
 	caller, err := access.Require(ctx, access.ManageClients)
 	if err != nil {
@@ -205,8 +205,8 @@ func (s *Service) Rotate(ctx context.Context, key string, overlap time.Duration)
 	return secret, nil
 }
 
-// Disable ends an API key for good: it gets no more tokens at once, and its old ones die within the time that
-// a verified token is remembered.
+// Disable ends an API key for good. It gets no tokens from now on, and its tokens end within the time for
+// which a verified token is remembered.
 func (s *Service) Disable(ctx context.Context, key string) error {
 	caller, err := access.Require(ctx, access.ManageClients)
 	if err != nil {
@@ -232,8 +232,8 @@ func (s *Service) Disable(ctx context.Context, key string) error {
 	return nil
 }
 
-// RevokeTokens ends all tokens of an API key: the refresh tokens at once, the access tokens within the time
-// that a verified one is remembered. Its secrets stay as they are.
+// RevokeTokens ends all tokens of an API key: refresh tokens at once, access tokens within the time for which
+// a verified token is remembered. Its secrets stay valid.
 func (s *Service) RevokeTokens(ctx context.Context, key string) error {
 	caller, err := access.Require(ctx, access.ManageClients)
 	if err != nil {
@@ -243,7 +243,7 @@ func (s *Service) RevokeTokens(ctx context.Context, key string) error {
 		if err := s.enabledTx(ctx, tx, caller.Tenant, key); err != nil {
 			return err
 		}
-		// By two: while a former secret counts, so does the generation before.
+		// By two: while a former secret is valid, so is the generation before.
 		if _, err := tx.ExecContext(ctx,
 			`UPDATE clients SET generation = generation + 2 WHERE tenant = ? AND key = ?`, caller.Tenant,
 			key); err != nil {
@@ -266,8 +266,7 @@ func dropRefreshTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, key str
 	return err
 }
 
-// SetResponsible names the person who answers for what a program's key does; nobody when the login id is
-// empty.
+// SetResponsible sets the person responsible for a program's key; an empty login id means nobody.
 func (s *Service) SetResponsible(ctx context.Context, key, login string) error {
 	caller, err := access.Require(ctx, access.ManageClients)
 	if err != nil {
@@ -304,7 +303,7 @@ func (s *Service) SetResponsible(ctx context.Context, key, login string) error {
 	return nil
 }
 
-// answering finds the active user who is to answer for a key; nil where none is named.
+// answering finds the active user who is to be responsible for a key; nil if login is empty.
 func (s *Service) answering(ctx context.Context, tenant access.Tenant, login string) (*uuid.UUID, error) {
 	if login == "" {
 		return nil, nil
@@ -319,7 +318,7 @@ func (s *Service) answering(ctx context.Context, tenant access.Tenant, login str
 	return &person.UID, nil
 }
 
-// recordTx writes down what was done to a key; after is the row of one that was made.
+// recordTx records what was done to a key; after is the row of a new key.
 func recordTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, action, object, uid string, after any,
 ) error {
@@ -328,7 +327,7 @@ func recordTx(
 	return audit.WriteTx(ctx, tx, entry)
 }
 
-// enabledTx locks the row of a key that may change.
+// enabledTx locks the row of a key. It returns ErrNotFound or ErrDisabled.
 func (s *Service) enabledTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, key string) error {
 	var disabled bool
 	err := tx.NewRaw(`SELECT disabled_at IS NOT NULL FROM clients WHERE tenant = ? AND key = ? FOR UPDATE`,
@@ -342,7 +341,7 @@ func (s *Service) enabledTx(ctx context.Context, tx bun.Tx, tenant access.Tenant
 	return err
 }
 
-// changed turns an insert that changed nothing into the fault that explains it.
+// changed returns otherwise if a statement changed no row.
 func changed(result sql.Result, err, otherwise error) error {
 	if err != nil {
 		return err
@@ -360,7 +359,8 @@ func newSecret() string {
 	return base64.RawURLEncoding.EncodeToString(bits)
 }
 
-// secretHash is all that is kept of a secret. It counts for one key of one bank.
+// secretHash returns the hash of a secret, which is all that is stored. It is valid for one key of one bank
+// only.
 func (s *Service) secretHash(tenant access.Tenant, key, secret string) []byte {
 	return s.keys.Secret(fmt.Sprintf("client/%d/%s", tenant, key), secret)
 }

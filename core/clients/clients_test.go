@@ -200,7 +200,7 @@ func TestEveryMethodAsksWhoCalls(t *testing.T) {
 	}
 }
 
-// What is done to keys stands in the record, and nothing of a secret.
+// Changes of keys are recorded, without their secrets.
 func TestWhatIsDoneToKeysIsRecorded(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

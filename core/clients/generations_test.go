@@ -10,7 +10,7 @@ import (
 	"bankgraph/core/users"
 )
 
-// counts reports whether a token is good, to this program and, ten seconds later at most, to every other.
+// counts fails the test unless the token is valid or not, as wanted, in this program and in a new one.
 func (b *bank) counts(what, token string, want bool) {
 	b.Helper()
 	other := b.another(b.DB)
@@ -39,7 +39,7 @@ func TestTokensOfAKeyEndWhenItsSecretIsRotatedWithoutOverlap(t *testing.T) {
 	b.counts("of the new secret", b.issue("portal", fresh).AccessToken, true)
 }
 
-// With an overlap, what the old secret got and gets ends with it; what the new one gets does not.
+// With an overlap, tokens of the old secret end with it; those of the new one do not.
 func TestTokensOfTheOldSecretLiveNoLongerThanTheOverlap(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -82,7 +82,7 @@ func TestTokensAreRevokedAndSecretsStay(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	old := b.client("portal")
-	fresh, err := b.Clients.Rotate(b.operator, "portal", time.Hour) // while two secrets count
+	fresh, err := b.Clients.Rotate(b.operator, "portal", time.Hour) // while two secrets are valid
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestTokensAreRevokedAndSecretsStay(t *testing.T) {
 	}
 }
 
-// Another program learns of it when what it remembers has run out: after ten seconds.
+// Another program notices when its cache expires, after ten seconds.
 func TestRevokedTokensDieElsewhereWithinTenSeconds(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -125,8 +125,8 @@ func TestRevokedTokensDieElsewhereWithinTenSeconds(t *testing.T) {
 	}
 }
 
-// A request takes its place in its caller's name long after the token was last looked at, and no more once it
-// was refused.
+// A request takes its place in its caller's share long after the token was last verified, but not once the
+// token was refused.
 func TestWhoseATokenWasIsRememberedUntilItIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -199,7 +199,7 @@ func TestTheBanksOwnKeysWorkWhateverItsOwnCustomerIs(t *testing.T) {
 	b.counts("the bank's", b.issue("portal", secret).AccessToken, true)
 }
 
-// What a program of before there were generations has issued is of the first.
+// Tokens that were issued before generations existed belong to the first.
 func TestATokenWithoutAGenerationIsOfTheFirst(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

@@ -10,9 +10,8 @@ import (
 	"bankgraph/core/access"
 )
 
-// Sign signs for the caller's bank, with the key that its tokens are signed with, and returns the key's id
-// and a compact JWS. The type keeps what is signed from passing for anything else: it is never that of a
-// token.
+// Sign signs a text with the key that signs the tokens of the caller's bank, and returns the key's id and a
+// compact JWS. The JWS type as must not be that of tokens, so that the text cannot be used as one.
 func (s *Service) Sign(ctx context.Context, as string, what []byte) (kid, signature string, err error) {
 	caller, err := access.Require(ctx, access.ManageClients)
 	if err != nil {
@@ -26,7 +25,7 @@ func (s *Service) Sign(ctx context.Context, as string, what []byte) (kid, signat
 		return "", "", err
 	}
 	var key *signingKey
-	for _, one := range known.keys { // the last that signs, as for tokens
+	for _, one := range known.keys { // the last one that signs, as for tokens
 		if one.signs(known.read) {
 			key = one
 		}
@@ -43,7 +42,7 @@ func (s *Service) Sign(ctx context.Context, as string, what []byte) (kid, signat
 	return key.KID, signature, err
 }
 
-// EverSigned are the public halves of all keys that the caller's bank has signed with, retired ones too.
+// EverSigned returns the public keys of all signing keys of the caller's bank, including retired ones.
 func (s *Service) EverSigned(ctx context.Context) ([]jose.JSONWebKey, error) {
 	caller, err := access.Require(ctx, access.ManageClients)
 	if err != nil {

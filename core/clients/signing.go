@@ -25,14 +25,14 @@ import (
 )
 
 const (
-	// remembered is how long this process trusts what it read of keys and clients.
+	// remembered is how long this process caches keys and clients.
 	remembered = 10 * time.Second
 
-	// announced is how long a new signing key is published before it signs: longer than JWKSAge and
-	// remembered together, so that everyone who checks tokens has it by then.
+	// announced is how long a new signing key is published before it signs: longer than JWKSAge plus
+	// remembered, so that everybody who verifies tokens has it by then.
 	announced = 10 * time.Minute
 
-	// JWKSAge is how long others may keep the published keys.
+	// JWKSAge is how long others may cache the published keys.
 	JWKSAge = 5 * time.Minute
 )
 
@@ -51,8 +51,8 @@ type signingKey struct {
 	jwk jose.JSONWebKey
 }
 
-// published tells whether the key checks tokens: until the last token that it can have signed has
-// expired. A process that has not heard of its retirement signs with it for ten seconds more.
+// published reports whether the key verifies tokens, which it does until the last token that it may have
+// signed has expired. A process that has cached it may sign for ten seconds after its retirement.
 func (k *signingKey) published(now time.Time) bool {
 	return k.RetiresAt == nil || now.Before(k.RetiresAt.Add(AccessLifetime+remembered))
 }
@@ -61,17 +61,17 @@ func (k *signingKey) signs(now time.Time) bool {
 	return !now.Before(k.SignsFrom) && (k.RetiresAt == nil || now.Before(*k.RetiresAt))
 }
 
-// ring is what this process remembers of one bank's signing keys.
+// ring is this process's cache of one bank's signing keys.
 type ring struct {
 	tenant access.Tenant
 	realm  string // "" for a bank that does not exist
 	zone   *time.Location
 	read   time.Time
 	keys   []*signingKey
-	signer func() (jose.Signer, error) // opens the key that signs, once; nil before there is one
+	signer func() (jose.Signer, error) // opens the key that signs, once; nil if there is none
 }
 
-// rings are those of all banks, bounded, because forged tokens may name any number.
+// rings is the cache of all banks. It is bounded, because forged tokens may name any number.
 type rings struct {
 	mu sync.Mutex
 	of map[access.Tenant]*ring
@@ -106,7 +106,7 @@ func (r *rings) forget(tenant access.Tenant) {
 	delete(r.of, tenant)
 }
 
-// ring returns the bank's keys, as they were at most ten seconds ago.
+// ring returns the bank's keys, at most ten seconds old.
 func (s *Service) ring(ctx context.Context, tenant access.Tenant) (*ring, error) {
 	if known := s.rings.get(tenant, s.now()); known != nil {
 		return known, nil
@@ -141,7 +141,7 @@ func (s *Service) ring(ctx context.Context, tenant access.Tenant) (*ring, error)
 	return fresh, nil
 }
 
-// key finds a published key by its id in the bank's own store: a token cannot bring its key along.
+// key finds a published key by its id among the bank's own keys, never in the token.
 func (r *ring) key(kid string, now time.Time) *signingKey {
 	for _, key := range r.keys {
 		if key.KID == kid && key.published(now) {
@@ -151,7 +151,7 @@ func (r *ring) key(kid string, now time.Time) *signingKey {
 	return nil
 }
 
-// signing returns the bank's keys with one that signs, and makes the first one.
+// signing returns the bank's keys, one of which signs; it creates the first one if necessary.
 func (s *Service) signing(ctx context.Context, tenant access.Tenant) (*ring, error) {
 	known, err := s.ring(ctx, tenant)
 	if err != nil || known.signer != nil {
@@ -179,15 +179,15 @@ func (s *Service) signing(ctx context.Context, tenant access.Tenant) (*ring, err
 	return known, err
 }
 
-// RotateSigningKey makes a new signing key. It is published now and signs ten minutes later, when
-// everyone who checks tokens has it; the old one signs until then, and stays published until its tokens have
-// expired. It returns the new key's id and the time from which it signs.
+// RotateSigningKey creates a new signing key, which is published now and signs ten minutes later, when
+// everybody who verifies tokens has it. The old key signs until then, and stays published until its tokens
+// have expired. It returns the new key's id and the time from which it signs.
 func (s *Service) RotateSigningKey(ctx context.Context) (kid string, signsFrom time.Time, err error) {
 	caller, err := access.Require(ctx, access.ManageClients)
 	if err != nil {
 		return "", time.Time{}, err
 	}
-	if _, err := s.signing(ctx, caller.Tenant); err != nil { // so that there is always one that signs meanwhile
+	if _, err := s.signing(ctx, caller.Tenant); err != nil { // so that a key signs meanwhile
 		return "", time.Time{}, err
 	}
 	signsFrom = s.now().Add(announced)
@@ -195,8 +195,7 @@ func (s *Service) RotateSigningKey(ctx context.Context) (kid string, signsFrom t
 		if err := lockTenantTx(ctx, tx, caller.Tenant); err != nil {
 			return err
 		}
-		// Of a key that has done its work the public half stays: checkpoints of the audit chain were signed with
-		// it.
+		// The public half of an old key stays, as it verifies checkpoints of the audit chain.
 		_, err := tx.ExecContext(ctx,
 			`UPDATE signing_keys SET private = '' WHERE tenant = ? AND retires_at < ? AND private <> ''`,
 			caller.Tenant, s.now().Add(-AccessLifetime-remembered))
@@ -250,7 +249,7 @@ func (s *Service) addKeyTx(ctx context.Context, tx bun.Tx, tenant access.Tenant,
 	return err
 }
 
-// signer opens the private half of a key, to sign things of one type.
+// signer opens the private half of a key, to sign texts of one JWS type.
 func (s *Service) signer(key *signingKey, as jose.ContentType) (jose.Signer, error) {
 	clear, err := s.keys.Open(seal.Value{Sealed: key.Private}, privatePlace(key))
 	if err != nil {
@@ -272,13 +271,13 @@ func (s *Service) signer(key *signingKey, as jose.ContentType) (jose.Signer, err
 
 func privatePlace(key *signingKey) seal.Place { return PrivatePlace(key.Tenant, key.KID) }
 
-// PrivatePlace is the place that the private half of a signing key is sealed for.
+// PrivatePlace returns the place for which the private half of a signing key is sealed.
 func PrivatePlace(tenant access.Tenant, kid string) seal.Place {
 	return seal.Place{Tenant: int64(tenant), Column: "signing_keys.private/" + kid}
 }
 
-// A key's id begins with its bank's number, so that it is found by its primary key before anything in
-// the token is trusted: "7.q83vEjRWeJA".
+// A key's id begins with its bank's number, as in "7.q83vEjRWeJA", so that the bank is known before anything
+// in the token is trusted.
 func newKID(tenant access.Tenant) string {
 	bits := make([]byte, 8)
 	_, _ = rand.Read(bits)
@@ -291,7 +290,8 @@ func tenantOf(kid string) (access.Tenant, bool) {
 	return access.Tenant(tenant), ok && err == nil && tenant > 0
 }
 
-// PublicKeys are the keys that a realm's tokens can be checked with; ErrWrongRealm without such a realm.
+// PublicKeys returns the keys that verify a realm's tokens. It returns ErrWrongRealm if there is no such
+// realm.
 func (s *Service) PublicKeys(ctx context.Context, realm string) (jose.JSONWebKeySet, error) {
 	tenant, err := s.realm(ctx, realm)
 	if err != nil {
@@ -310,7 +310,8 @@ func (s *Service) PublicKeys(ctx context.Context, realm string) (jose.JSONWebKey
 	return set, nil
 }
 
-// Issuer is the name of a realm's issuer, which is also its address; ErrWrongRealm without such a realm.
+// Issuer returns the name of a realm's issuer, which is also its address. It returns ErrWrongRealm if there
+// is no such realm.
 func (s *Service) Issuer(ctx context.Context, realm string) (string, error) {
 	if _, err := s.realm(ctx, realm); err != nil {
 		return "", err

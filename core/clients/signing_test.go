@@ -12,7 +12,7 @@ import (
 	"bankgraph/core/clients"
 )
 
-// published are the ids of the keys that the realm publishes.
+// published returns the ids of the keys that the realm publishes.
 func (b *bank) published() (kids []string) {
 	b.Helper()
 	set, err := b.Clients.PublicKeys(b.stranger, b.tenant.Code)

@@ -31,16 +31,17 @@ type Tokens struct {
 	TokenType        string `json:"token_type"`
 }
 
-// Scope is the one scope that the interface has. A token without it may do nothing.
+// Scope is the only scope of the interface. A token without it may do nothing.
 const Scope = issuers.Scope
 
-// Audience is who our access tokens are for.
+// Audience is the audience of our access tokens.
 const Audience = "bankgraph"
 
-// tokenType marks access tokens (RFC 9068), so that no other signed thing passes for one.
+// tokenType is the JWS type of access tokens (RFC 9068), so that nothing else that is signed can be used as
+// one.
 const tokenType = "at+jwt"
 
-// claims are what an access token says besides the registered claims.
+// claims holds the claims of an access token besides the registered ones.
 type claims struct {
 	AuthorizedParty string              `json:"azp"`
 	Type            string              `json:"typ"`
@@ -49,12 +50,12 @@ type claims struct {
 	LegalEntity     int64               `json:"legal_entity"` // the customer that the key belongs to
 	PartnerID       int64               `json:"partner_id"`
 	Permissions     []access.Permission `json:"permissions"`
-	// of the key: what ends the key's tokens raises it
+	// the key's generation of tokens, which is raised to end them
 	Generation int32 `json:"gen,omitempty"`
 }
 
-// Issue exchanges an API key and its secret for tokens (grant client_credentials). ErrClient covers an
-// unknown realm too: the answer does not tell which of the three is wrong.
+// Issue exchanges an API key and its secret for tokens (grant client_credentials). It returns ErrClient if
+// the realm, the key or the secret is wrong, without telling which.
 func (s *Service) Issue(ctx context.Context, realm, key, secret string) (*Tokens, error) {
 	client, err := s.authenticate(ctx, realm, key, secret)
 	if err != nil {
@@ -63,8 +64,8 @@ func (s *Service) Issue(ctx context.Context, realm, key, secret string) (*Tokens
 	return s.grant(ctx, client, func(context.Context, bun.Tx) (uuid.UUID, error) { return uuid.New(), nil })
 }
 
-// Refresh exchanges a refresh token for new tokens. Each is used once: a second use means that somebody
-// else has it, so it ends every token that came from the same beginning, and answers ErrGrant.
+// Refresh exchanges a refresh token for new tokens. Each can be used once. A second use means that somebody
+// else has it, so it ends all refresh tokens of the same family and returns ErrGrant.
 func (s *Service) Refresh(ctx context.Context, realm, key, secret, refresh string) (*Tokens, error) {
 	client, err := s.authenticate(ctx, realm, key, secret)
 	if err != nil {
@@ -73,7 +74,7 @@ func (s *Service) Refresh(ctx context.Context, realm, key, secret, refresh strin
 	stolen := false
 	tokens, err := s.grant(ctx, client, func(ctx context.Context, tx bun.Tx) (uuid.UUID, error) {
 		family, used, err := s.useTx(ctx, tx, client, refresh)
-		stolen = used // set anew by each run
+		stolen = used // set again by each run
 		return family, err
 	})
 	if err == nil && stolen {
@@ -82,7 +83,7 @@ func (s *Service) Refresh(ctx context.Context, realm, key, secret, refresh strin
 	return tokens, err
 }
 
-// IssueUnasked makes tokens for an API key without its secret, for the operator at the command line.
+// IssueUnasked issues tokens for an API key without its secret, for operators at the command line.
 func (s *Service) IssueUnasked(ctx context.Context, key string) (*Tokens, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -97,7 +98,7 @@ func (s *Service) IssueUnasked(ctx context.Context, key string) (*Tokens, error)
 	})
 }
 
-// credential is an API key with what proves it.
+// credential is an API key with what is needed to authenticate it.
 type credential struct {
 	Client `bun:",extend"`
 	Secret []byte `bun:"secret,type:bytea"`
@@ -105,23 +106,22 @@ type credential struct {
 	Realm  string `bun:"realm,scanonly"`
 	Served bool   `bun:"served,scanonly"`
 
-	user *users.Actor // whom the key speaks for; nil for nobody
+	user *users.Actor // for whom the key acts; nil for a program
 }
 
-// speaking is what finds a credential. It names the columns: an older program runs on newer tables for a
-// while.
+// speaking makes the query for a credential. It names the columns, because an older program may run on newer
+// tables for a while.
 func (s *Service) speaking(tenant access.Tenant, key string, found *credential) *bun.SelectQuery {
 	return s.db.NewSelect().Model(found).ColumnExpr("?TableColumns, t.code AS realm, "+served, tenant).
 		Join("JOIN tenants AS t ON t.id = c.tenant").Where("c.tenant = ?", tenant).Where("c.key = ?", key)
 }
 
-// served reports, given the bank, whether it serves the legal entity of a key: itself, and customers that are
-// active.
+// served is the SQL condition that the bank serves the legal entity of a key: itself or an active customer.
 const served = `EXISTS (SELECT FROM customers AS e WHERE e.tenant = ? AND e.uid = c.entity
 	AND (e.status = 'Active' OR e.relationship_type = 'Self')) AS served`
 
-// actor is the user whom a key speaks for, nil for nobody; users.ErrNoActor when that user is not active
-// or has moved to another customer.
+// actor returns the user for whom a key acts; nil for a program. It returns users.ErrNoActor if the user is
+// not active or has moved to another customer.
 func (s *Service) actor(ctx context.Context, client *Client) (*users.Actor, error) {
 	if client.User == nil {
 		return nil, nil
@@ -133,8 +133,8 @@ func (s *Service) actor(ctx context.Context, client *Client) (*users.Actor, erro
 	return user, err
 }
 
-// authenticate finds the API key that this secret belongs to, and ErrClient without one. It takes the
-// same steps whether the key exists or not.
+// authenticate finds the API key and checks its secret, or returns ErrClient. It takes the same steps whether
+// the key exists or not.
 func (s *Service) authenticate(ctx context.Context, realm, key, secret string) (*credential, error) {
 	ctx, cancel := db.Lasting(ctx)
 	defer cancel()
@@ -142,7 +142,7 @@ func (s *Service) authenticate(ctx context.Context, realm, key, secret string) (
 		return nil, ErrClient
 	}
 	tenant, err := s.realm(ctx, realm)
-	if err != nil && !errors.Is(err, ErrWrongRealm) { // an unknown one has no keys
+	if err != nil && !errors.Is(err, ErrWrongRealm) { // for an unknown realm the query finds no key
 		return nil, err
 	}
 	found := new(credential)
@@ -158,7 +158,7 @@ func (s *Service) authenticate(ctx context.Context, realm, key, secret string) (
 		return nil, ErrClient
 	}
 	if !known {
-		found.Generation-- // what the former secret gets ends with it
+		found.Generation-- // tokens of the former secret end with it
 	}
 	err = s.usable(ctx, found)
 	if why, is := fault.Of(err); is {
@@ -180,7 +180,7 @@ func (s *Service) find(ctx context.Context, tenant access.Tenant, key string) (*
 	return found, s.usable(ctx, found)
 }
 
-// usable reads whom a key speaks for. A fault says why it gets no tokens.
+// usable reads the user for whom a key acts. Its faults say why the key gets no tokens.
 func (s *Service) usable(ctx context.Context, found *credential) (err error) {
 	if found.DisabledAt != nil {
 		return ErrDisabled
@@ -192,8 +192,8 @@ func (s *Service) usable(ctx context.Context, found *credential) (err error) {
 	return err
 }
 
-// grant signs an access token and stores a refresh token of the family that begin names. Where begin
-// names no family (uuid.Nil), what it wrote is kept and nothing is granted.
+// grant signs an access token and stores a refresh token of the family that begin returns. If begin returns
+// uuid.Nil, its writes are committed and nothing is granted.
 func (s *Service) grant(
 	ctx context.Context, client *credential, begin func(context.Context, bun.Tx) (uuid.UUID, error),
 ) (*Tokens, error) {
@@ -252,8 +252,8 @@ func (s *Service) sign(ctx context.Context, client *credential, now time.Time) (
 	return jwt.Signed(signer).Claims(standard).Claims(ours).Serialize()
 }
 
-// useTx marks a refresh token as used and returns its family. A token that was used before ends its
-// family: reused is true, and the deletion must be committed.
+// useTx marks a refresh token as used and returns its family. If the token was used before, it deletes the
+// family and returns reused, and the caller must commit.
 func (s *Service) useTx(
 	ctx context.Context, tx bun.Tx, client *credential, refresh string,
 ) (family uuid.UUID, reused bool, err error) {
@@ -283,8 +283,8 @@ func (s *Service) useTx(
 	return family, false, err
 }
 
-// sweepTx removes some expired refresh tokens, more than one for each that is added, so that the table
-// stays as small as its living rows. An expired token is refused whether its row is there or not.
+// sweepTx removes some expired refresh tokens, more than one for each that is added, so that the table stays
+// small. An expired token is refused whether or not its row exists.
 func (s *Service) sweepTx(ctx context.Context, tx bun.Tx, tenant access.Tenant) error {
 	_, err := tx.ExecContext(ctx, `DELETE FROM refresh_tokens WHERE tenant = ? AND token IN (
 		SELECT token FROM refresh_tokens WHERE tenant = ? AND expires_at < ? ORDER BY expires_at LIMIT 20 FOR UPDATE SKIP LOCKED)`,
@@ -296,7 +296,7 @@ func (s *Service) refreshHash(tenant access.Tenant, token string) []byte {
 	return s.keys.Secret(fmt.Sprintf("refresh/%d", tenant), token)
 }
 
-// unanswered marks the errors of a database that cannot answer now: the same request may work later.
+// unanswered adds ErrUnavailable to errors of a database that cannot answer now.
 func unanswered(err error) error {
 	if db.IsUnavailable(err) || db.IsTimeout(err) {
 		return errors.Join(ErrUnavailable, err)
@@ -304,7 +304,7 @@ func unanswered(err error) error {
 	return err
 }
 
-// hasScope tells whether a scope text, words between spaces, holds the one that the interface needs.
+// hasScope reports whether a scope, words separated by spaces, contains Scope.
 func hasScope(text string) bool {
 	for word := range strings.FieldsSeq(text) {
 		if word == Scope {

@@ -14,7 +14,7 @@ import (
 	"bankgraph/core/users"
 )
 
-// keyOf adds an API key that speaks for the bank's first user.
+// keyOf adds an API key that acts for the bank's first user.
 func (b *bank) keyOf(login string, permissions ...string) (secret string) {
 	b.Helper()
 	_, secret, err := b.Clients.Add(b.operator,

@@ -21,7 +21,7 @@ import (
 	"bankgraph/db"
 )
 
-// ErrScope is returned for a good token that lacks the scope of the interface.
+// ErrScope is returned for a valid token without Scope.
 var ErrScope = access.ErrDenied
 
 const (
@@ -29,10 +29,10 @@ const (
 	skew         = time.Minute
 )
 
-// Verify returns the caller that an access token speaks for. A token that is forged, expired, of
-// another realm or of a disabled key is access.ErrUnauthenticated, whatever is wrong with it; one without
-// the scope is ErrScope; any other error means that the check could not be made. A token of another issuer
-// is checked as core/issuers has it.
+// Verify returns the caller of an access token. It returns access.ErrUnauthenticated for every invalid token
+// (forged, expired, of another realm or of a disabled key), and ErrScope for a valid one without the scope.
+// Any other error means that the token could not be verified. Tokens of other issuers are verified by package
+// issuers.
 //
 // The error of a refused token is an access.TokenRefusal, which says why for the log, and shows neither the
 // token nor its signature.
@@ -62,15 +62,15 @@ func (s *Service) Verify(ctx context.Context, token string) (access.Caller, erro
 	return caller, nil
 }
 
-// Remembered is the caller of a token that was good when it was last looked at, however long ago. Nothing is
-// granted by it: it says whose share of the program's room a request takes before Verify.
+// Remembered returns the caller of a token that was valid when it was last verified, however long ago. It
+// grants nothing, and only tells whose share a request takes before Verify.
 func (s *Service) Remembered(token string) (access.Caller, bool) {
 	known, ok := s.verified.tokens.Get(sha256.Sum256([]byte(token)))
 	return known.caller, ok
 }
 
-// check finds who made the token. It reads nothing else out of it before its signature holds, but for the
-// id of the key.
+// check verifies a token as its issuer requires. Before the signature is verified, it reads only the issuer
+// and the key id.
 func (s *Service) check(ctx context.Context, token string, now time.Time) (access.Caller, time.Time, error) {
 	if len(token) > longestToken {
 		return access.Caller{}, now, access.RefuseToken("it is longer than any access token")
@@ -88,7 +88,7 @@ func (s *Service) check(ctx context.Context, token string, now time.Time) (acces
 	return s.checkOurs(ctx, token, now)
 }
 
-// issuerOf is the name that a token gives its maker, empty when it cannot be read. Nothing is proven yet.
+// issuerOf returns the issuer that a token claims, unverified; empty if it cannot be read.
 func issuerOf(token string) string {
 	pieces := strings.Split(token, ".")
 	if len(pieces) != 3 {
@@ -107,8 +107,8 @@ func issuerOf(token string) string {
 	return named.Issuer
 }
 
-// strict reports whether every part of a token is spelt in the one way that base64url has for its bytes. Read
-// loosely, the last character of a signature has sixteen spellings, and so would one token.
+// strict reports whether each part of a token is the one encoding of its bytes. Decoded loosely, the last
+// character of a signature has sixteen spellings, and so would each token.
 func strict(token string) bool {
 	for part := range strings.SplitSeq(token, ".") {
 		bytes, err := base64.RawURLEncoding.DecodeString(part)
@@ -119,7 +119,7 @@ func strict(token string) bool {
 	return true
 }
 
-// shortened is a text of a stranger's as the log may show it.
+// shortened returns an untrusted text in a form fit for the log.
 func shortened(text string) string {
 	const most = 200
 	if len(text) > most {
@@ -152,7 +152,7 @@ func (s *Service) checkOurs(
 	}
 	var standard jwt.Claims
 	var ours claims
-	if err := parsed.Claims(key.jwk.Key, &standard, &ours); err != nil { // refuses claims that are there twice
+	if err := parsed.Claims(key.jwk.Key, &standard, &ours); err != nil { // refuses duplicate claims
 		return no("its signature is wrong, or its claims cannot be read")
 	}
 	if why := s.holds(standard, ours, ring.realm, now); why != "" {
@@ -165,7 +165,7 @@ func (s *Service) checkOurs(
 	return caller, until, err
 }
 
-// plain tells whether the header is of an access token and brings no key or address of a key along.
+// plain reports whether the header is that of an access token and contains no key and no address of one.
 func plain(header jose.Header) bool {
 	if header.ExtraHeaders[jose.HeaderType] != tokenType || header.JSONWebKey != nil {
 		return false
@@ -178,8 +178,8 @@ func plain(header jose.Header) bool {
 	return true
 }
 
-// holds compares what the token says with the time, and with the realm that its key belongs to. It returns
-// what is wrong.
+// holds checks the token's times, and its claims against the realm of its key. It returns what is wrong;
+// empty if nothing is.
 func (s *Service) holds(standard jwt.Claims, ours claims, realm string, now time.Time) string {
 	if standard.Expiry == nil || standard.NotBefore == nil || standard.IssuedAt == nil {
 		return "it does not say from when to when it counts"
@@ -187,7 +187,7 @@ func (s *Service) holds(standard jwt.Claims, ours claims, realm string, now time
 	if !now.Before(standard.Expiry.Time()) {
 		return "it has expired"
 	}
-	latest := now.Add(skew) // servers' clocks differ a little
+	latest := now.Add(skew) // the clocks of servers differ a little
 	if standard.NotBefore.Time().After(latest) || standard.IssuedAt.Time().After(latest) {
 		return "it is of the future"
 	}
@@ -201,16 +201,16 @@ func (s *Service) holds(standard jwt.Claims, ours claims, realm string, now time
 	return ""
 }
 
-// bearer is the API key of a token.
+// bearer is the API key that a token was issued to.
 type bearer struct {
 	Client `bun:",extend"`
 	Served bool `bun:"served,scanonly"`
 }
 
-// until is when a token of this generation, which expires then, counts no more. It says why one that does not
-// count now does not.
+// until returns when a token ends: when it expires, or earlier if its generation ends before. Its error says
+// why a token is not valid now.
 func (b *bearer) until(ours claims, expires, now time.Time) (time.Time, error) {
-	generation := max(ours.Generation, 1) // a token of before there were generations is of the first
+	generation := max(ours.Generation, 1) // tokens without a generation are of the first
 	switch {
 	case b.DisabledAt != nil:
 		return now, access.RefuseToken("its API key " + b.Key + " is disabled")
@@ -229,8 +229,8 @@ func (b *bearer) until(ours claims, expires, now time.Time) (time.Time, error) {
 	return now, access.RefuseToken("the tokens of its API key " + b.Key + " were ended after it was issued")
 }
 
-// caller asks whether the API key still lives and is served, and its user is active. A permission counts if
-// the token names it, the key still has it, and its user has it.
+// caller checks that the API key is still enabled and served, and its user active. The caller has the
+// permissions that the token, the key and the user all have.
 func (s *Service) caller(
 	ctx context.Context, of *ring, ours claims, expires time.Time,
 ) (access.Caller, time.Time, error) {
@@ -257,7 +257,7 @@ func (s *Service) caller(
 	return client.caller(of, ours, user), expires, nil
 }
 
-// caller is whom a token of this key speaks for.
+// caller makes the caller of a token of this key.
 func (b *bearer) caller(of *ring, ours claims, user *users.Actor) access.Caller {
 	client := &b.Client
 	named := access.Caller{
@@ -279,7 +279,7 @@ func (b *bearer) caller(of *ring, ours claims, user *users.Actor) access.Caller 
 	return named
 }
 
-// both are the permissions that two lists have in common, with what theirs imply.
+// both returns the permissions that are in both lists, with those that they imply.
 func both(one, other []access.Permission) []access.Permission {
 	a, b := access.Caller{Permissions: one}, access.Caller{Permissions: other}
 	common := []access.Permission{}
@@ -291,7 +291,8 @@ func both(one, other []access.Permission) []access.Permission {
 	return common
 }
 
-// verified remembers good tokens by their hash. An ES256 check costs 81 µs and a read of the key's row.
+// verified caches valid tokens by their hash. To verify one costs 81 µs for ES256 and a read of the key's
+// row.
 type verified struct {
 	tokens *lru.Cache[[sha256.Size]byte, verdict]
 }
@@ -327,7 +328,7 @@ func (v *verified) put(hash [sha256.Size]byte, caller access.Caller, now, expire
 	v.tokens.Add(hash, verdict{caller: caller, since: now, till: till})
 }
 
-// forget drops the tokens of an API key that was changed.
+// forget drops the tokens of an API key that has changed.
 func (v *verified) forget(tenant access.Tenant, key string) {
 	for _, hash := range v.tokens.Keys() {
 		if known, ok := v.tokens.Peek(hash); ok && known.caller.Tenant == tenant && known.caller.Client == key {

@@ -11,8 +11,9 @@ import (
 	"bankgraph/db"
 )
 
-// Of lists the contacts of one customer that a search finds, page by page, in one round trip.
-// Customers that are absent or not the caller's are customers.ErrNotFound and customers.ErrOutOfScope.
+// Of reads a page of the contacts of one customer that a search finds, in one round trip. It returns
+// customers.ErrNotFound for an absent customer, and customers.ErrOutOfScope for one that the caller may not
+// see.
 func (s *Service) Of(
 	ctx context.Context, customer customers.UID, by Search, w page.Window,
 ) (page.Counted[*Contact], error) {
@@ -20,8 +21,8 @@ func (s *Service) Of(
 	return found, err
 }
 
-// Find reads one contact of one customer, in one round trip. A contact of another customer is ErrNotFound,
-// like one that does not exist.
+// Find reads one contact of one customer, in one round trip. It returns ErrNotFound if there is none, or if
+// it belongs to another customer.
 func (s *Service) Find(ctx context.Context, customer customers.UID, uid UID) (*Contact, error) {
 	if _, err := access.Require(ctx, access.ViewContacts); err != nil {
 		return nil, err
@@ -43,8 +44,7 @@ func (s *Service) Find(ctx context.Context, customer customers.UID, uid UID) (*C
 	return nil, ErrNotFound
 }
 
-// ActiveTx reports whether a customer has a contact that no second person has yet to agree to, or has
-// refused.
+// ActiveTx reports whether a customer has this contact and it is Active.
 func ActiveTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, of customers.UID, uid UID,
 ) (is bool, err error) {

@@ -1,4 +1,4 @@
-// Package contacts keeps the beneficiaries of customers: whom they pay, and at which bank.
+// Package contacts keeps the contacts of customers: whom they pay, and at which bank.
 package contacts
 
 import (
@@ -17,13 +17,13 @@ import (
 	"bankgraph/core/seal"
 )
 
-// UID is a contact's number, partners' contactUID. It is the receiver accountUID of a payment, so
-// accounts share the sequence.
+// UID is a contact's number; partners know it as contactUID. A payment names it as the receiver's accountUID,
+// so contacts and accounts take their numbers from one sequence.
 type UID int64
 
 func (u UID) String() string { return strconv.FormatInt(int64(u), 10) }
 
-// ParseUID reads digits.
+// ParseUID reads a contact's number from decimal digits.
 func ParseUID(field, text string) (UID, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if text == "" || strings.Trim(text, "0123456789") != "" || err != nil {
@@ -32,7 +32,7 @@ func ParseUID(field, text string) (UID, error) {
 	return UID(n), nil
 }
 
-// Status is where a contact is in its life. A refused one is in no list.
+// Status is the state of a contact. A Refused one is not shown.
 type Status string
 
 const (
@@ -41,7 +41,7 @@ const (
 	Refused Status = "Refused" // the second person said no
 )
 
-// Contact is one beneficiary (rest/CONTRACT.md, contact answers).
+// Contact is somebody whom a customer pays (rest/CONTRACT.md, contact answers).
 type Contact struct {
 	bun.BaseModel `bun:"table:contacts,alias:k" json:"-"`
 
@@ -59,7 +59,7 @@ type Contact struct {
 	Intermediary     IntermediaryBank `bun:"embed:intermediary_" json:"intermediaryBank"`
 	BeneficiaryNotes string           `bun:"beneficiary_notes" json:"-"`
 	OtherBankInfo    string           `bun:"other_bank_info" json:"-"`
-	// misspelt: published so
+	// the misspelt name is published
 	RegulatoryReporting Report    `bun:"regulatory_reporting,type:jsonb" json:"regulartoryReporting"`
 	Status              Status    `bun:"status" json:"-"`
 	CreatedAt           time.Time `bun:"created_at" json:"-"`
@@ -67,7 +67,7 @@ type Contact struct {
 	Version             int32     `bun:"version" json:"-"`
 }
 
-// Bank is where the beneficiary's account is.
+// Bank is the bank and the account of a contact.
 type Bank struct {
 	Country         string         `bun:"country" json:"country"` // the country's name
 	AccountNumber   seal.Value     `bun:"embed:account_number_" json:"accountNo"`
@@ -82,10 +82,10 @@ type Bank struct {
 	SWIFTCode      string         `bun:"swift_code" json:"swiftCode"`
 }
 
-// ShownAccountNumber is the masked account number; nil where none is known.
+// ShownAccountNumber returns the masked account number; nil if none is known.
 func (b *Bank) ShownAccountNumber() *seal.Value { return b.AccountNumber.Shown() }
 
-// IntermediaryBank passes the payment on to the beneficiary's bank.
+// IntermediaryBank is a bank that passes a payment on to the contact's bank.
 type IntermediaryBank struct {
 	Country              string         `bun:"country" json:"country"`
 	Name                 string         `bun:"name" json:"name"`
@@ -93,11 +93,11 @@ type IntermediaryBank struct {
 	SWIFTCode            string         `bun:"swift_code" json:"swiftCode"`
 	CoverMessageRequired bool           `bun:"cover_message_required" json:"coverMessageRequired"`
 	Address              postal.Address `bun:"embed:address_" json:"address"`
-	// of this address alone (rest/CONTRACT.md, contact update)
+	// only this address has a third line (rest/CONTRACT.md, contact update)
 	AddressLine3 string `bun:"address_line3" json:"-"`
 }
 
-// ParseNumber reads the account number that a search asks for; spaces in it do not count.
+// ParseNumber reads the account number that a search asks for. Spaces in it do not count.
 func ParseNumber(field, text string) (string, error) {
 	c, number := check.Of("contact"), strings.ReplaceAll(text, " ", "")
 	c.AccountNumber(field, number)
@@ -107,13 +107,13 @@ func ParseNumber(field, text string) (string, error) {
 	return number, nil
 }
 
-// NumberColumn is the place that beneficiaries' account numbers are sealed for.
+// NumberColumn names the column for which contacts' account numbers are sealed (seal.Place).
 const NumberColumn = "contacts.bank_account_number"
 
-// ErrNotFound is a contact that does not exist, or that is not tied to this customer.
+// ErrNotFound is returned for a contact that does not exist, or that belongs to another customer.
 var ErrNotFound = fault.New(fault.NotFound, "contact.not_found",
 	"the contact is not associated with the customer")
 
-// ErrTaken is a nickname that another contact of the customer has.
+// ErrTaken is returned when another contact of the customer has the nickname.
 var ErrTaken = fault.New(fault.Conflict, "contact.taken", "another contact of the customer has this name").
 	On("templateName")

@@ -15,7 +15,7 @@ import (
 	"bankgraph/db"
 )
 
-// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+// Tables lists this domain's tables (core/README.md, Tables).
 var Tables = db.Tables{Own: []string{"contacts"}}
 
 // Service keeps the contacts of every bank's customers.
@@ -38,13 +38,13 @@ func New(
 
 var identity = db.ColumnsOf[Contact]("UID", "Customer")
 
-// Search is what a list of contacts is narrowed to. Empty fields do not count; all others must hold.
+// Search narrows a list of contacts. All fields that are not empty must match.
 type Search struct {
-	Name          string // begins so, without regard to letter case
-	AccountNumber string // exact, but for spaces
+	Name          string // prefix, without regard to letter case
+	AccountNumber string // exact, spaces ignored
 }
 
-// where are the conditions that narrow a query; p collects the values.
+// where returns the conditions that narrow a query; p collects their values.
 func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.Conditions) {
 	if by.Name != "" {
 		all = append(all, "starts_with(lower(k.name), lower("+p.Add(by.Name)+"::text))")
@@ -77,14 +77,14 @@ func (s *Service) OfCustomers(
 	return ofCustomers.List(ctx, b, of, s.filter(by), want, w)
 }
 
-// CountOfCustomers counts the contacts of each customer, and stops at most, where that is not 0.
+// CountOfCustomers counts the contacts of each customer, up to most; 0 means no bound.
 func (s *Service) CountOfCustomers(
 	ctx context.Context, b *db.Batch, of []customers.UID, by Search, most int64,
 ) *db.Many[customers.UID, db.Count] {
 	return ofCustomers.Count(ctx, b, of, s.filter(by), most)
 }
 
-// queryKey is what the text of a read by UID depends on.
+// queryKey is what the SQL of a read by UID depends on.
 type queryKey struct {
 	want  db.Columns
 	reach access.Reach

@@ -12,8 +12,8 @@ import (
 	"bankgraph/core/money"
 )
 
-// Draft is what a request says about a contact (rest/CONTRACT.md, new contact). An update changes what is
-// given.
+// Draft is what a request says about a contact (rest/CONTRACT.md, new contact). An update changes only the
+// fields that are given.
 type Draft struct {
 	Form                Form              `json:"form,omitzero"`
 	ExternalReferenceID given.Text        `json:"externalReferenceId,omitzero"`
@@ -29,7 +29,7 @@ type Draft struct {
 	RegulatoryReporting []ReportingDraft  `json:"regulartoryReporting,omitzero"` // nil: not given
 }
 
-// BankDraft is what a request says about the bank and the account of a contact.
+// BankDraft is what a request says about the bank and account of a contact.
 type BankDraft struct {
 	Country         given.Text    `json:"country,omitzero"` // name or code
 	AccountNumber   given.Text    `json:"accountNo,omitzero"`
@@ -42,7 +42,7 @@ type BankDraft struct {
 	SWIFTCode       given.Text    `json:"swiftCode,omitzero"`
 }
 
-// IntermediaryDraft is what a request says about the bank in between.
+// IntermediaryDraft is what a request says about the intermediary bank.
 type IntermediaryDraft struct {
 	Country              given.Text    `json:"country,omitzero"` // name or code
 	Name                 given.Text    `json:"name,omitzero"`
@@ -53,14 +53,14 @@ type IntermediaryDraft struct {
 	AddressLine3         given.Text    `json:"addressLine3,omitzero"`
 }
 
-// ReportingDraft is what a request says about an entry that a regulator asks for. The mask of the stored
-// value leaves that value as it is.
+// ReportingDraft is what a request says about a regulatory entry. The masked form of the stored value leaves
+// that value as it is.
 type ReportingDraft struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
 }
 
-// Form is the generation of the interface whose demands a draft has to meet.
+// Form is the generation of the interface whose requirements a draft has to meet.
 type Form string
 
 const (
@@ -69,7 +69,7 @@ const (
 	First   Form = "G1"
 )
 
-// needed are the fields that a new contact must have and a change must not clear (rest/CONTRACT.md, new
+// needed lists the fields that a new contact must have and a change must not clear (rest/CONTRACT.md, new
 // contact; contacts of the oldest form).
 var needed = map[Form][]string{
 	First: {
@@ -86,20 +86,20 @@ var needed = map[Form][]string{
 	},
 }
 
-// neededOfAddress are the parts that a new address must have (rest/CONTRACT.md, addresses).
+// neededOfAddress lists the fields that a new address must have (rest/CONTRACT.md, addresses).
 var neededOfAddress = map[Form][]string{
 	First: {"addressLine1", "city", "countryCode"}, Second: {"addressLine1", "city", "countryCode"},
 	Current: {"addressLine1", "city", "postalCode", "countryCode"},
 }
 
-// products are the kinds of account that a contact can have, and the products of each (rest/CONTRACT.md,
+// products lists the account types that a contact can have, with the sub-types of each (rest/CONTRACT.md,
 // contact accounts).
 var products = map[string][]string{
 	"GL": {"GL"}, "Loan": {"Line of Credit", "Credit Card", "Heloc"},
 	"Deposit": {"Checking", "Savings", "Virtual"},
 }
 
-// checkNew looks at the draft of a new contact, and puts it into the form in which it is stored.
+// checkNew validates the draft of a new contact, and puts it into stored form.
 func (d *Draft) checkNew() error {
 	c := check.Of("contact")
 	d.check(c, true)
@@ -110,7 +110,7 @@ func (d *Draft) checkNew() error {
 	return c.Err()
 }
 
-// checkChange looks at what a change gives; whether it fits what there is, only the contact can tell.
+// checkChange validates the draft of a change by itself; fits checks it against the contact.
 func (d *Draft) checkChange() error {
 	c := check.Of("contact")
 	if reflect.DeepEqual(*d, Draft{Form: d.Form}) {
@@ -120,7 +120,7 @@ func (d *Draft) checkChange() error {
 	return c.Err()
 }
 
-// check looks at each field by itself.
+// check validates each field by itself.
 func (d *Draft) check(c *check.Fields, adding bool) {
 	for _, text := range d.texts() {
 		if slices.Contains(needed[d.Form], text.field) {
@@ -149,10 +149,10 @@ func (d *Draft) check(c *check.Fields, adding bool) {
 	}
 }
 
-// mostReporting is how many regulatory entries one contact may have: every list of contacts shows them all.
+// mostReporting is how many regulatory entries a contact may have. Lists of contacts show all of them.
 const mostReporting = 100
 
-// texts are the fields that are plain text, in the published order.
+// texts returns the plain text fields, in the published order.
 func (d *Draft) texts() []struct {
 	field string
 	value given.Text
@@ -180,8 +180,8 @@ func (d *Draft) texts() []struct {
 	}
 }
 
-// address checks an address; a new one has all its parts, and of one that is always there none of them can be
-// cleared.
+// address validates an address. A new one (adding) must have all needed fields; a contact that always has the
+// address must not have them cleared.
 func (d *Draft) address(c *check.Fields, object string, a given.Address, adding, always bool) given.Address {
 	switch {
 	case adding && (always || a != (given.Address{})):
@@ -199,8 +199,8 @@ func (b *BankDraft) check(c *check.Fields) {
 	b.checkProduct(c)
 }
 
-// checkProduct holds kind and product of the account together: neither comes alone (rest/CONTRACT.md, contact
-// rules), but the general ledger's, whose product is its own.
+// checkProduct checks that account type and sub-type come together and fit (rest/CONTRACT.md, contact rules).
+// GL needs no sub-type, as it has only one.
 func (b *BankDraft) checkProduct(c *check.Fields) {
 	kind := check.OneOf(c, "accountType", b.AccountType.Value, "GL", "Loan", "Deposit")
 	if strings.EqualFold(b.AccountSubType.Value, "Saving") { // (rest/CONTRACT.md, contact accounts)
@@ -230,7 +230,7 @@ func (b *IntermediaryDraft) check(c *check.Fields) {
 	b.SWIFTCode.Value = c.BIC("swiftCode", b.SWIFTCode.Value)
 }
 
-// to writes what is given into a contact, but for the account number and what regulators ask for, which are
+// to writes the given fields into a contact, except the account number and the regulatory entries, which are
 // sealed.
 func (d *Draft) to(k *Contact) {
 	d.ExternalReferenceID.To(&k.ExternalReferenceID)

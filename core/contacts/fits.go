@@ -11,8 +11,8 @@ import (
 	"bankgraph/core/postal"
 )
 
-// fits checks what depends on several fields, on the contact as it is with the draft in it, and puts what was
-// given into the form in which it is stored.
+// fits checks the rules between fields, on the contact with the draft written into it, and puts the given
+// fields into stored form.
 func (d *Draft) fits(c *check.Fields, k *Contact) {
 	if d.PhoneNumber.Given {
 		k.PhoneNumber = check.AnyPhone(d.PhoneNumber.Value, cmp.Or(k.Address.CountryCode, "US"))
@@ -36,9 +36,8 @@ func codeOf(country string) string {
 	return found.Code
 }
 
-// reachable demands what a payment finds a bank by: one of its codes, or its name and address
-// (rest/CONTRACT.md, contact rules). A national code is a routing number in the United States; others are as
-// their countries make them.
+// reachable demands what identifies a bank for a payment: one of its codes, or its name and address
+// (rest/CONTRACT.md, contact rules). Only national codes of the United States are checked as routing numbers.
 func reachable(c *check.Fields, country, nationalCode, swiftCode, name string, a postal.Address) {
 	c.AtMost("nationalCode", nationalCode, 35)
 	if codeOf(country) == "US" {
@@ -56,8 +55,8 @@ func reachable(c *check.Fields, country, nationalCode, swiftCode, name string, a
 	}
 }
 
-// configured demands that regulators' entries have keys that the bank is configured for (rest/CONTRACT.md,
-// contact rules), and writes them as the bank does.
+// configured demands that regulatory entries have keys that the bank is configured for (rest/CONTRACT.md,
+// contact rules), and spells the keys as configured.
 func configured(c *check.Fields, entries []ReportingDraft, keys []string) {
 	for i := range entries {
 		known := slices.IndexFunc(keys, func(key string) bool { return ident.Same(key, entries[i].Key) })

@@ -6,10 +6,9 @@ import (
 	"bankgraph/core/seal"
 )
 
-// What regulators ask for stands in one column, several values together. Those in the clear are left to
-// Service.Seal.
+// All regulatory entries of a contact are in one column. Those in the clear are left to Service.Seal.
 
-// CurrentReport reports whether all values of a column of entries stand under the primary keys.
+// CurrentReport reports whether all values of a column of regulatory entries are under the primary keys.
 func CurrentReport(keys *seal.Keys, column []byte) (bool, error) {
 	entries, err := read(column)
 	for _, e := range entries {
@@ -20,7 +19,7 @@ func CurrentReport(keys *seal.Keys, column []byte) (bool, error) {
 	return true, err
 }
 
-// RenewReport brings all values of a contact's column of entries under the primary keys.
+// RenewReport returns a contact's column of regulatory entries with all values moved to the primary keys.
 func (k *Contact) RenewReport(keys *seal.Keys, column []byte) ([]byte, error) {
 	entries, err := read(column)
 	if err != nil {

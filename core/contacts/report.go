@@ -13,37 +13,36 @@ import (
 	"bankgraph/core/seal"
 )
 
-// Reporting is one entry that a regulator asks for. Its value is sealed whatever its key: banks choose the
-// keys, and under any of them may stand what nobody must read.
+// Reporting is one regulatory entry. Its value is always sealed: banks choose the keys, and any of them may
+// hold a secret.
 type Reporting struct {
 	Key   string     `json:"key"`
 	Value seal.Value `json:"value"`
 }
 
-// ShownValue is the masked value.
+// ShownValue returns the masked value.
 func (r *Reporting) ShownValue() string { return r.Value.Masked() }
 
-// Report is all that regulators ask for about a contact. Wherever it is written it is masked, but for its
-// column, which keeps it sealed.
+// Report is all regulatory entries of a contact. Its column stores them sealed; every other output is masked.
 type Report []Reporting
 
-// ShownReporting are the entries as GraphQL lists them, which knows no lists of a type of their own.
+// ShownReporting returns the entries as a plain slice, as gqlgen needs it.
 func (k *Contact) ShownReporting() []Reporting { return k.RegulatoryReporting }
 
-// ReportingPlace is where the value of a contact's entry is sealed for. The letter case of a key may come to
-// be configured otherwise.
+// ReportingPlace returns the place for which the value of an entry is sealed. It ignores the letter case of
+// the key, which the bank may change.
 func (k *Contact) ReportingPlace(key string) seal.Place {
 	return seal.Place{
 		Tenant: int64(k.Tenant), Column: "contacts.regulatory_reporting." + strings.ToLower(key), Row: int64(k.UID),
 	}
 }
 
-// Reported is an entry of the contact, sealed.
+// Reported returns a sealed entry of the contact.
 func (k *Contact) Reported(keys *seal.Keys, key, value string) Reporting {
 	return Reporting{Key: key, Value: keys.Seal(value, k.ReportingPlace(key))}
 }
 
-// Fingerprint tells two reports apart without showing a value. It is not for people.
+// Fingerprint differs for two different reports, and shows no value. It is not for people.
 func (r Report) Fingerprint() string {
 	var text strings.Builder
 	for _, entry := range r {
@@ -52,18 +51,18 @@ func (r Report) Fingerprint() string {
 	return text.String()
 }
 
-// stored is an entry as the column keeps it.
+// stored is an entry as the column stores it.
 type stored struct {
 	Key    string `json:"key"`
 	Sealed []byte `json:"sealed,omitempty"`
 	Hash   []byte `json:"hash,omitempty"`
 	Last4  string `json:"last4,omitempty"`
-	// in the clear, as programs wrote it before they sealed it; see Service.Seal
+	// in the clear, as written before entries were sealed; see Service.Seal
 	Plain *string `json:"value,omitempty"`
 }
 
 var (
-	// what the decoder says may quote them
+	// a fixed text, as the decoder's errors may quote the entries
 	errUnreadable = errors.New("a contact's regulatory entries are not readable")
 	errUnsealed   = errors.New("a contact's regulatory entry is not sealed")
 )
@@ -83,7 +82,7 @@ func read(column any) (entries []stored, err error) {
 	return entries, nil
 }
 
-// Scan reads the column. What is in the clear there does not get further than its last digits.
+// Scan reads the column. Of a value in the clear it keeps only the last digits.
 func (r *Report) Scan(column any) error {
 	entries, err := read(column)
 	if err != nil {
@@ -103,7 +102,7 @@ func (e *stored) reporting() Reporting {
 	return Reporting{e.Key, seal.Value{Sealed: e.Sealed, Hash: e.Hash, Last4: e.Last4}}
 }
 
-// Value writes the column. An entry that was read of one in the clear has no value left to be written.
+// Value writes the column. It fails for an entry that Scan read in the clear, whose value was not kept.
 func (r Report) Value() (driver.Value, error) {
 	entries := make([]stored, len(r))
 	for i, e := range r {
@@ -118,14 +117,14 @@ func (r Report) Value() (driver.Value, error) {
 
 func (r *Reporting) sealed() bool { return r.Value.Last4 == "" || len(r.Value.Sealed) > 0 }
 
-// sealed tells whether no entry stands in the clear in the column.
+// sealed reports whether no entry of the column is in the clear.
 func (r Report) sealed() bool {
 	return !slices.ContainsFunc(r, func(e Reporting) bool { return !e.sealed() })
 }
 
-// kept finds, for each entry of a draft, the one that it leaves as it is; nil is a value of its own. A list
-// is given as a whole, by partners who have read it masked: what reads as an entry is shown leaves that
-// entry. Any other mask is refused, as nobody means to report asterisks.
+// kept returns, for each entry of a draft, the stored entry that it leaves as it is; nil for a new value.
+// Partners send the whole list, which they have read masked: an entry that equals the masked form of a stored
+// one leaves that one as it is. Any other masked value is refused.
 func (r Report) kept(c *check.Fields, drafts []ReportingDraft) []*Reporting {
 	left, kept := slices.Clone(r), make([]*Reporting, len(drafts))
 	for i, d := range drafts {
@@ -152,7 +151,7 @@ func (r Report) kept(c *check.Fields, drafts []ReportingDraft) []*Reporting {
 	return kept
 }
 
-// shows tells whether an entry reads like this to who sees it masked.
+// shows reports whether the draft equals the masked form of an entry.
 func (d *ReportingDraft) shows(entry Reporting) bool {
 	return ident.Same(entry.Key, d.Key) && entry.Value.Masked() == d.Value
 }

@@ -18,7 +18,7 @@ import (
 	"bankgraph/db"
 )
 
-// opened is the value of an entry of a contact.
+// opened returns the decrypted value of an entry of a contact.
 func opened(t *testing.T, bank *coretest.Bank, k *contacts.Contact, at int) string {
 	t.Helper()
 	stored := *k
@@ -31,7 +31,7 @@ func opened(t *testing.T, bank *coretest.Bank, k *contacts.Contact, at int) stri
 	return clear
 }
 
-// columnOf is what is stored of a contact's entries.
+// columnOf returns the stored column of a contact's entries.
 func columnOf(t *testing.T, bank *coretest.Bank, uid contacts.UID) (text string) {
 	t.Helper()
 	err := bank.DB.NewRaw(`SELECT regulatory_reporting::text FROM contacts WHERE tenant = ? AND uid = ?`,
@@ -118,7 +118,7 @@ func TestTheColumnKeepsEntriesSealedInTheirPlace(t *testing.T) {
 	}
 }
 
-// Who reads a contact and sends it back changes nothing.
+// To send a contact back as it was read changes nothing.
 func TestAMaskThatIsSentBackLeavesItsEntry(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
@@ -164,7 +164,8 @@ func TestAMaskThatIsSentBackLeavesItsEntry(t *testing.T) {
 	}
 }
 
-// Two entries of a key may look alike. Both can be left as they are; of one alone nobody knows which it is.
+// Two entries of a key may look alike when masked. Both can be left as they are; with only one it is not
+// clear which is meant.
 func TestAMaskOfTwoEntriesLeavesBothOrNone(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
@@ -204,7 +205,7 @@ func TestTheRecordTellsValuesApartThatEndAlike(t *testing.T) {
 		t.Fatal(len(rows), err)
 	}
 	const shown = `[{"key":"TaxId","value":"****0033"}]`
-	changed := rows[1].Changes() // beside the version
+	changed := rows[1].Changes() // without the version
 	if len(changed) != 2 || changed[0].Field != "regulatoryReporting" || *changed[0].Before != shown ||
 		*changed[0].After != shown {
 		t.Errorf("%s to %s", rows[1].Before, rows[1].After)

@@ -13,10 +13,10 @@ import (
 	"bankgraph/core/tenants"
 )
 
-// ErrNoKey is a key that the bank is not configured for.
+// ErrNoKey is returned for a key that the bank is not configured for.
 var ErrNoKey = fault.New(fault.NotFound, "reportingKey.not_found", "regulatory entries have no such key")
 
-// ReportingKeys are the keys that regulatory entries of contacts may have (rest/CONTRACT.md, contact rules).
+// ReportingKeys returns the keys that regulatory entries may have (rest/CONTRACT.md, contact rules).
 func (s *Service) ReportingKeys(ctx context.Context) ([]string, error) {
 	caller, err := access.Require(ctx, access.ViewContacts)
 	if err != nil {
@@ -33,8 +33,7 @@ func reportingKeys(ctx context.Context, q bun.IDB, tenant access.Tenant) ([]stri
 	return keys, nil
 }
 
-// AddReportingKey lets entries have a key; one that there is in another letter case is written anew. Only
-// operators may.
+// AddReportingKey adds a key for regulatory entries, or changes the letter case of one. It is for operators.
 func (s *Service) AddReportingKey(ctx context.Context, key string) error {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -50,7 +49,7 @@ func (s *Service) AddReportingKey(ctx context.Context, key string) error {
 	return s.configureKey(ctx, caller, "addReportingKey", key, tenants.AddReportingKeyTx)
 }
 
-// RemoveReportingKey takes no new entries under a key. Only operators may.
+// RemoveReportingKey removes a key: existing entries stay, new ones are refused. It is for operators.
 func (s *Service) RemoveReportingKey(ctx context.Context, key string) error {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"bankgraph/core/seal"
 )
 
-// report seals what a draft brings, and takes over what it leaves as it is.
+// report builds the report of a draft: new values are sealed, kept entries stay.
 func (s *Service) report(k *Contact, drafts []ReportingDraft, kept []*Reporting) Report {
 	report := make(Report, len(drafts))
 	for i, d := range drafts {
@@ -24,8 +24,8 @@ func (s *Service) report(k *Contact, drafts []ReportingDraft, kept []*Reporting)
 	return report
 }
 
-// reported is the entry of a draft. One that the contact has already keeps its hash, so that it reads as no
-// change.
+// reported seals the entry of a draft. If the contact already has the same value, its hash stays, so that it
+// does not look like a change.
 func (k *Contact) reported(keys *seal.Keys, d ReportingDraft) Reporting {
 	at := k.ReportingPlace(d.Key)
 	for _, e := range k.RegulatoryReporting {
@@ -36,17 +36,16 @@ func (k *Contact) reported(keys *seal.Keys, d ReportingDraft) Reporting {
 	return k.Reported(keys, d.Key, d.Value)
 }
 
-// inTheClear finds contacts that were written when regulatory entries were not sealed yet. Workers seal them,
-// and so does who changes one. It is the condition of the index contacts_plain_reporting, which is empty once
-// that is done.
+// inTheClear finds contacts with regulatory entries from before they were sealed. Workers seal them, as does
+// any change of the contact. It is the condition of the index contacts_plain_reporting.
 const inTheClear = `k.regulatory_reporting @@ 'exists($[*].value)'`
 
-// sealedAtOnce is how many contacts are sealed in one transaction.
+// sealedAtOnce is how many contacts one transaction seals.
 const sealedAtOnce = 200
 
-// Seal seals the regulatory entries of some contacts of the caller's bank, and returns of how many; at 0
-// there are none left in the clear, but for contacts that somebody else is changing. It says the same as
-// before, so a contact keeps its version.
+// Seal seals the regulatory entries of some contacts of the caller's bank, and returns of how many; 0 means
+// that none is left in the clear, except for contacts that are locked. The content stays the same, so a
+// contact keeps its version.
 func (s *Service) Seal(ctx context.Context) (sealed int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -61,7 +60,7 @@ func (s *Service) Seal(ctx context.Context) (sealed int, err error) {
 		if sealed = len(rows); err != nil || sealed == 0 {
 			return err
 		}
-		for _, row := range rows { // one by one: a join may look at all contacts of the bank for each
+		for _, row := range rows { // one by one: the plan of a join may scan all contacts of the bank for each
 			k := &Contact{Tenant: caller.Tenant, UID: row.UID}
 			if err := k.seal(s.keys, row.Text); err != nil {
 				return fmt.Errorf("contact %s: %w", row.UID, err)
@@ -78,13 +77,13 @@ func (s *Service) Seal(ctx context.Context) (sealed int, err error) {
 	return sealed, nil
 }
 
-// column is what a contact's column holds, whatever is in the clear in it.
+// column is the raw text of a contact's column, which may hold values in the clear.
 type column struct {
 	UID  UID    `bun:"uid"`
 	Text string `bun:"text"`
 }
 
-// sealTx makes the entries of a contact, whose row is locked, ready to be written.
+// sealTx seals the entries of a contact, whose row is locked, so that they can be written.
 func (s *Service) sealTx(ctx context.Context, tx bun.IDB, k *Contact) error {
 	if k.RegulatoryReporting.sealed() {
 		return nil
@@ -98,7 +97,7 @@ func (s *Service) sealTx(ctx context.Context, tx bun.IDB, k *Contact) error {
 	return k.seal(s.keys, row.Text)
 }
 
-// seal takes the entries of a column, those in the clear sealed.
+// seal reads the entries of a column, and seals those in the clear.
 func (k *Contact) seal(keys *seal.Keys, text string) error {
 	entries, err := read(text)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"bankgraph/core/given"
 )
 
-// inTheClear puts entries into a contact as programs stored them before they were sealed.
+// inTheClear stores entries of a contact in the clear, as earlier programs did.
 func inTheClear(bank *coretest.Bank, k *contacts.Contact, entries string) {
 	bank.Exec(`UPDATE contacts SET regulatory_reporting = ?::jsonb WHERE tenant = ? AND uid = ?`, entries,
 		bank.Tenant, k.UID)
@@ -86,7 +86,7 @@ func TestOnlyOperatorsSeal(t *testing.T) {
 	}
 }
 
-// A change does not wait for the workers, nor they for it.
+// Changes and workers do not wait for each other.
 func TestAChangeSealsWhatItFindsInTheClear(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
@@ -123,7 +123,7 @@ func TestAChangeSealsWhatItFindsInTheClear(t *testing.T) {
 	}
 }
 
-// During an upgrade the program before this one reads a sealed entry as one without a value.
+// During an upgrade, the previous program reads a sealed entry as one without a value.
 func TestASealedValueIsNotLostToAnOlderProgram(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
@@ -138,7 +138,7 @@ func TestASealedValueIsNotLostToAnOlderProgram(t *testing.T) {
 	}
 }
 
-// Workers look every few seconds: what is sealed must cost them nothing.
+// Workers run every few seconds, so sealed contacts must cost them nothing.
 func TestWorkersLookAtNoContactThatIsSealed(t *testing.T) {
 	t.Parallel()
 	bank := coretest.Alone(t)
@@ -155,7 +155,7 @@ func TestWorkersLookAtNoContactThatIsSealed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	inTheClear(bank, k, `[{"key": "TaxId", "value": ""}]`) // it was there before the constraint
+	inTheClear(bank, k, `[{"key": "TaxId", "value": ""}]`) // from before the constraint
 	seen := &texts{}
 	bank.DB.DB = bank.DB.WithQueryHook(seen)
 	if n, err := bank.Contacts.Seal(operator(bank)); err != nil || n != 1 {
@@ -175,7 +175,7 @@ func TestWorkersLookAtNoContactThatIsSealed(t *testing.T) {
 	}
 }
 
-// texts remembers what is sent.
+// texts collects the statements that are sent.
 type texts struct{ all []string }
 
 func (x *texts) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }

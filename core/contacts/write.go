@@ -11,13 +11,12 @@ import (
 	"bankgraph/core/seal"
 )
 
-// Saved is what a change of a contact answers.
+// Saved is the answer to a change of a contact.
 type Saved struct {
 	UID                 UID    `json:"uid"`
 	ExternalReferenceID string `json:"externalReferenceId"`
 }
 
-// operations are what can be done to contacts.
 type operations struct {
 	add, change *changes.Operation[Draft, Saved]
 }
@@ -27,8 +26,8 @@ func (s *Service) declare(all *changes.Service) {
 	s.change = changes.Declare(all, "changeContact", "contact", access.ManageContacts, s.changeTx)
 }
 
-// Add gives a customer a contact. Where the customer's settings or the bank's ask for dual approval of
-// beneficiaries (beneDualApproval), the contact is Pending until a second person approves.
+// Add adds a contact to a customer. If the settings of the customer or of the bank ask for dual approval
+// (beneDualApproval), the contact is Pending until a second person approves.
 func (s *Service) Add(
 	ctx context.Context, to customers.UID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -42,7 +41,7 @@ func (s *Service) Add(
 	return s.add.Do(ctx, caller, changes.Target{Customer: int64(to)}, draft, options)
 }
 
-// Change changes what the draft gives. Without a customer (0) it is the contact's own.
+// Change changes the fields in the draft. If the customer is 0, the contact's own counts.
 func (s *Service) Change(
 	ctx context.Context, of customers.UID, uid UID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -56,7 +55,6 @@ func (s *Service) Change(
 	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, draft, options)
 }
 
-// lifecycle is how contacts are made and changed.
 func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Contact] {
 	return &changes.Lifecycle[*customers.Held, Contact]{
 		Name: "contact",
@@ -73,7 +71,6 @@ func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Contact] {
 	}
 }
 
-// lockTx reads a contact for a change.
 func (s *Service) lockTx(
 	ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target,
 ) (*Contact, error) {
@@ -99,7 +96,7 @@ func (s *Service) addTx(ctx context.Context, tx *changes.Tx, at changes.Target, 
 	}))
 }
 
-// settleTx makes a contact that waited active, or takes it out of every list.
+// settleTx activates a contact that was Pending, or marks it as refused.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
 	return s.lifecycle().Settle(ctx, tx, at, func(k *Contact) (changes.Settlement, error) {
 		k.Status = Refused
@@ -124,7 +121,7 @@ func saved(k *Contact, err error) (Saved, error) {
 	return Saved{k.UID, k.ExternalReferenceID}, nil
 }
 
-// fillTx writes the draft into a contact, where it fits it and the bank's configuration.
+// fillTx writes the draft into a contact, if it fits the contact and the bank's configuration.
 func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, k *Contact, draft Draft) error {
 	c := check.Of("contact")
 	draft.RegulatoryReporting = slices.Clone(draft.RegulatoryReporting)

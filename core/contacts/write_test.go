@@ -23,10 +23,10 @@ import (
 	"bankgraph/core/seal"
 )
 
-// canary is an account number that must stand nowhere in the clear.
+// canary is an account number that must appear nowhere in the clear.
 const canary = "7740012345678"
 
-// complete is a draft that every generation takes.
+// complete returns a draft that every generation accepts.
 func complete(edits ...func(*contacts.Draft)) contacts.Draft {
 	d := contacts.Draft{
 		ExternalReferenceID: given.Of("crm-1"), TemplateName: given.Of("Lumen1"), Name: given.Of("Lumen Optics"),
@@ -48,7 +48,7 @@ func complete(edits ...func(*contacts.Draft)) contacts.Draft {
 	return d
 }
 
-// blamed are the fields of all faults of an error.
+// blamed returns the fields of all faults of an error.
 func blamed(err error) (fields []string) {
 	var several fault.Faults
 	if errors.As(err, &several) {
@@ -112,7 +112,7 @@ func TestAContactIsStoredInItsForm(t *testing.T) {
 	}
 }
 
-// Every rule about a field of a new contact, each by the generation that has it.
+// Every rule about a field of a new contact, for the generation that has it.
 func TestANewContactMeetsTheDemandsOfItsGeneration(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
@@ -297,7 +297,7 @@ func TestANewContactMeetsTheDemandsOfItsGeneration(t *testing.T) {
 		if got := blamed(err); !slices.Equal(got, c.want) || (err == nil) != (c.want == nil) {
 			t.Errorf("%s: %v (%v), want %v", name, got, err, c.want)
 		}
-		if err == nil { // make room for the next of this name
+		if err == nil { // free the name for the next
 			exec(t, bank, `UPDATE contacts SET template_name = '' WHERE tenant = ? AND uid = ?`, bank.Tenant,
 				out.Result.UID)
 		}
@@ -426,7 +426,7 @@ func TestANicknameIsTakenOnce(t *testing.T) {
 	if won != 1 {
 		t.Errorf("%d contacts have the name", won)
 	}
-	add(t, bank, bank.Staff(), other, complete()) // of another customer it may be
+	add(t, bank, bank.Staff(), other, complete()) // allowed for another customer
 	second := add(t, bank, bank.Staff(), customer,
 		complete(func(d *contacts.Draft) { d.TemplateName = given.Of("Second") }))
 	if _, err := bank.Contacts.Change(bank.Staff(), customer.UID, second,
@@ -499,7 +499,7 @@ func TestContactsOfOthersCannotBeChanged(t *testing.T) {
 	}
 }
 
-// dual is a customer whose beneficiaries need two people.
+// dual is an edit for a customer whose contacts need a second person.
 func dual(c *customers.Customer) { c.Access.BeneDualApproval = true }
 
 func TestANewContactWaitsForASecondPerson(t *testing.T) {
@@ -589,7 +589,7 @@ func TestAChangeOfAContactWaitsForASecondPerson(t *testing.T) {
 	}
 }
 
-// The record tells what happened, and neither it nor the contact itself shows a number.
+// The record shows the changes, but neither it nor the contact shows the number.
 func TestNoNumberOfAContactStandsAnywhereInTheClear(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)

@@ -1,5 +1,5 @@
-// Package coretest gives tests a bank: a tenant of its own, a clock that stands still until it is moved,
-// callers of every kind, and makers of customers and what is theirs.
+// Package coretest gives tests a bank: a tenant of its own, a clock that only moves when told to, callers of
+// every kind, and makers of customers and what they have.
 package coretest
 
 import (
@@ -24,8 +24,8 @@ import (
 	"bankgraph/db/dbtest/faults"
 )
 
-// Start is when every test bank's clock stands at first: a Wednesday in the middle of a month, ten in the
-// morning at the bank.
+// Start is the time that every test bank's clock shows first: a Wednesday in the middle of a month, ten in
+// the morning at the bank.
 var Start = time.Date(2026, 11, 18, 15, 0, 0, 0, time.UTC)
 
 // Zone is every test bank's time zone.
@@ -42,7 +42,7 @@ type Bank struct {
 	*core.Core
 	Tenant access.Tenant
 	Code   string              // the realm
-	Self   *customers.Customer // the customer that stands for the bank itself
+	Self   *customers.Customer // the customer that represents the bank itself
 	Clock  *Clock
 
 	t       testing.TB
@@ -57,8 +57,8 @@ type Bank struct {
 	}
 }
 
-// New is a bank of the test's own in a database that the tests of the binary share: it costs less
-// than a millisecond, where a database of its own costs twenty.
+// New returns a new bank in the database that the tests of the binary share. It takes less than a
+// millisecond; a database of its own takes twenty.
 func New(t testing.TB) *Bank {
 	t.Helper()
 	sharedOnce.Do(func() { shared = open(t, dbtest.Shared(t)) })
@@ -68,14 +68,14 @@ func New(t testing.TB) *Bank {
 	return found(t, shared, sharedKeys)
 }
 
-// Under is New under other keys.
+// Under is New with other keys.
 func Under(t testing.TB, keys *seal.Keys) *Bank {
 	t.Helper()
 	bank := New(t)
 	return found(t, bank.opened, keys)
 }
 
-// Alone is a bank in a database of its own, for tests that break rows by hand or count all there are.
+// Alone returns a bank in a database of its own, for tests that break rows by hand or count all rows.
 func Alone(t testing.TB) *Bank {
 	t.Helper()
 	d := open(t, dbtest.URL(t))
@@ -83,8 +83,9 @@ func Alone(t testing.TB) *Bank {
 	return found(t, d, seal.New())
 }
 
-// Owner is the database as the owner of its tables, whom the second wall does not bind: for tests that break
-// rows by hand, or change the schema. Everything else is written as the service does, by DB.InTx.
+// Owner returns the database with the rights of its tables' owner, who is not bound by row security and
+// grants, for tests that break rows by hand or change the schema. Everything else is written as the service
+// does, by DB.InTx.
 func (b *Bank) Owner() *db.DB {
 	b.t.Helper()
 	owner, err := db.Open(dbtest.Owner(b.opened.url), db.Options{Connections: 2})
@@ -93,7 +94,7 @@ func (b *Bank) Owner() *db.DB {
 	return owner
 }
 
-// Restored is the bank as it is now, in another database, as a backup of this one is restored.
+// Restored returns the bank as it is now in another database, as if restored from a backup of this one.
 func (b *Bank) Restored() *Bank {
 	b.t.Helper()
 	url := dbtest.Copy(b.t, b.opened.url)
@@ -107,7 +108,6 @@ func (b *Bank) Restored() *Bank {
 	return restored
 }
 
-// opened is a database with its address.
 type opened struct {
 	*db.DB
 	url string
@@ -119,7 +119,7 @@ var (
 	sharedKeys = seal.New()
 )
 
-// Ahead sets the sequences of a test's database far behind the numbers that tests choose themselves.
+// Ahead sets the sequences of a test's database far above the numbers that tests choose themselves.
 func Ahead(d *db.DB) error {
 	return d.InTx(context.Background(), 0, func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.ExecContext(ctx,
@@ -130,7 +130,7 @@ func Ahead(d *db.DB) error {
 	})
 }
 
-// open opens a database whose sequences begin far behind the makers' numbers.
+// open opens a database whose sequences begin far above the makers' numbers.
 func open(t testing.TB, url string) *opened {
 	t.Helper()
 	d, err := db.Open(url, db.Options{Tracer: dbtest.Watch(t)})
@@ -161,8 +161,8 @@ func found(t testing.TB, d *opened, keys *seal.Keys) *Bank {
 	return b
 }
 
-// Other is a second bank in the same database. It has a twin of everything that was made in this one
-// so far, under the same numbers: what leaks from one to the other shows.
+// Other returns a second bank in the same database. It has a twin of everything made in this one so far,
+// under the same numbers, so that leaks between banks show.
 func (b *Bank) Other() *Bank {
 	b.t.Helper()
 	if b.other == nil {
@@ -174,13 +174,13 @@ func (b *Bank) Other() *Bank {
 	return b.other
 }
 
-// Clock is the bank's clock. It stands still.
+// Clock is the bank's clock. It moves only by Set and Advance.
 type Clock struct {
 	mu sync.Mutex
 	at time.Time
 }
 
-// Now is what the clock shows.
+// Now returns the time that the clock shows.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -194,16 +194,16 @@ func (c *Clock) Set(at time.Time) {
 	c.at = at
 }
 
-// Advance moves the clock on.
+// Advance moves the clock forward.
 func (c *Clock) Advance(by time.Duration) { c.Set(c.Now().Add(by)) }
 
-// Staff is a member of the bank's staff who may do everything.
+// Staff returns the context of a program of the bank that may do everything.
 func (b *Bank) Staff() context.Context { return b.As(access.All...) }
 
-// Reader is a member of the bank's staff who may look at everything.
+// Reader returns the context of a program of the bank that may read everything.
 func (b *Bank) Reader() context.Context { return b.As(access.Readers...) }
 
-// As is a member of the bank's staff with these permissions and no others.
+// As returns the context of a program of the bank with exactly these permissions.
 func (b *Bank) As(permissions ...access.Permission) context.Context {
 	return access.With(b.t.Context(), access.Caller{
 		Tenant: b.Tenant, TenantCode: b.Code, Zone: Zone(), Client: "staff", ClientName: "Staff",
@@ -211,14 +211,13 @@ func (b *Bank) As(permissions ...access.Permission) context.Context {
 	})
 }
 
-// Checker is a person of the bank's staff who may do everything: the second of two.
+// Checker returns the context of a person of the bank who may do everything: the second person of approvals.
 func (b *Bank) Checker() context.Context {
 	b.t.Helper()
 	return b.Someone("checker")
 }
 
-// Someone is the person of the bank's staff with this login id, who may do everything. Two names are two
-// people.
+// Someone returns the context of the person of the bank with this login id, who may do everything.
 func (b *Bank) Someone(login string) context.Context {
 	b.t.Helper()
 	person := &users.User{
@@ -245,14 +244,14 @@ func (b *Bank) Someone(login string) context.Context {
 	return access.With(b.t.Context(), caller)
 }
 
-// Person is a user of the bank's own as a caller, with these permissions and no others.
+// Person returns the context of one of the bank's own users, with exactly these permissions.
 func (b *Bank) Person(u *users.User, permissions ...access.Permission) context.Context {
 	caller, _ := access.Require(b.As(permissions...))
 	caller.User, caller.LoginID = u.UID.UUID, u.LoginID
 	return access.With(b.t.Context(), caller)
 }
 
-// Partner is a program of this partner, which may do everything with its own customers.
+// Partner returns the context of a program of this partner, which may do everything with its own customers.
 func (b *Bank) Partner(of *customers.Customer) context.Context {
 	return access.With(b.t.Context(), access.Caller{
 		Tenant: b.Tenant, TenantCode: b.Code, Zone: Zone(), Client: "partner", ClientName: "Partner",
@@ -260,7 +259,8 @@ func (b *Bank) Partner(of *customers.Customer) context.Context {
 	})
 }
 
-// PersonOf is a user of this customer as a caller, who may do everything that somebody of a customer can.
+// PersonOf returns the context of a user of this customer, who may do everything that a customer's people
+// can.
 func (b *Bank) PersonOf(of *customers.Customer, u *users.User) context.Context {
 	return access.With(b.t.Context(), access.Caller{
 		Tenant: b.Tenant, TenantCode: b.Code, Zone: Zone(), Client: "portal", ClientName: "Portal",
@@ -269,10 +269,10 @@ func (b *Bank) PersonOf(of *customers.Customer, u *users.User) context.Context {
 	})
 }
 
-// Nobody is a caller that is not known.
+// Nobody returns a context without a caller.
 func (b *Bank) Nobody() context.Context { return b.t.Context() }
 
-// Prove fails the test where this bank's books are wrong.
+// Prove fails the test if this bank's books are wrong.
 func (b *Bank) Prove() {
 	b.t.Helper()
 	violations, err := b.Ledger.Prove(access.Operator(b.t.Context(), b.Tenant, b.Code, nil))
@@ -284,15 +284,15 @@ func (b *Bank) Prove() {
 	}
 }
 
-// Line is a way to the shared database of the test's own, with a single connection, on which things can go
-// wrong.
+// Line is the test's own way to the shared database, over a single connection on which faults can be
+// injected.
 type Line struct {
 	faults.Line
 	opened *opened
 	t      testing.TB
 }
 
-// NewLine is a line on which nothing is wrong yet.
+// NewLine returns a line without faults.
 func NewLine(t testing.TB) *Line {
 	t.Helper()
 	l := &Line{t: t}
@@ -306,7 +306,7 @@ func NewLine(t testing.TB) *Line {
 	return l
 }
 
-// Bank is a bank of its own at the end of the line.
+// Bank returns a new bank that is reached over the line.
 func (l *Line) Bank() *Bank {
 	l.t.Helper()
 	New(l.t) // the shared database is ready

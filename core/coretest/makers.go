@@ -24,22 +24,22 @@ import (
 	"bankgraph/core/users"
 )
 
-// numbers are how many of each the bank has.
+// numbers counts what the bank has of each kind.
 type numbers struct{ customers, accounts, signatories, tiers, roles, users int64 }
 
-// A maker fills in a believable row, lets the test change it, and writes it with all that belongs to it.
-// Numbers count up from those of the demo bank, so the makers of two banks give twins.
+// A maker fills in a plausible row, applies the test's edits, and writes it with everything that belongs to
+// it. Numbers count up from the same start in every bank, so the makers of two banks give twins.
 
-// TaxID is the tax id that the makers seal, in the clear.
+// TaxID returns the tax id that the makers seal, in the clear.
 func TaxID(of customers.UID) string { return fmt.Sprintf("07%07d", of-1_000_000) }
 
-// AccountNumber is the account number that the makers seal, in the clear.
+// AccountNumber returns the account number that the makers seal, in the clear.
 func AccountNumber(of accounts.UID) string { return fmt.Sprintf("70%d", of) }
 
-// ContactNumber is the beneficiary's account number that the makers seal, in the clear.
+// ContactNumber returns the contact's account number that the makers seal, in the clear.
 func ContactNumber(of contacts.UID) string { return fmt.Sprintf("80%d", of) }
 
-// Customer is an active company of the bank's own, but for the edits.
+// Customer makes an active company of the bank's own, changed by the edits.
 func (b *Bank) Customer(edits ...func(*customers.Customer)) *customers.Customer {
 	b.t.Helper()
 	b.remember(func(o *Bank) { o.customer(edits...) })
@@ -71,7 +71,7 @@ func (b *Bank) customer(edits ...func(*customers.Customer)) *customers.Customer 
 	return c
 }
 
-// DownstreamPartner is a partner; what OwnedBy it is the partner's to see.
+// DownstreamPartner makes a partner, which sees the customers that are OwnedBy it.
 func (b *Bank) DownstreamPartner() *customers.Customer {
 	b.t.Helper()
 	return b.Customer(func(c *customers.Customer) { c.Type, c.Owner = customers.DownstreamPartner, c.UID })
@@ -90,8 +90,8 @@ func Named(name string) func(*customers.Customer) {
 	return func(c *customers.Customer) { c.LegalName = name }
 }
 
-// Account is an active checking account of a customer with 1,000.00 in it, opened in the ledger; another
-// opening balance stands in Balance, see Holding.
+// Account makes an active checking account of a customer, opened in the ledger with 1,000.00, or with the
+// balance that Holding sets.
 func (b *Bank) Account(of *customers.Customer, edits ...func(*accounts.Account)) *accounts.Account {
 	b.t.Helper()
 	b.remember(func(o *Bank) { o.account(of, edits...) })
@@ -132,14 +132,15 @@ func (b *Bank) account(of *customers.Customer, edits ...func(*accounts.Account))
 	return a
 }
 
-// Holding says what is in an account and how much of it is held, in minor units.
+// Holding sets an account's ledger and held balances, in minor units.
 func Holding(ledger, held int64) func(*accounts.Account) {
 	return func(a *accounts.Account) {
 		a.Balance = accounts.Balance{LedgerMinor: &ledger, HeldMinor: &held}
 	}
 }
 
-// Sweep leaves 1,000.00 in an account every Monday; the rest goes out to a contact, which the test names.
+// Sweep makes a sweep that leaves 1,000.00 in an account every Monday and pays the rest to a contact, which
+// the test sets.
 func (b *Bank) Sweep(of *accounts.Account, edits ...func(*accounts.Sweep)) *accounts.Sweep {
 	b.t.Helper()
 	b.remember(func(o *Bank) { o.sweep(of, edits...) })
@@ -159,7 +160,7 @@ func (b *Bank) sweep(of *accounts.Account, edits ...func(*accounts.Sweep)) *acco
 	return w
 }
 
-// Contact is a company with an account at a bank in the United States.
+// Contact makes a contact: a company with an account at a bank in the United States.
 func (b *Bank) Contact(of *customers.Customer, edits ...func(*contacts.Contact)) *contacts.Contact {
 	b.t.Helper()
 	b.remember(func(o *Bank) { o.contact(of, edits...) })
@@ -190,7 +191,7 @@ func (b *Bank) contact(of *customers.Customer, edits ...func(*contacts.Contact))
 	return k
 }
 
-// Signatory is an active person with an approval limit of 10,000.00.
+// Signatory makes an active signatory with an approval limit of 10,000.00.
 func (b *Bank) Signatory(
 	of *customers.Customer, edits ...func(*signatories.Signatory),
 ) *signatories.Signatory {
@@ -216,7 +217,7 @@ func (b *Bank) signatory(
 	return g
 }
 
-// Role is an active role for looking at accounts and users.
+// Role makes an active role that views accounts and users.
 func (b *Bank) Role(of *customers.Customer, edits ...func(*roles.Role)) *roles.Role {
 	b.t.Helper()
 	b.remember(func(o *Bank) { o.role(of, edits...) })
@@ -246,7 +247,7 @@ func (b *Bank) role(of *customers.Customer, edits ...func(*roles.Role)) *roles.R
 	return r
 }
 
-// User is an active person with these roles.
+// User makes an active user with these roles.
 func (b *Bank) User(of *customers.Customer, held []*roles.Role, edits ...func(*users.User)) *users.User {
 	b.t.Helper()
 	b.remember(func(o *Bank) { o.user(of, held, edits...) })
@@ -272,12 +273,12 @@ func (b *Bank) user(of *customers.Customer, held []*roles.Role, edits ...func(*u
 	return u
 }
 
-// numbered is the n-th UUID of a kind, the same in every bank.
+// numbered returns the n-th UUID of a kind, which is the same in every bank.
 func numbered(kind string, n int64) uuid.UUID {
 	return uuid.NewSHA1(uuid.NameSpaceDNS, fmt.Appendf(nil, "%s-%d", kind, n))
 }
 
-// Limit is a ceiling of a customer, in minor units.
+// Limit makes a limit of a customer, with a ceiling in minor units.
 func (b *Bank) Limit(of *customers.Customer, code string, ceiling int64) *limits.Limit {
 	b.t.Helper()
 	if _, known := limits.Known(code); !known {
@@ -297,7 +298,7 @@ func (b *Bank) limit(of *customers.Customer, code string, ceiling int64) *limits
 	return l
 }
 
-// Usage is what a customer's payments used on a day, in minor units. For ACH it is a credit of class CCD.
+// Usage makes a customer's usage of a day, in minor units. For ACH it is a credit of class CCD.
 func (b *Bank) Usage(
 	of *customers.Customer, rail limits.Family, day string, amount int64, edits ...func(*limits.Usage),
 ) {
@@ -320,7 +321,7 @@ func (b *Bank) usage(
 	b.insert(u)
 }
 
-// Fee is a tier that a customer holds, for all of its accounts.
+// Fee makes a fee tier of a customer, for all of its accounts.
 func (b *Bank) Fee(of *customers.Customer, edits ...func(*fees.Tier)) *fees.Tier {
 	b.t.Helper()
 	b.remember(func(o *Bank) { o.fee(of, edits...) })
@@ -339,7 +340,7 @@ func (b *Bank) fee(of *customers.Customer, edits ...func(*fees.Tier)) *fees.Tier
 	return f
 }
 
-// Configured puts a fee of 12.50 into the bank's catalogue.
+// Configured adds a fee of 12.50 to the bank's catalogue.
 func (b *Bank) Configured(application, product, name, tier string) {
 	b.t.Helper()
 	b.remember(func(o *Bank) { o.configured(application, product, name, tier) })
@@ -381,7 +382,7 @@ func (b *Bank) Exec(statement string, values ...any) {
 	}))
 }
 
-// insert writes a row, and what must stand beside it.
+// insert writes a row, and then what belongs to it, in one transaction.
 func (b *Bank) insert(row any, beside ...func(context.Context, bun.Tx) error) {
 	b.t.Helper()
 	b.must(b.DB.InTx(b.t.Context(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {

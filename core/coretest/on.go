@@ -7,7 +7,7 @@ import (
 	"bankgraph/db"
 )
 
-// On is a bank in the database at this address, opened in this way.
+// On returns a new bank in the database at this address, opened with these options.
 func On(t testing.TB, url string, options db.Options) *Bank {
 	t.Helper()
 	d, err := db.Open(url, options)
@@ -21,7 +21,7 @@ func On(t testing.TB, url string, options db.Options) *Bank {
 	return found(t, &opened{DB: d, url: url}, seal.New())
 }
 
-// Another is one more bank in the same database, with nothing made in it.
+// Another returns one more bank in the same database, with nothing made in it.
 func (b *Bank) Another() *Bank {
 	b.t.Helper()
 	return found(b.t, b.opened, b.Keys)

@@ -8,8 +8,8 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// Turns begins a transaction that holds something, and then the others, each when the one before it waits for
-// somebody. It fails the test where one is done before the holder lets go, and returns what came of each.
+// Turns begins a transaction that holds a lock, and then the others, each once the one before it waits. It
+// fails the test if one finishes before the holder has ended, and returns the error of each.
 func (b *Bank) Turns(hold func(ctx context.Context, tx bun.Tx) error, others ...func() error) []error {
 	b.t.Helper()
 	holds, release, held := make(chan int, 1), make(chan struct{}), make(chan error, 1)
@@ -55,7 +55,7 @@ func (b *Bank) Turns(hold func(ctx context.Context, tx bun.Tx) error, others ...
 	return errs
 }
 
-// waitsFor is a process of the database that waits for the one given; this one itself where none does.
+// waitsFor returns a process of the database that waits for the given one; the given one if none does.
 func (b *Bank) waitsFor(process int) (waits int) {
 	b.t.Helper()
 	err := b.DB.InTx(b.t.Context(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {

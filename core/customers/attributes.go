@@ -16,7 +16,7 @@ import (
 	"bankgraph/db"
 )
 
-// Level is what carries custom attributes.
+// Level is the kind of thing that carries custom attributes.
 type Level string
 
 const (
@@ -24,7 +24,7 @@ const (
 	ForAccounts  Level = "account"
 )
 
-// AttributeType is what values an attribute may have (rest/CONTRACT.md, custom attributes).
+// AttributeType is the type of an attribute's values (rest/CONTRACT.md, custom attributes).
 type AttributeType string
 
 const (
@@ -33,7 +33,7 @@ const (
 	DateAttribute    AttributeType = "Date"    // YYYY-MM-DD
 )
 
-// Configured is an attribute that the bank has configured.
+// Configured is a custom attribute that the bank has configured.
 type Configured struct {
 	bun.BaseModel `bun:"table:attributes,alias:d" json:"-"`
 
@@ -52,11 +52,11 @@ var (
 		"no attribute of this name is configured")
 )
 
-// mostAttributes is how many one customer or account may have.
+// mostAttributes is how many attributes a customer or account may have.
 const mostAttributes = 100
 
-// CheckAttributes looks at the form of attributes that a request gives; AttributesTx at what the bank has
-// configured.
+// CheckAttributes checks the form of the attributes in a request. AttributesTx compares them with the bank's
+// configuration.
 func CheckAttributes(c *check.Fields, field string, given []Attribute) {
 	if len(given) > mostAttributes {
 		c.Fail(field, fault.Max, "must be at most "+strconv.Itoa(mostAttributes))
@@ -77,8 +77,8 @@ func CheckAttributes(c *check.Fields, field string, given []Attribute) {
 	}
 }
 
-// AttributesTx compares attributes that a request gives with those that the bank has configured for the
-// level, and returns them as they are stored. The faults name the item in the field.
+// AttributesTx checks the attributes in a request against those that the bank has configured for the level,
+// and returns them in stored form. Its faults name the list item that is wrong.
 func (s *Service) AttributesTx(
 	ctx context.Context, tx bun.IDB, tenant access.Tenant, level Level, field string, given []Attribute,
 ) ([]Attribute, error) {
@@ -110,7 +110,7 @@ func (s *Service) AttributesTx(
 	return stored, c.Err()
 }
 
-// value reads a value of the attribute, in the form in which it is stored.
+// value checks a value of the attribute and returns it in stored form.
 func (k Configured) value(c *check.Fields, text string) string {
 	switch k.Type {
 	case BooleanAttribute:
@@ -121,7 +121,7 @@ func (k Configured) value(c *check.Fields, text string) string {
 	return text
 }
 
-// Configure lets customers or accounts have an attribute from now on. It is for operators.
+// Configure adds an attribute that customers or accounts may have. It is for operators.
 func (s *Service) Configure(ctx context.Context, level Level, name string, of AttributeType) error {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -152,7 +152,7 @@ func (s *Service) Configure(ctx context.Context, level Level, name string, of At
 	})
 }
 
-// Unconfigure ends an attribute: what values there are stay, and no new ones are taken. It is for operators.
+// Unconfigure removes an attribute: existing values stay, new ones are refused. It is for operators.
 func (s *Service) Unconfigure(ctx context.Context, level Level, name string) error {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -172,7 +172,7 @@ func (s *Service) Unconfigure(ctx context.Context, level Level, name string) err
 	})
 }
 
-// ConfiguredAttributes are all attributes of the bank, by level and name. The list is for operators.
+// ConfiguredAttributes lists the bank's attributes, by level and name. It is for operators.
 func (s *Service) ConfiguredAttributes(ctx context.Context) ([]*Configured, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {

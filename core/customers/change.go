@@ -11,17 +11,17 @@ import (
 )
 
 var (
-	// ErrOwns is a partner that must stay one while it has customers.
+	// ErrOwns is returned when a partner that has customers is to become another type.
 	ErrOwns = fault.New(fault.State, "customer.owns_customers",
 		"the partner has customers: give them another partner first").On("customerType")
-	// ErrParent is a customer that cannot change its owner alone.
+	// ErrParent is returned when a customer is to change its owner, but is the parent of others.
 	ErrParent = fault.New(fault.State, "customer.parent_of_others",
-		"customers that it is the parent of belong to the same owner: change those first")
+		"the customer is the parent of others, which belong to the same owner: change those first")
 )
 
-// Change changes what the draft gives; the short name it ignores. A customer that is suspended only the bank
-// itself may change. Where the settings of the customer or of the bank ask for dual approval, or the change
-// would end that of anything, nothing changes until a second person approves.
+// Change changes the fields that the draft gives, except the short name, which it ignores. Only the bank may
+// change a suspended customer. If the settings of the customer or of the bank ask for dual approval, or the
+// change would relax dual approval of anything, it waits for a second person.
 func (s *Service) Change(
 	ctx context.Context, uid UID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -44,7 +44,7 @@ func (s *Service) changeTx(
 		func(was, c *Customer) error { return s.redraftTx(ctx, tx, &draft, was, c) })
 }
 
-// modifyTx changes a customer and its limits, or proposes to.
+// modifyTx changes a customer and its limits, or proposes the change.
 func (s *Service) modifyTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, hold Hold, ceilings []Ceiling,
 	modify func(was, c *Customer) error,
@@ -73,7 +73,7 @@ func (s *Service) modifyTx(
 	return saved(c, tx.Waits()), nil
 }
 
-// moveOwnerTx counts a customer with its new owner. What waits about it is left to the bank.
+// moveOwnerTx counts a customer with its new owner, and leaves its open approvals to the bank.
 func moveOwnerTx(ctx context.Context, tx *changes.Tx, was, c *Customer) error {
 	if err := tx.LeaveToBank(ctx, int64(c.UID)); err != nil {
 		return err
@@ -84,7 +84,7 @@ func moveOwnerTx(ctx context.Context, tx *changes.Tx, was, c *Customer) error {
 	return countTx(ctx, tx, c.Owner, c.UID, 1)
 }
 
-// redraftTx writes what a draft gives into the row of a customer.
+// redraftTx writes the draft into the row of a customer.
 func (s *Service) redraftTx(ctx context.Context, tx *changes.Tx, draft *Draft, was, c *Customer) (err error) {
 	f := check.Of("customer")
 	draft.clearsNothing(f, was)
@@ -111,7 +111,8 @@ func (s *Service) redraftTx(ctx context.Context, tx *changes.Tx, draft *Draft, w
 	return s.renameTx(ctx, tx, draft, was, c)
 }
 
-// renameTx looks up whom the draft names anew. Whose the customer is may change with it.
+// renameTx looks up the partner, parent and people that the draft names. The customer's owner may change with
+// them.
 func (s *Service) renameTx(ctx context.Context, tx *changes.Tx, draft *Draft, was, c *Customer) error {
 	by := names{manager: draft.RelationshipManager.Value, officer: draft.OriginatingOfficer.Value}
 	partner, parent := c.PartnerOrgShortName, c.ParentEntityShortName
@@ -147,8 +148,8 @@ func (s *Service) renameTx(ctx context.Context, tx *changes.Tx, draft *Draft, wa
 	return s.moveTx(ctx, tx, r, was, c)
 }
 
-// mayBecome refuses what never changes: the bank itself stays what it is, nobody else becomes it, and what
-// the bank grants, being a partner, a partner's caller neither takes nor gives.
+// mayBecome refuses forbidden changes. The bank's own customer stays that and no other becomes it; only the
+// bank makes a customer a Downstream Partner or Processing Org, or takes that away.
 func mayBecome(caller access.Caller, was, c *Customer, partner, parent string) error {
 	f := check.Of("customer")
 	self := was.RelationshipType == RelationSelf
@@ -168,7 +169,7 @@ func mayBecome(caller access.Caller, was, c *Customer, partner, parent string) e
 	return f.Err()
 }
 
-// moveTx gives a customer its partner, its parent and its owner anew.
+// moveTx sets a customer's partner, parent and owner.
 func (s *Service) moveTx(ctx context.Context, tx *changes.Tx, r *related, was, c *Customer) error {
 	r.to(c)
 	if err := r.own(c); err != nil {
@@ -178,7 +179,7 @@ func (s *Service) moveTx(ctx context.Context, tx *changes.Tx, r *related, was, c
 		return fault.Field("customer", "partnerOrgShortName", fault.Forbidden,
 			"a partner cannot give its customers away")
 	}
-	if r.Parent != 0 { // one after the other: moves that do not see each other could close a circle
+	if r.Parent != 0 { // one move at a time: two that do not see each other could form a circle
 		if err := db.ParentTree.WaitTx(ctx, tx, int64(c.Tenant)); err != nil {
 			return err
 		}

@@ -10,13 +10,13 @@ import (
 	"bankgraph/db"
 )
 
-// Children lists what customers have: their contacts, their accounts. Each text carries the scope, so a list
-// of a customer that is not the caller's to see is empty, whatever was checked before.
+// Children lists what customers have, such as their contacts or accounts. Every query includes the caller's
+// scope, so the list of a customer outside it is empty, whatever was checked before.
 type Children[T any] struct {
 	Needs    access.Permission
-	Table    string        // its alias; the customer stands in the column customer
-	Key      string        // the number that the list is in the order of
-	Shown    db.Conditions // of rows that count as there; without any, all do
+	Table    string        // the table's alias; its column customer says whose the row is
+	Key      string        // the column that the list is sorted by
+	Shown    db.Conditions // the conditions of rows that are shown; none: all are
 	Select   func(want db.Columns) *bun.SelectQuery
 	Customer func(*T) UID
 
@@ -24,7 +24,7 @@ type Children[T any] struct {
 	counts db.QueryCache[db.Count]
 }
 
-// Filter narrows a list; p collects the values. nil narrows nothing.
+// Filter returns the conditions that narrow a list; p collects their values. A nil Filter narrows nothing.
 type Filter func(tenant access.Tenant, p *db.Params) db.Conditions
 
 // childKey is what the text of a list depends on.
@@ -36,7 +36,7 @@ type childKey struct {
 	limit  string
 }
 
-// rows narrows a query to the rows that count as there and that a filter finds.
+// rows narrows a query to the rows that are shown and that match a filter.
 func (c *Children[T]) rows(q *bun.SelectQuery, found db.Conditions) *bun.SelectQuery {
 	return found.On(c.Shown.On(q.Where(c.Table + ".tenant = $1")))
 }
@@ -67,7 +67,7 @@ func (c *Children[T]) List(
 	return db.QueueMany(b, text, c.Customer, p...)
 }
 
-// Count counts what each customer has, and stops at most, where that is not 0.
+// Count counts what each customer has, up to most; 0 means no bound.
 func (c *Children[T]) Count(
 	ctx context.Context, b *db.Batch, of []UID, by Filter, most int64,
 ) *db.Many[UID, db.Count] {
@@ -87,8 +87,8 @@ func (c *Children[T]) Count(
 }
 
 // Page reads a page of what one customer has, how many there are, and the customer as Scope.Check returns it,
-// in one round trip. A customer that is absent is ErrNotFound, and one that is not the caller's to see
-// ErrOutOfScope.
+// in one round trip. It returns ErrNotFound for an absent customer, and ErrOutOfScope for one that the caller
+// may not see.
 func (c *Children[T]) Page(
 	ctx context.Context, s *Service, of UID, by Filter, want db.Columns, w page.Window,
 ) (*Customer, page.Counted[*T], error) {

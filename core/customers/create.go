@@ -14,7 +14,7 @@ import (
 	"bankgraph/core/seal"
 )
 
-// The faults of what only one customer of a bank may have, by the constraint that refuses a second.
+// taken maps the unique constraints of customers to their faults.
 var taken = map[string]error{
 	"customers_short_name": fault.New(fault.Conflict, "customer.short_name_taken",
 		"another customer has this short name").On("shortName"),
@@ -24,11 +24,11 @@ var taken = map[string]error{
 		"another customer has this legal entity identifier").On("lei"),
 }
 
-// ErrNoPartner is a caller that is neither the bank nor a partner: it can have no customers.
+// ErrNoPartner is returned when the caller is neither the bank nor a partner, and so cannot have customers.
 var ErrNoPartner = fault.New(fault.Denied, "customer.no_partner",
 	"the caller's legal entity is no Downstream Partner")
 
-// Saved is what a change of a customer answers.
+// Saved is the answer to a change of a customer.
 type Saved struct {
 	UID                 UID    `json:"uid"`
 	ExternalReferenceID string `json:"externalReferenceId"`
@@ -36,7 +36,6 @@ type Saved struct {
 	Status              Status `json:"status"` // New or Pending (rest/CONTRACT.md, customer answers)
 }
 
-// operations are what can be done to customers.
 type operations struct {
 	create, change    *changes.Operation[Draft, Saved]
 	suspend, activate *changes.Operation[struct{}, Saved]
@@ -50,9 +49,9 @@ func (s *Service) declare(all *changes.Service) {
 	s.activate = changes.Declare(all, "activateCustomer", "customer", access.ManageCustomers, s.activateTx)
 }
 
-// Create makes a customer. A partner's caller makes customers of its own. Where the bank's settings ask for
-// dual approval (customerDualApproval), the customer is Pending until a second person approves; otherwise it
-// is Active at once.
+// Create creates a customer; a partner's caller creates customers of that partner. If the bank's settings ask
+// for dual approval (customerDualApproval), the customer is Pending until a second person approves; otherwise
+// it is Active at once.
 func (s *Service) Create(
 	ctx context.Context, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -66,8 +65,8 @@ func (s *Service) Create(
 	return s.create.Do(ctx, caller, changes.Target{}, draft, options)
 }
 
-// lifecycle is how customers are made and changed. One person alone could otherwise do without the second by
-// switching the question off first: to ask for less waits where either asks.
+// lifecycle creates and changes customers. To relax dual approval needs approval itself; otherwise one person
+// could switch it off first and then act alone.
 func (s *Service) lifecycle(hold Hold) *changes.Lifecycle[*Held, Customer] {
 	return &changes.Lifecycle[*Held, Customer]{
 		Name: "customer",
@@ -107,9 +106,9 @@ func (s *Service) createTx(
 	}
 	l := s.lifecycle(nobody)
 	l.Asks = func(*Held, *Customer, *Customer) bool { return r.Dual }
-	// its own settings ask: it decides whom it takes on
+	// the bank's own settings ask here, so the bank decides
 	l.Decides = access.OfBank
-	// once it is known whether the customer waits
+	// Write runs once it is known whether the customer waits
 	l.Write = func(ctx context.Context, tx *changes.Tx, _, c *Customer) error {
 		plan, err := s.planTx(ctx, tx, c, draft.Limits)
 		if err != nil {
@@ -131,7 +130,7 @@ func (s *Service) createTx(
 	return saved(c, tx.Waits()), countTx(ctx, tx, c.Owner, c.UID, 1) // last: others wait for the counter
 }
 
-// nobody holds nothing: there is no customer yet.
+// nobody is the Hold of a creation: it holds nothing, as there is no customer yet.
 func nobody(context.Context, bun.IDB, access.Caller, UID) (*Held, error) { return nil, nil }
 
 // fillTx writes the draft of a new customer into its row.
@@ -170,8 +169,8 @@ func (s *Service) fillTx(
 	return err
 }
 
-// settleTx makes a customer that waited active. One that was refused never was: its name stays taken, for the
-// record.
+// settleTx activates a Pending customer that was approved. One that was refused keeps its row, and so its
+// short name, for the record.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
 	return s.lifecycle(s.lockAnyTx).Settle(ctx, tx, at, func(c *Customer) (changes.Settlement, error) {
 		c.Status = Suspended
@@ -186,7 +185,8 @@ func taxIDPlace(c *Customer) seal.Place {
 	return seal.Place{Tenant: int64(c.Tenant), Column: TaxIDColumn, Row: int64(c.UID)}
 }
 
-// saved answers New for what was done and Pending for what waits, wherever the customer is in its life.
+// saved answers New for a change that was made and Pending for one that waits, whatever the customer's own
+// status.
 func saved(c *Customer, waits bool) Saved {
 	answer := Saved{
 		UID: c.UID, ExternalReferenceID: c.ExternalReferenceID, ShortName: c.ShortName, Status: StatusNew,
@@ -197,8 +197,8 @@ func saved(c *Customer, waits bool) Saved {
 	return answer
 }
 
-// arranged is who a customer is, and what the bank or the partner has arranged with it: its own people do not
-// change it, and neither does a partner of itself.
+// arranged says which fields the draft gives that a customer's own people may not change, nor a partner of
+// itself: who it is, and what the bank or the partner has arranged with it.
 func (d *Draft) arranged() map[string]bool {
 	return map[string]bool{
 		"customerType": d.Type != nil, "relationshipType": d.RelationshipType != nil,
@@ -214,8 +214,8 @@ func (d *Draft) arranged() map[string]bool {
 	}
 }
 
-// checkCaller refuses what only the bank itself may make of a customer. Which customers a partner's caller
-// has, the work says.
+// checkCaller refuses what only the bank may set. Whether the customer is within a partner's reach is checked
+// later.
 func (d *Draft) checkCaller(c *check.Fields, caller access.Caller, making, own bool) {
 	if arranged := d.arranged(); own {
 		for _, field := range slices.Sorted(maps.Keys(arranged)) {

@@ -29,7 +29,7 @@ func user(t *testing.T, bank *coretest.Bank, of customers.UID, login, status str
 		uuid.NewString(), of, login, status)
 }
 
-// draft is all that a new customer must have, but for the edits.
+// draft returns a draft with all that a new customer must have, changed by the edits.
 func draft(short string, edits ...func(*customers.Draft)) customers.Draft {
 	kind := customers.Corporate
 	d := customers.Draft{
@@ -45,7 +45,7 @@ func draft(short string, edits ...func(*customers.Draft)) customers.Draft {
 	return d
 }
 
-// create makes a customer that must be made, and reads it.
+// create creates a customer and reads it; the test fails if it cannot.
 func create(t *testing.T, bank *coretest.Bank, ctx context.Context, d customers.Draft) *customers.Customer {
 	t.Helper()
 	out, err := bank.Customers.Create(ctx, d, changes.RequestOptions{})
@@ -64,7 +64,7 @@ func find(t *testing.T, bank *coretest.Bank, uid customers.UID) *customers.Custo
 	return c
 }
 
-// blames tells whether an error is a fault of a field; kind and problem are compared where they are named.
+// blames fails the test unless err is a fault of the field; an empty problem is not compared.
 func blames(t *testing.T, what string, err error, field string, problem fault.Problem) {
 	t.Helper()
 	var all fault.Faults

@@ -17,7 +17,7 @@ import (
 	"bankgraph/core/seal"
 )
 
-// UID is a customer's number, assigned by the bank: partners' customerUID.
+// UID is a customer's number, assigned by the bank; partners know it as customerUID.
 type UID int64
 
 func (u UID) String() string { return strconv.FormatInt(int64(u), 10) }
@@ -25,7 +25,7 @@ func (u UID) String() string { return strconv.FormatInt(int64(u), 10) }
 // MaxUID is the largest number that payments can carry: 11 digits.
 const MaxUID = 99_999_999_999
 
-// ParseUID reads digits. Anything else is a customer that does not exist: Malformed, with the field.
+// ParseUID reads a customer's number from decimal digits. Its faults name the field.
 func ParseUID(field, text string) (UID, error) {
 	if text == "" || len(text) > 18 || strings.Trim(text, "0123456789") != "" {
 		return 0, fault.Field("customer", field, fault.Number, "must be the digits of a customer UID")
@@ -40,7 +40,7 @@ func ParseUID(field, text string) (UID, error) {
 	return UID(n), nil
 }
 
-// Type is the kind of entity, in the published words.
+// Type is the kind of legal entity, in the published words.
 type Type string
 
 const (
@@ -51,7 +51,7 @@ const (
 	FinancialInstitution Type = "Financial Institution"
 )
 
-// Types are all of them.
+// Types lists all types.
 var Types = []Type{Consumer, Corporate, DownstreamPartner, ProcessingOrg, FinancialInstitution}
 
 // ParseType reads a type without regard to letter case; the search filter writes underscores for
@@ -64,7 +64,7 @@ func ParseType(field, text string) (Type, error) {
 		"must be one of Consumer, Corporate, Downstream Partner, Processing Org, Financial Institution, with spaces or underscores")
 }
 
-// Status is where a customer is in its life.
+// Status is the state of a customer.
 type Status string
 
 const (
@@ -74,7 +74,7 @@ const (
 	Pending   Status = "Pending"
 )
 
-// Statuses are all of them.
+// Statuses lists all statuses.
 var Statuses = []Status{Active, Suspended, StatusNew, Pending}
 
 // ParseStatus reads a status without regard to letter case.
@@ -85,7 +85,7 @@ func ParseStatus(field, text string) (Status, error) {
 	return "", fault.Field("customer", field, fault.Malformed, "must be one of Active, Suspended, New, Pending")
 }
 
-// Relationship ties a customer to the bank.
+// Relationship is a customer's relationship to the bank.
 type Relationship string
 
 const (
@@ -95,7 +95,7 @@ const (
 	RelationSelf       Relationship = "Self" // the bank's own entity
 )
 
-// ParseRelationship reads a relationship without regard to letter case: the generations differ in it.
+// ParseRelationship reads a relationship without regard to letter case, in which the generations differ.
 func ParseRelationship(field, text string) (Relationship, error) {
 	if r, ok := ident.Word(text, RelationCustomer, RelationBank, RelationThirdParty, RelationSelf); ok {
 		return r, nil
@@ -110,7 +110,7 @@ type Customer struct {
 
 	Tenant access.Tenant `bun:"tenant,pk" json:"-"`
 	UID    UID           `bun:"uid,pk" json:"customerUID"`
-	// the partner that it belongs to, itself for a partner, 0 for the bank's own
+	// the partner that the customer belongs to; a partner's own UID; 0 for the bank's own customers
 	Owner                  UID            `bun:"owner" json:"-"`
 	ExternalReferenceID    string         `bun:"external_reference_id" json:"externalReferenceId"`
 	LegalName              string         `bun:"legal_name" json:"legalName"`
@@ -163,10 +163,10 @@ func (c Customer) MarshalJSON() ([]byte, error) {
 	}{plain(c), []Profile{c.Profile}})
 }
 
-// ShownTaxID is the masked tax id; nil where none is known.
+// ShownTaxID returns the masked tax id; nil if none is known.
 func (c *Customer) ShownTaxID() *seal.Value { return c.TaxID.Shown() }
 
-// Profile is what the bank arranged with a customer (rest/CONTRACT.md, profile details).
+// Profile is what the bank has arranged with a customer (rest/CONTRACT.md, profile details).
 type Profile struct {
 	CreditClient              bool   `bun:"credit_client" json:"creditclient"`
 	AccountAnalysis           bool   `bun:"account_analysis" json:"accountanalysis"`
@@ -184,8 +184,8 @@ type Profile struct {
 	DetailsOfCharge string `bun:"details_of_charge" json:"detailsofCharge,omitzero"`
 }
 
-// AccessSettings say how a customer's people work: who needs a PIN, who a second person
-// (rest/CONTRACT.md, access settings). Amounts are in the bank's currency.
+// AccessSettings say what a customer's people need a PIN or a second person for (rest/CONTRACT.md, access
+// settings). Amounts are in the bank's currency.
 type AccessSettings struct {
 	AllowOnlineAccess         bool  `bun:"allow_online_access" json:"allowOnlineAccess"`
 	UserPINForNewEntry        bool  `bun:"user_pin_for_new_entry" json:"userPinForNewEntry"`
@@ -207,18 +207,17 @@ type AccessSettings struct {
 	NumberOfApprovers         int32 `bun:"number_of_approvers" json:"paymentNumberOfApprovers"`
 }
 
-// DualForCustomers tells whether changes of a customer, and of its accounts, limits and signatories, need a
-// second person.
+// DualForCustomers reports whether changes of a customer, its accounts, limits and signatories need a second
+// person.
 func (a AccessSettings) DualForCustomers() bool { return a.CustomerDualApproval }
 
-// DualForContacts tells whether new and changed beneficiaries need a second person.
+// DualForContacts reports whether new and changed contacts need a second person.
 func (a AccessSettings) DualForContacts() bool { return a.BeneDualApproval }
 
-// DualForUsers tells whether new and changed users and roles need a second person.
+// DualForUsers reports whether new and changed users and roles need a second person.
 func (a AccessSettings) DualForUsers() bool { return a.UserDualApproval }
 
-// laxer tells whether something that needed a second person would need none any more, or fewer people, or
-// only from a larger amount on.
+// laxer reports whether a would need fewer approvers than was for anything, or only from a larger amount on.
 func (a AccessSettings) laxer(was AccessSettings) bool {
 	return was.CustomerDualApproval && !a.CustomerDualApproval || was.BeneDualApproval && !a.BeneDualApproval ||
 		was.UserDualApproval && !a.UserDualApproval || was.FeeTierForApproval && !a.FeeTierForApproval ||
@@ -228,29 +227,29 @@ func (a AccessSettings) laxer(was AccessSettings) bool {
 		looser(a.SecondApproverLimit, was.SecondApproverLimit)
 }
 
-// looser tells whether an amount up to which an approver suffices was raised, or taken away (0).
+// looser reports whether the amount up to which an approver is enough was raised, or the bound removed (0).
 func looser(now, was Cents) bool { return was > 0 && (now > was || now == 0) }
 
-// DualForFees tells whether fee tiers need a second person.
+// DualForFees reports whether changes of fee tiers need a second person.
 func (a AccessSettings) DualForFees() bool { return a.FeeTierForApproval }
 
 // Cents are hundredths of the bank's currency, 0 to 999999999.99 (rest/CONTRACT.md, sizes).
 type Cents int64
 
-// Amount is the decimal form.
+// Amount returns the decimal form.
 func (c Cents) Amount() money.Amount { return money.Of(int64(c), money.Hundredths) }
 
 // MarshalJSON writes a number with two decimals.
 func (c Cents) MarshalJSON() ([]byte, error) { return c.Amount().MarshalJSON() }
 
-// Attribute is a custom attribute that the bank has configured.
+// Attribute is one custom attribute of a customer or account.
 type Attribute struct {
 	Name  string `json:"attributeName"`
 	Value string `json:"value"`
 }
 
-// ErrNotFound is a customer that does not exist for this caller: absent, or another bank's. ErrOutOfScope
-// exists in the caller's bank but is not the caller's to see. Most operations answer both alike.
+// ErrNotFound is returned for a customer that is absent or another bank's, ErrOutOfScope for one of the
+// caller's bank that the caller may not see. Most operations answer both alike.
 var (
 	ErrNotFound   = fault.New(fault.NotFound, "customer.not_found", "no such customer")
 	ErrOutOfScope = fault.New(fault.Denied, "customer.out_of_scope", "the customer is not the caller's")

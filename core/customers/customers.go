@@ -16,7 +16,7 @@ import (
 	"bankgraph/db"
 )
 
-// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+// Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
 	Own: []string{"attributes", "customer_counts", "customers"},
 	Reads: map[string]string{
@@ -34,12 +34,12 @@ type Service struct {
 	limits LimitPlanner
 }
 
-// LimitPlanner says what a customer's limits become by new ceilings, before anything is written. Limits stand
-// behind customers, so they hand it over.
+// LimitPlanner works out a customer's limits under new ceilings, before anything is written. Package limits
+// comes after customers, so it hands this function over.
 type LimitPlanner func(ctx context.Context, tx *changes.Tx, of *Customer,
 	ceilings []Ceiling) (*LimitPlan, error)
 
-// LimitPlan is what a LimitPlanner says: how the record shows it, and how it is carried out.
+// LimitPlan is the result of a LimitPlanner: what the record shows, and how to carry it out.
 type LimitPlan struct {
 	Before, After any
 	WriteTx       func(ctx context.Context, tx *changes.Tx) error
@@ -54,10 +54,10 @@ func (p *LimitPlan) writeTx(ctx context.Context, tx *changes.Tx) error {
 	return p.WriteTx(ctx, tx)
 }
 
-// PlanLimits is told who plans limits, once, when the bank is built.
+// PlanLimits sets the LimitPlanner, once, when the bank is built.
 func (s *Service) PlanLimits(planner LimitPlanner) { s.limits = planner }
 
-// planTx is an empty plan where a draft gives no limits.
+// planTx plans the limits that a draft gives; the plan is empty if it gives none.
 func (s *Service) planTx(
 	ctx context.Context, tx *changes.Tx, of *Customer, ceilings []Ceiling,
 ) (*LimitPlan, error) {
@@ -74,10 +74,10 @@ func New(d *db.DB, keys *seal.Keys, all *changes.Service, now func() time.Time) 
 	return s
 }
 
-// identity is what every read needs: to whom the customer belongs and which one it is.
+// identity lists the columns that every read needs.
 var identity = db.ColumnsOf[Customer]("UID", "Owner")
 
-// queryKey is what the text of a read depends on.
+// queryKey is what the SQL of a read depends on.
 type queryKey struct {
 	want  db.Columns
 	reach access.Reach
@@ -92,7 +92,7 @@ func selecting(want db.Columns, caller access.Caller) *bun.SelectQuery {
 
 var finding db.QueryCache[Customer]
 
-// FindMany reads customers by UID. Those that are not the caller's to see are absent.
+// FindMany reads customers by UID. Those that the caller may not see are absent.
 func (s *Service) FindMany(
 	ctx context.Context, b *db.Batch, uids []UID, want db.Columns,
 ) *db.Many[UID, Customer] {
@@ -110,8 +110,9 @@ func (s *Service) FindMany(
 
 var scoping db.QueryCache[Customer]
 
-// Scoped reads one customer whether or not the caller may see it, with little of it: what the check needs.
-// Reads of what a customer has are queued beside it; Scope.Check tells whether they may be shown.
+// Scoped queues a read of the few columns of a customer that Scope.Check needs, whether or not the caller may
+// see it. Reads of what the customer has can be queued in the same batch; Scope.Check then says whether they
+// may be shown.
 func (s *Service) Scoped(ctx context.Context, b *db.Batch, uid UID) *Scope {
 	caller, err := access.Require(ctx)
 	if err != nil {
@@ -127,15 +128,15 @@ func (s *Service) Scoped(ctx context.Context, b *db.Batch, uid UID) *Scope {
 	}
 }
 
-// Scope is the answer of Scoped.
+// Scope is the result of Scoped, once its batch has been sent.
 type Scope struct {
 	caller  access.Caller
 	rows    *db.Rows[Customer]
-	foreign func() // remembers a look at another's
+	foreign func() // records that the caller asked for a customer that it may not see
 }
 
-// Check returns the customer's identity, short name, type and status: ErrNotFound where it is absent,
-// ErrOutOfScope where it is not the caller's to see.
+// Check returns the customer's identity, short name, type and status. It returns ErrNotFound if the customer
+// is absent, and ErrOutOfScope if the caller may not see it.
 func (s *Scope) Check() (*Customer, error) {
 	customer, err := s.rows.One()
 	switch {
@@ -160,7 +161,7 @@ func (s *Service) Find(ctx context.Context, uid UID) (*Customer, error) {
 	return OneOf(found, uid)
 }
 
-// Self is the number of the customer that stands for the bank itself.
+// Self returns the UID of the customer that represents the bank itself.
 func (s *Service) Self(ctx context.Context) (uid UID, err error) {
 	caller, err := access.Require(ctx, access.ViewCustomers)
 	if err != nil {
@@ -177,7 +178,8 @@ func (s *Service) Self(ctx context.Context) (uid UID, err error) {
 var institution = db.NewQuery[Customer](
 	`SELECT uid FROM customers WHERE tenant = $1 AND relationship_type = 'Self'`)
 
-// Institution reads the number of the customer that stands for the bank itself, which every caller may know.
+// Institution queues a read of the UID of the customer that represents the bank itself, which every caller
+// may know.
 func (s *Service) Institution(ctx context.Context, b *db.Batch) *db.Rows[Customer] {
 	caller, err := access.Require(ctx)
 	if err != nil {
@@ -186,7 +188,7 @@ func (s *Service) Institution(ctx context.Context, b *db.Batch) *db.Rows[Custome
 	return db.Queue(b, institution, caller.Tenant)
 }
 
-// OneOf is the customer in an answer of FindMany, or ErrNotFound.
+// OneOf returns one customer from the result of FindMany, or ErrNotFound.
 func OneOf(found *db.Many[UID, Customer], uid UID) (*Customer, error) {
 	if found.Err != nil {
 		return nil, found.Err
@@ -197,7 +199,7 @@ func OneOf(found *db.Many[UID, Customer], uid UID) (*Customer, error) {
 	return found.Of[uid][0], nil
 }
 
-// Order is how a list of customers is sorted. Each ends with the UID, so that no two rows are equal.
+// Order is how a list of customers is sorted. Every order ends with the UID, so that no two rows are equal.
 type Order string
 
 const (
@@ -205,7 +207,7 @@ const (
 	ByName Order = "name" // by legal name without regard to letter case, byte by byte
 )
 
-// Search is what a list of customers is narrowed to. Empty fields do not count; all others must hold.
+// Search narrows a list of customers. All fields that are not empty must match.
 type Search struct {
 	UID        UID
 	Words      string // full text on the legal name: every word must begin a word of the name
@@ -223,7 +225,7 @@ type Search struct {
 
 func (by Search) empty() bool { return by == Search{Order: by.Order} }
 
-// where are the conditions that narrow a query; p collects the values.
+// where returns the conditions that narrow a query; p collects their values.
 func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.Conditions) {
 	if by.UID != 0 {
 		all = append(all, "c.uid = "+p.Add(by.UID))
@@ -238,7 +240,7 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 			name+" < lower("+from+"::text) COLLATE \"C\" || chr(1114111)")
 	}
 	if by.ShortName != "" {
-		// The first condition finds it by its index, the second decides: letters beyond ASCII have no case there.
+		// The first condition uses the index; the second decides, and folds the case of ASCII letters only.
 		all = append(all, "lower(c.short_name) = lower("+p.Add(by.ShortName)+")",
 			`lower(c.short_name COLLATE "C") = `+p.Add(ident.Fold(by.ShortName)))
 	}
@@ -266,10 +268,10 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 	return all
 }
 
-// name is the legal name as it is sorted and searched: without regard to letter case, byte by byte.
+// name is the legal name as it is sorted and searched: in lower case, byte by byte.
 const name = `lower(c.legal_name) COLLATE "C"`
 
-// TaxIDColumn is the place that tax ids are sealed for.
+// TaxIDColumn names the column for which tax ids are sealed (seal.Place).
 const TaxIDColumn = "customers.tax_id"
 
 // List reads a window of the customers that the caller may see.
@@ -313,13 +315,12 @@ var (
 	countingAll db.QueryCache[db.Count]
 )
 
-// Count reads how many customers a search finds. Without any filter it comes from the counters.
+// Count counts the customers that a search finds. Without a filter it reads the stored counters.
 func (s *Service) Count(ctx context.Context, b *db.Batch, by Search) *db.Rows[db.Count] {
 	return s.CountUpTo(ctx, b, by, 0)
 }
 
-// CountUpTo is Count that stops at most rows, where most is not 0: a filter may find half the bank. The
-// counters know without looking.
+// CountUpTo is Count up to most; 0 means no bound. The stored counters need no bound.
 func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, by Search, most int64) *db.Rows[db.Count] {
 	caller, err := access.Require(ctx, access.ViewCustomers)
 	if err != nil {

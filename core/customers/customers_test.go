@@ -117,8 +117,8 @@ func TestEachFilterOfTheListNarrowsIt(t *testing.T) {
 	}
 }
 
-// Whatever a name has between its letters, it is found by itself, by each of its words, and by how they
-// begin.
+// A name with any characters between its letters is found by itself, by each of its words, and by their
+// beginnings.
 func TestEveryNameIsFoundByItsWords(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
@@ -168,14 +168,15 @@ func TestNamesAreSortedByteByByteWithoutCase(t *testing.T) {
 	}
 	beta, alpha1, alphaTwo, alpha2, elan, zeta, dash := all[0], all[1], all[2], all[3], all[4], all[5], all[6]
 	got, _ := list(t, bank, bank.Staff(), customers.Search{Order: customers.ByName}, page.First(20))
-	// Equal but for case: by UID. A space comes before a hyphen, letters beyond ASCII at the end.
+	// Names that differ only in case are in order of UID. A space comes before a hyphen; non-ASCII letters
+	// come last.
 	want := uids(alpha1, alpha2, alphaTwo, dash, beta, bank.Self, zeta, elan)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// walk reads a whole list page by page, forward or backward, by cursors of its rows.
+// walk reads a whole list page by page, forward or backward, by the cursors of its rows.
 func walk(
 	t *testing.T, bank *coretest.Bank, by customers.Search, size int, backward bool,
 ) (all []customers.UID) {
@@ -220,7 +221,7 @@ func TestPagesJoinUpToTheWholeList(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
 	for i := range 11 {
-		bank.Customer(coretest.Named([]string{"Same Name", "same name", "Other"}[i%3])) // ties, also but for case
+		bank.Customer(coretest.Named([]string{"Same Name", "same name", "Other"}[i%3])) // ties, some of which differ in case
 	}
 	for _, order := range []customers.Order{customers.ByUID, customers.ByName} {
 		by := customers.Search{Order: order}
@@ -417,7 +418,7 @@ func TestCustomersAreForThoseWhoMayViewThem(t *testing.T) {
 		{bank.As(), access.ErrDenied},
 		{bank.As(access.ManageAccounts, access.ManageContacts, access.ViewSignatories), access.ErrDenied},
 		{bank.As(access.ViewCustomers), nil},
-		{bank.As(access.ManageCustomers), nil}, // who may change may see
+		{bank.As(access.ManageCustomers), nil}, // to change includes to see
 		{bank.Reader(), nil},
 	} {
 		_, found := bank.Customers.Find(caller.ctx, customer.UID)

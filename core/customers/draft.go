@@ -14,17 +14,17 @@ import (
 	"bankgraph/core/seal"
 )
 
-// Draft is what a request says about a customer (rest/CONTRACT.md, new customer). An update changes what is
-// given. Faults name the fields as the second generation does.
+// Draft is what a request says about a customer (rest/CONTRACT.md, new customer). An update changes only the
+// fields that are given. Faults use the field names of the second generation.
 type Draft struct {
-	Oldest bool `json:"oldest,omitzero"` // of the first generation, which demands other fields and limits fewer
+	Oldest bool `json:"oldest,omitzero"` // the first generation: it requires other fields and bounds fewer
 
 	ExternalReferenceID    given.Text    `json:"externalReferenceId,omitzero"`
 	LegalName              given.Text    `json:"legalName,omitzero"`
 	ShortName              given.Text    `json:"shortName,omitzero"` // of a new customer; it never changes
 	CustomerID             given.Text    `json:"customerId,omitzero"`
 	Type                   *Type         `json:"customerType,omitzero"`
-	TaxID                  given.Text    `json:"taxId,omitzero"` // in the clear: a draft that is kept is sealed
+	TaxID                  given.Text    `json:"taxId,omitzero"` // in the clear; a stored draft is sealed as a whole
 	ACHCompanyID           given.Text    `json:"achCompanyID,omitzero"`
 	LEI                    given.Text    `json:"lei,omitzero"`
 	SWIFTCode              given.Text    `json:"swiftCode,omitzero"`
@@ -53,18 +53,18 @@ type Draft struct {
 	Limits                 []Ceiling     `json:"limits,omitzero"`
 }
 
-// Ceiling is the ceiling that a limit of the customer is to have (rest/CONTRACT.md, customer update:
-// limits[].appLimits[]). What the codes and values mean is the limits' to say.
+// Ceiling is a new ceiling for one of the customer's limits (rest/CONTRACT.md, customer update:
+// limits[].appLimits[]). Package limits checks its code and value.
 type Ceiling struct {
 	Code        string `json:"key"` // letter case does not count
 	Value       string `json:"value"`
-	Application string `json:"appName,omitzero"` // '': whichever the limit belongs to
+	Application string `json:"appName,omitzero"` // '': the one that the limit belongs to
 
-	At string `json:"-"` // where partners wrote it, limits[0].appLimits[1]; '' for its place in Limits
+	At string `json:"-"` // its path in the request, such as limits[0].appLimits[1]; '': its index in Limits
 }
 
-// check looks at the draft of a new customer, or of a change, and puts it into the form in which it is
-// stored. own is a change of the caller's own legal entity.
+// check validates the draft of a new customer (making) or of a change, and puts it into stored form. own
+// marks a change of the caller's own legal entity.
 func (d *Draft) check(caller access.Caller, making, own bool) error {
 	c := check.Of("customer")
 	said := *d
@@ -109,9 +109,8 @@ func (d *Draft) check(caller access.Caller, making, own bool) error {
 	return c.Err()
 }
 
-// checkRequired demands what a new customer must have, and that a change clears none of it. The first
-// generation asks for a reference, and the second for the people and words of the bank (rest/CONTRACT.md, new
-// customer; customers of the oldest form).
+// checkRequired demands the fields that a new customer must have, and refuses a change that clears one. The
+// generations require different fields (rest/CONTRACT.md, new customer; customers of the oldest form).
 func (d *Draft) checkRequired(c *check.Fields, making bool) {
 	oldest, current := making && d.Oldest, making && !d.Oldest
 	if oldest {
@@ -136,8 +135,8 @@ func (d *Draft) checkRequired(c *check.Fields, making bool) {
 	}
 }
 
-// clearsNothing demands that a change does not clear what the second generation demands. The oldest form
-// leaves it open: a customer that never had it may be sent back as it is read.
+// clearsNothing refuses a change that clears a field that the second generation requires. A customer created
+// in the oldest form may lack the field, and may be sent back as it was read.
 func (d *Draft) clearsNothing(c *check.Fields, was *Customer) {
 	for _, f := range []struct {
 		name   string
@@ -160,7 +159,7 @@ func (d *Draft) clearsNothing(c *check.Fields, was *Customer) {
 }
 
 func (d *Draft) checkIdentity(c *check.Fields, making bool) {
-	if making || !seal.LooksMasked(d.TaxID.Value) { // redraftTx looks at a mask
+	if making || !seal.LooksMasked(d.TaxID.Value) { // redraftTx checks a masked value
 		c.TaxID("taxId", d.TaxID.Value, d.longestTaxID())
 	}
 	c.ACHCompanyID("achCompanyID", d.ACHCompanyID.Value)
@@ -173,13 +172,13 @@ func (d *Draft) checkIdentity(c *check.Fields, making bool) {
 	c.URL("twitterUrl", d.TwitterURL.Value)
 	d.PhoneNumber.Value, d.FaxNumber.Value = check.AnyPhone(d.PhoneNumber.Value, "US"),
 		check.AnyPhone(d.FaxNumber.Value, "US")
-	if making && !d.Oldest { // free on an update, and in the oldest form (rest/CONTRACT.md, language)
+	if making && !d.Oldest { // free text on an update, and in the oldest form (rest/CONTRACT.md, language)
 		d.Language.Value = check.OneOf(c, "language", d.Language.Value, "English", "Spanish")
 	}
 }
 
-// longestTaxID: the second generation takes 10 characters, the first names no length (rest/CONTRACT.md,
-// taxId): people's have 11 with their hyphens.
+// longestTaxID returns how many characters a tax id may have: 10 in the second generation. The first names no
+// length (rest/CONTRACT.md, taxId); a person's has 11 with its hyphens.
 func (d *Draft) longestTaxID() int {
 	if d.Oldest {
 		return 255
@@ -187,7 +186,7 @@ func (d *Draft) longestTaxID() int {
 	return 10
 }
 
-// checkAddresses: with the flag the mailing address is the legal one, whatever else the request says of it.
+// checkAddresses ignores the mailing address if the flag says that it is the legal one.
 func (d *Draft) checkAddresses(c *check.Fields, making bool) {
 	if d.MailAddressSameAsLegal.Value {
 		d.MailingAddress = given.Address{}
@@ -209,11 +208,11 @@ func (d *Draft) checkAddresses(c *check.Fields, making bool) {
 	d.MailingAddress = c.GivenAddress("mailingAddress", d.MailingAddress, mailing...)
 }
 
-// needed are the parts that every address has.
+// needed lists the fields that every address must have.
 var needed = []string{"addressLine1", "city", "countryCode"}
 
-// to writes what is given into a customer, but for what is looked up: its names of others, and its
-// attributes.
+// to writes the given fields into a customer, except those that need a look-up: the names of others, and
+// custom attributes.
 func (d *Draft) to(c *Customer) {
 	d.ExternalReferenceID.To(&c.ExternalReferenceID)
 	d.LegalName.To(&c.LegalName)
@@ -241,8 +240,8 @@ func (d *Draft) to(c *Customer) {
 	d.Access.to(&c.Access)
 }
 
-// addressesTo writes the addresses, which must be whole afterwards. A mailing address that was the legal one
-// so far is not merged with.
+// addressesTo writes the addresses, which must be complete afterwards. A mailing address that was the same as
+// the legal one is replaced, not merged.
 func (d *Draft) addressesTo(c *Customer) error {
 	mirrored := c.MailAddressSameAsLegal
 	d.MailAddressSameAsLegal.To(&c.MailAddressSameAsLegal)
@@ -272,7 +271,7 @@ func whole(c *check.Fields, a postal.Address) {
 	c.Required("countryCode", a.CountryCode)
 }
 
-// cents reads an amount that has been checked.
+// cents stores an amount that has been checked.
 func cents(text given.Text, to *Cents) {
 	if text.Given {
 		amount, _ := money.Parse(text.Value, money.Hundredths)

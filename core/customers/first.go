@@ -6,8 +6,8 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// AddFirstTx adds the customer that stands for a new bank itself: the legal entity of its own API keys and the
-// home of its staff. Without a UID it gets the next one.
+// AddFirstTx adds the customer that represents a new bank itself, the legal entity of its own API keys and
+// staff. If self.UID is 0, it gets the next number.
 func AddFirstTx(ctx context.Context, tx bun.Tx, self Customer) (UID, error) {
 	var number any = self.UID
 	if self.UID == 0 {

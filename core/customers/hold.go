@@ -14,24 +14,24 @@ import (
 	"bankgraph/db"
 )
 
-// Held is a customer that stays as it is until a change of what it has is made.
+// Held is a customer that is locked while something that it has is changed.
 type Held struct {
 	Customer `bun:",extend"`
-	// of the partner that it belongs to; '' without one, for a partner itself, and for the bank's callers
+	// the status of the customer's partner; '' without one, for a partner itself, and for callers of the bank
 	Partner Status         `bun:"-"`
-	Bank    AccessSettings `bun:"-"` // the bank's own: what they ask for counts for every customer
+	Bank    AccessSettings `bun:"-"` // the bank's own settings, which count for every customer
 }
 
-// Asks tells whether the customer's settings, or those of the bank itself, ask for something.
+// Asks reports whether the customer's settings, or those of the bank itself, ask for something.
 func (h *Held) Asks(setting func(AccessSettings) bool) bool {
 	return setting(h.Access) || setting(h.Bank)
 }
 
-// ErrInactive is a customer that only the bank itself may change, with all that it has: a suspended one, one
-// that waits for a second person, or one of a partner that is not active.
+// ErrInactive is returned when a caller outside the bank wants to change a customer, or what it has, that is
+// suspended, Pending, or of a partner that is not active.
 var ErrInactive = fault.New(fault.State, "customer.inactive", "the customer is not active")
 
-// changeableBy tells whether the caller may change the customer, or what it has.
+// changeableBy returns ErrInactive if the caller may not change the customer, or what it has.
 func (h *Held) changeableBy(caller access.Caller) error {
 	if caller.Reach == access.OfBank || inBusiness(h.Status) && (h.Partner == "" || inBusiness(h.Partner)) {
 		return nil
@@ -42,27 +42,26 @@ func (h *Held) changeableBy(caller access.Caller) error {
 	return ErrInactive.With(string(h.Partner)) // its partner's
 }
 
-// inBusiness tells whether a status lets a customer change what it has.
+// inBusiness reports whether a status lets a customer change what it has.
 func inBusiness(s Status) bool { return s == Active || s == StatusNew }
 
-// HoldTx reads a customer for a change of what it has, such as a signatory, and keeps others from changing
-// the customer itself meanwhile. ErrNotFound is one that is absent, ErrOutOfScope one that is not the
-// caller's, ErrInactive one of which nothing may be changed now.
+// HoldTx reads a customer for a change of what it has, such as a signatory, and locks the customer itself
+// against changes (FOR SHARE). It returns ErrNotFound, ErrOutOfScope or ErrInactive.
 func (s *Service) HoldTx(ctx context.Context, tx bun.IDB, caller access.Caller, uid UID) (*Held, error) {
 	return s.changeableTx(ctx, tx, caller, uid, "SHARE")
 }
 
-// LockTx is HoldTx for a change that no other of the customer's may be made beside.
+// LockTx is HoldTx for a change during which nothing else of the customer may change.
 func (s *Service) LockTx(ctx context.Context, tx bun.IDB, caller access.Caller, uid UID) (*Held, error) {
 	return s.changeableTx(ctx, tx, caller, uid, "NO KEY UPDATE")
 }
 
-// HoldAnyTx is HoldTx for what is good for a customer that is not active too: taking access away.
+// HoldAnyTx is HoldTx for changes that an inactive customer allows too, such as taking access away.
 func (s *Service) HoldAnyTx(ctx context.Context, tx bun.IDB, caller access.Caller, uid UID) (*Held, error) {
 	return s.holdTx(ctx, tx, caller, uid, "SHARE")
 }
 
-// lockAnyTx is LockTx for what changes whether the customer is active.
+// lockAnyTx is LockTx for a change of the customer's status.
 func (s *Service) lockAnyTx(ctx context.Context, tx bun.IDB, caller access.Caller, uid UID) (*Held, error) {
 	return s.holdTx(ctx, tx, caller, uid, "NO KEY UPDATE")
 }
@@ -83,9 +82,9 @@ func (s *Service) changeableTx(
 // Hold is HoldTx, LockTx or HoldAnyTx.
 type Hold func(ctx context.Context, tx bun.IDB, caller access.Caller, uid UID) (*Held, error)
 
-// Of holds the customer of a thing that is made or changed, and names it in the target: the customer that the
-// request names, or where it names none (0) the one that the thing's row has. Who does not name the customer
-// must not learn that there is one, so a thing that is not the caller's to see is absent.
+// Of holds the customer of a thing that is created or changed, and sets it in the target: the customer that
+// the request names, or else (0) that of the thing's row. A caller that names no customer must not learn of a
+// thing outside its reach, which is therefore absent.
 func (hold Hold) Of(
 	table, key string, absent error,
 ) func(context.Context, *changes.Tx, *changes.Target) (*Held, error) {
@@ -110,7 +109,8 @@ func (hold Hold) Of(
 	}
 }
 
-// Asking reports, for a lifecycle, whether a setting of the customer or of the bank asks for a second person.
+// Asking makes a Lifecycle.Asks that reports whether a setting of the customer or of the bank asks for a
+// second person.
 func Asking[T any](setting func(AccessSettings) bool) func(held *Held, was, now *T) bool {
 	return func(held *Held, _, _ *T) bool { return held.Asks(setting) }
 }
@@ -132,7 +132,7 @@ func (s *Service) holdTx(
 		held.Bank = held.Access
 		return held, nil
 	}
-	// now, after waiting for the lock
+	// read separately, after the wait for the lock, so that it is up to date
 	if caller.Reach != access.OfBank && held.Owner != 0 && held.Owner != held.UID {
 		if err := tx.NewRaw(`SELECT status FROM customers WHERE tenant = ? AND uid = ?`, held.Tenant, held.Owner).
 			Scan(ctx, &held.Partner); err != nil {
@@ -149,9 +149,9 @@ func (s *Service) holdTx(
 	return held, nil
 }
 
-// PreferCustomerFault is what is wrong with the customer, where something is, rather than with a draft of
-// what it has: the customer is checked first (rest/CONTRACT.md, which fault comes first). Without anything
-// wrong with the draft, or without a customer (0), it asks nothing.
+// PreferCustomerFault returns the fault of the customer if there is one, and otherwise wrong, the fault of a
+// draft: the customer is checked first (rest/CONTRACT.md, which fault comes first). It reads nothing if wrong
+// is nil or the customer is 0.
 func (s *Service) PreferCustomerFault(ctx context.Context, of UID, wrong error) error {
 	if _, err := access.Require(ctx); err != nil {
 		return err

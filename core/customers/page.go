@@ -12,10 +12,10 @@ import (
 	"bankgraph/db"
 )
 
-// Everything is all columns of a customer that may be shown.
+// Everything returns all columns of a customer that may be shown.
 func Everything() db.Columns { return db.Or[Customer](db.Columns{}) }
 
-// Page reads a page of the customers that the caller may see and that a search finds, in one round trip.
+// Page reads a page of the customers that a search finds and the caller may see, in one round trip.
 func (s *Service) Page(ctx context.Context, by Search, w page.Window) (page.Counted[*Customer], error) {
 	var none page.Counted[*Customer]
 	if _, err := access.Require(ctx, access.ViewCustomers); err != nil {
@@ -30,7 +30,8 @@ func (s *Service) Page(ctx context.Context, by Search, w page.Window) (page.Coun
 	return page.Counted[*Customer]{Items: page.Cut(list.Items, w).Items, Total: count.Items[0].N}, nil
 }
 
-// Officer is one of the bank's people who look after a customer.
+// Officer is one of the bank's people who look after a customer: its relationship manager or originating
+// officer.
 type Officer struct {
 	bun.BaseModel `bun:"table:users,alias:u" json:"-"`
 
@@ -48,8 +49,8 @@ FROM customers AS c
 JOIN users AS u ON u.tenant = c.tenant AND lower(u.login_id COLLATE "C") IN (lower(c.relationship_manager COLLATE "C"), lower(c.originating_officer COLLATE "C"))
 WHERE c.tenant = $1 AND c.uid = ANY($3) AND `
 
-// OfficersOf reads the people behind the login ids that each customer carries, beside the customer itself:
-// the login ids need not be known before.
+// OfficersOf queues a read of the officers of each customer. It needs only the customers' UIDs, so it can
+// share a batch with the customers themselves.
 func (s *Service) OfficersOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, Officer] {
 	caller, err := access.Require(ctx, access.ViewCustomers)
 	if err != nil {
@@ -60,7 +61,7 @@ func (s *Service) OfficersOf(ctx context.Context, b *db.Batch, of []UID) *db.Man
 		caller.ScopeCustomer(), of)
 }
 
-// NameOf is the name of the officer with a login id: empty where the login id names nobody.
+// NameOf returns the name of the officer with a login id; empty if there is none.
 func NameOf(officers []*Officer, login string) string {
 	for _, o := range officers {
 		if ident.Same(o.LoginID, login) {

@@ -17,9 +17,9 @@ import (
 	"bankgraph/db/dbtest/faults"
 )
 
-// The cost of a new customer must not grow with the bank. Row security keeps locking statements from indexes
-// that others use (db.InTx), so the plans of those that a create and the purge really send are looked at, as
-// the service's role gets them.
+// The cost of a new customer must not grow with the bank. Under row security, locking statements cannot use
+// some indexes (db.InTx), so this checks the plans of the statements that a creation and the purge really
+// send, for the service's role.
 func TestNewCustomerLooksAtNoOtherByItsNameOrKeyByItsAge(t *testing.T) {
 	t.Parallel()
 	line := coretest.NewLine(t)
@@ -60,7 +60,7 @@ func TestNewCustomerLooksAtNoOtherByItsNameOrKeyByItsAge(t *testing.T) {
 	}
 }
 
-// planOf is the plan of a text where tables are too large to be read from end to end.
+// planOf returns the plan of a statement if tables are too large for sequential scans.
 func planOf(t *testing.T, bank *coretest.Bank, text string) string {
 	t.Helper()
 	var lines []string

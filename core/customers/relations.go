@@ -11,33 +11,33 @@ import (
 	"bankgraph/db"
 )
 
-// A customer names others by short name: the partner that it belongs to, its parent, and users who look after
-// it. A partner's caller finds only what is its own and the bank's own people; the rest is absent to it.
+// A customer names its partner and its parent by short name, and the users who look after it by login id. For
+// a partner's caller everything is absent but its own customers and users, and the bank's own people.
 
-// related is what a customer names, with what else a change needs to know.
+// related is what a customer's names lead to, and what else a change needs to read.
 type related struct {
-	Next UID    // for a customer that is made
+	Next UID    // the UID for a new customer
 	Bank string // the short name of the bank itself
 	Dual bool   // the bank's settings ask for a second person
 	kin
-	Manager string // the login id as it is written; '' where there is none
+	Manager string // the login id as stored; '' if there is none
 	Officer string
 }
 
 // kin are the customers that a customer names.
 type kin struct {
 	Partner     UID    `bun:"partner"`      // 0: there is none of this name
-	PartnerName string `bun:"partner_name"` // as it is written
+	PartnerName string `bun:"partner_name"` // as stored
 	PartnerIs   Status `bun:"partner_is"`
 	Parent      UID    `bun:"parent"` // 0: there is none of this name
 	ParentName  string `bun:"parent_name"`
 	ParentOwner UID    `bun:"parent_owner"`
 }
 
-// names are what is looked up. A partner's caller that names no partner for what it makes means itself.
+// names are the names to look up. A partner's caller that names no partner for a new customer means itself.
 type names struct{ partner, parent, manager, officer string }
 
-// relatedTx reads what is named.
+// relatedTx looks up the names.
 func (s *Service) relatedTx(
 	ctx context.Context, tx *changes.Tx, by names, making bool,
 ) (r *related, err error) {
@@ -61,9 +61,9 @@ func (s *Service) relatedTx(
 	return r, err
 }
 
-// kinTx reads partner and parent, which stay as they are until the transaction ends: they are found by name
-// first and locked by UID, because a lock that looks for a name reads every customer of the bank (db.InTx).
-// Of those that lower() finds by the index, the one counts whose name is the same but for the case of A to Z.
+// kinTx reads and locks partner and parent. They are found by name first and then locked by UID, because a
+// locking read by name would scan every customer of the bank (db.InTx). lower() uses the index; the
+// comparison by ident.Fold, which folds A to Z only, decides.
 func (s *Service) kinTx(ctx context.Context, tx *changes.Tx, by names, making bool) (k kin, err error) {
 	turn := db.CustomersTurns.InTurn("uid", true)
 	err = tx.NewRaw(`WITH partner AS (
@@ -82,7 +82,7 @@ func (s *Service) kinTx(ctx context.Context, tx *changes.Tx, by names, making bo
 	return k, err
 }
 
-// found refuses names of what is not there.
+// found refuses names that lead to nothing.
 func (r *related) found(by names) error {
 	c := check.Of("customer")
 	for _, one := range []struct{ field, asked, found, message string }{
@@ -106,8 +106,8 @@ func (r *related) to(c *Customer) {
 	}
 }
 
-// own says whose the customer is: a partner is its own; otherwise the partner that is named counts, and
-// without one whoever the parent belongs to. What it names must not belong to another partner.
+// own sets the customer's owner: a partner owns itself; any other customer belongs to the partner that it
+// names, or else to its parent's owner. The parent must not belong to another partner.
 func (r *related) own(to *Customer) error {
 	c := check.Of("customer")
 	switch {
@@ -122,7 +122,7 @@ func (r *related) own(to *Customer) error {
 		to.Owner = r.ParentOwner
 	}
 	if to.RelationshipType == RelationThirdParty && to.PartnerOrgShortName == "" {
-		c.Fail("partnerOrgShortName", fault.Required, "is required of a third party")
+		c.Fail("partnerOrgShortName", fault.Required, "is required for a third party")
 	}
 	if r.ParentOwner != 0 && r.ParentOwner != to.Owner {
 		c.Fail("parentEntityShortName", fault.NoMatch, "must not belong to another partner")
@@ -130,7 +130,7 @@ func (r *related) own(to *Customer) error {
 	return c.Err()
 }
 
-// countTx adds to the number of customers that an owner has.
+// countTx adds to the stored number of customers of an owner.
 func countTx(ctx context.Context, tx *changes.Tx, owner, uid UID, by int) error {
 	return db.AtCommit(ctx, tx,
 		tx.NewRaw(`INSERT INTO customer_counts AS n (tenant, owner, shard, customers) VALUES (?0, ?1, ?2, ?3)
@@ -138,11 +138,12 @@ func countTx(ctx context.Context, tx *changes.Tx, owner, uid UID, by int) error 
 			uid%4, by))
 }
 
-// login is a login id as it is compared; of what can be none it is ”, which nobody has.
+// login returns a login id as it is compared, or, if the text cannot be one, the empty string, which nobody
+// has.
 func login(text string) string {
 	folded, _ := ident.Login(text)
 	return folded
 }
 
-// same tells whether two short names are one.
+// same reports whether two short names are equal.
 func same(a, b string) bool { return ident.Same(a, b) }

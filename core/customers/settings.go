@@ -68,7 +68,7 @@ type AccessDraft struct {
 	NumberOfApprovers         *int32     `json:"paymentNumberOfApprovers,omitzero"`
 }
 
-// mostCents is the largest amount of an approver.
+// mostCents is the largest amount that an approver's limit may have.
 const mostCents = "999999999.99"
 
 func (d *AccessDraft) check(c *check.Fields) {

@@ -10,19 +10,18 @@ import (
 )
 
 var (
-	// The steps that the bank's staff can take. A new customer waits as Pending while a second person has to
-	// approve it: that decision ends it.
+	// The changes of status that the bank's staff can make. A new customer that waits for a second person is
+	// Pending until that decision.
 	activating = states.Step[Status]{From: []Status{StatusNew, Pending, Suspended}, To: Active, Else: ErrStatus}
 	suspending = states.Step[Status]{From: []Status{Active, StatusNew, Pending}, To: Suspended, Else: ErrStatus}
 
-	// ErrStatus is a customer whose status has no way to the one that is wanted.
+	// ErrStatus is returned when the customer's present status does not lead to the requested one.
 	ErrStatus = fault.New(fault.State, "customer.status", "the customer's status does not allow this")
-	// ErrSelf is the bank itself, which cannot be suspended.
+	// ErrSelf is returned when the bank's own customer is to be suspended or activated.
 	ErrSelf = fault.New(fault.State, "customer.bank_itself", "the bank itself is always active")
 )
 
-// Suspend stops a customer at once: it never waits for a second person, whatever else does. It is for the
-// bank's staff.
+// Suspend stops a customer at once; it never waits for a second person. It is for the bank's staff.
 func (s *Service) Suspend(
 	ctx context.Context, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -33,7 +32,7 @@ func (s *Service) Suspend(
 	return s.suspend.Do(ctx, caller, changes.Target{Customer: int64(uid)}, struct{}{}, options)
 }
 
-// Activate lets a customer act, again or for the first time. It is for the bank's staff.
+// Activate makes a customer active, again or for the first time. It is for the bank's staff.
 func (s *Service) Activate(
 	ctx context.Context, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -44,8 +43,8 @@ func (s *Service) Activate(
 	return s.activate.Do(ctx, caller, changes.Target{Customer: int64(uid)}, struct{}{}, options)
 }
 
-// suspendTx goes past changes that wait for a second person: they are stale afterwards. But a new customer is
-// not there to be suspended before that person has decided.
+// suspendTx does not wait for open approvals, whose changes are stale afterwards. But a new customer that is
+// Pending cannot be suspended before the decision.
 func (s *Service) suspendTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{},
 ) (Saved, error) {
@@ -70,7 +69,7 @@ func (s *Service) activateTx(
 		func(_, c *Customer) error { return c.become(tx.Caller, activating) })
 }
 
-// become takes a customer to another status, where there is a step and the caller may take it.
+// become moves a customer to another status, if the step is allowed and the caller may take it.
 func (c *Customer) become(caller access.Caller, step states.Step[Status]) (err error) {
 	switch {
 	case caller.Reach != access.OfBank:

@@ -20,7 +20,7 @@ import (
 	"bankgraph/db"
 )
 
-// change changes a customer and returns it as it is then.
+// change changes a customer and returns its new state.
 func change(
 	t *testing.T, bank *coretest.Bank, ctx context.Context, uid customers.UID, edit func(*customers.Draft),
 ) *customers.Customer {
@@ -385,7 +385,7 @@ func TestAPartnersCallerMakesCustomersOfItsOwn(t *testing.T) {
 	counted(t, bank)
 }
 
-// Each of two moves is right by itself; together they would close a circle that neither sees.
+// Each of two moves is valid by itself; together they would form a circle that neither sees.
 func TestTwoMovesAtOnceCloseNoCircle(t *testing.T) {
 	t.Parallel()
 	bank := staffed(t)
@@ -798,8 +798,8 @@ func TestTheMaskOfATaxIDLeavesIt(t *testing.T) {
 	}
 }
 
-// What waits about a customer and about its limits waits for each other, and a customer that moves to another
-// partner takes nothing along that its former partner said.
+// Open approvals of a customer and of its limits block each other, and a customer that moves to another
+// partner does not take along what its former partner wrote.
 func TestWhatWaitsAboutACustomer(t *testing.T) {
 	t.Parallel()
 	bank := staffed(t)
@@ -861,15 +861,14 @@ func TestWhatWaitsAboutACustomer(t *testing.T) {
 	}
 }
 
-// other is another program of the same legal entity.
+// other returns another program of the same legal entity.
 func other(ctx context.Context) access.Caller {
 	caller, _ := access.Require(ctx)
 	caller.Client = "other"
 	return caller
 }
 
-// However many of a partner's requests come one after another, who suspends it waits only for those that came
-// before.
+// However many requests of a partner keep coming, a suspension waits only for those that came before it.
 func TestASuspensionIsNotOvertaken(t *testing.T) {
 	t.Parallel()
 	bank := staffed(t)
@@ -894,7 +893,7 @@ func TestASuspensionIsNotOvertaken(t *testing.T) {
 	}
 }
 
-// A customer that is held keeps nobody of another bank waiting, though it has the same number.
+// A held customer does not block another bank's customer of the same number.
 func TestACustomerOfAnotherBankIsNotHeld(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)

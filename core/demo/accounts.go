@@ -10,20 +10,20 @@ import (
 )
 
 // Accounts and contacts share a sequence. Each customer has a hundred of its numbers: the first ten for
-// accounts, the others for contacts. Those of the bank itself are its house accounts.
+// accounts, the others for contacts. The bank's own are its house accounts.
 const (
 	firstUID   = 100_000_000
 	block      = 100
 	contactsAt = 10
 )
 
-// Account is the UID of the n-th customer's k-th account, k from 0.
+// Account returns the UID of the n-th customer's k-th account, k from 0.
 func Account(n int64, k int) accounts.UID { return accounts.UID(firstUID + n*block + int64(k)) }
 
-// AccountNumber is the account's number in the clear. Of demo accounts it is no secret.
+// AccountNumber returns the account's number in the clear; those of demo accounts are no secret.
 func AccountNumber(n int64, k int) string { return "40" + scatter(n*contactsAt+int64(k), 10) }
 
-// share picks a value of many with so many of a hundred chances each.
+// share picks one of several values, each given with its chance in percent.
 func share(d *dice, shares [][2]int) int {
 	at := d.below(100)
 	for _, s := range shares {
@@ -34,7 +34,7 @@ func share(d *dice, shares [][2]int) int {
 	return shares[0][0]
 }
 
-// accountsOf: the first customer has 5, the others 1 to 6 and about 5.
+// accountsOf returns how many accounts a customer has: the first 5, the others 1 to 6, about 5 on average.
 func accountsOf(n int64) int {
 	switch n {
 	case 0:
@@ -45,7 +45,7 @@ func accountsOf(n int64) int {
 	return share(roll(topicAccount, n<<8|0xff), [][2]int{{6, 45}, {5, 30}, {4, 12}, {3, 7}, {2, 4}, {1, 2}})
 }
 
-// product is what a bank sells: the accounts of a customer are drawn from a list of them.
+// product is an account that a bank sells. Customers' accounts are drawn from lists of products.
 type product struct {
 	name    string
 	subType accounts.SubType
@@ -94,7 +94,7 @@ func productOf(d *dice, n int64, k int) product {
 	return pick(d, companyProducts)
 }
 
-// opened is an account with what the ledger must know of it.
+// opened is an account with what the ledger needs.
 type opened struct {
 	*accounts.Account
 	opening   int64 // minor units
@@ -124,7 +124,7 @@ func (b *bank) account(n int64, k int) *opened {
 	if !person(n) && n > 2 && k >= 3 && a.Type == accounts.Deposit && d.chance(8) {
 		a.Currency = pick(d, currencies[1:])
 	}
-	if p.subType == accounts.Pseudo { // it stands in front of the customer's first account
+	if p.subType == accounts.Pseudo { // in front of the customer's first account
 		a.FBONumber = b.keys.Seal(AccountNumber(n, 0),
 			seal.Place{Tenant: at.Tenant, Column: accounts.FBONumberColumn, Row: at.Row})
 	}
@@ -168,8 +168,9 @@ func (b *bank) placeAccount(a *accounts.Account, d *dice, n int64, k int) {
 	}
 }
 
-// setStatus: an account follows its customer; of the others few are inactive or closed. The second
-// customer's third account is inactive, the fourth customer's is closed.
+// setStatus sets the status. Accounts of a customer that is not active have the customer's status; a few
+// others are inactive or closed. The second customer's third account is inactive, the fourth customer's is
+// closed.
 func setStatus(a *accounts.Account, d *dice, n int64, k int) {
 	at := d.below(100)
 	switch {
@@ -191,8 +192,7 @@ func cents(dollars int64) *int64 {
 	return &minor
 }
 
-// setFeatures switches on what the account can do, by the rules of accounts (rest/CONTRACT.md, account
-// rules).
+// setFeatures sets the features of an account, within the rules (rest/CONTRACT.md, account rules).
 func setFeatures(a *accounts.Account, d *dice, n int64, k int) {
 	company := !person(n)
 	a.EnableWires = company || d.chance(60)
@@ -221,7 +221,8 @@ func setFeatures(a *accounts.Account, d *dice, n int64, k int) {
 	}
 }
 
-// setACH: an originator either is underwritten or pays in ahead; its first account takes the offsets.
+// setACH sets the ACH features: an originator is either underwritten or prefunded, and its first account is
+// the offset account.
 func setACH(a *accounts.Account, d *dice, n int64, k int) {
 	a.EnableACH, a.ACHCompanyID, a.SECCodes = true, achCompanyID(n), []string{"CCD", "PPD"}
 	if d.chance(50) {
@@ -237,7 +238,7 @@ func setACH(a *accounts.Account, d *dice, n int64, k int) {
 	}
 }
 
-// content is the opening balance and the overdraft in minor units. A loan is below zero: it is owed.
+// content returns the opening balance and the overdraft in minor units. The balance of a loan is negative.
 func content(a *accounts.Account, d *dice, n int64) (opening, overdraft int64) {
 	switch {
 	case a.SystemOfRecord != accounts.InternalCore, a.Status == accounts.Closed, a.Status == accounts.StatusNew,
@@ -254,7 +255,7 @@ func content(a *accounts.Account, d *dice, n int64) (opening, overdraft int64) {
 	if !person(n) {
 		most = 250_000_000
 	}
-	// Twice the dice: small amounts are more common than large ones.
+	// Rolled twice, so that small amounts are more common than large ones.
 	opening = d.in(0, d.in(most/100, most))
 	switch at := d.below(100); {
 	case n <= 4:
@@ -263,7 +264,7 @@ func content(a *accounts.Account, d *dice, n int64) (opening, overdraft int64) {
 		opening = 0
 	case at < 13 && a.SubType == accounts.Checking:
 		overdraft = 100_000
-		if at < 6 { // and in use
+		if at < 6 { // and drawn on
 			opening = -d.in(1_00, overdraft)
 		}
 	}

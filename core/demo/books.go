@@ -10,7 +10,7 @@ import (
 	"bankgraph/db"
 )
 
-// books open the accounts of the demo bank, as the ledger would, one journal each.
+// books opens the accounts of the demo bank as the ledger would, with one journal each.
 type books struct {
 	*bank
 	house []*ledger.Balance // by currency and shard

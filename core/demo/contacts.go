@@ -11,12 +11,12 @@ import (
 	"bankgraph/core/signatories"
 )
 
-// Contact is the UID of the n-th customer's k-th contact, k from 0.
+// Contact returns the UID of the n-th customer's k-th contact, k from 0.
 func Contact(n int64, k int) contacts.UID {
 	return contacts.UID(firstUID + n*block + contactsAt + int64(k))
 }
 
-// contactsOf: the first customer has 12, the others 0 to 11 and about 10.
+// contactsOf returns how many contacts a customer has: the first 12, the others 0 to 11, about 10 on average.
 func contactsOf(n int64) int {
 	switch n {
 	case 0:
@@ -28,7 +28,7 @@ func contactsOf(n int64) int {
 		[][2]int{{11, 62}, {10, 18}, {9, 9}, {6, 5}, {3, 3}, {1, 1}, {0, 2}})
 }
 
-// contact is whom the n-th customer pays, k from 0: a company or a person, every fourth one abroad.
+// contact makes the n-th customer's k-th contact, k from 0: a company or a person, every fourth one abroad.
 func (b *bank) contact(n int64, k int) *contacts.Contact {
 	d := roll(topicContact, n<<8|int64(k))
 	at := pick(d, cities)
@@ -91,7 +91,7 @@ func (b *bank) placeAbroad(c *contacts.Contact, d *dice, bank foreignBank) {
 		AccountCurrency: money.Currency(bank.currency), AccountType: "Deposit", AccountSubType: "Checking",
 		Name: bank.name, Address: c.Address, SWIFTCode: bank.bic,
 	}
-	if bank.code == "JP" || bank.code == "CA" { // neither has IBANs; payments go through a correspondent
+	if bank.code == "JP" || bank.code == "CA" { // countries without IBANs, paid through a correspondent
 		other := d.below(len(usBanks))
 		c.Intermediary = contacts.IntermediaryBank{
 			Country: "United States", Name: usBanks[other], NationalCode: usRouting(other),
@@ -107,16 +107,17 @@ func (b *bank) contactNumber(c *contacts.Contact, clear string) seal.Value {
 		seal.Place{Tenant: int64(b.tenant), Column: contacts.NumberColumn, Row: int64(c.UID)})
 }
 
-// templateName is letters and digits only, and no two of a customer's are alike: CedarSupply1.
+// templateName makes a nickname of letters and digits, unique for a customer: CedarSupply1.
 func templateName(name string, k int) string {
 	words := strings.Fields(name)
 	return strings.Join(words[:2], "") + fmt.Sprint(k+1)
 }
 
-// Signatory is the UID of the n-th customer's k-th signatory, k from 0.
+// Signatory returns the UID of the n-th customer's k-th signatory, k from 0.
 func Signatory(n int64, k int) signatories.UID { return signatories.UID(n*8 + int64(k)) }
 
-// signatoriesOf: the first customer has 3, the others 0 to 4 and about 3.
+// signatoriesOf returns how many signatories a customer has: the first 3, the others 0 to 4, about 3 on
+// average.
 func signatoriesOf(n int64) int {
 	switch n {
 	case 0:

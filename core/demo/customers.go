@@ -11,28 +11,28 @@ import (
 	"bankgraph/core/seal"
 )
 
-// Who the demo bank's own people are, for documentation and for tests.
+// Customers of the demo bank that documentation and tests name.
 const (
 	Institution customers.UID = 1_000_000 // the bank itself
-	// the customer that documentation shows: 5 accounts, 12 contacts, 3 signatories
+	// the customer in the documentation: 5 accounts, 12 contacts, 3 signatories
 	First         customers.UID = 1_000_001
 	Partner       customers.UID = 1_000_010 // the downstream partner that the key demo-partner belongs to
 	SecondPartner customers.UID = 1_000_020
 )
 
-// Customer is the UID of the n-th customer.
+// Customer returns the UID of the n-th customer.
 func Customer(n int64) customers.UID { return Institution + customers.UID(n) }
 
-// bank is what every row of one demo bank shares.
+// bank is what all rows of one demo bank share.
 type bank struct {
 	tenant    access.Tenant
 	shortName string // the institution's
 	name      string
 	keys      *seal.Keys
-	start     time.Time // the moment that dates are relative to, in the bank's zone
+	start     time.Time // the time that dates are relative to, in the bank's time zone
 }
 
-// The topics of dice: rows of different kinds must not make the same choices.
+// The topics of dice, so that rows of different kinds make different choices.
 const (
 	topicCustomer = iota + 1
 	topicAccount
@@ -49,7 +49,7 @@ var statusOf = map[int64]customers.Status{
 	7: customers.Pending,
 }
 
-// status: of a hundred customers two are suspended, one is new, one waits for review.
+// status returns a customer's status: of a hundred, two are suspended, one is new, one is pending.
 func status(n int64) customers.Status {
 	if s := statusOf[n%100]; n > 0 && s != "" {
 		return s
@@ -60,7 +60,8 @@ func status(n int64) customers.Status {
 	return customers.Active
 }
 
-// typeOf: every fourth customer is a company, one in a hundred a bank, the others are people.
+// typeOf returns a customer's type: every fourth is a company, one in a hundred a bank, the others are
+// people.
 func typeOf(n int64) customers.Type {
 	switch {
 	case n == 0:
@@ -75,7 +76,8 @@ func typeOf(n int64) customers.Type {
 	return customers.Consumer
 }
 
-// owner: the partner's customers are 1000013, 1000023, 1000033 …; the second partner's 1000031, 1000056 ….
+// owner returns a customer's partner. Partner has the customers 1000013, 1000023, 1000033 …, SecondPartner
+// 1000031, 1000056 ….
 func owner(n int64) customers.UID {
 	switch {
 	case Customer(n) == Partner || n > 10 && n%10 == 3:
@@ -86,7 +88,8 @@ func owner(n int64) customers.UID {
 	return 0
 }
 
-// parent: the customers 1000017, 1000037 … belong to the company eight before them; 1000009 to the first.
+// parent returns a customer's parent: that of 1000017, 1000037 … is the company eight before, that of 1000009
+// the first customer.
 func parent(n int64) (int64, bool) {
 	switch {
 	case n == 9:
@@ -119,7 +122,7 @@ func legalName(n int64) string {
 
 func personName(d *dice) string { return pick(d, givenNames) + " " + pick(d, familyNames) }
 
-// shortName is the first two words and the number: CEDARLOGISTICS1.
+// shortName makes a short name of the first two words and the number: CEDARLOGISTICS1.
 func shortName(n int64) string {
 	words := strings.Fields(legalName(n))
 	return strings.ToUpper(slug(words[0]+words[1])) + fmt.Sprint(n)
@@ -132,7 +135,7 @@ func address(d *dice, at city) postal.Address {
 	}
 }
 
-// ago is a moment of the morning so many days before the start.
+// ago returns a time of the morning, from low to high days before the start.
 func (b *bank) ago(d *dice, low, high int64) time.Time {
 	return b.start.AddDate(0, 0, -int(d.in(low, high))).Add(-time.Duration(d.below(36_000)) * time.Second).UTC().
 		Truncate(time.Second)
@@ -144,7 +147,7 @@ var (
 	charges  = words("OUR BEN SHA")
 )
 
-// customer is the n-th customer; the 0th is the bank itself.
+// customer makes the n-th customer; the 0th is the bank itself.
 func (b *bank) customer(n int64) *customers.Customer {
 	d := roll(topicCustomer, n^1<<40)
 	at := cities[(n+int64(d.below(3))*7)%int64(len(cities))]
@@ -227,7 +230,7 @@ func (b *bank) furnishCompany(c *customers.Customer, d *dice, n int64) {
 		FeeTierForApproval: d.chance(20), FirstApproverLimit: customers.Cents(d.in(1, 10) * 1_000_000),
 		SecondApproverLimit: customers.Cents(d.in(20, 90) * 1_000_000), NumberOfApprovers: int32(d.in(1, 2)),
 	}
-	if n == 0 { // what the bank itself asks for counts for every customer
+	if n == 0 { // the bank's own settings count for every customer
 		c.Access = customers.AccessSettings{AllowOnlineAccess: true}
 	}
 	c.AdditionalAttributes = []customers.Attribute{
@@ -240,7 +243,7 @@ func (b *bank) furnishCompany(c *customers.Customer, d *dice, n int64) {
 	}
 }
 
-// attributes are the custom attributes that the demo bank has configured.
+// attributes returns the custom attributes of the demo bank.
 func (b *bank) attributes() (all []*customers.Configured) {
 	for _, a := range []struct {
 		level customers.Level
@@ -263,5 +266,5 @@ func (b *bank) attributes() (all []*customers.Configured) {
 	return all
 }
 
-// achCompanyID is ten digits: a 1 and the tax id.
+// achCompanyID returns ten digits: a 1 and the tax id.
 func achCompanyID(n int64) string { return "1" + taxID(n, false) }

@@ -19,19 +19,19 @@ import (
 	"bankgraph/db"
 )
 
-// Options say which demo bank is wanted. Two fills with the same options make the same bank.
+// Options describe a demo bank. The same options always give the same bank.
 type Options struct {
-	Customers int // how many beside the bank itself: 250 when 0, at least Fewest
-	// when the bank is as it is: dates are relative to it; the clock's now when zero
+	Customers int // how many, besides the bank itself: at least Fewest; 0 means 250
+	// the time that dates are relative to; zero means the present time of the clock
 	Start    time.Time
-	Progress func(done, total int) // told after each batch; may be nil
+	Progress func(done, total int) // called after each batch; may be nil
 }
 
-// Fewest is how many customers every demo bank has, so that the documented ones are among them.
+// Fewest is the smallest number of customers, so that the documented ones are among them.
 const Fewest = 50
 
-// batch is how many customers go in at a time. Nothing is kept from one batch to the next but the
-// balances of the house.
+// batch is how many customers are written at a time. Only the balances of the house accounts are kept between
+// batches.
 const batch = 1000
 
 var (
@@ -44,11 +44,11 @@ var (
 		fmt.Sprintf("a demo bank has at least %d customers", Fewest))
 )
 
-// Fill fills an empty bank. The customer that stands for the bank itself may be there already, as
-// Institution; it is completed, and made where it is missing.
+// Fill fills an empty bank. The customer that represents the bank itself is completed if it exists, under the
+// number Institution, and otherwise created.
 //
-// Everything goes in by COPY in one transaction: after a crash nothing is there, and Fill can be called
-// again. Who owns the tables lets the planner count them afterwards: see db.Analyze.
+// Everything is written by COPY in one transaction: after a crash the bank is still empty, and Fill can be
+// called again. The owner of the tables should call db.Analyze afterwards.
 func Fill(ctx context.Context, c *core.Core, tenant access.Tenant, o Options) error {
 	if o.Customers == 0 {
 		o.Customers = 250
@@ -75,7 +75,7 @@ func fill(ctx context.Context, load *db.Load, c *core.Core, tenant access.Tenant
 	if err != nil {
 		return err
 	}
-	// First, so that whoever adds a customer meanwhile gets a number behind the demo bank's.
+	// First, so that customers that are added meanwhile get numbers after the demo bank's.
 	if err := advanceSequences(ctx, load.Tx, int64(o.Customers)); err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func fill(ctx context.Context, load *db.Load, c *core.Core, tenant access.Tenant
 	return finish(ctx, load.Tx, b, books, counts)
 }
 
-// start reads the bank, locked so that nobody else fills it too, and refuses one that has customers.
+// start reads and locks the bank, so that nobody else fills it too, and refuses a bank that has customers.
 func start(
 	ctx context.Context, tx bun.Tx, c *core.Core, tenant access.Tenant, at time.Time,
 ) (b *bank, existing bool, err error) {
@@ -152,7 +152,6 @@ func start(
 	return b, true, nil
 }
 
-// institution writes the customer that stands for the bank itself.
 func institution(ctx context.Context, tx bun.Tx, self *customers.Customer, existing bool) error {
 	if !existing {
 		_, err := tx.NewInsert().Model(self).Exec(ctx)
@@ -162,7 +161,7 @@ func institution(ctx context.Context, tx bun.Tx, self *customers.Customer, exist
 	return err
 }
 
-// advanceSequences moves the sequences behind the demo bank's numbers, never back.
+// advanceSequences moves the sequences past the demo bank's numbers, never back.
 func advanceSequences(ctx context.Context, tx bun.Tx, n int64) error {
 	for _, s := range []struct {
 		name string
@@ -185,7 +184,7 @@ func advanceSequences(ctx context.Context, tx bun.Tx, n int64) error {
 	return nil
 }
 
-// copyBatch writes the customers from one number to another with all that is theirs.
+// copyBatch writes a range of customers with all that they have.
 func (b *bank) copyBatch(ctx context.Context, load *db.Load, books *books, from, to int64) error {
 	opened := slices.Collect(each(from, to, accountsOf, b.account))
 	for _, write := range []func() error{
@@ -220,13 +219,12 @@ func bare(all []*opened) iter.Seq[*accounts.Account] {
 	}
 }
 
-// copyEach is CopyTo for who does not need the count.
 func copyEach[T any](ctx context.Context, load *db.Load, rows iter.Seq[*T]) error {
 	_, err := db.CopyTo(ctx, load, rows)
 	return err
 }
 
-// each are the rows of the customers from one number to another, as many as a customer has.
+// each yields the rows of a range of customers, count(n) rows for each.
 func each[T any](from, to int64, count func(n int64) int, row func(n int64, k int) *T) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for n := from; n <= to; n++ {
@@ -239,7 +237,6 @@ func each[T any](from, to int64, count func(n int64) int, row func(n int64, k in
 	}
 }
 
-// listed is each for rows that come as a list.
 func listed[T any](from, to int64, rows func(n int64) []*T) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for n := from; n <= to; n++ {
@@ -252,7 +249,8 @@ func listed[T any](from, to int64, rows func(n int64) []*T) iter.Seq[*T] {
 	}
 }
 
-// finish writes what is known at the end only.
+// finish writes what is known only at the end: the balances of the house accounts and the counts of
+// customers.
 func finish(ctx context.Context, tx bun.Tx, b *bank, books *books, counts map[customers.UID]int64) error {
 	if _, err := tx.NewUpdate().Model(&books.house).Column("ledger", "version").Bulk().Where("b.tenant = ?",
 		b.tenant).Exec(ctx); err != nil {

@@ -32,7 +32,7 @@ import (
 
 var start = time.Date(2026, 11, 18, 15, 0, 0, 0, time.UTC)
 
-// sandbox is an empty bank in a database of its own.
+// sandbox returns an empty bank in a database of its own.
 func sandbox(t testing.TB) (*core.Core, access.Tenant) {
 	t.Helper()
 	d, err := db.Open(dbtest.URL(t), db.Options{Connections: 4, Tracer: dbtest.Watch(t)})
@@ -124,8 +124,8 @@ func TestTwoFillsMakeTheSameBank(t *testing.T) {
 	}
 }
 
-// dump is every row as text, without what is different each time: sealed values and their hashes, and the
-// moment of writing where the database sets it.
+// dump returns every row as text, without what differs each time: sealed values, their hashes, and times that
+// the database sets.
 func dump(t *testing.T, c *core.Core) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
@@ -165,7 +165,7 @@ func TestASmallerDemoBankIsTheBeginningOfALargerOne(t *testing.T) {
 	}
 }
 
-// These are what documentation and examples quote.
+// The facts that documentation and examples quote.
 func TestTheDocumentedFactsHold(t *testing.T) {
 	t.Parallel()
 	c, tenant := filled(t, demo.Options{})
@@ -384,7 +384,8 @@ func TestForeignAccountsHaveIBANsAndReportATaxID(t *testing.T) {
 	}
 }
 
-// aba is the check of routing numbers: the digits times 3, 7 and 1 in turn sum to a multiple of ten.
+// aba reports whether a routing number's check digit is correct: the digits times 3, 7 and 1 in turn sum to a
+// multiple of ten.
 func aba(number string) bool {
 	sum := 0
 	for i, weight := range []int{3, 7, 1, 3, 7, 1, 3, 7, 1} {
@@ -393,7 +394,7 @@ func aba(number string) bool {
 	return len(number) == 9 && sum%10 == 0
 }
 
-// iso7064 is the remainder by 97 of the text with its letters as numbers from 10 on.
+// iso7064 returns the remainder modulo 97 of the text with its letters as numbers from 10 on.
 func iso7064(text string) int64 {
 	var digits strings.Builder
 	for _, r := range text {
@@ -465,7 +466,7 @@ func TestOnlyTheFirstCustomersUsersNeedASecondPerson(t *testing.T) {
 	}
 }
 
-// What users can do is what roles can hold.
+// The demo roles hold only what the catalogue has.
 func TestTheDemoRolesAreOfTheCatalogue(t *testing.T) {
 	t.Parallel()
 	c, tenant := filled(t, demo.Options{})
@@ -536,7 +537,7 @@ func TestABankThatDoesNotExistIsNotFilled(t *testing.T) {
 	}
 }
 
-// A bank that was added by the command line has its own customer and a first user already.
+// A bank added at the command line already has its own customer and a first user.
 func TestABankThatWasAddedBeforeIsCompleted(t *testing.T) {
 	t.Parallel()
 	c, tenant := sandbox(t)
@@ -616,7 +617,7 @@ func TestProgressEndsAtTheTotal(t *testing.T) {
 	}
 }
 
-// The sizes that performance is measured at: about 5 accounts, 10 contacts, 3 signatories and 12 limits
+// The sizes with which performance is measured: about 5 accounts, 10 contacts, 3 signatories and 12 limits
 // for each customer.
 func TestTheSizesAreThoseOfTheBench(t *testing.T) {
 	t.Parallel()

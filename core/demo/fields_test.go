@@ -13,7 +13,7 @@ import (
 	"bankgraph/core/users"
 )
 
-// What somebody reads of the demo bank and sends back unchanged must be taken.
+// Anything that is read from the demo bank and sent back unchanged must be accepted.
 func TestTheDemoBankPassesTheChecksOfAWrite(t *testing.T) {
 	t.Parallel()
 	c, tenant := filled(t, demo.Options{Customers: 300})

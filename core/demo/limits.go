@@ -10,7 +10,8 @@ import (
 	"bankgraph/core/rails"
 )
 
-// limited: companies, partners and banks that are active have every limit; every third person has four.
+// limited reports whether a customer has every limit: active companies, partners and banks do. Every third
+// person has personalLimits.
 func limited(n int64) bool { return n > 0 && status(n) == customers.Active && !person(n) }
 
 var personalLimits = []string{
@@ -18,7 +19,7 @@ var personalLimits = []string{
 	"INSTANT_PAYMENT_LIMIT_PER_TRANSACTION", "INSTANT_PAYMENT_LIMIT_PER_DAY",
 }
 
-// base is the customer's limit per transaction, in minor units, that its other limits follow.
+// base returns the customer's limit per transaction in minor units, from which its other limits follow.
 func base(n int64) int64 {
 	if n == 1 {
 		return 250_000_00
@@ -29,7 +30,8 @@ func base(n int64) int64 {
 	return roll(topicLimit, n).in(1, 20) * 25_000_00
 }
 
-// ceiling is what a limit allows: a day four transactions of the base, a week ten, a month thirty.
+// ceiling returns a limit's ceiling: the base per transaction, four times that per day, ten times per week,
+// thirty times per month.
 func ceiling(kind limits.Kind, base int64) int64 {
 	switch {
 	case strings.HasPrefix(kind.Code, "NO_OF_"): // these count things, not money
@@ -64,8 +66,7 @@ func (b *bank) limitsOf(n int64) []*limits.Limit {
 	return all
 }
 
-// used are the kinds of payment that usage is counted for, and how much of a transaction's limit each takes
-// on a day.
+// used lists the kinds of payments with usage, and how much of the limit per transaction each uses on a day.
 var used = []struct {
 	rail    limits.Family
 	entry   rails.EntryType
@@ -80,11 +81,11 @@ var used = []struct {
 	{limits.SWIFT, "", "", 70},
 }
 
-// usageDays are how many days before the start something was used, the start's own day first. How much of
-// it counts for this week or this month depends on the day.
+// usageDays lists the days with usage, counted back from the start. How many of them are in the same week or
+// month depends on the start.
 var usageDays = []int{0, 1, 3, 9}
 
-// usageOf is what the customer has used of its limits: always less than they allow.
+// usageOf returns what the customer has used of its limits, always less than their ceilings.
 func (b *bank) usageOf(n int64) []*limits.Usage {
 	if !limited(n) {
 		return nil
@@ -112,7 +113,8 @@ var (
 	feeNames = words("TN SPOT ON")
 )
 
-// catalogue are the fees that the bank is configured for: all that its customers hold, better tiers for less.
+// catalogue returns the bank's fee catalogue: all fees that its customers hold, at lower prices for better
+// tiers.
 func (b *bank) catalogue() []*fees.Fee {
 	var all []*fees.Fee
 	for a, application := range words("Foreign_Exchange Payments") {
@@ -128,7 +130,7 @@ func (b *bank) catalogue() []*fees.Fee {
 	return all
 }
 
-// tiersOf are the fee tiers of a company, the second one for its first account only.
+// tiersOf returns the fee tiers of a company. The second one is for its first account only.
 func (b *bank) tiersOf(n int64) []*fees.Tier {
 	if !limited(n) {
 		return nil

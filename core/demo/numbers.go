@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// dice gives the choices of one row. They depend on the row's number and on nothing else: the same row
-// is the same in every demo bank.
+// dice makes the random choices of one row. They depend only on the row's number, so the row is the same in
+// every demo bank.
 type dice uint64
 
 func roll(topic uint64, row int64) *dice {
@@ -16,7 +16,7 @@ func roll(topic uint64, row int64) *dice {
 	return &d
 }
 
-// next is splitmix64.
+// next returns the next random number (splitmix64).
 func (d *dice) next() uint64 {
 	*d += 0x9e3779b97f4a7c15
 	x := uint64(*d)
@@ -25,18 +25,18 @@ func (d *dice) next() uint64 {
 	return x ^ x>>31
 }
 
-// below is a number from 0 up to and without n.
+// below returns a number from 0 to n-1.
 func (d *dice) below(n int) int { return int(d.next() % uint64(n)) }
 
-// in is a number from low to high, both included.
+// in returns a number from low to high, both included.
 func (d *dice) in(low, high int64) int64 { return low + int64(d.next()%uint64(high-low+1)) }
 
-// chance is true in so many of a hundred cases.
+// chance returns true with a probability in percent.
 func (d *dice) chance(percent int) bool { return d.below(100) < percent }
 
 func pick[T any](d *dice, from []T) T { return from[d.below(len(from))] }
 
-// digits are so many decimal digits.
+// digits returns n random decimal digits.
 func (d *dice) digits(n int) string {
 	text := make([]byte, n)
 	for i := range text {
@@ -45,7 +45,7 @@ func (d *dice) digits(n int) string {
 	return string(text)
 }
 
-// scatter spreads the numbers 0, 1, 2 … over so many decimal digits, ten at most, no two alike.
+// scatter maps the numbers 0, 1, 2 … one to one to spread-out numbers of up to ten decimal digits.
 func scatter(n int64, digits int) string {
 	space := int64(1)
 	for range digits {
@@ -68,13 +68,13 @@ func routingNumber(first8 string) string {
 	return first8 + string(rune('0'+(10-sum%10)%10))
 }
 
-// usRouting is the routing number of one of usBanks.
+// usRouting returns the routing number of one of usBanks.
 func usRouting(bank int) string { return routingNumber(fmt.Sprintf("61%02d9010", bank+10)) }
 
 // homeRouting is the demo bank's own routing number.
 var homeRouting = routingNumber("61109000")
 
-// mod97 reads letters as 10 to 35 and gives the remainder by 97 (ISO 7064).
+// mod97 reads letters as 10 to 35 and returns the remainder modulo 97 (ISO 7064).
 func mod97(text string) int {
 	rest := 0
 	for _, r := range text {
@@ -87,7 +87,7 @@ func mod97(text string) int {
 	return rest
 }
 
-// lei is a legal entity identifier (ISO 17442) of an issuer that does not exist.
+// lei makes a legal entity identifier (ISO 17442) of an issuer that does not exist.
 func lei(n int64) string {
 	base := "DEMO00" + fmt.Sprintf("BNKG%08d", n)
 	return base + fmt.Sprintf("%02d", 98-mod97(base+"00"))
@@ -98,7 +98,7 @@ func iban(country, rest string) string {
 	return country + fmt.Sprintf("%02d", 98-mod97(rest+country+"00")) + rest
 }
 
-// foreignAccount is an account number as the bank's country writes it: an IBAN where it has them.
+// foreignAccount makes an account number in the form of the bank's country: an IBAN if it has them.
 func foreignAccount(d *dice, bank foreignBank) string {
 	switch bank.code {
 	case "DE": // 8 digits of the bank, 10 of the account
@@ -124,11 +124,11 @@ func foreignAccount(d *dice, bank foreignBank) string {
 	}
 }
 
-// unassigned are prefixes that no employer identification number has.
+// unassigned lists prefixes that no employer identification number has.
 var unassigned = words("07 08 09 17 18 19 28 29 49 69")
 
-// taxID is nine digits like an employer's number, or for people like a social security number of the
-// range from 900 up, which is given to nobody.
+// taxID makes nine digits: for companies like an employer's number, for people like a social security number
+// from 900 up, a range that is not assigned.
 func taxID(n int64, person bool) string {
 	if person {
 		return "9" + scatter(n, 8)
@@ -136,7 +136,7 @@ func taxID(n int64, person bool) string {
 	return unassigned[n%10] + scatter(n, 7)
 }
 
-// phone is E.164, of a range that is kept free for invented people.
+// phone makes a number in E.164 form, of a range that is reserved for fiction.
 func phone(d *dice, area string) string { return fmt.Sprintf("+1%s55501%02d", area, d.below(100)) }
 
 // slug keeps the letters and digits of a text, in lower case.

@@ -16,19 +16,19 @@ import (
 	"bankgraph/db"
 )
 
-// named is the UUID of a role or a user: the same in every demo bank.
+// named returns the UUID of a role or a user, which is the same in every demo bank.
 func named(name string) uuid.UUID {
 	return uuid.NewSHA1(uuid.NameSpaceDNS, []byte(name+".bankgraph.example"))
 }
 
-// since is when the demo bank's people and roles were there.
+// since returns when the demo bank's people and roles were created.
 func (b *bank) since() time.Time { return b.start.AddDate(-2, 0, 0).UTC().Truncate(time.Second) }
 
 func (b *bank) limit(name string, dollars int64) access.Limit {
 	return access.Limit{Name: name, Minor: dollars * 100, Currency: "USD"}
 }
 
-// roles are the demo bank's, in the order of the list.
+// roles returns the demo bank's roles; their numbers follow the order of the list.
 func (b *bank) roles() []*roles.Role {
 	var all []*roles.Role
 	for i, r := range []struct {
@@ -96,13 +96,13 @@ func (b *bank) roles() []*roles.Role {
 	return all
 }
 
-// staff is one of the demo bank's users with the name of the role.
+// staff is one of the demo bank's users, with the name of the user's role.
 type staff struct {
 	*users.User
 	role string
 }
 
-// people are the demo bank's users, in the order of the list.
+// people returns the demo bank's users; their numbers follow the order of the list.
 func (b *bank) people() []staff {
 	var all []staff
 	for i, p := range []struct {
@@ -139,13 +139,12 @@ func (b *bank) people() []staff {
 	return all
 }
 
-// The numbers of the demo bank's roles and users lie behind those of a first user who was there before.
+// The numbers of the demo bank's roles and users come after those of an earlier first user.
 const (
 	firstPerson = 100_001
 	mostPeople  = 100_100
 )
 
-// copyPeople writes the roles and who has them.
 func (b *bank) copyPeople(ctx context.Context, load *db.Load) error {
 	var people []*users.User
 	for _, p := range b.people() {
@@ -158,7 +157,6 @@ func (b *bank) copyPeople(ctx context.Context, load *db.Load) error {
 	)
 }
 
-// rolesOfPeople say who has which role.
 func (b *bank) rolesOfPeople() []*users.RoleOf {
 	var all []*users.RoleOf
 	for _, p := range b.people() {

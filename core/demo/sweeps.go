@@ -5,8 +5,8 @@ import (
 	"bankgraph/core/customers"
 )
 
-// sweepsOf: every fifth company sweeps what its first account does not need to its first contact, the first
-// customer every Monday.
+// sweepsOf returns a customer's sweeps: every fifth company sweeps surplus money from its first account to
+// its first contact, the first customer every Monday.
 func (b *bank) sweepsOf(n int64) []*accounts.Sweep {
 	d := roll(topicSweep, n)
 	if person(n) || status(n) != customers.Active || contactsOf(n) == 0 || n != 1 && !d.chance(20) {

@@ -11,8 +11,8 @@ import (
 	"bankgraph/core/roles"
 )
 
-// Ask asks for two changes that wait for a second person, so that four eyes can be tried: a role of the First
-// customer that is new, and one that changes. It asks as the API key, which answers to nobody.
+// Ask requests two changes that wait for a second person, so that approvals can be tried: a new role of the
+// First customer, and a changed one. The maker is the API key, which has no responsible person.
 func Ask(ctx context.Context, c *core.Core, key string) error {
 	caller, err := access.Require(ctx)
 	if err != nil {

@@ -2,9 +2,8 @@ package demo
 
 import "strings"
 
-// Everything and everybody here is invented. Mail domains end in .example, telephone numbers are of the
-// range 555-0100 to 555-0199, tax ids have prefixes that were never given out, and no bank code is a
-// real bank's.
+// Everything here is invented. Mail domains end in .example, telephone numbers are from 555-0100 to 555-0199,
+// tax ids have prefixes that were never assigned, and no bank code is a real bank's.
 
 func words(text string) []string { return strings.Fields(text) }
 
@@ -122,8 +121,7 @@ Greenville/SC/296/864`) {
 	return all
 }()
 
-// usBanks are where domestic contacts have their accounts. Routing numbers of the range 61 to 72 belong to
-// no bank that pays cheques.
+// usBanks lists the banks of domestic contacts. No bank that pays cheques has a routing number from 61 to 72.
 var usBanks = lines(`
 First Prairie National Bank
 Bayside Community Bank
@@ -138,8 +136,8 @@ Northgate Bank and Trust
 Blue Mesa Bank
 Union Street Bank`)
 
-// foreignBank is a bank abroad. The 0 at the end of a BIC's first eight marks a code for tests (ISO 9362).
-// The phone numbers of its customers end in digits of their own, #; they must be of the country's plan.
+// foreignBank is a bank abroad. A 0 as the eighth character of its BIC marks a test code (ISO 9362). In
+// phone, each # becomes a random digit; the number must fit the country's plan.
 type foreignBank struct{ country, code, currency, name, bic, street, city, postal, phone string }
 
 var foreignBanks = func() (all []foreignBank) {

@@ -14,8 +14,8 @@ import (
 	"bankgraph/core/events"
 )
 
-// How long an event takes from its commit into the feed while 1,000 happen in a second, with a sealer that
-// looks as often as a busy worker does.
+// How long an event takes from its commit to the feed at 1,000 events a second, with a sealer that runs as
+// often as a busy worker does.
 func BenchmarkDelayOfTheFeed(b *testing.B) {
 	bank := coretest.Alone(b)
 	operator := access.Operator(context.Background(), bank.Tenant, bank.Code, nil)
@@ -58,7 +58,7 @@ func BenchmarkDelayOfTheFeed(b *testing.B) {
 			if at, known := committed.Load(event.Version); known {
 				delays = append(delays, time.Since(at.(time.Time)))
 			} else {
-				delays = append(delays, 0) // it was read before its writer came to look at the clock
+				delays = append(delays, 0) // it was read before its writer took the time
 			}
 			cursor = event.Cursor
 		}

@@ -1,5 +1,5 @@
-// Package events holds what happened in a bank, for those outside who want to hear of it. Each event is
-// written in the transaction of the change that it tells of.
+// Package events keeps the feed of what happened in a bank, for readers outside. Each event is written in the
+// transaction of its change.
 package events
 
 import (
@@ -14,7 +14,7 @@ import (
 	"bankgraph/core/fault"
 )
 
-// Event is one thing that happened to one object. Who hears of it reads the object anew.
+// Event says that one object changed. Its reader reads the object again.
 type Event struct {
 	bun.BaseModel `bun:"table:events,alias:v" json:"-"`
 
@@ -25,10 +25,10 @@ type Event struct {
 	Object   string        `bun:"object" json:"object"`
 	UID      string        `bun:"uid" json:"uid"`
 	Customer *int64        `bun:"customer" json:"customer"`
-	Version  int32         `bun:"version" json:"version"` // of the object after it
+	Version  int32         `bun:"version" json:"version"` // of the object after the change
 }
 
-// Placed is an event with where it stands in the feed.
+// Placed is an event with its place in the feed.
 type Placed struct {
 	Event  `bun:",extend"`
 	Seq    int64  `bun:"seq"` // the number of its change in the bank's record
@@ -37,14 +37,14 @@ type Placed struct {
 
 // Cursor is a place in a bank's feed. The zero value is its beginning.
 type Cursor struct {
-	// of the record: the first one is 1; another begins where the bank's database was restored or moved
+	// the epoch of the record: the first is 1; another begins when the bank's database is restored or moved
 	Epoch int64
-	Seq   int64 // the number, in the bank's record, of the last change that was read
+	Seq   int64 // the number in the bank's record of the last change that was read
 }
 
 func (c Cursor) String() string { return fmt.Sprintf("%d.%d", c.Epoch, c.Seq) }
 
-// ParseCursor reads what String wrote; the empty text is the beginning.
+// ParseCursor reads what String wrote. The empty text is the beginning of the feed.
 func ParseCursor(text string) (c Cursor, err error) {
 	if text == "" {
 		return c, nil
@@ -60,10 +60,10 @@ func ParseCursor(text string) (c Cursor, err error) {
 }
 
 var (
-	// ErrAhead is a cursor behind the end of the feed.
+	// ErrAhead is returned for a cursor after the end of the feed.
 	ErrAhead = fault.New(fault.Conflict, "cursor.ahead",
 		"the feed ends before this place: the bank's database is older than the cursor")
-	// ErrPurged is a cursor before events that are gone.
+	// ErrPurged is returned for a cursor whose next events have been removed.
 	ErrPurged = fault.New(fault.Conflict, "cursor.purged",
 		"events after this place were removed, as they were older than the bank keeps them")
 )

@@ -15,7 +15,7 @@ import (
 	"bankgraph/db"
 )
 
-// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+// Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
 	Own: []string{"events", "events_purged"},
 	Reads: map[string]string{
@@ -24,19 +24,19 @@ var Tables = db.Tables{
 	},
 }
 
-// Service reads what happened.
+// Service reads and purges the feed.
 type Service struct{ db *db.DB }
 
 // New makes the service.
 func New(d *db.DB) *Service { return &Service{db: d} }
 
-// RecordTx writes what was done to the record, and the event that tells of it: of the same thing, under the
-// same number. Who holds an object's row writes its events, so they happen one after the other.
+// RecordTx writes an audit entry and its event, which share a number. The caller holds the lock of the
+// object's row, so the events of one object are in order.
 func RecordTx(ctx context.Context, tx bun.IDB, entry audit.Entry, event Event) error {
 	if err := audit.WriteTx(ctx, tx, entry); err != nil {
 		return err
 	}
-	// The event's column entry is the audit entry that the session wrote last.
+	// The event's column entry is the number of the session's last audit entry.
 	err := db.AtCommit(ctx, tx,
 		db.Raw(tx, `INSERT INTO events (tenant, kind, object, uid, customer, version) VALUES (?, ?, ?, ?, ?, ?)`,
 			event.Tenant, event.Kind, event.Object, event.UID, event.Customer, event.Version))
@@ -46,16 +46,17 @@ func RecordTx(ctx context.Context, tx bun.IDB, entry audit.Entry, event Event) e
 	return nil
 }
 
-// Most is how many events After returns at most.
+// Most is the largest number of events that After returns.
 const Most = 1000
 
-// After returns the caller's bank's next events after a place, in the order of the bank's record, those of
-// one object in the order in which they happened. Each says where it stands, for the next call: who stores
-// that place with what it made of the event misses none. Workers read; who may hear of which event, they
-// decide.
+// After returns the next events of the caller's bank after a place, in the order of the bank's record, and so
+// of one object in the order in which they happened. Each event has its place, for the next call: a reader
+// that stores the place together with its own work misses none. Only workers read the feed, and they decide
+// who may see which event.
 //
-// An event is in the feed once its change has its number in the record, which a change that commits later
-// cannot get. A cursor outlives a restore: one of an earlier epoch goes on behind what that brought along.
+// An event appears in the feed once its change has a number in the record; changes that commit later never
+// get a lower one. A cursor survives a restore: one of an earlier epoch continues after the last entry that
+// the restore brought along.
 func (s *Service) After(ctx context.Context, cursor Cursor, limit int) ([]Placed, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -86,13 +87,13 @@ func (s *Service) After(ctx context.Context, cursor Cursor, limit int) ([]Placed
 	return events, nil
 }
 
-// resume is where the feed goes on after a cursor, in the epoch of today.
+// resume returns where the feed continues after a cursor, in the present epoch.
 func resume(ctx context.Context, tx bun.Tx, tenant access.Tenant, cursor Cursor) (Cursor, error) {
 	var now struct {
 		Epoch  int64 `bun:"epoch"`
 		Last   int64 `bun:"last"`   // the last number of the record
-		Kept   int64 `bun:"kept"`   // the last number that the restores since the cursor's epoch brought along
-		Purged int64 `bun:"purged"` // the last number whose event is gone
+		Kept   int64 `bun:"kept"`   // the last number that survived all restores since the cursor's epoch
+		Purged int64 `bun:"purged"` // the last number whose event was removed
 	}
 	err := db.Raw(tx, `SELECT
 		coalesce((SELECT max(epoch) FROM audit_restores WHERE tenant = ?0), 1) AS epoch,
@@ -113,11 +114,11 @@ func resume(ctx context.Context, tx bun.Tx, tenant access.Tenant, cursor Cursor)
 	return Cursor{Epoch: now.Epoch, Seq: seq}, nil
 }
 
-// purgedAtATime bounds the events that one call of Purge looks at.
+// purgedAtATime bounds the events that one call of Purge reads.
 const purgedAtATime = 1000
 
-// Purge removes events of the caller's bank that are older than given, some at a time, and returns how many
-// that were. Their changes stay in the bank's record.
+// Purge removes some events of the caller's bank that are older than the given age, and returns how many.
+// Their changes stay in the bank's record.
 func (s *Service) Purge(ctx context.Context, olderThan time.Duration) (purged int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {

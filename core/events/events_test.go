@@ -19,8 +19,7 @@ import (
 	"bankgraph/core/fault"
 )
 
-// consumer reads the feed with a cursor that it stores as text, and is killed before it stores every now and
-// then.
+// consumer reads the feed with a cursor that it stores as text, and is sometimes killed before it stores it.
 type consumer struct {
 	testing.TB
 	bank   *coretest.Bank
@@ -57,7 +56,7 @@ func (c *consumer) read(dice *rand.Rand) (read int) {
 			c.last[event.UID] = event.Version
 		}
 		c.seen[event.ID] = true
-		if dice.IntN(10) > 0 { // else it is killed between the work and the note
+		if dice.IntN(10) > 0 { // else it is killed before it stores the cursor
 			c.stored = event.Cursor.String()
 			continue
 		}
@@ -67,7 +66,7 @@ func (c *consumer) read(dice *rand.Rand) (read int) {
 }
 
 // Twelve writers change eight objects. Each has a transaction number before it waits for the object's row, as
-// an idempotency key gives it one.
+// with an idempotency key.
 func TestTwelveWritersNoEventMissedAndEachObjectInOrder(t *testing.T) {
 	t.Parallel()
 	bank := coretest.Alone(t)
@@ -199,8 +198,8 @@ func TestCursorsHaveOneForm(t *testing.T) {
 	}
 }
 
-// Who follows the feed keeps its cursor when the bank is restored: it hears what happens from then on, and
-// nothing twice that both databases have.
+// A reader of the feed keeps its cursor when the bank is restored. It gets everything that happens from then
+// on, and nothing twice that both databases have.
 func TestCursorsOutliveARestore(t *testing.T) {
 	t.Parallel()
 	lost := coretest.Alone(t)
@@ -247,7 +246,7 @@ func TestCursorsOutliveARestore(t *testing.T) {
 		audit.Mark{}, ""); err != nil {
 		t.Fatal(err)
 	}
-	happen(restored, "after", 9) // as many as there were lost, and more
+	happen(restored, "after", 9) // more than were lost
 	for name, cursor := range map[string]events.Cursor{"behind what was lost": late, "at the backup": early} {
 		if kinds, _ := read(restored, cursor); len(kinds) != 9 || slices.Contains(kinds, "before") {
 			t.Errorf("%s: %v", name, kinds)

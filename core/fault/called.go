@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Called names the fields of an error as a face of the bank calls them, where it calls them otherwise than
-// core does. What is below a field, legalAddress.city or limits[0].value, moves along with it. Without faults
-// in it an error stays as it is.
+// Called renames the fields in an error's faults: names maps core's names to those of a face. A name also
+// replaces the beginning of a longer path, such as legalAddress.city or limits[0].value. An error without
+// faults is returned unchanged.
 func Called(err error, names map[string]string) error {
 	var several Faults
 	if errors.As(err, &several) {
@@ -23,7 +23,7 @@ func Called(err error, names map[string]string) error {
 	return err
 }
 
-// called looks for the longest beginning of a field that has another name.
+// called renames the longest beginning of a field's path that has another name.
 func called(field string, names map[string]string) string {
 	for end := len(field); end > 0; end = strings.LastIndexAny(field[:end], ".[") {
 		if name, other := names[field[:end]]; other {

@@ -1,5 +1,5 @@
-// Package fault holds what a caller may see of a failure: its kind, what it is about and which field.
-// It carries no published code and no status: each transport has one table that gives those.
+// Package fault describes what a caller may see of a failure: its kind, its subject and its field. Published
+// codes and statuses are not part of it; each face has a table for them.
 package fault
 
 import (
@@ -8,12 +8,12 @@ import (
 	"sync"
 )
 
-// Kind says what sort of failure it is; a transport picks the status by it.
+// Kind is the kind of a failure, from which a face chooses the status.
 type Kind string
 
 const (
 	Invalid         Kind = "INVALID"         // the request is malformed or breaks a field rule
-	Unauthenticated Kind = "UNAUTHENTICATED" // nobody is known to be calling
+	Unauthenticated Kind = "UNAUTHENTICATED" // the caller is not known
 	Denied          Kind = "DENIED"          // the caller is known and may not do this
 	NotFound        Kind = "NOT_FOUND"       // it does not exist for this caller
 	State           Kind = "STATE"           // it exists, but its state does not allow this
@@ -23,7 +23,7 @@ const (
 	Internal        Kind = "INTERNAL"        // a defect; the cause is logged, never shown
 )
 
-// Problem says what is wrong with a field, in the words that published codes end with.
+// Problem says what is wrong with a field, in the words with which published codes end.
 type Problem string
 
 const (
@@ -36,27 +36,27 @@ const (
 	Unknown   Problem = "NOTFOUND"   // names something that does not exist
 	Forbidden Problem = "NOTALLOWED" // may not be given here
 	NoMatch   Problem = "NOMATCH"    // does not fit another field
-	Exact     Problem = "EXACT"      // does not have the one length there is
+	Exact     Problem = "EXACT"      // does not have the exact length
 )
 
-// Fault is an error that callers may see. Message is plain text without identifiers of others.
+// Fault is an error that callers may see. Message is plain text without identifiers of other callers.
 type Fault struct {
 	Kind    Kind
 	Subject string  // the thing it is about, in the singular: "customer", "account"
-	Field   string  // the field as the caller wrote it, when one field is to blame
+	Field   string  // the path of the field at fault, as the caller wrote it; '' if none
 	Problem Problem // what is wrong with the field
 	Message string
-	// of Denied the permissions that would do, with | between them; of State the state that is in the way
+	// for Denied the permissions that would be enough, separated by |; for State the state that does not
+	// allow it
 	Detail string
 
-	code   string // of a declared one
-	origin *Fault // the declared fault that this one specialises
+	code   string // of a declared fault
+	origin *Fault // the declared fault that this one was made from
 }
 
-// New declares a fault of a domain by its code, account.closed: what it is about, and what is wrong. The code
-// is its identity, which idempotency keys keep it by; it stays when the message is put in better words, and
-// callers never see it. Two faults of one code are a defect of the program, which does not start. A subject
-// without more is a fault that is not declared: one of a kind, made on the spot.
+// New declares a fault by its code, such as account.closed: the subject, and what is wrong. Idempotency keys
+// store the code, so it must stay when the message changes; callers never see it. New panics if two faults
+// have the same code. If code is only a subject, without a dot, the fault is not declared.
 func New(kind Kind, code, message string) *Fault {
 	subject, _, declared := strings.Cut(code, ".")
 	f := &Fault{Kind: kind, Subject: subject, Message: message}
@@ -70,13 +70,13 @@ func New(kind Kind, code, message string) *Fault {
 	return f
 }
 
-// byCode finds declared faults again: a refusal that was kept for an idempotency key is the same fault when
-// it is told once more.
+// byCode finds declared faults by code, so that a fault that was kept for an idempotency key is the same one
+// again.
 var byCode sync.Map
 
-// Kept is a fault as it is written down: with its words, so that it reads the same when it is told again.
+// Kept is the stored form of a fault. It includes the message, so that a replay reads the same.
 type Kept struct {
-	Code    string  `json:"code,omitempty"` // of a declared one
+	Code    string  `json:"code,omitempty"` // of a declared fault
 	Kind    Kind    `json:"kind"`
 	Subject string  `json:"subject"`
 	Field   string  `json:"field,omitempty"`
@@ -85,7 +85,7 @@ type Kept struct {
 	Detail  string  `json:"detail,omitempty"`
 }
 
-// Keep writes a fault down.
+// Keep returns the stored form of the fault.
 func (f *Fault) Keep() Kept {
 	return Kept{
 		Code: f.declared().code, Kind: f.Kind, Subject: f.Subject, Field: f.Field, Problem: f.Problem,
@@ -93,7 +93,7 @@ func (f *Fault) Keep() Kept {
 	}
 }
 
-// Again is the fault that was written down; errors.Is finds the declared one behind it.
+// Again restores a stored fault. errors.Is finds the declared fault that it was made from.
 func (k Kept) Again() *Fault {
 	f := &Fault{
 		Kind: k.Kind, Subject: k.Subject, Field: k.Field, Problem: k.Problem, Message: k.Message, Detail: k.Detail,
@@ -104,7 +104,7 @@ func (k Kept) Again() *Fault {
 	return f
 }
 
-// Field is an Invalid fault about one field of a request.
+// Field makes an Invalid fault of one field of a request.
 func Field(subject, field string, problem Problem, message string) *Fault {
 	return &Fault{Kind: Invalid, Subject: subject, Field: field, Problem: problem, Message: message}
 }
@@ -116,7 +116,7 @@ func (f *Fault) Error() string {
 	return f.Message
 }
 
-// Told is what callers read: Error, with the permissions that would do where one is missing.
+// Told returns what callers read: Error, followed by the permissions that would do if one is missing.
 func (f *Fault) Told() string {
 	if f.Kind != Denied || f.Detail == "" {
 		return f.Error()
@@ -124,7 +124,7 @@ func (f *Fault) Told() string {
 	return f.Error() + ": it needs " + strings.Join(f.Needs(), " or ")
 }
 
-// Needs are the permissions, any of which would do, where one is missing.
+// Needs returns the permissions, any of which would do, if one is missing.
 func (f *Fault) Needs() []string {
 	if f.Kind != Denied || f.Detail == "" {
 		return nil
@@ -132,28 +132,28 @@ func (f *Fault) Needs() []string {
 	return strings.Split(f.Detail, "|")
 }
 
-// On returns the same fault, blamed on a field; errors.Is still finds the declared one.
+// On returns a copy of the fault with a field. errors.Is still finds the declared fault.
 func (f *Fault) On(field string) *Fault {
 	on := *f
 	on.Field, on.origin = field, f.declared()
 	return &on
 }
 
-// With returns the same fault with its detail; errors.Is still finds the declared one.
+// With returns a copy of the fault with a detail. errors.Is still finds the declared fault.
 func (f *Fault) With(detail string) *Fault {
 	with := *f
 	with.Detail, with.origin = detail, f.declared()
 	return &with
 }
 
-// Saying returns the same fault in more particular words; errors.Is still finds the declared one.
+// Saying returns a copy of the fault with another message. errors.Is still finds the declared fault.
 func (f *Fault) Saying(message string) *Fault {
 	saying := *f
 	saying.Message, saying.origin = message, f.declared()
 	return &saying
 }
 
-// Is lets errors.Is find a declared fault behind those made from it by On.
+// Is reports whether both faults were made from the same declared fault.
 func (f *Fault) Is(target error) bool {
 	other, ok := target.(*Fault)
 	return ok && f.declared() == other.declared()
@@ -166,13 +166,14 @@ func (f *Fault) declared() *Fault {
 	return f
 }
 
-// Of finds the fault in an error; ok is false for errors that callers must not see.
+// Of returns the fault in an error, the first if there are several. ok is false for errors that callers must
+// not see.
 func Of(err error) (f *Fault, ok bool) {
 	ok = errors.As(err, &f)
 	return f, ok
 }
 
-// Faults are several at once, for requests whose every field is checked.
+// Faults is several faults of one request.
 type Faults []*Fault
 
 func (fs Faults) Error() string {
@@ -182,7 +183,7 @@ func (fs Faults) Error() string {
 	return fs[0].Error()
 }
 
-// As lets Of find the first of several.
+// As lets errors.As find the first fault.
 func (fs Faults) As(target any) bool {
 	if first, ok := target.(**Fault); ok && len(fs) > 0 {
 		*first = fs[0]

@@ -14,7 +14,7 @@ import (
 	"bankgraph/core/money"
 )
 
-// Fee is one entry of a bank's catalogue: what customers' tiers may name, and its price.
+// Fee is one entry of a bank's catalogue: a fee tier that customers may hold, and its price.
 type Fee struct {
 	bun.BaseModel `bun:"table:fee_catalogue,alias:fc" json:"-"`
 
@@ -27,17 +27,17 @@ type Fee struct {
 	Currency    money.Currency `bun:"currency" json:"currency"`
 }
 
-// Price is what the fee costs.
+// Price returns the fee's price.
 func (f *Fee) Price() money.Amount { return money.Of(f.PriceMinor, f.Currency) }
 
 func (f *Fee) String() string {
 	return strings.Join([]string{f.Application, f.Product, f.FeeName, f.FeeTier}, " / ")
 }
 
-// ErrNotConfigured is a fee that the catalogue does not have.
+// ErrNotConfigured is returned for a fee that the catalogue does not have.
 var ErrNotConfigured = fault.New(fault.NotFound, "fee.not_configured", "the catalogue has no such fee")
 
-// Catalogue reads the fees that the caller's bank is configured for, in their order.
+// Catalogue reads the fees of the caller's bank, sorted by name.
 func (s *Service) Catalogue(ctx context.Context) ([]*Fee, error) {
 	caller, err := access.Require(ctx, access.ViewCustomers)
 	if err != nil {
@@ -55,7 +55,7 @@ func catalogue(ctx context.Context, q bun.IDB, tenant access.Tenant) (all []*Fee
 	return all, nil
 }
 
-// Configure adds a fee to the catalogue, or gives it another price. Only operators may.
+// Configure adds a fee to the catalogue, or changes its price. It is for operators.
 func (s *Service) Configure(ctx context.Context, fee Fee, price, currency string) error {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Service) Configure(ctx context.Context, fee Fee, price, currency string
 	})
 }
 
-// Unconfigure takes a fee out of the catalogue. Tiers that customers hold stay. Only operators may.
+// Unconfigure removes a fee from the catalogue. Tiers that customers hold stay. It is for operators.
 func (s *Service) Unconfigure(ctx context.Context, fee Fee) error {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package fees keeps which fee tiers a customer holds.
+// Package fees keeps the fee tiers that customers hold.
 package fees
 
 import (
@@ -13,12 +13,12 @@ import (
 	"bankgraph/core/seal"
 )
 
-// ID is a fee tier's number, partners' feeId.
+// ID is a fee tier's number; partners know it as feeId.
 type ID int64
 
 func (i ID) String() string { return strconv.FormatInt(int64(i), 10) }
 
-// Status is where a tier is in its life. Only what is Active counts; what was refused is gone.
+// Status is the state of a tier. Only an Active tier applies; a Refused one is not shown.
 type Status string
 
 const (
@@ -36,7 +36,7 @@ type Tier struct {
 	Customer    customers.UID `bun:"customer" json:"-"`
 	Application string        `bun:"application" json:"application"`
 	FeeTier     string        `bun:"fee_tier" json:"feeTier"`
-	// the one account that the tier counts for; nil: all of them
+	// the account that the tier applies to; nil: all accounts
 	Account       *accounts.UID `bun:"account" json:"-"`
 	AccountNumber AccountNumber `bun:"embed:account_" json:"accountNumber"`
 	Product       string        `bun:"product" json:"product"`
@@ -46,7 +46,7 @@ type Tier struct {
 	UpdatedAt     time.Time     `bun:"updated_at" json:"-"`
 }
 
-// Counting are the tiers that count: those that nobody has to approve any more.
+// Counting returns the tiers that apply: the Active ones.
 func Counting(tiers []*Tier) []*Tier {
 	counting := make([]*Tier, 0, len(tiers))
 	for _, t := range tiers {
@@ -57,13 +57,13 @@ func Counting(tiers []*Tier) []*Tier {
 	return counting
 }
 
-// ShownAccountNumber is the masked number of the account that the tier counts for; nil where it counts for
+// ShownAccountNumber returns the masked number of the account that the tier applies to; nil if it applies to
 // all.
 func (t *Tier) ShownAccountNumber() *seal.Value {
 	return seal.Value{Last4: t.AccountNumber.Last4}.Shown()
 }
 
-// AccountNumber is the account that a tier counts for, from the accounts' own table; empty for all of them.
+// AccountNumber shows the account that a tier applies to, from the accounts table; empty for all.
 type AccountNumber struct {
 	Last4 string `bun:"last4,scanonly"`
 }

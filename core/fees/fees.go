@@ -10,7 +10,7 @@ import (
 	"bankgraph/db"
 )
 
-// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+// Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
 	Own: []string{"fee_catalogue", "fee_tiers"},
 	Reads: map[string]string{
@@ -36,7 +36,7 @@ func New(d *db.DB, c *customers.Service, a *accounts.Service, all *changes.Servi
 
 var ofCustomers db.QueryCache[Tier]
 
-// OfCustomers reads the tiers that each customer holds, in the order in which they were given. They are few.
+// OfCustomers reads all tiers of each customer, which are few, in the order of their creation.
 func (s *Service) OfCustomers(
 	ctx context.Context, b *db.Batch, of []customers.UID,
 ) *db.Many[customers.UID, Tier] {

@@ -17,8 +17,8 @@ import (
 	"bankgraph/core/seal"
 )
 
-// Draft is what a request says about a fee tier (rest/CONTRACT.md, fee tiers). A change changes what is
-// given.
+// Draft is what a request says about a fee tier (rest/CONTRACT.md, fee tiers). A change changes only the
+// fields that are given.
 type Draft struct {
 	Application   given.Text `json:"application,omitzero"`
 	AccountNumber given.Text `json:"accountNumber,omitzero"` // empty: all accounts of the customer
@@ -27,21 +27,21 @@ type Draft struct {
 	Product       given.Text `json:"product,omitzero"`
 }
 
-// Saved is what a change of a fee tier answers.
+// Saved is the answer to a change of a fee tier.
 type Saved struct {
 	ID       ID            `json:"id"`
 	Customer customers.UID `json:"customer"`
 }
 
 var (
-	// ErrNotFound is a fee tier that does not exist, or that is not of this customer.
+	// ErrNotFound is returned for a fee tier that does not exist, or that belongs to another customer.
 	ErrNotFound = fault.New(fault.NotFound, "feeTier.not_found", "no such fee tier of this customer")
-	// ErrTaken is a fee of which the customer has a tier, for the same account.
+	// ErrTaken is returned when the customer has a tier of the fee for the same account.
 	ErrTaken = fault.New(fault.Conflict, "feeTier.taken",
 		"the customer has a tier of this fee for the account already").On("feeTier")
 )
 
-// ParseID reads digits.
+// ParseID reads a fee tier's number from decimal digits.
 func ParseID(field, text string) (ID, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if text == "" || strings.Trim(text, "0123456789") != "" || err != nil || n == 0 {
@@ -62,14 +62,14 @@ func (d *Draft) check(adding bool) error {
 		c.Given(text.field, text.value, adding)
 		c.AtMost(text.field, text.value.Value, 255)
 	}
-	if adding || !seal.LooksMasked(d.AccountNumber.Value) { // fillTx looks at a mask
+	if adding || !seal.LooksMasked(d.AccountNumber.Value) { // fillTx checks a masked number
 		c.AccountNumber("accountNumber", d.AccountNumber.Value)
 	}
 	return c.Err()
 }
 
-// Add gives a customer a tier of a fee that the bank is configured for. Where fee tiers need a second person
-// (feeTierForApproval), it is Pending and counts once that person has approved.
+// Add adds a tier of a configured fee to a customer. If fee tiers need a second person (feeTierForApproval),
+// the tier is Pending until that person approves.
 func (s *Service) Add(
 	ctx context.Context, to customers.UID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -83,7 +83,7 @@ func (s *Service) Add(
 	return s.add.Do(ctx, caller, changes.Target{Customer: int64(to)}, draft, options)
 }
 
-// Change changes what the draft gives. Without a customer (0) it is the tier's own.
+// Change changes the fields in the draft. If the customer is 0, the tier's own counts.
 func (s *Service) Change(
 	ctx context.Context, of customers.UID, id ID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -97,7 +97,6 @@ func (s *Service) Change(
 	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: id.String()}, draft, options)
 }
 
-// lifecycle is how fee tiers are made and changed.
 func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Tier] {
 	return &changes.Lifecycle[*customers.Held, Tier]{
 		Name: "fee tier",
@@ -114,7 +113,6 @@ func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Tier] {
 	}
 }
 
-// lock reads a tier for a change.
 func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target) (*Tier, error) {
 	t := new(Tier)
 	q := tx.NewSelect().Model(t).Where("f.tenant = ?", tx.Caller.Tenant).Where("f.id = ?", at.UID).
@@ -132,7 +130,7 @@ func (s *Service) addTx(ctx context.Context, tx *changes.Tx, at changes.Target, 
 	}))
 }
 
-// settleTx lets a tier that waited count, or takes it off again.
+// settleTx activates a tier that was Pending, or marks it as refused.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
 	return s.lifecycle().Settle(ctx, tx, at, func(t *Tier) (changes.Settlement, error) {
 		t.Status = Refused
@@ -157,9 +155,9 @@ func saved(t *Tier, err error) (Saved, error) {
 	return Saved{t.ID, t.Customer}, nil
 }
 
-// fillTx writes the draft into a tier, where the catalogue has such a fee and the customer such an account.
+// fillTx writes the draft into a tier, if the catalogue has the fee and the customer the account.
 func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, t *Tier, draft Draft) error {
-	if tx.Caller.Is(int64(t.Customer)) { // a customer's own people do not choose what it pays
+	if tx.Caller.Is(int64(t.Customer)) { // a customer's own people may not choose its fees
 		return access.ErrDenied
 	}
 	draft.Application.To(&t.Application)
@@ -197,8 +195,8 @@ func (s *Service) fillTx(ctx context.Context, tx *changes.Tx, t *Tier, draft Dra
 	return c.Err()
 }
 
-// narrow leaves of the catalogue what has this word, and writes the word as the catalogue does. The first
-// field that leaves nothing is the one to blame.
+// narrow keeps the fees whose field is this word, and spells the word as the catalogue does. The first field
+// that leaves no fee is at fault.
 func narrow(c *check.Fields, field string, word *string, fees *[]*Fee, of func(*Fee) string) {
 	if c.Err() != nil {
 		return

@@ -17,7 +17,7 @@ import (
 	"bankgraph/core/given"
 )
 
-// gold is a draft that a configured bank takes.
+// gold returns a draft that a configured bank accepts.
 func gold(edits ...func(*fees.Draft)) fees.Draft {
 	d := fees.Draft{
 		Application: given.Of("payments"), Product: given.Of("OUTGOING payment"), FeeName: given.Of("spot"),
@@ -29,7 +29,7 @@ func gold(edits ...func(*fees.Draft)) fees.Draft {
 	return d
 }
 
-// configured is a bank with a catalogue.
+// configured makes a bank with a catalogue.
 func configured(t *testing.T) *coretest.Bank {
 	t.Helper()
 	bank := coretest.New(t)
@@ -39,7 +39,6 @@ func configured(t *testing.T) *coretest.Bank {
 	return bank
 }
 
-// held are the tiers of a customer.
 func held(t *testing.T, bank *coretest.Bank, c *customers.Customer) []*fees.Tier {
 	t.Helper()
 	found, err := of(bank, bank.Staff(), c.UID)

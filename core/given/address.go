@@ -13,7 +13,7 @@ type Address struct {
 	Country     Text `json:"country,omitzero"`
 }
 
-// To writes the parts that were given.
+// To writes the fields that were given.
 func (a Address) To(address *postal.Address) {
 	a.Line1.To(&address.Line1)
 	a.Line2.To(&address.Line2)
@@ -24,7 +24,7 @@ func (a Address) To(address *postal.Address) {
 	a.Country.To(&address.Country)
 }
 
-// Gives reports whether a part was given, by its name in requests.
+// Gives reports whether a field was given, by its name in requests.
 func (a Address) Gives(part string) bool {
 	return map[string]Text{
 		"addressLine1": a.Line1, "addressLine2": a.Line2, "city": a.City, "state": a.State,

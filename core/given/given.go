@@ -1,5 +1,5 @@
-// Package given tells a value that a request gives from one that it leaves alone: an update changes only
-// what is given.
+// Package given tells fields that a request gives from those that it leaves out: an update changes only the
+// former.
 package given
 
 import (
@@ -7,36 +7,36 @@ import (
 	"encoding/json"
 )
 
-// Value is a field of a request. The zero value was not given. One that was given empty clears what is
-// stored.
+// Value is a field of a request. The zero value was not given. An empty value that was given clears the
+// stored one.
 type Value[T any] struct {
 	Given bool
 	Value T
 }
 
-// Text is a text that a request may give.
+// Text is a text field of a request.
 type Text = Value[string]
 
-// Flag is a truth value that a request may give.
+// Flag is a Boolean field of a request.
 type Flag = Value[bool]
 
-// Of is a value that was given.
+// Of returns a value that was given.
 func Of[T any](value T) Value[T] { return Value[T]{Given: true, Value: value} }
 
-// To writes the value where it was given.
+// To writes the value to a field if it was given.
 func (v Value[T]) To(field *T) {
 	if v.Given {
 		*field = v.Value
 	}
 }
 
-// IsZero leaves out of JSON what was not given (omitzero).
+// IsZero reports whether the value was not given, for omitzero in JSON.
 func (v Value[T]) IsZero() bool { return !v.Given }
 
 // MarshalJSON writes the plain value.
 func (v Value[T]) MarshalJSON() ([]byte, error) { return json.Marshal(v.Value) }
 
-// UnmarshalJSON reads a plain value. null was given too: it clears.
+// UnmarshalJSON reads a plain value. null counts as given: it clears.
 func (v *Value[T]) UnmarshalJSON(text []byte) error {
 	*v = Value[T]{Given: true}
 	if bytes.Equal(text, []byte("null")) {

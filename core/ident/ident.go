@@ -1,18 +1,18 @@
 // Package ident says when two texts name the same person or thing.
 //
-// Only the letters A to Z are compared without regard to case. Unicode knows other letters that become them,
-// such as U+0130 and U+212A: whoever folds those takes one name for another. SQL compares the same way, by
-// lower(column COLLATE "C") with what Fold returned.
+// Only the letters A to Z are compared without regard to case. Unicode folds other letters to these, such as
+// U+0130 and U+212A, which would make different names equal. SQL compares the same way: lower(column COLLATE
+// "C") with the result of Fold.
 package ident
 
 import "strings"
 
-// LongestLogin is how many characters a login id can have.
+// LongestLogin is the largest number of characters of a login id.
 const LongestLogin = 200
 
-// Login returns a login id as it is compared, and reports whether it is one: 1 to 200 of the letters, digits
-// and special characters of ASCII, without spaces. Ask it before anything is compared: no other text is
-// anybody.
+// Login returns a login id in the form in which it is compared, and reports whether the text is one: 1 to 200
+// letters, digits and special characters of ASCII, without spaces. Call it before any comparison: no other
+// text names anybody.
 func Login(text string) (folded string, ok bool) {
 	if text == "" || len(text) > LongestLogin || !Printable(text) {
 		return "", false
@@ -20,7 +20,7 @@ func Login(text string) (folded string, ok bool) {
 	return Fold(text), true
 }
 
-// Printable reports whether a text is made of the letters, digits and special characters of ASCII, without
+// Printable reports whether a text consists of letters, digits and special characters of ASCII, without
 // spaces.
 func Printable(text string) bool {
 	for at := range len(text) {
@@ -31,7 +31,7 @@ func Printable(text string) bool {
 	return true
 }
 
-// Fold returns a text with the letters A to Z in lower case, and all else as it is.
+// Fold returns a text with A to Z in lower case and everything else unchanged.
 func Fold(text string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
@@ -41,11 +41,11 @@ func Fold(text string) string {
 	}, text)
 }
 
-// Spaced returns a name with single spaces between its words and none around them, however it was written:
-// two names that read alike are one.
+// Spaced returns a name with single spaces between its words and none around them, so that names that look
+// alike are equal.
 func Spaced(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// Word finds the one of some words that a text is, but for the case of the letters A to Z.
+// Word finds the word that equals a text, without regard to the case of A to Z.
 func Word[T ~string](text string, words ...T) (word T, found bool) {
 	for _, word := range words {
 		if Same(text, string(word)) {
@@ -55,5 +55,5 @@ func Word[T ~string](text string, words ...T) (word T, found bool) {
 	return "", false
 }
 
-// Same reports whether two texts are one but for the case of the letters A to Z.
+// Same reports whether two texts are equal, without regard to the case of A to Z.
 func Same(a, b string) bool { return len(a) == len(b) && Fold(a) == Fold(b) }

@@ -33,20 +33,20 @@ import (
 
 const audience = "https://api.bank.example"
 
-// bank is a bank of the test's own, with a clock that the test turns, and a network of identity providers.
+// bank is a bank of the test's own, with a clock that the test sets, and a network of identity providers.
 type bank struct {
 	*core.Core
 	*testing.T
 	tenant   *tenants.Tenant
 	operator context.Context // at the command line of this bank
-	stranger context.Context // nobody
+	stranger context.Context // no caller
 	now      atomic.Pointer[time.Time]
 
 	mu      sync.Mutex
 	network map[string]*provider // by address
 	granted map[uuid.UUID][]access.Permission
 
-	customers int64 // that were made
+	customers int64 // how many were made
 }
 
 func newBank(t *testing.T) *bank {
@@ -90,7 +90,7 @@ func (b *bank) at(tenant *tenants.Tenant) context.Context {
 	return access.Operator(b.stranger, tenant.ID, tenant.Code, tenant.Location())
 }
 
-// customer makes a customer of this owner, and user an active user of it.
+// customer makes a customer of this owner.
 func (b *bank) customer(owner int64) (uid int64) {
 	b.Helper()
 	b.customers++
@@ -111,12 +111,11 @@ func (b *bank) user(login string, customer int64, permissions ...access.Permissi
 	return uid
 }
 
-// bounds are the amounts of every user.
 var bounds = []access.ApplicationLimits{
 	{Name: "Payments", Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 100_00, Currency: "USD"}}},
 }
 
-// grants are what the test gave its users: roles are another domain's.
+// grants returns what the test granted its users, in place of package roles.
 func (b *bank) grants(_ context.Context, tenant access.Tenant, user uuid.UUID) (users.Grant, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -131,7 +130,7 @@ func (b *bank) exec(statement string, values ...any) {
 	b.execAt(b.tenant.ID, statement, values...)
 }
 
-// execAt writes as another bank: the database lets a transaction change the rows of one.
+// execAt writes in a transaction of another bank, as each may change only one bank's rows.
 func (b *bank) execAt(tenant access.Tenant, statement string, values ...any) {
 	b.Helper()
 	err := b.DB.InTx(b.stranger, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
@@ -143,7 +142,6 @@ func (b *bank) execAt(tenant access.Tenant, statement string, values ...any) {
 	}
 }
 
-// self is the number of the bank's own customer.
 func (b *bank) self() (uid int64) {
 	b.Helper()
 	if err := b.DB.NewRaw(`SELECT uid FROM customers WHERE tenant = ? AND relationship_type = 'Self'`,
@@ -153,7 +151,7 @@ func (b *bank) self() (uid int64) {
 	return uid
 }
 
-// accept lets this bank accept the provider's tokens, with changes to the draft.
+// accept makes this bank accept the provider's tokens, with changes to the draft.
 func (b *bank) accept(p *provider, changes ...func(*issuers.Draft)) {
 	b.Helper()
 	draft := issuers.Draft{URL: p.url, Audience: audience}
@@ -200,7 +198,7 @@ func (b *bank) provider() *provider {
 	return p
 }
 
-// newKey is a rotation: the newest key signs.
+// newKey adds a key, which signs from now on.
 func (p *provider) newKey(t *testing.T) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -216,7 +214,7 @@ func (p *provider) keep(private crypto.Signer, algorithm string) {
 	p.keys = append(p.keys, jose.JSONWebKey{Key: private, KeyID: rand.Text(), Algorithm: algorithm, Use: "sig"})
 }
 
-// down lets every answer be this error; nil brings the provider back.
+// down makes every answer this error; nil brings the provider back.
 func (p *provider) down(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -238,14 +236,14 @@ func (p *provider) says(address, text string) {
 	p.answer(address, func(context.Context) ([]byte, error) { return []byte(text), nil })
 }
 
-// fetches is how often discovery or keys were asked for.
+// fetches returns how often discovery or keys were fetched.
 func (p *provider) fetches() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.asked)
 }
 
-// fetch is the network.
+// fetch simulates the network.
 func (b *bank) fetch(ctx context.Context, address string, inside bool) ([]byte, error) {
 	p := b.network[address]
 	if p == nil {
@@ -269,8 +267,8 @@ func (b *bank) fetch(ctx context.Context, address string, inside bool) ([]byte, 
 	return json.Marshal(set)
 }
 
-// claims are those of a good access token of admin, changed by name, value, name, value …; nil takes one
-// away.
+// claims returns those of a valid access token of admin, changed by name, value, name, value …; nil removes a
+// claim.
 func (b *bank) claims(p *provider, changes ...any) map[string]any {
 	now := b.now.Load().Unix()
 	made := maps.Clone(map[string]any{

@@ -1,5 +1,5 @@
-// Package issuers holds the identity providers that a bank trusts, and checks the access tokens that they
-// give to the bank's users.
+// Package issuers keeps the identity providers that a bank trusts, and verifies the access tokens that they
+// issue to the bank's users.
 package issuers
 
 import (
@@ -23,66 +23,67 @@ type Issuer struct {
 	bun.BaseModel `bun:"table:issuers,alias:i" json:"-"`
 
 	Tenant access.Tenant `bun:"tenant,pk" json:"-"`
-	// the iss of its tokens; its discovery document stands below it
+	// the iss of its tokens; its discovery document is below this address
 	URL string `bun:"url,pk" json:"url"`
-	// what the aud of its tokens must hold
+	// what the aud of its tokens must contain
 	Audience string `bun:"audience,pk" json:"audience"`
-	// the first of these that a token has names the user's login id
+	// claims with the user's login id; the first that a token has counts
 	UserClaims []string `bun:"user_claims,array" json:"userClaims"`
-	// holds the partner id; "": the owner of the user's customer is it
+	// the claim with the partner id; "": the owner of the user's customer
 	PartnerClaim string `bun:"partner_claim" json:"partnerClaim"`
-	// must name the user's customer; "": not looked at
+	// the claim that must name the user's customer; "": not checked
 	EntityClaim string `bun:"entity_claim" json:"legalEntityClaim"`
-	// names somebody for good: the user linked to its value counts, no login id; "": the login id
+	// the claim whose value is linked to a user; "": users are found by login id
 	SubjectClaim string `bun:"subject_claim" json:"subjectClaim"`
-	// what the scope of its tokens must hold; "": nothing
+	// what the scope of its tokens must contain; "": nothing
 	Scope string `bun:"scope" json:"scope"`
-	// its access tokens are made like id tokens
+	// its access tokens look like id tokens
 	IDTokens    bool  `bun:"id_tokens" json:"idTokens"`
 	LongestLife int64 `bun:"longest_life" json:"longestLife"` // seconds from iat to exp
-	// that its tokens may be signed with
+	// with which its tokens may be signed
 	Algorithms []jose.SignatureAlgorithm `bun:"algorithms,array" json:"algorithms"`
 	CreatedAt  time.Time                 `bun:"created_at" json:"createdAt"`
 	DisabledAt *time.Time                `bun:"disabled_at" json:"disabledAt"`
 }
 
-// Draft is an issuer before it is added.
+// Draft is an issuer that is to be added.
 type Draft struct {
-	URL          string   // https, or http on this machine; exactly as the iss of its tokens has it
-	Audience     string   // required: a token for somebody else's service must not open ours
-	UserClaims   []string // UserClaims when empty
+	URL          string   // https, or http on loopback; exactly the iss of its tokens
+	Audience     string   // required, as tokens for other services must not be accepted
+	UserClaims   []string // if empty, the default UserClaims
 	PartnerClaim string
 	EntityClaim  string
-	SubjectClaim string        // such as sub or oid; when empty, users are known by their login ids
-	Scope        *string       // Scope when nil; none is asked for when empty
-	IDTokens     bool          // its access tokens have no type and the claims of id tokens, as Dex makes them
-	LongestLife  time.Duration // LongestLife when 0
-	Algorithms   []string      // Algorithms when empty
+	SubjectClaim string        // such as sub or oid; if empty, users are found by login id
+	Scope        *string       // nil: the default Scope; empty: none is required
+	IDTokens     bool          // its access tokens have no typ and the claims of id tokens, as those of Dex
+	LongestLife  time.Duration // 0: the default LongestLife
+	Algorithms   []string      // if empty, the default Algorithms
 }
 
-// LongestLife is how long a token may live when nothing else is said.
+// LongestLife is the default longest lifetime of a token.
 const LongestLife = 24 * time.Hour
 
-// What a longest life can be.
+// The bounds of a longest lifetime.
 const (
 	shortestLife = time.Minute
 	mostLife     = 30 * 24 * time.Hour
 )
 
-// UserClaims are where the user's login id is looked for when nothing else is said.
+// UserClaims lists the default claims with the user's login id.
 var UserClaims = []string{"preferred_username", "sub"}
 
-// Algorithms are what tokens may be signed with when nothing else is said.
+// Algorithms lists the default algorithms of signatures.
 var Algorithms = []jose.SignatureAlgorithm{jose.ES256, jose.RS256, jose.PS256, jose.EdDSA}
 
-// asymmetric are all that an issuer can have: who can check a token must not be able to make one.
+// asymmetric lists the algorithms that an issuer can have: with a symmetric one, whoever verifies tokens
+// could forge them.
 var asymmetric = []jose.SignatureAlgorithm{
 	jose.ES256, jose.ES384, jose.ES512, jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512,
 	jose.EdDSA,
 }
 
-// Scope is the one scope that the interface has. A token without it may do nothing, unless its issuer's row
-// asks for another or for none.
+// Scope is the only scope of the interface. A token without it may do nothing, unless its issuer is
+// configured for another scope or for none.
 const Scope = "roles"
 
 var (
@@ -93,7 +94,7 @@ var (
 		"another bank accepts this issuer with this audience: its tokens would not say which bank they are for")
 	ErrDisabled = fault.New(fault.State, "issuer.disabled", "the issuer is disabled")
 
-	// ErrUnavailable is for this issuer's tokens only.
+	// ErrUnavailable is returned for tokens of an issuer whose keys cannot be read now.
 	ErrUnavailable = fault.New(fault.Unavailable, "issuer.unavailable",
 		"the issuer of this token does not show its keys now, try again later")
 )
@@ -104,7 +105,7 @@ const (
 	mostClaims  = 10
 )
 
-// check reads the fields of a new issuer, and names every one that will not do.
+// check validates a new issuer, and returns a fault for every wrong field.
 func (d Draft) check() (Issuer, error) {
 	var wrong fault.Faults
 	refuse := func(field string, problem fault.Problem, message string) {
@@ -161,16 +162,15 @@ func (d Draft) check() (Issuer, error) {
 	return made, nil
 }
 
-// life is how long a token may live.
+// life returns the longest lifetime of a token.
 func (i *Issuer) life() time.Duration { return time.Duration(i.LongestLife) * time.Second }
 
-// plain tells whether a text can be an audience or the name of a claim.
+// plain reports whether a text can be an audience or the name of a claim.
 func plain(text string) bool {
 	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= longestName &&
 		!strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f })
 }
 
-// parseURL reads the address that an issuer is named by.
 func parseURL(text string) (*url.URL, error) {
 	at, err := url.Parse(text)
 	if err != nil {

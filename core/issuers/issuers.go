@@ -17,7 +17,7 @@ import (
 	"bankgraph/db"
 )
 
-// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+// Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
 	Own: []string{"issuers"},
 	Reads: map[string]string{
@@ -25,7 +25,7 @@ var Tables = db.Tables{
 	},
 }
 
-// Service keeps the issuers of every bank, and checks their tokens.
+// Service keeps the issuers of every bank, and verifies their tokens.
 type Service struct {
 	db      *db.DB
 	users   *users.Service
@@ -37,7 +37,7 @@ type Service struct {
 	book *book
 }
 
-// New makes the service. now is the bank's clock; without fetch, no issuer can be asked for its keys.
+// New makes the service. now is the bank's clock. If fetch is nil, the keys of issuers cannot be read.
 func New(d *db.DB, u *users.Service, now func() time.Time, fetch Fetch) *Service {
 	if fetch == nil {
 		fetch = func(context.Context, string, bool) ([]byte, error) {
@@ -47,8 +47,8 @@ func New(d *db.DB, u *users.Service, now func() time.Time, fetch Fetch) *Service
 	return &Service{db: d, users: u, now: now, fetch: fetch, waiting: make(chan struct{}, mostWaiting)}
 }
 
-// Add lets the bank accept an issuer's tokens. A field that will not do is a fault on that field; ErrExists
-// when the bank accepts them already, ErrTaken when another bank does. One that was disabled is added anew.
+// Add makes the bank accept an issuer's tokens. It returns a fault for each wrong field, ErrExists if the
+// bank accepts them already, and ErrTaken if another bank does. A disabled issuer can be added again.
 func (s *Service) Add(ctx context.Context, draft Draft) (*Issuer, error) {
 	caller, err := access.Require(ctx, access.ManageClients)
 	if err != nil {
@@ -79,9 +79,9 @@ func (s *Service) Add(ctx context.Context, draft Draft) (*Issuer, error) {
 	return &added, nil
 }
 
-// freeTx refuses an issuer that is accepted with this audience: a token says nothing else about the bank it
-// is for. The lock lets one at a time ask, over all banks, because no constraint that begins with the tenant
-// can.
+// freeTx returns ErrExists or ErrTaken if an issuer is accepted with this audience already: nothing else in a
+// token tells which bank it is for. A lock over all banks replaces a unique constraint, as every key begins
+// with the tenant.
 func freeTx(ctx context.Context, tx bun.Tx, added Issuer) error {
 	if _, err := tx.ExecContext(ctx, `LOCK TABLE issuers IN SHARE ROW EXCLUSIVE MODE`); err != nil {
 		return err
@@ -98,7 +98,7 @@ func freeTx(ctx context.Context, tx bun.Tx, added Issuer) error {
 	return ErrTaken
 }
 
-// List returns all issuers of the bank by address and audience, disabled ones too.
+// List returns all issuers of the bank, sorted by address and audience, including disabled ones.
 func (s *Service) List(ctx context.Context) ([]*Issuer, error) {
 	caller, err := access.Require(ctx, access.ManageClients)
 	if err != nil {
@@ -112,8 +112,8 @@ func (s *Service) List(ctx context.Context) ([]*Issuer, error) {
 	return all, nil
 }
 
-// Disable ends the acceptance of an issuer's tokens, for one audience or, when it is empty, for all. They die
-// within the time that a verified token is remembered.
+// Disable stops accepting an issuer's tokens, for one audience or, if it is empty, for all. It takes effect
+// within the time for which a verified token is remembered.
 func (s *Service) Disable(ctx context.Context, url, audience string) error {
 	caller, err := access.Require(ctx, access.ManageClients)
 	if err != nil {
@@ -157,7 +157,7 @@ func disableTx(ctx context.Context, tx bun.Tx, caller access.Caller, one *Issuer
 	return recordTx(ctx, tx, caller, "disableIssuer", one, &disabled)
 }
 
-// recordTx writes down whom the bank trusts from now on, or no more.
+// recordTx records that the bank trusts an issuer, or no longer does.
 func recordTx(ctx context.Context, tx bun.Tx, caller access.Caller, action string, was, is *Issuer) error {
 	entry := audit.Entry{
 		Action: action, Decision: audit.Done, Object: "issuer",
@@ -167,7 +167,7 @@ func recordTx(ctx context.Context, tx bun.Tx, caller access.Caller, action strin
 	return audit.WriteTx(ctx, tx, entry)
 }
 
-// Reach asks an issuer for its keys now, and tells how many it shows.
+// Reach reads an issuer's keys now, and returns how many there are.
 func (s *Service) Reach(ctx context.Context, url string) (keys int, err error) {
 	if _, err := access.Require(ctx, access.ManageClients); err != nil {
 		return 0, err
@@ -176,11 +176,11 @@ func (s *Service) Reach(ctx context.Context, url string) (keys int, err error) {
 	return len(found), err
 }
 
-// remembered is how long this process trusts what it read of issuers.
+// remembered is how long this process caches the issuers.
 const remembered = 10 * time.Second
 
-// book is every issuer that any bank accepts, by address: a few rows for each bank. So a token that names
-// another issuer costs nothing.
+// book is the cache of all issuers that any bank accepts, by address: a few rows for each bank. A token of an
+// unknown issuer is refused without a query.
 type book struct {
 	read time.Time
 	of   map[string]*trusted
@@ -200,8 +200,8 @@ type row struct {
 	location *time.Location
 }
 
-// by is the row that a token counts for: that whose audience it names. One that names those of several
-// banks is for none of them.
+// by returns the row whose audience the token names. A token that names the audiences of several banks is
+// refused.
 func (t *trusted) by(standard jwt.Claims) (*row, error) {
 	var found *row
 	for _, one := range t.rows {
@@ -219,7 +219,7 @@ func (t *trusted) by(standard jwt.Claims) (*row, error) {
 	return found, nil
 }
 
-// trusting finds an issuer as it was at most ten seconds ago; nil when no bank accepts it.
+// trusting returns an issuer, at most ten seconds old; nil if no bank accepts it.
 func (s *Service) trusting(ctx context.Context, issuer string) (*trusted, error) {
 	s.mu.Lock()
 	known, now := s.book, s.now()
@@ -248,7 +248,7 @@ func (s *Service) trusting(ctx context.Context, issuer string) (*trusted, error)
 	return fresh.of[issuer], nil
 }
 
-// keep remembers the issuers. The keys of those that were known before stay known.
+// keep caches the issuers. The cached keys of known issuers stay.
 func (s *Service) keep(fresh *book) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -262,7 +262,7 @@ func (s *Service) keep(fresh *book) {
 	s.book = fresh
 }
 
-// forget has the issuers read anew by the next token. Their keys stay known.
+// forget makes the next token read the issuers again. Their cached keys stay.
 func (s *Service) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -92,7 +92,7 @@ func TestIssuerAndAudienceNameOneBank(t *testing.T) {
 	}
 	b.refused("a token for both", b.token(p, "aud", []string{audience, "other-bank"}))
 
-	// Rows that did not come through Add.
+	// Rows that were not made by Add.
 	b.execAt(other.ID, `UPDATE issuers SET audience = ? WHERE tenant = ?`, audience, other.ID)
 	b.later(10 * time.Second)
 	b.refused("a token that could be for both", b.token(p))

@@ -14,43 +14,42 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Fetch reads what stands at an address. inside tells whether the address may lead into the operator's own
-// network: that of the issuer itself may, another that the issuer's answer names may not. It does not
-// follow redirects, and gives up on answers that are long or slow: at 64 KiB, after ten seconds.
+// Fetch reads the content of an address. inside says whether the address may be in the operator's own
+// network: that of the issuer itself may, one that the issuer's answer names may not. It does not follow
+// redirects, and fails on answers of more than 64 KiB or ten seconds.
 type Fetch func(ctx context.Context, address string, inside bool) ([]byte, error)
 
 const (
-	between  = 10 * time.Second // an issuer is asked for its keys at most this often, whatever tokens come
-	fresh    = 10 * time.Minute // keys that were read longer ago are read again
-	stale    = time.Hour        // keys that could not be read again since then count no more
-	slowest  = 10 * time.Second // of discovery and keys together
+	between  = 10 * time.Second // the least time between two reads of an issuer's keys
+	fresh    = 10 * time.Minute // older keys are read again
+	stale    = time.Hour        // older keys are not used, if they could not be read again
+	slowest  = 10 * time.Second // for discovery and keys together
 	patience = 3 * time.Second  // how long a token waits for its issuer's keys
 
-	// mostWaiting is how many tokens wait for issuers at a time. A request that waits takes a place from
-	// requests that could be answered: a slow issuer must not shut out everybody else.
+	// mostWaiting is how many tokens may wait for issuers at a time. A waiting request holds a place, and a
+	// slow issuer must not shut out other requests.
 	mostWaiting = 8
 
 	shortestRSA = 2048 // bits
 )
 
-// keyring is what this process knows of one issuer's public keys. They are read when the first token comes,
-// so that an issuer that is away stops neither the start nor anybody else's tokens.
+// keyring is this process's cache of one issuer's public keys. They are read for the first token, so that an
+// unreachable issuer stops neither the start nor the tokens of others.
 type keyring struct {
 	issuer  string
 	fetch   Fetch
 	now     func() time.Time
-	waiting chan struct{} // shared by all
+	waiting chan struct{} // shared by all issuers
 
 	mu     sync.Mutex
 	keys   map[string][]jose.JSONWebKey // by key id
-	read   time.Time                    // when they were
-	tried  time.Time                    // when reading them was last begun
-	failed error                        // why that did not work
-	flight chan struct{}                // closed when the reading ends; nil while nobody reads
+	read   time.Time                    // when the keys were read
+	tried  time.Time                    // when a read was last begun
+	failed error                        // the error of that read
+	flight chan struct{}                // closed when the present read ends; nil if there is none
 }
 
-// find returns the keys with this id, none when the issuer has none, and ErrUnavailable when it cannot be
-// asked.
+// find returns the keys with this id, which may be none, or ErrUnavailable if the issuer cannot be asked.
 func (r *keyring) find(ctx context.Context, kid string) ([]jose.JSONWebKey, error) {
 	keys, flight, err := r.look(kid)
 	if keys != nil || flight == nil {
@@ -73,8 +72,8 @@ func (r *keyring) find(ctx context.Context, kid string) ([]jose.JSONWebKey, erro
 	}
 }
 
-// look finds the keys that are known, and starts to read them anew when it is time: they are old, or the
-// id is new to us. While keys are known nobody waits for that.
+// look returns the cached keys, and starts a new read if they are old or lack the id. flight is closed when
+// the present read ends; nil if there is none.
 func (r *keyring) look(kid string) (keys []jose.JSONWebKey, flight chan struct{}, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -93,7 +92,7 @@ func (r *keyring) look(kid string) (keys []jose.JSONWebKey, flight chan struct{}
 	return keys, r.flight, err
 }
 
-// renew reads the keys, for all who wait: nobody's giving up ends it.
+// renew reads the keys for everybody who waits. It does not end when a caller gives up.
 func (r *keyring) renew(flight chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), slowest)
 	defer cancel()
@@ -107,9 +106,9 @@ func (r *keyring) renew(flight chan struct{}) {
 	close(flight)
 }
 
-// load asks the issuer where its keys are, and reads them.
+// load reads the issuer's discovery document, and then its keys.
 func (r *keyring) load(ctx context.Context) (keys map[string][]jose.JSONWebKey, err error) {
-	defer func() { // what an issuer answers must not end the bank
+	defer func() { // an issuer's answer must not end the process
 		if trouble := recover(); trouble != nil {
 			err = fmt.Errorf("keys of issuer %s: %v", r.issuer, trouble)
 		}
@@ -146,8 +145,8 @@ func (r *keyring) load(ctx context.Context) (keys map[string][]jose.JSONWebKey, 
 	return keys, nil
 }
 
-// readKeys reads a set of keys, and leaves out those that signatures cannot be checked with: symmetric and
-// private ones, those for encryption, those of kinds that we do not know, and those that are too short.
+// readKeys reads a set of keys, and leaves out those that cannot or must not verify signatures: symmetric and
+// private keys, keys for encryption, keys of unknown types, and keys that are too short.
 func readKeys(text []byte) (map[string][]jose.JSONWebKey, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`

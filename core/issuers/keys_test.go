@@ -48,7 +48,7 @@ func TestNewKeyOfAnIssuerIsFoundAndAnOldOneForgotten(t *testing.T) {
 	old := p.keys[0]
 	p.keys = p.keys[1:]
 	b.later(10 * time.Minute)
-	if _, err := b.verify(b.token(p)); err != nil { // has the keys read again behind it
+	if _, err := b.verify(b.token(p)); err != nil { // starts a read of the keys in the background
 		t.Errorf("after ten minutes: %v", err)
 	}
 	b.until(func() bool { return p.fetches() == 6 })
@@ -56,7 +56,7 @@ func TestNewKeyOfAnIssuerIsFoundAndAnOldOneForgotten(t *testing.T) {
 	b.refused("signed with the old key", b.signed(old, "at+jwt", b.claims(p)))
 }
 
-// until waits for what goes on behind a request.
+// until waits for background work.
 func (b *bank) until(done func() bool) {
 	b.Helper()
 	for end := time.Now().Add(10 * time.Second); !done(); time.Sleep(time.Millisecond) {
@@ -219,7 +219,7 @@ func TestAnswersOfAnIssuerAreNotTakenOnTrust(t *testing.T) {
 		for _, wrong := range []string{
 			"http://other.example/keys", "http://127.0.0.1:5432/", "file:///etc/passwd", "",
 		} {
-			b.network[wrong] = p // whoever asks there gets the right keys
+			b.network[wrong] = p // this address returns the right keys
 		}
 		p.says(p.url+"/.well-known/openid-configuration", strings.ReplaceAll(discovery, "URL", p.url))
 		if _, err := b.verify(b.token(p)); !errors.Is(err, issuers.ErrUnavailable) {

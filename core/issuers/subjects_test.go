@@ -16,7 +16,7 @@ import (
 	"bankgraph/core/users"
 )
 
-// lookAlikes are texts that read like admin, or that Unicode folds to it.
+// lookAlikes are texts that look like admin, or that Unicode folds to it.
 var lookAlikes = []string{
 	"adm\u0130n", "ADM\u0130N", "adm\u0131n", "admi\u0307n", "\uff41dmin", "\u0430dmin", "admin\u200b",
 	"\u200badmin", "admin\u200d", "admin\ufeff",
@@ -42,7 +42,7 @@ func TestNobodyPassesForAnotherByALookAlike(t *testing.T) {
 	}
 }
 
-// Rows of before login ids had an alphabet stay, are nobody's name, and keep nobody's name from its owner.
+// Rows with login ids that are no longer allowed stay, but name nobody and block nobody's login id.
 func TestARowBeyondTheAlphabetIsNobody(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -59,7 +59,7 @@ func TestARowBeyondTheAlphabetIsNobody(t *testing.T) {
 	}
 }
 
-// bound is a bank with an issuer that names people by sub, and a user who is not yet linked.
+// bound returns a bank with an issuer that names people by sub, and a user who is not linked yet.
 func bound(t *testing.T, changes ...func(*issuers.Draft)) (*bank, *provider, users.UID) {
 	t.Helper()
 	b := newBank(t)
@@ -185,7 +185,7 @@ func TestWhoMayLink(t *testing.T) {
 	b.refused("not linked", b.token(p, "sub", "7f1c"))
 }
 
-// Dex makes access tokens like id tokens: no typ, no scope, at_hash, and the client as audience.
+// Access tokens of Dex look like id tokens: no typ, no scope, at_hash, and the client as audience.
 func TestTokensOfDexCountWhereTheIssuersRowSaysSo(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -242,7 +242,7 @@ func TestTokensThatLiveTooLongAreRefused(t *testing.T) {
 		life int64
 		good bool
 	}{{day, 24 * 3600, true}, {day, 24*3600 + 1, false}, {brief, 300, true}, {brief, 301, false}} {
-		for _, since := range []int64{0, 100} { // it is the whole life that counts, not what is left of it
+		for _, since := range []int64{0, 100} { // the whole lifetime counts, not the rest of it
 			token := b.token(c.p, "iat", now-since, "nbf", nil, "exp", now-since+c.life)
 			if _, err := b.verify(token); (err == nil) != c.good {
 				t.Errorf("%d seconds: %v", c.life, err)
@@ -273,7 +273,7 @@ func TestUsersOfACustomerThatIsNotActiveDoNotGetIn(t *testing.T) {
 	b.refused("of a suspended customer", token)
 }
 
-// Every refusal says why in the log, and the log holds nothing that opens the bank.
+// The log tells the reason of every refusal, and holds no token or secret.
 func TestEveryRefusalExplainsItself(t *testing.T) {
 	t.Parallel()
 	b, p, _ := bound(t)

@@ -18,9 +18,9 @@ import (
 	"bankgraph/core/users"
 )
 
-const skew = time.Minute // that an issuer's clock may differ
+const skew = time.Minute // by which an issuer's clock may differ
 
-// claims is what a token says that we look at, besides the registered claims and those that the issuer's row
+// claims holds the claims that are checked, besides the registered ones and those that the issuer's row
 // names.
 type claims struct {
 	Type            *string `json:"typ"`
@@ -31,8 +31,8 @@ type claims struct {
 	all             map[string]json.RawMessage
 }
 
-// Verify returns the caller that an access token of this issuer speaks for, and until when. Why a token is
-// not good is an access.TokenRefusal; ErrUnavailable when the issuer does not show its keys.
+// Verify returns the caller of an access token of this issuer, and when the token ends. It returns an
+// access.TokenRefusal for an invalid token, and ErrUnavailable if the issuer's keys cannot be read.
 func (s *Service) Verify(ctx context.Context, token, issuer string) (access.Caller, time.Time, error) {
 	none, never := access.Caller{}, time.Time{}
 	trusting, err := s.trusting(ctx, issuer)
@@ -64,8 +64,8 @@ func (s *Service) Verify(ctx context.Context, token, issuer string) (access.Call
 	return caller, standard.Expiry.Time().Add(skew), nil
 }
 
-// oddHeader says why a header cannot be of an access token: it must name its key, and bring neither a key nor
-// an address of one along. Its type is for the issuer's row to judge.
+// oddHeader says what is wrong with a header; empty if nothing is. It must name its key, and contain neither
+// a key nor an address of one. Its type is checked by typed.
 func oddHeader(header jose.Header) string {
 	if header.KeyID == "" {
 		return "its header names no key (kid)"
@@ -82,7 +82,7 @@ func oddHeader(header jose.Header) string {
 	return ""
 }
 
-// typed says why the type in a header is not that of the issuer's access tokens. Those that are made like id
+// typed says what is wrong with the type in a header; empty if nothing is. Access tokens that look like id
 // tokens may have none.
 func (i *Issuer) typed(header jose.Header) string {
 	kind, there := header.ExtraHeaders[jose.HeaderType]
@@ -97,7 +97,8 @@ func (i *Issuer) typed(header jose.Header) string {
 	return "its header's typ is neither at+jwt nor JWT"
 }
 
-// open reads a token that one of the keys has signed. Claims that are there twice are refused.
+// open verifies the signature of a token by one of the keys, and reads its claims. It refuses duplicate
+// claims.
 func open(parsed *jwt.JSONWebToken, keys []jose.JSONWebKey) (standard jwt.Claims, ours claims, err error) {
 	if len(keys) == 0 {
 		return standard, ours, access.RefuseToken("its issuer shows no key of its kid")
@@ -114,8 +115,8 @@ func open(parsed *jwt.JSONWebToken, keys []jose.JSONWebKey) (standard jwt.Claims
 		access.RefuseToken("its signature is not that of the key it names, or its claims cannot be read")
 }
 
-// caller is the user that a signed token is for: who that is, and what the user may do, the bank says and not
-// the token.
+// caller returns the caller of a token whose signature is valid. What the user may do comes from the bank,
+// not from the token.
 func (s *Service) caller(
 	ctx context.Context, trusting *trusted, header jose.Header, standard jwt.Claims, ours claims,
 ) (access.Caller, error) {
@@ -169,8 +170,8 @@ func (s *Service) caller(
 	}, nil
 }
 
-// user is whom a token is for: the user whom staff linked its subject to, or, at an issuer that names nobody
-// for good, the one with its login id.
+// user finds the user of a token: by the link of its subject or, if the issuer has no subject claim, by login
+// id.
 func (s *Service) user(ctx context.Context, row *row, ours claims) (*users.Actor, error) {
 	if row.SubjectClaim == "" {
 		login, err := ours.login(row.UserClaims)
@@ -198,7 +199,7 @@ func (s *Service) user(ctx context.Context, row *row, ours claims) (*users.Actor
 	return user, err
 }
 
-// lives says what is wrong with the time that a token counts for.
+// lives says what is wrong with the token's times; empty if nothing is.
 func (i *Issuer) lives(standard jwt.Claims, now time.Time) string {
 	if standard.Expiry == nil || standard.IssuedAt == nil {
 		return "it does not say from when to when it counts (iat, exp)"
@@ -217,12 +218,13 @@ func (i *Issuer) lives(standard jwt.Claims, now time.Time) string {
 	return ""
 }
 
-// kind says why a token is another than an access token for anybody who bears it.
+// kind says why a token is not a bearer access token; empty if it is one.
 func (i *Issuer) kind(standard jwt.Claims, ours claims) string {
 	if ours.Type != nil && !ident.Same(*ours.Type, "Bearer") {
-		return "its typ is another than Bearer" // some issuers mark id and refresh tokens so
+		return "its typ is another than Bearer" // as some issuers mark id and refresh tokens
 	}
-	// Of logout tokens, and of tokens that are bound to a key which the caller would have to prove.
+	// Claims of logout tokens, and of tokens bound to a key of which the caller would have to prove
+	// possession.
 	for _, name := range []string{"events", "cnf"} {
 		if _, there := ours.all[name]; there {
 			return "it has a claim of another kind of token: " + name
@@ -244,7 +246,7 @@ func (i *Issuer) kind(standard jwt.Claims, ours claims) string {
 	return ""
 }
 
-// login is the user's login id: the first of these claims that is there.
+// login returns the user's login id, from the first of these claims that the token has.
 func (c claims) login(names []string) (string, error) {
 	for _, name := range names {
 		raw, there := c.all[name]
@@ -264,7 +266,7 @@ func (c claims) login(names []string) (string, error) {
 	return "", access.RefuseToken("it has none of the claims that name the user: " + strings.Join(names, ", "))
 }
 
-// subject is what the claim says that names somebody for good, byte by byte.
+// subject returns the value of the issuer's subject claim, unchanged.
 func (c claims) subject(name string) (subject string, err error) {
 	if raw, there := c.all[name]; there {
 		if json.Unmarshal(raw, &subject) != nil {
@@ -278,14 +280,14 @@ func (c claims) subject(name string) (subject string, err error) {
 	return subject, nil
 }
 
-// number reads the number of a customer, as a number or text; 0 when the claim is not there.
+// number reads a customer's number, from a JSON number or text; 0 if the token lacks the claim.
 func (c claims) number(name string) (int64, error) {
 	raw, there := c.all[name]
 	if !there || string(raw) == "null" {
 		return 0, nil
 	}
 	var digits string
-	if json.Unmarshal(raw, &digits) != nil { // no text
+	if json.Unmarshal(raw, &digits) != nil { // not text
 		digits = string(raw)
 	}
 	number, err := strconv.ParseInt(digits, 10, 64)
@@ -295,10 +297,10 @@ func (c claims) number(name string) (int64, error) {
 	return number, nil
 }
 
-// scopes are the words of a scope: one text with spaces between them (RFC 8693), or a list.
+// scopes holds the words of a scope, which is one text with spaces (RFC 8693) or a list.
 type scopes []string
 
-// UnmarshalJSON reads either form; anything else is no scope at all.
+// UnmarshalJSON reads either form; anything else gives no scope.
 func (w *scopes) UnmarshalJSON(text []byte) error {
 	var one string
 	if json.Unmarshal(text, &one) == nil {

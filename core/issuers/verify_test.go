@@ -79,7 +79,7 @@ func TestPermissionsAreThoseOfNowAndNotTheTokens(t *testing.T) {
 	if err != nil || len(caller.Permissions) != 0 {
 		t.Errorf("without roles: %v, %v", caller.Permissions, err)
 	}
-	// the last two are no user's
+	// no user can have the last two
 	b.granted[caller.User] = []access.Permission{access.ViewAccounts, access.ManageTenants, "Print_Money"}
 	b.later(10 * time.Second)
 	if caller, err = b.verify(token); err != nil ||
@@ -162,7 +162,7 @@ func TestOnlyActiveUsersOfThisBankGetIn(t *testing.T) {
 	}
 	for _, status := range []string{"Suspended", "Pending", "Locked"} {
 		b.exec(`UPDATE users SET status = ? WHERE tenant = ?`, status, b.tenant.ID)
-		b.later(10 * time.Second) // a verified token is remembered so long
+		b.later(10 * time.Second) // how long a verified token is remembered
 		b.refused(status, token)
 	}
 	b.exec(`UPDATE users SET status = 'Active' WHERE tenant = ?`, b.tenant.ID)

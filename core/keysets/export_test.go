@@ -1,6 +1,6 @@
 package keysets
 
-// Columns are the places in the schema that hold sealed values, and their search hashes.
+// Columns returns the columns of the schema that hold sealed values, and their search hashes.
 func Columns() (all []string) {
 	for _, t := range tables {
 		for _, c := range t.columns {

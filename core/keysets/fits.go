@@ -9,16 +9,15 @@ import (
 	"bankgraph/core/seal"
 )
 
-// ErrForeign is returned where a bank's values are sealed under keys that the keyset does not have.
-var ErrForeign = errors.New("what the bank has sealed is under keys that the keyset does not have")
+// ErrForeign is returned when a bank's values are sealed under keys that the keyset lacks.
+var ErrForeign = errors.New("the bank's values are sealed under keys that the keyset does not have")
 
-// sampled is how many rows of each table Fits looks at.
+// sampled is how many rows of each table Fits checks.
 const sampled = 3
 
-// Fits reports whether the keyset opens what the caller's bank has sealed, by the last rows of each table;
-// known is false for a bank that has sealed nothing yet. The error is ErrForeign where it does not: what was
-// written now could not be read with the right file, and an account number would not be found twice. A
-// damaged value among others is no such sign.
+// Fits returns ErrForeign if the keyset lacks the keys of the last sealed rows of the caller's bank; known is
+// false for a bank that has sealed nothing yet. To write under a wrong keyset would give values that the
+// right one cannot read, and let an account number be taken twice. Damaged values do not count.
 func (s *Service) Fits(ctx context.Context) (known bool, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"bankgraph/core/seal"
 )
 
-// under is the bank as a process with another file has it.
+// under returns the bank in a process with another keyset file.
 func (h *house) under(f seal.File) *core.Core {
 	h.Helper()
 	keys, err := f.Load()

@@ -1,6 +1,6 @@
-// Package keysets brings what banks have sealed under the keyset's primary keys, and proves that nothing is
-// left under others. It changes no thing of a bank: versions, the times of changes and the record of who did
-// what stay as they are, but for an entry at the beginning and one at the end.
+// Package keysets moves the sealed values of banks to the keyset's primary keys, and proves that none is left
+// under other keys. A move changes nothing else: no version, no time of a change, and in the record only an
+// entry at its beginning and one at its end.
 package keysets
 
 import (
@@ -21,7 +21,7 @@ import (
 	"bankgraph/db"
 )
 
-// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+// Tables lists this domain's tables, and those of others that it uses (core/README.md, Tables).
 var Tables = db.Tables{
 	Own: []string{"keyset_rotations"},
 	Reads: map[string]string{
@@ -33,7 +33,7 @@ var Tables = db.Tables{
 	},
 }
 
-// Progress is how far a table of a bank has come.
+// Progress is how far the move of one table of a bank has come.
 type Progress struct {
 	bun.BaseModel `bun:"table:keyset_rotations,alias:r"`
 
@@ -44,7 +44,7 @@ type Progress struct {
 	Pass       int32         `bun:"pass"`
 	After      string        `bun:"after"`
 	Looked     int64         `bun:"looked"`
-	Rows       int64         `bun:"rows,scanonly"` // that there are
+	Rows       int64         `bun:"rows,scanonly"` // how many the table has
 	Found      int64         `bun:"found"`
 	LeftOver   int64         `bun:"left_over"`
 	Moved      int64         `bun:"moved"`
@@ -53,15 +53,16 @@ type Progress struct {
 	FinishedAt *time.Time    `bun:"finished_at"`
 }
 
-// rests is how long a table is left alone of which a whole pass could move nothing.
+// rests is the pause after a pass over a table that could not move any of the rows left.
 const rests = time.Minute
 
-// resting reports whether there was nothing to gain just now.
+// resting reports whether the table is in its pause after such a pass.
 func (p *Progress) resting(now time.Time) bool {
 	return p.Pass > 1 && p.After == "" && p.LeftOver > 0 && now.Before(p.UpdatedAt.Add(rests))
 }
 
-// pass ends a pass over the table: the last one found nothing, and any other is followed by one.
+// pass ends a pass over the table. If it found rows to move, another pass follows; otherwise the table is
+// done.
 func (p *Progress) pass(now time.Time) {
 	if p.Found == 0 {
 		p.FinishedAt = &now
@@ -74,23 +75,22 @@ func (p *Progress) pass(now time.Time) {
 	p.Pass, p.After, p.Looked, p.Found, p.LeftOver = p.Pass+1, "", 0, 0, stuck
 }
 
-// table is where sealed values stand.
 type table struct {
 	name    string
-	key     string // the column that, with the bank, is the primary key
-	text    bool   // the key is text and no number
+	key     string // the column that, with the tenant, is the primary key
+	text    bool   // the key is text, not a number
 	columns []column
 }
 
-// column is one that holds a sealed value, or several of them.
+// column describes a column that holds one or more sealed values.
 type column struct {
 	sealed string
-	hash   string // the column of its search hash; "" where nobody searches for it
-	report bool   // the entries of a contact that regulators ask for, with their hashes
+	hash   string // the column of its search hash; "" if it has none
+	report bool   // the regulatory entries of a contact, which include their hashes
 	place  func(bank access.Tenant, key string) seal.Place
 }
 
-// tables are all there are; a test compares them with the schema.
+// tables lists all tables with sealed values; a test compares it with the schema.
 var tables = []table{
 	{name: "customers", key: "uid", columns: []column{in(customers.TaxIDColumn, "tax_id")}},
 	{name: "accounts", key: "uid", columns: []column{
@@ -107,7 +107,7 @@ var tables = []table{
 	},
 }
 
-// in is a value in the three columns of a seal.Value.
+// in describes the columns of a seal.Value with this prefix.
 func in(place, prefix string) column {
 	return column{sealed: prefix + "_sealed", hash: prefix + "_hash", place: row(place)}
 }
@@ -119,7 +119,7 @@ func row(place string) func(access.Tenant, string) seal.Place {
 	}
 }
 
-// cast makes a parameter of the key's type.
+// cast converts an SQL expression to the key's type.
 func (t *table) cast(value string) string {
 	if t.text {
 		return value
@@ -127,7 +127,7 @@ func (t *table) cast(value string) string {
 	return value + "::bigint"
 }
 
-// first is below every key.
+// first returns a value below every key.
 func (t *table) first() string {
 	if t.text {
 		return ""
@@ -135,9 +135,9 @@ func (t *table) first() string {
 	return "0"
 }
 
-// selected are the columns of a row: its key, and of each sealed value the bytes and the hash.
+// selected returns the columns to read: the key, and the bytes and hash of each sealed value.
 func (t *table) selected() string {
-	all := []string{t.key + "::text AS key"} // named otherwise than the column, by which rows are ordered
+	all := []string{t.key + "::text AS key"} // an alias, as ORDER BY needs the column itself
 	for _, c := range t.columns {
 		switch {
 		case c.report:
@@ -151,13 +151,13 @@ func (t *table) selected() string {
 	return strings.Join(all, ", ")
 }
 
-// values are a row of a table.
+// values is a row of a table.
 type values struct {
 	key   string
 	pairs [][2][]byte // sealed and hash, by column
 }
 
-// current reports whether a row stands under the primary keys.
+// current reports whether all values of a row are under the primary keys.
 func (t *table) current(keys *seal.Keys, v values) bool {
 	for i, c := range t.columns {
 		sealed, hash := v.pairs[i][0], v.pairs[i][1]
@@ -174,7 +174,7 @@ func (t *table) current(keys *seal.Keys, v values) bool {
 	return true
 }
 
-// renew brings the values of a row under the primary keys.
+// renew returns the values of a row, moved to the primary keys.
 func (t *table) renew(keys *seal.Keys, bank access.Tenant, v values) (values, error) {
 	renewed := values{key: v.key, pairs: slices.Clone(v.pairs)}
 	for i, c := range t.columns {

@@ -28,20 +28,19 @@ func New(d *db.DB, keys *seal.Keys, now func() time.Time) *Service {
 	return &Service{db: d, keys: keys, now: now}
 }
 
-// batch is how many rows one transaction looks at, and locks at most, in the first pass over a table.
+// batch is how many rows one transaction reads, and at most locks, in the first pass over a table.
 const batch = 250
 
 // Batch is what one transaction did.
 type Batch struct {
 	Moved   int   // rows
-	Done    bool  // nothing of the bank is left
-	Idle    bool  // another worker is at it, or what is left cannot be moved now
-	Trouble error // why rows were left
+	Done    bool  // nothing is left to move
+	Idle    bool  // another worker is moving the bank, or what is left cannot be moved now
+	Trouble error // why rows could not be moved
 }
 
-// Move brings some rows of the caller's bank under the primary keys, where old keys are in use. What it did
-// is kept with how far it came, so the next call goes on there, of whatever worker. It waits for no lock of a
-// row.
+// Move moves some rows of the caller's bank to the primary keys, if old keys are in use. It stores how far it
+// came, and the next call, by any worker, continues there. It skips rows that are locked.
 func (s *Service) Move(ctx context.Context) (did Batch, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -79,7 +78,7 @@ func (s *Service) Move(ctx context.Context) (did Batch, err error) {
 	return did, nil
 }
 
-// Progress is how far the tables of the caller's bank have come; nothing before its first move.
+// Progress returns how far the tables of the caller's bank have come; empty before its first move.
 func (s *Service) Progress(ctx context.Context) ([]*Progress, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -108,14 +107,13 @@ func position(name string) int {
 	return slices.IndexFunc(tables, func(t table) bool { return t.name == name })
 }
 
-// of reports whether the progress is one towards these keys.
+// of reports whether the progress is that of a move to these primary keys.
 func (p *Progress) of(info seal.Info) bool {
 	sealing, searching := info.Primaries()
 	return p.Sealing == int64(sealing) && p.Searching == int64(searching)
 }
 
-// next is the first table that is not done; a nil progress means that all are. One that has to rest lets
-// others go first.
+// next returns the first table that is not done, preferring those that are not resting; nil if all are done.
 func (s *Service) next(info seal.Info, bank access.Tenant, all []*Progress) (found *table, at *Progress) {
 	for i := range tables {
 		t := &tables[i]
@@ -143,7 +141,7 @@ func (s *Service) next(info seal.Info, bank access.Tenant, all []*Progress) (fou
 	return found, at
 }
 
-// moveTx looks at the next rows of a table, and moves those that need it.
+// moveTx reads the next rows of a table, and moves those that need it.
 func (s *Service) moveTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, info seal.Info, t *table, p *Progress, all []*Progress,
 	did *Batch,
@@ -157,7 +155,7 @@ func (s *Service) moveTx(
 		p.LeftOver = 0
 	}
 	size := batch
-	if p.Pass > 1 { // little is left to lock
+	if p.Pass > 1 { // few rows are left to lock
 		size = scanned
 	}
 	rows, last, err := window(ctx, tx, t, caller.Tenant, p.After, size)
@@ -197,7 +195,7 @@ func (s *Service) moveTx(
 	return recordTx(ctx, tx, caller, "endKeyRotation", info, total)
 }
 
-// window are the next rows of a table, by their key.
+// window returns the next rows of a table, in order of key.
 func window(
 	ctx context.Context, tx bun.IDB, t *table, bank access.Tenant, after string, size int,
 ) (found []values, last string, err error) {
@@ -234,8 +232,8 @@ func read(
 	return found, rows.Err()
 }
 
-// renewTx locks rows, as far as nobody else has, and brings them under the primary keys. They say the same as
-// before, so nothing but the sealed bytes changes.
+// renewTx locks rows, except those that others have locked, and moves them to the primary keys. Their content
+// stays the same, so only the sealed bytes and hashes change.
 func (s *Service) renewTx(
 	ctx context.Context, tx bun.Tx, t *table, bank access.Tenant, stale []values, did *Batch,
 ) (moved int, err error) {
@@ -265,7 +263,7 @@ func (s *Service) renewTx(
 	return len(renewed), t.writeTx(ctx, tx, bank, renewed)
 }
 
-// writeTx writes rows whose locks are held, all in one statement.
+// writeTx writes locked rows in one statement.
 func (t *table) writeTx(ctx context.Context, tx bun.Tx, bank access.Tenant, rows []values) error {
 	if len(rows) == 0 {
 		return nil
@@ -296,7 +294,7 @@ func (t *table) writeTx(ctx context.Context, tx bun.Tx, bank access.Tenant, rows
 			add(c.hash, "bytea[]", "%s", func(v values) []byte { return v.pairs[i][1] })
 		}
 	}
-	// The bounds keep any plan of the join from looking at more of the bank than these rows span.
+	// BETWEEN keeps every plan of the join from reading more of the bank than these rows span.
 	text := fmt.Sprintf(
 		"UPDATE %s AS t SET %s FROM unnest(%s) AS v(%s) WHERE t.tenant = $1 AND t.%s = %s AND t.%[5]s BETWEEN %[7]s AND %[8]s",
 		t.name, strings.Join(sets, ", "), strings.Join(arrays, ", "), strings.Join(names, ", "), t.key,
@@ -311,7 +309,7 @@ func (t *table) writeTx(ctx context.Context, tx bun.Tx, bank access.Tenant, rows
 	return nil
 }
 
-// recordTx writes down that a bank begins or ends a rotation; nothing is written for its rows.
+// recordTx records that a bank begins or ends a rotation; its rows get no entries.
 func recordTx(
 	ctx context.Context, tx bun.Tx, caller access.Caller, action string, info seal.Info, moved int64,
 ) error {

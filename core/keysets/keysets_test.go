@@ -30,7 +30,7 @@ import (
 	"bankgraph/db"
 )
 
-// house is a bank whose keys can be rotated, with two processes on it: the second has each change of the keys
+// house is a bank whose keys can be rotated, with two processes; the second gets each change of the keys
 // later.
 type house struct {
 	*coretest.Bank
@@ -65,7 +65,6 @@ func (h *house) load() *seal.Keys {
 	return keys
 }
 
-// process is another process on the bank.
 func (h *house) process() *core.Core {
 	return core.New(core.Options{DB: h.DB, Keys: h.load(), Now: h.Now})
 }
@@ -88,7 +87,7 @@ func (h *house) reload(of ...*core.Core) {
 	}
 }
 
-// promoted is a rotation up to where values are to be moved, in all processes.
+// promoted rotates the keys up to the point at which values are to be moved, in all processes.
 func (h *house) promoted() {
 	h.Helper()
 	h.step(h.add)
@@ -97,7 +96,7 @@ func (h *house) promoted() {
 	h.reload(h.Core, h.late)
 }
 
-// move moves all there is, and returns how many rows.
+// move moves everything, and returns how many rows.
 func (h *house) move() (moved int) {
 	h.Helper()
 	for range 1000 {
@@ -122,7 +121,7 @@ func (h *house) left() []keysets.Left {
 	return left
 }
 
-// retire ends a rotation, as the command does.
+// retire finishes a rotation, as the command does.
 func (h *house) retire() {
 	h.Helper()
 	proven := func() error {
@@ -137,7 +136,7 @@ func (h *house) retire() {
 	h.reload(h.Core, h.late)
 }
 
-// stock is one of everything that is sealed.
+// stock is one object of every kind with sealed values.
 type stock struct {
 	customer *customers.Customer
 	account  *accounts.Account
@@ -172,7 +171,7 @@ func (h *house) stock() stock {
 	return s
 }
 
-// finds looks for one of everything by what is sealed, in a process.
+// finds searches for each object by its sealed value, in a process.
 func (h *house) finds(c *core.Core, s stock, when string) {
 	h.Helper()
 	ctx := h.Staff()
@@ -244,7 +243,7 @@ func TestARotationMovesEverythingAndChangesNothing(t *testing.T) {
 	if _, err := h.Changes.Approve(h.Checker(), s.approval, changes.RequestOptions{}); err != nil {
 		t.Errorf("the draft that waited: %v", err)
 	}
-	// What the keys opened before, they open now.
+	// The keys still open what they opened before.
 	var report contacts.Report
 	h.must(h.DB.NewRaw(`SELECT regulatory_reporting FROM contacts WHERE tenant = ? AND uid = ?`, h.Tenant,
 		s.contact.UID).Scan(t.Context(), &report))
@@ -256,7 +255,7 @@ func TestARotationMovesEverythingAndChangesNothing(t *testing.T) {
 	}
 }
 
-// said is all that the bank's tables say, but for what is sealed.
+// said returns the content of all tables of the bank, without sealed values.
 func (h *house) said() string {
 	h.Helper()
 	var all []string
@@ -271,7 +270,7 @@ func (h *house) said() string {
 	return strings.Join(all, "\n")
 }
 
-// entries are the record's of the keyset.
+// entries returns the actions of the audit entries about the keyset.
 func (h *house) entries() (actions []string) {
 	h.Helper()
 	h.must(h.DB.NewRaw(`SELECT action FROM audit_entries WHERE tenant = ? AND object = 'keyset' ORDER BY id`,
@@ -290,7 +289,8 @@ func TestEverySealedColumnIsInTheList(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Hashes of what nobody keeps cannot be made anew, and chains of the record are no secret.
+	// Hashes of values that are not stored cannot be made again, and the hashes of the audit chain are not
+	// secret.
 	others := []string{
 		"clients.secret", "clients.former", "refresh_tokens.token", "idempotency_keys.request",
 		"last_writes.caller",
@@ -303,11 +303,11 @@ func TestEverySealedColumnIsInTheList(t *testing.T) {
 	}
 }
 
-// Workers are killed at any moment, and others go on.
+// Workers are killed at any moment, and others continue.
 func TestAMoveThatIsCutOffGoesOn(t *testing.T) {
 	t.Parallel()
 	h := build(t)
-	const many = 700 // more than a batch looks at
+	const many = 700 // more than a batch
 	for range many {
 		h.Customer()
 	}
@@ -408,7 +408,7 @@ func TestALockedRowIsLeftForLater(t *testing.T) {
 	h.retire()
 }
 
-// A value that does not open is not lost: its key stays as long as it does.
+// A value that does not open is not lost: its key cannot be retired while it exists.
 func TestWhatDoesNotOpenKeepsItsKey(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -459,8 +459,8 @@ func drafted(number string) accounts.Draft {
 	}
 }
 
-// Two accounts never have one number, whatever keys those who write know, while a worker moves what is
-// stored.
+// Two accounts never have the same number, whatever keys the writers have, while a worker moves the stored
+// values.
 func TestANumberIsUniqueThroughARotation(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -550,7 +550,7 @@ func TestANumberIsUniqueThroughARotation(t *testing.T) {
 	}
 }
 
-// A change that gives the number which an account has is none, though the number's key has changed.
+// A change that gives the account's present number is no change, even if the number's key was rotated.
 func TestARotationIsNoChangeOfANumber(t *testing.T) {
 	t.Parallel()
 	h := build(t)
@@ -585,8 +585,7 @@ func TestOnlyOperatorsMove(t *testing.T) {
 	}
 }
 
-// Numbers that grow a digit longer stand before shorter ones as texts; as numbers, which they are, behind
-// them.
+// As text, a longer number may sort before a shorter one; the keys must be compared as numbers.
 func TestKeysOfDifferentLengthsAreAllMoved(t *testing.T) {
 	t.Parallel()
 	h := build(t)

@@ -9,7 +9,7 @@ import (
 	"bankgraph/core/access"
 )
 
-// Left is what stands under other keys than the primary ones.
+// Left says how many values of a table are not under the primary keys.
 type Left struct {
 	Of   string // the table
 	Rows int
@@ -18,9 +18,8 @@ type Left struct {
 // scanned is how many rows one statement of a proof reads.
 const scanned = 1000
 
-// Prove looks at every row of the caller's bank that holds a sealed value, and returns how many of each table
-// stand under other keys than the primary ones: nothing, when none does. Tables that have some are moved
-// again.
+// Prove reads every row of the caller's bank that holds a sealed value, and returns for each table how many
+// are not under the primary keys; tables with none are left out, and the others are moved again.
 func (s *Service) Prove(ctx context.Context) (left []Left, looked int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -54,7 +53,7 @@ func (s *Service) Prove(ctx context.Context) (left []Left, looked int, err error
 	return left, looked, nil
 }
 
-// again has a table moved once more.
+// again resets the progress of a table, so that it is moved once more.
 func (s *Service) again(ctx context.Context, caller access.Caller, t *table) error {
 	return s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewRaw(

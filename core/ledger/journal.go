@@ -1,4 +1,4 @@
-// Package ledger keeps the bank's books: journals of double entry, and the balances that follow from them.
+// Package ledger keeps the bank's books: double-entry journals, and the balances that follow from them.
 package ledger
 
 import (
@@ -16,36 +16,36 @@ import (
 	"bankgraph/core/money"
 )
 
-// Kind says why a journal was booked.
+// Kind is the reason why a journal was booked.
 type Kind string
 
-const Opening Kind = "opening" // an account's balance when it came into these books
+const Opening Kind = "opening" // an account's balance when it was entered into these books
 
-// House is what one of the bank's own accounts in the books is for.
+// House is the purpose of one of the bank's own accounts in the books.
 type House string
 
 const HouseOpening House = "opening" // the other side of opening balances
 
-// Shards is into how many accounts each house account is split, so that writers do not wait for each other.
+// Shards is how many accounts each house account is split into, so that writers do not wait for each other.
 const Shards = 8
 
-// ShardOf is the shard of a house account that postings of this account go to.
+// ShardOf returns the shard of a house account that takes the postings against this account.
 func ShardOf(account accounts.UID) int16 { return int16(account % Shards) }
 
-// Entry is one side of a journal: above zero raises the account's balance.
+// Entry is one side of a journal. A positive amount raises the account's balance.
 type Entry struct {
-	Account accounts.UID // a customer's account, or one of the house
+	Account accounts.UID // a customer's account or a house account
 	Amount  money.Amount
 }
 
-// Journal is one booking: all of it happens or nothing. Once written it never changes.
+// Journal is one booking, which is written as a whole and never changes.
 type Journal struct {
 	bun.BaseModel `bun:"table:journals,alias:j" json:"-"`
 
 	Tenant access.Tenant `bun:"tenant,pk" json:"-"`
 	ID     int64         `bun:"id,pk" json:"-"`
 	Kind   Kind          `bun:"kind" json:"-"`
-	// midnight UTC of the day from which the money counts
+	// the day from which the money counts, as midnight UTC
 	ValueDate   time.Time `bun:"value_date,type:date" json:"-"`
 	BookedAt    time.Time `bun:"booked_at" json:"-"` // by the database's clock, taken under the accounts' locks
 	Description string    `bun:"description" json:"-"`
@@ -53,7 +53,7 @@ type Journal struct {
 	Entries []Entry `bun:"-" json:"-"`
 }
 
-// What makes a journal impossible. They are defects of the program, not faults of a caller.
+// The errors of an impossible journal. They are defects of the program, not faults of a caller.
 var (
 	ErrEmpty      = errors.New("ledger: a journal needs entries, and none of zero")
 	ErrUnbalanced = errors.New("ledger: the entries of a journal do not sum to zero")
@@ -61,11 +61,11 @@ var (
 	ErrOverflow   = errors.New("ledger: a balance would pass what the books can hold")
 )
 
-// ErrUncovered is a posting that would leave less on an account than its holds and its overdraft allow.
+// ErrUncovered is returned for a posting that would take an account's available balance below its overdraft.
 var ErrUncovered = fault.New(fault.State, "account.uncovered", "the account has insufficient funds")
 
-// NewJournal makes a journal whose entries sum to zero in each currency. on is any moment of the value
-// date, in the bank's zone.
+// NewJournal makes a journal, whose entries must sum to zero in each currency. on is any time of the value
+// date, in the bank's time zone.
 func NewJournal(kind Kind, on time.Time, description string, entries ...Entry) (*Journal, error) {
 	sums := map[money.Currency]*big.Int{}
 	for _, entry := range entries {
@@ -91,21 +91,21 @@ func NewJournal(kind Kind, on time.Time, description string, entries ...Entry) (
 		nil
 }
 
-// NewOpening is the journal of an account's first balance.
+// NewOpening makes the journal of an account's opening balance.
 func NewOpening(on time.Time, account, house accounts.UID, amount money.Amount) (*Journal, error) {
 	return NewJournal(Opening, on, "Opening balance",
 		Entry{Account: account, Amount: amount},
 		Entry{Account: house, Amount: money.Of(-amount.Minor, amount.Currency)})
 }
 
-// Day is the civil day of a moment, in the moment's own zone, as midnight UTC: the form that date columns
-// take.
+// Day returns the civil day of a time, in its own time zone, as midnight UTC, which is the form of date
+// columns.
 func Day(at time.Time) time.Time {
 	year, month, day := at.Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
 
-// Balance is an account of the books and what is in it.
+// Balance is an account in the books, with its balances.
 type Balance struct {
 	bun.BaseModel `bun:"table:balances,alias:b" json:"-"`
 
@@ -116,12 +116,12 @@ type Balance struct {
 	Currency  money.Currency `bun:"currency" json:"-"`
 	Ledger    int64          `bun:"ledger" json:"-"`    // minor units, as every amount here
 	Held      int64          `bun:"held" json:"-"`      // reserved for payments; available is ledger less held
-	Overdraft int64          `bun:"overdraft" json:"-"` // by how much available may be below zero
-	Forced    bool           `bun:"forced" json:"-"`    // a return or correction passed the overdraft
+	Overdraft int64          `bun:"overdraft" json:"-"` // how far available may be below zero
+	Forced    bool           `bun:"forced" json:"-"`    // a return or correction exceeded the overdraft
 	Version   int64          `bun:"version" json:"-"`   // the number of the last posting
 }
 
-// Posting is one entry of a journal as it was booked.
+// Posting is an entry of a journal as it was booked.
 type Posting struct {
 	bun.BaseModel `bun:"table:postings,alias:p" json:"-"`
 
@@ -134,8 +134,8 @@ type Posting struct {
 	BalanceAfter int64          `bun:"balance_after" json:"-"`
 }
 
-// Post books an entry on the balance: the balance moves, and the posting says so. Whether the account
-// covers it is for the table's CHECK to say.
+// Post adds an amount to the balance and returns the posting. The table's CHECK decides whether the account
+// covers it.
 func (b *Balance) Post(journal int64, amount money.Amount) (*Posting, error) {
 	if amount.Currency != b.Currency {
 		return nil, fmt.Errorf("%w: %s on account %s, which is in %s", ErrCurrency, amount.Currency, b.Account,

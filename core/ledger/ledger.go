@@ -15,7 +15,7 @@ import (
 	"bankgraph/db"
 )
 
-// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+// Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
 	Own: []string{"balances", "journals", "postings"},
 	Reads: map[string]string{
@@ -29,16 +29,16 @@ type Service struct{ db *db.DB }
 // New makes the service.
 func New(d *db.DB) *Service { return &Service{db: d} }
 
-// Account is a new account of the books.
+// Account is an account that is to be opened in the books.
 type Account struct {
 	UID       accounts.UID
-	Opening   money.Amount // what is in it already: below zero on a loan, which owes it; zero books nothing
-	Overdraft int64        // minor units by which it may go below zero: for a loan, its line
-	On        time.Time    // any moment of the value date, in the bank's zone
+	Opening   money.Amount // the opening balance: negative for a loan; zero books nothing
+	Overdraft int64        // how far it may go below zero, in minor units: for a loan, its credit line
+	On        time.Time    // any time of the value date, in the bank's time zone
 }
 
-// OpenTx opens an account in the books and books its opening balance against the house.
-// ErrUncovered is an opening balance below the overdraft.
+// OpenTx opens an account in the books and books its opening balance against a house account. It returns
+// ErrUncovered if the opening balance is below the overdraft.
 func (s *Service) OpenTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, account Account) error {
 	balance := &Balance{
 		Tenant: tenant, Account: account.UID, Currency: account.Opening.Currency, Overdraft: account.Overdraft,
@@ -60,8 +60,8 @@ func (s *Service) OpenTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, a
 	return s.PostTx(ctx, tx, tenant, journal)
 }
 
-// KeepTx opens an account in the books with nothing in it. One that is there already and was never booked on
-// gets the currency; who calls has made sure that no other one is asked for (accounts.Keep).
+// KeepTx opens an account in the books with a zero balance, or changes the currency of one without bookings.
+// It implements accounts.Keep.
 func (s *Service) KeepTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, account accounts.UID, in money.Currency,
 ) error {
@@ -77,7 +77,7 @@ func (s *Service) KeepTx(
 	return nil
 }
 
-// houseTx is the number of one of the bank's own accounts, which it makes where there is none yet.
+// houseTx returns the number of a house account, and creates the account if it does not exist.
 func (s *Service) houseTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, house House, in money.Currency, shard int16,
 ) (accounts.UID, error) {
@@ -89,7 +89,7 @@ func (s *Service) houseTx(
 			`INSERT INTO balances (tenant, account, house, shard, currency) VALUES (?, nextval('account_uids'), ?, ?, ?)
 			ON CONFLICT (tenant, house, currency, shard) WHERE house <> '' DO NOTHING`, tenant, house, shard, in).
 			Exec(ctx); err == nil {
-			err = tx.NewRaw(find, tenant, house, in, shard).Scan(ctx, &found) // ours, or that of who was quicker
+			err = tx.NewRaw(find, tenant, house, in, shard).Scan(ctx, &found) // ours, or that of a quicker transaction
 		}
 	}
 	if err != nil || len(found) != 1 {
@@ -99,15 +99,15 @@ func (s *Service) houseTx(
 }
 
 // PostTx books a journal: it fills in the journal's ID and booking time, writes its postings, and moves the
-// balances. ErrUncovered is an account that does not cover its entry.
+// balances. It returns ErrUncovered if an account does not cover its entry.
 func (s *Service) PostTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, journal *Journal) error {
 	balances, err := s.lockTx(ctx, tx, tenant, journal.Entries)
 	if err != nil {
 		return err
 	}
 	journal.Tenant = tenant
-	// The clock is read under the locks: along an account's postings the booking time never decreases, also
-	// where the clock was set back, or another server took over whose clock is behind.
+	// The clock is read under the locks, so that an account's booking times never decrease, not even if the
+	// clock is set back or a server with a slower clock takes over.
 	err = tx.NewInsert().Model(journal).
 		Value("id", "nextval('journal_ids')").Value("booked_at", "greatest(clock_timestamp(), (?))",
 		lastBooked(tx, tenant, balances)).
@@ -141,7 +141,7 @@ func (s *Service) PostTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, j
 	return nil
 }
 
-// lastBooked is when any of these accounts, which are locked, was last booked on; NULL where none was.
+// lastBooked selects the latest booking time of these locked accounts; NULL if none was ever booked on.
 func lastBooked(tx bun.Tx, tenant access.Tenant, balances []*Balance) *bun.SelectQuery {
 	if len(balances) == 0 {
 		return tx.NewSelect().ColumnExpr("NULL::timestamptz")
@@ -157,7 +157,7 @@ func lastBooked(tx bun.Tx, tenant access.Tenant, balances []*Balance) *bun.Selec
 		})
 }
 
-// lockTx locks the accounts of the entries, in ascending order as all who lock accounts do, and reads them.
+// lockTx locks and reads the accounts of the entries. Every lock of several accounts is in ascending order.
 func (s *Service) lockTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, entries []Entry,
 ) ([]*Balance, error) {

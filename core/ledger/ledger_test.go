@@ -193,7 +193,7 @@ func TestManyWritersOnTheSameAccountsLeaveTheBooksRight(t *testing.T) {
 	for w := range 6 {
 		writers.Go(func() {
 			for i := range 15 {
-				// Each names the accounts in another order: the locks are taken in one.
+				// Each names the accounts in another order; the locks are always taken in the same one.
 				from, to := uids[(w+i)%4], uids[(w*3+i*2+1)%4]
 				if from == to {
 					continue
@@ -335,7 +335,7 @@ func TestEachBrokenRowIsFound(t *testing.T) {
 	}
 }
 
-// Only operators prove, and each bank for itself.
+// Only operators may prove the books, one bank at a time.
 func TestOnlyOperatorsProveTheBooks(t *testing.T) {
 	t.Parallel()
 	bank := coretest.Alone(t)

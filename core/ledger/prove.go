@@ -10,11 +10,11 @@ import (
 	"bankgraph/core/access"
 )
 
-// Violation is a row of the books that cannot be.
+// Violation is a row of the books that breaks an invariant.
 type Violation struct {
 	Invariant string        `bun:"-" json:"invariant"`
 	Tenant    access.Tenant `bun:"tenant" json:"tenant"`
-	// the account, the journal or the currency that is wrong
+	// the account, journal or currency that is wrong
 	Subject string `bun:"subject" json:"subject"`
 	What    string `bun:"what" json:"what"`
 }
@@ -23,9 +23,9 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s: bank %d: %s: %s", v.Invariant, v.Tenant, v.Subject, v.What)
 }
 
-// invariants are what the books must satisfy at every commit (core/README.md, invariants), each as a query
-// for the rows of one bank, ?0, that break it. Sums are numeric: a check must not overflow on the row that it
-// should find.
+// invariants lists what the books must satisfy at every commit (core/README.md, invariants), each with a
+// query for the rows of one bank (?0) that break it. Sums are numeric, so that a check does not overflow on
+// the row that it should find.
 var invariants = []struct{ name, says, query string }{
 	{"I1", "the postings of a journal sum to zero in each currency", `
 		SELECT tenant, 'journal ' || journal AS subject, 'sums to ' || sum(amount) || ' ' || currency AS what
@@ -80,11 +80,11 @@ var invariants = []struct{ name, says, query string }{
 		WHERE booked_at < before`},
 }
 
-// most is how many rows of a bank that break one invariant are named; more would not help anybody.
+// most is how many rows of a bank are named for each invariant.
 const most = 100
 
-// Prove checks the books of the caller's bank, all at one moment, and names what is wrong: nothing, if all is
-// well. It takes seconds for millions of postings, and locks nothing.
+// Prove checks the books of the caller's bank in one snapshot, and returns what is wrong; empty if nothing
+// is. It takes seconds for millions of postings, and locks nothing.
 func (s *Service) Prove(ctx context.Context) ([]Violation, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package limits knows how much a customer may pay on each rail, how much of it is used up, and whether a
-// planned payment fits.
+// Package limits keeps how much a customer may pay on each rail and how much of that is used, and checks
+// whether a planned payment fits.
 package limits
 
 import (
@@ -15,7 +15,7 @@ import (
 	"bankgraph/core/rails"
 )
 
-// Period is the time over which a limit counts.
+// Period is the time over which a limit adds up.
 type Period string
 
 const (
@@ -27,7 +27,7 @@ const (
 	PerMonth       Period = "MONTH"
 )
 
-// Family is the group of rails that one set of limits counts for.
+// Family is a group of rails that share one set of limits.
 type Family string
 
 const (
@@ -37,7 +37,7 @@ const (
 	SWIFT   Family = "SWIFT"
 )
 
-// FamilyOf is the family that a rail's payments count for.
+// FamilyOf returns the family of a rail.
 func FamilyOf(rail rails.Rail) Family {
 	switch rail {
 	case rails.RTP, rails.FedNow:
@@ -49,18 +49,18 @@ func FamilyOf(rail rails.Rail) Family {
 	}
 }
 
-// Kind is what one limit code means.
+// Kind is the meaning of one limit code.
 type Kind struct {
 	Code      string
 	Name      string // the label that people see
 	Family    Family
 	Period    Period
-	EntryType rails.EntryType // '' counts for both directions
-	SECCode   rails.SECCode   // '' counts for all classes
-	Checked   bool            // the limit check answers it; the others bound batches, files and counts
+	EntryType rails.EntryType // '' for both directions
+	SECCode   rails.SECCode   // '' for all classes
+	Checked   bool            // the limit check tests it; the others bound batches, files and counts
 }
 
-// Application is where people set the limit (rest/CONTRACT.md, limit codes).
+// Application returns the application that the limit belongs to (rest/CONTRACT.md, limit codes).
 func (k Kind) Application() string {
 	if k.Family == "FX" {
 		return "Foreign_Exchange"
@@ -68,7 +68,7 @@ func (k Kind) Application() string {
 	return "Payments"
 }
 
-// isApplication tells whether there are limits of an application with this name, letter case apart.
+// isApplication reports whether an application of this name has limits, without regard to letter case.
 func isApplication(name string) bool {
 	for _, k := range kinds {
 		if strings.EqualFold(k.Application(), name) {
@@ -78,13 +78,13 @@ func isApplication(name string) bool {
 	return false
 }
 
-// Counts tells whether the limit is a number of things; others are amounts.
+// Counts reports whether the limit is a number of things, not an amount.
 func (k Kind) Counts() bool { return strings.HasPrefix(k.Code, "NO_OF_") }
 
-// kinds are all limit codes that a customer can have, by code (rest/CONTRACT.md, limit codes).
+// kinds maps the limit codes that a customer can have to their meanings (rest/CONTRACT.md, limit codes).
 var kinds = map[string]Kind{}
 
-// order is how the codes are listed, and place is where each one stands in it.
+// order lists the codes as they are shown, and place is the index of each in it.
 var (
 	order []string
 	place = map[string]int{}
@@ -146,7 +146,7 @@ func init() {
 	}
 }
 
-// Kinds are all limits that a customer can have, in the order in which they are listed.
+// Kinds returns all kinds of limits, in the order in which they are shown.
 func Kinds() []Kind {
 	all := make([]Kind, len(order))
 	for i, code := range order {
@@ -155,23 +155,23 @@ func Kinds() []Kind {
 	return all
 }
 
-// Known tells what a limit code means.
+// Known returns the kind of a limit code, and reports whether there is one.
 func Known(code string) (Kind, bool) {
 	k, ok := kinds[strings.ToUpper(code)]
 	return k, ok
 }
 
-// Asked is what limits are asked for: all of a rail, or those that a planned payment meets.
+// Asked says which limits are wanted: all of a rail, or those that apply to a planned payment.
 type Asked struct {
 	Rail      rails.Rail
-	EntryType rails.EntryType // '' asks for both directions; counts for ACH only
-	SECCode   rails.SECCode   // adds the class's own limits; counts for ACH only, and needs an entry type
-	Amount    string          // decimal text of the payment to test; '' tests none
-	On        time.Time       // the day of delivery; zero means today in the bank's zone
+	EntryType rails.EntryType // '' for both directions; ACH only
+	SECCode   rails.SECCode   // adds the limits of this class; ACH only, and only with an entry type
+	Amount    string          // the planned payment's amount, in decimal; '' for none
+	On        time.Time       // the day of delivery; zero for today in the bank's time zone
 }
 
-// ParseClass reads the class and the direction of an ACH payment. On other rails they are ignored,
-// whatever they say (rest/CONTRACT.md, limit check).
+// ParseClass reads the class and direction of an ACH payment. On other rails it ignores both
+// (rest/CONTRACT.md, limit check).
 func (a *Asked) ParseClass(secCode, entryType string) error {
 	if FamilyOf(a.Rail) != ACH {
 		return nil
@@ -186,7 +186,7 @@ func (a *Asked) ParseClass(secCode, entryType string) error {
 	return nil
 }
 
-// ParseRail reads the check's rail; SWIFT is none of them.
+// ParseRail reads the rail of a limit check, which has none for SWIFT.
 func ParseRail(field, text string) (rails.Rail, error) {
 	rail, known := rails.ParseRail(text)
 	if !known {
@@ -195,7 +195,7 @@ func ParseRail(field, text string) (rails.Rail, error) {
 	return rail, nil
 }
 
-// codes are the limits that answer the question, in the order of the list.
+// codes returns the codes of the wanted limits, in the order in which they are shown.
 func (a Asked) codes() []string {
 	family := FamilyOf(a.Rail)
 	var codes []string
@@ -209,11 +209,11 @@ func (a Asked) codes() []string {
 	return codes
 }
 
-// MostAmount is the largest amount that the limit check tests, in whole units (rest/CONTRACT.md, limit
-// check).
+// MostAmount is the largest amount that the limit check accepts, in whole units of the currency
+// (rest/CONTRACT.md, limit check).
 const MostAmount = 10_000_000
 
-// ParseDate reads the check's MM-DD-YYYY.
+// ParseDate reads a limit check's date, in the form MM-DD-YYYY.
 func ParseDate(field, text string) (time.Time, error) {
 	day, err := time.Parse("01-02-2006", text)
 	if err != nil || day.Year() < 1900 {
@@ -222,7 +222,7 @@ func ParseDate(field, text string) (time.Time, error) {
 	return day, nil
 }
 
-// Limit is one configured ceiling with what is used of it.
+// Limit is one limit of a customer: its ceiling and how much of it is used.
 type Limit struct {
 	bun.BaseModel `bun:"table:limits,alias:l" json:"-"`
 
@@ -230,7 +230,7 @@ type Limit struct {
 	Customer    customers.UID `bun:"customer,pk" json:"-"`
 	Code        string        `bun:"code,pk" json:"code"`
 	Application string        `bun:"application" json:"-"`
-	// minor units; for limits that count things, their number
+	// minor units, or a number of things (Kind.Counts)
 	Ceiling   int64          `bun:"ceiling" json:"-"`
 	Currency  money.Currency `bun:"currency" json:"-"`
 	Version   int32          `bun:"version" json:"-"`
@@ -240,33 +240,33 @@ type Limit struct {
 	tested    int64
 }
 
-// Usage is what the payments of one customer, rail and day have used up.
+// Usage is the sum of one customer's payments on one rail and day.
 type Usage struct {
 	bun.BaseModel `bun:"table:limit_usage,alias:lu" json:"-"`
 
 	Tenant    access.Tenant   `bun:"tenant,pk" json:"-"`
 	Customer  customers.UID   `bun:"customer,pk" json:"-"`
 	Rail      Family          `bun:"rail,pk" json:"-"`
-	Day       time.Time       `bun:"day,pk,type:date" json:"-"` // of delivery, in the bank's zone; midnight UTC
+	Day       time.Time       `bun:"day,pk,type:date" json:"-"` // of delivery, in the bank's time zone; midnight UTC
 	EntryType rails.EntryType `bun:"entry_type,pk" json:"-"`    // of ACH only
 	SECCode   rails.SECCode   `bun:"sec_code,pk" json:"-"`      // of ACH only
 	Amount    int64           `bun:"amount" json:"-"`           // minor units of the bank's currency
 	Payments  int32           `bun:"payments" json:"-"`
 }
 
-// Kind is what the limit's code means.
+// Kind returns the meaning of the limit's code.
 func (l *Limit) Kind() Kind { return kinds[l.Code] }
 
-// Name is the label that people see.
+// Name returns the label that people see.
 func (l *Limit) Name() string { return l.Kind().Name }
 
-// Period is the time over which the limit counts.
+// Period returns the time over which the limit adds up.
 func (l *Limit) Period() Period { return l.Kind().Period }
 
-// EntryType is the direction that the limit counts for; nil for both.
+// EntryType returns the direction that the limit applies to; nil for both.
 func (l *Limit) EntryType() *rails.EntryType { return given(l.Kind().EntryType) }
 
-// SECCode is the class that the limit counts for; nil for all.
+// SECCode returns the class that the limit applies to; nil for all.
 func (l *Limit) SECCode() *rails.SECCode { return given(l.Kind().SECCode) }
 
 func given[T ~string](value T) *T {
@@ -276,17 +276,17 @@ func given[T ~string](value T) *T {
 	return &value
 }
 
-// Current is the configured ceiling.
+// Current returns the configured ceiling.
 func (l *Limit) Current() money.Amount { return money.Of(l.Ceiling, l.Currency) }
 
-// Used is what payments of the period have taken; a limit per transaction has none.
+// Used returns the sum of the period's payments; 0 for a limit per transaction.
 func (l *Limit) Used() money.Amount { return money.Of(l.UsedMinor, l.Currency) }
 
-// Remaining is the ceiling less what is used, without the tested payment. It is below zero where the
-// ceiling was lowered under what is used.
+// Remaining returns the ceiling less what is used, without the planned payment. It is negative if the ceiling
+// was lowered below what is used.
 func (l *Limit) Remaining() money.Amount { return money.Of(l.Ceiling-l.UsedMinor, l.Currency) }
 
-// ExceededBy is by how much the tested payment would pass the limit; nil where it fits.
+// ExceededBy returns by how much the planned payment would exceed the limit; nil if it fits.
 func (l *Limit) ExceededBy() *money.Amount {
 	excess := l.UsedMinor + l.tested - l.Ceiling
 	if l.tested == 0 || excess <= 0 {
@@ -296,7 +296,7 @@ func (l *Limit) ExceededBy() *money.Amount {
 	return &amount
 }
 
-// Message tells people by how much the limit would be passed; empty where it would not.
+// Message tells people by how much the limit would be exceeded; empty if the payment fits.
 func (l *Limit) Message() string {
 	excess := l.ExceededBy()
 	if excess == nil {

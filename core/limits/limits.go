@@ -14,7 +14,7 @@ import (
 	"bankgraph/db"
 )
 
-// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+// Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
 	Own: []string{"limit_usage", "limits"},
 	Reads: map[string]string{
@@ -37,9 +37,8 @@ func New(d *db.DB, c *customers.Service, all *changes.Service, now func() time.T
 	return s
 }
 
-// checked reads limits with their usage. Days are those of delivery. The window of a limit is told by its
-// code: the day itself, the week from Monday, the month from its first day; limits per transaction use
-// nothing.
+// checkedOf reads limits with their usage, by days of delivery. The code of a limit tells its period: the day
+// itself, the week from Monday, or the month from its first day; limits per transaction have no usage.
 const checkedOf = `
 SELECT l.customer, l.code, l.application, l.ceiling, l.currency, CASE
     WHEN l.code LIKE '%\_PER\_DAY' THEN coalesce(u.day, 0)
@@ -61,8 +60,7 @@ WHERE l.tenant = $1 AND l.customer = ANY($3) AND l.code = ANY($4) AND `
 
 var checked db.QueryCache[Limit]
 
-// OfCustomers reads the limits that answer a question, of each customer that has any of them. Check is the
-// same for one customer over the other face.
+// OfCustomers reads the wanted limits of each customer. Check does the same for one customer.
 func (s *Service) OfCustomers(ctx context.Context, b *db.Batch, of []customers.UID, asked Asked) *Answers {
 	caller, err := access.Require(ctx, access.ViewCustomers)
 	if err == nil {
@@ -85,7 +83,7 @@ func (s *Service) OfCustomers(ctx context.Context, b *db.Batch, of []customers.U
 		caller.Tenant, caller.ScopeCustomer(), of, asked.codes(), day, string(FamilyOf(asked.Rail)), entry)}
 }
 
-// valid checks what the types cannot: the order of the fields is published (rest/CONTRACT.md, which fault
+// valid checks what the types cannot, in the published order of the fields (rest/CONTRACT.md, which fault
 // comes first).
 func (a *Asked) valid() error {
 	if a.Rail == "" {
@@ -100,7 +98,7 @@ func (a *Asked) valid() error {
 	if a.Amount == "" {
 		return nil
 	}
-	amount, err := money.Parse(a.Amount, money.Finest) // Of knows the currency
+	amount, err := money.Parse(a.Amount, money.Finest) // Answers.Of checks it against the currency
 	switch {
 	case err != nil || amount.Minor < 0:
 		return fault.Field("limit", "paymentAmount", fault.Malformed,
@@ -111,20 +109,20 @@ func (a *Asked) valid() error {
 	return nil
 }
 
-// Answers are limits by customer, filled when the batch is sent.
+// Answers holds limits by customer, filled when the batch is sent.
 type Answers struct {
 	asked Asked
 	many  *db.Many[customers.UID, Limit]
 }
 
-// Of are one customer's limits, in the order of the codes, with the asked amount tested against each.
+// Of returns one customer's limits, in the order of the codes, each tested with the planned amount.
 func (a *Answers) Of(customer customers.UID) ([]*Limit, error) {
 	if a.many.Err != nil {
 		return nil, a.many.Err
 	}
 	read := a.many.Of[customer]
-	// None is an empty list: null would say that they could not be read. Others are copies: a customer shown
-	// in two places of an answer is asked for twice, at once.
+	// The list is never nil, which would mean that it could not be read. Its limits are copies, as two places
+	// of one answer may ask for the same customer concurrently.
 	found := make([]*Limit, len(read))
 	for i := range read {
 		l := *read[i]
@@ -142,8 +140,8 @@ func (a *Answers) Of(customer customers.UID) ([]*Limit, error) {
 	return found, nil
 }
 
-// Check answers the limits that a planned payment of one customer meets; none where none is configured.
-// It changes nothing (rest/CONTRACT.md, limit check).
+// Check returns the limits that apply to a planned payment of one customer; empty if none is configured. It
+// changes nothing (rest/CONTRACT.md, limit check).
 func (s *Service) Check(ctx context.Context, customer customers.UID, asked Asked) ([]*Limit, error) {
 	if _, err := access.Require(ctx, access.ViewCustomers); err != nil {
 		return nil, err
@@ -151,7 +149,7 @@ func (s *Service) Check(ctx context.Context, customer customers.UID, asked Asked
 	wrong := asked.valid()
 	b := s.db.Batch()
 	scope := s.customers.Scoped(ctx, b, customer)
-	if wrong != nil { // a customer that is absent is told first
+	if wrong != nil { // an absent customer comes first
 		asked = Asked{}
 	}
 	answers := s.OfCustomers(ctx, b, []customers.UID{customer}, asked)
@@ -169,7 +167,7 @@ func (s *Service) Check(ctx context.Context, customer customers.UID, asked Asked
 
 var configured db.QueryCache[Limit]
 
-// ConfiguredOf reads every limit that each customer has, without usage: legalEntityLimits (rest/CONTRACT.md,
+// ConfiguredOf reads all limits of each customer, without usage: legalEntityLimits (rest/CONTRACT.md,
 // customer answers).
 func (s *Service) ConfiguredOf(
 	ctx context.Context, b *db.Batch, of []customers.UID,
@@ -188,7 +186,7 @@ func (s *Service) ConfiguredOf(
 		caller.ScopeCustomer(), of)
 }
 
-// unit is what a limit's ceiling is counted in.
+// unit returns the unit of the limit's ceiling.
 func (l *Limit) unit() money.Currency {
 	if l.Kind().Counts() {
 		return money.Things
@@ -196,5 +194,5 @@ func (l *Limit) unit() money.Currency {
 	return l.Currency
 }
 
-// Value is the ceiling as configured: a decimal amount, or a whole number for limits that count things.
+// Value returns the ceiling as text: a decimal amount, or a whole number for limits that count things.
 func (l *Limit) Value() string { return money.Of(l.Ceiling, l.unit()).String() }

@@ -26,7 +26,7 @@ func check(t *testing.T, bank *coretest.Bank, of *customers.Customer, asked limi
 	return found
 }
 
-// used is what is used of one limit, as text.
+// used returns how much of one limit is used, as text.
 func used(t *testing.T, bank *coretest.Bank, of *customers.Customer, asked limits.Asked, code string) string {
 	t.Helper()
 	for _, l := range check(t, bank, of, asked) {
@@ -46,7 +46,7 @@ const (
 	achDay          = "ACH_PAYMENT_LIMIT_PER_DAY"
 )
 
-// wired is a customer with every wire limit.
+// wired makes a customer with every wire limit.
 func wired(bank *coretest.Bank) *customers.Customer {
 	customer := bank.Customer()
 	for i, code := range []string{wireTransaction, wireDay, wireWeek, wireMonth} {
@@ -227,7 +227,7 @@ func TestAnExceededLimitSaysByHowMuch(t *testing.T) {
 		if got := [2]string{found[0].Message(), found[1].Message()}; got != want {
 			t.Errorf("%q: %q", amount, got)
 		}
-		// What remains is told without the payment that is tested.
+		// Remaining does not include the tested payment.
 		if got := found[1].Remaining().String(); got != "20.00" {
 			t.Errorf("%q: %s remain", amount, got)
 		}
@@ -257,7 +257,7 @@ func TestACustomerWithoutLimitsHasNoneToMeet(t *testing.T) {
 	if found := check(t, bank, customer, limits.Asked{Rail: rails.Fedwire, Amount: "1"}); len(found) != 0 {
 		t.Errorf("%v", found)
 	}
-	// Limits of batches and files are not the check's to answer.
+	// The check does not answer limits of batches and files.
 	bank.Limit(customer, "FEDWIRE_PAYMENT_LIMIT_PER_FILE", 5)
 	if found := check(t, bank, customer, limits.Asked{Rail: rails.Fedwire, Amount: "1"}); len(found) != 0 {
 		t.Errorf("%v", found)

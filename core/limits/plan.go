@@ -10,13 +10,13 @@ import (
 	"bankgraph/core/fault"
 )
 
-// PlanOf is customers.LimitPlanner: an update of a customer, or a new one, sets its limits in the same
-// transaction. A limit that the customer does not have yet is set up. Faults blame the limit where the caller
-// wrote it.
+// PlanOf is the customers.LimitPlanner, by which a new or changed customer sets its limits in the same
+// transaction. A limit that the customer does not have yet is set up. Faults name the limit's path in the
+// request.
 func (s *Service) PlanOf(
 	ctx context.Context, tx *changes.Tx, of *customers.Customer, ceilings []customers.Ceiling,
 ) (*customers.LimitPlan, error) {
-	// a new customer that waits for approval has them from the start
+	// a new customer that is Pending has its limits from the start
 	if of.Version > 1 || of.Status != customers.Pending {
 		if err := changeable(of); err != nil {
 			return nil, err
@@ -26,7 +26,7 @@ func (s *Service) PlanOf(
 	for i, c := range ceilings {
 		place := fmt.Sprintf("[%d]", i)
 		at, code := c.At, ".key"
-		group := at[:max(0, strings.LastIndexByte(at, '.'))] // of one application, which it names
+		group := at[:max(0, strings.LastIndexByte(at, '.'))] // the path of the application that the limit is in
 		if at == "" {
 			at, code, group = "limits"+place, ".code", "limits"+place
 		}

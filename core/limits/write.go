@@ -15,10 +15,10 @@ import (
 	"bankgraph/db"
 )
 
-// Draft is the ceiling that a limit is to have (rest/CONTRACT.md, limit update; customer update).
+// Draft is a new ceiling for one limit (rest/CONTRACT.md, limit update; customer update).
 type Draft = customers.Ceiling
 
-// Saved is what a change of limits answers.
+// Saved is the answer to a change of limits.
 type Saved struct {
 	Customer customers.UID `json:"customer"`
 }
@@ -30,8 +30,8 @@ var (
 	ErrNone = fault.New(fault.State, "limit.none_configured", "the customer has no limits configured")
 )
 
-// Change gives limits that a customer has other ceilings, all of them or none. Where the customer's settings
-// ask for dual approval (customerDualApproval), they stay as they are until a second person approves.
+// Change sets the ceilings of limits that a customer has, all of them or none. If the customer's settings ask
+// for dual approval (customerDualApproval), the change waits for a second person.
 func (s *Service) Change(
 	ctx context.Context, of customers.UID, drafts []Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -45,7 +45,8 @@ func (s *Service) Change(
 	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of)}, drafts, options)
 }
 
-// customerFirst is what is wrong with the customer, where something is, rather than with the drafts.
+// customerFirst returns the fault of the customer if there is one, and otherwise wrong, the fault of the
+// drafts.
 func (s *Service) customerFirst(ctx context.Context, of customers.UID, wrong error) error {
 	b := s.db.Batch()
 	scope := s.customers.Scoped(ctx, b, of)
@@ -62,7 +63,8 @@ func (s *Service) customerFirst(ctx context.Context, of customers.UID, wrong err
 	return wrong
 }
 
-// changeable tells whether a customer's limits may be changed by themselves (rest/CONTRACT.md, limit update).
+// changeable returns an error if the limits of the customer may not be changed (rest/CONTRACT.md, limit
+// update).
 func changeable(c *customers.Customer) error {
 	switch {
 	case c.Status != customers.Active:
@@ -73,7 +75,7 @@ func changeable(c *customers.Customer) error {
 	return nil
 }
 
-// checkAll looks at drafts by themselves.
+// checkAll checks the form of the drafts.
 func checkAll(drafts []Draft) error {
 	c := check.Of("limit")
 	if len(drafts) == 0 {
@@ -101,7 +103,7 @@ func (s *Service) changeTx(
 	if err == nil {
 		err = changeable(&customer.Customer)
 	}
-	if err == nil && tx.Caller.Is(at.Customer) { // limits bound the customer: its own people do not move them
+	if err == nil && tx.Caller.Is(at.Customer) { // a customer's own people may not change its limits
 		err = access.ErrDenied
 	}
 	if err != nil {
@@ -122,23 +124,23 @@ func (s *Service) changeTx(
 		tx.ProposeOr(ctx, asked, proposal, func() error { return s.WriteTx(ctx, tx, plan) })
 }
 
-// Plan is what drafts make of a customer's limits, before it is written.
+// Plan is a change of a customer's limits that is not written yet.
 type Plan struct {
 	Before, After *Ceilings // of the limits that the drafts name
 
 	customer customers.UID
-	version  int32 // of all limits of the customer: each change of one counts
+	version  int32 // one version for all limits of the customer
 	limits   []*Limit
 }
 
-// Ceilings are those of some limits, by code, as the record shows them.
+// Ceilings holds the ceilings of some limits by code, as the record shows them.
 type Ceilings struct {
 	Limits map[string]string `bun:"limits"`
 }
 
-// PlanTx looks at what drafts make of the limits of a customer, whose row the transaction has locked. With
-// setUp a limit that the customer does not have yet is set up; without, it is a fault. Faults blame
-// entityLimitId, entityLimitValue and appName of the draft with that number: [0].entityLimitValue.
+// PlanTx plans a change of the limits of a customer, whose row the transaction has locked. If setUp is true,
+// a limit that the customer does not have yet is set up; otherwise it is a fault. Faults name the fields
+// entityLimitId, entityLimitValue and appName with the draft's index: [0].entityLimitValue.
 func (s *Service) PlanTx(
 	ctx context.Context, tx *changes.Tx, of customers.UID, drafts []Draft, setUp bool,
 ) (*Plan, error) {
@@ -178,7 +180,7 @@ func (s *Service) PlanTx(
 	return plan, c.Err()
 }
 
-// ownTx reads the limits that a customer has, by code, and the currency of those that it gets.
+// ownTx reads the customer's limits by code, and the bank's currency for new ones.
 func (s *Service) ownTx(
 	ctx context.Context, tx *changes.Tx, of customers.UID,
 ) (own map[string]*Limit, bank money.Currency, err error) {
@@ -199,7 +201,7 @@ func (s *Service) ownTx(
 	return own, bank, err
 }
 
-// take puts one draft into the plan; l is the limit that it names, nil for none that the customer has.
+// take adds one draft to the plan; l is the limit that it names, nil if the customer does not have it.
 func (p *Plan) take(c *check.Fields, l *Limit, d Draft, now time.Time) {
 	if l == nil {
 		c.Fail("entityLimitId", fault.Unknown, "is not among the limits of the customer")
@@ -222,7 +224,7 @@ func (p *Plan) take(c *check.Fields, l *Limit, d Draft, now time.Time) {
 	p.limits = append(p.limits, l)
 }
 
-// measure says how a ceiling is written.
+// measure describes the form of a ceiling, for messages.
 func (l *Limit) measure() string {
 	if l.Kind().Counts() {
 		return "a whole number of at most 15 digits"
@@ -230,7 +232,7 @@ func (l *Limit) measure() string {
 	return fmt.Sprintf("an amount of %s with at most 15 digits and %d decimals", l.Currency, l.Currency.Digits())
 }
 
-// WriteTx carries out a plan, and records it as a change of the customer's limits.
+// WriteTx writes a plan, and records it as a change of the customer's limits.
 func (s *Service) WriteTx(ctx context.Context, tx *changes.Tx, p *Plan) error {
 	if len(p.limits) == 0 {
 		return nil

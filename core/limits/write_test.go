@@ -19,7 +19,7 @@ import (
 	"bankgraph/db"
 )
 
-// ceilings are a customer's, by code.
+// ceilings returns a customer's ceilings by code.
 func ceilings(t *testing.T, bank *coretest.Bank, of customers.UID) map[string]string {
 	t.Helper()
 	found, err := coretest.Many(bank, bank.Staff(), func(b *db.Batch) *db.Many[customers.UID, limits.Limit] {
@@ -129,7 +129,7 @@ func TestLimitsAreChangedAllOrNone(t *testing.T) {
 	}
 }
 
-// told are the faults of an error by field, or its message.
+// told returns the faults of an error by field, or its message.
 func told(err error) string {
 	var several fault.Faults
 	if !errors.As(err, &several) {
@@ -303,8 +303,7 @@ func TestAnUpdateOfTheCustomerSetsLimitsUp(t *testing.T) {
 	}
 }
 
-// Who approves an update of a customer sees the ceilings that come with it, and until then they are as they
-// were.
+// The checker of an update of a customer sees its new ceilings, which do not change before the approval.
 func TestCeilingsOfAnUpdateWaitWithIt(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)

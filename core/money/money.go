@@ -1,4 +1,4 @@
-// Package money keeps amounts exact: whole minor units with their currency, never a float.
+// Package money has exact amounts: whole minor units with their currency, never a float.
 package money
 
 import (
@@ -14,8 +14,8 @@ import (
 // Currency is an ISO 4217 code of three upper-case letters, such as USD.
 type Currency string
 
-// Digits is how many decimals the currency has: 2 for USD, 0 for JPY.
-// A code that ISO 4217 does not list counts as having 2.
+// Digits returns how many decimals the currency has: 2 for USD, 0 for JPY, and 2 for a code that ISO 4217
+// does not list.
 func (c Currency) Digits() int {
 	if c == Things {
 		return 0
@@ -27,13 +27,14 @@ func (c Currency) Digits() int {
 	return int(digits)
 }
 
-// What is counted like money and is none.
+// Units that are counted like money but are no currencies.
 const (
 	Things     Currency = "things"     // whole numbers, such as how many payments a day may have
-	Hundredths Currency = "hundredths" // two decimals of a currency that stands elsewhere, whichever it is
+	Hundredths Currency = "hundredths" // two decimals, of a currency that is given elsewhere
 )
 
-// Finest has as many decimals as any currency, FinestDigits: what is no amount of it is none of any.
+// Finest has FinestDigits decimals, the most of any currency: a text that is no amount of Finest is no amount
+// of any currency.
 const (
 	Finest       Currency = "CLF"
 	FinestDigits int      = 4
@@ -57,16 +58,16 @@ type Amount struct {
 	Currency Currency
 }
 
-// Of is an amount of minor units.
+// Of makes an amount from minor units.
 func Of(minor int64, in Currency) Amount { return Amount{Minor: minor, Currency: in} }
 
-// String is the decimal text with exactly the currency's digits: "12.50", "-0.05", "1250" for JPY.
+// String returns the decimal text with exactly the currency's decimals: "12.50", "-0.05", "1250" for JPY.
 func (a Amount) String() string { return string(a.Append(make([]byte, 0, 24))) }
 
-// MarshalJSON writes a JSON number with exactly the currency's digits.
+// MarshalJSON writes a JSON number with exactly the currency's decimals.
 func (a Amount) MarshalJSON() ([]byte, error) { return a.Append(make([]byte, 0, 24)), nil }
 
-// Append writes what String says behind a text.
+// Append appends the text of String.
 func (a Amount) Append(to []byte) []byte {
 	digits := a.Currency.Digits()
 	if digits == 0 {

@@ -14,14 +14,14 @@ import (
 	"bankgraph/core/money"
 )
 
-// currencies have 0, 2, 3 and, where ISO 4217 does not know them, 2 decimals.
+// currencies have 0, 2 or 3 decimals; XXQ is not in ISO 4217, and counts as 2.
 var currencies = rapid.SampledFrom([]money.Currency{"USD", "EUR", "JPY", "KRW", "BHD", "KWD", "XXQ"})
 
 func TestWhatIsPrintedParsesToTheSameAmount(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		in := currencies.Draw(t, "currency")
-		most := int64(1e15) - 1 // what is read has at most 15 integer digits
+		most := int64(1e15) - 1 // Parse takes at most 15 integer digits
 		want := money.Of(rapid.Int64Range(-most, most).Draw(t, "minor"), in)
 		got, err := money.Parse(want.String(), in)
 		if err != nil || got != want {
@@ -34,7 +34,7 @@ func TestAPrintedAmountHasExactlyTheCurrencysDecimals(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		in := currencies.Draw(t, "currency")
-		minor := rapid.Int64().Draw(t, "minor") // over the whole range: sums print too
+		minor := rapid.Int64().Draw(t, "minor") // the whole range, as sums are printed too
 		text := money.Of(minor, in).String()
 		whole, fraction, _ := strings.Cut(text, ".")
 		if len(fraction) != in.Digits() || !regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`).MatchString(whole) {

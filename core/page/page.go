@@ -1,4 +1,4 @@
-// Package page is how every list of the bank is cut: by key inside, by page number where partners expect it.
+// Package page cuts lists into pages: after a cursor, or by page number where partners expect it.
 package page
 
 import (
@@ -13,21 +13,21 @@ import (
 // Most is the longest page that staff may ask for.
 const Most = 200
 
-// Window is the part of a list that is wanted: so many rows after a cursor, before one, or from an offset.
+// Window is the wanted part of a list: a number of rows after or before a cursor, or from an offset.
 type Window struct {
 	Size     int
 	Backward bool   // the last rows before the cursor instead of the first after it
-	Cursor   Cursor // where to start; the zero value is the list's end that it starts from
+	Cursor   Cursor // where to start; the zero value is the list's beginning, or its end if Backward
 	Offset   int    // rows to skip, for lists served by page number
 }
 
-// First is the window of a list's first rows.
+// First returns the window of a list's first rows.
 func First(size int) Window { return Window{Size: size} }
 
-// Numbered is the window of the n-th page, counted from 1.
+// Numbered returns the window of the n-th page, counted from 1.
 func Numbered(n, size int) Window { return Window{Size: size, Offset: (n - 1) * size} }
 
-// Limit is how many rows to read: one more than wanted tells whether there are further ones.
+// Limit returns how many rows to read: one more than wanted, to tell whether there are more.
 func (w Window) Limit() int64 { return int64(w.Size) + 1 }
 
 // Cursor is a place in a list: the name of the list and its order, the sort value of a row and its UID.
@@ -37,20 +37,20 @@ type Cursor struct {
 	UID   int64  `json:"u"`
 }
 
-// version starts every cursor, so that a later form is never mistaken for this one.
+// version begins every cursor, so that a later form is never mistaken for this one.
 const version = "1"
 
-// longest bounds the text of a cursor: a sort value of 255 characters fits, however it is escaped.
+// longest bounds the text of a cursor, in bytes. An escaped sort value of 255 characters fits.
 const longest = 4096
 
-// String is the opaque text of the cursor.
+// String returns the opaque text of the cursor.
 func (c Cursor) String() string {
 	text, _ := json.Marshal(c)
 	return version + base64.RawURLEncoding.EncodeToString(text)
 }
 
-// ParseCursor reads the text of a cursor of the named order. One of another order, or a forged one, is
-// Invalid.
+// ParseCursor reads the text of a cursor of the named order. It returns an Invalid fault for a cursor of
+// another order, or a malformed one.
 func ParseCursor(field, text, order string) (Cursor, error) {
 	var c Cursor
 	bad := fault.Field("list", field, fault.Malformed, "not a cursor of this list")
@@ -71,13 +71,13 @@ type Of[T any] struct {
 	Further bool // there are more rows in the direction of reading
 }
 
-// Counted is a page of a list that is served by page number, with how many rows the whole list has.
+// Counted is a page of a list that is served by page number, with the number of rows of the whole list.
 type Counted[T any] struct {
 	Items []T
 	Total int64
 }
 
-// Cut makes the page of the rows that were read for a window with its Limit.
+// Cut makes the page from the rows that were read for a window, with its Limit.
 func Cut[T any](rows []T, w Window) Of[T] {
 	further := len(rows) > w.Size
 	if further {

@@ -1,4 +1,4 @@
-// Package postal holds the one address of the bank, as customers, contacts and banks carry it.
+// Package postal has the address type that customers, contacts and banks share.
 package postal
 
 // Address is a postal address (rest/CONTRACT.md, addresses).

@@ -1,4 +1,4 @@
-// Package rails names the networks that money moves on, and the words that go with them.
+// Package rails names the payment networks, and the words that go with them.
 package rails
 
 import "bankgraph/core/ident"
@@ -13,7 +13,7 @@ const (
 	RTP     Rail = "RTP"
 )
 
-// All are the rails that a limit can be asked for.
+// All lists the rails that have limits.
 var All = []Rail{ACH, Fedwire, FedNow, RTP}
 
 // ParseRail reads a rail in any letter case.
@@ -47,7 +47,7 @@ const (
 	CTX SECCode = "CTX" // corporate trade exchange
 )
 
-// SECCodes are the classes that the limit check accepts (rest/CONTRACT.md, limit check).
+// SECCodes lists the classes that the limit check accepts (rest/CONTRACT.md, limit check).
 var SECCodes = []SECCode{POP, CCD, PPD, WEB, CTX}
 
 // ParseSECCode reads one of SECCodes in any letter case.

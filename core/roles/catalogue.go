@@ -8,8 +8,7 @@ import (
 	"bankgraph/core/ident"
 )
 
-// Application is a part of the bank that roles open: what may be done in it, and which amounts may be
-// bounded.
+// Application is a part of the bank that roles give access to, with its entitlements and limits.
 type Application struct {
 	Name         string
 	Entitlements []string
@@ -17,8 +16,8 @@ type Application struct {
 	Bank         bool // for roles of the bank's own people only
 }
 
-// Applications are all there are: those that are published (rest/CONTRACT.md, applications), and two of our
-// own for the permissions that no published application has.
+// Applications lists all applications: the published ones (rest/CONTRACT.md, applications), and two of our
+// own for permissions that no published application has.
 var Applications = []Application{
 	{Name: "Accounts", Entitlements: words("Manage_Account View_Account")},
 	{
@@ -56,7 +55,7 @@ var Applications = []Application{
 
 func words(text string) []string { return strings.Fields(text) }
 
-// application finds one by its name without regard to letter case.
+// application finds an application by name without regard to letter case; nil if there is none.
 func application(name string) *Application {
 	at := slices.IndexFunc(Applications, func(a Application) bool { return ident.Same(a.Name, name) })
 	if at < 0 {
@@ -65,7 +64,8 @@ func application(name string) *Application {
 	return &Applications[at]
 }
 
-// LimitOf is a limit of an application as the catalogue writes both, and empty where there is none.
+// LimitOf returns the names of an application and its limit as the catalogue spells them; empty if there is
+// no such limit.
 func LimitOf(applicationName, limit string) (string, string) {
 	a := application(applicationName)
 	if a == nil {
@@ -74,7 +74,7 @@ func LimitOf(applicationName, limit string) (string, string) {
 	return a.Name, oneOf(a.Limits, limit)
 }
 
-// oneOf is a word as the list writes it, and empty where it is not in the list.
+// oneOf returns a word as the list spells it; empty if it is not in the list.
 func oneOf(list []string, word string) string {
 	for _, w := range list {
 		if ident.Same(w, word) {
@@ -84,14 +84,15 @@ func oneOf(list []string, word string) string {
 	return ""
 }
 
-// permission is what an entitlement lets its holder do here: the permission of the same name. Others open
-// doors of other programs, such as the portal.
+// permission returns the permission of the same name as an entitlement. Other entitlements belong to other
+// programs, such as the portal.
 func permission(entitlement string) (access.Permission, bool) {
 	p := access.Permission(entitlement)
 	return p, slices.Contains(access.All, p)
 }
 
-// Everything is what a role can hold at most: every entitlement of every application, without limits.
+// Everything returns the most that a role of this type can hold: every entitlement of every application,
+// without limits.
 func Everything(t Type) []Grant {
 	var all []Grant
 	for _, a := range Applications {

@@ -13,8 +13,8 @@ import (
 	"bankgraph/core/money"
 )
 
-// Draft is what a request says about a role (rest/CONTRACT.md, role bodies). A change changes what is given;
-// applications are given as a whole.
+// Draft is what a request says about a role (rest/CONTRACT.md, role bodies). A change changes only the fields
+// that are given; applications are replaced as a whole.
 type Draft struct {
 	Name                given.Text                `json:"name,omitzero"`
 	Description         given.Text                `json:"description,omitzero"`
@@ -22,14 +22,14 @@ type Draft struct {
 	Applications        given.Value[[]GrantDraft] `json:"applications,omitzero"`
 }
 
-// GrantDraft is an application as a request has it.
+// GrantDraft is what a request says about one application of a role.
 type GrantDraft struct {
 	Name         string       `json:"name"`
 	Entitlements []string     `json:"entitlements"`
 	Limits       []LimitDraft `json:"limits"`
 }
 
-// LimitDraft is a limit as a request has it.
+// LimitDraft is what a request says about one limit.
 type LimitDraft struct {
 	Name  string `json:"name"`
 	Value string `json:"value"` // decimal, in the bank's currency; empty for none
@@ -37,7 +37,7 @@ type LimitDraft struct {
 
 var names = regexp.MustCompile(`^[a-zA-Z0-9 ]+$`)
 
-// ParseName reads the name that a search asks for: letters, digits and spaces (rest/CONTRACT.md, role
+// ParseName checks the name that a search asks for: letters, digits and spaces (rest/CONTRACT.md, role
 // answers).
 func ParseName(field, text string) (string, error) {
 	if !names.MatchString(text) {
@@ -46,7 +46,8 @@ func ParseName(field, text string) (string, error) {
 	return text, nil
 }
 
-// check looks at the draft of a new role, or of a change, and writes every word as the catalogue does.
+// check validates the draft of a new role (making) or of a change, and spells every word as the catalogue
+// does.
 func (d *Draft) check(making bool) error {
 	c := check.Of("role")
 	if !making && !d.Name.Given && !d.Description.Given && !d.ExternalReferenceID.Given &&
@@ -101,8 +102,7 @@ func (g *GrantDraft) check(c *check.Fields) {
 	CheckLimits(c, a.Name, g.Limits)
 }
 
-// CheckLimits looks at the limits of an application that exists, and writes their names as the catalogue
-// does.
+// CheckLimits validates the limits of a known application, and spells their names as the catalogue does.
 func CheckLimits(c *check.Fields, applicationName string, limits []LimitDraft) {
 	seen := map[string]bool{}
 	for i := range limits {
@@ -122,7 +122,7 @@ func CheckLimits(c *check.Fields, applicationName string, limits []LimitDraft) {
 	}
 }
 
-// Stored are the limits of an application as they are kept: those without a value bound nothing.
+// Stored returns limits in stored form, without those that have no value.
 func Stored(c *check.Fields, limits []LimitDraft, in money.Currency) (all []access.Limit) {
 	for i, l := range limits {
 		if amount := c.Item("limits", i).Amount("value", l.Value, in); amount != nil {
@@ -132,7 +132,7 @@ func Stored(c *check.Fields, limits []LimitDraft, in money.Currency) (all []acce
 	return all
 }
 
-// to writes what is given into a role.
+// to writes the given fields into a role.
 func (d *Draft) to(r *Role, in money.Currency) error {
 	d.Name.To(&r.Name)
 	d.Description.To(&r.Description)

@@ -1,5 +1,5 @@
-// Package roles keeps what the people of a bank and of its customers may do: roles of applications,
-// entitlements and limits, each for the users of one legal entity.
+// Package roles keeps the roles of a bank and of its customers. A role holds applications, entitlements and
+// limits, for users of one legal entity.
 package roles
 
 import (
@@ -15,7 +15,7 @@ import (
 	"bankgraph/core/fault"
 )
 
-// UID is a role's number in the world: a UUID.
+// UID is a role's UUID.
 type UID struct{ uuid.UUID }
 
 // ParseUID reads a UUID in its usual form.
@@ -27,10 +27,10 @@ func ParseUID(field, text string) (UID, error) {
 	return UID{uid}, nil
 }
 
-// Number is the place of a role in lists.
+// Number orders roles in lists.
 type Number int64
 
-// Status is where a role is in its life.
+// Status is the state of a role.
 type Status string
 
 const (
@@ -54,7 +54,7 @@ const (
 	OwnerCustomer Owner = "Customer"
 )
 
-// Role is a set of rights that users of its legal entity can have (rest/CONTRACT.md, role answers).
+// Role is a set of rights for users of its legal entity (rest/CONTRACT.md, role answers).
 type Role struct {
 	bun.BaseModel `bun:"table:roles,alias:r" json:"-"`
 
@@ -74,25 +74,25 @@ type Role struct {
 	Version             int32         `bun:"version" json:"-"`
 }
 
-// Held is a role as one user has it.
+// Held is a role together with a user who has it.
 type Held struct {
 	Role   `bun:",extend"`
 	Holder UID `bun:"holder,scanonly"` // the user's
 }
 
-// Grant is one application of a role.
+// Grant is one application of a role, with the rights in it.
 type Grant struct {
 	Name         string         `json:"name"`
 	Entitlements []string       `json:"entitlements"`
 	Limits       []access.Limit `json:"limits,omitempty"`
 }
 
-// Has tells whether a role opens an application.
+// Has reports whether the role gives access to an application.
 func (r *Role) Has(application string) bool {
 	return slices.ContainsFunc(r.Applications, func(g Grant) bool { return g.Name == application })
 }
 
-// Limit is what a role allows at most; nil where it sets no bound.
+// Limit returns the role's limit; nil if it sets none.
 func (r *Role) Limit(application, name string) *access.Limit {
 	for _, g := range r.Applications {
 		for _, l := range g.Limits {
@@ -104,8 +104,8 @@ func (r *Role) Limit(application, name string) *access.Limit {
 	return nil
 }
 
-// Permissions are what a role lets its holders do here. A role of a customer's people never reaches what only
-// the bank's may, whatever it holds.
+// Permissions returns the permissions that the role gives. A role for a customer's people never gives one
+// that is for the bank's people only.
 func (r *Role) Permissions() (all []access.Permission) {
 	for _, g := range r.Applications {
 		for _, e := range g.Entitlements {
@@ -118,7 +118,7 @@ func (r *Role) Permissions() (all []access.Permission) {
 	return all
 }
 
-// Entitlements are all that a role holds.
+// Entitlements returns all entitlements of the role.
 func (r *Role) Entitlements() (all []access.Entitlement) {
 	for _, g := range r.Applications {
 		for _, e := range g.Entitlements {
@@ -128,13 +128,13 @@ func (r *Role) Entitlements() (all []access.Entitlement) {
 	return all
 }
 
-// Beyond tells whether a role holds what the caller may not grant.
+// Beyond reports whether the role holds an entitlement that the caller may not grant.
 func (r *Role) Beyond(caller access.Caller) bool {
 	return slices.ContainsFunc(r.Entitlements(), func(e access.Entitlement) bool { return !caller.MayGrant(e) })
 }
 
-// Above tells whether a role lets its holders move more than the caller may, in an application that bounds
-// the caller.
+// Above reports whether the role lets its holders move more money than the caller may, in an application in
+// which the caller has a limit.
 func (r *Role) Above(caller access.Caller) bool {
 	for _, a := range caller.Limits {
 		for _, most := range a.Limits {
@@ -146,8 +146,8 @@ func (r *Role) Above(caller access.Caller) bool {
 	return false
 }
 
-// Frees tells whether a role bounded amounts that it bounds no more, or less, where the caller may not move
-// as much: whoever holds it beside others could move more than before.
+// Frees reports whether the role raises or drops a limit that was set before, beyond what the caller may
+// move: people who also hold other roles could then move more money.
 func (r *Role) Frees(caller access.Caller, was *Role) bool {
 	for _, a := range Applications {
 		for _, name := range a.Limits {
@@ -164,7 +164,7 @@ func (r *Role) Frees(caller access.Caller, was *Role) bool {
 	return false
 }
 
-// bounded is the entitlement that a limit of an application bounds.
+// bounded returns the entitlement whose amounts a limit of an application bounds.
 func bounded(application, limit string) string {
 	switch {
 	case application == "Foreign_Exchange":
@@ -175,12 +175,12 @@ func bounded(application, limit string) string {
 	return "Initiate_Payments"
 }
 
-// Looser tells whether a bound allows more than another; nil bounds nothing.
+// Looser reports whether a limit allows more than another; nil is no limit.
 func Looser(bound, other *access.Limit) bool {
 	return other != nil && (bound == nil || bound.Minor > other.Minor)
 }
 
-// Moves are the entitlements of an application that let holders do more than look.
+// Moves returns the role's entitlements of an application that do more than view.
 func (r *Role) Moves(application string) (all []string) {
 	for _, g := range r.Applications {
 		for _, e := range g.Entitlements {
@@ -192,7 +192,7 @@ func (r *Role) Moves(application string) (all []string) {
 	return all
 }
 
-// Administrator is the role of a new bank's first user: everything. FoundTx gives it its number.
+// Administrator returns the role of a new bank's first user, which holds everything.
 func Administrator(tenant access.Tenant, self customers.UID, at time.Time) *Role {
 	return &Role{
 		Tenant: tenant, UID: UID{uuid.New()}, Customer: self, Name: "Administrator",

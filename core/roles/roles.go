@@ -13,7 +13,7 @@ import (
 	"bankgraph/db"
 )
 
-// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+// Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
 	Own: []string{"roles"},
 	Reads: map[string]string{
@@ -38,9 +38,9 @@ func New(d *db.DB, c *customers.Service, all *changes.Service) *Service {
 
 var identity = db.ColumnsOf[Role]("UID", "Number", "Customer")
 
-// Search is what a list of roles is narrowed to. Empty fields do not count.
+// Search narrows a list of roles. An empty field matches all.
 type Search struct {
-	Name string // begins so, without regard to letter case
+	Name string // prefix, without regard to letter case
 }
 
 func (by Search) where(_ access.Tenant, p *db.Params) (all db.Conditions) {
@@ -59,7 +59,7 @@ func selecting(want db.Columns) *bun.SelectQuery {
 	return db.Select[Role](db.Or[Role](want).And(identity), nil)
 }
 
-// OfCustomers reads a window of the roles of each customer, in the order in which they were made.
+// OfCustomers reads a window of the roles of each customer, in the order of their creation.
 func (s *Service) OfCustomers(
 	ctx context.Context, b *db.Batch, of []customers.UID, by Search, want db.Columns, w page.Window,
 ) *db.Many[customers.UID, Role] {
@@ -73,8 +73,8 @@ func (s *Service) CountOfCustomers(
 	return ofCustomers.Count(ctx, b, of, by.where, 0)
 }
 
-// Page reads a page of the roles of one customer that a search finds. A customer that is not the caller's to
-// see is customers.ErrOutOfScope or customers.ErrNotFound.
+// Page reads a page of the roles of one customer that a search finds. It returns customers.ErrNotFound or
+// customers.ErrOutOfScope for the customer.
 func (s *Service) Page(
 	ctx context.Context, of customers.UID, by Search, w page.Window,
 ) (page.Counted[*Role], error) {
@@ -82,7 +82,7 @@ func (s *Service) Page(
 	return found, err
 }
 
-// queryKey is what the text of another read depends on.
+// queryKey is what the SQL of the other reads depends on.
 type queryKey struct {
 	want  db.Columns
 	reach access.Reach
@@ -106,7 +106,7 @@ func (s *Service) FindMany(
 		Texts(uids))
 }
 
-// Texts are UUIDs as the driver passes them on.
+// Texts returns UUIDs as text, for the driver.
 func Texts[U interface{ String() string }](uids []U) []string {
 	texts := make([]string, len(uids))
 	for i, uid := range uids {
@@ -115,8 +115,8 @@ func Texts[U interface{ String() string }](uids []U) []string {
 	return texts
 }
 
-// Find reads one role of a customer. A customer that is not the caller's to see is customers.ErrOutOfScope or
-// customers.ErrNotFound, a role that is not of the customer ErrNotFound.
+// Find reads one role of a customer. It returns customers.ErrNotFound or customers.ErrOutOfScope for the
+// customer, and ErrNotFound if the customer has no such role.
 func (s *Service) Find(ctx context.Context, of customers.UID, uid UID) (*Role, error) {
 	if _, err := access.Require(ctx, access.ViewUsers); err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func (s *Service) Find(ctx context.Context, of customers.UID, uid UID) (*Role, e
 
 var ofUsers db.QueryCache[Held]
 
-// OfUsers reads the roles of each user, in the order in which they were made.
+// OfUsers reads the roles of each user, in the order of their creation.
 func (s *Service) OfUsers(
 	ctx context.Context, b *db.Batch, of []uuid.UUID, want db.Columns,
 ) *db.Many[uuid.UUID, Held] {
@@ -157,7 +157,7 @@ func (s *Service) OfUsers(
 		caller.ScopeCustomer(), Texts(of))
 }
 
-// ActiveOf are the active roles of a user, for a token that speaks for the person. There is no caller yet.
+// ActiveOf returns the active roles of a user. It serves the check of a token, so it needs no caller.
 func (s *Service) ActiveOf(ctx context.Context, tenant access.Tenant, user uuid.UUID) ([]*Role, error) {
 	var all []*Role
 	err := s.db.NewSelect().Model(&all).

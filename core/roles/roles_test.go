@@ -34,7 +34,6 @@ func grant(name string, entitlements ...string) roles.GrantDraft {
 	return roles.GrantDraft{Name: name, Entitlements: entitlements}
 }
 
-// find reads a role as staff does.
 func find(t *testing.T, bank *coretest.Bank, of *customers.Customer, uid roles.UID) *roles.Role {
 	t.Helper()
 	r, err := bank.Roles.Find(bank.Staff(), of.UID, uid)

@@ -19,29 +19,29 @@ import (
 )
 
 var (
-	// ErrNotFound is a role that does not exist, or that is not of this customer.
+	// ErrNotFound is returned for a role that does not exist, or that belongs to another customer.
 	ErrNotFound = fault.New(fault.NotFound, "role.not_found", "no such role of this customer")
-	// ErrTaken is a name that another role of the customer has.
+	// ErrTaken is returned when another role of the customer has the name.
 	ErrTaken = fault.New(fault.Conflict, "role.taken", "another role of the customer has this name").On("name")
-	// ErrBeyond is a role that grants more than who makes or changes it may.
+	// ErrBeyond is returned for a role that grants more than the caller may.
 	ErrBeyond = fault.New(fault.Denied, "role.beyond", "nobody can grant what they do not have").
 			On("applications")
-	// ErrWaits is a role that somebody is to have and that waits for approval itself.
+	// ErrWaits is returned when a user is to have a role that still waits for approval.
 	ErrWaits = fault.New(fault.State, "role.waits",
 		"the role waits for approval: nobody can have it before a second person has agreed")
-	// ErrBanks is a role that the bank made for a customer: the customer's side cannot change it.
+	// ErrBanks is returned when a caller outside the bank is to change a role that the bank made for a
+	// customer.
 	ErrBanks = fault.New(fault.Denied, "role.banks", "the bank made this role: only the bank can change it")
-	// ErrOwn is a role of the person who wants to change it.
+	// ErrOwn is returned when people are to change a role that they have themselves.
 	ErrOwn = fault.New(fault.Denied, "role.own", "nobody can change a role that they have themselves")
 )
 
-// Saved is what a change of a role answers.
+// Saved is the answer to a change of a role.
 type Saved struct {
 	UID    UID    `json:"uid"`
 	Status Status `json:"status"`
 }
 
-// operations are what can be done to roles.
 type operations struct {
 	create, change *changes.Operation[Draft, Saved]
 }
@@ -51,8 +51,8 @@ func (s *Service) declare(all *changes.Service) {
 	s.change = changes.Declare(all, "changeRole", "role", access.ManageRoles, s.changeTx)
 }
 
-// Create gives a customer a role. Where the customer's settings ask for dual approval (userDualApproval), the
-// role is Pending until a second person approves.
+// Create creates a role of a customer. If the customer's settings ask for dual approval (userDualApproval),
+// the role is Pending until a second person approves.
 func (s *Service) Create(
 	ctx context.Context, of customers.UID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -66,7 +66,7 @@ func (s *Service) Create(
 	return s.create.Do(ctx, caller, changes.Target{Customer: int64(of)}, draft, options)
 }
 
-// Change changes what the draft gives. Without a customer (0) it is the role's own.
+// Change changes the fields in the draft. If the customer is 0, the role's own counts.
 func (s *Service) Change(
 	ctx context.Context, of customers.UID, uid UID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -80,8 +80,8 @@ func (s *Service) Change(
 	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, draft, options)
 }
 
-// lifecycle is how roles are made and changed. The customer is locked, not only held: its users' changes,
-// which share the roles that they give, would go past a change of one for as long as they come.
+// lifecycle creates and changes roles. It locks the customer, which keeps out changes of its users: those
+// lock their roles FOR SHARE, and a steady stream of them would delay a change of a role without end.
 func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Role] {
 	return &changes.Lifecycle[*customers.Held, Role]{
 		Name: "role",
@@ -98,7 +98,6 @@ func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Role] {
 	}
 }
 
-// lock reads a role for a change.
 func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target) (*Role, error) {
 	r := new(Role)
 	q := tx.NewSelect().Model(r).Where("r.tenant = ?", tx.Caller.Tenant).Where("r.uid = ?", at.UID).
@@ -133,7 +132,7 @@ func (s *Service) createTx(
 	}))
 }
 
-// settleTx makes a role that waited active, or takes it away: nobody can have had it.
+// settleTx activates a role that was Pending, or deletes a refused one, which nobody can have.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
 	return s.lifecycle().Settle(ctx, tx, at, func(r *Role) (changes.Settlement, error) {
 		if !approved {
@@ -151,7 +150,7 @@ func (s *Service) changeTx(
 	l.Lock = func(ctx context.Context, tx *changes.Tx, held *customers.Held, at changes.Target) (*Role, error) {
 		r, err := lock(ctx, tx, held, at)
 		if err == nil {
-			err = s.changeableTx(ctx, tx, r) // before anything is said of its version
+			err = s.changeableTx(ctx, tx, r) // before its version is checked
 		}
 		return r, err
 	}
@@ -183,7 +182,8 @@ func saved(r *Role, err error) (Saved, error) {
 	return Saved{r.UID, r.Status}, nil
 }
 
-// grantable tells whether a role holds what it can hold, and nothing that the caller lacks.
+// grantable returns an error if the role holds something that its type may not hold, or that the caller may
+// not grant.
 func (r *Role) grantable(caller access.Caller) error {
 	for i, g := range r.Applications {
 		if a := application(g.Name); r.Type != Bank && a != nil && a.Bank {
@@ -197,8 +197,8 @@ func (r *Role) grantable(caller access.Caller) error {
 	return nil
 }
 
-// changeableTx tells whether the caller can change a role: what the bank made for a customer is the bank's to
-// change, and a person's own rights are for others to change, also by a program that the person answers for.
+// changeableTx returns ErrBanks or ErrOwn if the caller may not change the role. People may not change their
+// own rights, nor may programs that they are responsible for.
 func (s *Service) changeableTx(ctx context.Context, tx *changes.Tx, r *Role) error {
 	if r.Owner == OwnerBank && tx.Caller.Reach != access.OfBank {
 		return ErrBanks
@@ -217,9 +217,8 @@ func (s *Service) changeableTx(ctx context.Context, tx *changes.Tx, r *Role) err
 	return err
 }
 
-// NamedTx reads the active roles of a customer with these names, for a user who is to have them, and keeps
-// them as they are until then. A name that no role has, or one that waits for approval, is a fault on its
-// field.
+// NamedTx reads and locks the active roles of a customer with these names, for a user who is to have them. A
+// name that no role has, or one whose role waits for approval, is a fault of the field.
 func (s *Service) NamedTx(
 	ctx context.Context, tx *changes.Tx, of customers.UID, names []string,
 ) ([]*Role, error) {
@@ -246,7 +245,7 @@ func (s *Service) NamedTx(
 	return all, nil
 }
 
-// OfUserTx reads the roles that a user has, for a change of that user.
+// OfUserTx reads and locks the roles of a user, for a change of that user.
 func (s *Service) OfUserTx(
 	ctx context.Context, tx *changes.Tx, of customers.UID, user uuid.UUID,
 ) ([]*Role, error) {

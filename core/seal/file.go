@@ -22,21 +22,21 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// File is where a keyset is kept, and how it is opened.
+// File says where a keyset is kept, and how it is opened.
 type File struct {
 	Path   string
-	Create bool // make one where none exists: only for a data folder of one's own
+	Create bool // make the file if it does not exist: see Load
 
-	Passphrase func() (string, error)              // of a file that is wrapped by one
-	KMS        func(uri string) (tink.AEAD, error) // the key of a KMS that a file is wrapped by
+	Passphrase func() (string, error)              // returns the passphrase of a wrapped file
+	KMS        func(uri string) (tink.AEAD, error) // returns the KMS key that a file is wrapped by
 }
 
-// contents are a keyset file, opened.
+// contents is an opened keyset file.
 type contents struct {
 	wrapped                     *wrap
 	sealing, searching, secrets *keyset.Handle
-	version                     uint32 // of the first format: what a value begins with that its key seals
-	unmarked                    uint32 // the searching key whose hashes have no mark; 0 is none
+	version                     uint32 // of the first format, or 0: what the values of its key begin with
+	unmarked                    uint32 // the searching key whose hashes have no mark; 0 if none
 	changed                     map[string]time.Time
 }
 
@@ -47,7 +47,7 @@ const (
 	secretsPart   = "secrets"
 )
 
-// document is the file as it is written; see the package's comment.
+// document is the JSON of the file; see the package comment.
 type document struct {
 	Format    int   `json:"format"`
 	Wrapped   *wrap `json:"wrapped,omitempty"`
@@ -62,11 +62,11 @@ type part struct {
 	Changed time.Time       `json:"changed,omitzero"`
 }
 
-// firstFormat is the file as programs before Tink wrote it.
+// firstFormat is the JSON of the file in the first format, from before Tink.
 type firstFormat struct {
 	Current uint32            `json:"current"`
 	Seal    map[uint32][]byte `json:"seal"` // AES-256 keys by version
-	Hash    []byte            `json:"hash"` // the HMAC key of everything
+	Hash    []byte            `json:"hash"` // the HMAC key of search hashes and secrets
 }
 
 // New makes a keyset of fresh random keys.
@@ -97,11 +97,11 @@ func fresh() (*contents, error) {
 	return c, err
 }
 
-// Load reads a plain keyset file. With create it makes one where none exists: only for a data folder of
-// one's own, because values sealed under a lost keyset cannot be read again.
+// Load reads a keyset file that is not wrapped. If create is true, it makes a missing file; use that only for
+// a new data folder, because values sealed under a lost keyset cannot be read again.
 func Load(path string, create bool) (*Keys, error) { return File{Path: path, Create: create}.Load() }
 
-// Load reads the file. The keys follow it: see Keys.Reload.
+// Load reads the file. Keys.Reload reads it again when it has changed.
 func (f File) Load() (*Keys, error) {
 	keys := &Keys{file: f}
 	_, err := keys.Reload()
@@ -116,7 +116,7 @@ func (f File) Load() (*Keys, error) {
 	return keys, nil
 }
 
-// Create makes a keyset file of fresh random keys, mode 0600, where there is no file yet.
+// Create makes a keyset file of fresh random keys, mode 0600. It fails if the file exists.
 func Create(path string) error {
 	c, err := fresh()
 	if err != nil {
@@ -135,7 +135,7 @@ func Create(path string) error {
 	return nil
 }
 
-// read reads and opens the file. What goes wrong does not quote it.
+// read reads and opens the file. Its errors do not quote the file.
 func (f File) read() (*contents, os.FileInfo, error) {
 	file, err := os.Open(f.Path)
 	if err != nil {
@@ -160,7 +160,7 @@ func (f File) read() (*contents, os.FileInfo, error) {
 	return c, info, nil
 }
 
-// private refuses a file that everybody on the machine can read, or change.
+// private refuses a file that every user of the machine can write or, if it is not wrapped, read.
 func private(info os.FileInfo, wrapped bool) error {
 	mode := info.Mode().Perm()
 	switch {
@@ -213,7 +213,7 @@ func (f File) parse(text []byte) (*contents, error) {
 	return c, nil
 }
 
-// open reads one keyset of the file.
+// open reads one keyset of the file, decrypting it if opener is not nil.
 func open(text []byte, opener tink.AEAD, name string) (h *keyset.Handle, err error) {
 	reader := keyset.NewJSONReader(bytes.NewReader(text))
 	if opener == nil {
@@ -230,7 +230,7 @@ func open(text []byte, opener tink.AEAD, name string) (h *keyset.Handle, err err
 
 func associated(name string) []byte { return []byte("bankgraph keyset " + name) }
 
-// text is the file of the contents, wrapped where closer says so.
+// text returns the JSON of the file, with its keysets encrypted if closer is not nil.
 func (c *contents) text(closer tink.AEAD) ([]byte, error) {
 	d := document{Format: 2, Wrapped: c.wrapped}
 	d.Sealing.First, d.Searching.First = c.version, c.unmarked
@@ -256,7 +256,7 @@ func (c *contents) text(closer tink.AEAD) ([]byte, error) {
 	return json.MarshalIndent(d, "", " ")
 }
 
-// parseFirst takes over the keys of a file of the first format.
+// parseFirst reads a file of the first format into Tink keysets.
 func parseFirst(text []byte) (*contents, error) {
 	var f firstFormat
 	if json.Unmarshal(text, &f) != nil {
@@ -304,7 +304,7 @@ func parseFirst(text []byte) (*contents, error) {
 	return c, err
 }
 
-// hashing is a keyset of one HMAC key.
+// hashing makes a keyset of one HMAC key.
 func hashing(bits []byte) (*keyset.Handle, error) {
 	hmac, err := hmacprf.NewParameters(len(bits), hmacprf.SHA256)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// Keys are the bank's keyset. The zero value is not usable: Load, or New for tests. Those of a file follow
-// its changes: see Reload.
+// Keys is the keyset that seals the values of all banks. Make it with Load, or New for tests; the zero value
+// is not usable. Reload follows changes of its file.
 type Keys struct {
 	ring atomic.Pointer[ring]
 
@@ -26,31 +26,31 @@ type Keys struct {
 	seen stamp
 }
 
-// ring is a keyset ready for use. It does not change.
+// ring is an opened keyset. It is immutable.
 type ring struct {
 	sealing   tink.AEAD
-	mark      []byte      // what values that are sealed now begin with
-	marked    bool        // by Tink itself; the first format had versions of our own
+	mark      []byte      // what newly sealed values begin with
+	marked    bool        // Tink writes the mark itself; the first format has a version instead
 	searching []searching // the primary first
 	secrets   prf.PRF
 	info      Info
 }
 
-// searching is a live key of search hashes.
+// searching is a key of search hashes that is in use.
 type searching struct {
 	id   uint32
 	prf  prf.PRF
-	mark []byte // what its hashes begin with; empty for the first format's
+	mark []byte // what its hashes begin with; empty for the first format
 }
 
-// The lengths of what stands in a column.
+// The lengths of the parts of a stored value, in bytes.
 const (
-	markSize = 5  // of Tink: the byte 1 and the key's id
+	markSize = 5  // Tink's mark: the byte 1 and the key's id
 	hashSize = 16 // of a search hash without its mark
-	versions = 4  // bytes of a version of the first format
+	versions = 4  // a version of the first format
 )
 
-// markOf is what Tink begins a value with.
+// markOf returns the mark with which Tink begins a value.
 func markOf(id uint32) []byte { return binary.BigEndian.AppendUint32([]byte{1}, id) }
 
 func newRing(c *contents) (*ring, error) {
@@ -84,7 +84,7 @@ func newRing(c *contents) (*ring, error) {
 	return r, nil
 }
 
-// live are the keys of a keyset that are in use, the primary first.
+// live returns the ids of the keys that are in use, the primary first.
 func live(h *keyset.Handle, primary uint32) []uint32 {
 	ids := []uint32{primary}
 	for i := range h.Len() {
@@ -95,7 +95,7 @@ func live(h *keyset.Handle, primary uint32) []uint32 {
 	return ids
 }
 
-// Seal hides a value. The empty value stays empty.
+// Seal encrypts and hashes a value for a place. The empty text gives the zero Value.
 func (k *Keys) Seal(clear string, at Place) Value {
 	if clear == "" {
 		return Value{}
@@ -103,7 +103,7 @@ func (k *Keys) Seal(clear string, at Place) Value {
 	r := k.ring.Load()
 	sealed, err := r.sealing.Encrypt([]byte(clear), at.bytes())
 	if err != nil {
-		panic(fmt.Errorf("seal: %w", err)) // a value of more than 64 GB
+		panic(fmt.Errorf("seal: %w", err)) // only for a value of more than 64 GB
 	}
 	if !r.marked {
 		sealed = append(bytes.Clone(r.mark), sealed...)
@@ -111,8 +111,8 @@ func (k *Keys) Seal(clear string, at Place) Value {
 	return Value{Sealed: sealed, Hash: r.searching[0].hash(at.Tenant, at.Column, clear), Last4: last(clear)}
 }
 
-// Replace seals a value in place of the one that is stored. Where both are the same to a search, so is the
-// hash: a key that was rotated meanwhile makes no change of it.
+// Replace seals a new value for the place of a stored one. If a search finds both alike, the stored hash
+// stays, so that a key rotated meanwhile does not look like a change.
 func (k *Keys) Replace(stored Value, clear string, at Place) Value {
 	sealed := k.Seal(clear, at)
 	if k.Same(stored, clear, at) {
@@ -121,7 +121,7 @@ func (k *Keys) Replace(stored Value, clear string, at Place) Value {
 	return sealed
 }
 
-// Same reports whether a search for the value finds the stored one, under whatever key that is.
+// Same reports whether a search for clear finds the stored value, whichever key it is under.
 func (k *Keys) Same(stored Value, clear string, at Place) bool {
 	if len(stored.Hash) == 0 {
 		return false
@@ -137,8 +137,8 @@ func (k *Keys) Same(stored Value, clear string, at Place) bool {
 // ErrSealed is returned for a value that these keys do not open at this place.
 var ErrSealed = errors.New("sealed value does not open")
 
-// Open reads a sealed value. Only a service method that asked for the permission and a purpose,
-// and that leaves an audit entry, calls it.
+// Open decrypts a sealed value. Only a service method that has checked the permission and a purpose, and that
+// writes an audit entry, may show the result.
 func (k *Keys) Open(t Value, at Place) (string, error) {
 	if len(t.Sealed) == 0 {
 		return "", nil
@@ -166,14 +166,14 @@ func (r *ring) open(sealed []byte, at Place) (string, error) {
 	return string(clear), nil
 }
 
-// Hash is the keyed hash that a value of this column is stored with. The case of A to Z and spaces at the
-// ends do not count.
+// Hash returns the keyed hash with which a value of this column is stored. The case of A to Z, and spaces at
+// the ends, do not count.
 func (k *Keys) Hash(tenant int64, column, clear string) []byte {
 	return k.ring.Load().searching[0].hash(tenant, column, clear)
 }
 
-// Hashes are the keyed hashes under which a value of this column is found, that of Hash first: while search
-// hashes are rotated there are several.
+// Hashes returns the keyed hashes that a value of this column may be stored with, that of Hash first. There
+// are several while search hashes are rotated.
 func (k *Keys) Hashes(tenant int64, column, clear string) [][]byte {
 	r := k.ring.Load()
 	hashes := make([][]byte, len(r.searching))
@@ -183,7 +183,7 @@ func (k *Keys) Hashes(tenant int64, column, clear string) [][]byte {
 	return hashes
 }
 
-// upper is a letter a to z in upper case. No other letter counts as one of these, as in core/ident.
+// upper folds a to z to upper case, and leaves all other characters, as core/ident does.
 func upper(r rune) rune {
 	if 'a' <= r && r <= 'z' {
 		return r - 'a' + 'A'
@@ -195,12 +195,12 @@ func (s *searching) hash(tenant int64, column, clear string) []byte {
 	text := fmt.Appendf(nil, "%d/%s/%s", tenant, column, strings.Map(upper, strings.TrimSpace(clear)))
 	hash, err := s.prf.ComputePRF(text, hashSize)
 	if err != nil {
-		panic(fmt.Errorf("hash: %w", err)) // of no more than SHA-256 gives
+		panic(fmt.Errorf("hash: %w", err)) // cannot happen: SHA-256 gives more than hashSize
 	}
 	return append(bytes.Clone(s.mark), hash...)
 }
 
-// Secret is the keyed hash of a random secret of 256 bits, which is all that is kept of it.
+// Secret returns the keyed hash of a secret or a request, which is stored in its place.
 func (k *Keys) Secret(purpose, secret string) []byte {
 	hash, err := k.ring.Load().secrets.ComputePRF(fmt.Appendf(nil, "secret/%s/%s", purpose, secret), sha256.Size)
 	if err != nil {
@@ -209,8 +209,8 @@ func (k *Keys) Secret(purpose, secret string) []byte {
 	return hash
 }
 
-// Under names the key that a value is sealed under, and its state in the keyset: "" where the keyset does not
-// have it. The id is 0 for values of the first format, which do not name their key.
+// Under returns the id of the key that a value is sealed under, and its state; the state is "" if the keyset
+// lacks the key. The id is 0 for values of the first format, which do not name their key.
 func (k *Keys) Under(sealed []byte) (id uint32, state State) {
 	if len(sealed) < markSize || sealed[0] != 1 {
 		return 0, ""
@@ -224,13 +224,14 @@ func (k *Keys) Under(sealed []byte) (id uint32, state State) {
 	return id, ""
 }
 
-// Current reports whether a sealed value and a search hash stand under the primary keys; what is empty does.
+// Current reports whether a sealed value and a search hash are under the primary keys. Empty ones count as
+// such.
 func (k *Keys) Current(sealed, hash []byte) bool {
 	r := k.ring.Load()
 	return (len(sealed) == 0 || bytes.HasPrefix(sealed, r.mark)) && (len(hash) == 0 || r.searching[0].made(hash))
 }
 
-// made reports whether a hash is one of this key.
+// made reports whether the key made a hash.
 func (s *searching) made(hash []byte) bool {
 	if len(s.mark) == 0 {
 		return len(hash) == hashSize
@@ -238,8 +239,8 @@ func (s *searching) made(hash []byte) bool {
 	return len(hash) == markSize+hashSize && bytes.HasPrefix(hash, s.mark)
 }
 
-// Renew brings a stored value under the primary keys: sealed anew where its key is another, hashed anew
-// likewise. A value that does not open stays as it is: ErrSealed.
+// Renew returns a stored value sealed and hashed under the primary keys. If the value does not open, it
+// returns ErrSealed.
 func (k *Keys) Renew(t Value, at Place) (Value, error) {
 	r := k.ring.Load()
 	clear, err := k.Open(t, at)

@@ -12,33 +12,33 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// A rotation has four steps, each of them in the file of every process before the next:
+// A rotation has four steps. Every process must have the file of one step before the next:
 //
 //	Add      the new key opens and finds what others write under it, and writes nothing
 //	Promote  the new key writes; the old one opens and finds what is not moved yet
 //	Retire   nothing stands under the old key any more, and it is not used; Restore takes that back
 //	Destroy  the old key is out of the file
 
-// State is what a key does.
+// State says what a key is used for.
 type State string
 
 const (
-	Added   State = "added"   // opens and finds; it is to be the primary
+	Added   State = "added"   // opens and finds; the next primary
 	Primary State = "primary" // writes
 	Old     State = "old"     // opens and finds what it wrote
-	Retired State = "retired" // is not used
+	Retired State = "retired" // not used
 )
 
-// Key is a key of a keyset, as operators see it.
+// Key describes a key of a keyset to operators.
 type Key struct {
 	ID    uint32
 	State State
-	First bool // it was taken over from a file of the first format
+	First bool // from a file of the first format
 }
 
-// Info is what a keyset file may tell about itself.
+// Info describes a keyset without its secrets.
 type Info struct {
-	Wrapped            string // "a passphrase", the URI of a KMS's key, or nothing
+	Wrapped            string // "a passphrase", the URI of a KMS key, or ""
 	Sealing, Searching []Key
 	Changed            time.Time // when the last step of a rotation was taken
 }
@@ -59,7 +59,7 @@ func (c *contents) info() Info {
 	return info
 }
 
-// states are the keys of a keyset in their order, which is the order that they came in.
+// states lists the keys of a keyset with their states, oldest first.
 func states(h *keyset.Handle) []Key {
 	var keys []Key
 	state := Old
@@ -80,7 +80,7 @@ func states(h *keyset.Handle) []Key {
 	return keys
 }
 
-// unmarked reports whether a sealing key is one of the first format.
+// unmarked reports whether a sealing key is of the first format, whose values have no mark.
 func unmarked(h *keyset.Handle, id uint32) bool {
 	for _, key := range h.KeysetInfo().GetKeyInfo() {
 		if key.GetKeyId() == id {
@@ -102,21 +102,21 @@ func in(keys []Key, state State) (ids []uint32) {
 // Has reports whether a key of the file is in that state.
 func (i Info) Has(state State) bool { return len(in(i.Sealing, state))+len(in(i.Searching, state)) > 0 }
 
-// Primaries are the ids of the keys that write.
+// Primaries returns the ids of the primary keys.
 func (i Info) Primaries() (sealing, searching uint32) {
 	return in(i.Sealing, Primary)[0], in(i.Searching, Primary)[0]
 }
 
-// Info is what the keyset may tell about itself.
+// Info describes the keyset.
 func (k *Keys) Info() Info { return k.ring.Load().info }
 
-// The least time between two steps. A process has a changed file within seconds of its being there.
+// The least time between two steps. A process reads a changed file within seconds.
 const (
-	settles = 10 * time.Second // before a key that was added writes
-	drains  = time.Minute      // before the key that wrote until then is retired: transactions are far shorter
+	settles = 10 * time.Second // before an added key becomes the primary
+	drains  = time.Minute      // before the former primary is retired; transactions are far shorter
 )
 
-// The refusals of a step.
+// The errors of a step that is not possible now.
 var (
 	ErrAdded     = errors.New("a key is added already: promote it")
 	ErrRotating  = errors.New("an old key is still in use: retire it first")
@@ -133,7 +133,7 @@ func tooSoon(last, now time.Time, least time.Duration) error {
 	return nil
 }
 
-// Add adds a key of sealing, and with hashes one of search hashes too.
+// Add adds a sealing key and, if hashes is true, a key of search hashes.
 func (f File) Add(hashes bool, now time.Time) (Info, error) {
 	return f.step(now, func(c *contents) ([]string, error) {
 		info := c.info()
@@ -157,7 +157,7 @@ func added(m *keyset.Manager, template *tinkpb.KeyTemplate) error {
 	return err
 }
 
-// Promote makes the keys that were added the ones that write.
+// Promote makes the added keys the primary ones.
 func (f File) Promote(now time.Time) (Info, error) {
 	return f.step(now, func(c *contents) ([]string, error) {
 		info := c.info()
@@ -171,7 +171,8 @@ func (f File) Promote(now time.Time) (Info, error) {
 	})
 }
 
-// Retire takes the old keys out of use. proven looks whether nothing stands under them any more.
+// Retire takes the old keys out of use. It calls proven first, which returns an error if anything is still
+// under them.
 func (f File) Retire(now time.Time, proven func() error) (Info, error) {
 	return f.step(now, func(c *contents) ([]string, error) {
 		info := c.info()
@@ -188,7 +189,7 @@ func (f File) Retire(now time.Time, proven func() error) (Info, error) {
 	})
 }
 
-// Restore takes retired keys into use again, as old ones.
+// Restore puts retired keys into use again, as old ones.
 func (f File) Restore(now time.Time) (Info, error) {
 	return f.step(now, func(c *contents) ([]string, error) {
 		info := c.info()
@@ -199,7 +200,7 @@ func (f File) Restore(now time.Time) (Info, error) {
 	})
 }
 
-// Destroy takes retired keys out of the file, for good.
+// Destroy removes retired keys from the file for good. It calls proven first, like Retire.
 func (f File) Destroy(now time.Time, proven func() error) (Info, error) {
 	return f.step(now, func(c *contents) ([]string, error) {
 		info := c.info()
@@ -216,7 +217,7 @@ func (f File) Destroy(now time.Time, proven func() error) (Info, error) {
 	})
 }
 
-// each does something to the keys of a state, and says which parts they are of.
+// each applies do to the keys in a state, and returns the parts of the file that they belong to.
 func (c *contents) each(
 	info Info, state State, do func(*keyset.Manager, uint32) error,
 ) (parts []string, err error) {
@@ -251,7 +252,7 @@ func (c *contents) manage(part string, change func(*keyset.Manager) error) error
 	return err
 }
 
-// step takes a step of a rotation, of the parts that it names.
+// step takes a step of a rotation; change returns the parts of the file that it changed.
 func (f File) step(now time.Time, change func(*contents) (parts []string, err error)) (info Info, err error) {
 	err = f.rewrite(func(c *contents) (tink.AEAD, error) {
 		parts, err := change(c)

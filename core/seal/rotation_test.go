@@ -20,19 +20,19 @@ import (
 	"bankgraph/core/seal"
 )
 
-// first is a file of the first format; below stands what the program of then wrote under it at that place.
+// first is a file of the first format; the values below were written under it by the program of that time.
 const (
 	first       = `{"current":1,"seal":{"1":"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="},"hash":"YWJjZGVmZ2hpamFiY2RlZmdoaWphYmNkZWZnaGlqYWI="}`
 	firstSealed = "00000001d05bf0776debb633e9b4136c2744aad7a59a2b10b483c13d91a7166179abb1b2e17c99a8bff2d3ce"
 	firstHash   = "c8b12639283acc3dfe17412eec6705b2"
 	firstSecret = "b27cd64b56d4720f95b4356553e9945933fa3bc6755b96c55cc6eed10da77c7f"
-	firstKey    = "GiAwMTIzNDU2Nzg5MDEy" // how its sealing key begins in a file of now
+	firstKey    = "GiAwMTIzNDU2Nzg5MDEy" // how its sealing key begins in a present file
 	number      = "400078709713"
 )
 
 var firstPlace = seal.Place{Tenant: 7, Column: "accounts.number", Row: 4711}
 
-// hex16 reads what a test holds as hexadecimal text.
+// hex16 decodes hexadecimal text.
 func hex16(t testing.TB, text string) []byte {
 	t.Helper()
 	bits, err := hex.DecodeString(text)
@@ -42,7 +42,7 @@ func hex16(t testing.TB, text string) []byte {
 	return bits
 }
 
-// made is a keyset file with this text, or a fresh one.
+// made makes a keyset file with this text, or a new one.
 func made(t testing.TB, text string) seal.File {
 	t.Helper()
 	f := seal.File{Path: filepath.Join(t.TempDir(), "keyset.json")}
@@ -67,14 +67,14 @@ func load(t testing.TB, f seal.File) *seal.Keys {
 	return keys
 }
 
-// long is a time at which every step may follow the one before.
+// long returns times far enough apart for every step to follow the one before.
 func long(n int) time.Time {
 	return time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Hour)
 }
 
 func nothing() error { return nil }
 
-// step carries out a step of a rotation that must be allowed.
+// step takes a step of a rotation, and fails the test if it is not allowed.
 func step(t testing.TB) func(seal.Info, error) seal.Info {
 	t.Helper()
 	return func(info seal.Info, err error) seal.Info {
@@ -148,8 +148,8 @@ func TestWhatTheFirstFormatWroteIsReadForGood(t *testing.T) {
 	}
 }
 
-// Two processes, of which the second has each change of the file later than the first, write and read by
-// turns, whatever the order. Each sees what the other wrote, through any number of rotations.
+// Two processes write and read in any order; the second gets each change of the file later. Each reads what
+// the other wrote, through any number of rotations.
 func TestProcessesUnderstandEachOtherInEveryStep(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -286,7 +286,7 @@ func TestTheSameValueKeepsItsHash(t *testing.T) {
 
 func words(text string) func() (string, error) { return func() (string, error) { return text, nil } }
 
-// service stands for a KMS: keys by their URI.
+// service simulates a KMS: keys by their URI.
 type service map[string]tink.AEAD
 
 func (s service) key(uri string) (tink.AEAD, error) {
@@ -337,7 +337,7 @@ func TestAWrappedFileOpensForWhoMayOpenIt(t *testing.T) {
 				!bytes.Contains(text, []byte("encryptedKeyset")) {
 				t.Fatal("a key stands in the clear")
 			}
-			if err := os.Chmod(f.Path, 0o644); err != nil { //nolint:gosec // everybody may read what is wrapped
+			if err := os.Chmod(f.Path, 0o644); err != nil { //nolint:gosec // a wrapped file may be readable
 				t.Fatal(err)
 			}
 			for i, shut := range c.shut {
@@ -367,7 +367,7 @@ func TestAWrappedFileOpensForWhoMayOpenIt(t *testing.T) {
 			if _, err := f.Load(); err == nil || !strings.Contains(err.Error(), "everybody may read it") {
 				t.Errorf("in the clear for everybody: %v", err)
 			}
-			if err := os.Chmod(f.Path, 0o640); err != nil { //nolint:gosec // a group is somebody's decision
+			if err := os.Chmod(f.Path, 0o640); err != nil { //nolint:gosec // readable by a group on purpose
 				t.Fatal(err)
 			}
 			if got, err := load(t, f).Open(before, at); err != nil || got != number {
@@ -380,7 +380,7 @@ func TestAWrappedFileOpensForWhoMayOpenIt(t *testing.T) {
 	}
 }
 
-// Parts of a file, and of other files, do not go together.
+// Parts of different files do not fit together.
 func TestADamagedFileIsRefusedAndNotQuoted(t *testing.T) {
 	t.Parallel()
 	plain, wrapped := made(t, ""), made(t, "")
@@ -448,7 +448,7 @@ func TestAFileForEverybodyIsRefused(t *testing.T) {
 	}
 }
 
-// Commands at the same time lose nothing: one goes ahead, and the others say so.
+// Concurrent commands lose nothing: one proceeds, and the others fail.
 func TestAFileIsChangedByOneAtATime(t *testing.T) {
 	t.Parallel()
 	f := made(t, first)
@@ -535,8 +535,8 @@ func BenchmarkHashes(b *testing.B) {
 	}
 }
 
-// A running process does not give its keys up for a file that no step of a rotation makes of its own: they
-// may be the last copy. What it missed while it was stopped is another matter.
+// A running process keeps its keys if the new file does not follow from them by rotation, as they may be the
+// last copy. A process that starts takes any file.
 func TestForeignAndOlderFilesAreNotTakenOver(t *testing.T) {
 	t.Parallel()
 	f := made(t, "")

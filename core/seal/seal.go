@@ -1,8 +1,8 @@
-// Package seal hides account numbers, tax ids and secrets: encrypted in one column, found through a keyed
-// hash in a second, shown by the last digits in a third. Reading a list decrypts nothing.
+// Package seal hides account numbers, tax ids and secrets. A value is encrypted in one column, found by a
+// keyed hash in a second, and shown by its last digits in a third. Reading a list decrypts nothing.
 //
-// A keyset file holds three Tink keysets. Each has one primary key, which new values are written under, and
-// may have others, which still open and find what was written before (see Rotation):
+// A keyset file holds three Tink keysets. Each has one primary key, under which new values are written, and
+// may have others, which still open and find older values (see rotation.go):
 //
 //   - sealing (AES-256-GCM): a sealed value is the byte 1, the key's id (4 bytes, big-endian), a nonce of 12 bytes, and the
 //     ciphertext with its tag of 16. The associated data is the text "TENANT/COLUMN/ROW", as in "7/accounts.number/4711".
@@ -36,7 +36,7 @@ import (
 	"bankgraph/core/given"
 )
 
-// Value is a sealed value as a table keeps it. Wherever it is printed it shows its last digits only.
+// Value is a sealed value as a table stores it. Printing it shows only its last digits.
 type Value struct {
 	Sealed []byte `bun:"sealed,type:bytea"` // the key's mark, nonce and AES-256-GCM
 	Hash   []byte `bun:"hash,type:bytea"`   // the key's mark and a keyed hash, for exact search
@@ -44,10 +44,10 @@ type Value struct {
 	Last4 string `bun:"last4"`
 }
 
-// ShownColumns keeps reads from fetching what they must not show.
+// ShownColumns lists the columns that reads may fetch.
 func (Value) ShownColumns() []string { return []string{"Last4"} }
 
-// Masked is the fixed-width form for people and partners: "****6789". It is empty where there is no value.
+// Masked returns the form for people and partners: "****6789". It is empty if there is no value.
 func (t Value) Masked() string {
 	if t.Last4 == "" {
 		return ""
@@ -55,15 +55,15 @@ func (t Value) Masked() string {
 	return mask + t.Last4
 }
 
-// mask stands for what is not shown.
+// mask replaces the characters that are not shown.
 const mask = "****"
 
-// LooksMasked tells whether a text may be one that was shown, or half of one: no value that anybody means has
-// asterisks side by side.
+// LooksMasked reports whether a text may be a masked value, or part of one. No real value has two asterisks
+// in a row.
 func LooksMasked(text string) bool { return strings.Contains(text, "**") }
 
-// Kept is what a request gives in place of a stored value. The mask, which is what callers read, leaves the
-// value as it is; any other mask is a fault of the field, as nobody means asterisks.
+// Kept returns what a request changes a stored value to. The value's own masked form, as callers read it,
+// changes nothing; any other masked text is a fault of the field.
 func (t Value) Kept(c *check.Fields, field string, sent given.Text) given.Text {
 	switch {
 	case !LooksMasked(sent.Value):
@@ -74,7 +74,7 @@ func (t Value) Kept(c *check.Fields, field string, sent given.Text) given.Text {
 	return given.Text{}
 }
 
-// Shown is the value where there is one, and nil without.
+// Shown returns the value; nil if there is none.
 func (t Value) Shown() *Value {
 	if t.Last4 == "" {
 		return nil
@@ -82,8 +82,7 @@ func (t Value) Shown() *Value {
 	return &t
 }
 
-// Fingerprint tells two values apart without showing either, once Keys.Replace has written them. It is not
-// for people.
+// Fingerprint differs for two different values that Keys.Replace has written. It is not for people.
 func (t Value) Fingerprint() string { return string(t.Hash) }
 
 func (t Value) String() string               { return t.Masked() }
@@ -92,7 +91,7 @@ func (t Value) Format(s fmt.State, _ rune)   { _, _ = s.Write([]byte(t.Masked())
 func (t Value) LogValue() slog.Value         { return slog.StringValue(t.Masked()) }
 func (t Value) MarshalJSON() ([]byte, error) { return json.Marshal(t.Masked()) }
 
-// Place is where a sealed value stands. A value moved to another place does not open.
+// Place is where a sealed value is stored. A value moved to another place does not open.
 type Place struct {
 	Tenant int64
 	Column string // "accounts.number"
@@ -103,7 +102,7 @@ func (p Place) bytes() []byte {
 	return fmt.Appendf(nil, "%d/%s/%d", p.Tenant, p.Column, p.Row)
 }
 
-// Mask is what may be seen of a value that is not sealed: nothing in it opens.
+// Mask returns a Value that shows the last digits of clear and holds nothing else.
 func Mask(clear string) Value { return Value{Last4: last(clear)} }
 
 func last(clear string) string {

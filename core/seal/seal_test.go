@@ -238,7 +238,7 @@ func TestASecretIsKnownByItsHashAndPurpose(t *testing.T) {
 	}
 }
 
-// U+017F and U+0131 are other letters than S and I, though Unicode has them in upper case.
+// U+017F and U+0131 are not S and I, although these are their upper case in Unicode.
 func TestNoOtherLetterIsTakenForOneOfAToZ(t *testing.T) {
 	t.Parallel()
 	keys := seal.New()

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// wrap says what the keysets of a file are encrypted under.
+// wrap says what the keysets of a file are encrypted with.
 type wrap struct {
-	KDF     string `json:"kdf,omitempty"` // argon2id, of a passphrase
+	KDF     string `json:"kdf,omitempty"` // argon2id for a passphrase
 	Salt    []byte `json:"salt,omitempty"`
 	Time    uint32 `json:"time,omitempty"`
 	Memory  uint32 `json:"memory,omitempty"` // KiB
@@ -24,13 +24,13 @@ type wrap struct {
 var (
 	errWrapped = errors.New("it does not open: another passphrase or KMS key, or a damaged file")
 
-	// ErrPassphrase is returned where a keyset is wrapped by a passphrase and none is set.
+	// ErrPassphrase is returned when a keyset is wrapped by a passphrase and none is set.
 	ErrPassphrase = errors.New("it is wrapped by a passphrase, and none is set")
 	errNoKMS      = errors.New("it is wrapped by a KMS that this command does not know")
 	errShort      = errors.New("a passphrase has at least 12 characters")
 )
 
-// String says it to operators.
+// String returns the wrapping for Info.Wrapped.
 func (w *wrap) String() string {
 	switch {
 	case w == nil:
@@ -41,7 +41,7 @@ func (w *wrap) String() string {
 	return "a passphrase"
 }
 
-// wrapping keeps why the key of a KMS did not answer: Tink's errors do not.
+// wrapping keeps the error of a KMS key, which Tink's own errors leave out.
 type wrapping struct {
 	tink.AEAD
 
@@ -60,7 +60,7 @@ func (w *wrapping) Decrypt(sealed, ad []byte) (plain []byte, err error) {
 	return plain, err
 }
 
-// key is what opens and closes the file; nil for one that is not wrapped.
+// key returns what encrypts and decrypts the keysets; nil if the file is not wrapped.
 func (w *wrap) key(f File) (tink.AEAD, error) {
 	if w == nil {
 		return nil, nil
@@ -75,7 +75,7 @@ func (w *wrap) key(f File) (tink.AEAD, error) {
 		}
 		return &wrapping{AEAD: key}, nil
 	}
-	// A file that asks for more than this was not written by us.
+	// No file that this program wrote asks for more than this.
 	if w.KDF != "argon2id" || len(w.Salt) < 16 || w.Time < 1 || w.Time > 64 || w.Memory < 8<<10 ||
 		w.Memory > 1<<20 || w.Threads < 1 {
 		return nil, errDamaged
@@ -97,8 +97,8 @@ func (w *wrap) key(f File) (tink.AEAD, error) {
 	return &wrapping{AEAD: key}, nil
 }
 
-// Wrap encrypts the file: under the key of a KMS where uri names one, and under the file's passphrase
-// otherwise. A file that is wrapped already is wrapped anew.
+// Wrap encrypts the file, with the KMS key that uri names, or with the passphrase if uri is empty. A file
+// that is wrapped already is wrapped again.
 func (f File) Wrap(uri string, passphrase func() (string, error)) error {
 	next := &wrap{KMS: uri}
 	closing := File{KMS: f.KMS, Passphrase: passphrase}

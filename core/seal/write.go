@@ -14,7 +14,7 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// stamp tells one state of a file from another.
+// stamp identifies one state of a file.
 type stamp struct{ os.FileInfo }
 
 func (s stamp) is(other os.FileInfo) bool {
@@ -22,7 +22,7 @@ func (s stamp) is(other os.FileInfo) bool {
 		s.Size() == other.Size()
 }
 
-// Reload reads the file again where it has changed. Keys that cannot be read leave those that are there.
+// Reload reads the file again if it has changed. If that fails, the present keys stay.
 func (k *Keys) Reload() (changed bool, err error) {
 	if k.file.Path == "" {
 		return false, nil
@@ -52,13 +52,12 @@ func (k *Keys) Reload() (changed bool, err error) {
 	return true, nil
 }
 
-// ErrOlder is returned for a changed file that is not what a step of a rotation makes of the one before. The
-// keys that are there stay: they may be the last copy.
+// ErrOlder is returned for a changed file that no rotation makes of the present one. The present keys stay,
+// as they may be the last copy.
 var ErrOlder = errors.New(
 	"another file, or an older copy, was put in its place: this process goes on with the keys that it has; put the right file back")
 
-// follows reports whether the next state of a keyset may come after this one. The key of secrets never
-// changes.
+// follows reports whether a keyset may replace this one. The key of secrets never changes.
 func (r *ring) follows(next *ring) bool {
 	now, _ := r.secrets.ComputePRF(nil, sha256.Size)
 	then, _ := next.secrets.ComputePRF(nil, sha256.Size)
@@ -67,9 +66,9 @@ func (r *ring) follows(next *ring) bool {
 		follow(r.info.Searching, next.info.Searching, later)
 }
 
-// follow reports whether keys may come after others. Of those in use none is taken out but by a whole
-// rotation, behind which a key writes that is new, or was added. Those of the first format have no lasting
-// ids.
+// follow reports whether the keys next may replace the keys now. A key in use may disappear only by a whole
+// rotation, after which the primary is a new key or one that was only added. Keys of the first format do not
+// count, as their ids are not lasting.
 func follow(now, next []Key, later bool) bool {
 	lost := slices.ContainsFunc(now, func(key Key) bool {
 		return key.State != Retired && !key.First &&
@@ -80,8 +79,7 @@ func follow(now, next []Key, later bool) bool {
 	return !lost || later && !wrote
 }
 
-// Follow looks again and again whether the file has changed, until stop is called. failed hears once of each
-// thing that goes wrong.
+// Follow calls Reload at an interval, until stop is called. It reports each new error once to failed.
 func (k *Keys) Follow(every time.Duration, failed func(error)) (stop func()) {
 	done := make(chan struct{})
 	go func() {
@@ -107,10 +105,10 @@ func (k *Keys) Follow(every time.Duration, failed func(error)) (stop func()) {
 	return func() { close(done) }
 }
 
-// ErrMeanwhile is returned where another command changes the file at the same time.
+// ErrMeanwhile is returned when another command is changing the file.
 var ErrMeanwhile = errors.New("another command changes the keyset at this moment")
 
-// rewrite changes the file, whole or not at all, under a lock. change says what the file is wrapped by.
+// rewrite changes the file atomically, under a lock. change returns what to wrap the file with.
 func (f File) rewrite(change func(*contents) (tink.AEAD, error)) error {
 	path, err := filepath.EvalSymlinks(f.Path)
 	if err != nil {
@@ -120,7 +118,7 @@ func (f File) rewrite(change func(*contents) (tink.AEAD, error)) error {
 	if err != nil {
 		return fmt.Errorf("change the keyset: %w", err)
 	}
-	defer held.Close() // which ends the lock
+	defer held.Close() // releases the lock
 	if err := syscall.Flock(int(held.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return ErrMeanwhile
 	}
@@ -145,7 +143,7 @@ func (f File) rewrite(change func(*contents) (tink.AEAD, error)) error {
 	return nil
 }
 
-// write puts the whole file there or nothing, and never over another.
+// write creates a file atomically. It fails if the file exists.
 func write(path string, text []byte) error {
 	draft, err := drafted(path, text, nil)
 	if err != nil {
@@ -155,13 +153,13 @@ func write(path string, text []byte) error {
 	return os.Link(draft, path)
 }
 
-// replace puts the whole file in the place of another, which is of the same owner and mode.
+// replace replaces a file atomically, and keeps its owner and mode.
 func replace(path string, text []byte, was os.FileInfo) error {
 	draft, err := drafted(path, text, was)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(draft) // where it could not be renamed
+	defer os.Remove(draft) // if it was not renamed
 	if err := os.Rename(draft, path); err != nil {
 		return err
 	}
@@ -173,7 +171,7 @@ func replace(path string, text []byte, was os.FileInfo) error {
 	return folder.Sync()
 }
 
-// drafted is a file beside the one that is to be written, on disk as a whole.
+// drafted writes text to a temporary file in the same folder, and syncs it to disk.
 func drafted(path string, text []byte, like os.FileInfo) (name string, err error) {
 	draft, err := os.CreateTemp(filepath.Dir(path), ".keyset-*") // mode 0600
 	if err != nil {
@@ -191,8 +189,7 @@ func drafted(path string, text []byte, like os.FileInfo) (name string, err error
 	return draft.Name(), errors.Join(err, draft.Sync(), draft.Close())
 }
 
-// alike gives a file the owner and the mode of another: the service that reads it may be another user than
-// who changes it.
+// alike gives a file the owner and mode of another: the service that reads it may run as another user.
 func alike(file *os.File, like os.FileInfo) error {
 	if owner, ok := like.Sys().(*syscall.Stat_t); ok &&
 		(int(owner.Uid) != os.Getuid() || int(owner.Gid) != os.Getgid()) {

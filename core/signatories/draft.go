@@ -9,8 +9,8 @@ import (
 	"bankgraph/core/money"
 )
 
-// Draft is what a request says about a signatory (rest/CONTRACT.md, signatory bodies). An update changes what
-// is given.
+// Draft is what a request says about a signatory (rest/CONTRACT.md, signatory bodies). An update changes only
+// the fields that are given.
 type Draft struct {
 	FullName      given.Text `json:"fullName,omitzero"`
 	EmailAddress  given.Text `json:"emailAddress,omitzero"`
@@ -19,8 +19,7 @@ type Draft struct {
 	ApprovalLimit given.Text `json:"approvalLimit,omitzero"` // decimal, in the bank's currency; empty for none
 }
 
-// check looks at the draft of a new signatory, or of a change, and puts it into the form in which it is
-// stored.
+// check validates the draft of a new signatory (adding) or of a change, and puts it into stored form.
 func (d *Draft) check(adding bool) error {
 	c := check.Of("signatory")
 	if !adding && *d == (Draft{}) {
@@ -38,7 +37,7 @@ func (d *Draft) check(adding bool) error {
 	return c.Err()
 }
 
-// to writes what is given into a signatory.
+// to writes the given fields into a signatory.
 func (d *Draft) to(g *Signatory) error {
 	d.FullName.To(&g.FullName)
 	d.EmailAddress.To(&g.EmailAddress)

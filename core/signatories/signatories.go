@@ -13,7 +13,7 @@ import (
 	"bankgraph/db"
 )
 
-// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+// Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
 	Own: []string{"signatories"},
 	Reads: map[string]string{
@@ -35,7 +35,8 @@ func New(d *db.DB, c *customers.Service, all *changes.Service) *Service {
 	return s
 }
 
-// ErrPartner is a caller whose token names no partner: only an external issuer can make such a token.
+// ErrPartner is returned when the caller's token names no partner; only an external issuer can make such a
+// token.
 var ErrPartner = fault.Field("signatory", "partnerId", fault.Required,
 	"the caller's partner identifier is missing")
 
@@ -68,8 +69,8 @@ func (s *Service) CountOfCustomers(
 	return ofCustomers.Count(ctx, b, of, nil, 0)
 }
 
-// Of lists the signatories of one customer. It checks in the published order (rest/CONTRACT.md, signatory
-// checks): the partner identifier, then that the customer exists, then that it is the caller's.
+// Of reads a page of the signatories of one customer. It checks in the published order (rest/CONTRACT.md,
+// signatory checks): the partner identifier, whether the customer exists, whether the caller may see it.
 func (s *Service) Of(
 	ctx context.Context, customer customers.UID, w page.Window,
 ) (page.Of[*Signatory], error) {
@@ -93,7 +94,7 @@ func (s *Service) Of(
 	return page.Cut(list.Of[customer], w), list.Err
 }
 
-// queryKey is what the text of a read by UID depends on.
+// queryKey is what the SQL of a read by UID depends on.
 type queryKey struct {
 	want  db.Columns
 	reach access.Reach

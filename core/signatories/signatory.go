@@ -15,12 +15,12 @@ import (
 	"bankgraph/core/money"
 )
 
-// UID is a signatory's number, partners' id.
+// UID is a signatory's number; partners know it as id.
 type UID int64
 
 func (u UID) String() string { return strconv.FormatInt(int64(u), 10) }
 
-// ParseUID reads digits.
+// ParseUID reads a signatory's number from decimal digits.
 func ParseUID(field, text string) (UID, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if text == "" || strings.Trim(text, "0123456789") != "" || err != nil || n == 0 {
@@ -29,7 +29,7 @@ func ParseUID(field, text string) (UID, error) {
 	return UID(n), nil
 }
 
-// Status is where a signatory is in its life. A deleted one is in no list.
+// Status is the state of a signatory. A Deleted one is not shown.
 type Status string
 
 const (
@@ -38,7 +38,7 @@ const (
 	Deleted Status = "Deleted"
 )
 
-// Signatory is one person (rest/CONTRACT.md, signatory bodies).
+// Signatory is one person who may act for a customer (rest/CONTRACT.md, signatory bodies).
 type Signatory struct {
 	bun.BaseModel `bun:"table:signatories,alias:g" json:"-"`
 
@@ -58,7 +58,7 @@ type Signatory struct {
 	Version    int32          `bun:"version" json:"-"`
 }
 
-// ApprovalLimit is the largest amount that the person may approve; nil where none was set.
+// ApprovalLimit returns the largest amount that the person may approve; nil if none was set.
 func (g *Signatory) ApprovalLimit() *money.Amount {
 	if g.LimitMinor == nil {
 		return nil
@@ -67,7 +67,7 @@ func (g *Signatory) ApprovalLimit() *money.Amount {
 	return &amount
 }
 
-// Recorded shows the limit to readers of the record as people write it.
+// Recorded returns the limit as the audit record shows it.
 func (g *Signatory) Recorded() map[string]audit.Field {
 	limit := audit.Field{Name: "approvalLimit"}
 	if amount := g.ApprovalLimit(); amount != nil {

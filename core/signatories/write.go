@@ -10,20 +10,19 @@ import (
 )
 
 var (
-	// ErrNotFound is a signatory that does not exist, or that is not of this customer.
+	// ErrNotFound is returned for a signatory that does not exist, or that belongs to another customer.
 	ErrNotFound = fault.New(fault.NotFound, "signatory.not_found", "no such signatory of this customer")
-	// ErrTaken is an e-mail address that another signatory of the customer has.
+	// ErrTaken is returned when another signatory of the customer has the e-mail address.
 	ErrTaken = fault.New(fault.Conflict, "signatory.taken",
 		"another signatory of the customer has this e-mail address").On("emailAddress")
 )
 
-// Saved is what a change of a signatory answers.
+// Saved is the answer to a change of a signatory.
 type Saved struct {
 	UID    UID    `json:"uid"`
 	Status Status `json:"status"`
 }
 
-// operations are what can be done to signatories.
 type operations struct {
 	add, change *changes.Operation[Draft, Saved]
 	remove      *changes.Operation[struct{}, Saved]
@@ -35,7 +34,7 @@ func (s *Service) declare(all *changes.Service) {
 	s.remove = changes.Declare(all, "removeSignatory", "signatory", access.ManageCustomers, s.removeTx)
 }
 
-// Add gives a customer a signatory. Where the customer's settings ask for dual approval
+// Add adds a signatory to a customer. If the customer's settings ask for dual approval
 // (customerDualApproval), the signatory is Pending until a second person approves.
 func (s *Service) Add(
 	ctx context.Context, to customers.UID, draft Draft, options changes.RequestOptions,
@@ -50,7 +49,7 @@ func (s *Service) Add(
 	return s.add.Do(ctx, caller, changes.Target{Customer: int64(to)}, draft, options)
 }
 
-// Change changes what the draft gives. Without a customer (0) it is the signatory's own.
+// Change changes the fields in the draft. If the customer is 0, the signatory's own counts.
 func (s *Service) Change(
 	ctx context.Context, of customers.UID, uid UID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -64,8 +63,8 @@ func (s *Service) Change(
 	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, draft, options)
 }
 
-// Remove takes a signatory off a customer: the one named, or its own (0). The row stays for the record; no
-// answer shows it any more.
+// Remove removes a signatory. If the customer is 0, the signatory's own counts. The row stays for the record,
+// but no answer shows it.
 func (s *Service) Remove(
 	ctx context.Context, of customers.UID, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -76,7 +75,7 @@ func (s *Service) Remove(
 	return s.remove.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, struct{}{}, options)
 }
 
-// partnered refuses a caller whose token names no partner (rest/CONTRACT.md, signatory checks).
+// partnered returns ErrPartner if the caller's token names no partner (rest/CONTRACT.md, signatory checks).
 func partnered(caller access.Caller, err error) (access.Caller, error) {
 	if err == nil && caller.Partner == 0 {
 		err = ErrPartner
@@ -84,7 +83,6 @@ func partnered(caller access.Caller, err error) (access.Caller, error) {
 	return caller, err
 }
 
-// lifecycle is how signatories are made and changed.
 func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Signatory] {
 	return &changes.Lifecycle[*customers.Held, Signatory]{
 		Name: "signatory",
@@ -101,7 +99,6 @@ func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Signatory] {
 	}
 }
 
-// lock reads a signatory for a change.
 func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target) (*Signatory, error) {
 	g := new(Signatory)
 	q := tx.NewSelect().Model(g).Where("g.tenant = ?", tx.Caller.Tenant).Where("g.uid = ?", at.UID).
@@ -121,7 +118,7 @@ func (s *Service) addTx(ctx context.Context, tx *changes.Tx, at changes.Target, 
 	}))
 }
 
-// settleTx makes a signatory that waited active, or takes it off again.
+// settleTx activates a signatory who was Pending, or removes a refused one.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
 	return s.lifecycle().Settle(ctx, tx, at, func(g *Signatory) (changes.Settlement, error) {
 		g.Status = Deleted

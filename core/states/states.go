@@ -1,4 +1,4 @@
-// Package states has the shape in which a domain tables what may become of a status.
+// Package states describes the allowed changes of a status.
 package states
 
 import (
@@ -7,15 +7,16 @@ import (
 	"bankgraph/core/fault"
 )
 
-// Step leads what has one of some statuses to another one.
+// Step is a change from one of some statuses to another.
 type Step[S ~string] struct {
 	From    []S
 	To      S
-	Refused map[S]*fault.Fault // why there is no step from these
-	Else    *fault.Fault       // and none from the rest
+	Refused map[S]*fault.Fault // the faults of these other statuses
+	Else    *fault.Fault       // the fault of all others
 }
 
-// Take returns the status after the step. Where it does not lead on, the fault's detail is the status now.
+// Take returns the status after the step. If the step is not allowed, it returns a fault whose detail is the
+// present status.
 func (s Step[S]) Take(now S) (S, error) {
 	if slices.Contains(s.From, now) {
 		return s.To, nil

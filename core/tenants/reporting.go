@@ -9,16 +9,16 @@ import (
 	"bankgraph/core/access"
 )
 
-// The keys that regulatory entries of contacts may have are a setting of the bank; contacts say what they are
-// good for.
+// The keys that regulatory entries of contacts may have are a setting of the bank, which package contacts
+// uses.
 
-// ReportingKeys reads them.
+// ReportingKeys reads the bank's keys.
 func ReportingKeys(ctx context.Context, q bun.IDB, tenant access.Tenant) (keys []string, err error) {
 	err = q.NewRaw(`SELECT unnest(reporting_keys) FROM tenants WHERE id = ?`, tenant).Scan(ctx, &keys)
 	return keys, err
 }
 
-// AddReportingKeyTx adds one; one that there is in another letter case is written anew.
+// AddReportingKeyTx adds a key, or changes the letter case of an existing one.
 func AddReportingKeyTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, key string,
 ) (found bool, err error) {
@@ -27,7 +27,7 @@ func AddReportingKeyTx(
 		tenant, key).Exec(ctx))
 }
 
-// RemoveReportingKeyTx removes one, and reports whether there was one.
+// RemoveReportingKeyTx removes a key, and reports whether there was one.
 func RemoveReportingKeyTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, key string,
 ) (found bool, err error) {

@@ -12,16 +12,16 @@ import (
 	"bankgraph/core/audit"
 )
 
-// Settings are what a bank has settled for itself.
+// Settings holds the settings of a bank.
 type Settings struct {
 	bun.BaseModel `bun:"table:tenant_settings,alias:s" json:"-"`
 
 	Tenant access.Tenant `bun:"tenant,pk" json:"-"`
-	// only a person approves or refuses a change that waits
+	// only people, not programs, may approve or refuse changes
 	PeopleDecide bool `bun:"people_decide" json:"peopleDecide"`
 }
 
-// Settings returns those of the caller's bank. It is for operators.
+// Settings returns the settings of the caller's bank. It is for operators.
 func (s *Service) Settings(ctx context.Context) (*Settings, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *Service) Settings(ctx context.Context) (*Settings, error) {
 	return settingsOf(ctx, s.db, caller.Tenant)
 }
 
-// Set changes the settings of the caller's bank, and returns what they are then. It is for operators.
+// Set changes the settings of the caller's bank, and returns the new ones. It is for operators.
 func (s *Service) Set(ctx context.Context, change func(*Settings)) (*Settings, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *Service) Set(ctx context.Context, change func(*Settings)) (*Settings, e
 	return &is, nil
 }
 
-// settingsOf are the defaults for a bank that has settled nothing.
+// settingsOf reads the settings of a bank; the defaults if it has none.
 func settingsOf(ctx context.Context, q bun.IDB, tenant access.Tenant) (*Settings, error) {
 	found := new(Settings)
 	err := q.NewSelect().Model(found).Where("s.tenant = ?", tenant).Scan(ctx)

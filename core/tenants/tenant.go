@@ -1,4 +1,4 @@
-// Package tenants holds the banks that this program serves.
+// Package tenants keeps the banks that this program serves.
 package tenants
 
 import (
@@ -25,22 +25,22 @@ type Tenant struct {
 	Name string        `bun:"name" json:"name"` // the bank's legal name
 	// IANA name; days, weeks and months are counted in it
 	Zone     string         `bun:"zone" json:"zone"`
-	Currency money.Currency `bun:"currency" json:"currency"` // of limits and of whatever names none
-	// a bank to play with: known keys, simulated networks
+	Currency money.Currency `bun:"currency" json:"currency"` // of limits, and of amounts without a currency of their own
+	// a bank for tests, with known keys and simulated networks
 	Sandbox   bool      `bun:"sandbox" json:"sandbox"`
 	CreatedAt time.Time `bun:"created_at" json:"createdAt"`
 }
 
-// Location is the bank's time zone.
+// Location returns the bank's time zone.
 func (t *Tenant) Location() *time.Location {
 	zone, err := time.LoadLocation(t.Zone)
-	if err != nil { // it was checked when the bank was added: this machine lacks it
+	if err != nil { // it was valid when the bank was added, but this machine lacks it
 		return time.UTC
 	}
 	return zone
 }
 
-// Draft is a bank before it is added.
+// Draft is a bank that is to be added.
 type Draft struct {
 	Code     string // letters, digits, dots and hyphens, at most 63; letter case counts
 	Name     string
@@ -48,7 +48,7 @@ type Draft struct {
 	Currency string // ISO 4217
 	Admin    string // the login id of the bank's first user
 	Sandbox  bool
-	Customer int64 // the number of the bank's own customer; the next free one when 0
+	Customer int64 // the number of the bank's own customer; 0 for the next free one
 }
 
 var (
@@ -58,13 +58,13 @@ var (
 
 var codes = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$`)
 
-// ValidCode tells whether a bank can have this code.
+// ValidCode reports whether a bank can have this code.
 func ValidCode(code string) bool { return codes.MatchString(code) }
 
 // longest is how many characters a name may have.
 const longest = 200
 
-// check reads the fields of a new bank, and names every one that will not do.
+// check validates a new bank, and returns a fault for every wrong field.
 func (d Draft) check() (Tenant, error) {
 	var wrong fault.Faults
 	refuse := func(field, message string) {
@@ -77,7 +77,7 @@ func (d Draft) check() (Tenant, error) {
 	if !readable(tenant.Name) {
 		refuse("name", "1 to 200 characters of plain text")
 	}
-	// Go reads "" as UTC and "Local" as the zone of this machine: neither is a bank's zone.
+	// time.LoadLocation reads "" as UTC and "Local" as this machine's zone; neither is a bank's zone.
 	if _, err := time.LoadLocation(d.Zone); err != nil || d.Zone == "" || d.Zone == "Local" {
 		refuse("zone", "not a time zone of the IANA list, such as America/New_York")
 	}

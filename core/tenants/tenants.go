@@ -17,10 +17,10 @@ import (
 	"bankgraph/db"
 )
 
-// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+// Tables lists this domain's tables (core/README.md, Tables).
 var Tables = db.Tables{Own: []string{"tenant_settings", "tenants"}}
 
-// Service finds and adds banks. Only operators may.
+// Service finds and adds banks. It is for operators.
 type Service struct {
 	db  *db.DB
 	now func() time.Time
@@ -29,7 +29,7 @@ type Service struct {
 // New makes the service; now is the bank's clock.
 func New(db *db.DB, now func() time.Time) *Service { return &Service{db: db, now: now} }
 
-// Find returns the bank with this code, and ErrNotFound without one.
+// Find returns the bank with this code, or ErrNotFound.
 func (s *Service) Find(ctx context.Context, code string) (*Tenant, error) {
 	if _, err := access.Require(ctx, access.ManageTenants); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (s *Service) Find(ctx context.Context, code string) (*Tenant, error) {
 	return tenant, nil
 }
 
-// List returns all banks by code.
+// List returns all banks, sorted by code.
 func (s *Service) List(ctx context.Context) ([]*Tenant, error) {
 	if _, err := access.Require(ctx, access.ManageTenants); err != nil {
 		return nil, err
@@ -57,8 +57,8 @@ func (s *Service) List(ctx context.Context) ([]*Tenant, error) {
 	return all, nil
 }
 
-// Add makes a bank: the tenant, the customer that stands for the bank itself, and its first user.
-// A field that will not do is a fault on that field; a code that is taken is ErrExists.
+// Add creates a bank: the tenant, the customer that represents the bank itself, and its first user. It
+// returns a fault for each wrong field, and ErrExists if the code is taken.
 func (s *Service) Add(ctx context.Context, bank Draft) (*Tenant, error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -97,8 +97,8 @@ func (s *Service) Add(ctx context.Context, bank Draft) (*Tenant, error) {
 	return &tenant, nil
 }
 
-// furnishTx adds what every bank starts with: the customer that stands for the bank, the home of its staff,
-// and the first user, who may do everything.
+// furnishTx adds what every new bank has: the customer that represents it, to which its staff belong, and the
+// first user, who may do everything.
 func furnishTx(ctx context.Context, tx bun.Tx, tenant Tenant, self int64, login string) error {
 	home, err := customers.AddFirstTx(ctx, tx, customers.Customer{
 		Tenant: tenant.ID, UID: customers.UID(self), LegalName: tenant.Name, ShortName: tenant.Code,

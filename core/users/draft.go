@@ -13,10 +13,10 @@ import (
 	"bankgraph/core/roles"
 )
 
-// Draft is what a request says about a user (rest/CONTRACT.md, user bodies). A change changes what is given:
-// roles as a whole, limits one by one.
+// Draft is what a request says about a user (rest/CONTRACT.md, user bodies). A change changes only the fields
+// that are given: roles as a whole, limits one by one.
 type Draft struct {
-	LoginID             given.Text                 `json:"loginId,omitzero"` // of somebody new: it never changes
+	LoginID             given.Text                 `json:"loginId,omitzero"` // of a new user; it never changes
 	FirstName           given.Text                 `json:"firstName,omitzero"`
 	LastName            given.Text                 `json:"lastName,omitzero"`
 	EmailAddress        given.Text                 `json:"email,omitzero"`
@@ -28,13 +28,13 @@ type Draft struct {
 	Limits              given.Value[[]LimitsDraft] `json:"applicationLimits,omitzero"`
 }
 
-// LimitsDraft are the limits of one application as a request has them.
+// LimitsDraft is what a request says about a person's own limits in one application.
 type LimitsDraft struct {
 	Name   string             `json:"name"`
-	Limits []roles.LimitDraft `json:"limits"` // none: the person has no limits of its own there
+	Limits []roles.LimitDraft `json:"limits"` // empty: the person has no limits of its own there
 }
 
-// mostRoles is how many roles a person can have.
+// mostRoles is how many roles a person may have.
 const mostRoles = 50
 
 func (d *Draft) empty() bool {
@@ -43,9 +43,8 @@ func (d *Draft) empty() bool {
 		!d.Department.Given && !d.ExternalReferenceID.Given && !d.RoleNames.Given && !d.Limits.Given
 }
 
-// check looks at the draft of a new user, or of a change, and puts it into the form in which it is stored.
-// The login id comes first: of a request without anything, the published message names it (rest/CONTRACT.md,
-// user bodies).
+// check validates the draft of a new user (making) or of a change, and puts it into stored form. The login id
+// comes first: the published message for an empty request names it (rest/CONTRACT.md, user bodies).
 func (d *Draft) check(making bool) error {
 	c := check.Of("user")
 	switch {
@@ -123,7 +122,7 @@ func (d *Draft) checkRights(c *check.Fields, making bool) {
 	}
 }
 
-// to writes what is given into a user, but for the roles.
+// to writes the given fields into a user, except the roles.
 func (d *Draft) to(u *User, in money.Currency) error {
 	d.LoginID.To(&u.LoginID)
 	d.FirstName.To(&u.FirstName)
@@ -140,8 +139,8 @@ func (d *Draft) to(u *User, in money.Currency) error {
 	return c.Err()
 }
 
-// to replaces the values of the limits that are named: one without a value bounds nothing any more, and an
-// application without limits has none (rest/CONTRACT.md, user bodies).
+// to replaces the limits that are named: one without a value is removed, and so are all of an application
+// without limits (rest/CONTRACT.md, user bodies).
 func (l LimitsDraft) to(c *check.Fields, u *User, in money.Currency) {
 	stored := roles.Stored(c, l.Limits, in)
 	var others []access.ApplicationLimits

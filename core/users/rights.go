@@ -11,7 +11,7 @@ import (
 	"bankgraph/core/roles"
 )
 
-// furnishTx writes what a draft gives into a person, and sees to it that the rights are the caller's to give.
+// furnishTx writes a draft into a person, and checks that the caller may grant the resulting rights.
 func (s *Service) furnishTx(ctx context.Context, tx *changes.Tx, p *person, draft Draft) error {
 	if (draft.RoleNames.Given || draft.Limits.Given) && tx.Caller.Accountable().Person == p.UID.UUID {
 		return ErrOwnRights
@@ -45,7 +45,7 @@ func (s *Service) furnishTx(ctx context.Context, tx *changes.Tx, p *person, draf
 	return p.fit()
 }
 
-// looser tells whether a person could move more than before, and more than the caller may grant.
+// looser reports whether a person could move more money than before, and more than the caller may grant.
 func (p *person) looser(caller access.Caller, was *person) bool {
 	for _, a := range roles.Applications {
 		moves := p.moves(a.Name)
@@ -66,13 +66,13 @@ func (p *person) looser(caller access.Caller, was *person) bool {
 	return false
 }
 
-// beyond tells whether a person holds what the caller may not grant, or could move more.
+// beyond reports whether a person holds a right that the caller may not grant, or could move more money.
 func (p *person) beyond(caller access.Caller) bool {
 	return p.looser(caller, new(person)) ||
 		slices.ContainsFunc(p.roles, func(r *roles.Role) bool { return r.Beyond(caller) })
 }
 
-// moves are the entitlements of an application that let a person do more than look.
+// moves returns the person's entitlements of an application that do more than view.
 func (p *person) moves(application string) (all []string) {
 	for _, r := range p.roles {
 		all = append(all, r.Moves(application)...)
@@ -80,12 +80,11 @@ func (p *person) moves(application string) (all []string) {
 	return all
 }
 
-// within tells whether all of some words are among others.
+// within reports whether all of some are among others.
 func within(some, others []string) bool {
 	return !slices.ContainsFunc(some, func(word string) bool { return !slices.Contains(others, word) })
 }
 
-// take gives a person its roles.
 func (p *person) take(all []*roles.Role) {
 	p.roles, p.Roles = all, nil
 	for _, r := range all {
@@ -93,8 +92,8 @@ func (p *person) take(all []*roles.Role) {
 	}
 }
 
-// fit demands that a person's own limits are of applications that its roles open, and not above what those
-// allow (rest/CONTRACT.md, user bodies: must fit the roles).
+// fit demands that a person's own limits belong to applications that its roles open, and are not above the
+// limits of those (rest/CONTRACT.md, user bodies: must fit the roles).
 func (p *person) fit() error {
 	for _, a := range p.Limits {
 		if !slices.ContainsFunc(p.roles, func(r *roles.Role) bool { return r.Has(a.Name) }) {

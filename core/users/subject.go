@@ -19,8 +19,8 @@ import (
 	"bankgraph/db"
 )
 
-// Subject is who a user is at an issuer of access tokens: the value of the claim that names somebody there
-// for good.
+// Subject identifies a user at an issuer of access tokens, by the value of a claim that never changes for a
+// person.
 type Subject struct {
 	bun.BaseModel `bun:"table:subjects,alias:j" json:"-"`
 
@@ -28,49 +28,49 @@ type Subject struct {
 	URL      string        `bun:"url,pk" json:"issuer"` // the issuer's
 	Audience string        `bun:"audience,pk" json:"audience"`
 	Claim    string        `bun:"claim,pk" json:"claim"`
-	Subject  string        `bun:"subject,pk" json:"subject"` // byte by byte
+	Subject  string        `bun:"subject,pk" json:"subject"` // compared byte by byte
 	Customer customers.UID `bun:"customer" json:"-"`
 	User     UID           `bun:"user_uid,type:uuid" json:"userId"`
 	LinkedAt time.Time     `bun:"linked_at" json:"linkedAt"`
-	Login    string        `bun:"login,scanonly" json:"loginId"` // read by Subjects only
+	Login    string        `bun:"login,scanonly" json:"loginId"` // filled by Subjects only
 }
 
-// text is a link as the record shows it.
+// text returns a link as the record shows it.
 func (j Subject) text() string { return j.URL + " " + j.Audience + " " + j.Claim + "=" + j.Subject }
 
-// ValidSubject reports whether an issuer's name for somebody can be linked: OpenID Connect has 255 characters
-// of ASCII.
+// ValidSubject reports whether a subject can be linked: OpenID Connect allows 255 characters of ASCII.
 func ValidSubject(text string) bool { return text != "" && len(text) <= 255 && ident.Printable(text) }
 
-// SubjectDraft is what a request says of a link.
+// SubjectDraft is what a request says about a link.
 type SubjectDraft struct {
 	Issuer   string `json:"issuer"`
-	Audience string `json:"audience"` // may be left out while the bank accepts the issuer with one alone
-	Subject  string `json:"subject"`  // '' where a link ends
+	Audience string `json:"audience"` // optional while the bank accepts the issuer with one audience only
+	Subject  string `json:"subject"`  // '' to end the link
 }
 
 var (
-	// ErrNoIssuer is an issuer that the bank does not accept, or knows people of by their login ids.
+	// ErrNoIssuer is returned for an issuer that the bank does not accept, or that names people by their
+	// login ids.
 	ErrNoIssuer = fault.New(fault.NotFound, "user.no_issuer",
 		"the bank has no issuer of this address that names people by a subject claim").On("issuer")
-	// ErrAudience is an issuer that is accepted with several audiences.
+	// ErrAudience is returned when no audience is given and the bank accepts the issuer with several.
 	ErrAudience = fault.New(fault.State, "user.audience",
 		"the bank accepts the issuer with several audiences: name one").On("audience")
-	// ErrLinked is a subject that is somebody else, or a user that is linked to another.
+	// ErrLinked is returned for a subject that is linked to somebody else, or a user who is linked to another
+	// subject.
 	ErrLinked = fault.New(fault.Conflict, "user.linked",
 		"the subject is linked to somebody else, or the user to another subject: end that link first").On("subject")
-	// ErrNotLinked is a user without a link.
+	// ErrNotLinked is returned for a user without a link.
 	ErrNotLinked = fault.New(fault.NotFound, "user.not_linked",
 		"the user is linked to no subject of this issuer")
-	// ErrBankLinks is a link that somebody of a customer wants to make: who the issuer's people are is for the
-	// bank to say.
+	// ErrBankLinks is returned when a caller outside the bank is to make or end a link.
 	ErrBankLinks = fault.New(fault.Denied, "user.bank_links",
-		"only the bank says who somebody is at its issuers")
+		"only the bank can link users to subjects of its issuers")
 )
 
-// Link lets the tokens of an issuer that name this subject speak for a user. It is for the bank's people, who
-// can link nobody that may do more than they could grant, nor themselves, and waits for a second person where
-// changes of users do.
+// Link links a subject of an issuer to a user, so that tokens for the subject act as the user. It is for the
+// bank's people, who cannot link themselves, nor anybody who may do more than they could grant. It waits for
+// a second person if changes of users do.
 func (s *Service) Link(
 	ctx context.Context, uid UID, draft SubjectDraft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -90,7 +90,7 @@ func (s *Service) Link(
 	return s.link.Do(ctx, caller, changes.Target{UID: uid.String()}, draft, options)
 }
 
-// Unlink ends that. It takes access away, so it never waits for a second person.
+// Unlink ends a link. It takes access away, so it never waits for a second person.
 func (s *Service) Unlink(
 	ctx context.Context, uid UID, draft SubjectDraft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -101,7 +101,7 @@ func (s *Service) Unlink(
 	return s.unlink.Do(ctx, caller, changes.Target{UID: uid.String()}, draft, options)
 }
 
-// Subjects are all links of the bank, by issuer and subject.
+// Subjects returns all links of the bank, by issuer and subject.
 func (s *Service) Subjects(ctx context.Context) ([]*Subject, error) {
 	caller, err := access.Require(ctx, access.ManageClients)
 	if err != nil {
@@ -117,8 +117,7 @@ func (s *Service) Subjects(ctx context.Context) ([]*Subject, error) {
 	return all, nil
 }
 
-// UIDOf is the number of the user with this login id, whatever its status; for operators, who know people by
-// these.
+// UIDOf returns the UID of the user with this login id, whatever the user's status. It is for operators.
 func (s *Service) UIDOf(ctx context.Context, login string) (uid UID, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
@@ -184,8 +183,8 @@ func (s *Service) unlinkTx(
 	}))
 }
 
-// issuerTx finds the issuer of a link, which only the bank may make or end, and the claim that it names
-// people by.
+// issuerTx finds the issuer of a link, and the claim by which it names people. Only the bank may make or end
+// links.
 func (s *Service) issuerTx(ctx context.Context, tx *changes.Tx, draft SubjectDraft) (*Subject, error) {
 	if tx.Caller.Reach != access.OfBank {
 		return nil, ErrBankLinks
@@ -205,7 +204,7 @@ func (s *Service) issuerTx(ctx context.Context, tx *changes.Tx, draft SubjectDra
 	return all[0], nil
 }
 
-// writeLinkTx stores the link that a change of a user makes.
+// writeLinkTx stores the link that a change makes.
 func (p *person) writeLinkTx(ctx context.Context, tx *changes.Tx) error {
 	if p.link == nil {
 		return nil

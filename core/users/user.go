@@ -1,5 +1,5 @@
-// Package users keeps the people of a bank and of its customers, each with the roles that say what they may
-// do.
+// Package users keeps the people of a bank and of its customers, and the roles of each, which say what they
+// may do.
 package users
 
 import (
@@ -18,7 +18,7 @@ import (
 	"bankgraph/core/states"
 )
 
-// UID is a user's number in the world: a UUID.
+// UID is a user's UUID.
 type UID struct{ uuid.UUID }
 
 // ParseUID reads a UUID in its usual form.
@@ -30,10 +30,10 @@ func ParseUID(field, text string) (UID, error) {
 	return UID{uid}, nil
 }
 
-// Number is the place of a user in lists.
+// Number orders users in lists.
 type Number int64
 
-// Status is where a user is in its life.
+// Status is the state of a user.
 type Status string
 
 const (
@@ -43,7 +43,7 @@ const (
 	Locked    Status = "Locked"
 )
 
-// Statuses are all of them.
+// Statuses lists all statuses.
 var Statuses = []Status{Active, Pending, Suspended, Locked}
 
 // ParseStatus reads a status without regard to letter case.
@@ -54,7 +54,7 @@ func ParseStatus(field, text string) (Status, error) {
 	return "", fault.Field("user", field, fault.Malformed, "must be one of Active, Pending, Suspended, Locked")
 }
 
-// The steps between statuses (rest/CONTRACT.md, user statuses).
+// The allowed changes of status (rest/CONTRACT.md, user statuses).
 var (
 	suspending = states.Step[Status]{
 		From: []Status{Active, Pending}, To: Suspended,
@@ -65,7 +65,7 @@ var (
 
 var (
 	ErrSuspended = fault.New(fault.State, "user.suspended", "the user is suspended already")
-	ErrLocked    = fault.New(fault.State, "user.locked", "the user is locked, which cannot be suspended")
+	ErrLocked    = fault.New(fault.State, "user.locked", "the user is locked: a locked user cannot be suspended")
 	ErrActive    = fault.New(fault.State, "user.active", "the user is active already")
 )
 
@@ -87,7 +87,7 @@ type User struct {
 	Mobile              string        `bun:"mobile" json:"-"`                 // E.164
 	Department          string        `bun:"department" json:"-"`
 	Status              Status        `bun:"status" json:"status"`
-	// the person's own, beside those of the roles
+	// the person's own limits; those of the roles count too
 	Limits    []access.ApplicationLimits `bun:"limits,type:jsonb" json:"-"`
 	CreatedAt time.Time                  `bun:"created_at" json:"-"`
 	UpdatedAt time.Time                  `bun:"updated_at" json:"-"`
@@ -99,12 +99,12 @@ type RoleOf struct {
 	bun.BaseModel `bun:"table:user_roles,alias:h" json:"-"`
 
 	Tenant   access.Tenant `bun:"tenant,pk" json:"-"`
-	Customer customers.UID `bun:"customer" json:"-"` // of both
+	Customer customers.UID `bun:"customer" json:"-"` // of the user and the role
 	User     UID           `bun:"user_uid,pk,type:uuid" json:"-"`
 	Role     roles.UID     `bun:"role_uid,pk,type:uuid" json:"-"`
 }
 
-// Name is how people read it: first and last name, or the login id without them.
+// Name returns the first and last name; the login id if there is none.
 func (u *User) Name() string {
 	if name := strings.TrimSpace(u.FirstName + " " + u.LastName); name != "" {
 		return name
@@ -112,15 +112,15 @@ func (u *User) Name() string {
 	return u.LoginID
 }
 
-// Grant is what a person's roles give.
+// Grant is what a person may do.
 type Grant struct {
 	Permissions []access.Permission
-	// what counts: the smallest of the person's own and those of its roles
+	// the smallest of the person's own limits and those of its roles
 	Limits []access.ApplicationLimits
 	Holds  []access.Entitlement
 }
 
-// granted puts roles together: every permission of any of them, and of the amounts the smallest.
+// granted combines roles: all their permissions, and the smallest of their limits.
 func granted(own []access.ApplicationLimits, all []*roles.Role) (g Grant) {
 	for _, r := range all {
 		g.Holds = append(g.Holds, r.Entitlements()...)
@@ -134,7 +134,7 @@ func granted(own []access.ApplicationLimits, all []*roles.Role) (g Grant) {
 	return g
 }
 
-// Bounds are the limits that count for a person with these roles: the smallest of its own and theirs.
+// Bounds returns the limits of a person with these roles: the smallest of its own and theirs.
 func (u *User) Bounds(held []*roles.Role) []access.ApplicationLimits {
 	active := slices.DeleteFunc(slices.Clone(held), func(r *roles.Role) bool { return r.Status != roles.Active })
 	return bounds(u.Limits, active)
@@ -155,7 +155,7 @@ func bounds(own []access.ApplicationLimits, all []*roles.Role) (found []access.A
 	return found
 }
 
-// smallest is the bound that counts of all that are set for a limit; nil where none is.
+// smallest returns the smallest amount that is set for a limit; nil if there is none.
 func smallest(
 	own []access.ApplicationLimits, all []*roles.Role, application, name string,
 ) (least *access.Limit) {

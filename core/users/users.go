@@ -19,7 +19,7 @@ import (
 	"bankgraph/db"
 )
 
-// Tables are those of this domain, and what it reads of others (core/README.md, Tables).
+// Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
 	Own: []string{"subjects", "user_roles", "users"},
 	Reads: map[string]string{
@@ -38,10 +38,11 @@ type Service struct {
 	operations
 }
 
-// Granted is what a user's roles grant.
+// Granted returns what a user may do.
 type Granted func(ctx context.Context, tenant access.Tenant, user uuid.UUID) (Grant, error)
 
-// New makes the service. granted is for tests of those who ask for it: nil means what the database says.
+// New makes the service. granted replaces the answer of Service.Granted in tests of its callers; nil means
+// the database.
 func New(d *db.DB, c *customers.Service, r *roles.Service, all *changes.Service, granted Granted) *Service {
 	s := &Service{db: d, customers: c, roles: r, granted: granted}
 	if granted == nil {
@@ -53,13 +54,13 @@ func New(d *db.DB, c *customers.Service, r *roles.Service, all *changes.Service,
 
 var identity = db.ColumnsOf[User]("UID", "Number", "Customer")
 
-// Search is what a list of users is narrowed to. Empty fields do not count; all others must hold.
+// Search narrows a list of users. All fields that are not empty must match, without regard to letter case.
 type Search struct {
-	LoginID      string // exact, like everything but the names; nothing regards letter case
+	LoginID      string // exact
 	FirstName    string // begins so
 	LastName     string // begins so
 	EmailAddress string
-	PhoneNumber  string // however it is written, with the country's code
+	PhoneNumber  string // exact, in any notation with the country code
 	Status       Status
 	ShortName    string // of the legal entity
 }
@@ -88,7 +89,7 @@ func (by Search) where(_ access.Tenant, p *db.Params) (all db.Conditions) {
 	return all
 }
 
-// dialled are the digits of a telephone number, with the + before them: so it is stored.
+// dialled returns a telephone number in its stored form: a + and the digits.
 func dialled(number string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" -()", r) {
@@ -107,7 +108,7 @@ func selecting(want db.Columns) *bun.SelectQuery {
 	return db.Select[User](db.Or[User](want).And(identity), nil)
 }
 
-// OfCustomers reads a window of the users of each customer, in the order in which they came.
+// OfCustomers reads a window of the users of each customer, in the order of their creation.
 func (s *Service) OfCustomers(
 	ctx context.Context, b *db.Batch, of []customers.UID, by Search, want db.Columns, w page.Window,
 ) *db.Many[customers.UID, User] {
@@ -121,7 +122,7 @@ func (s *Service) CountOfCustomers(
 	return ofCustomers.Count(ctx, b, of, by.where, 0)
 }
 
-// queryKey is what the text of another read depends on.
+// queryKey is what the SQL of the other reads depends on.
 type queryKey struct {
 	want  db.Columns
 	reach access.Reach
@@ -153,8 +154,8 @@ type Shown struct {
 	RoleNames []string
 }
 
-// Find reads one user of a customer. A customer that is not the caller's to see is customers.ErrOutOfScope or
-// customers.ErrNotFound, a user that is not of the customer ErrNotFound.
+// Find reads one user of a customer. It returns customers.ErrNotFound or customers.ErrOutOfScope for the
+// customer, and ErrNotFound if the customer has no such user.
 func (s *Service) Find(ctx context.Context, of customers.UID, uid UID) (*Shown, error) {
 	if _, err := access.Require(ctx, access.ViewUsers); err != nil {
 		return nil, err
@@ -192,8 +193,8 @@ func (s *Service) Page(
 	return found, err
 }
 
-// Granted is what an active user may do, for a token that speaks for the person; of anybody else it is
-// nothing. There is no caller yet.
+// Granted returns what an active user may do, and nothing for anybody else. It serves the check of a token,
+// so it needs no caller.
 func (s *Service) Granted(ctx context.Context, tenant access.Tenant, user uuid.UUID) (Grant, error) {
 	u := new(User)
 	err := s.db.NewSelect().Model(u).Where("u.tenant = ?", tenant).Where("u.uid = ?", user.String()).

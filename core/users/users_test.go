@@ -54,7 +54,7 @@ func limits(application string, pairs ...string) given.Value[[]users.LimitsDraft
 	return given.Of([]users.LimitsDraft{l})
 }
 
-// paying is a role that may send payments of a hundred dollars, a thousand a day.
+// paying is an edit for a role that may send payments of a hundred dollars, a thousand a day.
 func paying(r *roles.Role) {
 	r.Applications = []roles.Grant{
 		{Name: "Payments", Entitlements: []string{"Initiate_Payments"}, Limits: []access.Limit{
@@ -72,7 +72,6 @@ func dual(c *customers.Customer) { c.Access.UserDualApproval = true }
 
 func in(status users.Status) func(*users.User) { return func(u *users.User) { u.Status = status } }
 
-// find reads a user as staff does.
 func find(t *testing.T, bank *coretest.Bank, of *customers.Customer, uid users.UID) *users.Shown {
 	t.Helper()
 	u, err := bank.Users.Find(bank.Staff(), of.UID, uid)
@@ -216,7 +215,7 @@ func TestOfFiftyWhoWantOneLoginIDOneHasIt(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range errs {
 		all.Go(func() {
-			for errs[i] = db.ErrBusy; errors.Is(errs[i], db.ErrBusy); { // who finds no connection in time comes again
+			for errs[i] = db.ErrBusy; errors.Is(errs[i], db.ErrBusy); { // try again if no connection was free
 				_, errs[i] = bank.Users.Create(bank.Staff(), customer.UID, draft("ada.byron", r),
 					changes.RequestOptions{IdempotencyKey: fmt.Sprint(i)})
 			}
@@ -348,7 +347,7 @@ func TestAChangeChangesWhatIsGiven(t *testing.T) {
 	}
 }
 
-// bounded is a manager of users whose own payments are bounded at 100.00 a day.
+// bounded returns a manager of users whose own payments are limited to 100.00 a day.
 func bounded(bank *coretest.Bank) context.Context {
 	caller, _ := access.Require(bank.As(access.All...))
 	caller.Limits = []access.ApplicationLimits{
@@ -357,7 +356,7 @@ func bounded(bank *coretest.Bank) context.Context {
 	return access.With(bank.Staff(), caller)
 }
 
-// clerk is a person who manages users and roles and holds these entitlements of Payments beside.
+// clerk returns a person who manages users and roles, and also has these entitlements of Payments.
 func clerk(bank *coretest.Bank, of *customers.Customer, daily int64, payments ...string) context.Context {
 	caller, _ := access.Require(bank.PersonOf(of, bank.User(of, nil)))
 	for _, e := range payments {
@@ -414,8 +413,8 @@ func TestAPersonGrantsNoEntitlementThatItDoesNotHold(t *testing.T) {
 	}
 }
 
-// In two steps nobody gets further than in one: a bound that is taken from a role frees whoever holds others
-// beside it, and who could do one thing without a bound could not do every other.
+// Nobody can grant more in two steps than in one: a limit that is removed from a role would free people who
+// hold other roles too, and a person without a limit for one entitlement may have limits for others.
 func TestNobodyLetsOthersMoveMoreInTwoSteps(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
@@ -565,7 +564,7 @@ func TestNobodyGivesARoleThatGrantsWhatTheyDoNotHave(t *testing.T) {
 		changes.RequestOptions{}); !errors.Is(err, users.ErrBeyond) {
 		t.Errorf("change: %v", err)
 	}
-	// Who has the role already keeps it.
+	// A user who has the role already may keep it.
 	if _, err := bank.Users.Change(manager, customer.UID, chief.UID, users.Draft{RoleNames: names(small, large)},
 		changes.RequestOptions{}); err != nil {
 		t.Errorf("keep: %v", err)
@@ -750,7 +749,7 @@ func TestAUserIsSeenAndChangedByWhoMaySeeItsCustomer(t *testing.T) {
 			t.Errorf("%s suspends: %v", name, err)
 		}
 	}
-	// A draft without faults of another partner's customer, and one with: the answer is the same.
+	// For another partner's customer the answer is the same for a valid draft and a wrong one.
 	for _, d := range []users.Draft{draft("eve", r), {}} {
 		if _, err := bank.Users.Create(bank.Partner(rival), customer.UID, d,
 			changes.RequestOptions{}); !errors.Is(err, customers.ErrOutOfScope) {
@@ -920,7 +919,8 @@ func TestTheRecordTellsOfRolesToo(t *testing.T) {
 	}
 }
 
-// Who has just been suspended has a token that is remembered for some seconds: it makes nothing that lasts.
+// The token of a person who has just been suspended is remembered for some seconds, but cannot change
+// anything.
 func TestASuspendedPersonGivesNobodyAccess(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
@@ -959,7 +959,7 @@ func TestASuspendedPersonGivesNobodyAccess(t *testing.T) {
 	}
 }
 
-// The first activation gives what the roles grant, alone or as a second person.
+// The first activation grants what the roles hold, whether it is done directly or by approval.
 func TestNobodyActivatesWhatTheyMayNotGrant(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
@@ -1013,7 +1013,7 @@ func TestNobodyFreesABoundOfWhatTheyDoNotHold(t *testing.T) {
 	}{
 		{"who only looks", clerk(bank, customer, 0, "View_Payments"), roles.ErrBeyond},
 		{"who approves", clerk(bank, customer, 0, "View_Payments", "Approve_Payments"), roles.ErrBeyond},
-		// the last: then it is free
+		// the last one, as it succeeds
 		{"who pays", clerk(bank, customer, 0, "View_Payments", "Initiate_Payments"), nil},
 	} {
 		_, err := bank.Roles.Change(c.by, customer.UID, brake.UID,
@@ -1026,8 +1026,7 @@ func TestNobodyFreesABoundOfWhatTheyDoNotHold(t *testing.T) {
 	}
 }
 
-// However many give a role away, one after another, who takes something out of it waits only for those that
-// came before.
+// However many users keep being given a role, a change of the role waits only for those that came before it.
 func TestAChangeOfARoleIsNotOvertaken(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)

@@ -16,27 +16,26 @@ import (
 )
 
 var (
-	// ErrNotFound is a user that does not exist, or that is not of this customer.
+	// ErrNotFound is returned for a user that does not exist, or that belongs to another customer.
 	ErrNotFound = fault.New(fault.NotFound, "user.not_found", "no such user of this customer")
-	// ErrTaken is a login id that somebody of the bank or of any of its customers has.
+	// ErrTaken is returned when another user, of the bank or of any customer, has the login id.
 	ErrTaken = fault.New(fault.Conflict, "user.taken", "somebody else has this login id").On("loginId")
-	// ErrBeyond are roles that grant more than who gives them may.
+	// ErrBeyond is returned for roles that grant more than the caller may.
 	ErrBeyond = fault.New(fault.Denied, "user.beyond", "nobody can grant what they do not have").On("roleNames")
-	// ErrOwnRights are the roles and limits of the person who wants to change them.
+	// ErrOwnRights is returned when people are to change their own roles and limits.
 	ErrOwnRights = fault.New(fault.Denied, "user.own_rights", "nobody can change their own roles and limits")
-	// ErrOwnAccess is a person who wants to give themself access, which somebody may just have taken away.
+	// ErrOwnAccess is returned when people are to activate themselves; somebody may just have suspended them.
 	ErrOwnAccess = fault.New(fault.Denied, "user.activates_self", "nobody can activate themself")
-	// ErrSelf is a person who wants to suspend themself.
+	// ErrSelf is returned when people are to suspend themselves.
 	ErrSelf = fault.New(fault.Denied, "user.suspends_self", "nobody can suspend themself")
 )
 
-// Saved is what a change of a user answers.
+// Saved is the answer to a change of a user.
 type Saved struct {
 	UID    UID    `json:"uid"`
 	Status Status `json:"status"`
 }
 
-// operations are what can be done to users.
 type operations struct {
 	create, change    *changes.Operation[Draft, Saved]
 	suspend, activate *changes.Operation[struct{}, Saved]
@@ -52,8 +51,8 @@ func (s *Service) declare(all *changes.Service) {
 	s.unlink = changes.Declare(all, "unlinkSubject", "user", access.ManageUsers, s.unlinkTx)
 }
 
-// Create gives a customer a user, who is Pending until activated. Where the customer's settings ask for dual
-// approval (userDualApproval), a second person's approval activates.
+// Create creates a user of a customer, who is Pending until activated. If the customer's settings ask for
+// dual approval (userDualApproval), a second person's approval activates the user.
 func (s *Service) Create(
 	ctx context.Context, of customers.UID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -67,7 +66,8 @@ func (s *Service) Create(
 	return s.create.Do(ctx, caller, changes.Target{Customer: int64(of)}, draft, options)
 }
 
-// Change changes what the draft gives. Without a customer (0) it is the user's own.
+// Change changes the fields in the draft. If the customer is 0, the user's own counts; so it does in
+// the methods below.
 func (s *Service) Change(
 	ctx context.Context, of customers.UID, uid UID, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -81,8 +81,7 @@ func (s *Service) Change(
 	return s.change.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, draft, options)
 }
 
-// Suspend takes a user's access away at once: it never waits for a second person, whatever else does. Without
-// a customer (0) it is the user's own.
+// Suspend takes a user's access away at once; it never waits for a second person.
 func (s *Service) Suspend(
 	ctx context.Context, of customers.UID, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -93,8 +92,8 @@ func (s *Service) Suspend(
 	return s.suspend.Do(ctx, caller, changes.Target{Customer: int64(of), UID: uid.String()}, struct{}{}, options)
 }
 
-// Activate gives a user access, for the first time or again. It waits for a second person where changes of
-// users do. Without a customer (0) it is the user's own.
+// Activate gives a user access, for the first time or again. It waits for a second person if changes of users
+// do.
 func (s *Service) Activate(
 	ctx context.Context, of customers.UID, uid UID, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {
@@ -106,19 +105,18 @@ func (s *Service) Activate(
 		options)
 }
 
-// person is a user with its roles, as the record tells of both.
+// person is a user with its roles, as the record shows them together.
 type person struct {
 	User  `bun:",extend"`
 	Roles []string `bun:"roles"`
 
-	Linked   string `bun:"linked"` // the subject of an issuer, where a change links one
+	Linked   string `bun:"linked"` // the subject that a change links
 	Unlinked string `bun:"unlinked"`
 
 	roles []*roles.Role
 	link  *Subject
 }
 
-// lifecycle is how users are made and changed.
 func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, person] {
 	return &changes.Lifecycle[*customers.Held, person]{
 		Name: "user",
@@ -135,8 +133,8 @@ func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, person] {
 	}
 }
 
-// prompt is the lifecycle of what takes access away: it waits for nobody, of a customer that is not active
-// too.
+// prompt is the lifecycle of changes that take access away. They never wait, and are possible for an inactive
+// customer too.
 func (s *Service) prompt() *changes.Lifecycle[*customers.Held, person] {
 	prompt := s.lifecycle()
 	prompt.Hold = customers.Hold(s.customers.HoldAnyTx).Of("users", "uid", ErrNotFound)
@@ -144,7 +142,7 @@ func (s *Service) prompt() *changes.Lifecycle[*customers.Held, person] {
 	return prompt
 }
 
-// lockTx reads a user with its roles for a change.
+// lockTx reads and locks a user with its roles.
 func (s *Service) lockTx(
 	ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Target,
 ) (*person, error) {
@@ -159,7 +157,7 @@ func (s *Service) lockTx(
 	return p, err
 }
 
-// writeTx stores the roles of a user, where they are others now, and the link that a change makes.
+// writeTx stores the roles of a user, if they have changed, and the link that a change makes.
 func writeTx(ctx context.Context, tx *changes.Tx, was, p *person) error {
 	if was == nil || !slices.Equal(was.Roles, p.Roles) {
 		if err := p.writeRolesTx(ctx, tx); err != nil {
@@ -169,7 +167,6 @@ func writeTx(ctx context.Context, tx *changes.Tx, was, p *person) error {
 	return p.writeLinkTx(ctx, tx)
 }
 
-// writeRolesTx stores which roles a person has.
 func (p *person) writeRolesTx(ctx context.Context, tx *changes.Tx) error {
 	_, err := tx.NewRaw(`DELETE FROM user_roles WHERE tenant = ? AND customer = ? AND user_uid = ?`, p.Tenant,
 		p.Customer, p.UID).Exec(ctx)
@@ -200,7 +197,7 @@ func (s *Service) createTx(
 	}))
 }
 
-// settleTx activates a user that waited, or takes it away, so that its login id is free again. One that was
+// settleTx activates a user who waited, or deletes a refused one, which frees the login id. A user who was
 // suspended meanwhile stays so.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
 	return s.lifecycle().Settle(ctx, tx, at, func(p *person) (changes.Settlement, error) {
@@ -232,7 +229,7 @@ func (s *Service) activateTx(
 		switch {
 		case tx.Caller.Accountable().Person == p.UID.UUID:
 			return ErrOwnAccess
-		case p.Status == Pending && p.beyond(tx.Caller): // the first time gives what the roles grant
+		case p.Status == Pending && p.beyond(tx.Caller): // the first activation grants what the roles hold
 			return ErrBeyond
 		}
 		p.Status, err = activating.Take(p.Status)
@@ -259,7 +256,7 @@ func saved(p *person, err error) (Saved, error) {
 	return Saved{p.UID, p.Status}, nil
 }
 
-// AddFirstTx adds the first user of a new bank, who has the role.
+// AddFirstTx adds the first user of a new bank, with the role.
 func AddFirstTx(ctx context.Context, tx bun.Tx, role *roles.Role, login string) error {
 	first := &User{
 		Tenant: role.Tenant, UID: UID{UUID: uuid.New()}, Customer: role.Customer, LoginID: login, Status: Active,

@@ -11,17 +11,17 @@ import (
 	"strings"
 )
 
-// oldest is the first PostgreSQL that this program works with.
+// oldest is the oldest version of PostgreSQL that this program works with.
 const oldest = 15
 
 // binaries is a folder with postgres and initdb of one version.
 type binaries struct {
 	folder    string
 	major     int
-	libraries string // LD_LIBRARY_PATH that they need, for packages that fetch.sh unpacked
+	libraries string // the LD_LIBRARY_PATH that packages unpacked by fetch.sh need
 }
 
-// CacheDir is where fetch.sh puts PostgreSQL when the machine has none. Root's is outside root's
+// CacheDir returns where fetch.sh puts PostgreSQL if the machine has none. For root it is outside root's
 // home, because the server runs as another user.
 func CacheDir() string {
 	if os.Geteuid() == 0 {
@@ -34,8 +34,7 @@ func CacheDir() string {
 	return filepath.Join(cache, "bankgraph", "postgresql")
 }
 
-// usual are the places where PostgreSQL is installed; Debian does not put it on PATH. fetch.sh has the same
-// list.
+// usual lists where PostgreSQL is installed, as Debian does not put it on PATH. fetch.sh has the same list.
 var usual = []string{
 	"/usr/lib/postgresql/*/bin", // Debian, Ubuntu
 	"/usr/pgsql-*/bin",          // Red Hat, from PostgreSQL's own packages
@@ -45,8 +44,8 @@ var usual = []string{
 	"/usr/local/pgsql/bin",
 }
 
-// findBinaries looks for a PostgreSQL of this major version (0: any from 15 on, the newest), executable by
-// the account.
+// findBinaries finds a PostgreSQL of this major version (0: the newest, at least oldest) that the account can
+// execute.
 func findBinaries(ctx context.Context, setting string, major int, by account) (binaries, error) {
 	var folders []string
 	if setting != "" {
@@ -81,7 +80,7 @@ func findBinaries(ctx context.Context, setting string, major int, by account) (b
 	if best.folder != "" {
 		return best, nil
 	}
-	if err := ctx.Err(); err != nil { // the programs were not asked, or did not get to answer
+	if err := ctx.Err(); err != nil { // the programs were not run, or did not finish
 		return binaries{}, err
 	}
 	return binaries{}, notFound(major, unfit)
@@ -136,8 +135,8 @@ func readBinaries(ctx context.Context, folder string, by account) (binaries, err
 	return b, err
 }
 
-// librariesOf finds the shared libraries beside unpacked packages: ROOT/usr/lib/postgresql/15/bin has
-// them in ROOT/usr/lib/TRIPLET and ROOT/lib/TRIPLET. An installed PostgreSQL needs none.
+// librariesOf finds the shared libraries of unpacked packages: those of ROOT/usr/lib/postgresql/15/bin are in
+// ROOT/usr/lib/TRIPLET and ROOT/lib/TRIPLET. An installed PostgreSQL needs none.
 func librariesOf(folder string) string {
 	root, unpacked := strings.CutSuffix(folder,
 		filepath.Join("/usr/lib/postgresql", filepath.Base(filepath.Dir(folder)), "bin"))
@@ -152,8 +151,8 @@ func librariesOf(folder string) string {
 	return strings.Join(found, ":")
 }
 
-// command prepares one of the programs with a clean environment: PGDATA, PGPORT or a strange locale
-// of the caller's shell must not leak in.
+// command prepares one of the programs with a clean environment, without PGDATA, PGPORT or the locale of the
+// caller's shell.
 func (b binaries) command(ctx context.Context, name string, arguments ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, filepath.Join(b.folder, name), arguments...)
 	command.Dir = "/"

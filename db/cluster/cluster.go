@@ -1,6 +1,5 @@
-// Package cluster runs bankgraph's private PostgreSQL: it finds the binaries, makes the
-// data on the first start, survives the sudden death of the program or of the server, and
-// never deletes or upgrades data.
+// Package cluster runs bankgraph's private PostgreSQL. It finds the binaries, creates the data on the first
+// start, recovers from the sudden death of the program or the server, and never deletes or upgrades data.
 //
 // Below the data folder (Options.Data) everything is in "postgresql", owned by the server's user:
 //
@@ -28,27 +27,27 @@ import (
 )
 
 const (
-	owner    = "bankgraph"         // the superuser that initdb makes
-	service  = "bankgraph_service" // the role that the program serves as: db.Grant gives it its rights
+	owner    = "bankgraph"         // the superuser that initdb creates
+	service  = "bankgraph_service" // the role of the running service; db.Grant gives it its rights
 	database = "bankgraph"
 
-	lockPatience = 3 * time.Second // a predecessor that was just killed may still hold the lock
+	lockPatience = 3 * time.Second // a program that was just killed may still hold the lock
 )
 
-// ErrInUse means that another program supervises this data. Its server can be used: see [Running].
+// ErrInUse is returned when another program supervises this data. Its server can be used: see [Running].
 var ErrInUse = errors.New("another program already runs the database on this data")
 
 // Options say where the data is and how the server runs.
 type Options struct {
-	// Data is the program's data folder, made if missing. Required; see [DefaultData].
+	// Data is the program's data folder, created if missing. Required; see [DefaultData].
 	Data string
 	// Binaries is the folder that holds postgres and initdb. Empty: search the usual places.
 	Binaries string
-	// Log hears of starts, stops, repairs and restarts. Nil: nothing is logged.
+	// Log receives starts, stops, repairs and restarts. Nil: nothing is logged.
 	Log *slog.Logger
-	// Settings are added to the server's configuration and win over ours.
+	// Settings are added to the server's configuration and override ours.
 	Settings map[string]string
-	// Fast trades safety against crashes of the machine for speed. For tests and throw-away data only.
+	// Fast gives up safety against crashes of the machine for speed. For tests and throw-away data only.
 	Fast bool
 }
 
@@ -67,10 +66,9 @@ type Cluster struct {
 	supervised chan struct{} // closed when supervise has ended
 }
 
-// Start makes the data if there is none, starts the server, or adopts the live server of a
-// predecessor that was killed, and makes the database. ctx bounds the start only.
-// The server is stopped by [Cluster.Stop], and by the death of this program on Linux.
-// The error is [ErrInUse] when another program supervises this data.
+// Start creates the data if there is none, starts the server or adopts the running one of a program that was
+// killed, and creates the database. ctx bounds the start only. The server is stopped by [Cluster.Stop] and,
+// on Linux, when this program dies. Start returns [ErrInUse] if another program supervises this data.
 func Start(ctx context.Context, options Options) (*Cluster, error) {
 	c := &Cluster{
 		settings: options.Settings,
@@ -125,19 +123,19 @@ func (c *Cluster) start(ctx context.Context, options Options) (err error) {
 	return prepare(ctx, c.url)
 }
 
-// URL is the address of the database, for pgx and psql: over the socket, as the owner of everything.
+// URL returns the address of the database, for pgx and psql: over the socket, as the owner of everything.
 func (c *Cluster) URL() string { return c.url }
 
-// Binaries is the folder of the server's programs (pg_dump and psql may be there too).
+// Binaries returns the folder of the server's programs (pg_dump and psql may be there too).
 func (c *Cluster) Binaries() string { return c.binaries.folder }
 
-// Stop ends the server: politely, then, after 20 seconds or when ctx ends, firmly.
-// Open connections are cut, committed data is safe in every case.
+// Stop stops the server: cleanly at first and, after 20 seconds or when ctx ends, by force. Open connections
+// are cut; committed data is safe in every case.
 func (c *Cluster) Stop(ctx context.Context) error {
 	c.cancel()
 	<-c.supervised
 	defer c.lock.Close() // closing releases the lock
-	if c.server == nil { // died, and could not be started again
+	if c.server == nil { // it died and could not be started again
 		return nil
 	}
 	if err := c.server.halt(ctx, c.place, c.log); err != nil {
@@ -178,7 +176,7 @@ func (c *Cluster) supervise(ctx context.Context) {
 	}
 }
 
-// prepare makes the database and the role that the program uses, once.
+// prepare creates the database and the role, if they do not exist.
 func prepare(ctx context.Context, ownerURL string) error {
 	config, err := pgx.ParseConfig(ownerURL)
 	if err != nil {
@@ -213,8 +211,8 @@ func prepare(ctx context.Context, ownerURL string) error {
 	return nil
 }
 
-// Running tells whether a server on this data folder answers, whoever supervises it, and the owner's URL.
-// It changes nothing and takes no lock.
+// Running reports whether a server on this data folder answers, whoever supervises it, and returns the
+// owner's URL. It changes nothing and takes no lock.
 func Running(ctx context.Context, data string) (url string, ok bool) {
 	p, err := newPlace(data)
 	if err != nil {
@@ -227,17 +225,18 @@ func Running(ctx context.Context, data string) (url string, ok bool) {
 	return dsn(owner, status.socket, database), true
 }
 
-// ServiceURL is the address of the same database for the role that the program serves as: it owns nothing.
+// ServiceURL returns the address of the same database for the role of the running service, which owns
+// nothing.
 func ServiceURL(ownerURL string) string {
 	return strings.Replace(ownerURL, "//"+owner+"@", "//"+service+"@", 1)
 }
 
-// Use gives the owner's URL of the database on options.Data: of the server that another program runs there,
-// or else of one that is started here. Call stop when done; it leaves another program's server alone.
+// Use returns the owner's URL of the database on options.Data: of the server that another program runs there,
+// or else of one that it starts. Call stop when done; it leaves another program's server alone.
 func Use(ctx context.Context, options Options) (url string, stop func(context.Context) error, err error) {
 	for {
 		if url, ok := Running(ctx, options.Data); ok {
-			// An older program may have started it, or a new one just now.
+			// It may lack the role: an older program started it, or a new one just now.
 			return url, func(context.Context) error { return nil }, prepare(ctx, url)
 		}
 		c, err := Start(ctx, options)
@@ -247,7 +246,7 @@ func Use(ctx context.Context, options Options) (url string, stop func(context.Co
 		case !errors.Is(err, ErrInUse) || ctx.Err() != nil:
 			return "", nil, err
 		}
-		// Someone holds the lock and is still starting or already stopping: look again.
+		// Another program holds the lock and is starting or stopping: try again.
 	}
 }
 
@@ -282,10 +281,11 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// arguments are the server's command line: ours, then Fast's, then the caller's, the last one winning.
+// arguments returns the server's command line: our settings, then those of Fast, then the caller's; the last
+// one wins.
 func (c *Cluster) arguments() []string {
 	settings := map[string]string{
-		"cluster_name":            c.place.name, // names every process of this cluster, see process.go
+		"cluster_name":            c.place.name, // in the title of every process; see process.go
 		"listen_addresses":        "",
 		"port":                    port,
 		"unix_socket_directories": c.place.socket,
@@ -295,8 +295,8 @@ func (c *Cluster) arguments() []string {
 		"effective_cache_size":    "1GB",
 		"max_wal_size":            "2GB",
 		"random_page_cost":        "1.1", // solid state disks
-		"jit":                     "off", // our statements are short: compiling them costs more than it saves
-		"timezone":                "GMT", // the one zone that needs no tzdata package on the machine
+		"jit":                     "off", // our statements are short; compiling them costs more than it saves
+		"timezone":                "GMT", // the only zone that needs no tzdata package on the machine
 		"log_timezone":            "GMT",
 		// Failed statements and key details would print customers' data into the log.
 		"log_min_error_statement": "panic",
@@ -321,7 +321,8 @@ func (c *Cluster) arguments() []string {
 
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// clean is the absolute path without links, as the kernel reports it; the end of it may not exist yet.
+// clean returns the absolute path without links, as the kernel reports it. The end of the path need not
+// exist.
 func clean(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -20,7 +20,8 @@ import (
 	"bankgraph/db/cluster"
 )
 
-// helperData makes the test binary act as another program that runs a cluster in that folder.
+// helperData is a variable that makes the test binary act as another program, which runs a cluster in that
+// folder.
 const helperData = "BANKGRAPH_CLUSTER_TEST_DATA"
 
 func TestMain(m *testing.M) {
@@ -272,7 +273,7 @@ func TestWaitingForASilentServerEndsWithTheReason(t *testing.T) {
 	data := folder(t)
 	stop(t, start(t, data))
 	o := options(data)
-	o.Settings = map[string]string{"port": "5433"} // it is ready, and nobody reaches it where it should be
+	o.Settings = map[string]string{"port": "5433"} // the server is ready, but not at the expected socket
 	_, err := cluster.Start(context.Background(), o)
 	for _, part := range []string{"does not answer after", "server.log ends with:\n"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
@@ -300,7 +301,7 @@ func TestALivingServerIsAdopted(t *testing.T) {
 	arguments, environment := processStrings(t, pid, "cmdline"), processStrings(t, pid, "environ")
 	stop(t, c)
 
-	// The same server, but nobody's child that matters.
+	// The same server, but not as the program's child.
 	orphan := exec.Command(arguments[0], arguments[1:]...)
 	orphan.Env = environment
 	orphan.Dir = "/"
@@ -380,7 +381,7 @@ func TestAnOrdinaryUserRunsItToo(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("the other tests show it")
 	}
-	// Fetched binaries are in root's cache, where only root looks by itself.
+	// Fetched binaries are in root's cache, in which only root searches by default.
 	t.Setenv("BANKGRAPH_POSTGRES", start(t, folder(t)).Binaries())
 	data := folder(t)
 	nobody := &syscall.Credential{Uid: 65534, Gid: 65534}
@@ -425,7 +426,7 @@ func TestNoProcessIsLeftAfterStop(t *testing.T) {
 	data := folder(t)
 	c := start(t, data)
 	pid := serverPid(t, data)
-	open := connect(t, c.URL()) // does not hold it up
+	open := connect(t, c.URL()) // must not delay the stop
 	stop(t, c)
 	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
 		t.Errorf("server %d is still there (%v)", pid, err)
@@ -442,14 +443,14 @@ type program struct {
 	stdin   interface{ Close() error }
 }
 
-// startProgram runs this test binary as a program of its own, in a shell environment full of traps.
+// startProgram runs this test binary as another program, with misleading environment variables.
 func startProgram(t *testing.T, data string, as *syscall.Credential) *program {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if as != nil { // go test's folder is ours alone
+	if as != nil { // only we can enter go test's folder
 		copied := filepath.Join(folder(t), "program")
 		if output, err := exec.Command("cp", self, copied).CombinedOutput(); err != nil {
 			t.Fatalf("copy: %v: %s", err, output)
@@ -497,7 +498,7 @@ func (p *program) stop(t *testing.T) {
 	}
 }
 
-// folder is a new folder that the server's user can reach: t.TempDir is its owner's alone.
+// folder makes a folder that the server's user can enter, unlike t.TempDir.
 func folder(t *testing.T) string {
 	t.Helper()
 	path := t.TempDir()
@@ -553,7 +554,7 @@ func count(t *testing.T, url string) (rows int) {
 	return rows
 }
 
-// countPatiently counts as soon as the server answers again.
+// countPatiently counts the rows as soon as the server answers again.
 func countPatiently(t *testing.T, url string) (rows int) {
 	t.Helper()
 	eventually(t, "the server answers again", func() bool {
@@ -586,7 +587,7 @@ func awaitStatus(t *testing.T, data string) {
 	})
 }
 
-// eventually gives slow machines a minute.
+// eventually waits until is returns true, at most a minute.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
@@ -610,7 +611,7 @@ func serverPid(t *testing.T, data string) int {
 	return pid
 }
 
-// processStrings is one of the lists that Linux keeps of a process: its arguments or its environment.
+// processStrings returns a process's arguments or environment, from Linux's /proc.
 func processStrings(t *testing.T, pid int, list string) []string {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, list))
@@ -627,7 +628,7 @@ func kill(t *testing.T, pid int) {
 	}
 }
 
-// writeAs writes a file of the server's user.
+// writeAs writes a file as the server's user.
 func writeAs(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -642,7 +643,7 @@ func writeAs(t *testing.T, path, text string) {
 	}
 }
 
-// credential is the owner of the folder; nil unless this is root.
+// credential returns the owner of the folder; nil unless this is root.
 func credential(t *testing.T, folder string) *syscall.Credential {
 	t.Helper()
 	if os.Geteuid() != 0 {

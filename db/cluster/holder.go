@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// sign writes into the lock who holds it, for those who find it held.
+// sign writes into the lock file who holds the lock.
 func sign(lock *os.File) error {
 	err := lock.Truncate(0)
 	if err == nil {
@@ -22,13 +22,13 @@ func sign(lock *os.File) error {
 	return nil
 }
 
-// inUse is ErrInUse with the process that holds the lock, and what to do.
+// inUse returns ErrInUse with the process that holds the lock, and what to do.
 func inUse(path string) error {
 	return fmt.Errorf("%w%s: stop it, or choose another data folder (--data, BANKGRAPH_DATA)", ErrInUse,
 		holder(path))
 }
 
-// holder names the process that signed the lock, where it lives: " (pid 42, bankgraph serve)".
+// holder describes the process that signed the lock, if it is running: " (pid 42, bankgraph serve)".
 func holder(path string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -44,7 +44,7 @@ func holder(path string) string {
 	}
 	words[0] = filepath.Base(words[0])
 	for i, word := range words {
-		if strings.HasPrefix(word, "-") { // flags may hold what is nobody's business
+		if strings.HasPrefix(word, "-") { // flags may hold secrets
 			words = words[:i]
 			break
 		}

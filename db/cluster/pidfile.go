@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// pidStatus is what postmaster.pid says. PostgreSQL fixes its lines: 1 pid, 2 data folder, 3 start time,
-// 4 port, 5 socket folder, 6 listen address, 7 shared memory, 8 status.
+// pidStatus is the content of postmaster.pid. Its lines are: 1 pid, 2 data folder, 3 start time, 4 port, 5
+// socket folder, 6 listen address, 7 shared memory, 8 status.
 type pidStatus struct {
 	pid    int
 	socket string
@@ -28,16 +28,16 @@ func readPidFile(path string) (pidStatus, error) {
 		}
 		return strings.TrimSpace(lines[number-1])
 	}
-	pid, _ := strconv.Atoi(line(1)) // 0 for a damaged line, which is nobody's pid
+	pid, _ := strconv.Atoi(line(1)) // 0 for a damaged line, which is no pid
 	return pidStatus{pid: pid, socket: line(5), status: line(8)}, nil
 }
 
-// noProcess is above every system's highest pid.
+// noProcess is above the highest pid of every system.
 const noProcess = "999999999"
 
-// disownPidFile replaces the pid in a left-over postmaster.pid, which may by now be somebody else's and
-// would stop the server from starting. The file itself must stay: its shared memory line keeps a new
-// server off data that orphans of the old one still write.
+// disownPidFile replaces the pid in a left-over postmaster.pid, which may belong to another process by now
+// and would keep the server from starting. The file itself must stay: its shared memory line keeps a new
+// server off data to which orphans of the old one still write.
 func disownPidFile(p place) error {
 	text, err := os.ReadFile(p.pidFile())
 	if missing(err) {

@@ -20,7 +20,7 @@ import (
 
 const port = "5432" // only names the socket file
 
-// place is where one cluster's files are and whose they are.
+// place says where one cluster's files are, and to which user they belong.
 type place struct {
 	folder string // ".../postgresql"
 	socket string // folder of the socket
@@ -36,8 +36,8 @@ type account struct {
 
 func (a account) ours() bool { return a.uid == os.Geteuid() }
 
-// DefaultData is where the data goes when nobody says: /var/lib/bankgraph for root (whose home the
-// server's user cannot enter), $XDG_STATE_HOME/bankgraph or ~/.local/state/bankgraph for others.
+// DefaultData returns the default data folder: /var/lib/bankgraph for root (whose home the server's user
+// cannot enter), $XDG_STATE_HOME/bankgraph or ~/.local/state/bankgraph for others.
 func DefaultData() (string, error) {
 	if os.Geteuid() == 0 {
 		return "/var/lib/bankgraph", nil
@@ -73,7 +73,8 @@ func newPlace(data string) (place, error) {
 	return p, nil
 }
 
-// longestSocket is the room for a path in the kernel's socket address, less its ending zero.
+// longestSocket returns the longest path, in bytes, that fits into the kernel's socket address with its final
+// zero.
 func longestSocket() int {
 	if runtime.GOOS == "linux" {
 		return 107
@@ -81,8 +82,8 @@ func longestSocket() int {
 	return 103
 }
 
-// serverUser is who the server runs as: ourselves, but PostgreSQL refuses root. Data that is there keeps its
-// user.
+// serverUser returns the user that the server runs as: that of existing data, or else our own, but not root,
+// which PostgreSQL refuses.
 func serverUser(folder string) (account, error) {
 	if os.Geteuid() != 0 {
 		return account{uid: os.Geteuid(), gid: os.Getegid()}, nil
@@ -116,12 +117,12 @@ func (p place) lock() string       { return filepath.Join(p.folder, "lock") }
 func (p place) logFile() string    { return filepath.Join(p.folder, "server.log") }
 func (p place) socketFile() string { return filepath.Join(p.socket, ".s.PGSQL."+port) }
 
-// make makes the folders, and tests that the server's user can enter each of their parents.
+// make creates the folders, and checks that the server's user can enter each of their parents.
 func (p place) make() error {
 	data := filepath.Dir(p.folder)
 	mode := os.FileMode(0o700)
 	if !p.user.ours() {
-		mode = 0o711 // the server's user passes through; it cannot list
+		mode = 0o711 // the server's user can pass through, but not list
 	}
 	if err := os.MkdirAll(data, mode); err != nil {
 		return fmt.Errorf("%w; choose another data folder (--data, BANKGRAPH_DATA)", err)
@@ -137,7 +138,7 @@ func (p place) make() error {
 				return err
 			}
 		}
-		// In /tmp anyone could have put a folder, or a link, of this name.
+		// In /tmp anybody could have made a folder or a link of this name.
 		info, err := os.Lstat(folder)
 		if err != nil {
 			return err
@@ -159,7 +160,7 @@ func (p place) forgetSocket() {
 	}
 }
 
-// major is the PostgreSQL version that made the data, 0 if there is none yet.
+// major returns the PostgreSQL version of the data; 0 if there is none yet.
 func (p place) major() (int, error) {
 	text, err := os.ReadFile(filepath.Join(p.pgdata(), "PG_VERSION"))
 	if missing(err) {
@@ -178,10 +179,10 @@ func (p place) major() (int, error) {
 	return major, nil
 }
 
-// answers reports whether the server behind this socket is ours: that of this data.
+// answers reports whether the server behind this socket works on this data.
 func (p place) answers(ctx context.Context, socket string) bool { return p.ask(ctx, socket) == nil }
 
-// ask returns why no server of this data answers behind the socket, and nil where one does.
+// ask returns why no server on this data answers behind the socket; nil if one does.
 func (p place) ask(ctx context.Context, socket string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -200,7 +201,7 @@ func (p place) ask(ctx context.Context, socket string) error {
 	return err
 }
 
-// enter tests that the account may pass through the folder and all its parents, and names the one that
+// enter checks that the account may pass through the folder and all its parents. Its error names the one that
 // blocks.
 func (a account) enter(folder string) error {
 	if a.ours() {
@@ -241,7 +242,7 @@ func ownerOf(path string) (uid, gid int, err error) {
 	return int(stat.Uid), int(stat.Gid), nil
 }
 
-// dsn is the address for pgx and for PostgreSQL's own programs, to which a plus sign is no space.
+// dsn returns the address for pgx and PostgreSQL's own programs, which do not read a plus sign as a space.
 func dsn(role, socket, database string) string {
 	query := url.Values{"host": {socket}, "port": {port}, "sslmode": {"disable"}}
 	return "postgres://" + role + "@/" + database + "?" + strings.ReplaceAll(query.Encode(), "+", "%20")

@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 )
 
-// ErrNoPooler means that there is no PgBouncer here.
+// ErrNoPooler is returned when there is no PgBouncer.
 var ErrNoPooler = errors.New("no PgBouncer found: make test fetches Debian's, elsewhere install it")
 
-// FindPooler looks for PgBouncer where fetch.sh does: on this machine, else in the cache, with the libraries
+// FindPooler finds PgBouncer where fetch.sh does, on this machine or else in the cache, with the libraries
 // that it needs.
 func FindPooler() (program, libraries string, err error) {
 	for _, name := range []string{"pgbouncer", "/usr/sbin/pgbouncer"} {

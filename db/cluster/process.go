@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// titled tells whether a command line is that of a process of this cluster: the server's own
-// ("/…/postgres -D …pgdata …") or a backend's ("postgres: NAME: …", NAME being cluster_name).
+// titled reports whether a command line is that of a process of this cluster: the server ("/…/postgres -D
+// …pgdata …") or a backend ("postgres: NAME: …", where NAME is cluster_name).
 func (p place) titled(title string) bool {
 	if strings.HasPrefix(title, "postgres: "+p.name+": ") {
 		return true

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// attributes start a process as this account, in its own group, and signal it when we die.
+// attributes make a process start as this account, in its own group, and get a signal when we die.
 func (a account) attributes(whenWeDie syscall.Signal) *syscall.SysProcAttr {
 	attributes := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: whenWeDie}
 	if !a.ours() {
@@ -18,8 +18,8 @@ func (a account) attributes(whenWeDie syscall.Signal) *syscall.SysProcAttr {
 	return attributes
 }
 
-// owns tells whether the process is one of this cluster. Every PostgreSQL process works in its data folder.
-// A container's root may not look at other users' folders; then the name in the process title decides.
+// owns reports whether a process belongs to this cluster. The working folder of every PostgreSQL process is
+// its data folder. If we may not read it, as root in a container, the process title decides.
 func (p place) owns(pid int) bool {
 	if pid <= 0 {
 		return false
@@ -35,7 +35,7 @@ func (p place) owns(pid int) bool {
 	return err == nil && p.titled(strings.ReplaceAll(string(title), "\x00", " "))
 }
 
-// commandOf is the command line of a process, nil where it cannot be read.
+// commandOf returns the command line of a process; nil if it cannot be read.
 func commandOf(pid int) []string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil || len(text) == 0 {
@@ -44,7 +44,7 @@ func commandOf(pid int) []string {
 	return strings.Split(strings.TrimRight(string(text), "\x00"), "\x00")
 }
 
-// processes are the pids of this cluster, of its server and of all that works for it.
+// processes returns the pids of this cluster: of its server and of all backends.
 func (p place) processes() []int {
 	var found []int
 	entries, _ := filepath.Glob("/proc/[0-9]*")

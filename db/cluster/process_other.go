@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// attributes start a process as this account, in its own group. There is no "parent died" signal here:
-// after a kill -9 of the program the server lives on, and the next start adopts it.
+// attributes make a process start as this account, in its own group. There is no "parent died" signal on
+// these systems: after a kill -9 of the program the server lives on, and the next start adopts it.
 func (a account) attributes(syscall.Signal) *syscall.SysProcAttr {
 	attributes := &syscall.SysProcAttr{Setpgid: true}
 	if !a.ours() {
@@ -19,7 +19,7 @@ func (a account) attributes(syscall.Signal) *syscall.SysProcAttr {
 	return attributes
 }
 
-// owns tells whether the process is one of this cluster, by the name in its title.
+// owns reports whether a process belongs to this cluster, by its title.
 func (p place) owns(pid int) bool {
 	if pid <= 0 {
 		return false
@@ -28,7 +28,7 @@ func (p place) owns(pid int) bool {
 	return err == nil && p.titled(strings.TrimSpace(string(title)))
 }
 
-// commandOf is the command line of a process, nil where it cannot be read.
+// commandOf returns the command line of a process; nil if it cannot be read.
 func commandOf(pid int) []string {
 	title, err := exec.Command("ps", "-o", "command=", "-p", strconv.Itoa(pid)).Output()
 	if err != nil {
@@ -37,7 +37,7 @@ func commandOf(pid int) []string {
 	return strings.Fields(string(title))
 }
 
-// processes are the pids of this cluster, of its server and of all that works for it.
+// processes returns the pids of this cluster: of its server and of all backends.
 func (p place) processes() []int {
 	var found []int
 	list, _ := exec.Command("ps", "-ax", "-o", "pid=,command=").Output()

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// Replica starts a streaming replica of this cluster on this machine, with data of its own. Data that is
-// there already is started again. The cluster must run with wal_level=replica and max_wal_senders above 0.
+// Replica starts a streaming replica of this cluster on this machine, with data of its own, which it creates
+// if necessary. The cluster must run with wal_level=replica and max_wal_senders above 0.
 func (c *Cluster) Replica(ctx context.Context, options Options) (*Cluster, error) {
 	p, err := newPlace(options.Data)
 	if err == nil {
@@ -29,12 +29,12 @@ func (c *Cluster) Replica(ctx context.Context, options Options) (*Cluster, error
 	return Start(ctx, options)
 }
 
-// copyTo makes a copy of the data that streams from here.
+// copyTo makes a copy of the data that is set up to stream from this server.
 func (c *Cluster) copyTo(ctx context.Context, to place) error {
 	copied := c.Command(ctx, c.binaries.libraries, filepath.Join(c.binaries.folder, "pg_basebackup"), "--pgdata",
 		to.pgdata(), "--dbname", c.url,
 		"--write-recovery-conf", "--wal-method=stream", "--checkpoint=fast", "--no-sync")
-	runtime.LockOSThread() // it would die with the thread that forks it
+	runtime.LockOSThread() // the program would die with the thread that forks it
 	defer runtime.UnlockOSThread()
 	if output, err := copied.CombinedOutput(); err != nil {
 		return fmt.Errorf("pg_basebackup: %w: %s", err, output)
@@ -42,8 +42,8 @@ func (c *Cluster) copyTo(ctx context.Context, to place) error {
 	return nil
 }
 
-// Command prepares a program to run as the server's user, who alone can reach the server's socket, with these
-// shared libraries beside the system's. It ends with this program.
+// Command prepares a program to run as the server's user, which alone can reach the server's socket, with
+// these shared libraries in addition to the system's. It ends with this program.
 func (c *Cluster) Command(ctx context.Context, libraries, program string, arguments ...string) *exec.Cmd {
 	command := c.binaries.command(ctx, "postgres", arguments...)
 	command.Path, command.Args[0] = program, program
@@ -54,7 +54,7 @@ func (c *Cluster) Command(ctx context.Context, libraries, program string, argume
 	return command
 }
 
-// Owned makes a folder that belongs to the server's user.
+// Owned creates a folder that belongs to the server's user.
 func (c *Cluster) Owned(folder string) error {
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return err
@@ -62,5 +62,5 @@ func (c *Cluster) Owned(folder string) error {
 	return os.Chown(folder, c.place.user.uid, c.place.user.gid)
 }
 
-// Log is the file that the server logs to.
+// Log returns the path of the server's log.
 func (c *Cluster) Log() string { return c.place.logFile() }

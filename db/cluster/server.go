@@ -19,13 +19,13 @@ const (
 	politely = 20 * time.Second // for SIGINT: cut clients, write a checkpoint
 	firmly   = 5 * time.Second  // for SIGQUIT: leave at once, recover at the next start
 
-	orphanPatience = 2 * time.Second  // then backends without a server are ended
-	readyPatience  = 20 * time.Second // for an answer of a server that says it is ready
-	quietPatience  = 5 * time.Minute  // for a server that starts or recovers without a word in its log
-	biggestLog     = 10 << 20         // bytes; then the log is kept as server.log.1
+	orphanPatience = 2 * time.Second  // after it, backends without a server are killed
+	readyPatience  = 20 * time.Second // for a server that says it is ready to answer
+	quietPatience  = 5 * time.Minute  // for a server that starts or recovers without logging anything
+	biggestLog     = 10 << 20         // bytes; a bigger log is renamed to server.log.1
 )
 
-// server is one run of the PostgreSQL server, our child or an adopted one.
+// server is one run of the PostgreSQL server, as our child or adopted.
 type server struct {
 	pid    int
 	socket string        // folder of its socket
@@ -34,8 +34,8 @@ type server struct {
 	signal func(os.Signal) error
 }
 
-// launch adopts a live server on our data, or clears away what a dead one left and starts a new one.
-// When it returns without error the server answers.
+// launch adopts a running server on our data, or cleans up after a dead one and starts a new one. If it
+// returns no error, the server answers.
 func (c *Cluster) launch(ctx context.Context) (*server, error) {
 	if adopted, err := c.settle(ctx); adopted != nil || err != nil {
 		return adopted, err
@@ -54,8 +54,8 @@ func (c *Cluster) launch(ctx context.Context) (*server, error) {
 	return s, nil
 }
 
-// settle deals with what an earlier run left: a live server is waited for and adopted; of a dead one,
-// the files that would keep the next server from starting are cleared, once its last process is gone.
+// settle handles what an earlier run left. It waits for a running server and adopts it. Of a dead one, it
+// waits until the last process is gone, and removes what would keep the next server from starting.
 func (c *Cluster) settle(ctx context.Context) (*server, error) {
 	for end := time.Now().Add(time.Minute); ; {
 		status, err := readPidFile(c.place.pidFile())
@@ -76,7 +76,7 @@ func (c *Cluster) settle(ctx context.Context) (*server, error) {
 			c.log.Info("adopted the running PostgreSQL", "pid", status.pid, "data", c.place.pgdata())
 			return c.adopt(status), nil
 		}
-		// It starts, recovers or stops: it will be ready or gone soon.
+		// It is starting, recovering or stopping, and will be ready or gone soon.
 		if time.Now().After(end) {
 			return nil, fmt.Errorf("the server that runs there (pid %d) does not answer; %s", status.pid,
 				c.place.logEnd())
@@ -96,8 +96,8 @@ func (c *Cluster) settle(ctx context.Context) (*server, error) {
 	return nil, nil
 }
 
-// awaitOrphans waits until no process of a dead server is left: a busy backend outlives its server
-// until its statement ends. Those that take too long are ended; their work was lost with the server.
+// awaitOrphans waits until no process of a dead server is left: a busy backend outlives its server until its
+// statement ends. It kills those that take too long; their work was lost with the server.
 func (c *Cluster) awaitOrphans(ctx context.Context) error {
 	began := time.Now()
 	for {
@@ -151,7 +151,8 @@ func (c *Cluster) spawn(ctx context.Context) (*server, error) {
 	defer log.Close()
 	command := c.binaries.command(context.WithoutCancel(ctx), "postgres", c.arguments()...)
 	command.Stdout, command.Stderr = log, log
-	// A group of its own: Ctrl-C reaches the whole terminal group, and the program must drain first.
+	// In a group of its own, because Ctrl-C reaches the whole terminal group and the program must drain
+	// first.
 	command.SysProcAttr = c.place.user.attributes(syscall.SIGINT)
 
 	s := &server{socket: c.place.socket, exited: make(chan struct{})}
@@ -168,8 +169,8 @@ func (c *Cluster) spawn(ctx context.Context) (*server, error) {
 	return s, nil
 }
 
-// start starts a command and calls exited when it has ended. The kernel ties the "parent died" signal
-// to the thread that forked, so that thread waits for the child: if Go ended it, the server would stop.
+// start starts a command and calls exited when it has ended. The kernel ties the "parent died" signal to the
+// thread that forked, so that thread waits for the child: if Go ended the thread, the server would stop.
 func start(command *exec.Cmd, exited func(error)) error {
 	started := make(chan error)
 	go func() {
@@ -183,8 +184,9 @@ func start(command *exec.Cmd, exited func(error)) error {
 	return <-started
 }
 
-// awaitReady waits until the server says so and its socket answers. Recovery may take long, and tells its
-// progress in the log: the wait ends when the server dies, is silent for long, or does not answer when ready.
+// awaitReady waits until the server says that it is ready and its socket answers. Recovery may take long and
+// logs its progress. The wait fails if the server dies, logs nothing for long, or is ready and does not
+// answer.
 func (c *Cluster) awaitReady(ctx context.Context, s *server) error {
 	next, heard := time.Now().Add(5*time.Second), time.Now()
 	said := progress{}
@@ -219,7 +221,7 @@ func (c *Cluster) awaitReady(ctx context.Context, s *server) error {
 	}
 }
 
-// progress is what a starting server shows of itself.
+// progress is what is visible of a starting server.
 type progress struct {
 	status string
 	logged int64 // bytes
@@ -235,8 +237,8 @@ func sizeOf(path string) int64 {
 	return info.Size()
 }
 
-// halt ends the server: SIGINT, which SIGTERM would not (it waits for clients), then harder and harder.
-// The end of ctx shortens only the polite part.
+// halt stops the server by SIGINT, as SIGTERM would wait for clients, and then by stronger signals. The end
+// of ctx shortens only the wait after SIGINT.
 func (s *server) halt(ctx context.Context, p place, log *slog.Logger) error {
 	for _, step := range []struct {
 		signal syscall.Signal
@@ -252,7 +254,7 @@ func (s *server) halt(ctx context.Context, p place, log *slog.Logger) error {
 		}
 		select {
 		case <-s.exited:
-			if step.signal == syscall.SIGKILL { // a killed server leaves its backends
+			if step.signal == syscall.SIGKILL { // a killed server leaves its backends behind
 				for _, pid := range p.processes() {
 					_ = syscall.Kill(pid, syscall.SIGKILL)
 				}
@@ -266,12 +268,12 @@ func (s *server) halt(ctx context.Context, p place, log *slog.Logger) error {
 	return fmt.Errorf("the server (pid %d) does not end", s.pid)
 }
 
-// initdb makes the cluster beside its final name, so that a crash leaves no half cluster.
+// initdb creates the cluster under a temporary name, so that a crash leaves no half-made one.
 func (c *Cluster) initdb(ctx context.Context) error {
 	c.log.Info("making a new database cluster, once", "data", c.place.pgdata(), "version", c.binaries.major)
 	began := time.Now()
 	var output strings.Builder
-	// not every system has the first; the second lowers only ASCII
+	// not every system has C.UTF-8; in C, lower() folds only ASCII
 	for _, locale := range []string{"C.UTF-8", "C"} {
 		if err := c.clearUnfinished(ctx); err != nil {
 			return err
@@ -313,8 +315,7 @@ func (c *Cluster) initdb(ctx context.Context) error {
 	return fmt.Errorf("initdb: %s", failures(output.String()))
 }
 
-// clearUnfinished removes what a killed initdb left. A process of its own may outlive it for a moment, and
-// still write.
+// clearUnfinished removes what a killed initdb left. A child of it may still run, and write, for a moment.
 func (c *Cluster) clearUnfinished(ctx context.Context) error {
 	for end := time.Now().Add(firmly); ; {
 		err := os.RemoveAll(c.place.unfinished())
@@ -336,7 +337,7 @@ func openLog(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 }
 
-// failures is what a program has printed, without the lines of what went well, if there are others.
+// failures returns a program's output without the lines of successful steps, if there are others.
 func failures(output string) string {
 	lines := strings.Split(strings.TrimSpace(output), "\n")
 	for i, line := range lines {
@@ -349,12 +350,11 @@ func failures(output string) string {
 	return strings.Join(lines, "\n")
 }
 
-// logEnd says how the server's log ends, for an error message.
+// logEnd returns the end of the server's log, for an error message.
 func (p place) logEnd() string {
 	return fmt.Sprintf("%s ends with:\n%s", p.logFile(), tail(p.logFile()))
 }
 
-// tail is the end of the log.
 func tail(path string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -10,11 +10,10 @@ import (
 	"bankgraph/db"
 )
 
-// Unbound are the reads, updates and deletions in a text that do not name their bank, each as the tables that
-// it is about. Every SELECT, UPDATE and DELETE on rows of banks says tenant = value, at every level: a
-// subquery does not take it over from the query around it, nor a table from a code. Tables that one level
-// joins may share it by their tenants. So one bank's work stays on the node that has its rows, however the
-// database is spread.
+// Unbound returns the reads, updates and deletions in a text that do not name their bank, each as the tables
+// that it uses. Every SELECT, UPDATE and DELETE on rows of banks must have tenant = value, at every level: a
+// subquery must repeat it. Tables that one level joins by their tenants share it. So one bank's work stays on
+// the node that has its rows, however the database is distributed.
 func Unbound(text string) (all []string) {
 	for statement := range strings.SplitSeq(masked(text), ";") {
 		tokens := words.FindAllString(statement, -1)
@@ -23,7 +22,7 @@ func Unbound(text string) (all []string) {
 	return all
 }
 
-// bankTables are the tables whose first column is the tenant, as migrations make them.
+// bankTables is the set of tables whose first column is the tenant, read from the migrations.
 var bankTables = sync.OnceValue(func() map[string]bool {
 	tables, made := map[string]bool{}, regexp.MustCompile(`CREATE TABLE (\w+) \(\s*tenant\s`)
 	_ = fs.WalkDir(db.Migrations, ".", func(path string, entry fs.DirEntry, err error) error {
@@ -45,16 +44,15 @@ var (
 	words  = regexp.MustCompile(`\$\d+|::|[a-z_][a-z0-9_]*|\d+|[^\s]`)
 )
 
-// masked is a text in small letters without what its literals and comments say, and without the quotes of its
+// masked returns a text in lower case, without the content of literals and comments and without the quotes of
 // names.
 func masked(text string) string {
 	text = remark.ReplaceAllString(strung.ReplaceAllString(text, "'"), "")
 	return strings.ReplaceAll(strings.ToLower(text), `"`, "")
 }
 
-// read reads a text up to the parenthesis that ends it, and judges what it holds. What is in parentheses and
-// no query of its own belongs to the level around it: plain is that, and own the same without what is in the
-// parentheses.
+// read reads a text up to its closing parenthesis, and judges it. Parentheses that hold no query of their own
+// belong to the level around them: plain includes their content, and own leaves it out.
 func read(tokens *[]string, all *[]string) (plain []string) {
 	var level, own []string
 	judged := false
@@ -89,20 +87,19 @@ func read(tokens *[]string, all *[]string) (plain []string) {
 	return nil
 }
 
-// judge looks at one level.
+// judge checks one level.
 func judge(own, level []string, all *[]string) {
 	tables := tablesOf(own)
 	bound, joined := bindings(level)
 	if len(tables) == 1 && bound[""] {
 		return
 	}
-	for range tables { // what is joined with what is bound is bound
+	for range tables { // a table joined with a bound one is bound
 		for _, pair := range joined {
 			bound[pair[0]], bound[pair[1]] = bound[pair[0]] || bound[pair[1]], bound[pair[0]] || bound[pair[1]]
 		}
 	}
-	// A table of the level around is joined with by name too: it does not count, unless this level names the
-	// value.
+	// Joins by name with a table of the outer level do not count, unless this level names the value.
 	var loose []string
 	for alias, table := range tables {
 		if !bound[alias] {
@@ -115,10 +112,10 @@ func judge(own, level []string, all *[]string) {
 	}
 }
 
-// tablesOf are the tables of banks that a level is about, by their aliases.
+// tablesOf returns the tables of banks that a level uses, by their aliases.
 func tablesOf(own []string) map[string]string {
 	tables := map[string]string{}
-	listing := false // of tables, after FROM
+	listing := false // within the list of tables after FROM
 	for i := 0; i < len(own); i++ {
 		switch before := at(own, i-1); {
 		case own[i] == "from" && before != "distinct", own[i] == "join", own[i] == "using" && at(own, i+1) != "(",
@@ -145,7 +142,7 @@ func tablesOf(own []string) map[string]string {
 	return tables
 }
 
-// clauses follow a table, where it has no alias.
+// clauses are the words that may follow a table without an alias.
 var clauses = map[string]bool{
 	"where": true, "set": true, "join": true, "left": true, "right": true, "inner": true, "cross": true,
 	"full": true, "on": true, "group": true,
@@ -153,8 +150,8 @@ var clauses = map[string]bool{
 	"natural": true, "window": true, "values": true,
 }
 
-// bindings are the aliases that a level compares with a value, "" for a column without one, and those that it
-// compares with each other.
+// bindings returns the aliases whose tenant a level compares with a value ("" for a column without an alias),
+// and the pairs that it compares with each other.
 func bindings(level []string) (bound map[string]bool, joined [][2]string) {
 	bound = map[string]bool{}
 	for i, word := range level {
@@ -173,7 +170,7 @@ func bindings(level []string) (bound map[string]bool, joined [][2]string) {
 	return bound, joined
 }
 
-// aliasAt is the alias in front of a column.
+// aliasAt returns the alias in front of a column.
 func aliasAt(level []string, i int) string {
 	if at(level, i-1) == "." {
 		return at(level, i-2)

@@ -1,12 +1,12 @@
 // Package dbtest gives tests a real PostgreSQL: a migrated database of their own in milliseconds.
 //
-// Each test binary starts its own throw-away server on the first call, from a copy of a data folder that
-// was made and migrated once (about 0.2 s instead of 1 to 2 s). It ends with the binary, however that ends.
-// BANKGRAPH_TEST_DATABASE_URL names another server to use instead; its user must be a superuser.
+// Each test binary starts its own throw-away server on the first call, from a copy of a data folder that was
+// created and migrated once (about 0.2 s instead of 1 to 2 s). The server ends with the binary, even if that
+// is killed. BANKGRAPH_TEST_DATABASE_URL names another server to use instead; its user must be a superuser.
 //
-// Tests run as the role that the service runs as, so that each of them tests the second wall: nothing is
-// written but in a transaction of one bank (db.InTx), and what only grows is never changed. Who must break
-// rows by hand does so at the address that Owner gives.
+// Tests run with the rights of the service, so that each of them tests the second wall (row security and
+// grants): everything is written in a transaction of one bank (db.InTx), and append-only tables are never
+// changed. Tests that break rows by hand use the address that Owner returns.
 package dbtest
 
 import (
@@ -24,19 +24,20 @@ import (
 	"bankgraph/db"
 )
 
-// template is the migrated database that all others are copies of. Its name carries the migrations' hash.
+// template is the name of the migrated database that all others are copies of. It contains the migrations'
+// hash.
 var template = "bankgraph_test_" + schemaHash()
 
-// service is the role that tests run as. Nobody logs in as it: the sessions of the server's user take it on.
+// service is the role that tests run as. Sessions log in as the server's user and then switch to it.
 const service = "bankgraph_test_service"
 
-// Owner is the address of the same database for the owner of its tables, whom nothing binds, and who writes
-// without db.InTx.
+// Owner returns the address of the same database for the owner of its tables, who is not bound by row
+// security and writes without db.InTx.
 func Owner(url string) string {
 	return strings.Replace(url, "role="+service, "default_transaction_read_only=off", 1)
 }
 
-// URL is the address of a fresh, migrated database, dropped when the test ends.
+// URL returns the address of a new, migrated database, which is dropped when the test ends.
 func URL(t testing.TB) string {
 	t.Helper()
 	admin := server(t)
@@ -48,8 +49,8 @@ func URL(t testing.TB) string {
 	return in(t, admin, name)
 }
 
-// Copy is the address of a database with all that stands in another one, as a restored backup has it; dropped
-// when the test ends. Whoever is connected to the other one is cut off for it.
+// Copy returns the address of a copy of another database, like a restored backup, which is dropped when the
+// test ends. Connections to the other one are cut.
 func Copy(t testing.TB, url string) string {
 	t.Helper()
 	admin := server(t)
@@ -80,9 +81,9 @@ func Copy(t testing.TB, url string) string {
 
 var count atomic.Int64
 
-// Shared is the address of one migrated database for the whole test binary: for tests that each bring
-// a tenant of their own. It ends with the throw-away server; on a server that
-// BANKGRAPH_TEST_DATABASE_URL names it stays, as bankgraph_test_..._shared_PID.
+// Shared returns the address of one migrated database for the whole test binary, for tests that each add a
+// tenant of their own. It ends with the throw-away server; on a server that BANKGRAPH_TEST_DATABASE_URL names
+// it stays, as bankgraph_test_..._shared_PID.
 func Shared(t testing.TB) string {
 	t.Helper()
 	admin := server(t)
@@ -93,7 +94,7 @@ func Shared(t testing.TB) string {
 
 var shared sync.Once
 
-// server is the URL of the server's maintenance database, with the template in place.
+// server returns the URL of the server's maintenance database, once the template exists.
 func server(t testing.TB) string {
 	t.Helper()
 	once.Do(func() {
@@ -117,8 +118,8 @@ var (
 	serverErr error
 )
 
-// makeTemplate makes the migrated template database, unless it is there. The lock keeps the test binaries
-// that share an external server from making it twice; the rename at the end makes a half-made one impossible.
+// makeTemplate creates the migrated template database, unless it exists. A lock keeps test binaries that
+// share an external server from creating it twice, and the rename at the end prevents a half-made one.
 func makeTemplate(ctx context.Context, admin string) error {
 	conn, err := pgx.Connect(ctx, admin)
 	if err != nil {
@@ -159,8 +160,7 @@ func makeTemplate(ctx context.Context, admin string) error {
 	return err
 }
 
-// makeService makes the role, which the databases of a server share: templates of other migrations may have
-// made it.
+// makeService creates the role, unless a template of other migrations on the same server already did.
 func makeService(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, `DO $$ BEGIN
 		CREATE ROLE `+service+` NOLOGIN;
@@ -202,7 +202,7 @@ func in(t testing.TB, admin, name string) string {
 	return url
 }
 
-// withDatabase is the URL with another database name, for the service's role.
+// withDatabase returns the URL with another database name, for the service's role.
 func withDatabase(admin, name string) (string, error) {
 	scheme, rest, found := strings.Cut(admin, "://")
 	if !found {

@@ -17,9 +17,9 @@ import (
 	"bankgraph/db/cluster"
 )
 
-// Pooled starts a PgBouncer in transaction mode before the server, with these lines in its settings, and
-// returns the service's address through it. It has few connections, so that clients take turns on each. Where
-// a machine has no PgBouncer and cannot fetch one, the test is left out.
+// Pooled starts a PgBouncer in transaction mode in front of the server, with these lines in its settings, and
+// returns the service's address through it. It has few connections, so that clients take turns on each. If
+// the machine has no PgBouncer and cannot fetch one, the test is skipped.
 func (s *Server) Pooled(settings ...string) string {
 	s.t.Helper()
 	program, libraries, err := cluster.FindPooler()
@@ -54,7 +54,7 @@ func (s *Server) Pooled(settings ...string) string {
 	ctx, stop := context.WithCancel(context.Background())
 	pooler := s.Command(ctx, libraries, program, ini)
 	started, ended := make(chan error), make(chan struct{})
-	go func() { // it dies with the thread that forked it: so that thread waits for it
+	go func() { // PgBouncer dies with the thread that forked it, so that thread waits
 		runtime.LockOSThread()
 		defer close(ended)
 		err := pooler.Start()
@@ -74,7 +74,7 @@ func (s *Server) Pooled(settings ...string) string {
 	return service.String()
 }
 
-// answers waits until the address does.
+// answers waits until the address answers.
 func (s *Server) answers(url string) {
 	s.t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {

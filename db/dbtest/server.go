@@ -15,13 +15,14 @@ import (
 type Server struct {
 	*cluster.Cluster
 	Owner   string // the address of its database for the owner of the tables, a superuser
-	Service string // the same for the role that the program serves as
+	Service string // the same for the role of the running service
 
 	t    testing.TB
 	data string
 }
 
-// OwnServer starts one with these settings beside those of throw-away servers. It ends with the test.
+// OwnServer starts a server with these settings in addition to those of throw-away servers. It ends with the
+// test.
 func OwnServer(t testing.TB, settings map[string]string) *Server {
 	t.Helper()
 	base, err := workFolder()
@@ -30,7 +31,7 @@ func OwnServer(t testing.TB, settings map[string]string) *Server {
 	}
 	data, err := os.MkdirTemp(base, "own-")
 	if err == nil {
-		err = os.Chmod(data, 0o711) // root's server runs as another user, who passes through
+		err = os.Chmod(data, 0o711) // root's server, another user, must pass through
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -51,10 +52,10 @@ func OwnServer(t testing.TB, settings map[string]string) *Server {
 	return s
 }
 
-// Streaming are the settings of a server that replicas follow.
+// Streaming holds the settings of a server that replicas can follow.
 var Streaming = map[string]string{"wal_level": "replica", "max_wal_senders": "4", "hot_standby": "on"}
 
-// Replica starts a streaming replica of the server, or starts the one again that was stopped.
+// Replica starts a streaming replica of the server, or restarts the one that was stopped.
 func (s *Server) Replica() *cluster.Cluster {
 	s.t.Helper()
 	return s.start(s.Cluster.Replica, "replica", Streaming)

@@ -16,9 +16,9 @@ import (
 	"bankgraph/db/cluster"
 )
 
-// settings of the throw-away server, beside those of cluster.Options.Fast.
+// settings holds the settings of the throw-away server, in addition to those of cluster.Options.Fast.
 var settings = map[string]string{
-	"autovacuum":      "off", // nothing lives long enough; a test that needs statistics says ANALYZE
+	"autovacuum":      "off", // nothing lives long enough; a test that needs statistics runs ANALYZE
 	"max_connections": "200",
 }
 
@@ -38,7 +38,7 @@ func startThrowAway(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := os.Chmod(run, 0o711); err != nil { // root's server runs as another user, who passes through
+	if err := os.Chmod(run, 0o711); err != nil { // root's server, another user, must pass through
 		return "", err
 	}
 	if err := reap(run); err != nil {
@@ -59,8 +59,8 @@ func options(data string) cluster.Options {
 	return cluster.Options{Data: data, Binaries: os.Getenv("BANKGRAPH_POSTGRES"), Fast: true, Settings: settings}
 }
 
-// reap starts a shell that outlives this binary, even a killed one, by a moment: the end of the pipe tells
-// it that the binary is gone; it then ends the server where the kernel did not, and removes the data.
+// reap starts a shell that outlives this binary, even if that is killed. When the pipe closes, because the
+// binary is gone, the shell stops the server if the kernel did not, and removes the data.
 func reap(run string) error {
 	end, held, err := os.Pipe()
 	if err != nil {
@@ -78,14 +78,14 @@ func reap(run string) error {
 		rm -rf "$0"`, run)
 	shell.Dir = "/"
 	shell.Stdin = end
-	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is not for it
+	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C must not reach it
 	return shell.Start()
 }
 
 var holders []*os.File // kept open until the kernel closes them, when the binary ends
 
-// madeOnce is a data folder with the migrated template in it. The first test binary makes it, all others,
-// also of later runs, copy it. It stays, until the lock is closed: test binaries of other migrations sweep.
+// madeOnce returns a data folder with the migrated template. The first test binary creates it; all others,
+// even of later runs, copy it. The lock protects it from test binaries of other migrations, which sweep.
 func madeOnce(ctx context.Context, base string) (made string, lock *os.File, err error) {
 	made = filepath.Join(base, "made-"+schemaHash())
 	lock, err = os.OpenFile(made+".lock", os.O_CREATE|os.O_RDWR, 0o600)
@@ -103,13 +103,13 @@ func madeOnce(ctx context.Context, base string) (made string, lock *os.File, err
 			_ = lock.Close()
 			return "", nil, err
 		}
-		if _, err := os.Stat(made); err == nil { // the kernel gives the one lock up before it takes the other
+		if _, err := os.Stat(made); err == nil { // the kernel releases the one lock before it takes the other
 			return made, lock, nil
 		}
 	}
 }
 
-// makeData makes the data folder, unless it is there.
+// makeData creates the data folder, unless it exists.
 func makeData(ctx context.Context, made string) error {
 	if _, err := os.Stat(made); err == nil {
 		return nil
@@ -132,7 +132,7 @@ func makeData(ctx context.Context, made string) error {
 	return os.Rename(unfinished, made)
 }
 
-// workFolder is this user's folder for throw-away data: in memory where there is plenty and it may be used.
+// workFolder returns this user's folder for throw-away data: in memory if there is plenty and we may use it.
 func workFolder() (string, error) {
 	var shm syscall.Statfs_t
 	const plenty = 2 << 30 // bytes; containers often have only 64 MB
@@ -144,7 +144,8 @@ func workFolder() (string, error) {
 	return ownFolder(os.TempDir())
 }
 
-// ownFolder makes a folder for this user below the parent; root's server, another user, may pass through.
+// ownFolder creates a folder for this user below the parent, through which root's server, another user, may
+// pass.
 func ownFolder(parent string) (string, error) {
 	base := filepath.Join(parent, fmt.Sprintf("bankgraph-test-%d", os.Geteuid()))
 	if err := os.Mkdir(base, 0o711); err != nil && !os.IsExist(err) {
@@ -179,7 +180,7 @@ func sweep(base string) {
 	}
 }
 
-// schemaHash changes with the migrations and with whatever else the prepared data is made from.
+// schemaHash returns a hash of the migrations and of everything else that the prepared data is made from.
 func schemaHash() string {
 	sum := sha256.New()
 	fmt.Fprintln(sum, os.Getenv("BANKGRAPH_POSTGRES"), settings, service, db.Grants)

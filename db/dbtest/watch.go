@@ -10,17 +10,18 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// watch looks at every statement that tests cause: those of the program must name their bank (Unbound).
+// watch checks every statement that tests cause: those of the program must name their bank (Unbound).
 var watch = new(watcher)
 
-// Watch is the tracer of a test's database (db.Options.Tracer). The test fails for what was found by its end.
+// Watch returns the tracer for a test's database (db.Options.Tracer). It fails the test, at its end, if a
+// statement does not name its bank.
 func Watch(t testing.TB) pgx.QueryTracer {
 	t.Helper()
 	t.Cleanup(func() { watch.report(t) })
 	return watch
 }
 
-// acrossBanks are the texts that may go without, by what is in them and nowhere else.
+// acrossBanks lists the statements that need not name a bank, each by a text that only it contains.
 var acrossBanks = []struct{ text, why string }{
 	{
 		`FROM "issuers" AS "i" JOIN tenants AS t ON t.id = i.tenant WHERE (i.disabled_at IS NULL)`,
@@ -32,12 +33,12 @@ var acrossBanks = []struct{ text, why string }{
 
 // watcher is the tracer of the tests' databases.
 type watcher struct {
-	seen   sync.Map // texts of batches that were looked at
+	seen   sync.Map // texts of batches that were checked
 	mu     sync.Mutex
 	broken []string // what is to be reported
 }
 
-// TraceQueryStart looks at a statement with its values, unless a test itself wrote it.
+// TraceQueryStart checks a statement, unless a test itself wrote it.
 func (w *watcher) TraceQueryStart(
 	ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData,
 ) context.Context {
@@ -50,7 +51,7 @@ func (w *watcher) TraceQueryStart(
 // TraceQueryEnd does nothing.
 func (w *watcher) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-// TraceBatchStart looks at the texts of a batch, each once.
+// TraceBatchStart checks the texts of a batch, each once.
 func (w *watcher) TraceBatchStart(
 	ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchStartData,
 ) context.Context {
@@ -82,8 +83,7 @@ func (w *watcher) tell(text string, loose []string) {
 	w.broken = append(w.broken, strings.Join(loose, "; ")+": "+text)
 }
 
-// report fails a test for what was found since the last one, whichever of the tests beside each other caused
-// it.
+// report fails a test for what was found since the last report, whichever of the parallel tests caused it.
 func (w *watcher) report(t testing.TB) {
 	t.Helper()
 	w.mu.Lock()
@@ -94,7 +94,7 @@ func (w *watcher) report(t testing.TB) {
 	w.broken = nil
 }
 
-// ofTest reports whether a test or a maker wrote the statement that is about to be sent.
+// ofTest reports whether a test or a maker wrote the statement that is being sent.
 func ofTest() bool {
 	callers := make([]uintptr, 64)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers)])

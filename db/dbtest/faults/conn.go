@@ -27,7 +27,7 @@ type conn struct {
 	rows driver.Rows // of the last query
 }
 
-// settle ends a query whose answer will be lost: the connection carries nothing else before.
+// settle ends the last query, as the connection can carry nothing else before.
 func (c *conn) settle() {
 	if c.rows != nil {
 		_ = c.rows.Close()
@@ -77,8 +77,8 @@ type tx struct {
 	conn *conn
 }
 
-// Commit is a statement, unless it went with others before. Where the server refuses it, the transaction has
-// ended all the same.
+// Commit counts as a statement, unless it was sent together with others. If the server refuses it, the
+// transaction has ended all the same.
 func (t *tx) Commit() error {
 	if t.conn.Idle() {
 		return t.Tx.Commit()

@@ -1,8 +1,7 @@
-// Package faults makes things go wrong between the bank and its database, at the statement that a test
-// chooses.
+// Package faults injects faults between the bank and its database, at the statement that a test chooses.
 //
-// What goes wrong is real wherever it can be: an SQLSTATE is raised by the server, whose transaction is
-// broken by it, and a cut connection is a closed socket.
+// The faults are as real as possible: an SQLSTATE is raised by the server and breaks its transaction, and a
+// cut connection is a closed socket.
 package faults
 
 import (
@@ -15,15 +14,15 @@ import (
 	"time"
 )
 
-// Fault is what goes wrong at one statement. BEGIN and COMMIT are statements too.
+// Fault is a fault at one statement. BEGIN and COMMIT are statements too.
 type Fault struct {
 	State string // the server answers this SQLSTATE
-	Cut   bool   // the connection breaks; while the statement runs, unless it breaks before or after it
-	Ran   bool   // it goes wrong after the statement ran, whose answer is lost
-	// it goes wrong before the statement is sent: what else breaks a connection may have reached the server
+	Cut   bool   // the connection breaks, while the statement runs, or as Ran or Never say
+	Ran   bool   // the fault comes after the statement ran; its answer is lost
+	// the fault comes before the statement is sent, so it never reaches the server
 	Never bool
-	Stays bool          // nothing goes through from then on
-	Delay time.Duration // first this passes
+	Stays bool          // nothing gets through from then on
+	Delay time.Duration // the time that passes first
 }
 
 func (f Fault) String() string {
@@ -40,10 +39,10 @@ func (f Fault) String() string {
 	return what + " " + when
 }
 
-// Commits tells whether a statement commits, by itself or behind others that it went together with.
+// Commits reports whether a statement is COMMIT, or ends with it.
 func Commits(statement string) bool { return strings.HasSuffix(statement, "COMMIT") }
 
-// Line is the way between a bank and its database. While nothing is broken it only counts.
+// Line is the connection between a bank and its database. Without a fault it only counts statements.
 type Line struct {
 	mu         sync.Mutex
 	statements []string
@@ -53,18 +52,17 @@ type Line struct {
 	meanwhile  map[int]func()
 }
 
-// Connector puts the line between the driver and the pool: db.Options.Connector.
+// Connector puts the line between the driver and the pool, for db.Options.Connector.
 func (l *Line) Connector(inner driver.Connector) driver.Connector { return connector{inner, l} }
 
-// Break lets the k-th statement from now on fail, counted from 1, once unless it stays. It starts counting
-// anew. With 0 nothing fails.
+// Break makes the k-th statement from now on fail, counted from 1, once unless f.Stays. 0 means none.
 func (l *Line) Break(k int, f Fault) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.statements, l.at, l.fault, l.struck, l.meanwhile = nil, k, f, false, nil
 }
 
-// Meanwhile lets something happen right before the k-th statement from now on. It starts counting anew.
+// Meanwhile calls happens right before the k-th statement from now on. It restarts the count.
 func (l *Line) Meanwhile(k int, happens func()) {
 	l.Break(0, Fault{})
 	l.mu.Lock()
@@ -72,22 +70,23 @@ func (l *Line) Meanwhile(k int, happens func()) {
 	l.meanwhile = map[int]func(){k: happens}
 }
 
-// Statements are the texts that went over the line since Break, or since the beginning.
+// Statements returns the texts that went over the line since the last Break or Meanwhile, or else since the
+// beginning.
 func (l *Line) Statements() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]string(nil), l.statements...)
 }
 
-// Struck tells whether the fault of Break has happened. It has not where the statement failed by itself
-// before.
+// Struck reports whether the fault of Break has happened. It has not if the statement failed before on its
+// own.
 func (l *Line) Struck() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.struck
 }
 
-// next counts a statement, and tells what goes wrong with it.
+// next counts a statement, and returns its fault if it has one.
 func (l *Line) next(text string) (Fault, bool) {
 	l.mu.Lock()
 	l.statements = append(l.statements, text)
@@ -114,7 +113,7 @@ func (l *Line) spare() {
 	l.struck, l.at = false, 0
 }
 
-// through lets one statement through, or what goes wrong with it.
+// through runs one statement, or its fault.
 func (l *Line) through(ctx context.Context, c *conn, text string, run func() error) error {
 	f, wrong := l.next(text)
 	if !wrong {
@@ -142,17 +141,16 @@ func (l *Line) through(ctx context.Context, c *conn, text string, run func() err
 	case f.Cut:
 		_ = c.socket().(halfCloser).CloseRead()
 	}
-	return run() // what the driver makes of it
+	return run() // on a broken connection the driver's own error
 }
 
-// halfCloser is a socket, of whichever family.
+// halfCloser is a socket of any family.
 type halfCloser interface{ CloseRead() error }
 
-// socket is what lies under the driver.
 func (c *conn) socket() net.Conn { return c.Conn.Conn().PgConn().Conn() }
 
-// raise lets the server refuse, which breaks an open transaction. One that is told to go closes its
-// connection too.
+// raise makes the server raise an error, which breaks an open transaction. If the error ends the session, the
+// connection is closed too.
 func (c *conn) raise(ctx context.Context, state string) error {
 	_, err := c.Conn.Conn().Exec(ctx,
 		fmt.Sprintf(`DO $$ BEGIN RAISE EXCEPTION 'a test wants this' USING ERRCODE = '%s'; END $$`, state))
@@ -162,7 +160,7 @@ func (c *conn) raise(ctx context.Context, state string) error {
 	return err
 }
 
-// silence is what the driver says of an answer that does not come.
+// silence returns the driver's error for an answer that does not come.
 func (c *conn) silence(ctx context.Context) error {
 	_ = c.socket().(halfCloser).CloseRead()
 	_, err := c.Conn.Conn().Exec(ctx, `SELECT`)
