@@ -38,8 +38,8 @@ type Options struct {
 	Unprepared *bool
 	ReadURL    string // a streaming replica for batches of known callers; empty: the primary
 
-	// For ReadURL, and equal in every process that serves the bank: see replica. how far the replica may lag;
-	// 0 means five seconds
+	// For ReadURL, and equal in every process that serves the bank (see replica): how far the replica may lag,
+	// where 0 means five seconds, and who reads and writes.
 	ReadLag time.Duration
 	Caller  func(context.Context) (tenant int64, caller string, ok bool) // who reads and writes
 
