@@ -14,7 +14,7 @@ type attributeCommand struct {
 	Remove attributeRemove `cmd:"" help:"End a custom attribute. What values there are stay; no new ones are taken."`
 }
 
-// namedAttribute is which attribute a command is about.
+// namedAttribute names the attribute that a command works on.
 type namedAttribute struct {
 	ofTenant
 	Level string `required:"" enum:"customer,account" help:"What carries it: customer or account."`

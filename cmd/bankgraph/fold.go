@@ -9,12 +9,12 @@ import (
 	"bankgraph/core/access"
 )
 
-// foldEvery is how often refusals that were only counted are written down.
+// foldEvery is how often the counted refusals are recorded.
 const foldEvery = 5 * time.Second
 
-// foldRefusals writes down, every few seconds, how many refusals were only counted
-// (audit.Service.RecordFolded): of what this very process refused, so without the workers too. end does so
-// for the last time, when no request is left.
+// foldRefusals records, every few seconds, the refusals that were only counted (audit.Service.RecordFolded).
+// They are counted in this process, so workers cannot record them. end records the last ones, after the last
+// request.
 func foldRefusals(ctx context.Context, log *slog.Logger, b *bank) (end func()) {
 	record := func(stopping bool) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestTick)
