@@ -148,14 +148,14 @@ func tokenOf(
 	return tokens.AccessToken, err
 }
 
-// look learns what the report says of the database.
+// look reads what the report says of the database.
 func (b *bank) look(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, b.owner)
 	if err != nil {
 		return err
 	}
 	defer conn.Close(ctx)
-	// A bank that has run for a day has its visibility map, and pages that no reader has to settle.
+	// In a bank that has run for a day, the visibility map is complete and readers need not set hint bits.
 	var settled bool
 	if err := conn.QueryRow(ctx, "SELECT relallvisible > 0 FROM pg_class WHERE relname = 'customers'").
 		Scan(&settled); err != nil {
@@ -166,7 +166,7 @@ func (b *bank) look(ctx context.Context) error {
 			return err
 		}
 	}
-	// Nothing is left that a checkpoint would write while a round runs.
+	// After this, no checkpoint writes while a round runs.
 	if _, err := conn.Exec(ctx, "CHECKPOINT"); err != nil {
 		return err
 	}
