@@ -80,12 +80,12 @@ func TestKilledServeComesUpAgain(t *testing.T) {
 	}
 }
 
-// A request that is not wholly there keeps serve from ending; the second signal does not wait for it.
+// A request that has not arrived completely keeps serve from ending. The second signal does not wait for it.
 func TestSecondSignalEndsServeAtOnce(t *testing.T) {
 	t.Parallel()
 	s := onDatabase(t).serve("--drain", "1h")
 	s.signal(syscall.SIGTERM)
-	for end := time.Now().Add(10 * time.Second); ; { // until the first signal has been heard
+	for end := time.Now().Add(10 * time.Second); ; { // until the first signal has arrived
 		if status, _ := s.get(s.url+"/readyz", ""); status == http.StatusServiceUnavailable {
 			break
 		}
@@ -161,7 +161,7 @@ func TestTheServicesRoleAloneCannotMigrateAndSaysWhoCan(t *testing.T) {
 	}
 }
 
-// ownerAlone is the program that knows only the owner of the tables.
+// ownerAlone is the program with only the role that owns the tables.
 func ownerAlone(p testProgram) testProgram {
 	p.settings[0] = strings.Replace(p.settings[1], "MIGRATE_URL", "DATABASE_URL", 1)
 	p.settings[1] = "BANKGRAPH_MIGRATE_URL="
@@ -238,7 +238,7 @@ func TestServeOutlivesTheReaderOfItsLog(t *testing.T) {
 		at = serving.FindStringSubmatch(lines.Text())
 	}
 	_ = log.Close()
-	for range 3 { // each of which writes a line
+	for range 3 { // each writes a line
 		answer, err := http.Get("http://" + at[1] + "/readyz") //nolint:noctx // it ends with the test
 		if err != nil {
 			t.Fatal(err)
