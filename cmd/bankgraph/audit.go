@@ -23,7 +23,7 @@ type auditCommand struct {
 
 type auditExport struct {
 	ofTenant
-	Since string `placeholder:"TIME" help:"Only from the last checkpoint before then on: 2026-11-21 or 2026-11-21T09:30:00Z; all if not set."`
+	Since string `placeholder:"TIME" help:"Only from the last checkpoint before this time on: 2026-11-21 or 2026-11-21T09:30:00Z; all if not set."`
 }
 
 // Run first seals and signs what waits, so that the export ends with a signature. It also exports a chain

@@ -23,7 +23,7 @@ type program struct {
 	Version kong.VersionFlag `help:"Print the version of the program and of the schema that it needs."`
 
 	Serve       serveCommand       `cmd:"" help:"Serve GraphQL and REST. Without a database URL: on a private PostgreSQL, with a demo bank."`
-	Work        workCommand        `cmd:"" help:"Do the background work only, beside any number of serve."`
+	Work        workCommand        `cmd:"" help:"Do only the background work, beside any number of serve."`
 	Migrate     migrateCommand     `cmd:"" help:"Bring the database schema up to date, undo its last step, or show where it stands."`
 	Demo        demoCommand        `cmd:"" help:"Fill the demo bank with customers."`
 	Tenant      tenantCommand      `cmd:"" help:"Banks."`
@@ -74,7 +74,7 @@ func (s *settings) Validate() error {
 	}
 	if s.KeepEvents < 24*time.Hour {
 		return errors.New(
-			"--keep-events (BANKGRAPH_KEEP_EVENTS) cannot be below a day: who follows the feed may be away for a while")
+			"--keep-events (BANKGRAPH_KEEP_EVENTS) cannot be below a day: readers of the feed may be away for a while")
 	}
 	if s.KeepKeys < changes.KeyLife {
 		return errors.New(

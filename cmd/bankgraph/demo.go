@@ -37,7 +37,7 @@ var demoPeople = []struct{ key, login string }{
 
 // demoCommand makes the demo bank in the wanted size.
 type demoCommand struct {
-	Customers int `default:"250" help:"How many customers the demo bank shall have (${default})."`
+	Customers int `default:"250" help:"How many customers the demo bank should have (${default})."`
 }
 
 func (c *demoCommand) Run(ctx context.Context, s *settings, t *terminal) error {

@@ -38,7 +38,7 @@ func (b *bank) fits(ctx context.Context) error {
 		return nil
 	}
 	if fits {
-		slog.Error("a bank's values do not open", "error", foreign)
+		slog.Error("a bank's sealed values cannot be opened with this keyset", "error", foreign)
 		return nil
 	}
 	if b.madeKeyset {

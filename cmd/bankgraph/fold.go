@@ -20,7 +20,7 @@ func foldRefusals(ctx context.Context, log *slog.Logger, b *bank) (end func()) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestTick)
 		defer cancel()
 		if err := b.Audit.RecordFolded(access.Operator(ctx, 0, "", nil), stopping); err != nil {
-			log.Error("folded refusals could not be recorded", "error", err)
+			log.Error("counted refusals could not be recorded", "error", err)
 		}
 	}
 	folding, stop := context.WithCancel(context.WithoutCancel(ctx))

@@ -36,7 +36,7 @@ type keptFile struct {
 // keptPatience is how long a use of the file may take: it may be on another machine's disk.
 const keptPatience = 3 * time.Second
 
-var errKeptHangs = errors.New("it does not take what is to be kept")
+var errKeptHangs = errors.New("it hangs, and nothing can be kept in it")
 
 // kept makes the keptFile of the settings. It reports trouble to log. Without a file, sure keeps the
 // checkpoints.

@@ -143,7 +143,7 @@ func (p *pair) read() error {
 		if p.current.Load() != nil {
 			return fmt.Errorf("%s has expired, at %s", p.certFile, until.UTC().Format(time.RFC3339))
 		}
-		p.log.Warn("the certificate has expired: who checks it will not connect", "file", p.certFile, "not_after",
+		p.log.Warn("the certificate has expired: callers that check it will not connect", "file", p.certFile, "not_after",
 			until)
 	}
 	p.current.Store(&read)

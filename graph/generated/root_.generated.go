@@ -193,11 +193,11 @@ var sources = []*ast.Source{
 extend type Customer {
   "The customer's accounts, by number in the books."
   accounts(
-    "The number of rows from the start or after the cursor, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "Instead, the number of rows from the end or before the cursor, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
@@ -521,7 +521,7 @@ input OpenAccountInput {
   additionalAttributes: [AttributeInput!]
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -531,7 +531,7 @@ type OpenAccountPayload {
   account: Account
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -573,11 +573,11 @@ input ChangeAccountInput {
   externalAccount: ExternalAccountInput
   "Custom attributes, all of them."
   additionalAttributes: [AttributeInput!]
-  "The version that the caller has read. The change is refused if the account has another version now."
+  "The version that was read. If the account has another one now, the change is refused."
   version: Int
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -587,7 +587,7 @@ type ChangeAccountPayload {
   account: Account
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -595,11 +595,11 @@ type ChangeAccountPayload {
 input CloseAccountInput {
   "The account's number in the bank's books."
   uid: UID!
-  "The version that the caller has read. The change is refused if the account has another version now."
+  "The version that was read. If the account has another one now, the change is refused."
   version: Int
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -609,7 +609,7 @@ type CloseAccountPayload {
   account: Account
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -617,11 +617,11 @@ type CloseAccountPayload {
 input ActivateAccountInput {
   "The account's number in the bank's books."
   uid: UID!
-  "The version that the caller has read. The change is refused if the account has another version now."
+  "The version that was read. If the account has another one now, the change is refused."
   version: Int
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -631,7 +631,7 @@ type ActivateAccountPayload {
   account: Account
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -639,11 +639,11 @@ type ActivateAccountPayload {
 input DeleteAccountInput {
   "The account's number in the bank's books."
   uid: UID!
-  "The version that the caller has read. The change is refused if the account has another version now."
+  "The version that was read. If the account has another one now, the change is refused."
   version: Int
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -653,7 +653,7 @@ type DeleteAccountPayload {
   uid: UID!
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -689,15 +689,15 @@ input AccountFeaturesInput {
   secCodes: [String!]
   "FedNow, receiving included."
   fedNow: Boolean
-  "May send over FedNow; fedNow must be on."
+  "May send over FedNow; no effect without fedNow."
   fedNowSend: Boolean
-  "May send requests for payment over FedNow; fedNow must be on."
+  "May send requests for payment over FedNow; no effect without fedNow."
   fedNowRfpSend: Boolean
   "RTP, receiving included."
   rtp: Boolean
-  "May send over RTP; rtp must be on."
+  "May send over RTP; no effect without rtp."
   rtpSend: Boolean
-  "May send requests for payment over RTP; rtp must be on."
+  "May send requests for payment over RTP; no effect without rtp."
   rtpRfpSend: Boolean
   "May receive requests for payment. If absent, the networks' settings decide."
   rfpReceive: Boolean
@@ -726,11 +726,11 @@ input ExternalAccountInput {
 	{Name: "../schema/approvals.graphqls", Input: `extend type Query {
   "Changes that wait for a second person or have been decided, sorted by number."
   approvals(
-    "The number of rows from the start or after the cursor, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "Instead, the number of rows from the end or before the cursor, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
@@ -833,7 +833,7 @@ input ApproveChangeInput {
   uid: UID!
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the decision once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -841,7 +841,7 @@ input ApproveChangeInput {
 type ApproveChangePayload {
   "The approval."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -851,7 +851,7 @@ input RefuseChangeInput {
   uid: UID!
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the decision once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -859,18 +859,18 @@ input RefuseChangeInput {
 type RefuseChangePayload {
   "The approval."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 `, BuiltIn: false},
 	{Name: "../schema/audit.graphqls", Input: `extend type Query {
   "The record of who did what, newest first. Partners see what was done to their own customers."
   audit(
-    "The number of rows from the start or after the cursor, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "Instead, the number of rows from the end or before the cursor, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
@@ -882,11 +882,11 @@ type RefuseChangePayload {
 extend type Customer {
   "Who did what to the customer itself, newest first. audit(filter: {customer}) also shows what was done to everything that belongs to the customer."
   history(
-    "The number of rows from the start or after the cursor, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "Instead, the number of rows from the end or before the cursor, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
@@ -896,11 +896,11 @@ extend type Customer {
 extend type Account {
   "Who did what to the account, newest first."
   history(
-    "The number of rows from the start or after the cursor, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "Instead, the number of rows from the end or before the cursor, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
@@ -910,11 +910,11 @@ extend type Account {
 extend type Contact {
   "Who did what to the contact, newest first."
   history(
-    "The number of rows from the start or after the cursor, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "Instead, the number of rows from the end or before the cursor, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
@@ -924,11 +924,11 @@ extend type Contact {
 extend type Signatory {
   "Who did what to the signatory, newest first."
   history(
-    "The number of rows from the start or after the cursor, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "Instead, the number of rows from the end or before the cursor, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
@@ -938,11 +938,11 @@ extend type Signatory {
 extend type User {
   "Who did what to the user, newest first."
   history(
-    "The number of rows from the start or after the cursor, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "Instead, the number of rows from the end or before the cursor, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
@@ -952,11 +952,11 @@ extend type User {
 extend type Role {
   "Who did what to the role, newest first."
   history(
-    "The number of rows from the start or after the cursor, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "Instead, the number of rows from the end or before the cursor, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
@@ -1056,11 +1056,11 @@ type AuditEntryEdge {
 	{Name: "../schema/contacts.graphqls", Input: `extend type Customer {
   "The customer's beneficiaries, by number."
   contacts(
-    "The number of rows from the start or after the cursor, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "Instead, the number of rows from the end or before the cursor, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
@@ -1232,7 +1232,7 @@ input AddContactInput {
   regulatoryReporting: [RegulatoryReportingInput!]
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -1242,7 +1242,7 @@ type AddContactPayload {
   contact: Contact
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -1272,11 +1272,11 @@ input ChangeContactInput {
   otherBankInfo: String
   "The whole list of entries that regulators ask for."
   regulatoryReporting: [RegulatoryReportingInput!]
-  "The version that the caller has read. The change is refused if the contact has another version now."
+  "The version that was read. If the contact has another one now, the change is refused."
   version: Int
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -1286,7 +1286,7 @@ type ChangeContactPayload {
   contact: Contact
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -1343,11 +1343,11 @@ input RegulatoryReportingInput {
   customer("Which one: give exactly one of the fields." by: CustomerBy!): Customer
   "The customers that the caller may see; null if it may see none at all."
   customers(
-    "The number of rows from the start or after the cursor, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "Instead, the number of rows from the end or before the cursor, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
@@ -1693,7 +1693,7 @@ input CreateCustomerInput {
   limits: [CeilingInput!]
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -1781,7 +1781,7 @@ type CreateCustomerPayload {
   customer: Customer
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -1851,11 +1851,11 @@ input ChangeCustomerInput {
   additionalAttributes: [AttributeInput!]
   "Ceilings of the customer's limits. A limit that the customer does not have yet is added."
   limits: [CeilingInput!]
-  "The version that the caller has read. The change is refused if the customer has another version now."
+  "The version that was read. If the customer has another one now, the change is refused."
   version: Int
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -1865,7 +1865,7 @@ type ChangeCustomerPayload {
   customer: Customer
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -1873,11 +1873,11 @@ type ChangeCustomerPayload {
 input SuspendCustomerInput {
   "The customer's number."
   uid: UID!
-  "The version that the caller has read. The change is refused if the customer has another version now."
+  "The version that was read. If the customer has another one now, the change is refused."
   version: Int
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -1887,7 +1887,7 @@ type SuspendCustomerPayload {
   customer: Customer
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -1895,11 +1895,11 @@ type SuspendCustomerPayload {
 input ActivateCustomerInput {
   "The customer's number."
   uid: UID!
-  "The version that the caller has read. The change is refused if the customer has another version now."
+  "The version that was read. If the customer has another one now, the change is refused."
   version: Int
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -1909,7 +1909,7 @@ type ActivateCustomerPayload {
   customer: Customer
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 `, BuiltIn: false},
@@ -1992,7 +1992,7 @@ input AddFeeTierInput {
   accountNumber: String
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -2002,7 +2002,7 @@ type AddFeeTierPayload {
   feeTier: FeeTier
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -2020,11 +2020,11 @@ input ChangeFeeTierInput {
   tier: String
   "The customer's account that the tier applies to; null for all accounts."
   accountNumber: String
-  "The version that the caller has read. The change is refused if the tier has another version now."
+  "The version that was read. If the tier has another one now, the change is refused."
   version: Int
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -2034,7 +2034,7 @@ type ChangeFeeTierPayload {
   feeTier: FeeTier
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 `, BuiltIn: false},
@@ -2143,7 +2143,7 @@ input ChangeLimitsInput {
   limits: [CeilingInput!]!
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -2161,18 +2161,18 @@ type ChangeLimitsPayload {
   customer: Customer
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 `, BuiltIn: false},
 	{Name: "../schema/roles.graphqls", Input: `extend type Customer {
   "The roles that the customer's users can have, in the order in which they were created."
   roles(
-    "The number of rows from the start or after the cursor, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "Instead, the number of rows from the end or before the cursor, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
@@ -2272,7 +2272,7 @@ input CreateRoleInput {
   applications: [RoleApplicationInput!]!
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -2292,7 +2292,7 @@ type CreateRolePayload {
   role: Role
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -2308,11 +2308,11 @@ input ChangeRoleInput {
   externalReferenceId: String
   "All applications that the role is to open. Null counts as absent."
   applications: [RoleApplicationInput!]
-  "The version that the caller has read. The change is refused if the role has another version now."
+  "The version that was read. If the role has another one now, the change is refused."
   version: Int
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -2322,7 +2322,7 @@ type ChangeRolePayload {
   role: Role
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -2476,11 +2476,11 @@ input AddressInput {
 	{Name: "../schema/signatories.graphqls", Input: `extend type Customer {
   "The people who may act for the customer, by number."
   signatories(
-    "The number of rows from the start or after the cursor, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "Instead, the number of rows from the end or before the cursor, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
@@ -2550,7 +2550,7 @@ input AddSignatoryInput {
   approvalLimit: Amount
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -2560,7 +2560,7 @@ type AddSignatoryPayload {
   signatory: Signatory
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -2578,11 +2578,11 @@ input ChangeSignatoryInput {
   title: String
   "The largest amount that the person may approve, in the bank's currency."
   approvalLimit: Amount
-  "The version that the caller has read. The change is refused if the signatory has another version now."
+  "The version that was read. If the signatory has another one now, the change is refused."
   version: Int
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -2592,7 +2592,7 @@ type ChangeSignatoryPayload {
   signatory: Signatory
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -2600,11 +2600,11 @@ type ChangeSignatoryPayload {
 input RemoveSignatoryInput {
   "The signatory's number."
   uid: UID!
-  "The version that the caller has read. The change is refused if the signatory has another version now."
+  "The version that was read. If the signatory has another one now, the change is refused."
   version: Int
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -2614,7 +2614,7 @@ type RemoveSignatoryPayload {
   uid: UID!
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -2783,7 +2783,7 @@ input SetSweepInput {
   dayOfMonth: Int
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -2793,7 +2793,7 @@ type SetSweepPayload {
   sweep: Sweep
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -2825,11 +2825,11 @@ input ChangeSweepInput {
   dayOfWeek: Weekday
   "The day of the month, 1 to 31; for MONTHLY. In months that are too short, it is the last day."
   dayOfMonth: Int
-  "The version that the caller has read. The change is refused if the sweep has another version now."
+  "The version that was read. If the sweep has another one now, the change is refused."
   version: Int
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -2839,7 +2839,7 @@ type ChangeSweepPayload {
   sweep: Sweep
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -2849,11 +2849,11 @@ input RemoveSweepInput {
   account: UID!
   "The sweep's direction."
   direction: SweepDirection!
-  "The version that the caller has read. The change is refused if the sweep has another version now."
+  "The version that was read. If the sweep has another one now, the change is refused."
   version: Int
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -2865,18 +2865,18 @@ type RemoveSweepPayload {
   direction: SweepDirection!
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 `, BuiltIn: false},
 	{Name: "../schema/users.graphqls", Input: `extend type Customer {
   "The customer's users, in the order in which they were created."
   users(
-    "The number of rows from the start or after the cursor, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "Instead, the number of rows from the end or before the cursor, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
@@ -2998,11 +2998,11 @@ input LinkSubjectInput {
   audience: String
   "The exact value of the provider's subject claim (sub, oid) for the person."
   subject: String!
-  "The version that the caller has read. The change is refused if the user has another version now."
+  "The version that was read. If the user has another one now, the change is refused."
   version: Int
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -3012,7 +3012,7 @@ type LinkSubjectPayload {
   user: User
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -3024,11 +3024,11 @@ input UnlinkSubjectInput {
   issuer: String!
   "The audience of its tokens; not needed if the bank accepts only one audience of this provider."
   audience: String
-  "The version that the caller has read. The change is refused if the user has another version now."
+  "The version that was read. If the user has another one now, the change is refused."
   version: Int
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -3038,7 +3038,7 @@ type UnlinkSubjectPayload {
   user: User
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -3068,7 +3068,7 @@ input CreateUserInput {
   applicationLimits: [ApplicationLimitsInput!]
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -3094,7 +3094,7 @@ type CreateUserPayload {
   user: User
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -3120,11 +3120,11 @@ input ChangeUserInput {
   roleNames: [String!]
   "The user's own limits, which replace those with the same names. Null counts as absent."
   applicationLimits: [ApplicationLimitsInput!]
-  "The version that the caller has read. The change is refused if the user has another version now."
+  "The version that was read. If the user has another one now, the change is refused."
   version: Int
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -3134,7 +3134,7 @@ type ChangeUserPayload {
   user: User
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -3142,11 +3142,11 @@ type ChangeUserPayload {
 input SuspendUserInput {
   "The user's UUID."
   uid: UID!
-  "The version that the caller has read. The change is refused if the user has another version now."
+  "The version that was read. If the user has another one now, the change is refused."
   version: Int
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -3156,7 +3156,7 @@ type SuspendUserPayload {
   user: User
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -3164,11 +3164,11 @@ type SuspendUserPayload {
 input ActivateUserInput {
   "The user's UUID."
   uid: UID!
-  "The version that the caller has read. The change is refused if the user has another version now."
+  "The version that was read. If the user has another one now, the change is refused."
   version: Int
   "The reason, for the record."
   reason: String
-  "A key that the caller chooses. For seven days, requests with the same key make the change once and get the same answer."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
@@ -3178,7 +3178,7 @@ type ActivateUserPayload {
   user: User
   "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before. If so, this request changed nothing."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 

@@ -11,7 +11,7 @@ import (
 type ApproveChangePayload struct {
 	// The approval.
 	Approval *changes.Approval `json:"approval,omitempty"`
-	// Whether the idempotency key was used before. If so, this request changed nothing.
+	// Whether the idempotency key was used before, and nothing changed now.
 	Replayed bool `json:"replayed"`
 }
 
@@ -21,7 +21,7 @@ type DeleteAccountPayload struct {
 	UID int64 `json:"uid"`
 	// The approval that the change waits for; null if it does not wait.
 	Approval *changes.Approval `json:"approval,omitempty"`
-	// Whether the idempotency key was used before. If so, this request changed nothing.
+	// Whether the idempotency key was used before, and nothing changed now.
 	Replayed bool `json:"replayed"`
 }
 
@@ -37,7 +37,7 @@ type Query struct {
 type RefuseChangePayload struct {
 	// The approval.
 	Approval *changes.Approval `json:"approval,omitempty"`
-	// Whether the idempotency key was used before. If so, this request changed nothing.
+	// Whether the idempotency key was used before, and nothing changed now.
 	Replayed bool `json:"replayed"`
 }
 
@@ -47,7 +47,7 @@ type RemoveSignatoryPayload struct {
 	UID int64 `json:"uid"`
 	// The approval that the change waits for; null if it does not wait.
 	Approval *changes.Approval `json:"approval,omitempty"`
-	// Whether the idempotency key was used before. If so, this request changed nothing.
+	// Whether the idempotency key was used before, and nothing changed now.
 	Replayed bool `json:"replayed"`
 }
 
@@ -59,6 +59,6 @@ type RemoveSweepPayload struct {
 	Direction accounts.Direction `json:"direction"`
 	// The approval that the change waits for; null if it does not wait.
 	Approval *changes.Approval `json:"approval,omitempty"`
-	// Whether the idempotency key was used before. If so, this request changed nothing.
+	// Whether the idempotency key was used before, and nothing changed now.
 	Replayed bool `json:"replayed"`
 }
