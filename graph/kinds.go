@@ -189,8 +189,8 @@ func isGroup(object *ast.Definition, group reflect.Type) bool {
 	return object.Kind == ast.Object && group.Kind() == reflect.Struct && !group.Implements(sealed)
 }
 
-// goField is the name of the Go field that a field of the schema is bound to, or otherwise where none is
-// bound.
+// goField is the name of the Go field that a field of the schema is bound to. If none is bound, it is the
+// argument otherwise.
 func goField(object, field, otherwise string) string {
 	if name, bound := generated.GoFields[object][field]; bound {
 		return name

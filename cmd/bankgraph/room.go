@@ -94,8 +94,8 @@ func (m *room) queues(of party) bool {
 }
 
 // displaces makes room in the queue for a newcomer. It removes the last newcomer of the party with the most
-// waiters in the same bank or crowd, if that party has more than the newcomer's. So a person who signs in can
-// wait beside networks that send thousands of requests.
+// waiters in the same bank or crowd, if that party has at least two more than the newcomer's. So a person who
+// signs in can wait beside networks that send thousands of requests.
 func (m *room) displaces(of party) bool {
 	var last *list.Element
 	most := m.waits.callers[of] + 1
