@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// slots limit the number of connections and requests, in total and for each network. When all slots are taken,
-// one is ended to make room for a new one:
+// slots limit the number of connections and requests, in total and for each network. When all are taken, one
+// is ended to make room for a new one:
 //
 //   - first the oldest of strangers: known callers show their tokens long before thousands of others come;
 //   - then the connection of a known caller that has been idle longest;
