@@ -69,7 +69,7 @@ func init() {
 
 var customerUID = db.ColumnsOf[customers.Customer]("UID")
 
-// account answers Query.account. The customer's own columns come in the same statement.
+// account answers Query.account. It reads the customer's own columns in the same statement.
 func (o *operation) account(ctx context.Context, f graphql.CollectedField) (*accounts.Account, error) {
 	by, _, err := lookup[model.AccountBy](ctx, f)
 	if err != nil {
@@ -107,7 +107,7 @@ func (o *operation) account(ctx context.Context, f graphql.CollectedField) (*acc
 		attachRows(o, s, []*accounts.Account{&found.Account})
 		steps := o.children(ctx, next, accountKind.objectType, s, own)
 		if found.Customer.UID == 0 {
-			return steps // the customer is not the caller's to see, or not asked for: the relation says which
+			return steps // out of reach, or not asked for: the relation says which
 		}
 		for _, f := range customer {
 			s.answers[f.Field] = func(accounts.UID) (*customers.Customer, error) { return &found.Customer, nil }

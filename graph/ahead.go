@@ -14,20 +14,20 @@ import (
 )
 
 // Reading ahead: the root of an operation looks at what the document asks for and reads it level by level,
-// everything of a level in one round trip. Where a parent's key is known before its row, its children are
-// read beside it. Resolvers then find their rows here. What was not planned goes through a loader
-// (loaders.go), which calls the same method of core, so correctness does not hang on the plan.
+// each level in one round trip. Where a parent's key is known before its row, its children are read together
+// with it. Resolvers then find their rows here. What was not planned goes through a loader (loaders.go),
+// which calls the same method of core, so a gap in the plan costs time but gives no wrong answer.
 
 // operation holds what one GraphQL operation has read.
 type operation struct {
 	core     *core.Core
-	fresh    bool                // nothing is read from a replica
+	fresh    bool                // read only from the primary
 	document *documents.Document // what is remembered of the document
 	mu       sync.Mutex
-	families map[any]*siblings // by the pointer of each row
+	families map[any]*siblings // by pointer to a row
 }
 
-// batch is a round trip: a mutation reads what it just wrote, which a replica may not have yet.
+// batch starts a round trip. A mutation reads from the primary: a replica may not have its change yet.
 func (o *operation) batch() *db.Batch {
 	if o.fresh {
 		return o.core.PrimaryBatch()
@@ -35,14 +35,14 @@ func (o *operation) batch() *db.Batch {
 	return o.core.Batch()
 }
 
-// operationKey is where an operation keeps itself: with gqlgen's own state of it.
+// operationKey is the key of the operation among the extensions of gqlgen's operation context.
 const operationKey = "bankgraph.operation"
 
 func operationOf(ctx context.Context) *operation {
 	return graphql.GetOperationContext(ctx).Stats.GetExtension(operationKey).(*operation)
 }
 
-// begin gives the operation of this context its empty state.
+// begin adds an empty operation to the context.
 func begin(ctx context.Context, c *core.Core, memory *documents.Memory) {
 	op := graphql.GetOperationContext(ctx)
 	op.Stats.SetExtension(operationKey, &operation{
@@ -51,11 +51,11 @@ func begin(ctx context.Context, c *core.Core, memory *documents.Memory) {
 	})
 }
 
-// step is what remains to do once a batch was sent: hand out the rows, and queue what their own fields
-// need on the next batch.
+// step is what remains to do after a batch was sent: hand out the rows, and queue what their own fields need
+// on the next batch.
 type step func(ctx context.Context, next *db.Batch) []step
 
-// read sends a batch, and goes on level by level until nothing more is asked for.
+// read sends a batch and runs the steps, level by level, until nothing more is asked for.
 func (o *operation) read(ctx context.Context, b *db.Batch, steps []step) error {
 	for b.Len() > 0 || len(steps) > 0 {
 		if err := b.Send(ctx); err != nil {
@@ -71,13 +71,13 @@ func (o *operation) read(ctx context.Context, b *db.Batch, steps []step) error {
 	return nil
 }
 
-// planner plans one relation for a set of parents.
+// planner plans one relation of a set of parents.
 type planner interface {
 	plan(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) step
 	value(ctx context.Context, row any, f graphql.CollectedField) (any, error)
 }
 
-// of are the columns for what is asked of a field.
+// of returns the columns that a field with this selection needs.
 func (n need) of(op *graphql.OperationContext, selection ast.SelectionSet) (columns db.Columns) {
 	if n.within == nil {
 		return n.columns
@@ -88,18 +88,18 @@ func (n need) of(op *graphql.OperationContext, selection ast.SelectionSet) (colu
 	return columns
 }
 
-// remember returns what was worked out for a selection of the document, once for each purpose.
+// remember returns the result of work on a selection of the document, which is done once for each purpose.
 func remember[T any](ctx context.Context, purpose string, selection ast.SelectionSet, work func() T) T {
 	return operationOf(ctx).document.Remember(purpose, selection, func() any { return work() }).(T)
 }
 
-// wanted is what a selection of a kind needs: columns, and relations.
+// wanted is what a selection of a kind needs.
 type wanted struct {
 	columns   db.Columns
 	relations []graphql.CollectedField
 }
 
-// wants tells which columns the selection of a kind needs, and which relations it asks for.
+// wants returns the columns that a selection of the kind needs, and the relations that it asks for.
 func (t *objectType) wants(
 	ctx context.Context, selection ast.SelectionSet,
 ) (db.Columns, []graphql.CollectedField) {
@@ -111,13 +111,13 @@ func (t *objectType) wants(
 				w.relations = append(w.relations, f)
 			}
 		}
-		w.relations = slices.Clip(w.relations) // shared: whoever appends gets a slice of its own
+		w.relations = slices.Clip(w.relations) // shared: appending to it must copy
 		return w
 	})
 	return w.columns, w.relations
 }
 
-// children queues the relations of a set of parents and returns what remains to do after the batch was sent.
+// children queues the relations of a set of parents. It returns what remains to do after the batch was sent.
 func (o *operation) children(
 	ctx context.Context, b *db.Batch, t *objectType, s *siblings, relations []graphql.CollectedField,
 ) []step {
@@ -130,20 +130,19 @@ func (o *operation) children(
 	return steps
 }
 
-// siblings are parents that came from one list, or a single one. What is read for one of them is read for
-// all.
+// siblings are the parents that came from one list, or a single parent. What is read for one is read for all.
 type siblings struct {
-	keys    any // []P, known before the rows where the document names them
-	rows    any // []*T, once they were read
+	keys    any // []P; known before the rows if the document names them
+	rows    any // []*T; nil until they are read
 	mu      sync.Mutex
-	answers map[*ast.Field]any // func(P) (V, error) where the plan has read it, a loader where it has not
+	answers map[*ast.Field]any // func(P) (V, error) if planned, else a loader
 }
 
 func family[P comparable](keys []P) *siblings {
 	return &siblings{keys: keys, answers: map[*ast.Field]any{}}
 }
 
-// attachRows gives the siblings their rows, so that resolvers find the family of the object that they have.
+// attachRows gives the siblings their rows, so that resolvers find the siblings of a row.
 func attachRows[T any](o *operation, s *siblings, rows []*T) {
 	s.rows = rows
 	o.mu.Lock()
@@ -153,7 +152,7 @@ func attachRows[T any](o *operation, s *siblings, rows []*T) {
 	}
 }
 
-// familyOf finds the siblings of a row; one that no plan has read is alone.
+// familyOf finds the siblings of a row. A row that was not planned has no siblings but itself.
 func familyOf[P comparable, T any](o *operation, row *T, key P) *siblings {
 	o.mu.Lock()
 	s, known := o.families[row]
@@ -165,8 +164,8 @@ func familyOf[P comparable, T any](o *operation, row *T, key P) *siblings {
 	return s
 }
 
-// mergeFields makes one of fields that are the same text asked in several places, as those of a fragment are:
-// for it is read what any of the places needs.
+// mergeFields merges fields that are one text of the document, such as a fragment, spread in several places.
+// The merged field has the selections of all of them.
 func mergeFields(fields []graphql.CollectedField) []graphql.CollectedField {
 	distinct, at := make([]graphql.CollectedField, 0, len(fields)), map[*ast.Field]int{}
 	for _, f := range fields {
@@ -187,7 +186,7 @@ func some(next step) []step {
 	return []step{next}
 }
 
-// each are the distinct values of rows, in their order.
+// each returns the distinct values of rows, in their order.
 func each[T any, K comparable](rows []*T, value func(*T) (K, bool)) []K {
 	values := make([]K, 0, len(rows))
 	seen := make(map[K]bool, len(rows))

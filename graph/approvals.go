@@ -10,7 +10,7 @@ import (
 	"bankgraph/graph/scalar"
 )
 
-// Changes that wait for a second person.
+// approvalKind is a change that waits for a second person.
 var approvalKind = numbered("Approval", kind[changes.UID, changes.Approval]{
 	prefix:  scalar.ApprovalPrefix,
 	find:    func(c *core.Core) finder[changes.UID, changes.Approval] { return c.Changes.FindMany },

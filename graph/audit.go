@@ -11,7 +11,7 @@ import (
 	"bankgraph/graph/scalar"
 )
 
-// The record of who did what.
+// auditKind is an entry of the record of who did what.
 var auditKind = numbered("AuditEntry", kind[audit.ID, audit.Entry]{
 	prefix:  scalar.AuditEntryPrefix,
 	find:    func(c *core.Core) finder[audit.ID, audit.Entry] { return c.Audit.FindMany },
@@ -33,7 +33,7 @@ func init() {
 	prices["AuditFilter.action"], prices["AuditFilter.client"], prices["AuditFilter.decision"] = scan, scan, scan
 }
 
-// historyOf reads the entries of objects, under the word that the record has for their kind.
+// historyOf reads the record's entries about objects. object is the record's word for their kind.
 func historyOf[K objectKey](object string) list[K, audit.Entry, struct{}] {
 	return list[K, audit.Entry, struct{}]{
 		rows: func(

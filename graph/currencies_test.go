@@ -8,18 +8,18 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// Banks keep their books in dollars, in yen, which have no minor unit, and in Kuwaiti dinars, which have a
-// thousand: whatever takes a currency for granted, or reads an amount without it, shows there.
+// The tests run in dollars, in yen, which have no minor unit, and in Kuwaiti dinars, which have a thousand
+// minor units. Code that assumes a currency, or reads an amount without it, fails in one of them.
 var currencies = map[string]struct {
 	digits  int
 	amount  string // as it is written
-	tooFine string // one with a digit too many
+	tooFine string // an amount with one digit too many
 }{
 	"JPY": {0, "1250", "12.5"},
 	"KWD": {3, "12.500", "12.0005"},
 }
 
-// in turns all amounts of a bank into those of another currency.
+// in changes all amounts of a bank to another currency.
 func (b *bank) in(t *testing.T, currency string) {
 	t.Helper()
 	for _, table := range []string{"accounts", "balances", "sweeps", "signatories", "limits"} {
@@ -32,7 +32,7 @@ func (b *bank) in(t *testing.T, currency string) {
 		currency, b.tenant)
 }
 
-// written is how an amount of minor units is to be shown.
+// written is the text of an amount of minor units.
 func written(minor int64, digits int) string {
 	text := fmt.Sprintf("%0*d", digits+1, minor)
 	if digits == 0 {
@@ -41,12 +41,12 @@ func written(minor int64, digits int) string {
 	return text[:len(text)-digits] + "." + text[len(text)-digits:]
 }
 
-// leaf is the only value at the end of an answer.
+// leaf is the innermost value of an answer with one value.
 func leaf(v any) any {
 	for {
 		switch inside := v.(type) {
 		case map[string]any:
-			for _, v = range inside { // there is one
+			for _, v = range inside { // it has only one
 			}
 			if len(inside) != 1 {
 				return inside
@@ -62,7 +62,7 @@ func leaf(v any) any {
 	}
 }
 
-// Each amount is asked for alone: what is read for it must bring its currency along.
+// Each amount is asked for alone: reading it must also read its currency.
 func TestEveryAmountIsShownInItsCurrency(t *testing.T) {
 	t.Parallel()
 	for currency, is := range currencies {
@@ -124,7 +124,8 @@ func TestEveryAmountIsShownInItsCurrency(t *testing.T) {
 	}
 }
 
-// Each amount is written, and shown as it was; one with a digit too many is refused by its field.
+// Each amount is written, and shown as it was written. An amount with one digit too many is refused, and its
+// field named.
 func TestEveryAmountIsReadInItsCurrency(t *testing.T) {
 	t.Parallel()
 	for currency, is := range currencies {

@@ -93,12 +93,12 @@ func (o *operation) customer(ctx context.Context, f graphql.CollectedField) (*cu
 		search.ShortName = *by.ShortName
 	}
 	if search == (customers.Search{}) {
-		return nil, nil // the empty text names nobody; to a search it would mean everybody
+		return nil, nil // empty text names nobody, but would match everybody
 	}
 	return o.searchCustomer(ctx, search, f.Selections)
 }
 
-// searchCustomer reads the one that is found, and what is asked of it.
+// searchCustomer reads the customer that a search finds, with what the selection asks for.
 func (o *operation) searchCustomer(
 	ctx context.Context, by customers.Search, selection ast.SelectionSet,
 ) (*customers.Customer, error) {

@@ -25,8 +25,8 @@ import (
 	"bankgraph/graph/generated"
 )
 
-// Queries are written directly (package direct); gqlgen's own execution is the measure of what they say.
-// Random documents over the whole schema go both ways.
+// Random documents over the whole schema are executed both directly (package direct) and by gqlgen. gqlgen's
+// answer is the expected one.
 func TestBothWaysOfExecutionAnswerAlike(t *testing.T) {
 	t.Parallel()
 	bank := coretest.Alone(t)
@@ -107,7 +107,7 @@ type reply struct {
 	Errors []json.RawMessage
 }
 
-// errors are the errors in an order of their own: gqlgen adds them as its goroutines finish.
+// errors returns the errors in a fixed order: gqlgen adds them as its goroutines finish.
 func (r reply) errors() string {
 	lines := make([]string, len(r.Errors))
 	for i, e := range r.Errors {
@@ -133,8 +133,7 @@ func post(ctx context.Context, h http.Handler, body string) (r reply) {
 	return r
 }
 
-// documents writes random queries.
-// approval is the number of a change of the customer that waits.
+// approval makes a change of the customer that waits, and returns the approval's number.
 func approval(t *testing.T, bank *coretest.Bank, of *customers.Customer) string {
 	t.Helper()
 	bank.Exec(`UPDATE customers SET access_customer_dual_approval = true WHERE tenant = ? AND uid = ?`,
@@ -149,6 +148,7 @@ func approval(t *testing.T, bank *coretest.Bank, of *customers.Customer) string 
 	return changes.UID(out.Approval).String()
 }
 
+// documents writes random queries.
 type documents struct {
 	schema *ast.Schema
 	random *rand.Rand
@@ -163,8 +163,8 @@ func (w *documents) document() string {
 	return w.out.String()
 }
 
-// selection writes some fields of a type, the deeper the fewer; sometimes aliased, in a fragment, twice or
-// skipped.
+// selection writes some fields of a type, fewer at greater depth. Some are aliased, in a fragment, repeated
+// or skipped.
 func (w *documents) selection(definition *ast.Definition, depth int) {
 	w.out.WriteString(" { ")
 	if depth > 0 {
@@ -190,7 +190,7 @@ func (w *documents) selection(definition *ast.Definition, depth int) {
 		if fragment {
 			w.out.WriteString("... on " + definition.Name + " { ")
 		}
-		// the same field with other arguments needs another name
+		// the same field with other arguments needs an alias
 		if len(field.Arguments) > 0 || w.random.IntN(8) == 0 {
 			fmt.Fprintf(&w.out, "a%d: ", w.random.IntN(1_000_000))
 		}

@@ -19,16 +19,16 @@ import (
 	"bankgraph/db"
 )
 
-// codes are published codes by the kind of a fault.
+// codes are the published codes for the kinds of faults.
 type codes map[fault.Kind]string
 
-// subject is what errors say about a kind of thing, where it is not what they say about all.
+// subject is what errors about one kind of thing say differently from others.
 type subject struct {
 	codes  codes
-	fields map[string]string // the names of fields in the schema, where core has those of the partners
+	fields map[string]string // field names of the schema, by the partners' names that core uses
 }
 
-// subjects are the things that faults are about. Each domain's file adds its own.
+// subjects are the kinds of things that faults are about. Each domain's file adds its own.
 var subjects = map[string]subject{
 	"": {codes: codes{
 		fault.Invalid: "VALIDATION_ERROR", fault.Unauthenticated: "API901", fault.Denied: "API901",
@@ -62,24 +62,23 @@ func codeOf(f *fault.Fault) string {
 	return subjects[""].codes[f.Kind]
 }
 
-// precise are the codes of what is wrong with a field, and of declared faults, where they say more than the
-// kind does: those that the other face answers too. The first that fits counts; each domain's file adds its
-// own.
+// precise lists codes that say more than the code of a fault's kind; REST answers with the same codes. The
+// first that matches counts. Each domain's file adds its own.
 var precise []preciseCode
 
 type preciseCode struct {
-	is      *fault.Fault  // this very fault,
-	subject string        // or of this subject
-	field   string        // this field
-	problem fault.Problem // and this problem with it; what is empty fits all
+	is      *fault.Fault  // matches this fault; or, if nil,
+	subject string        // faults of this subject,
+	field   string        // with this field
+	problem fault.Problem // and this problem; empty ones match all
 	code    string
 }
 
 var errTooMuch = fault.New(fault.Invalid, "operation.too_much",
 	"the operation asks the database too many questions; send it in parts")
 
-// present turns an error into what the caller may see of it: a fault with its kind, code and field, the
-// errors of the GraphQL language itself, and for everything else nothing but the request's id.
+// present turns an error into what the caller may see. A fault shows its kind, code and field; errors of the
+// GraphQL language show as they are; all else shows only the request's id.
 func (h handlerOptions) present(ctx context.Context, err error) *gqlerror.Error {
 	var language *gqlerror.Error
 	path := graphql.GetPath(ctx)
@@ -103,7 +102,7 @@ func (h handlerOptions) present(ctx context.Context, err error) *gqlerror.Error 
 		shown.Path = path
 		if len(path) > 1 && path[0] == ast.PathName("variable") &&
 			shown.Extensions["code"] == errcode.ValidationFailed {
-			// gqlparser's place of a wrong variable; a path in an answer is one of its data (specification, 7.1.2).
+			// gqlparser's path leads to the variable; a path in an answer leads into its data (specification, 7.1.2).
 			shown.Message, shown.Path = "$"+path[1:].String()+" "+shown.Message, nil
 			if field := variableField(ctx, path[1:]); field != "" {
 				shown.Extensions = map[string]any{"code": errcode.ValidationFailed, "field": field}
@@ -124,7 +123,7 @@ func (h handlerOptions) present(ctx context.Context, err error) *gqlerror.Error 
 	return h.error(ctx, path, fault.New(fault.Internal, "", "internal error"))
 }
 
-// faultsOf are the faults of an error, in the words of the schema: all that is wrong with an input, or one.
+// faultsOf returns the faults of an error, in the words of the schema. An input may have several.
 func faultsOf(err error) (all []*fault.Fault) {
 	var several fault.Faults
 	if !errors.As(err, &several) {
@@ -135,7 +134,7 @@ func faultsOf(err error) (all []*fault.Fault) {
 		several = fault.Faults{f}
 	}
 	for _, f := range several {
-		if customers.ErrOutOfScope.Is(f) { // nobody can tell a foreign customer from an absent one
+		if customers.ErrOutOfScope.Is(f) { // must look like an absent customer
 			f = customers.ErrNotFound
 		}
 		f, _ = fault.Of(fault.Called(f, subjects[f.Subject].fields))
@@ -144,8 +143,8 @@ func faultsOf(err error) (all []*fault.Fault) {
 	return all
 }
 
-// faults is the error of several faults. gqlgen takes one from a presenter: the others ride behind it, and
-// unfold takes them out of the response.
+// faults makes one error of several faults, since gqlgen takes only one from a presenter. The first error
+// carries all as its cause; unfold takes them out again.
 func (h handlerOptions) faults(ctx context.Context, path ast.Path, faults []*fault.Fault) *gqlerror.Error {
 	list := make(gqlerror.List, len(faults))
 	for i, f := range faults {
@@ -159,7 +158,7 @@ func (h handlerOptions) faults(ctx context.Context, path ast.Path, faults []*fau
 	return &first
 }
 
-// unfold gives each fault its own error in the response.
+// unfold replaces each error made by faults by its separate errors.
 func unfold(errs gqlerror.List) (all gqlerror.List) {
 	for _, err := range errs {
 		var several gqlerror.List
@@ -204,7 +203,7 @@ func (h handlerOptions) tagged(ctx context.Context, shown *gqlerror.Error, f *fa
 	return shown
 }
 
-// recovered logs a panic and hides it.
+// recovered logs a panic and answers with an internal error.
 func (h handlerOptions) recovered(ctx context.Context, panicked any) error {
 	slog.ErrorContext(ctx, "graphql: panic", "panic", panicked, "stack", string(debug.Stack()), "request",
 		h.RequestID(ctx))

@@ -14,7 +14,7 @@ import (
 	"bankgraph/graph"
 )
 
-// one is the only error of an answer.
+// one returns the only error of an answer.
 func (a answer) one(t testing.TB) shown {
 	t.Helper()
 	if len(a.errors) != 1 {
@@ -113,7 +113,7 @@ func TestAFaultTellsItsKindCodeFieldAndRequest(t *testing.T) {
 	}
 }
 
-// The same arguments through variables, where validation has not looked at them.
+// The same arguments in variables, which validation does not check.
 func TestMalformedVariablesAreTheCallersMistake(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -212,13 +212,13 @@ func TestTheEmptyNameIsNobodys(t *testing.T) {
 	}
 }
 
-// strangeTexts are what nobody should type.
+// strangeTexts are texts that nobody should type.
 var strangeTexts = []string{
 	`'`, `''; DROP TABLE customers; --`, `%`, `_`, `\`, `\'`, `$9z`, `$$`, `:*`, `& | !`, `"`,
 	`'); SELECT pg_sleep(9)--`, "\u202e", "é", "💳", "?", "?0", "{}", "\n", " ",
 }
 
-// textArguments ask with a text in every argument that takes one.
+// textArguments are documents that put a text into every argument that takes one.
 func textArguments() map[string]string {
 	documents := map[string]string{
 		"Query.customers.after":  `query($x: String!) { customers(after: $x) { totalCount } }`,
@@ -327,7 +327,7 @@ func TestUnknownEnumsAndWrongLiteralsAreRefusedBeforeExecution(t *testing.T) {
 	}
 }
 
-// secrets are words of causes that no caller may read.
+// secrets are words from causes that no caller may read.
 var secrets = []string{
 	"SQLSTATE", "relation", "signatories_away", "pgx", "panic", "nil pointer", "goroutine", ".go:", "connect",
 	"tcp", "socket", "read from the database",
@@ -441,7 +441,7 @@ func TestAnAnswerHasAtMostAHundredErrors(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	many(t, b)
-	b.resolving = nil // which hundred is a matter of chance
+	b.resolving = nil // which hundred errors are shown is random
 	got := b.ask(t, without(b.staff(), access.ViewAccounts),
 		`{ customers(first: 200) { nodes { uid accounts { totalCount } } } }`)
 	if rows := got.at("customers", "nodes").([]any); len(got.errors) != 100 || len(rows) != 200 {

@@ -14,14 +14,14 @@ import (
 	"bankgraph/db"
 )
 
-// The cost of a read must grow with its answer, not with the bank: no plan reads a whole table. The texts are
-// those that the documents really send, as the server has prepared them; their plans are the generic ones
-// that the read pool uses.
+// The cost of a read must grow with its answer, not with the bank: no plan may read a whole table. The texts
+// are those that the server has prepared for real documents; the plans are the generic ones that the read
+// pool uses.
 func TestNoReadScansATable(t *testing.T) {
 	t.Parallel()
-	b := ownBank(t, db.Options{Connections: 1}) // one connection knows every prepared text
+	b := ownBank(t, db.Options{Connections: 1}) // so that one connection has all prepared texts
 	b.crowd(t)
-	// Each filter, order and direction has a text of its own.
+	// Each combination of filter, order and direction has its own text.
 	lists := []string{`(first: 50)`, `(last: 50)`, `(first: 50, orderBy: NAME)`, `(last: 50, orderBy: NAME)`}
 	for _, filter := range []string{
 		`namePrefix: "crowd"`, `text: "crow"`, `shortName: "short-1000011"`, `customerId: "cif-1000011"`,
@@ -62,8 +62,8 @@ func TestNoReadScansATable(t *testing.T) {
 		`{ customers(first: 50) { nodes { limits(rail: ACH) { used } fees { accountNumber { masked } } parent { uid } accounts { nodes { balances { ledger } customer { uid } } } } } }`,
 		customer360Of(star),
 		fmt.Sprintf(`{ customer(by: {accountNumber: "%s"}) { uid } }`, numberOf(star, 0)))
-	// A connection forgets the oldest of its texts, those of EXPLAIN too: the plans of one caller's are looked
-	// at before another asks.
+	// A connection forgets its oldest texts, also because of EXPLAIN. The plans of one caller are therefore
+	// checked before the next one asks.
 	tables, texts := map[string]bool{}, map[string]bool{}
 	for _, caller := range []*access.Caller{b.staff(), b.partner()} {
 		before := len(texts)
@@ -85,13 +85,13 @@ func TestNoReadScansATable(t *testing.T) {
 	}
 }
 
-// scan is what no plan may have. customer_counts has a few rows for each owner; whoever filters what only the
-// tenant bounds reads the whole bank.
+// scan matches what no plan may have. customer_counts has only a few rows for each owner. A filter on rows
+// that only the tenant limits reads the whole bank.
 var scan = regexp.MustCompile(
 	`Seq Scan on (?:customers|accounts|contacts|signatories|limits|limit_usage|fee_tiers|balances)\b|Index Cond: \(tenant = \$1\)\n\s*Filter: .*`)
 
-// explain looks at the plans of the prepared texts that it has not seen, and adds them and the tables that
-// they read.
+// explain checks the plans of prepared texts that it has not seen, and adds the texts and their tables to the
+// maps.
 func (b *bank) explain(t *testing.T, seen, tables map[string]bool) {
 	t.Helper()
 	type prepared struct {
@@ -142,7 +142,7 @@ func customer360Of(uid customers.UID) string {
 		Replace(customer360)
 }
 
-// crowd adds three thousand customers with what hangs below them, and lets PostgreSQL count them.
+// crowd adds three thousand customers with what belongs to them, and updates PostgreSQL's statistics.
 func (b *bank) crowd(t *testing.T) {
 	t.Helper()
 	statements := []string{

@@ -17,8 +17,8 @@ func Resolving(c *core.Core, options Options) http.Handler {
 	return serving(c, options, &direct.Schema{AST: schema}, memory)
 }
 
-// Forgetful makes a handler that forgets what its plan has read as soon as a root field has it, so that
-// every relation below goes through a loader.
+// Forgetful makes a handler that forgets what its plan has read as soon as a root field has it, so that every
+// relation below is read by a loader.
 func Forgetful(c *core.Core, options Options) http.Handler {
 	forgetful := *queries
 	forgetful.Root = maps.Clone(queries.Root)
@@ -42,7 +42,7 @@ func (o *operation) forget() {
 	}
 }
 
-// Remembering makes a handler that says how much it remembers of documents.
+// Remembering makes a handler, and a function that returns how many results it remembers of documents.
 func Remembering(c *core.Core, options Options) (handler http.Handler, remembered func() int) {
 	own := documents.New()
 	return serving(c, options, queries, own), own.Remembered

@@ -33,7 +33,7 @@ func (m mutations) ChangeFeeTier(ctx context.Context, in model.FeeTierDraft) (*m
 	return m.feeTier(ctx, done, err)
 }
 
-// feeTier is the payload of a change of one.
+// feeTier makes the payload of a changed fee tier.
 func (m mutations) feeTier(
 	ctx context.Context, done changes.Outcome[fees.Saved], err error,
 ) (*model.FeeTierPayload, error) {
@@ -45,7 +45,7 @@ func (m mutations) feeTier(
 	}, nil
 }
 
-// changedTier is the fee tier of a payload, from those of its customer.
+// changedTier reads the fee tier of a payload from those of its customer.
 func (m mutations) changedTier(ctx context.Context, saved fees.Saved) *fees.Tier {
 	if len(payloadFields(ctx, "feeTier")) == 0 {
 		return nil

@@ -35,25 +35,25 @@ import (
 	"bankgraph/graph"
 )
 
-// The customers of every bank of these tests. All their columns are set, to values that differ.
+// The customers of every bank in these tests. All their columns are set, to different values.
 const (
 	theBank      customers.UID = 1000000
 	lone         customers.UID = 1000001 // the bank's own customer
 	partner      customers.UID = 1000010
-	star         customers.UID = 1000011 // the partner's customer, which most tests ask for
+	star         customers.UID = 1000011 // the partner's customer, used by most tests
 	otherPartner customers.UID = 1000020
 	otherStar    customers.UID = 1000021 // the other partner's customer
 	absent       customers.UID = 1999999
 )
 
-// What hangs below a customer has numbers that follow from its own.
+// Things of a customer have numbers that follow from the customer's number.
 func accountOf(c customers.UID, n int) accounts.UID {
 	return accounts.UID(int(c-theBank)*100+n) + 100_000_000
 }
 func contactOf(c customers.UID, n int) contacts.UID { return contacts.UID(accountOf(c, 50+n)) }
 
-// auditOf is the first of two entries about a customer's first signatory; those about the others stand around
-// it.
+// auditOf is the first of two entries about a customer's first signatory. The entries about the other
+// signatories are around it.
 func auditOf(c customers.UID) audit.ID { return audit.ID(int(c-theBank)*100 + 1_000_000_007) }
 
 func userOf(c customers.UID, n int) users.UID {
@@ -68,23 +68,23 @@ func approvalOf(c customers.UID) changes.UID { return changes.UID(c - theBank + 
 
 func numberOf(c customers.UID, n int) string { return fmt.Sprintf("9%011d", int64(accountOf(c, n))) }
 
-// each customer has so many accounts, contacts and signatories.
+// each is how many accounts, contacts and signatories each customer has.
 const each = 3
 
-// now is the clock of every bank here: a Friday.
+// now is the clock of every bank in these tests: a Friday.
 var now = time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
 
-// keyset seals for every bank here.
+// keyset seals the values of every bank in these tests.
 var keyset = seal.New()
 
 // bank is a tenant of its own with its callers.
 type bank struct {
 	tenant    access.Tenant
-	mark      string // stands in every text of the bank that it is not looked up by
+	mark      string // is in every text of the bank that is not searched for
 	core      *core.Core
 	url       string // of the database
 	server    http.Handler
-	resolving http.Handler // answers the same through gqlgen's execution; nil where they are not compared
+	resolving http.Handler // answers through gqlgen's execution, for comparison; nil for none
 }
 
 const requestID = "request-1"
@@ -99,7 +99,7 @@ var (
 	bench  *bank // the shared database's core and handler, without a tenant
 )
 
-// newBank is a bank on the database that all tests share.
+// newBank makes a bank in the database that all tests share.
 func newBank(t testing.TB) *bank {
 	t.Helper()
 	return newBankMarked(t, "Alpha")
@@ -118,7 +118,7 @@ func newBankMarked(t testing.TB, mark string) *bank {
 	return &b
 }
 
-// ownBank is a bank on a database that the test may break.
+// ownBank makes a bank in a database that the test may break.
 func ownBank(t testing.TB, o db.Options) *bank {
 	t.Helper()
 	b := bankOn(t, dbtest.URL(t), o)
@@ -135,7 +135,7 @@ func bankOn(t testing.TB, url string, o db.Options) *bank {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = coretest.Ahead(d) // there may be no database: some tests want none
+	_ = coretest.Ahead(d) // some tests have no database
 	c := core.New(core.Options{DB: d, Keys: keyset, Now: func() time.Time { return now }})
 	return &bank{core: c, url: url, server: graph.New(c, options), resolving: graph.Resolving(c, options)}
 }
@@ -164,7 +164,7 @@ func (b *bank) somebodyOf(of customers.UID) *access.Caller {
 	return caller
 }
 
-// without takes a permission away, and those that bring it along.
+// without takes away a permission and those that imply it.
 func without(caller *access.Caller, lost access.Permission) *access.Caller {
 	less := *caller
 	less.Permissions = nil
@@ -176,7 +176,7 @@ func without(caller *access.Caller, lost access.Permission) *access.Caller {
 	return &less
 }
 
-// furnish writes the tenant with its customers.
+// furnish writes the tenant and its customers.
 func (b *bank) furnish(t testing.TB) {
 	t.Helper()
 	err := b.core.DB.InTx(context.Background(), 0, func(ctx context.Context, tx bun.Tx) error {
@@ -212,7 +212,7 @@ func (b *bank) furnish(t testing.TB) {
 	)
 }
 
-// add writes customers with all that hangs below them. Names that are given stay.
+// add writes customers and what belongs to them. It keeps given names.
 func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 	t.Helper()
 	var (
@@ -361,7 +361,7 @@ func (b *bank) exec(t testing.TB, statement string, values ...any) {
 	})
 }
 
-// write writes in a transaction of the bank.
+// write runs fn in a transaction of the bank.
 func (b *bank) write(t testing.TB, fn func(context.Context, bun.Tx) error) {
 	t.Helper()
 	if err := b.core.DB.InTx(context.Background(), int64(b.tenant), fn); err != nil {
@@ -369,7 +369,7 @@ func (b *bank) write(t testing.TB, fn func(context.Context, bun.Tx) error) {
 	}
 }
 
-// asOwner does what only the owner of the tables may.
+// asOwner runs a statement that only the owner of the tables may run.
 func (b *bank) asOwner(t testing.TB, statement string) {
 	t.Helper()
 	owner, err := db.Open(dbtest.Owner(b.url), db.Options{Connections: 1})
@@ -382,7 +382,7 @@ func (b *bank) asOwner(t testing.TB, statement string) {
 	}
 }
 
-// fill sets every plain field of a row to a value that says which field of which row it is.
+// fill sets every plain field of a row to a value that identifies the field and the row.
 func (b *bank) fill(row any, uid int64) {
 	f := filler{mark: b.mark, uid: uid, n: uid % 1_000_000}
 	f.value(reflect.ValueOf(row).Elem(), "")
@@ -393,7 +393,7 @@ type filler struct {
 	uid, n int64
 }
 
-// keys are set by who makes the row, and what the ledger keeps is not the row's.
+// keys are fields that fill leaves alone: the caller sets them, or they belong to the ledger.
 var keys = map[string]bool{
 	"BaseModel": true, "Tenant": true, "UID": true, "Owner": true, "Customer": true, "Parent": true,
 	"Version": true,
@@ -433,7 +433,7 @@ func (f *filler) value(v reflect.Value, path string) {
 	}
 }
 
-// answer is what came back, and what it cost.
+// answer is an answer and its cost.
 type answer struct {
 	status            int
 	body              string
@@ -453,7 +453,7 @@ type shown struct {
 	}
 }
 
-// ask sends a document as a caller; nil is nobody.
+// ask sends a document as a caller; nil is a stranger.
 func (b *bank) ask(t testing.TB, caller *access.Caller, query string, variables ...any) answer {
 	t.Helper()
 	request := map[string]any{"query": query}
@@ -471,7 +471,7 @@ func (b *bank) ask(t testing.TB, caller *access.Caller, query string, variables 
 	return b.send(t, caller, string(body))
 }
 
-// send answers a body, and holds both ways of execution against each other.
+// send posts a body and compares the two ways of execution.
 func (b *bank) send(t testing.TB, caller *access.Caller, body string) answer {
 	t.Helper()
 	direct := through(t, b.server, caller, body)
@@ -484,7 +484,7 @@ func (b *bank) send(t testing.TB, caller *access.Caller, body string) answer {
 	return direct
 }
 
-// same compares all but the order of errors: resolvers run beside each other.
+// same compares answers without the order of errors, since resolvers run concurrently.
 func same(a, b answer) bool {
 	lines := func(errors []shown) (all []string) {
 		for _, e := range errors {
@@ -540,7 +540,7 @@ func (a answer) fine(t testing.TB) answer {
 	return a
 }
 
-// at finds a value in an answer's data: names for objects, numbers for lists.
+// at returns a value in an answer's data by its path: names of fields and indexes of lists.
 func (a answer) at(path ...any) any {
 	var value any = a.data
 	for _, step := range path {

@@ -11,8 +11,8 @@ import (
 	"bankgraph/core/access"
 )
 
-// Typical requests and their whole answers, to read and to notice what changes: testdata/*.graphql, whose
-// first line says who asks, and testdata/*.json. -update writes the answers anew.
+// Typical requests with their whole answers, which also show what a change changes: testdata/*.graphql, where
+// the first line names the caller, and testdata/*.json. -update writes the answers.
 func TestTypicalRequestsAnswerAsTheyDid(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

@@ -1,4 +1,4 @@
-// Package graph shows the bank to its staff over GraphQL. It reads, calls core, and answers.
+// Package graph serves the bank to its staff over GraphQL. It reads requests, calls core and writes answers.
 package graph
 
 import (
@@ -22,34 +22,34 @@ import (
 	"bankgraph/graph/transport"
 )
 
-// Options are what the handler needs from the program around it. The zero value is usable.
+// Options are what the handler needs from the program. The zero value is usable.
 type Options struct {
 	RequestID   func(context.Context) string // the id under which the request is logged
-	Unavailable func(error) bool             // the error means that the database cannot answer now
-	Deadline    time.Duration                // of one operation; 0 means 10 s
-	// answer with the status codes of the 2026 draft of GraphQL over HTTP
+	Unavailable func(error) bool             // reports whether an error means: the database is away
+	Deadline    time.Duration                // of one operation; 10 s if 0
+	// Draft answers with the status codes of the 2026 draft of GraphQL over HTTP.
 	Draft bool
 }
 
-// Permissions tells for every field that needs one which permissions suffice: lines of the field, a tab, and
-// the permissions between bars. A test writes it, of what it holds the fields to.
+// Permissions lists the permissions that suffice for each field that needs one. A line is the field, a tab,
+// and the permissions separated by bars. A test writes it from what it sees the fields demand.
 //
 //go:embed permissions.txt
 var Permissions string
 
 type handlerOptions struct{ Options }
 
-// mostStatements is how many SQL statements one operation may spend. A page of a portal takes five to ten;
-// who asks for much under many names is told to send it in parts.
+// mostStatements is how many SQL statements one operation may use. A page of a portal uses five to ten.
+// Callers who ask the same field under many aliases are told to split the operation.
 const mostStatements = 60
 
-// mostErrors is how many errors one answer tells.
+// mostErrors is how many errors one answer contains at most.
 const mostErrors = 100
 
-// New makes the handler of /graphql. Callers are known before it runs: the context carries them.
+// New makes the handler of /graphql. It needs the caller in the request's context.
 func New(c *core.Core, options Options) http.Handler { return serving(c, options, queries, memory) }
 
-// serving is New with the queries that are written directly, and what is remembered of documents.
+// serving is New with the given queries and memory of documents.
 func serving(
 	c *core.Core, options Options, queries *direct.Schema, memory *documents.Memory,
 ) *handler.Server {
@@ -92,7 +92,7 @@ func serving(
 		response := next(db.WithMeter(ctx, db.MeterUnder(ctx, mostStatements)))
 		if response != nil && len(response.Errors) > 0 {
 			errs := unfold(response.Errors)
-			response.Errors = errs[:min(len(errs), mostErrors)] // what is denied in one row is denied in all
+			response.Errors = errs[:min(len(errs), mostErrors)] // one denied field gives an error in every row
 		}
 		return response
 	})

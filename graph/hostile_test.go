@@ -16,7 +16,7 @@ import (
 	"bankgraph/graph/playground"
 )
 
-// The guard has its own tests on a schema of its own; here the real handler is held to the same table.
+// The guard is tested on a schema of its own; this test runs the same table against the real handler.
 func TestHostileDocumentsReachNoDatabase(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -128,7 +128,7 @@ func TestOnlyExplorersReadTheSchema(t *testing.T) {
 		}
 		b.ask(t, b.staff(), document).fine(t)
 	}
-	// __typename is no introspection: every client asks it.
+	// __typename is not introspection: every client asks for it.
 	b.ask(t, without(b.staff(), access.ExploreGraphQL), `{ __typename viewer { __typename } }`).fine(t)
 }
 
@@ -143,7 +143,7 @@ func TestDeferredFieldsComeAtOnce(t *testing.T) {
 	}
 }
 
-// What people really ask must fit well within the price.
+// Real documents must cost well below the limit.
 func TestRealDocumentsArePricedWithinTheLimit(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

@@ -14,14 +14,14 @@ import (
 	"bankgraph/graph/generated"
 )
 
-// gqlgen stops reading an input object at the first value that it cannot read. Who fills in a form wants to
-// hear of all.
+// gqlgen stops reading an input object at the first value that it cannot read. Users who fill in a form want
+// to see all errors at once.
 
-// mutationInput is the one argument that every mutation has. The fields of a mutation's input are called by
-// their names.
+// mutationInput is the name of the one argument of every mutation. Errors leave it out of the paths of
+// fields.
 const mutationInput = "input"
 
-// fieldPath is how errors call what is wrong with arguments: first, filter.parent, limits[0].code.
+// fieldPath is the name of a wrong argument or field in errors: first, filter.parent, limits[0].code.
 func fieldPath(path ast.Path) string {
 	if len(path) > 1 && path[0] == ast.PathName(mutationInput) {
 		path = path[1:]
@@ -29,8 +29,8 @@ func fieldPath(path ast.Path) string {
 	return path.String()
 }
 
-// malformed are the faults of all values of an argument that cannot be read as its input object. first is the
-// error that was met, which is told where reading again does not tell more.
+// malformed returns the faults of all values in an argument that cannot be read as its input object. first is
+// the error that was met first; it is returned if reading again finds no more.
 func malformed(
 	ctx context.Context, argument string, value any, read func(context.Context, any) (any, error), first error,
 ) error {
@@ -57,7 +57,7 @@ func malformed(
 	return all
 }
 
-// faultAt blames the value at a path for not being readable.
+// faultAt makes a fault for the value at a path that cannot be read.
 func faultAt(path ast.Path, err error) *fault.Fault {
 	if f, ok := fault.Of(err); ok && f.Field == "" {
 		return f.On(fieldPath(path))
@@ -70,7 +70,8 @@ func faultAt(path ast.Path, err error) *fault.Fault {
 	return fault.Field("argument", fieldPath(path), fault.Malformed, message)
 }
 
-// without is a copy of a value without the field at a path, or without the list that has a wrong item.
+// without copies a value without the field at a path. If the path ends at an item of a list, the copy is
+// without the list.
 func without(value any, path ast.Path) (less any, cut bool) {
 	switch given := value.(type) {
 	case map[string]any:
@@ -109,7 +110,7 @@ func withoutIn(value any, path ast.Path) (any, bool) {
 	return without(value, path)
 }
 
-// malformedArgument looks for the argument of the field in the context that an error of gqlgen's is about.
+// malformedArgument finds the argument of the current field that an error of gqlgen is about.
 func malformedArgument(ctx context.Context, path ast.Path, err error) error {
 	field := graphql.GetFieldContext(ctx)
 	name, ok := path[0].(ast.PathName)
@@ -128,8 +129,8 @@ func malformedArgument(ctx context.Context, path ast.Path, err error) error {
 	return malformed(ctx, string(name), value, read, faultAt(path, err))
 }
 
-// variableField is how errors call a place in a variable: by the argument that the operation gives the
-// variable to, where it is one whole argument.
+// variableField is the name of a place in a variable in errors. It begins with the argument that the variable
+// fills as a whole; it is empty if there is none.
 func variableField(ctx context.Context, place ast.Path) string {
 	operation := graphql.GetOperationContext(ctx)
 	if operation.Doc == nil {

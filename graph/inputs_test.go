@@ -9,7 +9,7 @@ import (
 	"bankgraph/core/access"
 )
 
-// fields are what the errors of an answer blame. Each message must say it too.
+// fields are the fields that the errors of an answer name. Each message must name its field too.
 func (a answer) fields(t *testing.T) (all []string) {
 	t.Helper()
 	for _, e := range a.errors {
@@ -23,7 +23,7 @@ func (a answer) fields(t *testing.T) (all []string) {
 	return all
 }
 
-// Who fills in a form hears at once of all that is wrong with it, each by the path of its field.
+// Users who fill in a form see all mistakes at once, each with the path of its field.
 func TestAllThatIsWrongWithAnInputIsTold(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -96,7 +96,7 @@ func TestAllThatIsWrongWithAnInputIsTold(t *testing.T) {
 func TestDeniedNamesThePermissionAndStateTheState(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
-	b.resolving = nil // a change is made once
+	b.resolving = nil // a change must not be made twice
 	denied := b.ask(t, without(b.staff(), access.ViewAudit), `{ audit { nodes { uid } } }`).one(t)
 	if denied.Message != "the caller may not do this: it needs View_Audit" ||
 		!slices.Equal(denied.Extensions.Permissions, []string{"View_Audit"}) {

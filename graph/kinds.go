@@ -16,12 +16,12 @@ import (
 	"bankgraph/graph/scalar"
 )
 
-// schema is the parsed schema, as the server serves it.
+// schema is the parsed schema that the server serves.
 var schema = generated.NewExecutableSchema(generated.Config{}).Schema()
 
-// Each domain declares in one file, called like its schema file, what the server has to know of its types:
-// their kinds, their relations, the fields of Query that begin with them, prices, and what errors say. All of
-// it is collected here while the program starts, and does not change afterwards.
+// Each domain has one file, named like its schema file, that declares its types: their kinds and relations,
+// their fields of Query, prices, and names in errors. The declarations are collected while the program starts
+// and do not change afterwards.
 var (
 	objectTypes = map[string]*objectType{}
 	kinds       []interface {
@@ -30,17 +30,17 @@ var (
 	}
 )
 
-// objectKey is what rows are known by. It says what the record of changes calls the object.
+// objectKey is the type of the key of a row. Its String is the name of the object in the record of changes.
 type objectKey interface {
 	comparable
 	fmt.Stringer
 }
 
-// finder reads rows by their keys: the FindMany of a service.
+// finder reads rows by their keys. It is the FindMany method of a service.
 type finder[K comparable, T any] = func(context.Context, *db.Batch, []K, db.Columns) *db.Many[K, T]
 
-// columns names the Go fields whose columns a field of the schema needs, within a group as
-// "bank.accountNumber".
+// columns names, for a field of the schema, the Go fields whose columns it needs. A field within a group is
+// written "bank.accountNumber".
 type columns map[string][]string
 
 // kind is an object type that is read from the database by its key.
@@ -48,13 +48,13 @@ type kind[K objectKey, T any] struct {
 	*objectType
 	prefix  string                        // of its global ids
 	find    func(*core.Core) finder[K, T] // reads rows
-	key     func(*T) K                    // of a row
-	parse   func(any) (K, error)          // reads a key as it stands behind the prefix
-	place   func(*T) int64                // of a row in lists
-	columns columns                       // of fields that no Go field is called like
+	key     func(*T) K                    // the key of a row
+	parse   func(any) (K, error)          // reads the part of a global id behind the prefix
+	place   func(*T) int64                // the place of a row in lists
+	columns columns                       // of fields that match no Go field by name
 }
 
-// numbered declares a kind whose keys are numbers, which are its places in lists too.
+// numbered declares a kind whose keys are numbers. The key is also the row's place in lists.
 func numbered[K interface {
 	~int64
 	fmt.Stringer
@@ -67,7 +67,7 @@ func numbered[K interface {
 	return declare(name, k)
 }
 
-// declare makes a kind known.
+// declare adds a kind to the known ones.
 func declare[K objectKey, T any](name string, k kind[K, T]) *kind[K, T] {
 	k.objectType = &objectType{name: name, satisfies: []string{name, "Node"}, relations: map[string]planner{}}
 	model := reflect.TypeFor[T]()
@@ -84,7 +84,7 @@ func init() {
 	}
 }
 
-// undeclared are the fields of the schema that nothing answers.
+// undeclared returns the fields of the schema that nothing answers.
 func undeclared() (missing []string) {
 	for _, f := range schema.Query.Fields {
 		if roots[f.Name] == nil && !strings.HasPrefix(f.Name, "__") {
@@ -107,7 +107,7 @@ func undeclared() (missing []string) {
 	return missing
 }
 
-// complete adds what follows from the schema once all kinds are declared.
+// complete declares what follows from the schema, once all kinds are declared.
 func (k *kind[K, T]) complete() {
 	if schema.Types[k.name].Fields.ForName("history") != nil {
 		hasMany(k, "history", auditKind, historyOf[K](k.word()))
@@ -115,7 +115,7 @@ func (k *kind[K, T]) complete() {
 	}
 }
 
-// word is what payloads and the record call an object of this kind.
+// word is the name of the kind in payloads and in the record of changes, such as "customer".
 func (k *kind[K, T]) word() string { return strings.ToLower(k.name[:1]) + k.name[1:] }
 
 // cursor is the place of a row in the lists under an object.
@@ -123,8 +123,8 @@ func (k *kind[K, T]) cursor(row *T) page.Cursor {
 	return page.Cursor{Order: k.orderOf(byUID), UID: k.place(row)}
 }
 
-// objectType is what the plan knows of an object type, whatever its rows are: which columns each field needs,
-// and its relations.
+// objectType is what the plan knows of an object type, whatever the Go type of its rows: the columns that
+// each field needs, and the relations.
 type objectType struct {
 	name      string
 	satisfies []string // the type and its interfaces, for fragments
@@ -132,27 +132,27 @@ type objectType struct {
 	relations map[string]planner
 }
 
-// orderOf names a list and its order in cursors: those of another list do not fit.
+// orderOf names a list and its order in cursors, so that a cursor of another list is refused.
 func (t *objectType) orderOf(order string) string { return t.name + "." + order }
 
-// need is which columns a field of a row takes: of a group of columns, such as an address, those of the
-// fields that are asked for.
+// need is the columns that a field needs. Of a group of columns, such as an address, only those of the
+// selected fields are read.
 type need struct {
 	columns db.Columns
-	within  map[string]need // of the fields of a group
-	object  string          // the type of the group
+	within  map[string]need // the needs of a group's fields
+	object  string          // the type of the group in the schema
 }
 
-// needsOf finds out which columns the fields of a type need: those of the Go field that a field is bound to,
-// or is called like, or what is told. Relations need the key.
+// needsOf works out which columns the fields of a type need: those that told names, or those of the Go field
+// that the field is bound to or shares its name with. Relations need the key.
 type needsOf struct {
 	model reflect.Type
 	told  columns
 	key   string
 }
 
-// of goes through the fields of an object type, which group of the model shows. at is the path of the group
-// in the schema, in its path in the struct; both are empty at the top.
+// of returns the needs of the fields of an object type, which the Go type group holds. at is the path of the
+// group in the schema, in its path in the struct; both are empty at the top.
 func (n needsOf) of(group reflect.Type, object *ast.Definition, at, in string) map[string]need {
 	needs := map[string]need{}
 	for _, field := range object.Fields {
@@ -184,12 +184,13 @@ func (n needsOf) of(group reflect.Type, object *ast.Definition, at, in string) m
 	return needs
 }
 
-// isGroup reports whether an object type shows a group of columns of which each of its fields needs some.
+// isGroup reports whether an object type shows a group of columns that its fields need one by one.
 func isGroup(object *ast.Definition, group reflect.Type) bool {
 	return object.Kind == ast.Object && group.Kind() == reflect.Struct && !group.Implements(sealed)
 }
 
-// goField is the Go field that a field of the schema is bound to, where it is called otherwise.
+// goField is the name of the Go field that a field of the schema is bound to. If none is bound, it is the
+// argument otherwise.
 func goField(object, field, otherwise string) string {
 	if name, bound := generated.GoFields[object][field]; bound {
 		return name
@@ -197,5 +198,5 @@ func goField(object, field, otherwise string) string {
 	return otherwise
 }
 
-// sealed values are groups of columns of which one is shown.
+// sealed is implemented by groups of columns that show only one of them.
 var sealed = reflect.TypeFor[db.Shown]()

@@ -17,7 +17,7 @@ import (
 
 func init() {
 	has(customerKind, "limits", queueLimits)
-	listSizes["Customer.limits"] = 15 // per rail at most these many
+	listSizes["Customer.limits"] = 15 // the most for each rail
 	precise = append(precise,
 		preciseCode{is: limits.ErrProcessingOrg, code: "CUSTOMER_CUSTOMERID_NOTALLOWED"},
 		preciseCode{is: limits.ErrNone, code: "CUSTOMERLIMIT_BASELINE_NOTFOUND"},
@@ -71,12 +71,12 @@ func askedLimits(a arguments) (asked limits.Asked, err error) {
 	return asked, on("date", err)
 }
 
-// limitWords are those that core has from the partners.
+// limitWords replaces the partners' names, which core uses, by those of the schema.
 var limitWords = strings.NewReplacer("[", "limits[", "body", "limits", "entityLimitId", "code",
 	"entityLimitValue", "value",
 	"appName", "application", "paymentRail", "rail", "paymentAmount", "amount")
 
-// ofLimits blames what is wrong with limits on the arguments and fields of the schema.
+// ofLimits names arguments and fields of the schema in faults about limits.
 func ofLimits(err error) error {
 	if f, ok := fault.Of(err); ok && f.Subject == "limit" {
 		return f.On(limitWords.Replace(f.Field))

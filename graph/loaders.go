@@ -8,8 +8,8 @@ import (
 	"github.com/graph-gophers/dataloader/v7"
 )
 
-// load is the value of a relation for one parent: from the plan, or else from a loader that the first
-// sibling to ask fills for all of them at once.
+// load returns the value of a relation for one parent. It comes from the plan or, if the relation was not
+// planned, from a loader, which reads it once for all siblings.
 func (r *relation[T, P, V]) load(ctx context.Context, row *T, f graphql.CollectedField) (V, error) {
 	o, key := operationOf(ctx), r.key(row)
 	s := familyOf(o, row, key)
@@ -26,20 +26,20 @@ func (r *relation[T, P, V]) load(ctx context.Context, row *T, f graphql.Collecte
 	return answer.(*dataloader.Loader[P, V]).Load(ctx, key)()
 }
 
-// value is load for a row whose type is known only here.
+// value is load for callers that do not know the type of the row.
 func (r *relation[T, P, V]) value(ctx context.Context, row any, f graphql.CollectedField) (any, error) {
 	return r.load(ctx, row.(*T), f)
 }
 
-// related is what gqlgen's resolver of a relation answers with.
+// related is called by gqlgen's resolvers of relations.
 func related[V any](ctx context.Context, row any) (V, error) {
 	at := graphql.GetFieldContext(ctx)
 	value, err := objectTypes[at.Object].relations[at.Field.Name].value(ctx, row, at.Field)
 	return as[V](value, err)
 }
 
-// loader reads a relation for all siblings as soon as it has all their keys: it waits for their number, never
-// for time.
+// loader reads a relation for all siblings together. It waits until it has the keys of all of them, not for a
+// time.
 func (r *relation[T, P, V]) loader(
 	ctx context.Context, o *operation, s *siblings, f graphql.CollectedField,
 ) *dataloader.Loader[P, V] {

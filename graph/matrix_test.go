@@ -15,15 +15,15 @@ import (
 	"bankgraph/graph"
 )
 
-// Who sees what, generated from the schema. Two banks hold the same rows under the same numbers, but the
-// texts of the other one carry a canary; it also has rows of its own.
+// Who sees what, generated from the schema. Two banks have the same rows with the same numbers, but the other
+// bank's texts contain a canary. It also has rows of its own.
 
 const canary = "CANARY"
 
-// onlyThere exists in the other bank alone.
+// onlyThere exists only in the other bank.
 const onlyThere customers.UID = 1005000
 
-// twins are our bank and the one with the canaries.
+// twins makes our bank and the one with the canaries.
 func twins(t *testing.T) (ours, other *bank) {
 	t.Helper()
 	ours, other = newBank(t), newBankMarked(t, canary)
@@ -42,8 +42,8 @@ type lookup struct {
 	value    func(customers.UID) string
 }
 
-// lookups are all arguments by which something is found, with the value that stands for a customer or for
-// what hangs below it. TestEveryArgumentThatFindsSomethingIsInTheMatrix fails when one is missing.
+// lookups are all arguments that find something, each with its value for a customer or for something of a
+// customer. TestEveryArgumentThatFindsSomethingIsInTheMatrix fails if one is missing.
 var lookups = map[string]lookup{
 	"Query.audit.filter.customer": {
 		`{ audit(filter: {customer: "%s"}) { totalCount nodes { ALL(AuditEntry) } } }`, customers.UID.String,
@@ -161,7 +161,7 @@ var lookups = map[string]lookup{
 // narrowing are arguments that find nothing by themselves.
 var narrowing = map[string]bool{"first": true, "after": true, "last": true, "before": true}
 
-// parentOf is the parent of the customers that the matrix asks for.
+// parentOf is the parent of a customer in the matrix.
 func parentOf(c customers.UID) customers.UID {
 	return map[customers.UID]customers.UID{
 		star: partner, otherStar: otherPartner, onlyThere: onlyThere, absent: absent,
@@ -200,7 +200,7 @@ func TestEveryArgumentThatFindsSomethingIsInTheMatrix(t *testing.T) {
 		t.Errorf("%s is missing in lookups", place)
 	}
 	for _, def := range ours() {
-		if def.Kind == gql.Object && def.Name != "Mutation" { // mutations have a table of their own
+		if def.Kind == gql.Object && def.Name != "Mutation" { // mutations have their own table
 			for _, field := range fieldsOf(def) {
 				for _, argument := range field.Arguments {
 					need(def.Name+"."+field.Name+"."+argument.Name, argument.Type)
@@ -210,7 +210,7 @@ func TestEveryArgumentThatFindsSomethingIsInTheMatrix(t *testing.T) {
 	}
 }
 
-// principal is one who asks, and whether the bank that is asked about is its own.
+// principal is a caller, and whether the bank under test is the caller's.
 type principal struct {
 	name   string
 	caller *access.Caller
@@ -284,7 +284,7 @@ func TestNobodySeesAnotherBankOrAnotherPartner(t *testing.T) {
 						t.Errorf("%s can tell %d from one that does not exist: %.1000s\n%.1000s", p.name, c, got.body,
 							nothing.body)
 					}
-					// Texts of our bank find nothing in the other, though its rows have the same numbers.
+					// Our bank's texts find nothing in the other bank, though its rows have the same numbers.
 					seen := p.sees[c] && len(p.caller.Permissions) == len(access.All) &&
 						(p.bank != other || !strings.Contains(strings.ToLower(lookup.value(c)), "alpha"))
 					if seen && !strings.Contains(got.body, p.bank.mark) {
@@ -296,7 +296,7 @@ func TestNobodySeesAnotherBankOrAnotherPartner(t *testing.T) {
 	}
 }
 
-// A list that a partner pages through has its own customers and their rows only.
+// A partner's list contains only its own customers and what belongs to them.
 func TestAPartnersListsHoldItsOwnOnly(t *testing.T) {
 	t.Parallel()
 	ours, _ := twins(t)
@@ -312,7 +312,7 @@ func TestAPartnersListsHoldItsOwnOnly(t *testing.T) {
 	if got.at("customers", "totalCount") != 2.0 || got.at("filtered", "totalCount") != 2.0 {
 		t.Errorf("%s", got.body)
 	}
-	if got.at("customers", "nodes", 0, "parent") != nil { // the bank itself is not the partner's to see
+	if got.at("customers", "nodes", 0, "parent") != nil { // a partner must not see the bank itself
 		t.Errorf("the partner sees its bank: %s", got.body)
 	}
 	for _, name := range []string{"short-" + otherStar.String(), "short-" + theBank.String()} {
@@ -323,7 +323,7 @@ func TestAPartnersListsHoldItsOwnOnly(t *testing.T) {
 	}
 }
 
-// So have the lists of somebody of a customer: that customer alone, and what it has.
+// To a caller of a customer, lists show only that customer and what belongs to it.
 func TestTheListsOfSomebodyOfACustomerHoldThatCustomerAlone(t *testing.T) {
 	t.Parallel()
 	ours, _ := twins(t)
@@ -340,13 +340,13 @@ func TestTheListsOfSomebodyOfACustomerHoldThatCustomerAlone(t *testing.T) {
 		got.at("others", "totalCount") != 0.0 {
 		t.Errorf("%s", got.body)
 	}
-	if got.at("customers", "nodes", 0, "parent") != nil { // whoever it belongs to is not its to see
+	if got.at("customers", "nodes", 0, "parent") != nil { // a customer must not see its parent
 		t.Errorf("%s", got.body)
 	}
 }
 
-// needs is the permission of each field that has one, beside those that declare adds. Fields that are missing
-// need none of their own.
+// needs is the permission that each field needs, besides those added by declare. Fields that are not listed
+// need none.
 var needs = map[string]access.Permission{
 	"Query.customer": access.ViewCustomers, "Query.customers": access.ViewCustomers,
 	"Query.account":   access.ViewAccounts,
@@ -356,8 +356,8 @@ var needs = map[string]access.Permission{
 	"Customer.fees": access.ViewCustomers,
 }
 
-// Take one permission away at a time: exactly the fields that need it are null, with an error of their own,
-// and everything beside them is as it was.
+// Taking one permission away at a time must make exactly the fields null that need it, each with its own
+// error, and change nothing else.
 func TestAMissingPermissionHidesItsFieldsAndNothingElse(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -380,7 +380,7 @@ func TestAMissingPermissionHidesItsFieldsAndNothingElse(t *testing.T) {
 				if !reflect.DeepEqual(any(got.data), expected) {
 					t.Errorf("without %s: %.2000s\nwant %.2000v", lost, got.body, expected)
 				}
-				// Each null that was not there before has its error, and there are no others.
+				// Each new null has its error, and there are no other errors.
 				var nulls []string
 				newNulls(whole.data, got.data, nil, &nulls)
 				slices.Sort(nulls)
@@ -393,7 +393,7 @@ func TestAMissingPermissionHidesItsFieldsAndNothingElse(t *testing.T) {
 	}
 }
 
-// placesOf are documents that ask every root for everything, relations among it.
+// placesOf are documents that ask every root field for everything, including relations.
 func placesOf() map[string]string {
 	documents := map[string]string{}
 	for name, lookup := range lookups {
@@ -406,7 +406,7 @@ func placesOf() map[string]string {
 	return documents
 }
 
-// hide puts null for every field that needs a permission which the caller lacks.
+// hide replaces by null all fields for which the caller lacks a permission.
 func hide(data map[string]any, document, place string, caller *access.Caller) any {
 	var walk func(value any, typ string) any
 	walk = func(value any, typ string) any {
@@ -445,7 +445,7 @@ func hide(data map[string]any, document, place string, caller *access.Caller) an
 	return walk(data, "Query")
 }
 
-// newNulls collects where a value went missing.
+// newNulls collects the paths of values that became null.
 func newNulls(before, after any, path []any, found *[]string) {
 	switch b := before.(type) {
 	case map[string]any:
@@ -469,7 +469,7 @@ func newNulls(before, after any, path []any, found *[]string) {
 	}
 }
 
-// Every field that reads the database says above what it needs.
+// Every field that reads the database is in needs.
 func TestEveryRelationDeclaresItsPermission(t *testing.T) {
 	t.Parallel()
 	for _, def := range ours() {
@@ -494,8 +494,8 @@ func TestEveryRelationDeclaresItsPermission(t *testing.T) {
 	}
 }
 
-// The table permissions.txt says which permission each field needs that has one. Operators read it by
-// "bankgraph permissions".
+// permissions.txt lists the permission of each field that needs one. Operators read it by "bankgraph
+// permissions".
 func TestThePermissionsOfFieldsAreExported(t *testing.T) {
 	t.Parallel()
 	var lines []string
@@ -520,7 +520,7 @@ func TestThePermissionsOfFieldsAreExported(t *testing.T) {
 	}
 }
 
-// enough are the permissions that suffice for one: itself, and those that bring it along.
+// enough are the permissions that suffice for one: the permission itself and those that imply it.
 func enough(permission access.Permission) string {
 	var all []string
 	for _, p := range access.All {

@@ -11,14 +11,14 @@ import (
 	"bankgraph/graph/model"
 )
 
-// mutations carries out the fields of Mutation, which each domain's file has its own of. A mutation calls
-// core, and then reads what its payload was asked for as a query would: the change stands by then, so what
-// cannot be read is null with an error of its own.
+// mutations answers the fields of Mutation; their methods are in the files of their domains. A mutation calls
+// core, then reads what its payload was asked for, as a query would. The change has been committed by then,
+// so a field that cannot be read is null and has an error of its own.
 type mutations struct{ core *core.Core }
 
 func (r *Resolver) Mutation() generated.MutationResolver { return mutations{r.core} }
 
-// payload is what a mutation of an object answers, whose field for the object is called like the kind.
+// payload makes the payload of a mutation. Its field for the object has the kind's name.
 func (k *kind[K, T]) payload(
 	ctx context.Context, key K, mark changes.Receipt, err error,
 ) (*model.Payload[T], error) {
@@ -29,14 +29,14 @@ func (k *kind[K, T]) payload(
 		nil
 }
 
-// changed is the object of a payload, read where the payload's field for it is asked for.
+// changed reads the object of a payload, if its field was asked for.
 func (k *kind[K, T]) changed(ctx context.Context, key K) *T {
 	asked := mergeFields(payloadFields(ctx, k.word()))
 	if len(asked) == 0 {
 		return nil
 	}
 	f := asked[0]
-	for _, again := range asked[1:] { // the same field under other names shows the same row
+	for _, again := range asked[1:] { // the same row under other aliases
 		f.Selections = append(f.Selections[:len(f.Selections):len(f.Selections)], again.Selections...)
 	}
 	row, err := k.one(ctx, key, f)
@@ -46,7 +46,7 @@ func (k *kind[K, T]) changed(ctx context.Context, key K) *T {
 	return row
 }
 
-// payloadFields are the fields of this name in what the mutation that is being answered was asked for.
+// payloadFields returns the fields of this name that the current mutation's payload was asked for.
 func payloadFields(ctx context.Context, name string) (asked []graphql.CollectedField) {
 	f := graphql.GetFieldContext(ctx).Field
 	payload := []string{f.Definition.Type.Name()}
@@ -58,7 +58,7 @@ func payloadFields(ctx context.Context, name string) (asked []graphql.CollectedF
 	return asked
 }
 
-// waiting is the approval of a payload: what waits for a second person, where anything does.
+// waiting reads the approval of a payload. It is nil if the change does not wait for a second person.
 func waiting(ctx context.Context, m changes.Receipt) *changes.Approval {
 	if m.Approval == 0 {
 		return nil

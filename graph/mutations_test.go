@@ -20,15 +20,15 @@ import (
 	"bankgraph/db/dbtest"
 )
 
-// tried is how a mutation is tried.
+// tried says how to try a mutation.
 type tried struct {
 	needs access.Permission
 	input func(customers.UID) string
 	asks  string
 }
 
-// mutations are all of them: what each is given about a customer or what hangs below it, which permission it
-// needs, and what its payload is asked for. %K is the place of an idempotency key.
+// mutations are all mutations: the input of each for a customer or something of it, the permission it needs,
+// and the selection of its payload. %K is the place of an idempotency key.
 var mutations = map[string]tried{
 	"addContact": {access.ManageContacts, func(c customers.UID) string {
 		return fmt.Sprintf(
@@ -149,7 +149,7 @@ var mutations = map[string]tried{
 	}, `customer { uid limits(rail: ACH) { code current } } approval { uid }`},
 }
 
-// staffOnly are the mutations that a partner may not make of its own customers either.
+// staffOnly are the mutations that a partner may not make even for its own customers.
 var staffOnly = map[string]bool{
 	// its own are those of the only active one here
 	"suspendCustomer": true, "activateCustomer": true, "changeLimits": true,
@@ -157,7 +157,7 @@ var staffOnly = map[string]bool{
 	"linkSubject": true, "unlinkSubject": true,
 }
 
-// allowed is who may make a mutation: a partner where it may, which is the narrower right.
+// allowed is a caller who may make a mutation: the partner if it may, since it has fewer rights.
 func (b *bank) allowed(mutation string) *access.Caller {
 	if staffOnly[mutation] {
 		return b.staff()
@@ -165,7 +165,7 @@ func (b *bank) allowed(mutation string) *access.Caller {
 	return b.partner()
 }
 
-// activeOf is a customer that is Active: of the star, which settled has made New, its partner.
+// activeOf is an ACTIVE customer: for star, which settled has made NEW, it is the partner.
 func activeOf(c customers.UID) customers.UID {
 	if c == star {
 		return partner
@@ -173,26 +173,26 @@ func activeOf(c customers.UID) customers.UID {
 	return c
 }
 
-// nameOf is the name of a customer's first role, in whichever bank.
+// nameOf is the name of a customer's first role in both banks.
 func nameOf(c customers.UID) string { return fmt.Sprint("Alpha Name ", signatoryOf(c, 0)) }
 
-// openApproval names the approval that openApprovals has opened for a customer.
+// openApproval is the approval that openApprovals has made for a customer.
 func openApproval(c customers.UID) string {
 	return fmt.Sprintf(`uid: "%d", reason: "looked at"`, int64(approvalOf(c))+500)
 }
 
-// openApprovals asks for a removal of each customer's last signatory, which a second person is to decide on.
+// openApprovals proposes to remove each customer's last signatory.
 func (b *bank) openApprovals(t testing.TB) {
 	t.Helper()
 	b.exec(t, `INSERT INTO approvals (tenant, uid, customer, operation, object, object_uid, creation, draft, version, maker_client, maker_entity)
 		SELECT tenant, uid - 999499, uid, 'addSignatory', 'signatory', ((uid - 1000000) * 100 + 3)::text, true, '', 1, 'somebody', 7 FROM customers WHERE tenant = ?`, b.tenant)
 }
 
-// settled is a bank whose settings ask nobody for a second person, with the approvals open.
+// settled is a bank where no settings ask for a second person, with open approvals.
 func settled(t testing.TB) *bank {
 	t.Helper()
 	b := newBank(t)
-	b.resolving = nil // a mutation is not to be executed twice
+	b.resolving = nil // a mutation must not be executed twice
 	b.exec(t, `UPDATE customers SET access_customer_dual_approval = false, access_bene_dual_approval = false, access_user_dual_approval = false,
 		access_fee_tier_for_approval = false WHERE tenant = ?`, b.tenant)
 	b.exec(t, `INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, gen_random_uuid(), ?, 'mjones', 'Active')`, b.tenant, theBank)
@@ -433,7 +433,7 @@ func TestTwoPeopleMakeAChange(t *testing.T) {
 	}
 }
 
-// A replica may lag: what a mutation shows of what it wrote, it reads from the database itself.
+// A replica may lag, so a mutation reads what it shows from the primary.
 func TestAMutationSeesWhatItWroteThoughAReplicaLags(t *testing.T) {
 	t.Parallel()
 	b := ownBank(t, db.Options{ReadURL: dbtest.URL(t)}) // nothing has reached this replica yet
@@ -445,7 +445,7 @@ func TestAMutationSeesWhatItWroteThoughAReplicaLags(t *testing.T) {
 	}
 }
 
-// What regulators ask for is read masked, and taken back as it reads.
+// Regulatory entries are read masked, and the masked form is accepted back.
 func TestWhatIsReadOfAContactsReportIsTakenBack(t *testing.T) {
 	t.Parallel()
 	b := settled(t)

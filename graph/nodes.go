@@ -14,7 +14,7 @@ import (
 	"bankgraph/graph/model"
 )
 
-// mostNodes is how many objects nodes reads at once.
+// mostNodes is how many ids one nodes field may give.
 const mostNodes = 100
 
 // nodes reads objects of all kinds by their global ids: one statement for each kind, all in one round trip.
@@ -37,7 +37,7 @@ func (o *operation) nodes(ctx context.Context, f graphql.CollectedField) ([]mode
 	return found, nil
 }
 
-// node is nodes for one.
+// node reads one object by its global id, as nodes does.
 func (o *operation) node(ctx context.Context, f graphql.CollectedField) (model.Node, error) {
 	id, err := graphql.UnmarshalID(argumentsOf(ctx, f)["id"])
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	gql "github.com/vektah/gqlparser/v2/ast"
 )
 
-// A client with one document for a whole search form sends null for what stands empty in it.
+// A client with one document for a whole search form sends null for empty fields.
 func TestNullInAFilterNarrowsNothing(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

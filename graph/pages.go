@@ -23,15 +23,15 @@ import (
 // defaultPage is the size of a page where neither first nor last is given.
 const defaultPage = 20
 
-// arguments are those of a connection as the document gives them.
+// arguments are the arguments of a field, as the document and the variables give them.
 type arguments map[string]any
 
 func argumentsOf(ctx context.Context, f graphql.CollectedField) arguments {
 	return f.ArgumentMap(graphql.GetOperationContext(ctx).Variables)
 }
 
-// decode reads an input object the way that gqlgen would for a resolver. Where it is malformed, the fault
-// names the field by its path in the argument.
+// decode reads an input object as gqlgen would for a resolver. If it is malformed, the fault names the field
+// by its path in the argument.
 func decode[T any](ctx context.Context, a arguments, name string) (value T, err error) {
 	if a[name] == nil {
 		return value, nil
@@ -51,11 +51,11 @@ func decode[T any](ctx context.Context, a arguments, name string) (value T, err 
 	return read.(T), nil
 }
 
-// mostText is how many characters a text that narrows a list may have, as over REST: a search works for each
-// word of it.
+// mostText is the most characters of a text in a filter, as over REST: a search does work for each of its
+// words.
 const mostText = 255
 
-// longest refuses an argument with a longer text in it.
+// longest refuses an argument that contains a text of more than mostText characters.
 func longest(name string, argument any) error {
 	fields, _ := argument.(map[string]any)
 	for _, field := range slices.Sorted(maps.Keys(fields)) {
@@ -67,8 +67,8 @@ func longest(name string, argument any) error {
 	return nil
 }
 
-// numbers refuses an argument with what is no account number, such as a masked one, in the place of one:
-// nothing would ever be found. Spaces in a number do not count.
+// numbers refuses an argument whose account number is none, such as a masked one: nothing would ever be found.
+// Spaces in a number do not count.
 func numbers(name string, argument any) error {
 	fields, _ := argument.(map[string]any)
 	c := check.Of("argument")
@@ -79,7 +79,7 @@ func numbers(name string, argument any) error {
 	return c.Err()
 }
 
-// on blames an argument for an input that could not be read.
+// on names the argument in the fault of an input that could not be read.
 func on(argument string, err error) error {
 	if f, ok := fault.Of(err); ok {
 		return f.On(argument)
@@ -87,7 +87,7 @@ func on(argument string, err error) error {
 	return err
 }
 
-// size reads first or last: 1 to page.Most.
+// size reads the argument first or last, from 1 to page.Most.
 func (a arguments) size(name string) (int, error) {
 	n, err := scalar.UnmarshalInt(a[name])
 	if err != nil {
@@ -99,8 +99,8 @@ func (a arguments) size(name string) (int, error) {
 	return int(n), nil
 }
 
-// window reads first, after, last and before. Either end of the list, not both. The default of first
-// gives way to last.
+// window reads first, after, last and before. A page counts from one end of the list, not from both. The
+// default value of first gives way to last.
 func (a arguments) window(
 	ctx context.Context, f graphql.CollectedField, order string,
 ) (w page.Window, err error) {
@@ -130,7 +130,7 @@ func (a arguments) window(
 	return w, err
 }
 
-// written tells whether the caller gave an argument: in the document, or by a variable that was sent.
+// written reports whether the caller gave an argument: in the document, or by a variable that was sent.
 func written(f graphql.CollectedField, name string, variables map[string]any) bool {
 	argument := f.Arguments.ForName(name)
 	if argument == nil || argument.Value.Kind != ast.Variable {
@@ -147,7 +147,8 @@ type selected struct {
 	count   bool
 }
 
-// inConnection looks through edges and nodes at what the rows themselves must show.
+// inConnection returns what a selection asks of the rows, through edges or nodes, and whether it asks for the
+// count.
 func inConnection(ctx context.Context, t *objectType, selection ast.SelectionSet) selected {
 	return remember(ctx, "rows of "+t.name, selection, func() selected { return inRows(ctx, t, selection) })
 }
@@ -176,7 +177,7 @@ func inRows(ctx context.Context, t *objectType, selection ast.SelectionSet) (s s
 	return s
 }
 
-// byUID is the order in which the lists under an object stand.
+// byUID names the order of the lists under an object.
 const byUID = "uid"
 
 // window is the part of a list that a connection shows.

@@ -10,7 +10,7 @@ import (
 	"bankgraph/core/customers"
 )
 
-// tied is a bank with 23 customers of few names, some of which differ by letter case only.
+// tied is a bank with 23 customers and few names, some of which differ only by letter case.
 func tied(t *testing.T) *bank {
 	t.Helper()
 	b := newBank(t)
@@ -30,7 +30,7 @@ const paging = `query($first: Int, $after: String, $last: Int, $before: String, 
   customers(first: $first, after: $after, last: $last, before: $before, orderBy: $order) {
     edges { cursor node { uid legalName } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount } }`
 
-// page reads the rows of one answer.
+// pageOf reads the rows of an answer.
 func pageOf(t *testing.T, got answer) (uids []string) {
 	t.Helper()
 	got.fine(t)
@@ -225,7 +225,7 @@ func TestAPageOutOfBoundsIsInvalidAndNamesItsArgument(t *testing.T) {
 	}
 }
 
-// These are refused by their type, before the list is asked.
+// Validation refuses these by their type, before the list is read.
 func TestAPageSizeThatIsNoWholeNumberIsInvalid(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

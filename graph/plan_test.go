@@ -9,15 +9,15 @@ import (
 	gql "github.com/vektah/gqlparser/v2/ast"
 )
 
-// The plan reads only the columns that a document asks for. So the field asked alone must say the same as
-// the field asked with all its siblings, on every way to its type.
+// The plan reads only the columns that a document asks for. A field asked for alone must therefore have the
+// same value as with all its siblings, on every way to its type.
 
-// required are the arguments without which a field cannot be asked.
+// required are the required arguments of fields.
 var required = map[string]string{
 	"Customer.limits": `(rail: ACH, entryType: CREDIT, secCode: PPD, amount: "9999999.99")`,
 }
 
-// mayBeEmpty are fields that are null, false or zero for some row by their nature.
+// mayBeEmpty are fields that may be null, false or zero in some row.
 var mayBeEmpty = map[string]bool{
 	"hasPreviousPage": true, // on a first page
 	"entryType":       true, // of a limit for both directions
@@ -47,7 +47,7 @@ func joined(kids []branch) string {
 	return strings.Join(text, " ")
 }
 
-// alone are the same branch with one leaf each.
+// alone returns copies of the branch with one leaf each.
 func (b branch) alone() []branch {
 	if len(b.kids) == 0 {
 		return []branch{b}
@@ -61,7 +61,7 @@ func (b branch) alone() []branch {
 	return ones
 }
 
-// everything is all that can be asked of a type, related objects by their ids and first text only.
+// everything is all that can be asked of a type. Related objects show only their ids and first text.
 func everything(def *gql.Definition) (all []branch) {
 	for _, field := range fieldsOf(def) {
 		of := schema.Types[field.Type.Name()]
@@ -98,7 +98,7 @@ func identityOf(def *gql.Definition) []branch {
 	return kids
 }
 
-// ways lead to objects of a type; %s is what is asked of them.
+// ways are documents that lead to objects of a type; %s is their selection.
 func ways() map[string][]string {
 	customers := []string{
 		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { %%s } }`, star),
@@ -211,7 +211,7 @@ func TestAFieldAskedAloneSaysTheSameAsWithItsSiblings(t *testing.T) {
 	}
 }
 
-// Every type that is read from the database has its ways above.
+// Every type that is read from the database is in ways.
 func TestNoNodeTypeIsLeftOut(t *testing.T) {
 	t.Parallel()
 	known := ways()
@@ -229,7 +229,7 @@ func filled(way, selection string) string {
 	return strings.ReplaceAll(way, "%s", selection)
 }
 
-// within tells where one answer is not a part of the other, or is empty.
+// within returns where alone is not a part of full, or is empty.
 func within(alone, full any, name string) string {
 	switch a := alone.(type) {
 	case map[string]any:
@@ -267,7 +267,7 @@ func within(alone, full any, name string) string {
 	return ""
 }
 
-// The same selection, written otherwise.
+// The same selection in other notations.
 
 func TestTheSameFieldsWrittenOtherwiseSayTheSame(t *testing.T) {
 	t.Parallel()
@@ -309,7 +309,7 @@ func TestTheSameFieldsWrittenOtherwiseSayTheSame(t *testing.T) {
 				aliased := make([]branch, len(all))
 				for i, kid := range all {
 					aliased[i] = kid
-					if strings.Contains(way, "%s") || i%3 == 0 { // else there are too many aliases for one document
+					if strings.Contains(way, "%s") || i%3 == 0 { // otherwise a document has too many aliases
 						aliased[i].head = fmt.Sprintf("x%d: %s", i, kid.head)
 					}
 				}
@@ -322,7 +322,7 @@ func TestTheSameFieldsWrittenOtherwiseSayTheSame(t *testing.T) {
 	}
 }
 
-// rename puts the fields' names in place of x0, x1 …
+// rename replaces x0, x1 … by the names of the fields.
 func rename(value any, all []branch) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -353,7 +353,7 @@ func TestSkippedFieldsAreNotThere(t *testing.T) {
 	}
 }
 
-// A fragment is one text in several places; what stands beside it differs from place to place.
+// A fragment spread in two places is one text with different siblings in each place.
 func TestAFragmentSharedByTwoPlacesReadsWhatEachPlaceNeeds(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

@@ -23,7 +23,7 @@ import (
 	"bankgraph/graph/guard"
 )
 
-// objects counts those of an answer's data: all but the one that holds the root fields.
+// objects counts the objects in an answer's data, without the outermost one.
 func objects(value any) (n int64) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -39,14 +39,14 @@ func objects(value any) (n int64) {
 	return n
 }
 
-// The guard's price is a promise to the database: no document, however it is written, reads more objects than
-// it was priced at. Sizes come as literals and in variables, ids too.
+// No document may read more objects than its price, however it is written. Sizes and ids are given as
+// literals and in variables.
 func TestNoDocumentReadsMoreThanItsPrice(t *testing.T) {
 	t.Parallel()
 	bank := coretest.Alone(t)
 	parent := bank.Customer()
 	ids := []string{"cus_" + parent.UID.String()}
-	for range 25 { // more than the size that is assumed of a list that does not tell
+	for range 25 { // more than the default size of lists
 		customer := bank.Customer()
 		ids = append(ids, "cus_"+customer.UID.String(), "acc_"+bank.Account(customer).UID.String(),
 			"con_"+bank.Contact(customer).UID.String())
@@ -104,12 +104,12 @@ func TestNoDocumentReadsMoreThanItsPrice(t *testing.T) {
 		}
 		answered, most = answered+1, max(most, read)
 	})
-	if answered < 15 || most < 30 { // chance has never brought it below 32 and 168
+	if answered < 15 || most < 30 { // random runs had at least 32 and 168
 		t.Errorf("%d answers, the largest of %d objects: the documents have become too small", answered, most)
 	}
 }
 
-// declaring gives a document the variables that it uses.
+// declaring adds to a document the declarations of its variables.
 func declaring(document string) string {
 	var used []string
 	for _, variable := range [][2]string{{"$ids", "$ids: [ID!]!"}, {"$id", "$id: ID!"}, {"$n", "$n: Int"}} {
@@ -124,8 +124,8 @@ func declaring(document string) string {
 	return strings.Replace(document, "query Random", "query Random("+strings.Join(used, ", ")+")", 1)
 }
 
-// One key must not hold the bank's connections by asking for twenty searches under twenty names, nor read
-// forty thousand objects by naming a hundred and hanging lists below them.
+// One key must not be able to use up the bank's connections with twenty searches under twenty aliases, or to
+// read forty thousand objects with a hundred ids and lists below them.
 func TestWhatCostsTheDatabaseIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

@@ -1,20 +1,20 @@
 package graph
 
-// What the guard multiplies: how long lists are that have no page, and what the database does beyond reading
-// rows. Each domain's file adds its own.
+// These tables hold what the guard multiplies: the lengths of lists without pages, and the work of the
+// database beyond reading rows. Each domain's file adds its own.
 
-// listSizes are those of plain lists; what is not here counts as ten.
+// listSizes are the lengths of plain lists; any other list counts as ten.
 var listSizes = map[string]int{"Viewer.permissions": 20, "Viewer.limits": 2}
 
-// prices are those of fields of objects and of inputs.
+// prices are the prices of fields of objects and of inputs.
 var prices = map[string]int64{}
 
-// The work of the database, in objects: about 50 are read in a millisecond.
+// The work of the database, as a number of objects read: about 50 are read in a millisecond.
 const (
-	countOne  = 2   // a count in the index, of what one customer has
+	countOne  = 2   // a count in the index, for one customer
 	countMany = 20  // up to model.MostCounted rows
 	history   = 5   // a look into the bank's longest table
 	sorted    = 20  // an index finds the rows, but not in the order of the list
-	search    = 450 // every word of every name that begins so
+	search    = 450 // every word of a name with this beginning
 	scan      = 500 // no index: the list is walked until a page is full
 )

@@ -11,8 +11,8 @@ import (
 	"bankgraph/graph/generated"
 )
 
-// executable is the schema with queries written directly (package direct). Whatever that does not cover,
-// introspection and mutations among it, is gqlgen's to execute, through the resolvers.
+// executable writes queries directly (package direct). gqlgen executes everything else through the resolvers,
+// such as introspection and mutations.
 type executable struct {
 	graphql.ExecutableSchema
 	queries *direct.Schema
@@ -40,7 +40,7 @@ var queries = &direct.Schema{
 	Memory: func(ctx context.Context) direct.Memory { return operationOf(ctx).document },
 }
 
-// memory is what is remembered of documents.
+// memory holds what is remembered of documents.
 var memory = documents.New()
 
 func init() {

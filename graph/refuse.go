@@ -7,9 +7,8 @@ import (
 	"bankgraph/core/fault"
 )
 
-// Refuse answers a request that is turned away before its document is read: no caller, too many
-// requests, no room. Retry-After is the business of who refuses. The request's id is that of X-Request-Id in
-// the answer.
+// Refuse answers a request that is turned away before its document is read: no caller, too many requests, no
+// room. Whoever refuses sets Retry-After. The request's id is that of the answer's X-Request-Id header.
 func Refuse(w http.ResponseWriter, _ *http.Request, err error) {
 	why, ok := fault.Of(err)
 	if !ok {

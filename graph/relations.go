@@ -13,8 +13,8 @@ import (
 	"bankgraph/graph/model"
 )
 
-// queue adds the reads of a relation to a batch. Once it was sent, of gives each parent's value, and next
-// queues what the values' own fields need.
+// queue adds the reads of a relation to a batch. After the batch was sent, of returns each parent's value,
+// and next queues what the values' own fields need.
 type queue[P comparable, V any] = func(
 	ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField,
 ) (of func(P) (V, error), next step)
@@ -23,7 +23,7 @@ type queue[P comparable, V any] = func(
 type relation[T any, P comparable, V any] struct {
 	key   func(*T) P
 	queue queue[P, V]
-	// late relations need the parents' rows, not only their keys: they are queued a round trip later.
+	// late relations need the parents' rows, not only their keys, and are queued one round trip later.
 	late bool
 }
 
@@ -44,14 +44,15 @@ func (r *relation[T, P, V]) queueFor(
 	return next
 }
 
-// has declares a relation of a kind. Each is planned ahead, and served by a loader where it was not.
+// has declares a relation of a kind. It is read ahead by the plan, or else by a loader.
 func has[P objectKey, T, V any](k *kind[P, T], field string, q queue[P, V]) *relation[T, P, V] {
 	r := &relation[T, P, V]{key: k.key, queue: q}
 	k.relations[field] = r
 	return r
 }
 
-// hasCustomer declares the relation from a row to the one customer that it names, if it names one.
+// hasCustomer declares the relation from a row to the customer that it names. names returns nil if there is
+// none.
 func hasCustomer[P objectKey, T any](k *kind[P, T], field string, names func(*T) *customers.UID) {
 	type of = func(P) (*customers.Customer, error)
 	has(k, field,
@@ -73,7 +74,8 @@ func hasCustomer[P objectKey, T any](k *kind[P, T], field string, names func(*T)
 		}).late = true
 }
 
-// hasAll declares a relation to a few things that are no kind, all of which each parent shows.
+// hasAll declares a relation to a short list of things that are not a kind. Every parent shows all of its
+// things.
 func hasAll[P objectKey, T, V, S any](
 	k *kind[P, T], field string, service func(*core.Core) S,
 	read func(S, context.Context, *db.Batch, []P) *db.Many[P, V],
@@ -86,14 +88,14 @@ func hasAll[P objectKey, T, V, S any](
 		})
 }
 
-// list reads the rows of a relation to many, of which each parent gets a page.
+// list reads a relation to many rows, one page for each parent.
 type list[P comparable, T any, F any] struct {
 	rows func(c *core.Core, ctx context.Context, b *db.Batch, of []P, by F, want db.Columns,
 		w window) *db.Many[P, T]
 	count func(c *core.Core, ctx context.Context, b *db.Batch, of []P, by F) *db.Many[P, db.Count]
 }
 
-// pages is a list that two methods of a service read.
+// pages makes a list from two methods of a service.
 func pages[P comparable, T, F, S any](
 	service func(*core.Core) S,
 	rows func(S, context.Context, *db.Batch, []P, F, db.Columns, window) *db.Many[P, T],
@@ -111,7 +113,7 @@ func pages[P comparable, T, F, S any](
 	}
 }
 
-// capped counts no further than lists are counted.
+// capped passes model.MostCounted + 1 to count as the limit of counting.
 func capped[P comparable, F, S any](
 	count func(S, context.Context, *db.Batch, []P, F, int64) *db.Many[P, db.Count],
 ) func(S, context.Context, *db.Batch, []P, F) *db.Many[P, db.Count] {
@@ -120,7 +122,7 @@ func capped[P comparable, F, S any](
 	}
 }
 
-// hasMany declares a relation to rows of a kind.
+// hasMany declares a relation to a list of rows of a kind.
 func hasMany[P, K objectKey, O, T, F any](parent *kind[P, O], field string, k *kind[K, T], l list[P, T, F]) {
 	type of = func(P) (*model.Connection[T], error)
 	has(parent, field,

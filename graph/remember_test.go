@@ -10,8 +10,7 @@ import (
 	"bankgraph/graph"
 )
 
-// What is remembered of documents belongs to the documents: it does not grow with the requests that send
-// them.
+// The memory of documents grows with the number of documents, not of requests.
 func TestWhatIsRememberedDoesNotGrowWithRequests(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)

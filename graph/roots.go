@@ -13,7 +13,7 @@ import (
 	"bankgraph/graph/model"
 )
 
-// roots are the fields of Query.
+// roots holds the functions that answer the fields of Query.
 var roots = map[string]func(context.Context, graphql.CollectedField) (any, error){}
 
 // query declares a field of Query.
@@ -23,7 +23,7 @@ func query[V any](field string, answer func(*operation, context.Context, graphql
 	}
 }
 
-// under makes rows that were read siblings and plans their relations.
+// under makes rows siblings and plans their relations.
 func (k *kind[K, T]) under(
 	ctx context.Context, o *operation, next *db.Batch, rows []*T, relations []graphql.CollectedField,
 ) []step {
@@ -32,14 +32,14 @@ func (k *kind[K, T]) under(
 	return o.children(ctx, next, k.objectType, s, relations)
 }
 
-// queue queues rows by their keys and, beside them, the relations that need no more than the keys.
+// queue queues rows by their keys, together with the relations that need only the keys.
 func (k *kind[K, T]) queue(
 	ctx context.Context, o *operation, b *db.Batch, keys []K, selection ast.SelectionSet,
 ) (*db.Many[K, T], step) {
 	want, relations := k.wants(ctx, selection)
 	queued := b.Len()
 	found := k.find(o.core)(ctx, b, keys, want)
-	if len(relations) == 0 || found.Err != nil && b.Len() == queued { // nothing hangs below what is refused
+	if len(relations) == 0 || found.Err != nil && b.Len() == queued { // a refused read has nothing below it
 		return found, nil
 	}
 	s := family(keys)
@@ -58,7 +58,7 @@ func (k *kind[K, T]) queue(
 	}
 }
 
-// oneOf is the row of a key; nil where it does not exist for the caller.
+// oneOf returns the row of a key, or nil if the caller has no such row.
 func oneOf[K comparable, T any](found *db.Many[K, T], key K) (*T, error) {
 	if found.Err != nil || len(found.Of[key]) == 0 {
 		return nil, found.Err
@@ -66,7 +66,7 @@ func oneOf[K comparable, T any](found *db.Many[K, T], key K) (*T, error) {
 	return found.Of[key][0], nil
 }
 
-// one reads one object and all that its selection asks for.
+// one reads one object with all that its selection asks for.
 func (k *kind[K, T]) one(ctx context.Context, key K, f graphql.CollectedField) (*T, error) {
 	o := operationOf(ctx)
 	b := o.batch()
@@ -79,8 +79,8 @@ func (k *kind[K, T]) one(ctx context.Context, key K, f graphql.CollectedField) (
 
 var errOneOf = fault.Field("lookup", "by", fault.Malformed, "exactly one of the fields must be given")
 
-// lookup is the one field that the argument by names. Validation has seen to it in literals, not in
-// variables.
+// lookup reads the argument by, which must give exactly one field, and returns that field's name. Validation
+// checks the number of fields in literals, not in variables.
 func lookup[By any](ctx context.Context, f graphql.CollectedField) (by By, name string, err error) {
 	a := argumentsOf(ctx, f)
 	given, _ := a["by"].(map[string]any)
@@ -96,18 +96,18 @@ func lookup[By any](ctx context.Context, f graphql.CollectedField) (by By, name 
 	return by, name, err
 }
 
-// order is one of those that a list can be read in.
+// order is an order in which a list can be read.
 type order[T any] struct {
 	name  string
-	value func(*T) string // what a cursor carries beside the UID
-	needs db.Columns      // of value
+	value func(*T) string // a cursor carries it beside the UID
+	needs db.Columns      // the columns that value reads
 }
 
-// orders chooses the order that the arguments ask for, and has the search say it.
+// orders returns the order that the arguments ask for and sets it in the search.
 type orders[T, F any] = func(a arguments, by *F) order[T]
 
-// queryList declares a field of Query that shows a list of a kind, which two methods of a service read. It
-// stands by UID where there are no orders.
+// queryList declares a field of Query for a list of a kind, read by two methods of a service. Without orders
+// the list is sorted by UID.
 func queryList[K objectKey, T, F, S any](
 	field string, k *kind[K, T], service func(*core.Core) S,
 	rows func(S, context.Context, *db.Batch, F, db.Columns, window) *db.Rows[T],
@@ -142,7 +142,7 @@ func queryList[K objectKey, T, F, S any](
 		})
 }
 
-// listAsked is what is asked of a list.
+// listAsked is what a request asks of a list.
 type listAsked[T, F any] struct {
 	selected
 	by     F
@@ -177,7 +177,7 @@ func askedList[K objectKey, T, F any](
 	return asked, nil
 }
 
-// arrival goes on, once the rows of a page are there, to what each of them was asked for.
+// arrival returns the step that plans the relations of the rows of a page after they were read.
 func (k *kind[K, T]) arrival(
 	o *operation, rows *db.Rows[T], w window, relations []graphql.CollectedField,
 ) step {
@@ -189,14 +189,14 @@ func (k *kind[K, T]) arrival(
 	}
 }
 
-// resolved is what gqlgen's resolver of a field of Query answers with.
+// resolved is called by gqlgen's resolvers of fields of Query.
 func resolved[V any](ctx context.Context) (V, error) {
 	f := graphql.GetFieldContext(ctx).Field
 	value, err := roots[f.Name](ctx, f)
 	return as[V](value, err)
 }
 
-// as is a value in its type; the zero value where there is none.
+// as returns value as a V, or the zero value if it is not one.
 func as[V any](value any, err error) (V, error) {
 	v, _ := value.(V)
 	return v, err

@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite the files that tests compare wi
 
 var schema = generated.NewExecutableSchema(generated.Config{}).Schema()
 
-// ours are the types that the schema files define, not those of the language.
+// ours are the types from the schema files, without those of the language.
 func ours() []*gql.Definition {
 	var definitions []*gql.Definition
 	for _, def := range schema.Types {
@@ -31,7 +31,7 @@ func ours() []*gql.Definition {
 	return definitions
 }
 
-// fieldsOf leaves out __schema, __type and __typename.
+// fieldsOf returns the fields without __schema, __type and __typename.
 func fieldsOf(def *gql.Definition) (fields []*gql.FieldDefinition) {
 	for _, field := range def.Fields {
 		if !strings.HasPrefix(field.Name, "__") {
@@ -113,7 +113,7 @@ func TestListsArePagedByTheSameArguments(t *testing.T) {
 	}
 }
 
-// A generated type besides these is a second model of a thing that core has: bind it in gqlgen.yml instead.
+// Any other generated type would be a second model of a thing in core: bind it in gqlgen.yml instead.
 func TestGeneratedModelsAreOnlyInputsAndPayloads(t *testing.T) {
 	t.Parallel()
 	file, err := parser.ParseFile(token.NewFileSet(), "model/models_gen.go", nil, 0)
@@ -140,7 +140,7 @@ func TestGeneratedModelsAreOnlyInputsAndPayloads(t *testing.T) {
 	}
 }
 
-// The one file is for the tools of clients.
+// Clients' tools use this file.
 func TestPublicSchemaIsUpToDate(t *testing.T) {
 	t.Parallel()
 	var now bytes.Buffer

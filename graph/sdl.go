@@ -8,12 +8,12 @@ import (
 	"bankgraph/core/access"
 )
 
-// sdl is the schema as one file, for the tools of clients. A test writes it.
+// sdl is the whole schema as one file, for clients' tools. A test writes it.
 //
 //go:embed schema.public.graphqls
 var sdl []byte
 
-// SDL serves the schema as text to those who may introspect. Callers are known before it runs.
+// SDL serves the schema as text to callers who may introspect. It needs the caller in the request's context.
 func SDL() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := access.Require(r.Context(), access.ExploreGraphQL); err != nil {

@@ -12,7 +12,7 @@ import (
 	"bankgraph/graph"
 )
 
-// customer360 is what a portal shows of one customer.
+// customer360 asks for what a portal shows of one customer.
 const customer360 = `query Customer360($uid: UID!) {
   customer(by: {uid: $uid}) {
     id uid externalReferenceId legalName shortName type status taxId { masked } achCompanyId customerId lei swiftCode language
@@ -54,20 +54,20 @@ func TestADocumentCostsItsNumberOfStatements(t *testing.T) {
 		{
 			7, 2, `{ customer(by: {uid: "STAR"}) { accounts { nodes { uid } } contacts { nodes { uid } } signatories { nodes { uid } } limits(rail: RTP) { code } fees { name } parent { uid } } }`,
 		},
-		// What is under a relation comes a round trip later, for all its rows at once.
+		// The values of a relation are read one round trip later, for all rows at once.
 		{3, 2, `{ customer(by: {uid: "STAR"}) { accounts { nodes { customer { legalName } } } } }`},
 		{4, 3, `{ customer(by: {uid: "STAR"}) { accounts { nodes { customer { parent { legalName } } } } } }`},
 		{4, 2, `{ customer(by: {uid: "STAR"}) { accounts { nodes { customer { accounts { nodes { uid } } } } } } }`},
 		{2, 2, `{ customers { nodes { accounts { nodes { uid } } } } }`},
 		{3, 3, `{ customers { nodes { parent { parent { legalName } } } } }`},
-		// Each count is one statement, and none where nobody asks.
+		// Each count is one statement, sent only if asked for.
 		{1, 1, `{ customers { nodes { uid } } }`},
 		{2, 1, `{ customers { nodes { uid } totalCount } }`},
 		{2, 1, `{ customers(filter: {status: ACTIVE}) { edges { node { uid } } totalCount } }`},
 		{3, 1, `{ customer(by: {uid: "STAR"}) { accounts { nodes { uid } totalCount } } }`},
 		{4, 2, `{ customers { totalCount nodes { accounts { totalCount } } } }`},
 		{3, 1, `{ customer(by: {uid: "STAR"}) { accounts { nodes { uid } count: totalCount again: totalCount } } }`},
-		// The same arguments share a statement only under the same name; others have their own.
+		// The same arguments share a statement only under the same alias.
 		{
 			3, 1, `{ customer(by: {uid: "STAR"}) { a: accounts(first: 1) { nodes { uid } } b: accounts(first: 2) { nodes { uid } } } }`,
 		},
@@ -78,13 +78,13 @@ func TestADocumentCostsItsNumberOfStatements(t *testing.T) {
 			2, 1, `{ customer(by: {uid: "STAR"}) { accounts(first: 1) { nodes { uid } } accounts(first: 1) { nodes { name } } } }`,
 		},
 		{2, 2, `{ a: customer(by: {uid: "STAR"}) { uid } b: customer(by: {uid: "PARTNER"}) { uid } }`},
-		// One account with its customer is one row.
+		// An account with its customer is one row.
 		{1, 1, `{ account(by: {number: "NUMBER"}) { name customer { legalName } } }`},
 		{
 			1, 1, `{ account(by: {uid: "ACCOUNT"}) { balances { available } a: customer { legalName } b: customer { shortName } } }`,
 		},
 		{3, 2, `{ account(by: {uid: "ACCOUNT"}) { customer { parent { uid } contacts { nodes { uid } } } } }`},
-		// A history is one statement for all siblings, read beside them where they are known.
+		// A history is one statement for all siblings, in the same round trip if their keys are known.
 		{2, 1, `{ customer(by: {uid: "STAR"}) { history { nodes { action changes { field } } } } }`},
 		{
 			4, 2, `{ customer(by: {uid: "STAR"}) { signatories { nodes { history { totalCount nodes { action } } } } } }`,
@@ -92,7 +92,7 @@ func TestADocumentCostsItsNumberOfStatements(t *testing.T) {
 		{3, 3, `{ customers { nodes { history { nodes { customer { uid } } } } } }`},
 		{2, 2, `{ audit { nodes { action customer { legalName } } } }`},
 		{2, 1, `{ audit(filter: {object: "contact"}) { totalCount nodes { action } } }`},
-		// Objects by global id: a statement for each kind, together.
+		// Objects by global id: one statement for each kind, all in one round trip.
 		{1, 1, `{ node(id: "cus_STAR") { ... on Customer { legalName } } }`},
 		{4, 1, `{ nodes(ids: ["cus_STAR", "acc_ACCOUNT", "con_CONTACT", "sig_SIGNATORY", "cus_PARTNER"]) { id } }`},
 		{2, 1, `{ node(id: "usr_USER") { ... on User { loginId roles { name } } } }`},
@@ -137,7 +137,7 @@ func TestCustomer360IsFiveStatementsInOneRoundTrip(t *testing.T) {
 const listed = `query($n: Int!) { customers(first: $n) { nodes { uid legalName
   accounts(first: 5) { nodes { uid customer { uid } } } signatories(first: 5) { nodes { uid } } } } }`
 
-// many adds customers until there are enough for a full page.
+// many adds customers until they fill a page.
 func many(t *testing.T, b *bank) {
 	t.Helper()
 	rows := make([]customers.Customer, 200)
@@ -182,8 +182,8 @@ func TestAListCostsTheSameForAnyNumberOfRowsAndCallers(t *testing.T) {
 	}
 }
 
-// What no plan has read goes through loaders: the answers are the same, and the statements do not grow
-// with the rows.
+// What was not planned is read by loaders. The answers are the same, and the number of statements does not
+// grow with the rows.
 func TestLoadersAnswerAsThePlanDoes(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -200,7 +200,8 @@ func TestLoadersAnswerAsThePlanDoes(t *testing.T) {
 					if !reflect.DeepEqual(loaded.data, planned.data) || len(loaded.errors) > 0 {
 						t.Errorf("%d customers: another answer %v", n, loaded.errors)
 					}
-					// The plan has spent its statements before it is forgotten; then each relation is read once more.
+					// The plan has sent its statements before it is forgotten; then each relation is read
+					// once more.
 					if planned.statements != 4 || loaded.statements != planned.statements+3 {
 						t.Errorf("%d customers for %d callers: %d statements, planned %d", n, callers, loaded.statements,
 							planned.statements)
@@ -220,7 +221,7 @@ func TestLoadersAnswerEveryWay(t *testing.T) {
 	for name, ways := range ways() {
 		for i, way := range ways {
 			if strings.Contains(way, "%[1]s") {
-				continue // everything read twice, three times over, is more than 60 statements
+				continue // with everything read twice, this takes more than 60 statements
 			}
 			t.Run(fmt.Sprintf("%s %d", name, i), func(t *testing.T) {
 				t.Parallel()
@@ -234,8 +235,8 @@ func TestLoadersAnswerEveryWay(t *testing.T) {
 	}
 }
 
-// Two places of one document may give one name to different pages: the plan reads the first, a loader the
-// other.
+// Two places of a document may give different pages the same name. The plan reads the first page, a loader
+// the second.
 func TestOneNameForTwoPagesOfOneFragment(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -269,7 +270,7 @@ func TestAnOperationStopsAtSixtyStatements(t *testing.T) {
 	if got := b.ask(t, b.staff(), aliases(12)).fine(t); got.statements != 60 {
 		t.Errorf("%d statements", got.statements)
 	}
-	b.resolving = nil // which of the customers comes too late is a matter of chance
+	b.resolving = nil // which of the customers comes too late is random
 	got := b.ask(t, b.staff(), aliases(13))
 	if len(got.errors) != 1 || got.errors[0].Extensions.Kind != "INVALID" ||
 		got.errors[0].Extensions.Code != "STATEMENT_LIMIT" {

@@ -34,7 +34,7 @@ func (m mutations) ChangeSweep(ctx context.Context, in model.SweepDraft) (*model
 	return m.sweep(ctx, done, err)
 }
 
-// sweep is the payload of a change of one.
+// sweep makes the payload of a changed sweep.
 func (m mutations) sweep(
 	ctx context.Context, done changes.Outcome[accounts.SweepName], err error,
 ) (*model.SweepPayload, error) {

@@ -7,18 +7,18 @@ import (
 	"bankgraph/core/customers"
 )
 
-// node is what the tests of all types have to know of one that has global ids. The file of a domain's own
-// tests says it, with the domain's mutations and the arguments that find something (mutations, lookups).
+// node is what the tests of all types need to know of a type with global ids. The test file of its domain
+// declares it, with the domain's mutations and lookups.
 type node struct {
-	id    func(c customers.UID, n int) string // of the nth of a customer
+	id    func(c customers.UID, n int) string // the id of a customer's nth object
 	needs access.Permission
-	list  string                                // the field of Customer that shows them, if one does
-	rows  func(b *bank, of []customers.UID) any // to be inserted: those of these customers
+	list  string                                // the field of Customer for the list, if any
+	rows  func(b *bank, of []customers.UID) any // the rows to insert for these customers
 }
 
 var nodes = map[string]node{}
 
-// declare adds a type to the tables of what is tried of every type.
+// declare adds a type to the tables of these tests.
 func declare(name string, n node) {
 	nodes[name] = n
 	first := func(c customers.UID) string { return n.id(c, 0) }

@@ -13,8 +13,7 @@ import (
 	"bankgraph/graph"
 )
 
-// Behind a PgBouncer older than 1.21 nothing can be prepared: the same texts are sent with their values each
-// time.
+// Behind a PgBouncer older than 1.21 nothing can be prepared: each text is sent with its values.
 func TestReadsAnswerAlikeUnprepared(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)

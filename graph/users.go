@@ -51,7 +51,7 @@ func queueRoles(
 	queued := b.Len()
 	held := o.core.Roles.OfUsers(ctx, b, uuids(s), want)
 	of := func(uid users.UID) ([]*roles.Role, error) { return rolesIn(held, uid), held.Err }
-	if len(relations) == 0 || b.Len() == queued { // nothing hangs below what is refused
+	if len(relations) == 0 || b.Len() == queued { // a refused read has nothing below it
 		return of, nil
 	}
 	return of, func(ctx context.Context, next *db.Batch) []step {
@@ -65,7 +65,7 @@ func queueRoles(
 
 var bounding = db.ColumnsOf[roles.Role]("Status", "Type", "Applications")
 
-// queueBounds reads the roles of users for the limits that count.
+// queueBounds reads the roles of users, from which their effective limits follow.
 func queueBounds(
 	ctx context.Context, o *operation, b *db.Batch, s *siblings, _ graphql.CollectedField,
 ) (func(users.UID) ([]*access.ApplicationLimits, error), step) {
@@ -95,7 +95,7 @@ func uuids(s *siblings) []uuid.UUID {
 	return all
 }
 
-// rolesIn are the roles of one user in an answer, an empty list where it has none.
+// rolesIn returns the roles of one user, or an empty list.
 func rolesIn(held *db.Many[uuid.UUID, roles.Held], uid users.UID) []*roles.Role {
 	all := []*roles.Role{}
 	for _, h := range held.Of[uid.UUID] {

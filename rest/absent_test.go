@@ -20,7 +20,8 @@ import (
 	"bankgraph/core/customers"
 )
 
-// nullable are the members that the published schemas let be null (rest/CONTRACT.md, what answers leave out).
+// nullable are the members that the published schemas allow to be null (rest/CONTRACT.md, what answers leave
+// out).
 var nullable = []string{"reason", "externalAccount", "balanceType", "achCompanyId", "code", "message", "data"}
 
 func TestOnlyWhatIsPublishedSoIsNull(t *testing.T) {
@@ -57,7 +58,7 @@ func TestOnlyWhatIsPublishedSoIsNull(t *testing.T) {
 	}
 }
 
-// A text without a value is empty. Only words of a list are left out.
+// A text without a value is empty. Only words of an enumeration are left out.
 func TestTextsAreNotLeftOut(t *testing.T) {
 	t.Parallel()
 	words := map[string]bool{}
@@ -90,7 +91,7 @@ func TestTextsAreNotLeftOut(t *testing.T) {
 	}
 }
 
-// A word of a list is one of the list, or the member is not there.
+// A word of an enumeration is one of its words, or the member is left out.
 func TestNoEnumerationHasAnEmptyWord(t *testing.T) {
 	t.Parallel()
 	for name, schema := range readDocument(t).Components.Schemas {
@@ -112,8 +113,8 @@ func everyMember(schema *openapi3.Schema, at string, look func(at, member string
 	}
 }
 
-// What has nothing but what it must have is shown by every operation. The interface under test holds each
-// answer to the document, which knows no null and no empty word there.
+// Every operation can show things that have only their required fields. checked compares each answer with the
+// OpenAPI document, which allows no null and no empty word there.
 func TestWhatHasNoValueIsLeftOut(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -128,14 +129,14 @@ func TestWhatHasNoValueIsLeftOut(t *testing.T) {
 	for _, o := range operations {
 		if strings.Contains(o.path, "{U}") || strings.Contains(o.path, "{R}") ||
 			o.method == http.MethodPost && o.name == "limits_check" {
-			continue // of acme, and 204
+			continue // only about acme, or 204
 		}
 		answer := b.at(b.program(), o, b.bare.UID, account.UID, contact.UID, coretest.AccountNumber(account.UID))
 		if answer.status != http.StatusOK {
 			t.Errorf("%s: %d %s", o.name, answer.status, answer.body)
 		}
 		if strings.HasSuffix(o.name, "_search") && strings.HasPrefix(o.name, "customers_") {
-			continue // shows others too
+			continue // shows other things too
 		}
 		for _, word := range []string{
 			"detailsOfCharge", "detailsofCharge", "ledgerBalance", "callbackLimit", "ExposureLimit", "dayOfWeek",

@@ -18,7 +18,7 @@ var (
 
 	accountsV3 = dialect{success: successV3, failure: failureC5, lines: accountLines}
 
-	// Changes in the third generation answer C6 and C8 as they are.
+	// Changes in the third generation answer C6 and C8 without an envelope around them.
 	accountsSavedV3 = dialect{success: bare, failure: failureC5, lines: accountLines, spelled: featureWords}
 
 	accountActionsV2 = dialect{success: bare, failure: failureC5, lines: table("ACC001", notAuthorized,
@@ -28,12 +28,12 @@ var (
 		wrong("reason", fault.Required, "CUSTOMER_BNKACCTREASON_REQUIRED").exactly())}
 )
 
-// accountWords are what the first two generations call otherwise.
+// accountWords are the names that the first two generations use for fields of core.
 var accountWords = map[string]string{
 	"enableUnderWritten": "isUnderWritten", "enableAchPrefund": "isAchPrefund",
 }
 
-// featureWords are where the third generation has the features of an account.
+// featureWords are the paths of an account's features in the third generation.
 var featureWords = map[string]string{
 	"enableWire":              "accountFeatures.fedWireFeature.enableWire",
 	"enableDomesticWire":      "accountFeatures.fedWireFeature.enableDomesticWire",
@@ -51,8 +51,8 @@ var featureWords = map[string]string{
 	"secCodes":                "accountFeatures.achFeature.secCodes",
 }
 
-// searchAccountsG1 answers the one object where an account number is given, and an array otherwise: a
-// published walkthrough reads the UID from data.accountUID (rest/CONTRACT.md, account search).
+// searchAccountsG1 answers one object if an account number is given, and else an array: a published
+// walkthrough reads the UID from data.accountUID (rest/CONTRACT.md, account search).
 func (a *api) searchAccountsG1(r *http.Request) (answer, error) {
 	q := read(r)
 	customer := inPath(q, "customerUID", customers.ParseUID)
@@ -95,7 +95,7 @@ func (a *api) searchAccountsV2(r *http.Request) (answer, error) {
 	return a.searchAccounts(q, customer, by, pagesV2, accountItemV2Of)
 }
 
-// searchAccountsV3 reads what it searches for from a body, and the pages from the query.
+// searchAccountsV3 reads the search from the body and the pages from the query.
 func (a *api) searchAccountsV3(r *http.Request) (answer, error) {
 	q := readBody(r)
 	customer := inPath(q, "customerUID", customers.ParseUID)
@@ -112,7 +112,7 @@ func (a *api) searchAccountsV3(r *http.Request) (answer, error) {
 	return a.searchAccounts(q, customer, by, accountPagesV3, accountV3Of)
 }
 
-// searchAccounts is what the three searches share. Balances are for the retrieval of one account.
+// searchAccounts is shared by the three searches. Balances are read only for the retrieval of one account.
 func (a *api) searchAccounts(
 	q *reader, of customers.UID, by accounts.Search, n numbering, view func(*accounts.Account) any,
 ) (answer, error) {
@@ -124,7 +124,7 @@ func (a *api) searchAccounts(
 	return list(found.Items, found.Total, sheet, view), err
 }
 
-// findAccountG1 does not read page and limit, which are published too (rest/CONTRACT.md, account search).
+// findAccountG1 ignores page and limit, which are published too (rest/CONTRACT.md, account search).
 func (a *api) findAccountG1(r *http.Request) (answer, error) { return a.findAccount(r, accountG1Of) }
 
 func (a *api) findAccountV2(r *http.Request) (answer, error) { return a.findAccount(r, accountV2Of) }

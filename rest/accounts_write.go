@@ -34,7 +34,7 @@ func (a *api) changeAccountV3(r *http.Request) (answer, error) {
 	return a.changeAccount(r, draftV3, changedV3)
 }
 
-// openAccount: the reason of a new account is why it is as it is, and why it was made.
+// openAccount uses the body's reason twice: as the account's note and as the reason in the record.
 func (a *api) openAccount(
 	r *http.Request, draft func(fields) accounts.Draft, view savedAccount,
 ) (answer, error) {
@@ -48,7 +48,7 @@ func (a *api) openAccount(
 	return view(out), err
 }
 
-// changeAccount merges: what the body does not give stays as it is.
+// changeAccount merges: fields that the body does not give stay as they are.
 func (a *api) changeAccount(
 	r *http.Request, draft func(fields) accounts.Draft, view savedAccount,
 ) (answer, error) {
@@ -96,7 +96,7 @@ var actedOn = map[accounts.Action]string{
 	accounts.Activate: "Account activated", accounts.Close: "Account closed",
 }
 
-// savedAccount is how a generation answers a change of an account.
+// savedAccount makes a generation's answer to a change of an account.
 type savedAccount func(changes.Outcome[accounts.Saved]) answer
 
 func (a *api) findSweep(r *http.Request) (answer, error) {
@@ -107,7 +107,7 @@ func (a *api) findSweep(r *http.Request) (answer, error) {
 	}
 	found, err := a.core.Accounts.FindSweep(r.Context(), customer, name)
 	if errors.Is(err, accounts.ErrNoSweep) {
-		return answer{}, nil // 204: there is an account, and nothing to show of it
+		return answer{}, nil // 204: the account has no such sweep
 	}
 	if err != nil {
 		return answer{}, err
@@ -155,7 +155,7 @@ func sweepInPath(q *reader) (customers.UID, accounts.SweepName) {
 	}
 }
 
-// notZero refuses numbers that are nobody's.
+// notZero refuses numbers of zeros only, which belong to nobody.
 func notZero[T ~int64](parse parser[T]) parser[T] {
 	return func(field, text string) (T, error) {
 		n, err := parse(field, text)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// An action asks for a text of each kind (rest/CONTRACT.md, account actions); what is refused leaves the
-// account as it is.
+// Each action requires a text of its own kind (rest/CONTRACT.md, account actions). A refused action leaves
+// the account as it is.
 func TestAnActionOnAnAccountNamesWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

@@ -8,9 +8,9 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 )
 
-// Addressed learns where each request comes from. Behind proxies that are trusted, by their networks, it is
-// the last address in X-Forwarded-For that is not one of theirs; from everybody else that header says
-// nothing.
+// Addressed finds the address that each request comes from. If the peer is in a trusted network of proxies,
+// it is the last address in X-Forwarded-For that is in none of those networks. From other peers the header is
+// ignored.
 func Addressed(trusted []netip.Prefix, next http.Handler) http.Handler {
 	if len(trusted) == 0 {
 		return middleware.ClientIPFromRemoteAddr(next)
@@ -22,7 +22,7 @@ func Addressed(trusted []netip.Prefix, next http.Handler) http.Handler {
 	return middleware.ClientIPFromXFF(networks...)(next)
 }
 
-// Address is where a request comes from; the peer where nothing else is known.
+// Address is the address that Addressed found, or else the peer's.
 func Address(r *http.Request) string {
 	if known := middleware.GetClientIP(r.Context()); known != "" {
 		return known
@@ -34,8 +34,8 @@ func Address(r *http.Request) string {
 	return host
 }
 
-// Network is the address of a request as limits count it: of IPv6 the first 64 bits, since whoever has one
-// address has all of those.
+// Network is the address of a request as limits count it. For IPv6 it is the first 64 bits: whoever has one
+// address has all that begin with them.
 func Network(r *http.Request) string { return NetworkOf(Address(r)) }
 
 // NetworkOf is Network of an address.

@@ -23,15 +23,15 @@ import (
 	"bankgraph/rest"
 )
 
-// The examples of answers in openapi.yaml are the golden files of this package, so they cannot drift: "go
-// test ./rest -update" writes both. Examples of failures are one file for each area, by status.
+// The examples of answers in openapi.yaml are this package's golden files, so they cannot differ: "go test
+// ./rest -update" writes both. Examples of failures are in one file for each area, by status.
 
-// area is a family of operations with codes of its own.
+// area is a family of operations with its own codes.
 type area struct {
 	name   string
-	does   string    // the name of an operation of it, as it succeeds
+	does   string    // the name of an operation of the area that succeeds
 	wrong  operation // a request that answers 400
-	absent string    // the path of what does not exist, where that is 404
+	absent string    // the path of an absent thing, if it answers 404
 }
 
 const nobody = "/00000000-0000-4000-8000-000000000000"
@@ -138,7 +138,7 @@ func TestEveryFailureAnswersItsGoldenBody(t *testing.T) {
 	}
 }
 
-// refusals are the failures of an area, by status.
+// refusals returns the failures of an area by status.
 func (b *bank) refusals(a area) map[int]string {
 	b.t.Helper()
 	o := everything()[slices.IndexFunc(everything(), func(o operation) bool { return o.name == a.does })]
@@ -178,7 +178,7 @@ func (b *bank) refusals(a area) map[int]string {
 		}
 	}
 	if !strings.Contains(all[http.StatusConflict], "idempotency key") {
-		delete(all, http.StatusConflict) // nothing is changed: there is no conflict
+		delete(all, http.StatusConflict) // reads have no conflicts
 	}
 	return all
 }
@@ -202,7 +202,7 @@ func basicOf(key, secret string) string {
 	return r.Header.Get("Authorization")
 }
 
-// oneTime is what differs from one token, key or bank to the next.
+// oneTime matches what is different for each token, key or bank.
 var oneTime = regexp.MustCompile(`"(access_token|refresh_token|kid|x|y)":"[^"]*"`)
 
 func TestTokenServiceAnswersItsGoldenBodies(t *testing.T) {
@@ -243,7 +243,7 @@ func TestTokenServiceAnswersItsGoldenBodies(t *testing.T) {
 	refusedGolden(t, "token", all)
 }
 
-// generated is where the examples begin in openapi.yaml.
+// generated is the line in openapi.yaml where the examples begin.
 const generated = "\n  # Written by \"go test ./rest -update\" from the golden files of testdata: not by hand.\n  examples:\n"
 
 func TestExamplesOfAnswersAreTheGoldenFiles(t *testing.T) {
@@ -263,7 +263,7 @@ func TestExamplesOfAnswersAreTheGoldenFiles(t *testing.T) {
 	}
 }
 
-// examples are the golden bodies as YAML.
+// examples returns the golden bodies as YAML.
 func examples(t *testing.T) string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.golden")

@@ -26,8 +26,8 @@ import (
 	"bankgraph/rest"
 )
 
-// bank is a bank with a partner, and the interface on it. Its numbers are the same in each test, so bodies
-// can be golden files.
+// bank is a bank with a partner, and its interface. Its numbers are the same in each test, so that bodies can
+// be golden files.
 type bank struct {
 	*coretest.Bank
 	t       testing.TB
@@ -36,10 +36,10 @@ type bank struct {
 	partner *customers.Customer // a downstream partner
 	acme    *customers.Customer // the partner's customer: has everything
 	bare    *customers.Customer // the partner's customer: has nothing
-	direct  *customers.Customer // the bank's own customer: the partner must see nothing of it
+	direct  *customers.Customer // the bank's own customer, which the partner must not see
 
 	operating *accounts.Account // acme's, in the bank's own books
-	pseudo    *accounts.Account // acme's, in front of the first
+	pseudo    *accounts.Account // acme's, in front of operating
 	loan      *accounts.Account // acme's, kept elsewhere
 	hidden    *accounts.Account // direct's
 
@@ -52,11 +52,11 @@ type bank struct {
 	locked    *users.User            // acme's
 }
 
-// canary is in every text of what a partner of the bank must not see: the bank's own customer, and everything
-// of a second bank.
+// canary is in every text that a partner of the bank must not see: the texts of the bank's own customer, and
+// those of a second bank.
 const canary = "CANARY"
 
-// number is an account's number in the clear.
+// number is an account's number, unmasked.
 func number(a *accounts.Account) string { return coretest.AccountNumber(a.UID) }
 
 func newBank(t testing.TB) *bank {
@@ -90,7 +90,7 @@ func fill(t testing.TB, made *coretest.Bank) *bank {
 	return b
 }
 
-// mark is put into the texts of the second bank's twins.
+// mark is put into the texts of the second bank.
 func (b *bank) mark(tenant access.Tenant) string {
 	if tenant == b.Tenant {
 		return ""
@@ -98,7 +98,7 @@ func (b *bank) mark(tenant access.Tenant) string {
 	return canary + " "
 }
 
-// furnish fills in all that a customer can have.
+// furnish sets everything that a customer can have.
 func (b *bank) furnish(c *customers.Customer) {
 	mark := b.mark(c.Tenant)
 	c.LegalName, c.ShortName = mark+"Acme Trading & Söhne", "acme"
@@ -123,7 +123,7 @@ func (b *bank) furnish(c *customers.Customer) {
 	c.AdditionalAttributes = []customers.Attribute{{Name: "Region", Value: mark + "East"}}
 }
 
-// fillAcme makes what the customer has.
+// fillAcme creates what acme has.
 func (b *bank) fillAcme() {
 	b.t.Helper()
 	b.operating = b.Account(b.acme, coretest.Holding(12_345_67, 345_67), b.furnishAccount)
@@ -205,7 +205,7 @@ func (b *bank) furnishContact(k *contacts.Contact) {
 	k.RegulatoryReporting = contacts.Report{k.Reported(b.Keys, "TaxId", mark+"DE123456789")}
 }
 
-// officer is the person of the bank who looks after the customer.
+// officer creates the bank's employee who looks after the customer.
 func (b *bank) officer(of *coretest.Bank) {
 	b.t.Helper()
 	mary := users.User{
@@ -222,7 +222,7 @@ func (b *bank) officer(of *coretest.Bank) {
 	}
 }
 
-// configure lets customers or accounts have an attribute.
+// configure adds an attribute for customers or accounts.
 func (b *bank) configure(level customers.Level, name string, of customers.AttributeType) {
 	b.t.Helper()
 	row := customers.Configured{Tenant: b.Tenant, Level: level, Name: name, Type: of, CreatedAt: coretest.Start}
@@ -235,10 +235,10 @@ func (b *bank) configure(level customers.Level, name string, of customers.Attrib
 	}
 }
 
-// program is the partner's program.
+// program is the context of the partner's API key.
 func (b *bank) program() context.Context { return b.Partner(b.partner) }
 
-// leaks tells whether a body shows anything that its reader must not see.
+// leaks reports whether a body contains something that its reader must not see.
 func (b *bank) leaks(body string) bool {
 	return strings.Contains(body, canary) || strings.Contains(body, b.hidden.Number.Masked()) ||
 		strings.Contains(body, number(b.hidden))

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// bytes of a JSON body: far more than any needs, and 200 at once are still little memory
+	// in bytes: far more than any body needs, while 200 at once still take little memory
 	mostBody  = 64 << 10
-	mostDepth = 32 // objects and arrays inside each other
+	mostDepth = 32 // nested objects and arrays
 )
 
 var (
@@ -30,11 +30,11 @@ func malformed(message string) error {
 	return fault.Field("request", "body", fault.Malformed, message)
 }
 
-// object is a JSON object: its values are string, json.Number, bool, nil, object or []any. Names count
-// exactly as written, which encoding/json's structs do not do, and a name that is given twice is refused.
+// object is a JSON object: its values are string, json.Number, bool, nil, object or []any. Names must match
+// exactly, unlike in encoding/json's structs, and a name that is given twice is refused.
 type object map[string]any
 
-// bodyOf reads the one JSON object of a request. No body at all is an empty object.
+// bodyOf reads the JSON object of a request. Without a body it is empty.
 func bodyOf(r *http.Request) (object, error) {
 	value, there, err := valueOf(r)
 	if !there || err != nil {
@@ -47,7 +47,7 @@ func bodyOf(r *http.Request) (object, error) {
 	return body, nil
 }
 
-// listOf reads the one JSON array of a request.
+// listOf reads the JSON array of a request.
 func listOf(r *http.Request) ([]any, error) {
 	value, _, err := valueOf(r)
 	if err != nil {
@@ -60,10 +60,10 @@ func listOf(r *http.Request) ([]any, error) {
 	return body, nil
 }
 
-// valueOf reads the one JSON value of a request, where there is a body at all.
+// valueOf reads the JSON value of a request. there is false if there is no body.
 func valueOf(r *http.Request) (value any, there bool, err error) {
 	if r.ContentLength > mostBody {
-		return nil, false, errTooLarge // without a byte of it in memory
+		return nil, false, errTooLarge // before any of it is read
 	}
 	text, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, mostBody))
 	var tooLarge *http.MaxBytesError
@@ -71,7 +71,7 @@ func valueOf(r *http.Request) (value any, there bool, err error) {
 	case errors.As(err, &tooLarge):
 		return nil, false, errTooLarge
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, false, err // the bank had no room to read on, which is not the caller's mistake
+		return nil, false, err // the bank is busy; the caller made no mistake
 	case err != nil:
 		return nil, false, malformed("could not be read")
 	case len(text) == 0 && r.Header.Get("Content-Type") == "":

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// said is an answer.
+// said is an answer of the interface.
 type said struct {
 	status int
 	header http.Header
@@ -28,7 +28,7 @@ type said struct {
 	cost   *db.Meter
 }
 
-// call sends a request as the caller in ctx. A body is sent as JSON.
+// call sends a request as the caller in ctx, with a body of JSON.
 func (b *bank) call(ctx context.Context, method, path, body string) said {
 	b.t.Helper()
 	return b.send(ctx, request(method, path, body))
@@ -102,7 +102,7 @@ func (s said) failure(t *testing.T) (code, message string) {
 	return body.Code, body.Message
 }
 
-// messageOnly tells whether a failure has no code: users and roles have none (envelope C3).
+// messageOnly reports whether a failure has no code: users and roles have none (envelope C3).
 func (s said) messageOnly() bool { return strings.HasPrefix(s.body, `{"message":`) }
 
 func (s said) refused(t *testing.T, what string, status int, code, message string) {

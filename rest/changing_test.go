@@ -18,7 +18,7 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// sent is a body of testdata/requests.
+// sent reads a body of testdata/requests.
 func sent(name string) string {
 	text, err := os.ReadFile("testdata/requests/" + name + ".json")
 	if err != nil {
@@ -27,8 +27,8 @@ func sent(name string) string {
 	return string(text)
 }
 
-// changing are the operations that change something, in the fullest form. Their answers are golden files of
-// the same name.
+// changing are the operations that change something, with all fields. Their answers are golden files of the
+// same name.
 var changing = []operation{
 	{"signatories_add", http.MethodPost, "/v1/customers/{C}/signatories", sent("signatories_add")},
 	{
@@ -80,14 +80,14 @@ var changing = []operation{
 	{"sweeps_remove", http.MethodDelete, "/v1/customers/{C}/accounts/{A}/sweeps/{out}", ""},
 }
 
-// everything are all operations.
+// everything returns all operations.
 func everything() []operation { return slices.Concat(operations, changing) }
 
-// assigned are numbers that the bank gives to what is new: they differ from run to run.
+// assigned matches numbers that the bank gives to new things, which differ from run to run.
 var assigned = regexp.MustCompile(
 	`\b(20\d{5}|20\d{7}|10\d{5}|[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})\b`)
 
-// changed finds the text that a body begins with; those without begin with a number.
+// changed finds the first text of a body. Bodies without one begin with a number.
 var changed = regexp.MustCompile(`^(\[?\s*\{\s*"\w+": ")(.)`)
 
 func TestEveryChangeAnswersItsGoldenBody(t *testing.T) {
@@ -133,8 +133,8 @@ func TestNoMessageSaysDoneOfWhatWaits(t *testing.T) {
 	}
 }
 
-// entries are how many audit entries an operation leaves: limits that are set with their customer have one of
-// their own.
+// entries is how many audit entries an operation makes. Limits that are set with a new customer have an entry
+// of their own.
 func entries(o operation) int {
 	if o.name == "customers_change_v2" {
 		return 2
@@ -155,7 +155,7 @@ func (b *bank) recorded() int {
 	return entries
 }
 
-// keyed is an operation about acme with an idempotency key.
+// keyed makes a request of an operation about acme, with an idempotency key.
 func (b *bank) keyed(o operation, key string) *http.Request {
 	fill := b.names(b.acme.UID, b.operating.UID, b.supplier.UID, number(b.operating))
 	r := request(o.method, fill.Replace(o.path), fill.Replace(o.body))
@@ -288,7 +288,7 @@ func TestIfMatchIsGivenOnce(t *testing.T) {
 	}
 }
 
-// The ways in which bodies of customers are wrong, by the field that callers read.
+// Mistakes in bodies of customers, by the name of the field in the answer.
 func TestFieldsOfCustomersAreNamedAsTheyWereWritten(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -338,8 +338,8 @@ func TestFieldsOfCustomersAreNamedAsTheyWereWritten(t *testing.T) {
 	}
 }
 
-// What regulators ask for is read masked. A partner that changes something else of the list sends the rest
-// back as it reads.
+// Regulatory entries are read masked. A partner that changes one entry of the list sends the others back
+// masked.
 func TestWhatIsReadOfAContactsReportIsTakenBack(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

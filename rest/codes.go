@@ -7,15 +7,15 @@ import (
 	"bankgraph/core/fault"
 )
 
-// Code is a published code of failures: where it comes from, with which status, and when.
+// Code is a published code of failures: its area, its status, and when it is answered.
 type Code struct {
 	Area   string `json:"area"`
 	Status int    `json:"status"`
-	Code   string `json:"code"` // "" in areas whose failures are a message only
+	Code   string `json:"code"` // "" in areas where failures are only a message
 	When   string `json:"when"`
 }
 
-// families are the dialects by the name that readers know them by.
+// families are the dialects with the names of their areas for readers.
 var families = []struct {
 	name string
 	dialect
@@ -34,14 +34,14 @@ var families = []struct {
 	{"Lookup", lookupV1},
 }
 
-// Codes are all codes of all areas, read from the dialects: the reference shows them.
+// Codes returns the codes of all areas, from the dialects. The reference shows them.
 func Codes() []Code {
 	var all []Code
 	for _, family := range families {
 		seen := map[*fault.Fault]bool{}
 		for _, l := range family.lines {
 			if seen[l.is] {
-				continue // the first line that fits counts
+				continue // only the first line that fits counts
 			}
 			seen[l.is] = l.is != nil
 			at := slices.IndexFunc(all,
@@ -57,7 +57,7 @@ func Codes() []Code {
 	return all
 }
 
-// when says in words what a line stands for.
+// when describes the faults that a line stands for.
 func (l line) when() string {
 	switch {
 	case l.as != nil:

@@ -8,8 +8,8 @@ import (
 	"bankgraph/rest"
 )
 
-// The table of the reference is read from the dialects. Each code has its published form, and says when it
-// comes.
+// The reference's table of codes comes from the dialects. Each code has its published form and says when it
+// is answered.
 func TestEveryCodeSaysWhenItComes(t *testing.T) {
 	t.Parallel()
 	form := regexp.MustCompile(`^([A-Z]+[0-9]{3}|[A-Z]+(_[A-Z]+)+)?$`)

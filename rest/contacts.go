@@ -26,7 +26,7 @@ func (a *api) searchContactsV2(r *http.Request) (answer, error) {
 	return a.searchContacts(r, contactPagesV2, contactV2Of)
 }
 
-// searchContacts is what the two searches share: they differ in pages and view.
+// searchContacts is shared by the two searches, which differ in pages and view.
 func (a *api) searchContacts(r *http.Request, n numbering, view func(*contacts.Contact) any) (answer, error) {
 	q := read(r)
 	customer := inPath(q, "customerUID", customers.ParseUID)
@@ -46,7 +46,7 @@ func (a *api) findContactG1(r *http.Request) (answer, error) {
 	return a.findContact(r, "contactUID", contactG1Of)
 }
 
-// findContactV2 serves two paths that differ in the name of the contact's number.
+// findContactV2 serves two paths, which name the contact's number differently.
 func (a *api) findContactV2(name string) handler {
 	return func(r *http.Request) (answer, error) { return a.findContact(r, name, contactV2Of) }
 }
@@ -79,8 +79,8 @@ func (a *api) addBeneficiary(r *http.Request) (answer, error) {
 	return said, fault.Called(err, contactWordsV2)
 }
 
-// addContact is what the creations share: they differ in the words of body and answer, and in what they
-// demand.
+// addContact is shared by the creations, which differ in the words of body and answer, and in the required
+// fields.
 func (a *api) addContact(
 	r *http.Request, drafted func(fields) contacts.Draft, view func(contacts.Saved) any,
 ) (answer, error) {
@@ -107,7 +107,7 @@ func (a *api) changeBeneficiary(r *http.Request) (answer, error) {
 	return said, fault.Called(err, contactWordsV2)
 }
 
-// changeContact merges: what the body does not give stays as it is.
+// changeContact merges: fields that the body does not give stay as they are.
 func (a *api) changeContact(
 	r *http.Request, name string, drafted func(fields) contacts.Draft, view func(contacts.Saved) any,
 ) (answer, error) {

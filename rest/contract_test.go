@@ -8,7 +8,7 @@ import (
 	"bankgraph/rest"
 )
 
-// Whoever gets a code finds in CONTRACT.md where it comes from, and whether partners were promised it.
+// CONTRACT.md names every code and says whether partners were promised it.
 func TestTheContractNamesEveryCode(t *testing.T) {
 	t.Parallel()
 	contract, err := os.ReadFile("CONTRACT.md")

@@ -12,7 +12,7 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// in turns all amounts of a bank into those of another currency.
+// in changes all amounts of a bank to another currency.
 func (b *bank) in(currency string) {
 	b.t.Helper()
 	for _, table := range []string{"accounts", "balances", "sweeps", "signatories", "limits"} {
@@ -35,7 +35,7 @@ var amountMembers = map[string]bool{
 
 var plainAmount = regexp.MustCompile(`^-?\d+(\.\d+)?$`)
 
-// amountsIn are the amounts of a body by their paths.
+// amountsIn returns the amounts of a body by their paths.
 func amountsIn(t *testing.T, body string) map[string]string {
 	t.Helper()
 	decoder := json.NewDecoder(bytes.NewReader([]byte(body)))
@@ -66,8 +66,8 @@ func amountsIn(t *testing.T, body string) map[string]string {
 	return found
 }
 
-// Banks keep their books in dollars, in yen, which have no minor unit, and in Kuwaiti dinars, which have a
-// thousand: each answer shows the same minor units with the currency's own decimals.
+// The tests run in dollars, in yen, which have no minor unit, and in Kuwaiti dinars, which have a thousand
+// minor units. Each answer shows the same minor units with the currency's decimals.
 func TestEveryAmountHasTheDecimalsOfItsCurrency(t *testing.T) {
 	t.Parallel()
 	dollars := newBank(t)
@@ -102,7 +102,7 @@ func TestEveryAmountHasTheDecimalsOfItsCurrency(t *testing.T) {
 	}
 }
 
-// What is written has the bank's decimals too, and no more.
+// Amounts in requests must have the decimals of the bank's currency too.
 func TestEveryAmountIsReadInTheBanksCurrency(t *testing.T) {
 	t.Parallel()
 	for currency, amounts := range map[string][2]string{"JPY": {"1250", "12.5"}, "KWD": {"12.500", "12.0005"}} {

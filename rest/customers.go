@@ -25,8 +25,8 @@ var (
 	customersV2 = dialect{success: successC1, failure: failureC1, lines: customerLines}
 )
 
-// searchCustomersG1 writes its parameters as they are published. Each generation also accepts the letter case
-// of the other (rest/CONTRACT.md, customer search).
+// searchCustomersG1 uses the parameters' published names. Each generation also accepts the letter case of the
+// other (rest/CONTRACT.md, customer search).
 func (a *api) searchCustomersG1(r *http.Request) (answer, error) {
 	q := read(r)
 	by := customers.Search{
@@ -53,7 +53,7 @@ func (a *api) searchCustomersV2(r *http.Request) (answer, error) {
 	return a.searchCustomers(q, by, pagesV2, customerItemV2Of)
 }
 
-// searchCustomers is what the two searches share. Its view is the generation's.
+// searchCustomers is shared by the two searches, which differ in the view.
 func (a *api) searchCustomers(
 	q *reader, by customers.Search, n numbering, view func(*customers.Customer) any,
 ) (answer, error) {
@@ -79,8 +79,8 @@ func (a *api) findCustomerG1(r *http.Request) (answer, error) {
 	return answer{data: []any{customerG1Of(customer)}, mark: changes.Receipt{Version: customer.Version}}, nil
 }
 
-// findCustomerV2 answers an array of one, as documented, with all that the customer holds, read in one round
-// trip.
+// findCustomerV2 answers an array of one, as documented. It shows all that the customer holds, read in one
+// round trip.
 func (a *api) findCustomerV2(r *http.Request) (answer, error) {
 	q := read(r)
 	uid := inPath(q, "customerUID", customers.ParseUID)
@@ -131,7 +131,7 @@ func (a *api) createCustomerV2(r *http.Request) (answer, error) {
 	return done(http.StatusOK, out.Receipt, customerSavedOf(out.Result)), err
 }
 
-// changeCustomerG1 merges: what the body does not give stays as it is.
+// changeCustomerG1 merges: fields that the body does not give stay as they are.
 func (a *api) changeCustomerG1(r *http.Request) (answer, error) {
 	q := readBody(r)
 	uid, draft, options := inPath(q, "customerUID", customers.ParseUID), customerDraftG1(q.fields()), q.options()
@@ -142,7 +142,7 @@ func (a *api) changeCustomerG1(r *http.Request) (answer, error) {
 	return done(http.StatusOK, out.Receipt, customerSavedG1Of(out.Result)), err
 }
 
-// changeCustomerV2 merges too, and answers the whole customer as it is afterwards.
+// changeCustomerV2 merges too, and answers the whole customer after the change.
 func (a *api) changeCustomerV2(r *http.Request) (answer, error) {
 	q := readBody(r)
 	uid, draft, options := inPath(q, "customerUID", customers.ParseUID), customerChangeV2(q.fields()),

@@ -10,19 +10,19 @@ import (
 	"bankgraph/core/fault"
 )
 
-// dialect is how one family of operations speaks: its envelope, and status and code by fault. The same
-// missing customer is CUST001 in one and SIG_CUSTOMER_NOTFOUND in another. Each stands in the file of its
-// domain's handlers. Envelopes have names, C1 to C10 (rest/CONTRACT.md, envelopes). A denied permission has a
-// code of its own only at the lookup: elsewhere it is API901, not authorized.
+// dialect is how one family of operations answers: its envelope, and status and code by fault. The same
+// missing customer is CUST001 in one dialect and SIG_CUSTOMER_NOTFOUND in another. Each dialect is in the
+// file of its handlers. Envelopes have names, C1 to C10 (rest/CONTRACT.md, envelopes). A denied permission
+// has a code of its own only at the lookup; elsewhere it is API901, not authorized.
 type dialect struct {
 	success func(answer) any
 	failure func(phrase string, all []reported) any
-	phrase  string            // what the message of a failure starts with, in envelopes that have one message
-	spelled map[string]string // fields of core that this family calls by another name
-	lines   []line            // the first that fits counts
+	phrase  string            // begins the message of a failure, in envelopes with one message
+	spelled map[string]string // the family's names of fields of core
+	lines   []line            // only the first that fits counts
 }
 
-// says returns the dialect with the phrase of one operation.
+// says returns the dialect with the phrase for one operation.
 func (d dialect) says(phrase string) dialect {
 	d.phrase = phrase
 	return d
@@ -36,18 +36,18 @@ func (d dialect) updates() dialect {
 	return d
 }
 
-// line gives a fault its status and code.
+// line gives status and code to the faults that it fits.
 type line struct {
-	is      *fault.Fault  // this very fault of core,
-	kind    fault.Kind    // or any of this kind,
-	subject string        // about this subject,
+	is      *fault.Fault  // fits this fault; or, if nil,
+	kind    fault.Kind    // faults of this kind,
+	subject string        // with this subject,
 	field   string        // this field
-	problem fault.Problem // and this problem with it; what is empty fits all
+	problem fault.Problem // and problem; empty ones fit all
 
 	status int
 	code   string
-	exact  bool         // the code says the field already
-	as     *fault.Fault // what callers read in its place, where they must not tell the two apart
+	exact  bool         // the code already names the field
+	as     *fault.Fault // shown instead, if callers must not tell the two apart
 }
 
 func (l line) fits(f *fault.Fault) bool {
@@ -58,7 +58,7 @@ func (l line) fits(f *fault.Fault) bool {
 		(l.field == "" || l.field == lastOf(f.Field)) && (l.problem == "" || l.problem == f.Problem)
 }
 
-// lastOf is the name of a field without the objects and lists that it is in: [0].entityLimitId is an
+// lastOf is the name of a field without the objects and lists around it: [0].entityLimitId becomes
 // entityLimitId.
 func lastOf(field string) string { return field[strings.LastIndexByte(field, '.')+1:] }
 
@@ -79,7 +79,7 @@ type reported struct {
 	problem       fault.Problem
 }
 
-// tell: callers read the field in the words of their generation.
+// tell reports a fault in the words of the dialect.
 func (d dialect) tell(f *fault.Fault) reported {
 	f, _ = fault.Of(fault.Called(f, d.spelled))
 	l := d.lineFor(f)
@@ -90,7 +90,7 @@ func (d dialect) tell(f *fault.Fault) reported {
 	return t
 }
 
-// detail is the code of one thing that is wrong: the area, the field to blame and the problem with it.
+// detail is the code of one mistake: area, field and problem.
 func (t reported) detail(area string) string {
 	if t.field == "" {
 		return t.code
@@ -99,8 +99,8 @@ func (t reported) detail(area string) string {
 		"_" + string(t.problem)
 }
 
-// problemOf is what a code says is wrong with a field. Where the fault is one about a thing, and not about
-// the form of a field, its kind says it: a conflict is no absence.
+// problemOf is the problem that a code names. A fault about a thing, not about the form of a field, has no
+// problem; its kind decides.
 func problemOf(f *fault.Fault) fault.Problem {
 	if f.Problem != "" {
 		return f.Problem
@@ -118,7 +118,7 @@ func problemOf(f *fault.Fault) fault.Problem {
 	return fault.Malformed
 }
 
-// places in lists are no part of a code.
+// places are indexes of lists, which codes leave out.
 var places = regexp.MustCompile(`\[\d+\]`)
 
 const (
@@ -126,9 +126,9 @@ const (
 	notAuthorized = "API901"
 )
 
-// table completes the lines of an area: what is particular to it, what all areas share, and its own code for
-// everything else that is wrong with a request. Absent and foreign things answer 400, not 404, and both in
-// the same words (rest/CONTRACT.md, absent and foreign things).
+// table completes the lines of an area: its particular lines, those that all areas share, and its own code
+// for all other mistakes in a request. Absent and foreign things answer 400, not 404, both with the same
+// message (rest/CONTRACT.md, absent and foreign things).
 func table(area, denied string, particular ...line) []line {
 	return append(particular, []line{
 		{is: customers.ErrOutOfScope, status: http.StatusBadRequest, code: area, as: customers.ErrNotFound},
@@ -146,23 +146,23 @@ func table(area, denied string, particular ...line) []line {
 	}...)
 }
 
-// wrong is a line for a field that is blamed: for one problem with it, or ” for all. It answers 400.
+// wrong makes a line for one problem with a field, or for all problems if it is "". It answers 400.
 func wrong(field string, problem fault.Problem, code string) line {
 	return line{field: field, problem: problem, status: http.StatusBadRequest, code: code}
 }
 
-// because is a line for one fault of core. It answers 400.
+// because makes a line for one fault of core. It answers 400.
 func because(is *fault.Fault, code string) line {
 	return line{is: is, status: http.StatusBadRequest, code: code}
 }
 
-// exactly returns a line whose code says the field already.
+// exactly returns a line whose code already names the field.
 func (l line) exactly() line {
 	l.exact = true
 	return l
 }
 
-// toldAs returns a line whose callers read another fault, because they must not tell the two apart.
+// toldAs returns a line that shows another fault to callers, because they must not tell the two apart.
 func (l line) toldAs(other *fault.Fault) line {
 	l.as = other
 	return l

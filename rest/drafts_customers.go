@@ -8,7 +8,7 @@ import (
 )
 
 // customerDraftV2 reads the body of a create and of a partial update (rest/CONTRACT.md, new customer;
-// customer update). The names that answers have are accepted too.
+// customer update). It also accepts the names that answers use.
 func customerDraftV2(body fields) customers.Draft {
 	d := customerDraft(body)
 	d.SWIFTCode, d.Website = body.text("swiftCode", "swiftcode"), body.text("webSite", "website")
@@ -23,15 +23,15 @@ func customerDraftV2(body fields) customers.Draft {
 	return d
 }
 
-// newCustomerV2 is a create, which alone takes attributes (rest/CONTRACT.md, new customer).
+// newCustomerV2 reads the body of a create. Only creates take attributes (rest/CONTRACT.md, new customer).
 func newCustomerV2(body fields) customers.Draft {
 	d := customerDraftV2(body)
 	d.AdditionalAttributes = attributes(body)
 	return d
 }
 
-// customerChangeV2 is a partial update, which alone takes limits, in groups by application (rest/CONTRACT.md,
-// customer update).
+// customerChangeV2 reads the body of a partial update. Only updates take limits, grouped by application
+// (rest/CONTRACT.md, customer update).
 func customerChangeV2(body fields) customers.Draft {
 	d := customerDraftV2(body)
 	groups, _ := body.each("limits")
@@ -76,7 +76,7 @@ func customerDraftG1(body fields) customers.Draft {
 	return d
 }
 
-// customerDraft reads what the generations call alike. The short name counts for a create only.
+// customerDraft reads the fields with the same names in all generations. Only creates use the short name.
 func customerDraft(body fields) customers.Draft {
 	return customers.Draft{
 		ExternalReferenceID: body.text("externalReferenceId"), LegalName: body.text("legalName"),
@@ -121,7 +121,7 @@ func addressDraft(a fields) given.Address {
 	}
 }
 
-// attributes are nil where they were not given.
+// attributes reads the custom attributes; nil if not given.
 func attributes(body fields) []customers.Attribute {
 	items, there := body.each("additionalAttributes")
 	if !there {

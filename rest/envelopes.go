@@ -33,12 +33,12 @@ func failureC1(phrase string, all []reported) any {
 	return envelopeC1{Status: "Failure", Code: &all[0].code, Message: &message}
 }
 
-// messages are those of all that is wrong, for envelopes that have one message.
+// messages joins all messages, for envelopes with one message.
 func messages(all []reported) string {
 	return strings.Join(each(all, func(t reported) string { return t.message }), "; ")
 }
 
-// message is what callers read: the field, where one is to blame, what is wrong, and the permission that is
+// message is what callers read: the field, if there is one, what is wrong with it, and the permission that is
 // missing.
 func (l line) message(f *fault.Fault) string {
 	if l.as != nil {
@@ -47,7 +47,7 @@ func (l line) message(f *fault.Fault) string {
 	return f.Told()
 }
 
-// bare answers the data as it is.
+// bare answers the data without an envelope.
 func bare(said answer) any { return said.data }
 
 // successPG2 is bare too, with the pages of a list beside its data (rest/CONTRACT.md, PG2).
@@ -91,14 +91,14 @@ func failureC4(_ string, all []reported) any {
 	}
 }
 
-// failureSweep is C4 with a code for each field: SWEEP_BALANCETYPE_REQUIRED.
+// failureSweep is C4 with a code for each field, such as SWEEP_BALANCETYPE_REQUIRED.
 func failureSweep(_ string, all []reported) any {
 	return envelopeC4{
 		Errors: each(all, func(t reported) codeAndMessage { return codeAndMessage{t.detail("SWEEP"), t.message} }),
 	}
 }
 
-// failureC3 is a message only.
+// failureC3 is only a message.
 func failureC3(_ string, all []reported) any {
 	return envelopeC3{Message: messages(all)}
 }
@@ -123,11 +123,11 @@ type envelopeC5 struct {
 	Data    *struct{}        `json:"data"` // always null
 }
 
-// inFeatures is where an account has a feature. Its code does without: ACCOUNT_CALLBACKLIMIT_MAX.
+// inFeatures is the path to a feature in an account, which codes leave out: ACCOUNT_CALLBACKLIMIT_MAX.
 var inFeatures = regexp.MustCompile(`^accountFeatures\.([a-zA-Z]+Feature\.)?`)
 
-// failureC5 says the area's code, and beside it what is wrong with which field, in the newer pattern
-// AREA_FIELD_PROBLEM. Without a field to blame both are the same.
+// failureC5 gives the area's code and, in the newer pattern AREA_FIELD_PROBLEM, what is wrong with each
+// field. Without a field the two are the same.
 func failureC5(_ string, all []reported) any {
 	details := each(all, func(t reported) codeAndMessage {
 		t.field = inFeatures.ReplaceAllString(t.field, "")

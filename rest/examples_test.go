@@ -23,7 +23,7 @@ import (
 	"bankgraph/rest"
 )
 
-// demoBank is the bank that documentation quotes, called by its staff.
+// demoBank makes the bank that documentation quotes, with its staff as the caller.
 func demoBank(t *testing.T) *bank {
 	t.Helper()
 	d, err := db.Open(dbtest.URL(t), db.Options{Connections: 4, Tracer: dbtest.Watch(t)})
@@ -48,9 +48,8 @@ func demoBank(t *testing.T) *bank {
 	return &bank{Bank: made, t: t, handler: checked(t, rest.New(made.Core, rest.Options{}))}
 }
 
-// TestExamplesAreTheDemoBanks calls every operation with the examples of its parameters and body, and
-// compares the examples of the fields with the answer. Whoever tries what the reference shows, gets what it
-// shows.
+// TestExamplesAreTheDemoBanks calls every operation with its example parameters and body, and compares the
+// answer with the examples of the fields. Users who try the reference's examples get what it shows.
 func TestExamplesAreTheDemoBanks(t *testing.T) {
 	t.Parallel()
 	b, doc := demoBank(t), readDocument(t)
@@ -61,7 +60,7 @@ func TestExamplesAreTheDemoBanks(t *testing.T) {
 	seen := map[string]bool{}
 	for path, item := range doc.Paths.Map() {
 		for method, operation := range item.Operations() {
-			if operation.Security != nil || changes(operation) { // the token service, and what comes below
+			if operation.Security != nil || changes(operation) { // changes: see TestExamplesOfChangesWork
 				continue
 			}
 			r := exampleOf(t, method, path, operation)
@@ -89,13 +88,13 @@ func TestExamplesAreTheDemoBanks(t *testing.T) {
 	}
 }
 
-// changes tells whether an operation changes something: those take an idempotency key.
+// changes reports whether an operation changes something: such operations take an idempotency key.
 func changes(operation *openapi3.Operation) bool {
 	return operation.Parameters.GetByInAndName(openapi3.ParameterInHeader, "Idempotency-Key") != nil
 }
 
 // TestExamplesOfChangesWork calls every operation that changes something with its examples, on the demo bank,
-// in the order of the document's paths; deletions come last.
+// in the order of the document's paths. Deletions come last.
 func TestExamplesOfChangesWork(t *testing.T) {
 	t.Parallel()
 	b, doc := demoBank(t), readDocument(t)
@@ -123,7 +122,7 @@ func TestExamplesOfChangesWork(t *testing.T) {
 	}
 }
 
-// exampleOf is a request made of the examples of its parameters and of the fields of its body.
+// exampleOf makes a request from the examples of an operation's parameters and body fields.
 func exampleOf(t *testing.T, method, path string, operation *openapi3.Operation) *http.Request {
 	t.Helper()
 	var query []string
@@ -156,7 +155,7 @@ func exampleOf(t *testing.T, method, path string, operation *openapi3.Operation)
 	return request(method, path+"?"+strings.Join(query, "&"), body)
 }
 
-// plainText is a number without an exponent, or a text.
+// plainText returns a text, or a number without an exponent.
 func plainText(example any) string {
 	if number, ok := example.(float64); ok {
 		return strconv.FormatFloat(number, 'f', -1, 64)
@@ -164,8 +163,8 @@ func plainText(example any) string {
 	return fmt.Sprint(example)
 }
 
-// compareExamples looks at the first item of lists, and at each named schema once: where it is first met in
-// an operation about the schema's own subject.
+// compareExamples checks the first item of lists, and each named schema once: at its first use in an
+// operation about the schema's own subject.
 func compareExamples(t *testing.T, ref *openapi3.SchemaRef, value any, at string, seen map[string]bool) {
 	t.Helper()
 	if ref.Ref != "" && shared[ref.Ref] {
@@ -202,7 +201,7 @@ func compareExamples(t *testing.T, ref *openapi3.SchemaRef, value any, at string
 	}
 }
 
-// shared schemas stand in many places, where they say different things.
+// shared schemas are used in many places, with different values.
 var shared = map[string]bool{
 	"#/components/schemas/Address": true, "#/components/schemas/Attribute": true,
 	"#/components/schemas/Reporting":        true,
@@ -212,7 +211,7 @@ var shared = map[string]bool{
 	"#/components/schemas/AccountStatus": true, "#/components/schemas/AccountSubType": true,
 }
 
-// plainJSON is a value as JSON has it: numbers are one kind.
+// plainJSON converts a value to its JSON form, in which all numbers have one type.
 func plainJSON(value any) (plain any) {
 	text, _ := json.Marshal(value)
 	_ = json.Unmarshal(text, &plain)

@@ -7,7 +7,7 @@ import (
 	"bankgraph/core/fees"
 )
 
-// Fees have no codes: their failures are a message.
+// feesV1 has no codes: a failure is only a message.
 var feesV1 = dialect{success: bare, failure: failureC3, lines: table("", notAuthorized)}
 
 func (a *api) addFeeTier(r *http.Request) (answer, error) {
@@ -20,7 +20,7 @@ func (a *api) addFeeTier(r *http.Request) (answer, error) {
 	return done(http.StatusCreated, out.Receipt, feeSaved{out.Result.ID}), err
 }
 
-// changeFeeTier merges: what the body does not give stays as it is.
+// changeFeeTier merges: fields that the body does not give stay as they are.
 func (a *api) changeFeeTier(r *http.Request) (answer, error) {
 	q := readBody(r)
 	customer, id := inPath(q, "customerUID", customers.ParseUID), inPath(q, "feeId", fees.ParseID)

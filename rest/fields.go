@@ -10,23 +10,22 @@ import (
 	"bankgraph/core/given"
 )
 
-// fields are the members of a JSON object in a body: of the body itself, or of an object in it. What is wrong
-// with one is blamed on its path, legalAddress.city or limits[0].appName. Null counts as absent; members that
-// nobody reads are ignored.
+// fields are the members of a body's JSON object, or of an object inside it. Faults name a member by its
+// path, such as legalAddress.city or limits[0].appName. Null counts as absent; unknown members are ignored.
 type fields struct {
 	q       *reader
 	members object
 	path    string
 }
 
-// fields are the members of the body.
+// fields returns the members of the body.
 func (q *reader) fields() fields { return fields{q: q, members: q.body} }
 
 func (f fields) fail(name string, message string) {
 	f.q.fail(fault.Field("request", f.path+name, fault.Malformed, message))
 }
 
-// member is the value that was given by one of the names, and by which.
+// member is the value that was given under one of the names, and that name.
 func (f fields) member(names []string) (used string, value any) {
 	used = names[0]
 	for _, name := range names {
@@ -41,7 +40,7 @@ func (f fields) member(names []string) (used string, value any) {
 	return used, value
 }
 
-// text reads a text by the documented name, or by one of those that are also accepted.
+// text reads a text by its documented name or by another accepted one.
 func (f fields) text(names ...string) given.Text {
 	used, value := f.member(names)
 	if value == nil {
@@ -69,8 +68,8 @@ func (f fields) flag(names ...string) given.Flag {
 	return given.Value[bool]{Given: ok, Value: flag}
 }
 
-// yesNo reads a switch that is text: Yes or No, in the oldest generation also True or False; a JSON truth
-// value will do.
+// yesNo reads a switch that is the text Yes or No, in the oldest generation also True or False. A JSON true
+// or false is accepted too.
 func (f fields) yesNo(names ...string) given.Flag {
 	used, value := f.member(names)
 	if value == nil {
@@ -93,8 +92,8 @@ func (f fields) yesNo(names ...string) given.Flag {
 // zeros are the decimals of a whole number: 3.0 is 3, written as text too.
 var zeros = regexp.MustCompile(`^(-?[0-9]+)\.0+$`)
 
-// number reads a number as the exact decimal that it is; text of a number will do where texts waver
-// between the two (rest/CONTRACT.md, numbers).
+// number reads a number as an exact decimal. It also accepts the number as text, where the published texts
+// differ (rest/CONTRACT.md, numbers).
 func (f fields) number(names ...string) given.Text {
 	used, value := f.member(names)
 	switch value := value.(type) {
@@ -110,7 +109,7 @@ func (f fields) number(names ...string) given.Text {
 	return given.Text{}
 }
 
-// address reads an address of customers, contacts and banks (rest/CONTRACT.md, addresses).
+// address reads an address of a customer, contact or bank (rest/CONTRACT.md, addresses).
 func (f fields) address(names ...string) given.Address {
 	a := f.object(names...)
 	return given.Address{
@@ -119,7 +118,7 @@ func (f fields) address(names ...string) given.Address {
 	}
 }
 
-// whole reads a whole number; text of one will do. Nil where it was not given.
+// whole reads a whole number, also as text. It returns nil if none was given.
 func (f fields) whole(names ...string) *int32 {
 	used, _ := f.member(names)
 	text := f.number(names...)
@@ -153,7 +152,7 @@ func (f fields) texts(names ...string) given.Value[[]string] {
 	return given.Of(texts)
 }
 
-// object is an object inside; absent is one without members.
+// object reads an object in an object. An absent one has no members.
 func (f fields) object(names ...string) fields {
 	used, value := f.member(names)
 	members, ok := value.(object)
@@ -163,10 +162,10 @@ func (f fields) object(names ...string) fields {
 	return fields{q: f.q, members: members, path: f.path + used + "."}
 }
 
-// items are the objects of a body that is a list. What is wrong with one is blamed on [0].name.
+// items returns the objects of a body that is a list. Faults name their members as [0].name.
 func (q *reader) items() []fields { return fields{q: q}.objects("", q.list) }
 
-// each are the objects of a list, and whether the list was given.
+// each returns the objects of a list, and whether the list was given.
 func (f fields) each(names ...string) (items []fields, there bool) {
 	used, value := f.member(names)
 	if value == nil {
@@ -191,13 +190,13 @@ func (f fields) objects(used string, list []any) (items []fields) {
 	return items
 }
 
-// wordIn reads an optional word that a domain knows; nil where it was not given or is empty.
+// wordIn reads an optional word of a domain. It returns nil if the word was not given or is empty.
 func wordIn[T any](f fields, parse parser[T], names ...string) *T {
 	used, _ := f.member(names)
 	return parsedIn(f, parse, used, f.text(names...).Value)
 }
 
-// idIn reads the number of a thing, which callers write as a number or as text (rest/CONTRACT.md, ids).
+// idIn reads the number of a thing, given as a number or as text (rest/CONTRACT.md, ids).
 func idIn[T any](f fields, parse parser[T], names ...string) *T {
 	used, _ := f.member(names)
 	return parsedIn(f, parse, used, f.number(names...).Value)

@@ -17,10 +17,10 @@ type operation struct {
 	name, method, path, body string
 }
 
-// people is where users and roles are.
+// people is the path of users and roles.
 const people = "/api/user-management/v1/customers/{C}"
 
-// operations are all of them, in the fullest form. Their answers are golden files of the same name.
+// operations are all operations that read, with all fields. Their answers are golden files of the same name.
 var operations = []operation{
 	{"customers_g1_search", http.MethodGet, "/customers?Page=1&limit=10&legalName=acme%20tr", ""},
 	{"customers_g1_get", http.MethodGet, "/customers/{C}", ""},
@@ -58,7 +58,7 @@ var operations = []operation{
 	{"lookup", http.MethodGet, "/v1/customers/lookup/{N}", ""},
 }
 
-// at calls an operation about a customer and what is its.
+// at calls an operation about a customer and its things.
 func (b *bank) at(ctx context.Context, o operation, customer, account, contact any, number string) said {
 	b.t.Helper()
 	fill := b.names(customer, account, contact, number)
@@ -67,7 +67,7 @@ func (b *bank) at(ctx context.Context, o operation, customer, account, contact a
 	return b.send(ctx, r)
 }
 
-// names fills in what an operation is about.
+// names replaces the placeholders of an operation.
 func (b *bank) names(customer, account, contact any, number string) *strings.Replacer {
 	return strings.NewReplacer("{C}", fmt.Sprint(customer), "{A}", fmt.Sprint(account), "{K}",
 		fmt.Sprint(contact), "{N}", number,

@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	// what checks and updates of limits share
+	// shared by checks and updates of limits
 	limitLines = slices.Clip([]line{
 		because(customers.ErrNotFound, "CUSTOMER_CUSTOMERID_NOTFOUND"),
 		because(customers.ErrOutOfScope, "CUSTOMER_CUSTOMERID_NOTFOUND").toldAs(customers.ErrNotFound),
@@ -32,8 +32,8 @@ var (
 			wrong("entryType", "", "CUSTOMERLIMIT_ENTRYTYPE_INVALID"))...),
 	}
 
-	// The update has a code of its own for what is the bank's fault, and answers 400 with it
-	// (rest/CONTRACT.md, failures of the server).
+	// Failures of the server have a code of their own in the update, with status 400 (rest/CONTRACT.md,
+	// failures of the server).
 	limitUpdateV1 = dialect{
 		success: bare, failure: failureC4,
 		lines: table("CUSTOMERLIMIT_INVALID_REQUEST", notAuthorized, append(limitLines,
@@ -55,7 +55,7 @@ var (
 	}
 )
 
-// changeLimits answers no body.
+// changeLimits answers without a body.
 func (a *api) changeLimits(r *http.Request) (answer, error) {
 	q := readList(r)
 	customer, drafts, options := inPath(q, "customerUID", customers.ParseUID), each(q.items(), limitDraft),
@@ -67,7 +67,7 @@ func (a *api) changeLimits(r *http.Request) (answer, error) {
 	return done(http.StatusOK, out.Receipt, nil), err
 }
 
-// checkLimits answers 204 where no limit applies.
+// checkLimits answers 204 if no limit applies.
 func (a *api) checkLimits(r *http.Request) (answer, error) {
 	q := readBody(r)
 	customer := inPath(q, "customerUID", customers.ParseUID)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The codes of the limit update (rest/CONTRACT.md, limit update), each with a request that gets it.
+// Each code of the limit update (rest/CONTRACT.md, limit update) with a request that causes it.
 func TestALimitUpdateNamesWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

@@ -16,7 +16,7 @@ var lookupV1 = dialect{
 		line{kind: fault.Internal, status: http.StatusInternalServerError, code: "LKUP_INTERNAL_ERROR"}),
 }
 
-// lookUpCustomer answers no profile for a number that leads nowhere or to somebody else's customer.
+// lookUpCustomer answers without a profile if the number does not exist or belongs to a foreign customer.
 func (a *api) lookUpCustomer(r *http.Request) (answer, error) {
 	q := read(r)
 	number := inPath(q, "accountNumber", accounts.ParseNumber)

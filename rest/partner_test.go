@@ -12,7 +12,7 @@ import (
 	"bankgraph/core/users"
 )
 
-// What existing clients send, as the published samples of the older generations have it.
+// Requests of existing clients, from the published samples of the older generations.
 
 func TestOlderFormsSendLimitsOfWhatIsOff(t *testing.T) {
 	t.Parallel()
@@ -82,7 +82,7 @@ func TestWordsOfAnswersAreTakenBack(t *testing.T) {
 	}
 }
 
-// An update may send back all that a retrieval has answered: what the update knows of it changes nothing.
+// An update accepts everything that a retrieval has answered, and changes nothing by it.
 func TestWhatIsReadIsTakenBackWhole(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -98,8 +98,7 @@ func TestWhatIsReadIsTakenBackWhole(t *testing.T) {
 	} {
 		path := b.names(b.acme.UID, b.operating.UID, b.supplier.UID, "").Replace(thing.path)
 		var seen []string
-		// what a test has put into the tables may not be as requests would have stored it: the first time makes it
-		// so
+		// the test's own rows may differ from rows stored by requests; the first update makes them equal
 		for range 2 {
 			var read struct{ Data json.RawMessage }
 			shown := b.get(b.Staff(), path)
@@ -121,8 +120,8 @@ func TestWhatIsReadIsTakenBackWhole(t *testing.T) {
 	}
 }
 
-// The oldest form leaves people and words of the bank open: their empty texts are absent, in a new customer
-// and in what an update sends back. What is there an update does not clear.
+// The oldest form does not require people and words of the bank. Its empty texts count as absent, in new
+// customers and in updates. An update does not clear what is there.
 func TestTheOldestFormLeavesOpenWhatTheSecondDemands(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -145,8 +144,8 @@ func TestTheOldestFormLeavesOpenWhatTheSecondDemands(t *testing.T) {
 	}
 }
 
-// The oldest form names neither a length of tax ids nor languages. What it made, the second takes back as it
-// answers it.
+// The oldest form limits neither the length of tax ids nor languages. The second form accepts back what it
+// answers for such customers.
 func TestTheOldestFormTakesLongerTaxIDsAndAnyLanguage(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -176,8 +175,8 @@ func TestTheOldestFormTakesLongerTaxIDsAndAnyLanguage(t *testing.T) {
 	}
 }
 
-// The third generation blames a feature where it has it, and has one code for each, whoever finds the
-// mistake.
+// The third generation names a feature by its place in its own bodies. Each mistake has one code, whoever
+// finds it.
 func TestFeaturesAreBlamedWhereTheyAre(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -214,7 +213,7 @@ func TestFeaturesAreBlamedWhereTheyAre(t *testing.T) {
 	}
 }
 
-// A code says what is wrong: that another thing has it is no absence.
+// A code names the problem: a conflict with another thing differs from an absent thing.
 func TestConflictsHaveCodesOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -314,7 +313,7 @@ func TestOtherEditionsOfTheContractFindTheirPaths(t *testing.T) {
 	}
 }
 
-// A misspelling that is law does not swallow the right spelling.
+// Where a misspelling is law, the right spelling is accepted too.
 func TestTheRightSpellingOfAMisspeltNameIsTaken(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -337,7 +336,7 @@ func TestTheRightSpellingOfAMisspeltNameIsTaken(t *testing.T) {
 	}
 }
 
-// A filter that is ignored shows a partner all its customers.
+// An ignored filter would show a partner all its customers.
 func TestEachGenerationTakesTheFiltersOfBoth(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -347,7 +346,7 @@ func TestEachGenerationTakesTheFiltersOfBoth(t *testing.T) {
 	} {
 		for _, path := range []string{"/customers?", "/v2/customers?"} {
 			if path == "/customers?" && strings.Contains(filter, "achCompanyID") {
-				continue // no text of that generation has it
+				continue // that generation has no such filter
 			}
 			said := b.get(b.program(), path+"limit=10&"+filter)
 			if said.status != http.StatusOK || strings.Contains(said.body, "Acme") != strings.Contains(filter, "ach") {

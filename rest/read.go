@@ -19,13 +19,13 @@ import (
 	"bankgraph/core/page"
 )
 
-// reader turns a request into typed values. It keeps the first thing that is wrong; after that it reads only
-// zero values, so a handler reads all that it needs and then looks at err once.
+// reader turns a request into typed values. It keeps the first error and afterwards reads only zero values,
+// so that a handler can read everything and check err once.
 type reader struct {
 	r     *http.Request
 	query url.Values
 	body  object
-	list  []any // of a body that is one
+	list  []any // of a body that is a list
 	err   error
 }
 
@@ -38,7 +38,7 @@ func read(r *http.Request) *reader {
 	return q
 }
 
-// readBody is read for operations with a JSON body.
+// readBody makes a reader for operations with a JSON body.
 func readBody(r *http.Request) *reader {
 	q := read(r)
 	body, err := bodyOf(r)
@@ -47,7 +47,7 @@ func readBody(r *http.Request) *reader {
 	return q
 }
 
-// readList is read for operations whose body is a JSON array.
+// readList makes a reader for operations whose body is a JSON array.
 func readList(r *http.Request) *reader {
 	q := read(r)
 	list, err := listOf(r)
@@ -62,10 +62,10 @@ func (q *reader) fail(err error) {
 	}
 }
 
-// parser makes a value of a field's text, or says what is wrong with it.
+// parser turns the text of a field into a value, or returns what is wrong with it.
 type parser[T any] func(field, text string) (T, error)
 
-// parsed is the value of a text.
+// parsed returns the value of a text.
 func parsed[T any](q *reader, field, text string, parse parser[T]) (value T) {
 	q.fail(plain(field, text))
 	if q.err == nil {
@@ -76,7 +76,7 @@ func parsed[T any](q *reader, field, text string, parse parser[T]) (value T) {
 	return value
 }
 
-// optional is parsed for what may be absent: the zero value without a text.
+// optional is parsed for a text that may be absent; the value is then zero.
 func optional[T any](q *reader, field, text string, parse parser[T]) (value T) {
 	if text == "" {
 		return value
@@ -84,20 +84,20 @@ func optional[T any](q *reader, field, text string, parse parser[T]) (value T) {
 	return parsed(q, field, text, parse)
 }
 
-// inPath reads a part of the path.
+// inPath reads a parameter of the path.
 func inPath[T any](q *reader, name string, parse parser[T]) T {
 	return parsed(q, name, chi.URLParam(q.r, name), parse)
 }
 
-// inQuery reads an optional parameter: by the documented name or by one of those that are also accepted.
-// An empty one counts as absent; parameters that nobody reads are ignored.
+// inQuery reads an optional parameter by its documented name or by another accepted one. An empty one counts
+// as absent; unknown parameters are ignored.
 func inQuery[T any](q *reader, name string, parse parser[T], also ...string) T {
 	used, text := q.parameter(append([]string{name}, also...))
 	return optional(q, used, text, parse)
 }
 
-// parameter is the text that was given by one of the names, and by which: callers read about the name that
-// they wrote. Without any it is the documented name, the first.
+// parameter is the text that was given under one of the names, and that name: errors use the name that the
+// caller used. If none was given, it is the documented name, the first.
 func (q *reader) parameter(names []string) (used, text string) {
 	used = names[0]
 	var given []string
@@ -131,8 +131,8 @@ func inBody[T any](q *reader, name string, parse parser[T]) T {
 	return optional(q, name, text, parse)
 }
 
-// wordInBody reads a field that core compares with the words it knows, or ignores whatever it says: what is
-// no text is no known word either. Null counts as absent.
+// wordInBody reads a field that core compares with the words it knows, or ignores. Anything but a text is no
+// known word either. Null counts as absent.
 func (q *reader) wordInBody(name string) string {
 	if q.body[name] == nil {
 		return ""
@@ -140,7 +140,7 @@ func (q *reader) wordInBody(name string) string {
 	return fmt.Sprint(q.body[name])
 }
 
-// flagInBody reads an optional true or false of the body; nil without one.
+// flagInBody reads an optional true or false of the body; nil if absent.
 func (q *reader) flagInBody(name string) *bool {
 	flag, ok := q.body[name].(bool)
 	if !ok {
@@ -152,7 +152,7 @@ func (q *reader) flagInBody(name string) *bool {
 	return &flag
 }
 
-// numberInBody reads an optional number as plain decimal text, never by way of a float.
+// numberInBody reads an optional number as plain decimal text, without a float in between.
 func (q *reader) numberInBody(name string) string {
 	number, ok := q.body[name].(json.Number)
 	if !ok && q.body[name] != nil {
@@ -161,9 +161,9 @@ func (q *reader) numberInBody(name string) string {
 	return decimal(number.String())
 }
 
-// decimal writes a JSON number as core reads amounts: without exponent, and without zeros that end the
-// decimals. JSON allows both, and common libraries write a double of ten million as 1.0E7. What is not longer
-// than any amount is written out; the rest stays as it is, for core to refuse.
+// decimal writes a JSON number as core reads amounts: without an exponent and without trailing zeros of
+// decimals. JSON allows both, and common libraries write a double of ten million as 1.0E7. A number that
+// would be longer than any amount stays as it is, for core to refuse.
 func decimal(number string) string {
 	mantissa, exponent, scaled := strings.Cut(strings.ToLower(number), "e")
 	unsigned, negative := strings.CutPrefix(mantissa, "-")
@@ -191,7 +191,7 @@ func decimal(number string) string {
 	return whole
 }
 
-// plain refuses what no field may hold.
+// plain refuses characters that no field may contain.
 func plain(field, text string) error {
 	if !check.IsPlain(text) {
 		return fault.Field("request", field, fault.Malformed, "must be plain text")
@@ -199,7 +199,7 @@ func plain(field, text string) error {
 	return nil
 }
 
-// atMost reads a text of so many characters.
+// atMost makes the parser of texts with at most so many characters.
 func atMost(most int) parser[string] {
 	return func(field, text string) (string, error) {
 		if utf8.RuneCountInString(text) > most {
@@ -209,7 +209,7 @@ func atMost(most int) parser[string] {
 	}
 }
 
-// text is what is allowed where no other length is published (rest/CONTRACT.md, sizes).
+// text is the parser for fields without a published length (rest/CONTRACT.md, sizes).
 var text = atMost(255)
 
 // flag reads true or false without regard to letter case.
@@ -230,11 +230,11 @@ func currency(field, text string) (money.Currency, error) {
 	return code, nil
 }
 
-// numbering is how an operation numbers its pages (rest/CONTRACT.md, pages).
+// numbering is how an operation numbers pages (rest/CONTRACT.md, pages).
 type numbering struct {
-	page, size  []string // the two parameters: the documented name, then those that are also accepted
-	first, last int      // the numbers of the first page and of the highest that may be asked for
-	most, usual int      // the largest size, and the one without a size; 0: both parameters are required
+	page, size  []string // names of the parameters: the documented one, then others accepted
+	first, last int      // the numbers of the first page and of the last one allowed
+	most, usual int      // the largest size, and the default; 0: both parameters are required
 }
 
 var (
@@ -250,8 +250,8 @@ var (
 	pagesV2 = numbering{
 		page: []string{"page"}, size: []string{"limit"}, first: 1, last: math.MaxInt32, most: 1000,
 	}
-	// The account search of the first generation knows no pages. They are optional here, so that a customer
-	// with more accounts than fit one answer is not cut without a word.
+	// The account search of the first generation is published without pages. They are optional, so that a
+	// customer with more accounts than fit into one answer does not silently lose some.
 	accountPagesG1 = numbering{
 		page: []string{"page"}, size: []string{"limit"}, first: 1, last: math.MaxInt32, most: 1000, usual: 1000,
 	}
@@ -267,10 +267,10 @@ var (
 	}
 )
 
-// pageRequest is the page that was asked for.
+// pageRequest is the requested page.
 type pageRequest struct{ number, first, size int }
 
-// window is the page that was asked for, as core cuts lists.
+// window is the requested page as a window of core.
 func (s pageRequest) window() page.Window { return page.Numbered(s.number-s.first+1, s.size) }
 
 func (q *reader) sheet(n numbering) pageRequest {

@@ -10,7 +10,7 @@ import (
 	"bankgraph/core/coretest"
 )
 
-// path is a path about acme.
+// path is the path of something of acme.
 func (b *bank) path(path string) string {
 	return strings.NewReplacer("{C}", b.acme.UID.String(), "{A}", b.operating.UID.String(), "{K}",
 		b.supplier.UID.String(),
@@ -22,7 +22,7 @@ func TestFiltersFindWhatTheySay(t *testing.T) {
 	b := newBank(t)
 	for _, c := range []struct {
 		path  string
-		found string // what the only item has; "" finds nothing
+		found string // a text of the only item found; "" for none
 	}{
 		{"/customers?Page=1&limit=9&legalName=ACME%20trad", "Acme"},
 		{"/customers?Page=1&limit=9&legalName=rading", ""},
@@ -137,7 +137,7 @@ func TestValuesThatAnOperationDoesNotKnowAreRefusedByName(t *testing.T) {
 		{"/customers?Page=1&limit=0", "CUST001", "limit: must be at least 1"},
 		{"/customers?Page=99999999999999999999&limit=1", "CUST001", "Page: must be at most"},
 		{"/customers?Page=1&page=1&limit=1", "CUST001", "page: must be given once"},
-		// by the name that was written
+		// the parameter is named as the caller wrote it
 		{"/customers?page=0&limit=1", "CUST001", "failed: page: must be at least 1"},
 		{"/customers?page=1&limit=1&customerType=Banana", "CUST001", "failed: customerType: must be one of"},
 		{"/v2/customers/{C}/contacts?page=1&records=101", "CUST001", "records: must be at most 100"},
@@ -337,8 +337,7 @@ func TestTheLimitCheckRefusesWhatItCannotRead(t *testing.T) {
 	}
 }
 
-// Common libraries write a double of ten million as 1.0E7, and decimals with the zeros that they were made
-// with.
+// Common libraries write a double of ten million as 1.0E7, and decimals with trailing zeros.
 func TestAmountsCountAsJSONMeansThem(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -377,7 +376,7 @@ func TestAWholeNumberMayHaveZerosBehindItsPoint(t *testing.T) {
 	}
 }
 
-// Texts write Debit in one place and DEBIT in another (rest/CONTRACT.md, entryType).
+// Published texts write Debit in one place and DEBIT in another (rest/CONTRACT.md, entryType).
 func TestTheLimitCheckTakesWordsInAnyCase(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

@@ -16,12 +16,12 @@ import (
 type refusedKey struct{}
 
 // Refuse answers a request that is turned away before it reaches its operation: no caller, too many requests,
-// no room. The answer is that operation's own, in its envelope. Retry-After is the business of who refuses.
+// no room. The answer has the envelope of that operation. Whoever refuses sets Retry-After.
 func (i *Interface) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	i.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), refusedKey{}, err)))
 }
 
-// refused is why a request was turned away on its way here; nil for those that were let pass.
+// refused is the reason why a request was turned away before it came here, or nil.
 func refused(ctx context.Context) error {
 	err, _ := ctx.Value(refusedKey{}).(error)
 	return err
@@ -30,8 +30,8 @@ func refused(ctx context.Context) error {
 var errTooMany = fault.New(fault.TooMany, "caller.too_many",
 	"too many requests of this kind with this API key, try again in a minute")
 
-// sparingly holds each API key, and each person, to so many requests in a minute of an operation that could
-// be used to go through account numbers. The operation itself answers the surplus.
+// sparingly limits the requests a minute of each API key and each person to an operation that could be used
+// to try out account numbers. The operation itself answers the surplus.
 func sparingly(inAMinute int) func(http.Handler) http.Handler {
 	limiter := httprate.NewRateLimiter(inAMinute, time.Minute,
 		httprate.WithResponseHeaders(httprate.ResponseHeaders{RetryAfter: "Retry-After"}))
@@ -61,7 +61,7 @@ func RefuseToken(w http.ResponseWriter, _ *http.Request, err error) {
 	}
 }
 
-// RefuseUnread answers a request that could not be read, and so has no operation whose envelope it would get.
+// RefuseUnread answers a request that could not be read and so has no operation with an envelope.
 func RefuseUnread(w http.ResponseWriter, _ *http.Request, why error) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -70,7 +70,7 @@ func RefuseUnread(w http.ResponseWriter, _ *http.Request, why error) {
 	_ = json.NewEncoder(w).Encode(failureC1("", []reported{{code: "invalidRequest", message: why.Error()}}))
 }
 
-// challenge tells a caller without a good token, or without the right, how to do better (RFC 6750).
+// challenge tells a caller without a valid token or without the permission what is needed (RFC 6750).
 func challenge(h http.Header, status int) {
 	switch status {
 	case http.StatusUnauthorized:

@@ -31,8 +31,8 @@ func TestNobodyIsAnsweredByAnyOperation(t *testing.T) {
 	}
 }
 
-// TestThePermissionsOfOperations calls every operation with one permission at a time. What suffices is the
-// table permissions.txt, which operators read by "bankgraph permissions".
+// TestThePermissionsOfOperations calls every operation with one permission at a time. The permissions that
+// suffice are in permissions.txt, which operators read by "bankgraph permissions".
 func TestThePermissionsOfOperations(t *testing.T) {
 	t.Parallel()
 	var table strings.Builder
@@ -51,7 +51,7 @@ func TestThePermissionsOfOperations(t *testing.T) {
 			if b.ask(b.As(permission), o).status < 300 {
 				enough = append(enough, string(permission))
 				if o.method != http.MethodGet {
-					b = newBank(t) // what was done may not be possible twice
+					b = newBank(t) // the change may not be possible twice
 				}
 			}
 		}
@@ -74,7 +74,7 @@ func TestThePermissionsOfOperations(t *testing.T) {
 	}
 }
 
-// samePath tells whether a call's path, with values in the places, fits the documented one.
+// samePath reports whether the path of a call, with values for its parameters, fits the documented path.
 func samePath(documented, called string) bool {
 	called, _, _ = strings.Cut(called, "?")
 	want, got := strings.Split(documented, "/"), strings.Split(called, "/")
@@ -98,9 +98,9 @@ func TestACallerWithoutPermissionsIsDeniedEverything(t *testing.T) {
 	}
 }
 
-// TestWhatIsAnothersLooksAbsent asks for customers, accounts, contacts and numbers of another bank, of the
-// bank's other customers, and of nobody: the answers must not differ, but for signatories, which tell a
-// foreign customer of the same bank apart (SIG_CUSTOMERACCESS_DENIED).
+// TestWhatIsAnothersLooksAbsent asks for customers, accounts, contacts and numbers that belong to another
+// bank, to other customers of the bank, and to nobody. The answers must be the same, except for signatories,
+// which distinguish a foreign customer of the same bank (SIG_CUSTOMERACCESS_DENIED).
 func TestWhatIsAnothersLooksAbsent(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -109,7 +109,7 @@ func TestWhatIsAnothersLooksAbsent(t *testing.T) {
 	account, contact := other.Account(foreign), other.Contact(foreign)
 	for _, o := range everything() {
 		if o.method != http.MethodGet && !strings.Contains(o.path, "{") {
-			continue // it is about nothing that is there
+			continue // it names no existing thing
 		}
 		absent := b.at(b.program(), o, 1999999, 199999999, 199999998, "0000000001")
 		theirs := b.at(b.program(), o, foreign.UID, account.UID, contact.UID, coretest.AccountNumber(account.UID))
@@ -133,8 +133,8 @@ func TestWhatIsAnothersLooksAbsent(t *testing.T) {
 	}
 }
 
-// TestTwinsInTwoBanksAreNotMixedUp asks in a bank whose every row has a twin of the same number in another
-// one.
+// TestTwinsInTwoBanksAreNotMixedUp asks in a bank where every row has a twin with the same number in another
+// bank.
 func TestTwinsInTwoBanksAreNotMixedUp(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
@@ -345,7 +345,7 @@ func TestDefectsAreLoggedAndHidden(t *testing.T) {
 		Exec(`DROP TABLE fee_tiers, limit_usage, signatories, balances, accounts, contacts, users, roles CASCADE`); err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range operations[3:] { // all but those of customers alone
+	for _, o := range operations[3:] { // all except those that read only customers
 		log.Reset()
 		answer := b.ask(b.program(), o)
 		code, message := answer.failure(t)

@@ -1,5 +1,5 @@
-// Package rest is the documented interface for partners: paths, names, envelopes and codes as published,
-// over the services of core. Start reading in routes.go.
+// Package rest is the documented interface for partners. It serves the published paths, names, envelopes and
+// codes from the services of core. Start reading in routes.go.
 package rest
 
 import (
@@ -13,23 +13,23 @@ import (
 	"bankgraph/core"
 )
 
-// Spec is the OpenAPI document of everything that is served here.
+// Spec is the OpenAPI document of all operations.
 //
 //go:embed openapi.yaml
 var Spec []byte
 
-// Permissions tells for every operation which permissions suffice: lines of method and path, a tab, and the
-// permissions between bars. A test finds it out and writes it.
+// Permissions lists the permissions that suffice for each operation. A line is the method and path, a tab,
+// and the permissions separated by bars. A test finds them out and writes them.
 //
 //go:embed permissions.txt
 var Permissions string
 
-// Options are what the interface needs beside the bank.
+// Options are what the interface needs besides core.
 type Options struct {
-	Log *slog.Logger // where defects go; nil is the program's own
-	// tells a database that cannot answer now from a defect: 503 instead of 500; may be nil
+	Log *slog.Logger // logs defects; slog.Default() if nil
+	// reports whether an error means that the database cannot answer now: 503 instead of 500; may be nil
 	Unavailable func(error) bool
-	LookUps     int // lookups that one API key may ask for in a minute; 600 when 0
+	LookUps     int // lookups a minute of one API key; 600 if 0
 }
 
 // api answers the documented operations.
@@ -42,8 +42,8 @@ type api struct {
 // Interface is the handler of all operations.
 type Interface struct{ router *chi.Mux }
 
-// New builds the handler. It expects the caller in the context of each request, put there by whoever verified
-// the token; without one every operation answers 401 in its own shape.
+// New makes the handler. It needs the caller in each request's context, where the check of the token puts it.
+// Without a caller, every operation answers 401 in its own envelope.
 func New(c *core.Core, o Options) *Interface {
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -64,15 +64,15 @@ func New(c *core.Core, o Options) *Interface {
 
 func (i *Interface) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if at := chi.RouteContext(r.Context()); at != nil && at.Routes == nil {
-		at.Routes = i.router // chi fills it only in contexts of its own, not in one of Routed, and GetHead needs it
+		at.Routes = i.router // GetHead needs it, and chi sets it only in its own contexts, not in Routed's
 	}
 	i.router.ServeHTTP(w, r)
 }
 
-// Routes are all operations, for those who want to walk them.
+// Routes returns all operations, for code that walks them.
 func (i *Interface) Routes() chi.Routes { return i.router }
 
-// private keeps answers out of caches, and browsers from guessing what they are.
+// private keeps answers out of caches, and browsers from guessing their content type.
 func private(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")

@@ -2,11 +2,9 @@ package rest
 
 import "github.com/go-chi/chi/v5"
 
-// routes are all operations. Each line names the dialect that it answers in: envelope, statuses, codes and
-// the phrase that its failures start with. Three generations live side by side (rest/CONTRACT.md,
-// generations).
+// routes declares all operations. Each line names the dialect of its answers: envelope, statuses, codes, and
+// the phrase that begins its failures. Three generations live side by side (rest/CONTRACT.md, generations).
 func (a *api) routes(r chi.Router) {
-	// Customers.
 	r.Get("/customers", a.answer(customersG1.says("Customer search failed"), a.searchCustomersG1))
 	r.Post("/customers", a.answer(customersG1.says("Customer creation failed"), a.createCustomerG1))
 	r.Get("/customers/{customerUID}", a.answer(customersG1.says("Customer retrieval failed"), a.findCustomerG1))
@@ -24,13 +22,12 @@ func (a *api) routes(r chi.Router) {
 	r.Post("/v1/customers/{customerUID}/fees", a.answer(feesV1, a.addFeeTier))
 	r.Put("/v1/customers/{customerUID}/fees/{feeId}", a.answer(feesV1, a.changeFeeTier))
 
-	// Signatories.
 	r.Get("/v1/customers/{customerId}/signatories", a.answer(signatoriesV1, a.listSignatories))
 	r.Post("/v1/customers/{customerId}/signatories", a.answer(signatoriesV1, a.addSignatory))
 	r.Patch("/v1/customers/{customerId}/signatories/{signatoryId}", a.answer(signatoriesV1, a.changeSignatory))
 	r.Delete("/v1/customers/{customerId}/signatories/{signatoryId}", a.answer(signatoriesV1, a.removeSignatory))
 
-	// Users and roles. The literal search comes before what an id could match.
+	// Users and roles. The fixed path of the search comes before paths with an id.
 	const people = "/api/user-management/v1/customers/{customerId}"
 	r.Post(people+"/users", a.answer(peopleV1, a.createUser))
 	r.Post(people+"/users/search", a.answer(peopleV1, a.searchUsers))
@@ -38,7 +35,7 @@ func (a *api) routes(r chi.Router) {
 	r.With(a.unlessSearch).Put(people+"/users/{userId}", a.answer(peopleV1, a.changeUser))
 	r.Put(people+"/users/{userId}/suspend", a.answer(peopleV1, a.suspendUser))
 	r.Put(people+"/users/{userId}/activate", a.answer(peopleV1, a.activateUser))
-	// What other texts have: PATCH, which answers 200, and a path in the singular (rest/CONTRACT.md,
+	// Other published texts have PATCH, which answers 200, and a path in the singular (rest/CONTRACT.md,
 	// generations).
 	r.Patch(people+"/users/{userId}/suspend", a.answer(peopleV1, withOK(a.suspendUser)))
 	r.Patch(people+"/users/{userId}/activate", a.answer(peopleV1, withOK(a.activateUser)))
@@ -47,8 +44,8 @@ func (a *api) routes(r chi.Router) {
 	r.Get(people+"/roles/search", a.answer(peopleV1, a.searchRoles))
 	r.Get(people+"/roles/{roleId}", a.answer(peopleV1, a.findRole))
 
-	// Contacts. Their retrieval by contactId is published without a path (rest/CONTRACT.md, generations):
-	// this one is ours.
+	// Retrieval by contactId is published without a path (rest/CONTRACT.md, generations); this path was
+	// chosen here.
 	r.Get("/customers/{customerUID}/contacts",
 		a.answer(contactsG1.says("Contact search failed"), a.searchContactsG1))
 	r.Get("/customers/{customerUID}/contacts/{contactUID}",
@@ -72,7 +69,7 @@ func (a *api) routes(r chi.Router) {
 	r.Patch("/v1/customers/{customerUID}/beneficiary/{contactId}",
 		a.answer(contactsV2.says("Contact update failed"), a.changeBeneficiary))
 
-	// Accounts. The v2 set is deprecated in favour of v3.
+	// The v2 paths of accounts are deprecated in favour of v3.
 	r.Get("/customers/{customerUID}/accounts",
 		a.answer(accountsG1.says("Account search failed"), a.searchAccountsG1))
 	r.Get("/customers/{customerUID}/accounts/{accountUID}",
@@ -102,7 +99,6 @@ func (a *api) routes(r chi.Router) {
 	r.With(a.unlessSearch).Get("/v3/customers/{customerUID}/accounts/{accountUID}",
 		a.answer(accountsV3, a.findAccountV3))
 
-	// Sweeps.
 	r.Get("/v1/customers/{customerUID}/accounts/{accountUID}/sweeps/{direction}",
 		a.answer(sweepsV1, a.findSweep))
 	r.Post("/v1/customers/{customerUID}/accounts/{accountUID}/sweeps/{direction}",

@@ -8,7 +8,8 @@ import (
 	"bankgraph/core/signatories"
 )
 
-// Signatories alone tell a foreign customer of the same bank from an absent one.
+// signatoriesV1 is the only dialect that distinguishes a foreign customer of the same bank from an absent
+// one.
 var signatoriesV1 = dialect{
 	success: bare, failure: failureC4or6, lines: table("SIG_VALIDATION_ERROR", notAuthorized,
 		because(signatories.ErrPartner, "SIG_PARTNERID_REQUIRED"),
@@ -49,7 +50,7 @@ func (a *api) addSignatory(r *http.Request) (answer, error) {
 		signatorySaved{out.Result.UID, out.Result.Status, says(out.Receipt, "Signatory created")}), err
 }
 
-// changeSignatory merges: what the body does not give stays as it is.
+// changeSignatory merges: fields that the body does not give stay as they are.
 func (a *api) changeSignatory(r *http.Request) (answer, error) {
 	q := readBody(r)
 	customer, uid := inPath(q, "customerId", customers.ParseUID), inPath(q, "signatoryId", signatories.ParseUID)

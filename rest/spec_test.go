@@ -41,8 +41,8 @@ func readDocument(t testing.TB) *openapi3.T {
 	return doc
 }
 
-// checked holds every answer of the handler against the document: status, headers, types, and that the fields
-// are exactly the documented ones.
+// checked compares every answer of the handler with the document: status, headers and types, and that the
+// fields are exactly the documented ones.
 func checked(t testing.TB, h http.Handler) http.Handler {
 	t.Helper()
 	doc := readDocument(t)
@@ -108,11 +108,11 @@ func check(
 	}
 }
 
-// asDocumented marks requests that the document must offer as they are. Others may use spellings that are
-// accepted beyond it.
+// asDocumented marks requests that the document must allow as they are. Other requests may use spellings that
+// are accepted but not documented.
 const asDocumented = "X-Test-As-Documented"
 
-// exactly names the fields that a value has beyond its schema, and those that it lacks.
+// exactly returns the fields that a value has beyond its schema, and those that it lacks.
 func exactly(schema *openapi3.Schema, value any, at string) (wrong []string) {
 	switch value := value.(type) {
 	case []any:
@@ -145,7 +145,7 @@ func exactly(schema *openapi3.Schema, value any, at string) (wrong []string) {
 	return slices.Compact(wrong)
 }
 
-// leftOut tells whether an answer may lack a field: its description says when.
+// leftOut reports whether an answer may lack a field: the description of the field then says when.
 func leftOut(field *openapi3.Schema) bool { return strings.Contains(field.Description, "Left out ") }
 
 func fieldsOf(schema *openapi3.Schema) openapi3.Schemas {
@@ -221,7 +221,7 @@ func undescribed(schema *openapi3.Schema, at string) (wrong []string) {
 	return wrong
 }
 
-// Generators of clients make one type of each component, whatever it is: two of one name stop them.
+// Client generators make one type of each component, whatever its kind, and fail if two have the same name.
 func TestNoTwoComponentsShareAName(t *testing.T) {
 	t.Parallel()
 	parts := readDocument(t).Components

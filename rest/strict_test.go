@@ -10,8 +10,8 @@ import (
 	"bankgraph/rest"
 )
 
-// Strict readers refuse a key that stands twice in one place, and an anchor that is defined twice: which one
-// an alias means would depend on where it stands.
+// Strict readers refuse a key that is given twice in one object, and an anchor that is defined twice, since
+// the meaning of an alias would depend on its position.
 func TestTheDocumentIsStrictYAML(t *testing.T) {
 	t.Parallel()
 	for _, wrong := range strictly(rest.Spec) {
@@ -40,7 +40,7 @@ func (a *anchors) Visit(node ast.Node) ast.Visitor {
 	return a
 }
 
-// strictly is what is wrong with a text in YAML.
+// strictly returns what is wrong with a YAML text.
 func strictly(text []byte) []string {
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {

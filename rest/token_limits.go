@@ -18,18 +18,17 @@ import (
 	"bankgraph/core/fault"
 )
 
-// TokenLimits bound the work that token requests make. Secrets are drawn from 256 bits, so nobody guesses
-// one: what is bounded is the work. A right secret passes, whatever others do with its API key or from its
-// network.
+// TokenLimits limit the work of token requests. Secrets are drawn from 256 bits and cannot be guessed; only
+// the work has to be limited. A right secret passes, whatever others do with its API key or from its network.
 type TokenLimits struct {
-	Key     int // wrong secrets for one API key in a minute, before they are slowed down; 60 when 0
-	Network int // wrong secrets from one network in a minute, before they are slowed down; 300 when 0
-	Issued  int // tokens of one API key in a minute; 600 when 0. An access token is good for four hours
+	Key     int // wrong secrets a minute for one API key before requests are slowed down; 60 if 0
+	Network int // wrong secrets a minute from one network before requests are slowed down; 300 if 0
+	Issued  int // tokens a minute of one API key; 600 if 0. An access token is valid for four hours
 }
 
 const (
-	slowLane       = 2  // how many requests that are slowed down are worked on at a time
-	slowQueue      = 16 // how many of them may wait for that
+	slowLane       = 2  // how many slowed-down requests are worked on at a time
+	slowQueue      = 16 // how many of them may wait
 	longestInQueue = time.Second
 	mostProven     = 10_000
 )
@@ -43,14 +42,14 @@ var (
 		"too many token requests with this API key; a token is good for four hours")
 )
 
-// tokenLimits count failures, by API key and by network apart. Where there were too many, requests go through
-// a slow lane, a few at a time; those whose secret has been right before do not.
+// tokenLimits count wrong secrets by API key and by network. After too many, requests go through a slow lane,
+// a few at a time, unless their secret has been right before.
 type tokenLimits struct {
 	key, network, issued perMinute
 	lane                 chan struct{}
 	queue                chan struct{}
 	salt                 []byte
-	proven               *lru.Cache[[sha256.Size]byte, struct{}] // by a keyed hash of what was right
+	proven               *lru.Cache[[sha256.Size]byte, struct{}] // by a keyed hash of a right secret
 }
 
 func (l TokenLimits) build() *tokenLimits {
@@ -66,7 +65,7 @@ func (l TokenLimits) build() *tokenLimits {
 	}
 }
 
-// attempt is a token request from before its secret is checked until after.
+// attempt is a token request while its secret is checked.
 type attempt struct {
 	of      *tokenLimits
 	request *http.Request
@@ -76,7 +75,7 @@ type attempt struct {
 	slow    bool // it holds a place in the slow lane
 }
 
-// begin lets a request have its secret checked. An error says why it may not.
+// begin admits a request to the check of its secret, or returns the reason why not.
 func (l *tokenLimits) begin(r *http.Request, request tokenRequest) (*attempt, error) {
 	a := &attempt{of: l, request: r, key: request.realm + " " + request.key, network: Network(r)}
 	sum := hmac.New(sha256.New, l.salt)
@@ -98,7 +97,7 @@ func (l *tokenLimits) begin(r *http.Request, request tokenRequest) (*attempt, er
 	return a, nil
 }
 
-// slowDown waits for a place in the slow lane, a bounded time among a bounded number.
+// slowDown waits for a place in the slow lane. It returns false if too many wait already, or after a time.
 func (l *tokenLimits) slowDown(ctx context.Context) bool {
 	select {
 	case l.queue <- struct{}{}:
@@ -123,7 +122,7 @@ func (a *attempt) leave() {
 	}
 }
 
-// end learns how it went, and reports whether to refuse a wrong secret as one too many.
+// end receives the result of the check, and reports whether to answer a wrong secret as one too many.
 func (a *attempt) end(err error) (tooMany bool) {
 	switch {
 	case errors.Is(err, clients.ErrClient):
@@ -138,8 +137,8 @@ func (a *attempt) end(err error) (tooMany bool) {
 	return false
 }
 
-// perMinute counts by key; only what is counted brings a key nearer to its limit, not asking whether it is
-// reached.
+// perMinute counts by key. Only counting brings a key nearer to its limit; asking whether the limit is
+// reached does not.
 type perMinute struct {
 	*httprate.RateLimiter
 	most int
@@ -157,5 +156,5 @@ func (l perMinute) reached(key string) bool {
 	return int(math.Round(rate)) >= l.most
 }
 
-// count writes no header, since the limiter has names for none.
+// count writes no headers: the limiter has no names for them.
 func (l perMinute) count(r *http.Request, key string) { l.OnLimit(nil, r, key) }

@@ -24,7 +24,7 @@ import (
 	"bankgraph/rest"
 )
 
-// realm is the token service of a bank of the test's own, with the API key "portal".
+// realm is the token service of a bank for one test, with the API key "portal".
 type realm struct {
 	*testing.T
 	core    *core.Core
@@ -241,7 +241,7 @@ func TestUnknownRealmReadsLikeAWrongSecret(t *testing.T) {
 	}
 }
 
-// wrong sends so many wrong secrets for a key, and tells how many were slowed down.
+// wrong sends a number of wrong secrets for a key, and returns how many were slowed down.
 func (r *realm) wrong(key string, times int) (slowed int) {
 	r.Helper()
 	for range times {
@@ -308,7 +308,7 @@ func TestAFloodOfWrongSecretsDoesNotKeepRightOnesOut(t *testing.T) {
 	t.Parallel()
 	r := newRealm(t, rest.TokenLimits{Key: 1, Network: 1})
 	name, value := r.basic()
-	// it has been right before
+	// this secret has been right before
 	if answer := r.post("grant_type=client_credentials", name, value); answer.Code != http.StatusOK {
 		t.Fatal(answer.Code)
 	}
@@ -319,7 +319,7 @@ func TestAFloodOfWrongSecretsDoesNotKeepRightOnesOut(t *testing.T) {
 			for ctx.Err() == nil {
 				r.post(fmt.Sprint("grant_type=client_credentials&client_secret=wrong&client_id=",
 					[]string{"portal", fmt.Sprint("junk", i)}[i%2]))
-				time.Sleep(20 * time.Millisecond) // others test beside this
+				time.Sleep(20 * time.Millisecond) // other tests run at the same time
 			}
 		})
 	}

@@ -8,9 +8,9 @@ import (
 	"bankgraph/core/users"
 )
 
-// Users and roles answer a message only. A customer that is not tied to the token's legal entity is 403,
-// whether there is one or not; what is not the customer's is 404 (rest/CONTRACT.md, absent and foreign
-// things).
+// peopleV1 answers failures as only a message. For a customer outside the token's legal entity it answers
+// 403, whether the customer exists or not; for a user or role that is not the customer's it answers 404
+// (rest/CONTRACT.md, absent and foreign things).
 var peopleV1 = dialect{success: successPG2, failure: failureC3, lines: table("", notAuthorized,
 	line{is: customers.ErrNotFound, status: http.StatusForbidden, as: customers.ErrOutOfScope},
 	line{is: customers.ErrOutOfScope, status: http.StatusForbidden},
@@ -40,7 +40,7 @@ func (a *api) findUser(r *http.Request) (answer, error) {
 	return versioned(found.Version, userOf(found)), nil
 }
 
-// changeUser merges: what the body does not give stays as it is.
+// changeUser merges: fields that the body does not give stay as they are.
 func (a *api) changeUser(r *http.Request) (answer, error) {
 	q := readBody(r)
 	customer, uid := inPath(q, "customerId", customers.ParseUID), inPath(q, "userId", users.ParseUID)
@@ -71,7 +71,7 @@ func (a *api) moveUser(r *http.Request, move userMove) (answer, error) {
 	return done(http.StatusNoContent, out.Receipt, nil), err
 }
 
-// withOK answers 200 without a body where the operation itself answers 204.
+// withOK answers 200 without a body instead of the operation's 204.
 func withOK(h handler) handler {
 	return func(r *http.Request) (answer, error) {
 		said, err := h(r)

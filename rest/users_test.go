@@ -12,12 +12,12 @@ import (
 	"bankgraph/core/users"
 )
 
-// of is the address of users and roles of a customer.
+// of is the path of a customer's users and roles.
 func of(c *customers.Customer) string {
 	return strings.ReplaceAll(people, "{C}", c.UID.String())
 }
 
-// lena is a body that creates a user, with further fields or other ones.
+// lena is a body that creates a user, with the given fields added or replaced.
 func lena(change map[string]any) string {
 	body := map[string]any{
 		"loginId": "lena.fischer", "firstName": "Lena", "lastName": "Fischer", "email": "lena@acme.example",

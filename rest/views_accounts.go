@@ -9,8 +9,7 @@ import (
 	"bankgraph/core/money"
 )
 
-// formerly are the words of older generations for a sub-type (rest/CONTRACT.md, account words). Both misspell
-// Pseudo.
+// Words of the older generations for sub-types (rest/CONTRACT.md, account words). Both misspell Pseudo.
 var (
 	subTypesG1 = map[accounts.SubType]string{
 		accounts.Savings: "Saving", accounts.Pseudo: "Psuedo", accounts.HealthSavings: "HSA",
@@ -84,8 +83,8 @@ func accountG1Of(a *accounts.Account) any {
 	}
 }
 
-// balanceTexts are the balances as the first two generations write them; nil where they were not asked for,
-// or where another system keeps them.
+// balanceTexts are the balances in the form of the first two generations. They are nil if they were not read,
+// or if another system keeps them.
 func balanceTexts(a *accounts.Account) (ledger, available, status *string) {
 	b := a.Balances()
 	if b == nil {
@@ -144,8 +143,8 @@ func accountItemV2Of(a *accounts.Account) any {
 	}
 }
 
-// accountV2 is what the v2 get answers. It names the same things otherwise than the search, and the UID is a
-// number (rest/CONTRACT.md, account answers).
+// accountV2 is the answer of the v2 get. It uses other names than the search, and its UID is a number
+// (rest/CONTRACT.md, account answers).
 type accountV2 struct {
 	AccountUID             accounts.UID          `json:"accountUID"`
 	Name                   string                `json:"name"`
@@ -188,7 +187,7 @@ type accountV2 struct {
 	AdditionalAttributes   []customers.Attribute `json:"additionalAttributes"`
 }
 
-// rfpFeatures tell whether an account may receive and send requests for payment.
+// rfpFeatures say whether an account may receive and send requests for payment.
 type rfpFeatures struct {
 	RFPReceive bool `json:"rfpReceive"`
 	RFPSend    bool `json:"rfpSend"`
@@ -214,8 +213,8 @@ func accountV2Of(a *accounts.Account) any {
 	}
 }
 
-// orNull is null for absent text, where "string or null" is published (rest/CONTRACT.md, what answers leave
-// out).
+// orNull returns nil for absent text, where "string or null" is published (rest/CONTRACT.md, what answers
+// leave out).
 func orNull(text string) *string {
 	if text == "" {
 		return nil
@@ -224,8 +223,8 @@ func orNull(text string) *string {
 }
 
 // accountV3 is an account of the third generation, in search and retrieval (rest/CONTRACT.md, account
-// answers). The published item has neither accountUID nor status; without them a search result could not be
-// used.
+// answers). The published item has neither accountUID nor status, without which a search result would be
+// useless.
 type accountV3 struct {
 	AccountUID             string                `json:"accountUID"`
 	AccountName            string                `json:"accountName"`
@@ -256,7 +255,7 @@ type featuresV3 struct {
 	rfpFeatures
 	AccountAnalysis      bool     `json:"accountAnalysis"`
 	FeeAccount           string   `json:"feeAccount"`    // "true" or "false": published as text
-	ReturnAccount        string   `json:"returnAccount"` // likewise
+	ReturnAccount        string   `json:"returnAccount"` // "true" or "false" too
 	EnableACHPositivePay bool     `json:"enableAchPositivePay"`
 	FedWireFeature       wireV3   `json:"fedWireFeature"`
 	FedNowFeature        fedNowV3 `json:"fedNowFeature"`
@@ -320,8 +319,8 @@ func accountV3Of(a *accounts.Account) any {
 	return view
 }
 
-// featuresV3Of: where a real-time network is on, receiving and requests for payment are on with it; sending
-// counts only then (rest/CONTRACT.md, account rules).
+// featuresV3Of shows an account's features. If a real-time network is on, receiving and receiving requests
+// for payment are on too, and only then sending counts (rest/CONTRACT.md, account rules).
 func featuresV3Of(a *accounts.Account) featuresV3 {
 	fedNowSends, rtpSends := a.EnableFedNow && a.FedNowSend, a.EnableRTP && a.RTPSend
 	return featuresV3{

@@ -35,8 +35,8 @@ func contactG1Of(k *contacts.Contact) any {
 	}
 }
 
-// contactV2 is a contact of the second generation: other names for the e-mail address and the notes, and the
-// kind of the account (rest/CONTRACT.md, contact answers).
+// contactV2 is a contact of the second generation. It has other names for the e-mail address and the notes,
+// and also the kind of the account (rest/CONTRACT.md, contact answers).
 type contactV2 struct {
 	ContactUID           string                    `json:"contactUID"`
 	TemplateName         string                    `json:"templateName"`
@@ -89,7 +89,8 @@ func contactDraftG1(body fields) contacts.Draft {
 	return draft
 }
 
-// contactDraftV2 reads that of the second, which has the words of v1 and asks less.
+// contactDraftV2 reads the body of the second generation, which uses the names of v1 and requires fewer
+// fields.
 func contactDraftV2(body fields) contacts.Draft {
 	draft := contactDraft(body)
 	draft.Form = contacts.Second
@@ -97,7 +98,7 @@ func contactDraftV2(body fields) contacts.Draft {
 }
 
 // contactDraft reads the body of a v1 create and update (rest/CONTRACT.md, new contact; contact update). The
-// first generation has other words for the e-mail address and the notes; each generation takes both.
+// first generation has other names for the e-mail address and the notes; each generation accepts both.
 func contactDraft(body fields) contacts.Draft {
 	bank, between, other := body.object("contactBank"), body.object("intermediaryBank"), body.object("otherInfo")
 	return contacts.Draft{
@@ -132,7 +133,7 @@ func reportingDraft(body fields) []contacts.ReportingDraft {
 	})
 }
 
-// contactWordsV2 are the words of the later generations where they are not those of core.
+// contactWordsV2 are the names of the later generations that differ from core's.
 var contactWordsV2 = map[string]string{
 	"emailAddress": "email", "otherInfo.beneficiaryNotes": "otherInfo.beneNotes",
 }

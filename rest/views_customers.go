@@ -9,8 +9,8 @@ import (
 	"bankgraph/core/postal"
 )
 
-// customerG1Of: the json names of core are those of the first generation (rest/CONTRACT.md, customer
-// answers).
+// customerG1Of returns c itself: core's JSON names are those of the first generation (rest/CONTRACT.md,
+// customer answers).
 func customerG1Of(c *customers.Customer) any { return c }
 
 // customerItemV2 is a row of the v2 search (rest/CONTRACT.md, customer answers).
@@ -84,7 +84,7 @@ func profileV2Of(p customers.Profile) profileV2 {
 	}
 }
 
-// customerV2 is what the v2 get answers: a row of the search and everything that the search leaves out
+// customerV2 is the answer of the v2 get: a row of the search with everything that the search leaves out
 // (rest/CONTRACT.md, customer answers).
 type customerV2 struct {
 	customerItemV2
@@ -112,7 +112,7 @@ func customerV2Of(
 	}
 }
 
-// customerChangedV2 is what the v2 update answers: customerUID is text in the answers of changes.
+// customerChangedV2 is the answer of the v2 update. In answers to changes, customerUID is text.
 type customerChangedV2 struct {
 	customerV2
 	CustomerUID customers.UID `json:"customerUID,string"`
@@ -120,7 +120,7 @@ type customerChangedV2 struct {
 
 func customerChangedV2Of(c customerV2) customerChangedV2 { return customerChangedV2{c, c.CustomerUID} }
 
-// listed makes an absent list an empty one: [] and not null.
+// listed returns an empty list for nil, so that it is written as [] and not as null.
 func listed[T any](items []T) []T {
 	if items == nil {
 		return []T{}
@@ -128,7 +128,7 @@ func listed[T any](items []T) []T {
 	return items
 }
 
-// limitV2 is one of legalEntityLimits.
+// limitV2 is an item of legalEntityLimits.
 type limitV2 struct {
 	Key             string `json:"key"` // the limit code
 	Value           string `json:"value"`

@@ -10,7 +10,7 @@ func feeDraft(body fields) fees.Draft {
 	}
 }
 
-// feeSaved answers both (envelope C2).
+// feeSaved is the answer of both (envelope C2).
 type feeSaved struct {
 	ID fees.ID `json:"id"`
 }

@@ -16,7 +16,7 @@ type limit struct {
 	UsedAmount     money.Amount `json:"usedAmount"`
 	RemainingLimit money.Amount `json:"remainingLimit"`
 	DisplayName    string       `json:"displayName"`
-	// by how much the tested amount would pass the limit; "" where it fits
+	// the amount by which the tested amount would exceed the limit; "" if it fits
 	Message string `json:"message"`
 }
 

@@ -14,7 +14,7 @@ type profileList struct {
 	Profiles []profile `json:"profiles"`
 }
 
-// profile is a customer and the account that it was found by. Account numbers are masked here too.
+// profile is a customer and the account by which it was found. Its account numbers are masked too.
 type profile struct {
 	// DDA: found by an account number
 	LookupType                      string                  `json:"lookupType"`
@@ -121,8 +121,8 @@ func profileOf(found *accounts.Profile) profile {
 	return view
 }
 
-// profileAttributesOf are the custom attributes of both levels. A name is unique in its level, so it is the
-// id.
+// profileAttributesOf returns the custom attributes of both levels. The id of an attribute is its name, which
+// is unique in its level.
 func profileAttributesOf(c *customers.Customer, a *accounts.Account) []profileAttribute {
 	views := []profileAttribute{}
 	for _, x := range c.AdditionalAttributes {
@@ -140,13 +140,13 @@ func profileAttributesOf(c *customers.Customer, a *accounts.Account) []profileAt
 	return views
 }
 
-// profileSweepOut is where money goes that is not to be left in the account.
+// profileSweepOut says where the account's surplus goes.
 type profileSweepOut struct {
 	ToAccount string `json:"toAccount"` // masked
 	profileSweep
 }
 
-// profileSweepIn is where money comes from that is missing.
+// profileSweepIn says where missing money comes from.
 type profileSweepIn struct {
 	FromAccount string `json:"fromAccount"` // masked
 	profileSweep
@@ -160,7 +160,7 @@ type profileSweep struct {
 	NextSweepDate string                 `json:"nextSweepDate"`
 }
 
-// The words of payments for how a sweep moves money.
+// Words from the payments texts for the ways in which a sweep moves money.
 var (
 	inSpeeds = map[accounts.InMethod]string{
 		accounts.ACHDebit: "Economy", accounts.WireDrawdown: "Express", accounts.InstantRFP: "Instant",
@@ -170,8 +170,8 @@ var (
 	}
 )
 
-// profileSweepsOf: of a range the high mark is what is left when money goes out, the low one when it comes
-// in.
+// profileSweepsOf returns the sweeps of an account. For a range, the target is the high mark when money goes
+// out and the low mark when money comes in.
 func profileSweepsOf(found *accounts.Profile) (out *profileSweepOut, in *profileSweepIn) {
 	view := func(w *accounts.Sweep, mark *money.Amount, speed string) profileSweep {
 		if w.BalanceType != accounts.Range {
@@ -195,7 +195,7 @@ func profileSweepsOf(found *accounts.Profile) (out *profileSweepOut, in *profile
 	return out, in
 }
 
-// profileFeaturesOf says what v3 says of the same account.
+// profileFeaturesOf returns the features as v3 shows them.
 func profileFeaturesOf(found *accounts.Profile) profileFeatures {
 	a := found.Account
 	v3 := featuresV3Of(a)

@@ -13,10 +13,9 @@ import (
 	"bankgraph/core/given"
 )
 
-// What the three generations say about an account that is to be opened or changed, and what they are
-// answered.
+// What the three generations send when an account is opened or changed, and their answers.
 
-// sharedDraft is what all generations say in the same words (rest/CONTRACT.md, account bodies).
+// sharedDraft reads the fields with the same names in all generations (rest/CONTRACT.md, account bodies).
 func sharedDraft(body fields) accounts.Draft {
 	return accounts.Draft{
 		ExternalReferenceID: body.number("externalReferenceId"), Name: body.text("accountName"),
@@ -31,7 +30,7 @@ func sharedDraft(body fields) accounts.Draft {
 	}
 }
 
-// externalIn reads what another provider knows the account by: an object, or the id alone as the later
+// externalIn reads the account's name at another provider: an object, or only its id, as the later
 // generations answer it.
 func externalIn(body fields) accounts.ExternalDraft {
 	if _, isText := body.members["externalAccount"].(string); isText {
@@ -44,7 +43,7 @@ func externalIn(body fields) accounts.ExternalDraft {
 	}
 }
 
-// attributesIn are the custom attributes; nil where none were given.
+// attributesIn reads the custom attributes; nil if not given.
 func attributesIn(body fields) []customers.Attribute {
 	items, there := body.each("additionalAttributes")
 	if !there {
@@ -55,8 +54,8 @@ func attributesIn(body fields) []customers.Attribute {
 	})
 }
 
-// draftG1 reads the oldest form. It knows a country by its name too; accountId, which repeats the path, is
-// not read.
+// draftG1 reads the first generation's body. It also accepts a country by name. accountId, which repeats the
+// path, is not read.
 func draftG1(body fields) accounts.Draft {
 	d := sharedDraft(body)
 	if country := body.text("country"); country.Given && !d.CountryCode.Given {
@@ -69,13 +68,14 @@ func draftG1(body fields) accounts.Draft {
 	return d
 }
 
-// openingG1 demands the caller's reference, as the oldest form does. Wires are on unless it says otherwise.
+// openingG1 requires the caller's reference, as the first generation does. Wires are on unless the body says
+// otherwise.
 func openingG1(body fields) accounts.Draft {
 	body.required("externalReferenceId", fields.number)
 	return wired(draftG1(body))
 }
 
-// draftV2 reads the second form.
+// draftV2 reads the second generation's body.
 func draftV2(body fields) accounts.Draft {
 	d := sharedDraft(body)
 	d.Features, d.Older = switchesOf(body), true
@@ -84,7 +84,7 @@ func draftV2(body fields) accounts.Draft {
 	return d
 }
 
-// openingV2 takes the United States for the country where none is given.
+// openingV2 takes the United States as the country if none is given.
 func openingV2(body fields) accounts.Draft {
 	d := wired(draftV2(body))
 	if d.CountryCode.Value == "" {
@@ -100,8 +100,8 @@ func wired(d accounts.Draft) accounts.Draft {
 	return d
 }
 
-// switchesOf reads the features that stand in the account itself in the first two forms, as Yes and No
-// mostly.
+// switchesOf reads the features of the first two generations. They are members of the account itself, mostly
+// Yes and No.
 func switchesOf(body fields) accounts.FeaturesDraft {
 	return accounts.FeaturesDraft{
 		Wires: body.yesNo("enableWire"), Offset: body.yesNo("enableOffset"),
@@ -114,7 +114,7 @@ func switchesOf(body fields) accounts.FeaturesDraft {
 	}
 }
 
-// draftV3 reads the newest form, whose features stand in groups by network.
+// draftV3 reads the third generation's body, where features are grouped by network.
 func draftV3(body fields) accounts.Draft {
 	d := sharedDraft(body)
 	if utf8.RuneCountInString(d.CostCenter.Value) > 25 {
@@ -140,9 +140,9 @@ func draftV3(body fields) accounts.Draft {
 	return d
 }
 
-// sending is whether an account may send over a real-time network. Former words count where the present one
-// is absent; those for receiving follow the network's master switch and change nothing (rest/CONTRACT.md, v3
-// account bodies).
+// sending reports whether an account may send over a real-time network. A former word counts if the present
+// one is absent. Words for receiving change nothing, since receiving follows the network's master switch
+// (rest/CONTRACT.md, v3 account bodies).
 func sending(network fields, prefix string) given.Flag {
 	send, former := network.flag(prefix+"Send"), network.flag(prefix+"SendOrReceive")
 	network.flag(prefix + "ReceiveOnly")
@@ -153,7 +153,7 @@ func sending(network fields, prefix string) given.Flag {
 	return send
 }
 
-// required is what must be there, read as the type that is published.
+// required reads a required field as the published type.
 func (f fields) required(name string, as func(fields, ...string) given.Text) string {
 	value := as(f, name)
 	if f.members[name] == nil || value.Given && strings.TrimSpace(value.Value) == "" {
@@ -162,7 +162,7 @@ func (f fields) required(name string, as func(fields, ...string) given.Text) str
 	return value.Value
 }
 
-// accountSavedG1 answers all changes of the first generation.
+// accountSavedG1 is the answer to all changes in the first generation.
 type accountSavedG1 struct {
 	AccountUID          string `json:"accountUID"`
 	ExternalReferenceID string `json:"externalReferenceId"`
@@ -173,7 +173,7 @@ func savedG1(out changes.Outcome[accounts.Saved]) answer {
 		accountSavedG1{out.Result.UID.String(), out.Result.ExternalReferenceID})
 }
 
-// accountSaved is what the later generations answer.
+// accountSaved is the answer to them in the later generations.
 type accountSaved struct {
 	AccountUID string `json:"accountUID"`
 }

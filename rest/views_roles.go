@@ -23,7 +23,7 @@ func roleDraft(body fields) roles.Draft {
 	return draft
 }
 
-// roleCreated answers a create.
+// roleCreated is the answer to a create.
 type roleCreated struct {
 	RoleID  roles.UID `json:"roleId"`
 	Message string    `json:"message"`
@@ -47,8 +47,8 @@ func roleItemOf(r *roles.Role) roleItem {
 	}
 }
 
-// role is one by itself. Its applications are published as one object although a create takes a list: they
-// are a list (rest/CONTRACT.md, role answers).
+// role is one role in full. Its applications are published as one object, although a create takes a list; the
+// answer has a list (rest/CONTRACT.md, role answers).
 type role struct {
 	roleItem
 	Applications []roleApplication `json:"applications"`
@@ -60,7 +60,7 @@ type roleApplication struct {
 	Limits       []bound  `json:"limits"`
 }
 
-// bound is an amount that bounds a user or a role.
+// bound is a limit of a user or a role.
 type bound struct {
 	Name  string       `json:"name"`
 	Value money.Amount `json:"value"`

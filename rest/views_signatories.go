@@ -23,13 +23,13 @@ type signatoryRemoved struct {
 	Status  signatories.Status `json:"status"`
 }
 
-// signatoryList is the list's answer: no envelope, and a message of its own where it is empty.
+// signatoryList is the answer of the list: it has no envelope, and its own message if it is empty.
 type signatoryList struct {
 	Signatories []signatory `json:"signatories"`
 	Message     string      `json:"message"`
 }
 
-// signatory is one of the list. The approval limit is text here and a number in requests (rest/CONTRACT.md,
+// signatory is an item of the list. Its approval limit is text, but a number in requests (rest/CONTRACT.md,
 // signatory bodies).
 type signatory struct {
 	ID            signatories.UID    `json:"id"`

@@ -43,7 +43,7 @@ func sweepDraft(body fields) accounts.SweepDraft {
 	}
 }
 
-// oneOf reads one of some words without regard to letter case; nil where it was not given.
+// oneOf reads one of the given words in any letter case. It returns nil if none was given.
 func oneOf[T ~string](f fields, name string, words ...T) *T {
 	return wordIn(f, func(field, text string) (T, error) {
 		if word, ok := ident.Word(text, words...); ok {
@@ -54,7 +54,7 @@ func oneOf[T ~string](f fields, name string, words ...T) *T {
 	}, name)
 }
 
-// sweep is the answer: the frequency stands on each side, and its type is not in capitals.
+// sweep is the answer. It has the frequency on each side, and the frequency's type is not in capitals.
 type sweep struct {
 	BalanceType   accounts.BalanceType `json:"balanceType"`
 	TargetBalance *money.Amount        `json:"targetBalance,omitzero"`

@@ -10,12 +10,12 @@ import (
 	"bankgraph/core/users"
 )
 
-// userMove is a way from one status of a user to another.
+// userMove changes the status of a user.
 type userMove func(context.Context, customers.UID, users.UID,
 	changes.RequestOptions) (changes.Outcome[users.Saved], error)
 
-// userDraft reads the body of an update, which knows neither login id, department nor mobile
-// (rest/CONTRACT.md, user bodies).
+// userDraft reads the body of an update, which has no login id, department or mobile (rest/CONTRACT.md, user
+// bodies).
 func userDraft(body fields) users.Draft {
 	return users.Draft{
 		FirstName: body.text("firstName"), LastName: body.text("lastName"), EmailAddress: body.text("email"),
@@ -50,7 +50,7 @@ func limitDrafts(application fields) (all []roles.LimitDraft) {
 	return all
 }
 
-// userCreated answers a create, userChanged an update.
+// userCreated is the answer to a create, userChanged to an update.
 type (
 	userCreated struct {
 		UserID  users.UID `json:"userId"`
@@ -61,8 +61,8 @@ type (
 	}
 )
 
-// userItem is a user in a search. The published item has no userId, without which nothing could follow a
-// search (rest/CONTRACT.md, user answers).
+// userItem is a user in a search. The published item has no userId, without which a found user could not be
+// used (rest/CONTRACT.md, user answers).
 type userItem struct {
 	UserID      users.UID    `json:"userId"`
 	LoginID     string       `json:"loginId"`
@@ -81,7 +81,7 @@ func userItemOf(u *users.Shown) userItem {
 	}
 }
 
-// user is one by itself. Its limits are its own, of all applications in one list (rest/CONTRACT.md, user
+// user is one user in full. Its limits are its own, of all applications in one list (rest/CONTRACT.md, user
 // answers).
 type user struct {
 	userItem

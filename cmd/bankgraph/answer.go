@@ -14,15 +14,15 @@ import (
 	"bankgraph/rest"
 )
 
-// Answers are complete in memory before the first byte of them is sent, and their place in the room is given
-// up by then: who reads slowly holds up nobody, and costs the bytes that are counted as its own. No answer is
-// a stream.
+// An answer is complete in memory before its first byte is sent, and its request's place in the room is given
+// up by then. A slow reader therefore delays nobody; the bytes of its unread answers count against its share.
+// No answer is a stream.
 const (
 	largestAnswer = 8 << 20
 	pieceSize     = 16 << 10
-	slowestPiece  = 5 * time.Second // for a piece to be taken by the caller: 3 KiB/s at least
-	leastRate     = 16 << 10        // bytes in a second, on the average of an answer after the first seconds
-	leastPacked   = 16 << 10        // smaller answers are not worth the work
+	slowestPiece  = 5 * time.Second // the caller must take a piece in this time: at least 3 KiB/s
+	leastRate     = 16 << 10        // bytes a second, on average after the first seconds
+	leastPacked   = 16 << 10        // smaller answers are not compressed
 )
 
 var (
@@ -32,16 +32,16 @@ var (
 		"the request was carried out, but its answer would be larger than 8 MiB: ask for less of it")
 )
 
-// answer is a response that is being made.
+// answer is a response in the making.
 type answer struct {
 	to     http.ResponseWriter
 	header http.Header
 	status int
 	pieces []*[pieceSize]byte
 	size   int
-	most   int  // what it may have; 0: any
-	over   bool // it has grown too large; what was written is gone
-	kept   bool // it tells of a change, and so must not be replaced by a refusal
+	most   int  // the largest size in bytes; 0 is no limit
+	over   bool // it grew too large and was thrown away
+	kept   bool // it reports a change and must not be replaced by a refusal
 	of     party
 }
 
@@ -73,8 +73,8 @@ func (a *answer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Keep says that the answer tells of a change that was made: it is never replaced by a request to come back,
-// which would have the change made twice.
+// Keep marks the answer as that of a change that was made. It is then never replaced by "try again", which
+// would have the change made twice.
 func (a *answer) Keep() { a.kept = true }
 
 func (a *answer) free() {
@@ -84,17 +84,17 @@ func (a *answer) free() {
 	a.pieces, a.size = nil, 0
 }
 
-// reset throws away what was written, for another answer.
+// reset throws away what was written, to write another answer.
 func (a *answer) reset() {
 	a.free()
 	a.status, a.over = 0, false
 	a.header = a.to.Header().Clone()
 }
 
-// held is how much memory the answer takes.
+// held is how many bytes of memory the answer takes.
 func (a *answer) held() int64 { return int64(len(a.pieces)) * pieceSize }
 
-// eachPiece goes through what was written; the pieces that were gone through are given back.
+// eachPiece calls do with the pieces that were written, and releases each of them.
 func (a *answer) eachPiece(do func([]byte) error) error {
 	for len(a.pieces) > 0 {
 		one := a.pieces[0]
@@ -109,13 +109,13 @@ func (a *answer) eachPiece(do func([]byte) error) error {
 	return nil
 }
 
-// answerOf is the answer that w writes; nil where it goes straight to the caller.
+// answerOf returns the answer that w writes, or nil if w writes to the caller directly.
 func answerOf(w http.ResponseWriter) *answer {
 	a, _ := w.(*answer)
 	return a
 }
 
-// unsent bounds the memory of answers that wait to be read.
+// unsent bounds the memory of answers that have not been sent yet.
 type unsent struct {
 	mu     sync.Mutex
 	bytes  shares
@@ -124,8 +124,9 @@ type unsent struct {
 
 func newUnsent(bytes int64, m *meters) *unsent { return &unsent{bytes: newShares(bytes), meters: m} }
 
-// full is why a party may not ask for more before it has read; nil when the largest answer would still be let
-// in. So nothing is worked out that is then refused, but for what was begun at the same time.
+// full reports why a party must read its answers before it may ask for more. It is nil if the largest answer
+// would still fit. So a request is refused before its work is done, unless other answers took the memory
+// meanwhile.
 func (u *unsent) full(of party) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -138,14 +139,14 @@ func (u *unsent) over(of party, n int64) error {
 		return errUnread
 	case u.bytes.banks[of.bank]+n > u.bytes.bank(),
 		u.bytes.banks[of.bank]+n > u.bytes.all/4 && u.bytes.taken+n > u.bytes.all-u.bytes.all/4:
-		return errBankUnread // the last quarter is for banks that have less
+		return errBankUnread // the last quarter is for banks that hold less
 	case u.bytes.taken+n > u.bytes.all:
 		return errBusy
 	}
 	return nil
 }
 
-// take counts an answer, if it fits or must be kept.
+// take counts the memory of an answer. It refuses one that does not fit, unless must is true.
 func (u *unsent) take(of party, n int64, must bool) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -168,8 +169,8 @@ func (u *unsent) give(of party, n int64) {
 	u.bytes.add(of, -n)
 }
 
-// deliver has an answer made by next, and sends it when it is complete. mayChange reports whether a request
-// may have changed something, by what can be seen from outside; a handler can also say so itself (Keep).
+// deliver lets next make an answer and sends it when it is complete. mayChange reports whether a request may
+// change something, judged from outside; a handler can also call Keep.
 func (u *unsent) deliver(refuse refusal, mayChange func(*http.Request) bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a := &answer{
@@ -197,7 +198,7 @@ func (u *unsent) deliver(refuse refusal, mayChange func(*http.Request) bool, nex
 	})
 }
 
-// send writes an answer as fast as its caller reads, and cuts who reads too slowly.
+// send writes an answer as fast as its caller reads, and cuts it if the caller reads too slowly.
 func (u *unsent) send(a *answer, r *http.Request) {
 	of, left := a.of, a.held()
 	defer func() { u.give(of, left) }()
@@ -225,7 +226,7 @@ func (u *unsent) send(a *answer, r *http.Request) {
 		if last.Before(until) {
 			until = last
 		}
-		_ = deadline.SetWriteDeadline(until) // what cannot is no network
+		_ = deadline.SetWriteDeadline(until) // only connections of a network have deadlines
 		_, err := a.to.Write(piece)
 		u.give(of, pieceSize)
 		left -= pieceSize
@@ -245,7 +246,7 @@ var packers = sync.Pool{New: func() any {
 	return packer
 }}
 
-// pack compresses a large answer in JSON for a caller who asks for it.
+// pack compresses a large JSON answer if the caller accepts gzip.
 func (a *answer) pack(r *http.Request) {
 	media, _, _ := strings.Cut(a.header.Get("Content-Type"), ";")
 	if a.size < leastPacked || !strings.HasSuffix(media, "json") || a.header.Get("Content-Encoding") != "" {
@@ -259,7 +260,7 @@ func (a *answer) pack(r *http.Request) {
 	packer := packers.Get().(*gzip.Writer)
 	defer packers.Put(packer)
 	packer.Reset(packed)
-	// Neither can fail: what is packed goes to memory.
+	// Neither can fail: both write to memory.
 	_ = a.eachPiece(func(piece []byte) error { _, err := packer.Write(piece); return err })
 	_ = packer.Close()
 	a.pieces, a.size = packed.pieces, packed.size
@@ -267,7 +268,7 @@ func (a *answer) pack(r *http.Request) {
 	a.header.Del("Content-Length")
 }
 
-// takesGzip reports whether Accept-Encoding names gzip, or anything, without refusing it by q=0.
+// takesGzip reports whether Accept-Encoding names gzip, or *, without q=0.
 func takesGzip(accept []string) bool {
 	named, any := "", ""
 	for one := range strings.SplitSeq(strings.ToLower(strings.Join(accept, ",")), ",") {

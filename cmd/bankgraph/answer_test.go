@@ -18,7 +18,7 @@ import (
 	"bankgraph/graph"
 )
 
-// answered is a request of a handler behind deliver, by a caller that is known.
+// answered sends a request of a known caller to a handler behind deliver.
 func answered(
 	t *testing.T, room *room, request *http.Request, handler http.HandlerFunc,
 ) *httptest.ResponseRecorder {
@@ -105,7 +105,7 @@ func TestUnreadAnswersAreBoundedByCallerByBankAndInAll(t *testing.T) {
 		{party{"B", "2"}, 1, false, errBankUnread}, // the last quarter is for a third bank
 		{party{"C", "1"}, 16, false, nil},
 		{party{"D", "1"}, 1, false, errBusy},
-		{a, 4, true, nil}, // what was changed is told
+		{a, 4, true, nil}, // the answer to a change is always sent
 	}
 	for i, step := range steps {
 		if err := u.take(step.of, step.n<<20, step.must); !errors.Is(err, step.want) {
@@ -182,7 +182,7 @@ func TestLargeAnswersArePackedForWhoAsksForIt(t *testing.T) {
 	}
 }
 
-// overNetwork serves on a port of loopback.
+// overNetwork serves on a loopback port.
 func (s *service) overNetwork(c *serveCommand) (address string) {
 	s.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -197,8 +197,7 @@ func (s *service) overNetwork(c *serveCommand) (address string) {
 	return listener.Addr().String()
 }
 
-// Callers who ask for much and read nothing cost themselves their share; nobody else waits for them or is
-// refused.
+// A caller who asks for much and reads nothing uses up only its own share. Nobody else waits or is refused.
 func TestASlowReaderCostsOnlyItself(t *testing.T) {
 	t.Parallel()
 	c := serveCommand{InFlight: 8, exposure: exposure{Unsent: 32, Connections: 400}}
@@ -242,7 +241,7 @@ func TestASlowReaderCostsOnlyItself(t *testing.T) {
 	}
 }
 
-// A caller that reads nothing is cut, and its memory given back.
+// A caller that reads nothing is cut, and its memory is released.
 func TestWhoReadsNothingIsCut(t *testing.T) {
 	t.Parallel()
 	room := newRoomOf(4)

@@ -9,8 +9,7 @@ import (
 	"bankgraph/core/ident"
 )
 
-// operatorName is who works at the command line, for the record: the name that was given, or the login of the
-// machine.
+// operatorName is the name of the operator in the record: the one given, or the login at the machine.
 func (s *settings) operatorName() string {
 	if s.As != "" {
 		return s.As
@@ -21,10 +20,10 @@ func (s *settings) operatorName() string {
 		}
 		return "uid:" + who.Uid
 	}
-	return "unknown" // a container may have no name for its user
+	return "unknown" // a container's user may have no name
 }
 
-// checkAs refuses a name that the record could not tell from another.
+// checkAs refuses a name that would be ambiguous in the record.
 func (s *settings) checkAs() error {
 	if _, ok := ident.Login(s.As); s.As != "" && !ok {
 		return errors.New(
@@ -33,7 +32,7 @@ func (s *settings) checkAs() error {
 	return nil
 }
 
-// anywhere is the context of who works at the command line, before a bank is chosen.
+// anywhere is the context of the operator before a bank is chosen.
 func (b *bank) anywhere(ctx context.Context) context.Context {
 	return access.OperatorAs(ctx, b.as, 0, "", nil)
 }

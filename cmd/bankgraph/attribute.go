@@ -11,10 +11,10 @@ import (
 type attributeCommand struct {
 	Add    attributeAdd    `cmd:"" help:"Let customers or accounts have a custom attribute."`
 	List   attributeList   `cmd:"" help:"List the custom attributes of a bank."`
-	Remove attributeRemove `cmd:"" help:"End a custom attribute. What values there are stay; no new ones are taken."`
+	Remove attributeRemove `cmd:"" help:"End a custom attribute. Its values stay, but no new ones are accepted."`
 }
 
-// namedAttribute is which attribute a command is about.
+// namedAttribute names the attribute that a command works on.
 type namedAttribute struct {
 	ofTenant
 	Level string `required:"" enum:"customer,account" help:"What carries it: customer or account."`

@@ -23,11 +23,11 @@ type auditCommand struct {
 
 type auditExport struct {
 	ofTenant
-	Since string `placeholder:"TIME" help:"Only from the last checkpoint before then on: 2026-11-21 or 2026-11-21T09:30:00Z; all if not set."`
+	Since string `placeholder:"TIME" help:"Only from the last checkpoint before this time on: 2026-11-21 or 2026-11-21T09:30:00Z; all if not set."`
 }
 
-// Run seals and signs what waits first, so that an export ends with something signed. A chain that was
-// tampered with, or that lacks what was kept of it, is exported all the same: it is the evidence.
+// Run first seals and signs what waits, so that the export ends with a signature. It also exports a chain
+// that was tampered with, or lacks entries that checkpoints vouch for, since the export is the evidence.
 func (c *auditExport) Run(ctx context.Context, s *settings, t *terminal) error {
 	since, err := c.since()
 	if err != nil {
@@ -52,7 +52,7 @@ func (c *auditExport) Run(ctx context.Context, s *settings, t *terminal) error {
 	})
 }
 
-// finish seals and signs what waits, and notes first where the database is another one.
+// finish seals and signs what waits. It first notes if the database is another one than before.
 func (b *bank) finish(ctx context.Context, kept *keptFile) error {
 	mark, err := b.behind(ctx, kept)
 	if err != nil {
@@ -61,7 +61,7 @@ func (b *bank) finish(ctx context.Context, kept *keptFile) error {
 	if _, err := b.Audit.Resume(ctx, b.Clients.Sign, kept.keep, mark, ""); err != nil {
 		return err
 	}
-	for range 20 { // a worker may be at it, and be done soon
+	for range 20 { // a worker may be sealing now
 		if _, err := b.Audit.Seal(ctx); err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ type auditRestored struct {
 	Reason string `required:"" help:"Why the record goes on behind an earlier entry, such as: restored the backup of 3 May after a disk failed."`
 }
 
-// Validate checks what can be checked before anything starts; kong calls it.
+// Validate checks the flags before anything starts; kong calls it.
 func (c *auditRestored) Validate() error {
 	if strings.TrimSpace(c.Reason) == "" {
 		return errors.New("--reason must say why")
@@ -118,7 +118,7 @@ func (c *auditExport) since() (at time.Time, err error) {
 		"--since must be a day or a time by RFC 3339, such as 2026-11-21 or 2026-11-21T09:30:00Z")
 }
 
-// chain reads the chain of the operator's bank.
+// chain reads the audit chain of the operator's bank.
 func (b *bank) chain(
 	ctx context.Context, since time.Time, t *terminal,
 ) (iter.Seq2[audit.Line, error], error) {
@@ -136,7 +136,7 @@ type auditVerify struct {
 	Checkpoints []string `placeholder:"FILE" help:"Checkpoints that were kept outside the database, or a log with them. For the database itself: also those that this machine has kept."`
 }
 
-// Run needs neither database nor network where a file is given.
+// Run needs neither database nor network if a file is given.
 func (c *auditVerify) Run(ctx context.Context, s *settings, t *terminal) error {
 	pins, err := c.pins()
 	if err != nil {
@@ -155,7 +155,7 @@ func (c *auditVerify) Run(ctx context.Context, s *settings, t *terminal) error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	pins.Unsigned = true // in a bank's first minute
+	pins.Unsigned = true // a chain without a signature, as in a bank's first minute
 	return c.on(ctx, s, func(ctx context.Context, b *bank) error {
 		chain, err := b.chain(ctx, time.Time{}, t)
 		if err != nil {
@@ -168,8 +168,8 @@ func (c *auditVerify) Run(ctx context.Context, s *settings, t *terminal) error {
 	})
 }
 
-// against says what the chain of the operator's bank was held against: without it, a tail that is gone would
-// not be missed.
+// against says which checkpoints the chain was compared with. Without any, missing entries at the end would
+// not be noticed.
 func against(ctx context.Context, file string, pins audit.Pins, t *terminal) error {
 	caller, err := access.Require(ctx)
 	if err != nil {
@@ -210,7 +210,7 @@ func (c *auditVerify) offline(pins audit.Pins, t *terminal) error {
 	return tell(audit.Read(from), pins, t)
 }
 
-// pins reads what was kept outside the database.
+// pins reads the keys and checkpoints that were kept outside the database.
 func (c *auditVerify) pins() (pins audit.Pins, err error) {
 	if c.Keys != "" {
 		if pins.Keys, err = readAll(c.Keys, audit.ReadKeys); err != nil {
@@ -243,7 +243,7 @@ func readAll[T any](path string, read func(io.Reader) ([]T, error)) ([]T, error)
 	return all, nil
 }
 
-// tell verifies a chain and says what came of it.
+// tell verifies a chain and prints the result.
 func tell(chain iter.Seq2[audit.Line, error], pins audit.Pins, t *terminal) error {
 	report, err := audit.Verify(chain, pins)
 	if err != nil {

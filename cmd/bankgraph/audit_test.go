@@ -16,12 +16,12 @@ import (
 	"bankgraph/db"
 )
 
-// audited is the program on a database with one bank.
+// audited makes the program on a database with one bank.
 func audited(t *testing.T) (testProgram, *db.DB) {
 	t.Helper()
 	p := onDatabase(t)
 	p.ok("tenant", "add", "FIRST", "--name", "First Bank", "--zone", "UTC", "--currency", "USD", "--admin", "jo")
-	// as who may break rows
+	// as a role that may break rows
 	d, err := db.Open(strings.TrimPrefix(p.settings[1], "BANKGRAPH_MIGRATE_URL="), db.Options{Connections: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +30,7 @@ func audited(t *testing.T) (testProgram, *db.DB) {
 	return p, d
 }
 
-// did writes so many entries.
+// did writes a number of entries.
 func did(t *testing.T, d *db.DB, entries int) {
 	t.Helper()
 	_, err := d.Exec(`WITH e AS (
@@ -42,7 +42,7 @@ func did(t *testing.T, d *db.DB, entries int) {
 	}
 }
 
-// sealed waits until so many entries are; the first is that of the bank itself.
+// sealed waits until a number of entries are sealed. The first is the bank's own.
 func sealed(t *testing.T, d *db.DB, entries int) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
@@ -130,7 +130,7 @@ func TestExportIsVerifiedFromAPipeAgainstThePublishedKeys(t *testing.T) {
 	}
 }
 
-// Several workers, of which one is killed, and serve without any.
+// Several workers run, one of which is killed, and a serve without workers.
 func TestWorkersSealAndSignUntilTheyAreStopped(t *testing.T) {
 	t.Parallel()
 	p, d := audited(t)
@@ -177,7 +177,7 @@ func TestWorkersSealAndSignUntilTheyAreStopped(t *testing.T) {
 	}
 }
 
-// The database is away for a while: workers say so and go on.
+// While the database is away, workers log it and go on.
 func TestFailingTicksAreTriedAgain(t *testing.T) {
 	t.Parallel()
 	p, d := audited(t)
@@ -199,8 +199,8 @@ func TestFailingTicksAreTriedAgain(t *testing.T) {
 	sealed(t, d, 2)
 }
 
-// The record of the demo bank begins with the bank, its five keys, and the changes that wait with the role
-// they are about.
+// The record of the demo bank begins with the bank, its five keys, and the waiting changes with the role that
+// they concern.
 func TestCheckpointsOfThePrivateDatabaseAreKeptBesideIt(t *testing.T) {
 	t.Parallel()
 	p := onData(t)
@@ -222,9 +222,9 @@ func TestCheckpointsOfThePrivateDatabaseAreKeptBesideIt(t *testing.T) {
 	}
 }
 
-// A snapshot of the very same database files is put back. Nothing in the database shows it, but the file of
-// checkpoints does: operators are told what to do, nothing is signed over what is lost, and what they declare
-// is enough for everything to hold.
+// A snapshot of the same database files is restored. Nothing in the database shows it, but the file of
+// checkpoints does. Operators are told what to do, nothing is signed over the loss, and after they have
+// declared it everything holds.
 func TestOlderCopyOfTheSameDatabaseIsNoticed(t *testing.T) {
 	t.Parallel()
 	p, d := audited(t)
@@ -266,7 +266,7 @@ func TestOlderCopyOfTheSameDatabaseIsNoticed(t *testing.T) {
 	}
 }
 
-// What is kept next does not vanish in a line that a kill or a full disk has cut off.
+// A checkpoint must not vanish in a line that a kill or a full disk has cut off.
 func TestCheckpointFollowsALineThatWasCutOff(t *testing.T) {
 	t.Parallel()
 	p, d := audited(t)
@@ -299,7 +299,7 @@ func TestCheckpointFollowsALineThatWasCutOff(t *testing.T) {
 	}
 }
 
-// Where nothing can be kept, serve does not start, and says later when that has come about.
+// If nothing can be kept, serve does not start. If that happens later, it says so.
 func TestCheckpointsThatCannotBeKeptAreTold(t *testing.T) {
 	t.Parallel()
 	p, d := audited(t)
@@ -319,7 +319,7 @@ func TestCheckpointsThatCannotBeKeptAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	did(t, d, 3)
-	sealed(t, d, 4) // which goes on
+	sealed(t, d, 4) // sealing goes on
 	told := ""
 	for deadline := time.Now().
 		Add(20 * time.Second); !strings.Contains(told,
@@ -330,10 +330,10 @@ func TestCheckpointsThatCannotBeKeptAreTold(t *testing.T) {
 	}
 }
 
-// A disk that hangs holds up nobody for long.
+// A disk that hangs delays nobody for long.
 func TestHangingDiskOfCheckpointsHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "pipe") // one that nobody reads takes no more when it is full
+	path := filepath.Join(t.TempDir(), "pipe") // without a reader, it takes no more when it is full
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -353,8 +353,8 @@ func TestHangingDiskOfCheckpointsHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// An operator puts a file back while serve runs: what it says is known at once, also where it is longer than
-// the one before.
+// An operator replaces the file while serve runs. Its content counts at once, even if it is longer than the
+// file before.
 func TestAFileOfCheckpointsThatWasPutInPlaceIsRead(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -372,7 +372,7 @@ func TestAFileOfCheckpointsThatWasPutInPlaceIsRead(t *testing.T) {
 		t.Errorf("at first: %+v, %s", got, log.String())
 	}
 	other := (&settings{DatabaseURL: "given", Checkpoints: path + ".copy"}).kept(slog.Default(), slog.Default())
-	for _, seq := range []int64{900, 1, 2, 3} { // what counts stands where the file before was read already
+	for _, seq := range []int64{900, 1, 2, 3} { // 900 is in the part that was already read of the old file
 		if err := other.keep(line(7, seq)); err != nil {
 			t.Fatal(err)
 		}
@@ -386,7 +386,7 @@ func TestAFileOfCheckpointsThatWasPutInPlaceIsRead(t *testing.T) {
 	if err := os.Truncate(path, 0); err != nil {
 		t.Fatal(err)
 	}
-	// What was known to be kept still counts: else an empty file would hide that the record went back.
+	// What was known before still counts: otherwise an empty file would hide that the record went back.
 	if got := kept.last(7); got.Seq != 900 || strings.Count(log.String(), "put back the right one") != 2 {
 		t.Errorf("an empty file: %+v, %s", got, log.String())
 	}
@@ -396,12 +396,12 @@ func TestAFileOfCheckpointsThatWasPutInPlaceIsRead(t *testing.T) {
 	}
 }
 
-// refusing is a log that takes nothing.
+// refusing is a log that takes no lines.
 type refusing struct{ slog.Handler }
 
 func (refusing) Handle(context.Context, slog.Record) error { return errors.New("broken pipe") }
 
-// A checkpoint that neither a file nor the log has taken is not kept.
+// A checkpoint that neither the file nor the log has taken counts as not kept.
 func TestACheckpointThatTheLogDoesNotTakeIsNotKept(t *testing.T) {
 	t.Parallel()
 	kept := (&settings{DatabaseURL: "given"}).kept(slog.Default(), slog.New(refusing{slog.Default().Handler()}))

@@ -7,7 +7,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// progress shows how far a long job is: a bar on a terminal, a line for each tenth elsewhere.
+// progress shows how far a long job is: as a bar on a terminal, else as a line for each tenth.
 func progress(errs io.Writer, what string) func(done, total int) {
 	var bar *progressbar.ProgressBar
 	tenth := 0

@@ -12,17 +12,17 @@ import (
 	"testing"
 )
 
-// Comments cite documents of this repository, such as (core/README.md, P2; promises: why): the file, counted
-// from the root, and after a comma headings of it, or first cells of rows of its tables. So what they rest on
-// is found in seconds.
+// Comments cite documents of this repository, such as (core/README.md, P2; promises: why): the file by its
+// path from the root, and after a comma the headings or the first cells of table rows. Readers then find what
+// a comment rests on within seconds.
 
-// root is where citations are counted from.
+// root is the root of the repository, from this folder.
 const root = "../.."
 
 var (
 	cited = regexp.MustCompile(`\(([\w./-]+\.md), ([^()]+)\)`)
 	named = regexp.MustCompile(`[\w./-]*\w\.md\b`)
-	// nowhere is how texts that are not in the repository were cited.
+	// nowhere matches citations of texts that are not in the repository.
 	nowhere = regexp.MustCompile(`(?i)\((?:contract|reliability|design|performance)\b[,:)]|\bsections? \d`)
 	ofRFC   = regexp.MustCompile(`RFC \d+, sections? [\d.]+`)
 )
@@ -93,7 +93,7 @@ func TestEveryLinkOfADocumentLeadsSomewhere(t *testing.T) {
 	}
 }
 
-// Operators look up what bankgraph proof names.
+// Operators look up the invariants that bankgraph proof names.
 func TestEveryInvariantThatIsProvenIsExplained(t *testing.T) {
 	t.Parallel()
 	proven := regexp.MustCompile(`\{\s*"(I\d+)",\s+"`).
@@ -109,13 +109,13 @@ func TestEveryInvariantThatIsProvenIsExplained(t *testing.T) {
 	}
 }
 
-// documents are what can be cited of the documents that were cited so far, by their paths.
+// documents are the cited documents by their paths, with what can be cited of them.
 type documents map[string]*places
 
-// places are how often a document has a heading or the first cell of a row, in lower case.
+// places count a document's headings and the first cells of its rows, in lower case.
 type places struct{ headings, rows map[string]int }
 
-// wrong is what is wrong with the citations in a text of the file.
+// wrong returns what is wrong with the citations in a text of the file.
 func (d documents) wrong(file, text string) (all []string) {
 	text = strings.Join(strings.Fields(text), " ")
 	for _, found := range nowhere.FindAllString(ofRFC.ReplaceAllString(text, ""), 1) {
@@ -142,7 +142,7 @@ func (d documents) wrong(file, text string) (all []string) {
 	return all
 }
 
-// of is what can be cited of a document, nil where there is none.
+// of returns what can be cited of a document, or nil if there is no such document.
 func (d documents) of(path string) *places {
 	if known, ok := d[path]; ok {
 		return known
@@ -169,7 +169,7 @@ func (d documents) of(path string) *places {
 	return p
 }
 
-// lack says why a name leads to no place, or not to one alone.
+// lack says why a name is not the name of exactly one place.
 func (p *places) lack(name string) string {
 	headings, rows := p.headings[plain(name)], p.rows[plain(name)]
 	switch {
@@ -181,7 +181,7 @@ func (p *places) lack(name string) string {
 	return " has no " + name
 }
 
-// plain is a name without marks and letter case.
+// plain is a name in lower case and without marks.
 func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "`", "")) }
 
 func headingOf(line string) (string, bool) {
@@ -189,7 +189,7 @@ func headingOf(line string) (string, bool) {
 	return strings.TrimSpace(text), text != line && strings.HasPrefix(text, " ")
 }
 
-// prose are the lines of a document that are not code.
+// prose returns the lines of a document that are not code.
 func prose(text string) (lines []string) {
 	code := false
 	for line := range strings.Lines(text) {
@@ -203,7 +203,7 @@ func prose(text string) (lines []string) {
 	return lines
 }
 
-// anchors are what links to the headings of a document end with.
+// anchors are the link targets of a document's headings.
 func anchors(text string) (all []string) {
 	marks := regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 	for _, line := range prose(text) {
@@ -214,7 +214,7 @@ func anchors(text string) (all []string) {
 	return all
 }
 
-// comment is one of a Go file, or another text as a whole.
+// comment is a comment of a Go file, or the whole text of another file.
 type comment struct {
 	file string
 	line int
@@ -243,7 +243,7 @@ func comments(t *testing.T) (all []comment) {
 	return all
 }
 
-// texts are the files with these endings, by their paths from the root.
+// texts returns the files with these endings, by their paths from the root.
 func texts(t *testing.T, endings ...string) map[string]string {
 	t.Helper()
 	all := map[string]string{}

@@ -30,7 +30,7 @@ func (o ofTenant) on(ctx context.Context, s *settings, do func(context.Context, 
 	return o.in(ctx, s, open, do)
 }
 
-// sealing is on for what seals values, or makes secrets and tokens.
+// sealing is on for commands that seal values or make secrets and tokens.
 func (o ofTenant) sealing(ctx context.Context, s *settings, do func(context.Context, *bank) error) error {
 	return o.in(ctx, s, openSealing, do)
 }
@@ -76,7 +76,7 @@ func (c *clientAdd) Run(ctx context.Context, s *settings, t *terminal) error {
 	})
 }
 
-// permissions writes out the words that stand for several.
+// permissions replaces words that stand for several permissions.
 func permissions(words []string) (names []string) {
 	sets := map[string][]access.Permission{
 		"all": access.All, "readers": access.Readers, "partners": access.Partners,

@@ -251,7 +251,7 @@ func TestAttributesAreConfiguredAtTheCommandLine(t *testing.T) {
 	}
 }
 
-// The proof of one bank says nothing of another.
+// The proof of one bank looks at no other.
 func TestProofLooksAtOneBankAlone(t *testing.T) {
 	t.Parallel()
 	p, d := audited(t)
@@ -275,8 +275,8 @@ func TestProofLooksAtOneBankAlone(t *testing.T) {
 	}
 }
 
-// Names go to operators' terminals, which obey control characters: new ones are refused, and old ones are not
-// printed.
+// Terminals of operators obey control characters. Names with them are refused, and existing ones are not
+// printed as they are.
 func TestNamesDoNotSteerTerminals(t *testing.T) {
 	t.Parallel()
 	p, d := audited(t)

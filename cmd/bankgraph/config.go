@@ -15,15 +15,15 @@ import (
 	"bankgraph/db/cluster"
 )
 
-// program is every command with its arguments. Flags and environment (BANKGRAPH_…) are read here and
-// nowhere else; --help lists them all.
+// program is all commands with their arguments. Only here are flags and environment variables (BANKGRAPH_…)
+// read; --help lists them.
 type program struct {
 	settings `group:"Settings that several commands share:"`
 
 	Version kong.VersionFlag `help:"Print the version of the program and of the schema that it needs."`
 
 	Serve       serveCommand       `cmd:"" help:"Serve GraphQL and REST. Without a database URL: on a private PostgreSQL, with a demo bank."`
-	Work        workCommand        `cmd:"" help:"Do the background work only, beside any number of serve."`
+	Work        workCommand        `cmd:"" help:"Do only the background work, beside any number of serve."`
 	Migrate     migrateCommand     `cmd:"" help:"Bring the database schema up to date, undo its last step, or show where it stands."`
 	Demo        demoCommand        `cmd:"" help:"Fill the demo bank with customers."`
 	Tenant      tenantCommand      `cmd:"" help:"Banks."`
@@ -40,7 +40,7 @@ type program struct {
 	Keyset      keysetCommand      `cmd:"" help:"The keys that values are sealed under: make them, rotate them, wrap them."`
 }
 
-// settings are what several commands need to know.
+// settings are shared by several commands.
 type settings struct {
 	keysetOpening
 
@@ -60,7 +60,7 @@ type settings struct {
 	PublicURL   string        `name:"public-url" env:"BANKGRAPH_PUBLIC_URL" placeholder:"URL" help:"Address that callers know this service by; the issuer's name in tokens. http://ADDR if not set."`
 }
 
-// Validate checks what can be checked before anything starts; kong calls it.
+// Validate checks the settings before anything starts; kong calls it.
 func (s *settings) Validate() error {
 	if err := checkAddress("--addr (BANKGRAPH_ADDR)", s.Addr); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (s *settings) Validate() error {
 	}
 	if s.KeepEvents < 24*time.Hour {
 		return errors.New(
-			"--keep-events (BANKGRAPH_KEEP_EVENTS) cannot be below a day: who follows the feed may be away for a while")
+			"--keep-events (BANKGRAPH_KEEP_EVENTS) cannot be below a day: readers of the feed may be away for a while")
 	}
 	if s.KeepKeys < changes.KeyLife {
 		return errors.New(
@@ -105,7 +105,7 @@ func (s *settings) Validate() error {
 	return nil
 }
 
-// checkAddress refuses what is no address to serve on, before anything starts.
+// checkAddress refuses a value that is not an address to listen on.
 func checkAddress(setting, addr string) error {
 	_, port, err := net.SplitHostPort(addr)
 	if err == nil {
@@ -117,10 +117,10 @@ func checkAddress(setting, addr string) error {
 	return nil
 }
 
-// private tells whether the program brings its own PostgreSQL.
+// private reports whether the program runs its own PostgreSQL.
 func (s *settings) private() bool { return s.DatabaseURL == "" }
 
-// addresses are those of a database that the program does not bring itself.
+// addresses are the addresses of a database that the program does not run itself.
 func (s *settings) addresses() addresses {
 	if s.MigrateURL == "" {
 		return addresses{owner: s.DatabaseURL, service: s.DatabaseURL}
@@ -128,7 +128,7 @@ func (s *settings) addresses() addresses {
 	return addresses{owner: s.MigrateURL, service: s.DatabaseURL}
 }
 
-// keysetFile is where the keyset is, and whether it may be made there.
+// keysetFile is the path of the keyset, and whether the file may be created there.
 func (s *settings) keysetFile() (path string, create bool) {
 	if s.Keys != "" {
 		return s.Keys, false
@@ -136,7 +136,7 @@ func (s *settings) keysetFile() (path string, create bool) {
 	return filepath.Join(s.Data, "keyset.json"), true
 }
 
-// checkpointsFile is where audit checkpoints are kept outside the database; "" means that the log carries
+// checkpointsFile is the file that keeps audit checkpoints outside the database. If it is "", the log keeps
 // them.
 func (s *settings) checkpointsFile() string {
 	if s.Checkpoints == "" && s.private() {
@@ -145,7 +145,7 @@ func (s *settings) checkpointsFile() string {
 	return s.Checkpoints
 }
 
-// public is the address that callers know, when the service listens on addr.
+// public is the service's address for callers, if it listens on addr.
 func (s *settings) public(addr string) string {
 	if s.PublicURL != "" {
 		return strings.TrimRight(s.PublicURL, "/")
@@ -155,12 +155,12 @@ func (s *settings) public(addr string) string {
 		return "http://" + addr
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1" // every address of the machine: callers need one that they can use
+		host = "127.0.0.1" // it listens on all addresses; callers need one of them
 	}
 	return "http://" + net.JoinHostPort(host, port)
 }
 
-// loopback tells whether only this machine can reach the address.
+// loopback reports whether only this machine can reach the address.
 func loopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // sandbox is the code of the demo bank.
 const sandbox = "sandbox"
 
-// demoKeys are the API keys of the demo bank; each one's secret is its key with "-secret" appended.
+// demoKeys are the API keys of the demo bank. The secret of each is the key followed by "-secret".
 var demoKeys = []struct {
 	key, name string
 	partner   bool
@@ -28,16 +28,16 @@ var demoKeys = []struct {
 	{"demo-staff", "Bank staff: everything", false, access.All},
 }
 
-// demoPeople are the API keys that speak for people of the demo bank: only a person decides on what waits for
-// a second one. Their secrets are made like the others.
+// demoPeople are the API keys that speak for people of the demo bank, since only a person can approve
+// changes. Their secrets are like those of demoKeys.
 var demoPeople = []struct{ key, login string }{
 	{"demo-linda", "linda.chen"},
 	{"demo-maria", "maria.alvarez"},
 }
 
-// demoCommand makes the demo bank, as large as wanted.
+// demoCommand makes the demo bank in the wanted size.
 type demoCommand struct {
-	Customers int `default:"250" help:"How many customers the demo bank shall have (${default})."`
+	Customers int `default:"250" help:"How many customers the demo bank should have (${default})."`
 }
 
 func (c *demoCommand) Run(ctx context.Context, s *settings, t *terminal) error {
@@ -60,8 +60,8 @@ func (c *demoCommand) Run(ctx context.Context, s *settings, t *terminal) error {
 	return b.demoClients(operator, s)
 }
 
-// demo makes the demo bank when a private database has no bank at all, and tells whether it is there.
-// Everyone knows its keys, so it is served to this machine only unless told otherwise.
+// demo makes the demo bank if a private database has no bank at all, and reports whether it is there. Its
+// keys are public, so by default it is served only to this machine.
 func (c *serveCommand) demo(ctx context.Context, s *settings, b *bank, t *terminal) (there bool, err error) {
 	if !s.private() {
 		return false, nil
@@ -84,8 +84,8 @@ func (c *serveCommand) demo(ctx context.Context, s *settings, b *bank, t *termin
 	return true, b.openDemo(ctx, s, c.Customers, t)
 }
 
-// openDemo makes what of the demo bank is missing: all of it at first, the rest where a start was killed
-// meanwhile, and usually nothing.
+// openDemo makes the missing parts of the demo bank: at first all of it, the rest after a start that was
+// killed, and usually nothing.
 func (b *bank) openDemo(ctx context.Context, s *settings, customers int, t *terminal) error {
 	operator, err := b.demoTenant(ctx)
 	if err != nil {
@@ -97,7 +97,7 @@ func (b *bank) openDemo(ctx context.Context, s *settings, customers int, t *term
 	return b.demoClients(operator, s)
 }
 
-// demoTenant finds or adds the tenant, and returns its operator.
+// demoTenant finds or adds the demo bank, and returns the context of its operator.
 func (b *bank) demoTenant(ctx context.Context) (operator context.Context, err error) {
 	_, err = b.Tenants.Add(b.anywhere(ctx), tenants.Draft{
 		Code: sandbox, Name: "Sandbox Bank", Zone: "America/New_York", Currency: "USD", Admin: "demo.admin",
@@ -110,7 +110,7 @@ func (b *bank) demoTenant(ctx context.Context) (operator context.Context, err er
 	return operator, err
 }
 
-// fill adds the customers, all or none.
+// fill adds the customers, all or none of them.
 func (b *bank) fill(operator context.Context, customers int, t *terminal) error {
 	caller, err := access.Require(operator)
 	if err != nil {
@@ -127,8 +127,8 @@ func (b *bank) fill(operator context.Context, customers int, t *terminal) error 
 	return db.Analyze(operator, b.at.owner)
 }
 
-// demoClients adds the keys that everyone knows, but for those that are there: a key that somebody has
-// disabled stays so. They exist only in a private database.
+// demoClients adds the public keys that are missing. A key that somebody has disabled stays disabled. The
+// keys exist only in a private database.
 func (b *bank) demoClients(operator context.Context, s *settings) error {
 	if !s.private() {
 		return nil

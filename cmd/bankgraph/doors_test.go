@@ -47,7 +47,7 @@ func TestTheClientsAddressIsWhatTrustedProxiesSay(t *testing.T) {
 	}
 }
 
-// From behind one trusted proxy, the junk of one client slows down no other.
+// Behind a trusted proxy, one client's junk slows down no other client.
 func TestJunkFromBehindTheSameProxySlowsDownOnlyItsSender(t *testing.T) {
 	t.Parallel()
 	s := newService(t,
@@ -75,7 +75,7 @@ func TestJunkFromBehindTheSameProxySlowsDownOnlyItsSender(t *testing.T) {
 	}
 }
 
-// connect opens a connection; an idle one has been answered.
+// connect opens a connection. If idle, a request on it has been answered.
 func connect(t *testing.T, address string, idle bool) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
@@ -140,7 +140,7 @@ func TestOneNetworkHasAQuarterOfTheConnections(t *testing.T) {
 	}
 }
 
-// knowing is a handler for callers who are known, each as whom its token names.
+// knowing makes a handler for known callers, named by their tokens.
 func knowing(handler http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		welcome(r.Context(), party{"bank", bearer(r)})
@@ -148,8 +148,8 @@ func knowing(handler http.HandlerFunc) http.Handler {
 	})
 }
 
-// Strangers who hold all connections, with half a request on each, keep nobody out: whoever comes takes the
-// place of the one who came first, and keeps it once its caller is known.
+// Strangers who hold all connections with half a request each keep nobody out: a newcomer takes the place of
+// the oldest stranger, and keeps it once its caller is known.
 func TestStrangersWithHalfARequestMakeRoom(t *testing.T) {
 	t.Parallel()
 	inside, leave := make(chan struct{}), make(chan struct{})
@@ -176,7 +176,7 @@ func TestStrangersWithHalfARequestMakeRoom(t *testing.T) {
 	served := make(chan bool)
 	go func() { served <- askOn(t, connect(t, address, false)) }()
 	<-inside
-	crowd() // once more: all of it came after the known caller
+	crowd() // again: all of this crowd is newer than the known caller
 	crowd()
 	close(leave)
 	if !<-served {
@@ -235,7 +235,7 @@ func TestRequestsThatCannotBeReadAreAnsweredByTheirFace(t *testing.T) {
 	}
 }
 
-// Connections of strangers go before those of known callers, however long these have been idle.
+// Strangers' connections end before those of known callers, however long these have been idle.
 func TestAStrangersConnectionMakesRoomBeforeAKnownCallers(t *testing.T) {
 	t.Parallel()
 	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
@@ -254,8 +254,8 @@ func TestAStrangersConnectionMakesRoomBeforeAKnownCallers(t *testing.T) {
 	}
 }
 
-// Whoever sends without a good token is held to a rate with all of the network; who has one is not, nor are
-// others.
+// Requests without a valid token have one rate for their whole network. Requests with a valid token do not
+// count, nor do those from other networks.
 func TestStrangersOfANetworkAreHeldToARate(t *testing.T) {
 	t.Parallel()
 	address := doorsOf(t, &serveCommand{Rate: 30, exposure: exposure{Connections: 4000}}, &front{
@@ -280,7 +280,7 @@ func TestStrangersOfANetworkAreHeldToARate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, _ = io.Copy(io.Discard, answer.Body) // for the connection to be kept
+			_, _ = io.Copy(io.Discard, answer.Body) // so that the connection is kept
 			_ = answer.Body.Close()
 			switch {
 			case answer.StatusCode == http.StatusOK:
@@ -313,9 +313,9 @@ func TestStrangersOfANetworkAreHeldToARate(t *testing.T) {
 	}
 }
 
-// One known caller, from as many networks as it likes, holds no more than an eighth of the connections, half
-// of what one network has: the rest of them make room as those of strangers do, whatever is worked on there.
-// What it held is free when it has gone.
+// One known caller, from any number of networks, keeps at most an eighth of the connections, half of what one
+// network may have. Its further connections can be ended like strangers', whatever is worked on there. When
+// its connections end, they are free.
 func TestAKnownCallerHoldsAnEighthOfTheConnections(t *testing.T) {
 	t.Parallel()
 	all := newSlots(16, newMeters(nil))
@@ -326,7 +326,7 @@ func TestAKnownCallerHoldsAnEighthOfTheConnections(t *testing.T) {
 		conn := all.take(fmt.Sprint(i/4), 4, nil, func() { ended++ })
 		conn.asked()
 		conn.welcome(crowd)
-		conn.welcome(crowd) // by the room, and when its token has been looked at
+		conn.welcome(crowd) // once by the room, once after the check of its token
 		theirs = append(theirs, conn)
 	}
 	other := all.take("0", 4, nil,
@@ -355,7 +355,7 @@ func TestAKnownCallerHoldsAnEighthOfTheConnections(t *testing.T) {
 	}
 }
 
-// Nobody has to go for who does not fit all the same.
+// No connection ends for a newcomer that gets no slot anyway.
 func TestNobodyMakesRoomInVain(t *testing.T) {
 	t.Parallel()
 	all := newSlots(40, newMeters(nil))
@@ -370,7 +370,7 @@ func TestNobodyMakesRoomInVain(t *testing.T) {
 	}
 }
 
-// A stranger's connection that sends too much ends, with all that came over it. A known caller's does not.
+// A stranger's connection that sends too much is ended with all its requests. A known caller's is not.
 func TestTooMuchOfAStrangerEndsItsConnection(t *testing.T) {
 	t.Parallel()
 	all := newSlots(40, newMeters(nil))

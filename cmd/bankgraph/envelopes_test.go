@@ -17,13 +17,13 @@ import (
 	"time"
 )
 
-// -hostile 20000 tries as many requests of each face.
+// hostile is the number of requests for each face; for a long run use -hostile 20000.
 var hostile = flag.Int("hostile", 300, "hostile requests of each face")
 
-// hostileRequest is a request as it goes over the wire.
+// hostileRequest is a request as sent over the network.
 type hostileRequest struct{ method, target, text string }
 
-// hostilePaths are what the paths of each face are made from.
+// hostilePaths are the paths of each face to begin from.
 var hostilePaths = map[string][]string{
 	"rest": {
 		"/v2/customers", "/customers/1000001/accounts", "/v3/customers/1000001/accounts/1",
@@ -102,7 +102,7 @@ func (r hostileRequest) send(address string) error {
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	if _, err := io.WriteString(conn, r.text); err != nil {
-		return nil // cut while it was still sending: the answer is lost, as TCP has it
+		return nil // cut while it was sending: TCP then loses the answer
 	}
 	_ = conn.(*net.TCPConn).CloseWrite()
 	answer, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: r.method})
@@ -119,7 +119,7 @@ func (r hostileRequest) send(address string) error {
 
 var pagePaths = regexp.MustCompile(`^/(healthz|readyz|openapi\.yaml|docs(/.*)?|playground(/.*)?)?$`)
 
-// face is whose envelope the answer to a request must have; "" for pages.
+// face is the face in whose envelope a request must be answered; "" for pages.
 func (r hostileRequest) face() string {
 	path := strings.Fields(r.target + " x")[0]
 	if r.method == http.MethodConnect && !strings.HasPrefix(path, "/") {

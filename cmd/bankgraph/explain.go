@@ -16,7 +16,7 @@ import (
 	"bankgraph/db"
 )
 
-// explain prints an error; every field when several are wrong.
+// explain prints an error. If several fields are wrong, it prints all of them.
 func explain(ctx context.Context, errs io.Writer, s *settings, err error) {
 	errs = printable{errs}
 	var several fault.Faults
@@ -36,7 +36,7 @@ func explain(ctx context.Context, errs io.Writer, s *settings, err error) {
 	}
 }
 
-// named says which setting names a database.
+// named is the setting that names the database.
 func (s *settings) named(at db.Unreachable) string {
 	for _, one := range []struct{ setting, url string }{
 		{"BANKGRAPH_DATABASE_URL", s.DatabaseURL},
@@ -50,7 +50,7 @@ func (s *settings) named(at db.Unreachable) string {
 	return ""
 }
 
-// misused prints what is wrong with the arguments, and which command's help tells more.
+// misused prints what is wrong with the arguments, and which --help tells more.
 func misused(errs io.Writer, err error) {
 	of := ""
 	var wrong *kong.ParseError
@@ -68,14 +68,13 @@ func about(command string) string {
 	return "arguments and settings"
 }
 
-// ours begins the name of every variable that sets something here.
+// ours is the beginning of the names of all variables for this program.
 const ours = "BANKGRAPH_"
 
-// elsewhere are variables that are not the program's, but of what stands around it.
+// elsewhere are the beginnings of variables that other programs of the repository read.
 var elsewhere = []string{"BANKGRAPH_FETCH", "BANKGRAPH_TEST_"}
 
-// warnUnread names variables that look like settings and set nothing: a typing error would otherwise go
-// unnoticed.
+// warnUnread warns of variables that look like settings but are not, such as misspelt ones.
 func warnUnread(errs io.Writer, parser *kong.Kong) {
 	known := map[string]bool{}
 	_ = kong.Visit(parser.Model, func(node kong.Visitable, next kong.Next) error {
@@ -97,8 +96,7 @@ func warnUnread(errs io.Writer, parser *kong.Kong) {
 	}
 }
 
-// nearest suggests the name that was probably meant: the one with the fewest letters to change, if they are
-// few.
+// nearest returns the known name with the fewest letters to change, if there are few; it is probably meant.
 func nearest(name string, known []string) string {
 	best, least := "", 4
 	for _, one := range known {
@@ -112,7 +110,7 @@ func nearest(name string, known []string) string {
 	return "; did you mean " + best + "?"
 }
 
-// distance is how many letters of a are to be changed, added or dropped to make b of it.
+// distance is how many letters of a must be changed, added or dropped to make b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -11,13 +11,13 @@ import (
 	"bankgraph/rest/docs"
 )
 
-// The seams to the faces, each one line.
+// What the two faces are given by the program.
 
 func restFace(b *bank) *rest.Interface {
 	return rest.New(b.Core, rest.Options{Unavailable: cannotAnswer})
 }
 
-// cannotAnswer tells a database that cannot answer now from a defect.
+// cannotAnswer reports whether an error means that the database cannot answer now. Other errors are defects.
 func cannotAnswer(err error) bool {
 	return db.IsUnavailable(err) || db.IsTimeout(err) || db.IsRetryable(err)
 }
@@ -36,7 +36,7 @@ var partnersOwn = [][2]string{
 	{"1000001", "1000013"}, {"1000002", "1000023"}, {"404521680718", "406162467398"},
 }
 
-// offered are the keys that the reference offers to sign in with: everybody knows those of the demo bank.
+// offered are the keys with which the reference offers to sign in: the public ones of the demo bank.
 func offered(demo bool) (keys []docs.Key) {
 	if !demo {
 		return nil
@@ -54,8 +54,8 @@ func offered(demo bool) (keys []docs.Key) {
 	return keys
 }
 
-// pages are the playground, where it is wanted, and the reference. Both hold no data: what they show, they
-// ask for with the caller's own token.
+// pages are the reference and, if wanted, the playground. They contain no data: they ask for it with the
+// caller's token.
 func pages(plays, demo bool) map[string]http.Handler {
 	reference := docs.Handler(rest.Spec, docs.Options{Codes: rest.Codes(), Keys: offered(demo), Plays: plays})
 	all := map[string]http.Handler{"/docs": reference, "/docs/": reference, "/openapi.yaml": reference}

@@ -16,7 +16,7 @@ import (
 var goodCode = regexp.MustCompile(`^[a-z][A-Za-z]*\.[a-z]+(_[a-z]+)*$`)
 
 // Idempotency keys keep faults by their codes. That no two have the same one, fault.New itself sees to, when
-// all that this program is made of declares its faults.
+// Every package of the program declares its faults.
 func TestEveryFaultIsDeclaredWithACodeOfItsOwn(t *testing.T) {
 	t.Parallel()
 	declared := map[string]int{}

@@ -15,7 +15,7 @@ type feeCommand struct {
 	Remove feeRemove `cmd:"" help:"Take a fee out of the catalogue. Tiers that customers hold stay."`
 }
 
-// feeNamed is one fee of the catalogue.
+// feeNamed names a fee of the catalogue.
 type feeNamed struct {
 	Application string `arg:"" help:"The application, such as Payments."`
 	Product     string `arg:"" help:"The product, such as \"Outgoing Payment\"."`

@@ -19,8 +19,8 @@ const (
 	largestFetch = 64 << 10
 )
 
-// newFetch reads what identity providers publish, as issuers.Fetch has it. It goes there itself, past any
-// proxy, so that it sees which address it is led to.
+// newFetch makes the issuers.Fetch that reads what identity providers publish. It uses no proxy, so that it
+// can check the address it connects to.
 func newFetch() issuers.Fetch {
 	inside, outside := fetchClient(nil), fetchClient(onlyOutside)
 	return func(ctx context.Context, address string, mayBeInside bool) ([]byte, error) {
@@ -68,8 +68,8 @@ func fetch(ctx context.Context, client *http.Client, address string) ([]byte, er
 	return text, nil
 }
 
-// Networks that a public name must not lead into, besides those that netip knows: shared addresses of
-// providers, and IPv4 addresses that IPv6 ones stand for (NAT64, 6to4).
+// insides are networks that a public name must not lead into, besides those that netip knows: shared
+// addresses of providers, and IPv6 addresses that contain IPv4 addresses (NAT64, 6to4).
 var insides = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"),
 	netip.MustParsePrefix("192.0.0.0/24"),
@@ -80,7 +80,7 @@ var insides = []netip.Prefix{
 
 var errInside = errors.New("it leads into a private network")
 
-// onlyOutside refuses, when the name has become an address, one that is not of the public network.
+// onlyOutside refuses a resolved address that is not on the public network.
 func onlyOutside(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {

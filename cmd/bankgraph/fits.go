@@ -11,12 +11,12 @@ import (
 	"bankgraph/core/keysets"
 )
 
-// tried is how many banks are asked whether the keyset is theirs.
+// tried is how many banks are tried with the keyset.
 const tried = 50
 
-// fits refuses a keyset that is not the one of this database. With it every API key would be called wrong,
-// and new values would be sealed apart from those that are there. Where it is that of some banks, what is
-// wrong is the trouble of the others. What this start has made in the keyset's place goes again.
+// fits refuses a keyset that does not belong to this database: every API key would be called wrong, and new
+// values would be sealed under other keys than the old ones. If the keyset fits some banks, it is the right
+// one, and the other banks have a fault of their own. A wrong keyset that this start has created is removed.
 func (b *bank) fits(ctx context.Context) error {
 	all, err := b.Tenants.List(b.anywhere(ctx))
 	if err != nil {
@@ -38,7 +38,7 @@ func (b *bank) fits(ctx context.Context) error {
 		return nil
 	}
 	if fits {
-		slog.Error("a bank's values do not open", "error", foreign)
+		slog.Error("a bank's sealed values cannot be opened with this keyset", "error", foreign)
 		return nil
 	}
 	if b.madeKeyset {

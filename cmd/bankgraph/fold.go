@@ -9,18 +9,18 @@ import (
 	"bankgraph/core/access"
 )
 
-// foldEvery is how often refusals that were only counted are written down.
+// foldEvery is how often the counted refusals are recorded.
 const foldEvery = 5 * time.Second
 
-// foldRefusals writes down, every few seconds, how many refusals were only counted
-// (audit.Service.RecordFolded): of what this very process refused, so without the workers too. end does so
-// for the last time, when no request is left.
+// foldRefusals records, every few seconds, the refusals that were only counted (audit.Service.RecordFolded).
+// They are counted in this process, so workers cannot record them. end records the last ones, after the last
+// request.
 func foldRefusals(ctx context.Context, log *slog.Logger, b *bank) (end func()) {
 	record := func(stopping bool) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestTick)
 		defer cancel()
 		if err := b.Audit.RecordFolded(access.Operator(ctx, 0, "", nil), stopping); err != nil {
-			log.Error("folded refusals could not be recorded", "error", err)
+			log.Error("counted refusals could not be recorded", "error", err)
 		}
 	}
 	folding, stop := context.WithCancel(context.WithoutCancel(ctx))

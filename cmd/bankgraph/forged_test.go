@@ -24,7 +24,7 @@ import (
 	"bankgraph/core/access"
 )
 
-// forger has a key that the bank publishes as its own, so that each of its tokens is wrong in one thing only.
+// forger has a key that the bank publishes as its own, so that each of its tokens is wrong in only one thing.
 type forger struct {
 	*service
 	private *ecdsa.PrivateKey
@@ -57,7 +57,7 @@ func newForger(t *testing.T) *forger {
 	return f
 }
 
-// plant makes a published key of a bank whose private half the test knows.
+// plant adds a key to a bank's published ones whose private half the test knows.
 func (f *forger) plant(tenant access.Tenant) (kid string) {
 	f.Helper()
 	if f.private == nil {
@@ -91,7 +91,7 @@ func (f *forger) header(changes ...any) map[string]any {
 
 func (f *forger) claims(changes ...any) map[string]any { return with(f.good, changes) }
 
-// with changes name, value, name, value …; nil takes a name away.
+// with changes name, value, name, value …; a nil value removes the name.
 func with(base map[string]any, changes []any) map[string]any {
 	made := maps.Clone(base)
 	for i := 0; i < len(changes); i += 2 {
@@ -103,7 +103,7 @@ func with(base map[string]any, changes []any) map[string]any {
 	return made
 }
 
-// sign makes a token of any header and claims; raw text stands for itself.
+// sign makes a token of any header and claims. Raw text is used as it is.
 func (f *forger) sign(header, claims any) string {
 	f.Helper()
 	input := part(header) + "." + part(claims)
@@ -165,7 +165,7 @@ func TestForgedTokensAreAllRefusedAlike(t *testing.T) {
 	mac := hmac.New(sha256.New, own)
 	mac.Write([]byte(hmacked))
 
-	// What somebody without a token is told is all that anybody is told.
+	// Every forged token gets the same answer as no token.
 	stranger := map[string]string{"/v2/customers": "", "/graphql?query={__typename}": ""}
 	for path := range stranger {
 		stranger[path] = f.do(http.MethodGet, path, "", requestID, "the-same").Body.String()

@@ -14,14 +14,14 @@ import (
 	"bankgraph/rest"
 )
 
-// front is everything that is served on the one address.
+// front is everything that is served on the service's address.
 type front struct {
 	http.Handler
-	knows func(r *http.Request) bool // reports whether a request is none of a stranger's, as far as is known
+	knows func(r *http.Request) bool // reports whether a request is probably not a stranger's
 }
 
-// handler is the front, from the outside in: request id, log and metrics, CORS, then by path; the two faces
-// behind room, deadline and caller.
+// handler makes the front. A request passes, from the outside in: request id, log and metrics, CORS, routing
+// by path; then, for the two faces, room, deadline and caller.
 func (c *serveCommand) handler(
 	b *bank, meters *meters, health *health, demo bool, stopping func() bool,
 ) *front {
@@ -39,7 +39,7 @@ func (c *serveCommand) handler(
 	site := &site{
 		refuse:   partners.Refuse,
 		partners: face(partners.Refuse, writes, partners),
-		graph:    face(graph.Refuse, never, graphFace(b)), // it tells of changes itself
+		graph:    face(graph.Refuse, never, graphFace(b)), // it calls Keep itself
 		tokens: unsent.deliver(rest.RefuseToken, writes,
 			guard(rest.RefuseToken, room.admit(rest.RefuseToken, signingIn, tokens))),
 		pages: pages(c.plays(demo), demo),
@@ -51,18 +51,18 @@ func (c *serveCommand) handler(
 
 	knows := func(r *http.Request) bool {
 		_, known := room.remembered(r)
-		// Where nobody looks whether a token is still good, it counts for nothing.
+		// A token counts only on paths where it is checked.
 		return known && site.asksWho(r) || probes(r.URL.Path)
 	}
 	return &front{identify(meters.observe(site, c.cors(demo, site))), knows}
 }
 
-// writes reports whether a request is of a method that changes something.
+// writes reports whether a request's method may change something.
 func writes(r *http.Request) bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }
 
 func never(*http.Request) bool { return false }
 
-// plays tells whether the playground is served.
+// plays reports whether the playground is served.
 func (c *serveCommand) plays(demo bool) bool {
 	if c.Playground == nil {
 		return demo
@@ -70,8 +70,8 @@ func (c *serveCommand) plays(demo bool) bool {
 	return *c.Playground
 }
 
-// cors lets the portals of the settings call from browsers. Callers prove themselves by a header, never by a
-// cookie, so no credentials are allowed. Into the demo bank, pages that this machine serves may call too.
+// cors lets the configured portals call from browsers. Callers identify themselves by a header, never by a
+// cookie, so credentials are not allowed. Pages served by this machine may call the demo bank too.
 func (c *serveCommand) cors(demo bool, next http.Handler) http.Handler {
 	if len(c.Origins) == 0 && !demo {
 		return next
@@ -97,7 +97,7 @@ func (c *serveCommand) cors(demo bool, next http.Handler) http.Handler {
 	})(next)
 }
 
-// index is for people who open the bare address in a browser.
+// index is the page for people who open the address without a path in a browser.
 func index(plays bool) http.HandlerFunc {
 	graphQL := "GraphQL, for bank staff, is at <code>/graphql</code>"
 	if plays {

@@ -27,7 +27,7 @@ import (
 	"bankgraph/rest"
 )
 
-// service is everything that serve serves, on a bank of the test's own, without the network.
+// service is everything that serve serves, on a bank of the test's own, without a network.
 type service struct {
 	*testing.T
 	bank     *bank
@@ -47,7 +47,7 @@ func newService(t *testing.T, command serveCommand) *service {
 	return newServiceWith(t, command, core.Options{})
 }
 
-// newServiceWith is newService with what else its core needs from outside.
+// newServiceWith is newService with options for core.
 func newServiceWith(t *testing.T, command serveCommand, options core.Options) *service {
 	t.Helper()
 	if options.DB == nil {
@@ -107,7 +107,7 @@ func (s *service) token(key, secret string) string {
 	return tokens.AccessToken
 }
 
-// do answers a request; headers are name, value, name, value …
+// do answers a request. headers are name, value, name, value …
 func (s *service) do(method, path, body string, headers ...string) *httptest.ResponseRecorder {
 	s.Helper()
 	request := httptest.NewRequestWithContext(context.Background(), method, path, strings.NewReader(body))
@@ -370,7 +370,7 @@ func TestLogLineHasFixedFieldsAndTheRequestId(t *testing.T) {
 	}
 }
 
-// A stranger's surplus is answered like all else: in the envelope of the face, with the request's id.
+// A stranger's surplus is refused in the envelope of the face, with the request's id.
 func TestTheSurplusOfStrangersIsAnsweredByTheFace(t *testing.T) {
 	t.Parallel()
 	s := newService(t, serveCommand{})
@@ -388,8 +388,7 @@ func TestTheSurplusOfStrangersIsAnsweredByTheFace(t *testing.T) {
 	}
 }
 
-// A token counts where it is looked at: one that was good once opens no other page without bound. Balancers
-// are never too fast.
+// A token that was once valid lifts the limit only on paths where it is checked. Health checks have no limit.
 func TestATokenCountsOnlyWhereItIsLookedAt(t *testing.T) {
 	t.Parallel()
 	s := newService(t, serveCommand{})

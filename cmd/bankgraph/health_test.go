@@ -15,7 +15,8 @@ import (
 	"bankgraph/core/audit"
 )
 
-// One bank's broken record is that bank's: the others are served, and operators hear which one it is.
+// One bank's broken record affects no other bank: the others are served, and operators are told which bank it
+// is.
 func TestReadinessIsolatesBanks(t *testing.T) {
 	t.Parallel()
 	s := newService(t, serveCommand{})
@@ -55,7 +56,7 @@ func TestReadinessIsolatesBanks(t *testing.T) {
 	}
 }
 
-// A tick looks at its own bank, and sees what waits and what is broken.
+// A tick checks its own bank, and finds what waits and what is broken.
 func TestHealthLooksAtEachBank(t *testing.T) {
 	t.Parallel()
 	s := newService(t, serveCommand{})
@@ -85,8 +86,8 @@ func TestHealthLooksAtEachBank(t *testing.T) {
 	}
 }
 
-// Anybody may ask whether the service is ready, a thousand at a time: they share one look, and none of them
-// ends it.
+// Any number of callers may ask at once whether the service is ready. They share one check, which goes on
+// even if a caller leaves.
 func TestManyWhoAskForReadinessShareOneLook(t *testing.T) {
 	t.Parallel()
 	var looks atomic.Int32
@@ -123,7 +124,7 @@ func TestManyWhoAskForReadinessShareOneLook(t *testing.T) {
 	}
 }
 
-// That the database answers is remembered for a moment, that it does not is not.
+// That the database answers is remembered for a moment; that it does not is not remembered.
 func TestTroubleOfTheDatabaseIsNotRemembered(t *testing.T) {
 	t.Parallel()
 	looks := 0

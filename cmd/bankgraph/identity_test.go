@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Who works at the command line, and whom the bank lets decide, is on the record.
+// The record names the operator, and the settings for who may decide.
 func TestOperatorsAreNamed(t *testing.T) {
 	t.Parallel()
 	p := onDatabase(t)

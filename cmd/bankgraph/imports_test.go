@@ -10,9 +10,10 @@ import (
 	"testing"
 )
 
-// Who may import whom. A folder imports of ours only what its row says, and the transports also db itself,
-// to hold a batch of reads and to name columns (SQL they cannot write: they lack bun). What "alone" lists,
-// by prefix, no other folder imports. depguard in .golangci.yml says the same while you type.
+// Who may import whom. Of this module, a folder imports only what its row lists. The transports may also
+// import db, for batches of reads and names of columns; without bun they cannot write SQL. No other folder
+// imports the packages whose paths begin with a prefix in alone. depguard in .golangci.yml says the same
+// while you type.
 var folders = map[string]struct{ ours, alone []string }{
 	"cmd": {
 		ours:  []string{"cmd", "graph", "rest", "core", "db"},
@@ -32,12 +33,12 @@ var folders = map[string]struct{ ours, alone []string }{
 	},
 }
 
-// bun is shared by two folders.
+// bun is used by two folders.
 const bun = "github.com/uptrace/bun"
 
-// domains in their order: each imports only those before it. A cycle means that a thing lives in the wrong
-// domain. The package core, built from all, comes after them; demo and coretest, which fill a core, come
-// last.
+// domains are listed in their order: each imports only earlier ones. A cycle means that a thing is in the
+// wrong domain. The package core, made of all domains, comes after them; demo and coretest, which fill a
+// core, come last.
 var domains = []string{
 	"fault", "money", "page", "postal", "given", "ident", "check", "states", "access", "seal", "rails",
 	"audit", "events", "changes", "customers", "roles", "users", "tenants", "issuers", "clients", "banks",
@@ -47,7 +48,7 @@ var domains = []string{
 
 const module = "bankgraph/"
 
-// rival holds handlers written by hand, straight on the driver, that the bank is measured against.
+// rival contains handlers written by hand directly on the driver, for comparison with the bank.
 const rival = module + "cmd/bench"
 
 type listed struct {
@@ -94,7 +95,8 @@ func TestFoldersImportOnlyWhatTheyMay(t *testing.T) {
 	}
 }
 
-// Tests may use besides what makes banks and databases for them. Those of cmd may use everything.
+// Tests may also import the packages that make banks and databases for them. Tests in cmd may import
+// everything.
 func TestTestsOfAFolderImportOnlyWhatItMay(t *testing.T) {
 	t.Parallel()
 	for _, p := range packages(t) {
@@ -156,13 +158,13 @@ func packages(t *testing.T) []listed {
 	return all
 }
 
-// folderOf is the first folder below the module: "core" of bankgraph/core/accounts.
+// folderOf is the first folder of a package below the module: "core" for bankgraph/core/accounts.
 func folderOf(path string) string {
 	folder, _, _ := strings.Cut(strings.TrimPrefix(path, module), "/")
 	return folder
 }
 
-// domainOf is "accounts" of bankgraph/core/accounts and of anything below it.
+// domainOf is "accounts" for bankgraph/core/accounts and packages below it.
 func domainOf(path string) (string, bool) {
 	rest, is := strings.CutPrefix(path, module+"core/")
 	domain, _, _ := strings.Cut(rest, "/")

@@ -42,7 +42,7 @@ func (c *issuerAdd) Run(ctx context.Context, s *settings, t *terminal) error {
 		}
 		fmt.Fprintln(t.out, added.URL, "is accepted within ten seconds")
 		found, err := b.Issuers.Reach(ctx, added.URL)
-		if err != nil { // it may come up later: its tokens are refused with 503 until then
+		if err != nil { // until they can be read, its tokens are refused with 503
 			fmt.Fprintln(t.errs, "warning: from this machine its keys cannot be read now:", err)
 			return nil
 		}

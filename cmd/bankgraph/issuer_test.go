@@ -27,12 +27,12 @@ import (
 )
 
 // idp is an identity provider on this machine that a bank accepts. The forger has its key, so that each of
-// its tokens is wrong in one thing only.
+// its tokens is wrong in only one thing.
 type idp struct {
 	forger
 	server *httptest.Server
 	asked  atomic.Int64
-	answer atomic.Pointer[http.HandlerFunc] // instead of its own
+	answer atomic.Pointer[http.HandlerFunc] // replaces the provider's own answer
 }
 
 const audience = "https://api.bank.example"
@@ -135,7 +135,7 @@ func TestForgedTokensOfAnIdentityProviderAreAllRefusedAlike(t *testing.T) {
 	hmacked := part(p.header("alg", "HS256")) + "." + pieces[1]
 	mac := hmac.New(sha256.New, own)
 	mac.Write([]byte(hmacked))
-	ours := newForger(t) // a bank with a key of our own kind
+	ours := newForger(t) // a bank that signs its own tokens
 
 	stranger := map[string]string{"/v2/customers": "", "/graphql?query={__typename}": ""}
 	for path := range stranger {
@@ -276,7 +276,7 @@ func TestHugeSetOfKeysIsNotRead(t *testing.T) {
 	p := newIDP(t)
 	p.does(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/keys" {
-			// all that matters stands in front
+			// everything needed comes first
 			_, _ = w.Write([]byte(string(p.published()) + strings.Repeat(" ", 64<<10)))
 			return
 		}

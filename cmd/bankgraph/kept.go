@@ -16,30 +16,30 @@ import (
 	"bankgraph/core/audit"
 )
 
-// keptFile keeps what is signed of the audit chains outside the database: in a file, or else in the log. It
-// knows how far each bank had come when something was last kept of it, by whatever process that shares the
-// file.
+// keptFile keeps the signed checkpoints of the audit chains outside the database: in a file, or else in the
+// log. It knows the furthest checkpoint of each bank, whichever process sharing the file has kept it.
 type keptFile struct {
-	path string // "": the log alone
+	path string // "": only the log
 	log  *slog.Logger
-	sure slog.Handler  // keeps what it is told, or says that it does not
-	turn chan struct{} // held by who uses the file, and by who hangs in it
+	sure slog.Handler  // keeps a line or returns an error
+	turn chan struct{} // held while the file is used, also while it hangs
 
-	hangs atomic.Bool // somebody does: others need not wait as long to know it
+	hangs atomic.Bool // a use hangs: others fail at once
 
 	mu      sync.Mutex
 	marks   audit.Marks
-	file    os.FileInfo // that was read
-	read    int64       // bytes of it
-	trouble error       // of the last line that was to be kept
+	file    os.FileInfo // the file that was read
+	read    int64       // bytes read of it
+	trouble error       // the error of keeping the last line
 }
 
-// keptPatience is how long the file may take: it may be on another machine's disk.
+// keptPatience is how long a use of the file may take: it may be on another machine's disk.
 const keptPatience = 3 * time.Second
 
-var errKeptHangs = errors.New("it does not take what is to be kept")
+var errKeptHangs = errors.New("it hangs, and nothing can be kept in it")
 
-// kept tells of the file in a log. Without a file, what is signed is kept by whoever keeps the lines of sure.
+// kept makes the keptFile of the settings. It reports trouble to log. Without a file, sure keeps the
+// checkpoints.
 func (s *settings) kept(log, sure *slog.Logger) *keptFile {
 	return &keptFile{
 		path: s.checkpointsFile(), log: log, sure: sure.Handler(), turn: make(chan struct{}, 1),
@@ -47,7 +47,7 @@ func (s *settings) kept(log, sure *slog.Logger) *keptFile {
 	}
 }
 
-// open reads the file for the first time, and refuses one that nothing can be kept in.
+// open reads the file for the first time. It fails if nothing can be kept in it.
 func (k *keptFile) open() error {
 	if err := k.use(k.follow); err != nil {
 		return fmt.Errorf("--audit-checkpoints (BANKGRAPH_AUDIT_CHECKPOINTS): %w", err)
@@ -55,7 +55,7 @@ func (k *keptFile) open() error {
 	return nil
 }
 
-// keep is an audit.Keeper.
+// keep implements audit.Keeper.
 func (k *keptFile) keep(signed audit.Line) error {
 	line, err := json.Marshal(signed)
 	if err != nil {
@@ -73,7 +73,7 @@ func (k *keptFile) keep(signed audit.Line) error {
 	return err
 }
 
-// tell writes a line to the log, and whether it took it.
+// tell writes a line to the log and reports whether the log took it.
 func (k *keptFile) tell(signed audit.Line) error {
 	line := slog.NewRecord(time.Now(), slog.LevelInfo, "audit checkpoint", 0)
 	line.AddAttrs(slog.Any("checkpoint", signed.Checkpoint))
@@ -84,8 +84,8 @@ func (k *keptFile) tell(signed audit.Line) error {
 	return k.sure.Handle(context.Background(), line)
 }
 
-// last is the furthest place that is known to be kept of a bank. A file that cannot be read now has told what
-// it held before: it stops no bank.
+// last is the furthest place known to be kept of a bank. If the file cannot be read now, what was read before
+// still counts, and no bank stops.
 func (k *keptFile) last(of access.Tenant) audit.Mark {
 	if err := k.use(k.follow); err != nil {
 		k.log.Error("the checkpoints that were kept cannot be read", "error", err)
@@ -95,14 +95,14 @@ func (k *keptFile) last(of access.Tenant) audit.Mark {
 	return k.marks[of]
 }
 
-// failed is why the last line could not be kept; nil where it was.
+// failed is the reason why the last line could not be kept, or nil.
 func (k *keptFile) failed() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.trouble
 }
 
-// use does something with the file, which is made where there is none.
+// use calls do with the file, which is created if necessary.
 func (k *keptFile) use(do func(*os.File) error) error {
 	if k.path == "" {
 		return nil
@@ -116,8 +116,8 @@ func (k *keptFile) use(do func(*os.File) error) error {
 	})
 }
 
-// within does one thing at a time. A disk that hangs, or a log that nobody reads, holds up one for three
-// seconds, and nobody else until it is back.
+// within runs one do at a time. If a disk hangs, or nobody reads the log, one caller waits for three seconds;
+// all others fail at once until it answers again.
 func (k *keptFile) within(where string, do func() error) error {
 	if k.hangs.Load() {
 		return fmt.Errorf("%s: %w", where, errKeptHangs)
@@ -140,7 +140,7 @@ func (k *keptFile) within(where string, do func() error) error {
 	case <-late.C:
 		k.hangs.Store(true)
 		select {
-		case err := <-done: // just now, and maybe before that was stored
+		case err := <-done: // it ended just now, perhaps before hangs was set
 			k.hangs.Store(false)
 			return err
 		default:
@@ -149,7 +149,7 @@ func (k *keptFile) within(where string, do func() error) error {
 	}
 }
 
-// appendLine adds a line, behind one that a kill or a full disk has cut off.
+// appendLine adds a line. If a kill or a full disk has cut the last line, it begins a new one.
 func appendLine(file *os.File, line []byte) error {
 	info, err := file.Stat()
 	if err != nil {
@@ -166,8 +166,9 @@ func appendLine(file *os.File, line []byte) error {
 	return file.Sync()
 }
 
-// follow reads on where the file was read to before. A shorter one is another one, as is one that was put in
-// its place. What was known before still counts: an empty file hides no record that went back.
+// follow reads the file on from where it was read to before. A file that is shorter, or another file in its
+// place, is read from the start. What was known before still counts, so that an empty file does not hide a
+// record that went back.
 func (k *keptFile) follow(file *os.File) error {
 	info, err := file.Stat()
 	if err != nil {

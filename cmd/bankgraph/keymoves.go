@@ -12,17 +12,17 @@ import (
 	"bankgraph/core/seal"
 )
 
-// looksAgain is after how long a bank that was done is looked at again: a proof may have found something.
+// looksAgain is after how long a finished bank is checked again: a proof may have found more.
 const looksAgain = time.Minute
 
-// keyMoves brings what banks have sealed under the primary keys, while old keys are in use.
+// keyMoves moves the sealed values of banks to the primary keys while old keys are in use.
 type keyMoves struct {
 	*bank
 	log   *slog.Logger
 	moved atomic.Int64
 
 	mu    sync.Mutex
-	under [2]uint32 // the primary keys that done is about
+	under [2]uint32 // the primary keys to which done refers
 	done  map[access.Tenant]time.Time
 	left  map[access.Tenant]bool
 }
@@ -39,8 +39,8 @@ func (b *bank) moveKeys(meters *meters, log *slog.Logger) func(context.Context) 
 	return m.tick
 }
 
-// tick moves a few rows of one bank. The worker pauses for as long as that took, so half of the time is left
-// to requests, and what is slow under load slows down.
+// tick moves a few rows of one bank. The worker then pauses for as long as that took, so that half of the
+// time is left to requests and the moves slow down under load.
 func (m *keyMoves) tick(ctx context.Context) (busy bool, err error) {
 	caller, err := access.Require(ctx)
 	if err != nil || !m.due(caller.Tenant) {

@@ -17,7 +17,7 @@ import (
 	"bankgraph/core/seal"
 )
 
-// keysetCommand makes keyset files, and changes their keys.
+// keysetCommand makes keyset files and changes their keys.
 type keysetCommand struct {
 	Create  keysetCreate  `cmd:"" default:"withargs" help:"Make a keyset for a bank on a database of its own."`
 	Status  keysetStatus  `cmd:"" help:"Show the keys, and how far a rotation has come."`
@@ -30,14 +30,14 @@ type keysetCommand struct {
 	Unwrap  keysetUnwrap  `cmd:"" help:"Write the file in the clear again."`
 }
 
-// keysetOpening is what opens a keyset file that is wrapped.
+// keysetOpening opens a keyset file that is wrapped.
 type keysetOpening struct {
 	Passphrase     string `name:"keyset-passphrase" env:"BANKGRAPH_KEYSET_PASSPHRASE" placeholder:"TEXT" help:"Passphrase of a wrapped keyset. Set the variable, or better a file: other users of the machine see arguments."`
 	PassphraseFile string `name:"keyset-passphrase-file" env:"BANKGRAPH_KEYSET_PASSPHRASE_FILE" placeholder:"FILE" help:"File with the passphrase on its first line; if not set, keyset-passphrase among systemd's credentials."`
 	Credentials    string `hidden:"" env:"CREDENTIALS_DIRECTORY"`
 }
 
-// passphrase is the one that is set; "" is none.
+// passphrase is the configured passphrase, or "".
 func (o *keysetOpening) passphrase() (string, error) {
 	file := o.PassphraseFile
 	switch {
@@ -48,13 +48,13 @@ func (o *keysetOpening) passphrase() (string, error) {
 	case file == "":
 		file = filepath.Join(o.Credentials, "keyset-passphrase")
 	}
-	if err := regular(file); err != nil { // it is read again when the keyset changes, which a pipe cannot be
+	if err := regular(file); err != nil { // a pipe could not be read again when the keyset changes
 		return "", fmt.Errorf("read the passphrase: %w", err)
 	}
 	return firstLine(file)
 }
 
-// firstLine reads a passphrase.
+// firstLine reads a passphrase from the first line of a file.
 func firstLine(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -64,7 +64,7 @@ func firstLine(file string) (string, error) {
 	return strings.TrimSuffix(line, "\r"), nil
 }
 
-// withoutKeyset adds to the failure of a keyset file that is not there what to do.
+// withoutKeyset adds advice to the error of a missing keyset file.
 func (s *settings) withoutKeyset(err error) error {
 	if path, _ := s.keysetFile(); errors.Is(err, fs.ErrNotExist) && s.Keys != "" {
 		return fmt.Errorf(
@@ -74,14 +74,14 @@ func (s *settings) withoutKeyset(err error) error {
 	return err
 }
 
-// keyset is the file that values are sealed under.
+// keyset is the file of the keys under which values are sealed.
 func (s *settings) keyset() seal.File {
 	path, create := s.keysetFile()
 	return seal.File{Path: path, Create: create, Passphrase: s.passphrase, KMS: keyOfKMS}
 }
 
-// keysetCreate makes a keyset file. It never writes over another: values sealed under a lost keyset
-// cannot be read again.
+// keysetCreate makes a keyset file. It never overwrites one: values sealed under a lost keyset cannot be read
+// again.
 type keysetCreate struct {
 	File string `arg:"" help:"Where to write it; there must be no file yet."`
 }
@@ -154,10 +154,10 @@ func (c *keysetDestroy) Run(ctx context.Context, s *settings, t *terminal) error
 		"The retired keys are gone. What older backups of the database hold opens with older copies of the file only.")
 }
 
-// lingers is for how long processes may have what they read before it was moved: signing keys.
+// lingers is how long processes may still use signing keys that they read before a change.
 const lingers = 15 * time.Second
 
-// proven takes a step that needs a proof first: no bank has a value under any key but the primary ones.
+// proven takes a step only after a proof that no bank has a value under a key other than the primary ones.
 func proven(
 	ctx context.Context, s *settings, t *terminal, pause time.Duration,
 	step func(seal.File, time.Time, func() error) (seal.Info, error),
@@ -264,7 +264,7 @@ func (c *keysetStatus) Run(ctx context.Context, s *settings, t *terminal) error 
 	return table.Flush()
 }
 
-// stateOf says in words how far a table has come.
+// stateOf describes how far a table has been moved.
 func stateOf(info seal.Info, p *keysets.Progress) string {
 	sealing, searching := info.Primaries()
 	switch {
@@ -278,7 +278,7 @@ func stateOf(info seal.Info, p *keysets.Progress) string {
 	return "moving"
 }
 
-// showKeys shows the keys of a file, and what comes next.
+// showKeys prints the keys of a file and the next step.
 func showKeys(out io.Writer, info seal.Info, next string) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "KEY\tOF\tSTATE")

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// onKeyset is the program on a keyset file alone.
+// onKeyset makes the program with only a keyset file.
 func onKeyset(t *testing.T) (p testProgram, file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "keyset.json")
@@ -27,7 +27,7 @@ func onKeyset(t *testing.T) (p testProgram, file string) {
 	return p, file
 }
 
-// aged makes the last step of a rotation one of long ago.
+// aged moves the last step of a rotation into the past.
 func aged(t *testing.T, file string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -51,7 +51,7 @@ func aged(t *testing.T, file string) {
 	}
 }
 
-// A rotation from the first command to the last, on a keyset of the first format, with a worker beside it.
+// A whole rotation, beginning with a keyset of the first format, while a worker runs.
 func TestAKeysetRotates(t *testing.T) {
 	t.Parallel()
 	p := onDatabase(t)
@@ -59,7 +59,7 @@ func TestAKeysetRotates(t *testing.T) {
 	p.ok("tenant", "add", "BANK1", "--name", "First Bank", "--zone", "America/New_York", "--currency", "USD",
 		"--admin", "jane.doe")
 	added := p.ok("client", "add", "portal", "--tenant", "BANK1", "--permissions", "readers")
-	p.ok("token", "portal", "--tenant", "BANK1") // which makes a signing key
+	p.ok("token", "portal", "--tenant", "BANK1") // makes a signing key
 	if out := p.ok("keyset", "rotate", "--hashes"); strings.Count(out, "added") < 2 ||
 		!strings.Contains(out, "keyset promote") {
 		t.Errorf("rotate: %s", out)
@@ -133,7 +133,7 @@ func TestAKeysetIsWrappedByAPassphrase(t *testing.T) {
 		}
 	}
 	p.ok("keyset", "rotate")
-	pipe := filepath.Join(folder, "pipe") // nobody writes into it
+	pipe := filepath.Join(folder, "pipe") // nothing is written into it
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -152,8 +152,8 @@ func TestAKeysetIsWrappedByAPassphrase(t *testing.T) {
 	p.ok("keyset", "status")
 }
 
-// transit is as much of Vault's transit engine as wrapping needs: it encrypts nothing, but knows what it gave
-// out.
+// transit imitates Vault's transit engine as far as wrapping needs it: it does not encrypt, but remembers
+// what it gave out.
 func transit(t *testing.T) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -187,7 +187,7 @@ func transit(t *testing.T) *httptest.Server {
 	return s
 }
 
-// endless answers with as much as its caller reads.
+// endless sends an answer without an end.
 func endless(t *testing.T) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -230,14 +230,14 @@ func TestAKeysetIsWrappedByVault(t *testing.T) {
 	}
 }
 
-// A program that seals does not start with a keyset of another database.
+// A program that seals does not start with the keyset of another database.
 func TestNothingIsSealedUnderAForeignKeyset(t *testing.T) {
 	t.Parallel()
 	p := onDatabase(t)
 	bank := []string{"--name", "First Bank", "--zone", "UTC", "--currency", "USD", "--admin", "jane.doe"}
 	p.ok(append([]string{"tenant", "add", "BANK1"}, bank...)...)
 	p.ok("client", "add", "portal", "--tenant", "BANK1", "--permissions", "readers")
-	p.ok("token", "portal", "--tenant", "BANK1") // which makes a signing key
+	p.ok("token", "portal", "--tenant", "BANK1") // makes a signing key
 	foreign := filepath.Join(t.TempDir(), "foreign.json")
 	p.ok("keyset", "create", foreign)
 	right := p.settings[2]

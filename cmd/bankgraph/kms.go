@@ -11,8 +11,8 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// kms are the key management services that a keyset can be wrapped by, by the scheme of a key's URI. Another
-// one is a function here.
+// kms opens keys of key management services, which can wrap a keyset, by the scheme of the key's URI. To
+// support another service, add a function here.
 var kms = map[string]func(*url.URL) (tink.AEAD, error){"hcvault": vault}
 
 func keyOfKMS(uri string) (tink.AEAD, error) {
@@ -28,8 +28,8 @@ func keyOfKMS(uri string) (tink.AEAD, error) {
 	return open(key)
 }
 
-// vault is a key of HashiCorp Vault's transit engine (or OpenBao's). Token, namespace and certificates come
-// from Vault's own variables: VAULT_TOKEN, VAULT_NAMESPACE, VAULT_CACERT, ….
+// vault opens a key of HashiCorp Vault's (or OpenBao's) transit engine. Token, namespace and certificates
+// come from Vault's own variables: VAULT_TOKEN, VAULT_NAMESPACE, VAULT_CACERT, ….
 func vault(uri *url.URL) (tink.AEAD, error) {
 	config := api.DefaultConfig()
 	if config.Error != nil {
@@ -47,13 +47,11 @@ func vault(uri *url.URL) (tink.AEAD, error) {
 	return hcvault.NewAEAD(uri.EscapedPath(), client.Logical())
 }
 
-// shortly cuts answers that are longer than any of Vault's to us: its client reads them whole, whatever their
-// length.
+// shortly cuts answers that are longer than any that Vault should give, since its client reads them whole.
 type shortly struct{ http.RoundTripper }
 
 const longestOfVault = 1 << 20
 
-// RoundTrip answers as the transport does.
 func (s shortly) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := s.RoundTripper.RoundTrip(r)
 	if err != nil {

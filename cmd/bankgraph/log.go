@@ -14,10 +14,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// newLog writes lines for people on a terminal, and JSON for machines elsewhere.
+// newLog writes text for people on a terminal, and else JSON for machines.
 func newLog(to io.Writer) *slog.Logger { return logThrough(to, to) }
 
-// logThrough writes lines in the form that suits the reader, by another writer.
+// logThrough writes to by, in the form that suits reader.
 func logThrough(by, reader io.Writer) *slog.Logger {
 	if terminalOf(reader) {
 		return slog.New(requestLog{slog.NewTextHandler(by, nil)})
@@ -25,20 +25,20 @@ func logThrough(by, reader io.Writer) *slog.Logger {
 	return slog.New(requestLog{slog.NewJSONHandler(by, &slog.HandlerOptions{ReplaceAttr: legible})})
 }
 
-// background writes log lines beside the work that they tell of: a reader who stops reading, as a full pipe
-// or a disk that hangs does, holds up nothing. What does not fit the queue is lost, and counted.
+// background writes log lines in the background, so that a reader who stops reading, such as a full pipe or a
+// disk that hangs, delays nothing. Lines that do not fit into the queue are lost and counted.
 type background struct {
 	to    io.Writer
 	queue chan []byte
 	lost  atomic.Int64 // lines
-	told  int64        // how many of those the log told of
+	told  int64        // of these, how many the log has reported
 	stop  chan struct{}
 	ended chan struct{}
 }
 
 const (
-	mostLines    = 4096        // that wait to be written
-	longestFlush = time.Second // for what waits at the end
+	mostLines    = 4096        // in the queue
+	longestFlush = time.Second // for the lines left at the end
 )
 
 func inBackground(to io.Writer) *background {
@@ -49,7 +49,7 @@ func inBackground(to io.Writer) *background {
 	return b
 }
 
-// Write takes one line.
+// Write queues one line.
 func (b *background) Write(line []byte) (int, error) {
 	select {
 	case b.queue <- bytes.Clone(line):
@@ -59,7 +59,7 @@ func (b *background) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// counted lets operators see what is lost while nobody reads the log, which cannot tell.
+// counted adds the number of lost lines to the metrics, since a log that nobody reads cannot report them.
 func (b *background) counted(m *meters) {
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "bankgraph_log_lines_lost_total", Help: "Lines that the reader of the log did not take in time.",
@@ -82,14 +82,14 @@ func (b *background) run() {
 }
 
 func (b *background) write(line []byte) {
-	_, _ = b.to.Write(line) // who could be told?
+	_, _ = b.to.Write(line) // there is nowhere else to report it
 	if lost := b.lost.Load(); lost > b.told {
 		newLog(b.to).Warn("nobody read the log: lines were lost", "lines", lost-b.told)
 		b.told = lost
 	}
 }
 
-// close writes what still waits, where somebody reads it.
+// close writes the lines that still wait, if somebody reads them.
 func (b *background) close() {
 	close(b.stop)
 	select {
@@ -98,12 +98,11 @@ func (b *background) close() {
 	}
 }
 
-// outlive lets the program go on where the reader of its log or output ends: the runtime would otherwise end
-// it at the next line. It is no signal.Ignore, which PostgreSQL would inherit.
+// outlive keeps the program alive when the reader of its log or output ends: the runtime would otherwise end
+// it at the next line. It does not use signal.Ignore, which PostgreSQL would inherit.
 func outlive() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
-// legible writes times that something took as people read them, such as 1.309s: JSON otherwise has a number
-// without its unit.
+// legible writes durations as text, such as 1.309s, where JSON would have a number without a unit.
 func legible(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindDuration {
 		a.Value = slog.StringValue(a.Value.Duration().String())
@@ -111,7 +110,7 @@ func legible(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// requestLog adds the request's id to every line that is written while one is answered.
+// requestLog adds the request's id to every line written during a request.
 type requestLog struct{ slog.Handler }
 
 func (l requestLog) Handle(ctx context.Context, line slog.Record) error {
@@ -136,6 +135,6 @@ func terminalOf(to io.Writer) bool {
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
 		return false
 	}
-	null, err := os.Stat(os.DevNull) // a character device too
+	null, err := os.Stat(os.DevNull) // a character device, but no terminal
 	return err != nil || !os.SameFile(info, null)
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// stalled is a reader of the log who reads nothing until it is released.
+// stalled is a reader of the log that reads nothing until it is released.
 type stalled struct {
 	buffer
 	release chan struct{}
@@ -40,7 +40,7 @@ func TestAReaderWhoStopsReadingTheLogHoldsUpNothing(t *testing.T) {
 	}
 }
 
-// At the end what waits is written, and nobody waits for a reader who never reads.
+// At the end, waiting lines are written, but the program does not wait for a reader that never reads.
 func TestTheEndOfTheLogIsWritten(t *testing.T) {
 	t.Parallel()
 	var reader buffer

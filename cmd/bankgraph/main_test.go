@@ -19,7 +19,7 @@ import (
 	"bankgraph/db/dbtest"
 )
 
-// asProgram makes the test binary act as bankgraph itself.
+// asProgram makes the test binary run as bankgraph itself.
 const asProgram = "BANKGRAPH_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -31,13 +31,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// program is bankgraph with its settings.
+// testProgram is bankgraph with its settings.
 type testProgram struct {
 	*testing.T
 	settings []string
 }
 
-// onDatabase is the program on a migrated database of its own, with a keyset of its own.
+// onDatabase makes the program with a migrated database and a keyset of its own.
 func onDatabase(t *testing.T) testProgram {
 	t.Helper()
 	keyset := filepath.Join(folder(t), "keyset.json")
@@ -55,13 +55,13 @@ func onDatabase(t *testing.T) testProgram {
 	}
 }
 
-// onData is the program on a private database.
+// onData makes the program with a private database.
 func onData(t *testing.T) testProgram {
 	t.Helper()
 	return testProgram{t, []string{"BANKGRAPH_DATA=" + folder(t)}}
 }
 
-// folder is a folder that other users can enter, as the user of a private PostgreSQL must.
+// folder makes a folder that other users can enter, as the user of a private PostgreSQL must.
 func folder(t *testing.T) string {
 	t.Helper()
 	name, err := os.MkdirTemp("", "bankgraph-")
@@ -93,7 +93,7 @@ func (p testProgram) run(args ...string) (out, errs string, status int) {
 	return toOut.String(), toErrs.String(), command.ProcessState.ExitCode()
 }
 
-// ok is run for commands that must succeed.
+// ok runs a command that must succeed.
 func (p testProgram) ok(args ...string) (out string) {
 	p.Helper()
 	out, errs, status := p.run(args...)
@@ -103,19 +103,19 @@ func (p testProgram) ok(args ...string) (out string) {
 	return out
 }
 
-// server is a running serve.
+// testServer is a running serve.
 type testServer struct {
 	*testing.T
 	process *exec.Cmd
 	url     string // http://127.0.0.1:PORT
 	metrics string
 	welcome string
-	again   *buffer // what it printed after that
+	again   *buffer // what it printed after its welcome
 	log     *buffer
 	ended   chan error
 }
 
-// buffer may be read while it is written.
+// buffer can be read while it is written.
 type buffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -135,7 +135,7 @@ func (b *buffer) String() string {
 
 var serving = regexp.MustCompile(`"msg":"serving","address":"([^"]+)","metrics":"([^"]+)"`)
 
-// serve starts serve on a free port and waits for its welcome, which comes in one piece.
+// serve starts serve on a free port and waits for its welcome, which is printed at once.
 func (p testProgram) serve(args ...string) *testServer {
 	p.Helper()
 	s := &testServer{T: p.T, log: new(buffer), again: new(buffer), ended: make(chan error, 1)}
@@ -165,7 +165,7 @@ func (p testProgram) serve(args ...string) *testServer {
 	if s.welcome == "" {
 		p.Fatalf("serve ended: %v\n%s", <-s.ended, s.log)
 	}
-	var at []string // the log comes by another pipe, and maybe later
+	var at []string // the log has another pipe and may come later
 	for at == nil {
 		at = serving.FindStringSubmatch(s.log.String())
 		time.Sleep(time.Millisecond)
@@ -176,7 +176,7 @@ func (p testProgram) serve(args ...string) *testServer {
 
 var working = regexp.MustCompile(`"msg":"working","metrics":"([^"]+)"`)
 
-// work starts workers alone and waits until they work.
+// work starts only the workers and waits until they work.
 func (p testProgram) work() *testServer {
 	p.Helper()
 	s := &testServer{T: p.T, log: new(buffer), ended: make(chan error, 1)}
@@ -205,7 +205,7 @@ func (s *testServer) signal(what os.Signal) {
 	}
 }
 
-// end waits for the end of the process.
+// end waits until the process ends.
 func (s *testServer) end() error {
 	s.Helper()
 	select {
@@ -217,7 +217,7 @@ func (s *testServer) end() error {
 	}
 }
 
-// get returns status and body.
+// get returns the status and the body of an answer.
 func (s *testServer) get(url, token string) (int, string) {
 	s.Helper()
 	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, http.NoBody)
@@ -239,7 +239,7 @@ func (s *testServer) get(url, token string) (int, string) {
 	return answer.StatusCode, string(body)
 }
 
-// token asks for an access token as a caller does.
+// token asks for an access token as callers do.
 func (s *testServer) token(realm, key, secret string) string {
 	s.Helper()
 	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost,

@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// useMemory trades memory for speed where there is enough of it: the collector runs a quarter as often, until
-// the program comes near its share of the machine. GOGC and GOMEMLIMIT still have the last word.
+// useMemory trades memory for speed: the garbage collector runs a quarter as often, until the program comes
+// near its share of the machine. GOGC and GOMEMLIMIT take precedence.
 func useMemory(log *slog.Logger) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
 	machine := memory()
 	if os.Getenv("GOMEMLIMIT") == "" && machine > 0 {
-		debug.SetMemoryLimit(machine / 2) // PostgreSQL and the page cache live here too
+		debug.SetMemoryLimit(machine / 2) // PostgreSQL and the page cache need the other half
 	}
 	log.Debug("memory", "machine", machine)
 }
 
-// memory is how many bytes the machine or the container has; 0 where it cannot be known.
+// memory is how many bytes the machine or the container has, or 0 if unknown.
 func memory() int64 {
 	var bytes int64
 	if text, err := os.ReadFile("/proc/meminfo"); err == nil {

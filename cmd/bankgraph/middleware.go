@@ -21,7 +21,7 @@ import (
 	"bankgraph/db"
 )
 
-// refusal answers a request that is turned away, in the manner of the face that it was meant for.
+// refusal answers a request that is turned away, in the form of the face that it was sent to.
 type refusal func(w http.ResponseWriter, r *http.Request, err error)
 
 var (
@@ -35,10 +35,10 @@ var (
 
 const requestID = "X-Request-Id"
 
-// A request id of the caller's own is kept when it is sane: it ends up in logs.
+// saneID matches the request ids of callers that are kept: they go into logs.
 var saneID = regexp.MustCompile(`^[A-Za-z0-9._:/+=-]{1,100}$`)
 
-// identify gives every request an id, which its answer and its log lines carry.
+// identify gives every request an id, which is in its answer and its log lines.
 func identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get(requestID)
@@ -55,13 +55,13 @@ func identify(next http.Handler) http.Handler {
 
 type idKey struct{}
 
-// idOf is the id of the request that ctx belongs to, for logs and errors; empty outside of one.
+// idOf is the id of the request of ctx, for logs and errors, or "" outside of requests.
 func idOf(ctx context.Context) string {
 	id, _ := ctx.Value(idKey{}).(string)
 	return id
 }
 
-// guard turns a panic into the face's 500, bounds the time of a request and the size of its body.
+// guard turns a panic into the face's 500, and limits the time of a request and the size of its body.
 func guard(refuse refusal, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -69,7 +69,7 @@ func guard(refuse refusal, next http.Handler) http.Handler {
 			if trouble == nil {
 				return
 			}
-			// the way to cut an answer that has begun
+			// http.ErrAbortHandler cuts an answer that has begun.
 			if err, _ := trouble.(error); errors.Is(err, http.ErrAbortHandler) {
 				panic(trouble)
 			}
@@ -87,7 +87,7 @@ func guard(refuse refusal, next http.Handler) http.Handler {
 	})
 }
 
-// authenticate lets a request pass with a good access token, before anything of it is parsed.
+// authenticate lets only requests with a valid access token pass, before anything else of them is parsed.
 func authenticate(c *core.Core, refuse refusal, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, err := c.Clients.Verify(r.Context(), bearer(r))
@@ -115,7 +115,7 @@ func authenticate(c *core.Core, refuse refusal, next http.Handler) http.Handler 
 	})
 }
 
-// recordRefusals writes down what a request was refused, though its caller has gone.
+// recordRefusals records what a request was refused, even if its caller has gone.
 func recordRefusals(ctx context.Context, c *core.Core) {
 	if access.Refusals(ctx) == nil {
 		return
@@ -127,10 +127,10 @@ func recordRefusals(ctx context.Context, c *core.Core) {
 	}
 }
 
-// longestRecord bounds how long a refused request waits for its entry in the record.
+// longestRecord is how long a refused request waits at most for its entry in the record.
 const longestRecord = 2 * time.Second
 
-// bearer is the access token of a request, and empty without exactly one Authorization: Bearer.
+// bearer is the access token of a request, or "" if there is not exactly one Authorization: Bearer.
 func bearer(r *http.Request) string {
 	values := r.Header.Values("Authorization")
 	if len(values) != 1 {
@@ -143,7 +143,7 @@ func bearer(r *http.Request) string {
 	return strings.TrimSpace(token)
 }
 
-// pace holds each API key and each person, and each bank, to so many requests in a second.
+// pace limits the requests a second of each API key, each person and each bank.
 type pace struct {
 	caller, bank *httprate.RateLimiter
 	meters       *meters
@@ -153,7 +153,7 @@ func newPace(caller, bank int, m *meters) pace {
 	return pace{caller: perSecond(caller, retryAfter), bank: perSecond(bank, retryAfter), meters: m}
 }
 
-// perSecond counts by key; nil where there is no bound.
+// perSecond counts by key. It returns nil if there is no limit.
 func perSecond(most int, told httprate.ResponseHeaders) *httprate.RateLimiter {
 	if most == 0 {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"bankgraph/db"
 )
 
-// migrateCommand changes the schema. serve does "up" by itself.
+// migrateCommand changes the schema. serve runs "up" itself.
 type migrateCommand struct {
 	Do  string `arg:"" optional:"" enum:"up,down,status" default:"up" help:"up: to the newest version. down: undo the last step. status: show where it stands."`
 	Yes bool   `help:"Undo the last step without asking, although what banks keep in it is deleted."`
@@ -47,8 +47,8 @@ func (c *migrateCommand) Run(ctx context.Context, s *settings, t *terminal) erro
 	return nil
 }
 
-// agreed asks before data goes, which it does unless the database has no bank yet. Nobody answers where the
-// input ends at once, as that of scripts does.
+// agreed asks before data is deleted, unless the database has no bank yet. Input that ends at once, as in
+// scripts, is no answer.
 func (c *migrateCommand) agreed(ctx context.Context, url string, in io.Reader, t *terminal) error {
 	banks, err := db.Banks(ctx, url)
 	if err != nil || banks == 0 || c.Yes {

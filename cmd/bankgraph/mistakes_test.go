@@ -11,7 +11,7 @@ import (
 	"bankgraph/db"
 )
 
-// What people mistype is told in words: what is wrong, and what to do.
+// Messages about mistyped input say what is wrong and what to do.
 func TestMistakesAreExplained(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -54,7 +54,7 @@ func TestMistakesAreExplained(t *testing.T) {
 	}
 }
 
-// With another keyset every secret would be called wrong: nothing starts, and a new one is never made in its
+// With another keyset every secret would be called wrong. Nothing starts, and no new keyset is made in its
 // place.
 func TestWrongKeysetIsRefused(t *testing.T) {
 	t.Parallel()
@@ -103,7 +103,7 @@ func TestLostKeysetOfPrivateBankIsNotMadeAnew(t *testing.T) {
 	p.serve()
 }
 
-// A second serve on the same data waits for the first, which may be stopping, says so, and hears signals
+// A second serve on the same data waits for the first, which may be stopping. It says so, and obeys signals
 // meanwhile.
 func TestSecondServeOnTheSameDataSaysWhatItWaitsFor(t *testing.T) {
 	t.Parallel()

@@ -18,15 +18,15 @@ import (
 	"bankgraph/rest"
 )
 
-// recorder sees what a request was answered with, and who asked.
+// recorder notes how a request was answered, and who asked.
 type recorder struct {
 	http.ResponseWriter
 	status   int
 	bytes    int64
 	tenant   string
 	client   string
-	refused  access.TokenRefusal // why its token does not count
-	answered time.Time           // when all of the answer was there, and sending it began
+	refused  access.TokenRefusal // why its token was refused
+	answered time.Time           // when the answer was complete and sending began
 }
 
 func (r *recorder) WriteHeader(status int) {
@@ -45,7 +45,7 @@ func (r *recorder) Write(body []byte) (int, error) {
 	return written, err
 }
 
-// Unwrap lets deadlines be set.
+// Unwrap lets http.ResponseController set deadlines.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 func recorderOf(w http.ResponseWriter) *recorder {
@@ -56,7 +56,7 @@ func recorderOf(w http.ResponseWriter) *recorder {
 	return seen
 }
 
-// meters are what /metrics shows.
+// meters are the metrics of /metrics.
 type meters struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
@@ -64,14 +64,14 @@ type meters struct {
 	refused  *prometheus.CounterVec
 	cut      prometheus.Counter
 	untold   prometheus.Counter
-	surplus  *httprate.RateLimiter // lines of the log, by caller
+	surplus  *httprate.RateLimiter // log lines, by caller
 }
 
-// mostSurplusTold is how many requests of a caller's surplus the log tells of in a second. Nothing else
-// bounds them, and who sends thousands would fill the disk.
+// mostSurplusTold is how many refused requests of a caller are logged a second. Nothing else limits these
+// lines, which could fill the disk.
 const mostSurplusTold = 10
 
-// newMeters makes the meters of a process on these pools; nil for none.
+// newMeters makes the metrics of a process. pools may be nil.
 func newMeters(pools *db.DB) *meters {
 	m := &meters{
 		registry: prometheus.NewRegistry(),
@@ -104,7 +104,7 @@ func newMeters(pools *db.DB) *meters {
 	return m
 }
 
-// pools shows how busy the connections are.
+// pools adds metrics of the connections.
 func (m *meters) pools(pools *db.DB) {
 	m.gauge("bankgraph_pool_connections", "Connections to the database that are in use.",
 		prometheus.Labels{"pool": "writes"}, func() float64 {
@@ -118,7 +118,7 @@ func (m *meters) pools(pools *db.DB) {
 		})
 }
 
-// replica shows how the replica does, where there is one.
+// replica adds metrics of the replica, if there is one.
 func (m *meters) replica(pools *db.DB) {
 	if _, there := pools.Replica(); !there {
 		return
@@ -154,7 +154,7 @@ func (m *meters) gauge(name, help string, labels prometheus.Labels, value func()
 	}, value))
 }
 
-// watch shows how full the room is.
+// watch adds metrics of the room.
 func (m *meters) watch(room *room) {
 	m.gauge("bankgraph_requests_running", "Requests that are worked on.", nil, func() float64 {
 		running, _ := room.full()
@@ -168,7 +168,7 @@ func (m *meters) watch(room *room) {
 		func() float64 { return float64(room.unsent.held()) })
 }
 
-// refuse counts a request that was turned away: whose surplus it was, and of what.
+// refuse counts a request that was turned away, by who had too much and of what.
 func (m *meters) refuse(why error) {
 	for _, one := range refusals {
 		if errors.Is(why, one.why) {
@@ -192,8 +192,8 @@ var refusals = []struct {
 	{errNetTooFast, "network", "rate"},
 }
 
-// handler serves /metrics and, where the process serves, what keeps it from being ready, bank by bank, on an
-// address of its own that only operators reach.
+// handler serves /metrics and, if ready is given, what keeps each bank from being ready. Only operators can
+// reach its address.
 func (m *meters) handler(ready http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
@@ -201,8 +201,8 @@ func (m *meters) handler(ready http.Handler) http.Handler {
 	return mux
 }
 
-// observe counts and logs every request, by its route: paths hold ids and query strings hold account numbers.
-// The site tells the route of what rest does not serve.
+// observe counts and logs every request by its route, since paths contain ids and query strings contain
+// account numbers. site knows the routes that rest does not serve.
 func (m *meters) observe(site *site, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		started := time.Now()
@@ -255,8 +255,8 @@ func (m *meters) record(r *http.Request, seen *recorder, route string, took time
 	slog.LogAttrs(r.Context(), slog.LevelInfo, "request", line[:told]...)
 }
 
-// callerOf is whose request it is: the API key, or the network of who was turned away before that was looked
-// at.
+// callerOf is the caller of a request: the API key, or the network if the request was turned away before its
+// token was checked.
 func callerOf(r *http.Request, seen *recorder) string {
 	if seen.client == "" {
 		return rest.Network(r)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Who sends far more than its share does not fill the log with it. Every request is counted, and whatever
-// else is answered is told.
+// A caller that sends far more than its share does not fill the log. Every request is counted, and all others
+// are logged.
 func TestTheLogTellsOfSomeOfACallersSurplus(t *testing.T) {
 	t.Parallel()
 	m := newMeters(nil)
@@ -37,7 +37,7 @@ func TestTheLogTellsOfSomeOfACallersSurplus(t *testing.T) {
 	}
 }
 
-// counted is the sum of a counter.
+// counted is the sum of a counter over all its labels.
 func counted(t *testing.T, m *meters, name string) (sum float64) {
 	t.Helper()
 	families, err := m.registry.Gather()

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The onboarding of a customer over each face alone, as its script shows it. Repeated, nothing is doubled:
-// the idempotency keys find what was done.
+// A customer is onboarded over each face alone, by the documented script. Running it again doubles nothing,
+// because of its idempotency keys.
 func TestACustomerIsTakenOnOverEachFaceAlone(t *testing.T) {
 	t.Parallel()
 	s := onData(t).serve()

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// proofCommand proves the books. It locks nothing, and may run at any time.
+// proofCommand proves the books. It takes no locks and may run at any time.
 type proofCommand struct {
 	Tenant string `env:"BANKGRAPH_TENANT" placeholder:"CODE" help:"Code of the bank whose books are looked at; every bank if not set."`
 }
@@ -43,7 +43,7 @@ func (c *proofCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	return nil
 }
 
-// banks are the codes of those that are looked at.
+// banks are the codes of the banks to prove.
 func (c *proofCommand) banks(ctx context.Context, b *bank) (codes []string, err error) {
 	if c.Tenant != "" {
 		return []string{c.Tenant}, nil

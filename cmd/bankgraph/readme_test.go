@@ -15,7 +15,8 @@ import (
 	"bankgraph/graph/playground"
 )
 
-// What the README and the playground offer to newcomers is tried here as they would, on a new demo bank.
+// The first requests of the README and the playground must work on a new demo bank, as a newcomer would send
+// them.
 func TestFirstRequestsOfTheReadmeWorkAsPasted(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile("../../README.md")
@@ -26,7 +27,7 @@ func TestFirstRequestsOfTheReadmeWorkAsPasted(t *testing.T) {
 	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllSubmatch(readme, -1) {
 		if bytes.Contains(block[1], []byte("curl ")) {
 			script.Write(block[1])
-			script.WriteString("echo\n") // between the answers
+			script.WriteString("echo\n") // separates the answers
 		}
 	}
 	s := onData(t).serve()
@@ -82,10 +83,10 @@ func TestFirstRequestsOfTheReadmeWorkAsPasted(t *testing.T) {
 	}
 }
 
-// writer is who runs an example that changes something, which happens once.
+// writer is the key that runs an example of a change. A change is made only once.
 var writer = map[string]string{"11-ask": "demo-staff", "13-approve": "demo-linda"}
 
-// examples runs those of the playground with a key: the page says beforehand which of them it cannot.
+// examples runs the playground's examples with a key. The page says beforehand which ones the key cannot run.
 func (s *testServer) examples(t *testing.T, key string) {
 	t.Helper()
 	token := s.token(sandbox, key, key+"-secret")
@@ -123,7 +124,7 @@ func (s *testServer) examples(t *testing.T, key string) {
 	}
 }
 
-// serves checks that there is an operation for a call that the page offers, whatever it answers.
+// serves checks that an operation exists for a call that the page offers, whatever the answer.
 func (s *testServer) serves(t *testing.T, call, token string) {
 	t.Helper()
 	method, rest, _ := strings.Cut(call, " ")
@@ -146,7 +147,7 @@ func (s *testServer) serves(t *testing.T, call, token string) {
 	}
 }
 
-// tries runs an example: it gets data, and no errors.
+// tries runs an example, which must answer data without errors.
 func (s *testServer) tries(t *testing.T, example playground.Example, token string) {
 	t.Helper()
 	text := s.runs(t, example, token)
@@ -166,7 +167,7 @@ func (s *testServer) tries(t *testing.T, example playground.Example, token strin
 	}
 }
 
-// runs returns what GraphQL answers to an example.
+// runs returns GraphQL's answer to an example.
 func (s *testServer) runs(t *testing.T, example playground.Example, token string) []byte {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{

@@ -12,7 +12,7 @@ import (
 	"bankgraph/core/clients"
 )
 
-// refused are the refusals in the record of a bank, in their order.
+// refused are the refusals in a bank's record, in order.
 func (s *service) refused() (all []string) {
 	s.Helper()
 	var entries []struct {
@@ -84,8 +84,8 @@ func TestACallThatLacksAPermissionStandsInTheRecord(t *testing.T) {
 	}
 }
 
-// A look at what a customer has that is there and not the caller's is recorded once a minute; at one that is
-// absent it is not.
+// A refused read of something of a foreign customer is recorded once a minute if the customer exists, and not
+// if it is absent.
 func TestALookAtWhatAnothersCustomerHasStandsInTheRecord(t *testing.T) {
 	t.Parallel()
 	s := newService(t, serveCommand{})
@@ -120,7 +120,7 @@ func TestALookAtWhatAnothersCustomerHasStandsInTheRecord(t *testing.T) {
 	}
 }
 
-// Nobody floods the record: it says how many more there were.
+// A flood of refusals does not flood the record, which counts the rest.
 func TestTheRecordIsNotFloodedByRefusals(t *testing.T) {
 	t.Parallel()
 	s := newService(t, serveCommand{})

@@ -15,8 +15,8 @@ import (
 	"bankgraph/db/dbtest"
 )
 
-// Both faces show a caller what the same caller made through the other one, though a replica that they read
-// from lags; and while it does, or is dead, the bank is ready.
+// Each face shows a caller its own changes made over the other face, even if the replica that it reads from
+// lags. While the replica lags or is dead, the bank is ready.
 func TestBothFacesShowACallerItsWritesThoughTheReplicaLags(t *testing.T) {
 	t.Parallel()
 	server := dbtest.OwnServer(t, dbtest.Streaming)

@@ -21,7 +21,7 @@ import (
 	"bankgraph/core"
 )
 
-// house is a private PostgreSQL of a test's own.
+// house is a private PostgreSQL for one test.
 type house struct {
 	*testing.T
 	*cluster.Cluster
@@ -38,7 +38,7 @@ func newHouse(t *testing.T) house {
 	return house{t, c}
 }
 
-// postgres runs one of PostgreSQL's own programs.
+// postgres runs one of PostgreSQL's programs.
 func (h house) postgres(name string, in io.Reader, args ...string) []byte {
 	h.Helper()
 	var out, errs bytes.Buffer
@@ -50,7 +50,7 @@ func (h house) postgres(name string, in io.Reader, args ...string) []byte {
 	return out.Bytes()
 }
 
-// program is bankgraph on this server, with the keys and the checkpoints of its bank.
+// program is bankgraph on this server, with the bank's keys and checkpoints.
 func (h house) program(keyset, kept string) testProgram {
 	return testProgram{h.T, []string{
 		"BANKGRAPH_DATABASE_URL=" + cluster.ServiceURL(h.URL()), "BANKGRAPH_MIGRATE_URL=" + h.URL(),
@@ -58,7 +58,7 @@ func (h house) program(keyset, kept string) testProgram {
 	}}
 }
 
-// change makes a customer over REST.
+// change creates a customer over REST.
 func (s *testServer) change(token, name string) {
 	s.Helper()
 	body := fmt.Sprintf(`{
@@ -82,7 +82,7 @@ func (s *testServer) change(token, name string) {
 	}
 }
 
-// feed follows the events of the bank from a cursor until no more come.
+// feed reads the bank's events from a cursor to their end.
 func (h house) feed(keyset string, from events.Cursor) (kinds []string, to events.Cursor) {
 	h.Helper()
 	keys, err := seal.Load(keyset, false)
@@ -110,7 +110,7 @@ func (h house) feed(keyset string, from events.Cursor) (kinds []string, to event
 }
 
 // The drill of the README's section on backups: dump, restore into a new cluster, prove, verify, write, and
-// follow the feed, which goes on where it was.
+// follow the feed, which continues where it was.
 func TestRestoreDrill(t *testing.T) {
 	t.Parallel()
 	keyset, kept := filepath.Join(folder(t), "keyset.json"), filepath.Join(t.TempDir(), "kept.jsonl")
@@ -145,7 +145,7 @@ func TestRestoreDrill(t *testing.T) {
 		t.Errorf("proof: %s", out)
 	}
 	s = p.serve()
-	// A worker notes the restore by itself, before anything is written.
+	// A worker notes the restore itself, before anything is written.
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
 		out, errs, _ := p.run("audit", "verify")
 		if strings.Contains(out, "lost in it: entries ") {

@@ -28,30 +28,29 @@ var (
 		"too many answers to callers of this bank wait to be read, try again in a moment")
 )
 
-// room is how many requests are worked on at a time, in fair shares: no caller and no bank can fill it while
-// others want in. A bounded number of further ones waits a bounded time; the surplus is told at once to come
-// back, instead of hanging until its deadline.
+// room limits how many requests are worked on at a time, in fair shares: no caller and no bank can fill it
+// while others wait. A limited number of further requests waits for a limited time. All others are told at
+// once to try again, instead of hanging until their deadline.
 type room struct {
 	unsent *unsent
 	meters *meters
 
-	// whose request it is, where that is known at once; may be nil
+	// remembered returns the caller of a request if it is known at once; may be nil.
 	remembered func(*http.Request) (access.Caller, bool)
 
 	mu     sync.Mutex
 	places shares
-	wait   list.List // of *waiter, who came first in front
+	wait   list.List // of *waiter, the longest waiting in front
 	waits  shares    // of newcomers in the queue
-	bodies shares    // that are on their way
+	bodies shares    // requests whose bodies are being received
 }
 
-// waiter waits for a place. It is told when its turn comes, which is only when a place is given up, or that
-// it has to go.
+// waiter waits for a place. It is told when a place was given up and taken for it, or when it has to go.
 type waiter struct {
 	of    party
 	again bool          // it had a place before
 	turn  chan struct{} // closed when the place is taken for it, or when it has to go
-	goes  error         // why it has to go; known then
+	goes  error         // why it has to go; set before turn is closed
 }
 
 const longestWait = time.Second
@@ -66,13 +65,13 @@ func newRoom(places int, u *unsent, m *meters) *room {
 	}
 }
 
-// fits reports whether a party may take a place now. Up to its share it takes any that is free. Beyond it,
-// half of the room stays free for other callers, and beyond its bank's share a quarter for other banks and
-// for those who sign in.
+// fits reports whether a party may take a place now. Up to its share, any free place will do. Beyond its own
+// share, more than half of the room must be free, for other callers. Beyond its bank's share, more than a
+// quarter must be free, for other banks and those who sign in.
 //
-// Strangers have networks for nothing, so their share is that of their whole crowd: an eighth is theirs
-// whoever else is in, beyond it the last quarter stays free for those who are known, and beyond a quarter
-// half of the room.
+// Strangers can have any number of networks, so all strangers of a crowd have one share. An eighth of the
+// room is theirs in any case. Beyond it more than a quarter must be free, for known callers; beyond a quarter
+// of the room, more than half.
 func (m *room) fits(of party) bool {
 	free, crowd := m.places.all-m.places.taken, m.places.banks[of.bank]
 	switch {
@@ -84,8 +83,8 @@ func (m *room) fits(of party) bool {
 	return free > 0
 }
 
-// queues reports whether a newcomer may wait. The queue is shared like the room, or a crowd that fills it
-// would have others turned away whose turn would come next.
+// queues reports whether a newcomer may wait. The queue has shares like the room: otherwise a crowd could
+// fill it, and others whose turn would come sooner would be turned away.
 func (m *room) queues(of party) bool {
 	most, own := m.waits.bank(), m.waits.caller()
 	if of.stranger() {
@@ -94,9 +93,9 @@ func (m *room) queues(of party) bool {
 	return m.waits.taken < m.waits.all && m.waits.banks[of.bank] < most && m.waits.callers[of] < own
 }
 
-// displaces makes room in the queue for a newcomer of whom fewer wait: at the cost of whoever of its bank, or
-// of its crowd of strangers, has most there, who came last. So one who signs in waits beside networks that
-// send thousands.
+// displaces makes room in the queue for a newcomer. It removes the last newcomer of the party with the most
+// waiters in the same bank or crowd, if that party has at least two more than the newcomer's. So a person who
+// signs in can wait beside networks that send thousands of requests.
 func (m *room) displaces(of party) bool {
 	var last *list.Element
 	most := m.waits.callers[of] + 1
@@ -115,7 +114,7 @@ func (m *room) displaces(of party) bool {
 	return true
 }
 
-// surplus is why a party waits, or is turned away: for what it holds itself, for what its bank does, or for
+// surplus is the reason why a party waits or is turned away: its own requests, those of its bank, or those of
 // all.
 func (m *room) surplus(of party) *fault.Fault {
 	switch {
@@ -127,7 +126,7 @@ func (m *room) surplus(of party) *fault.Fault {
 	return errBusy
 }
 
-// enter takes a place for a newcomer, who is turned away when too many wait, or when it takes too long.
+// enter takes a place for a newcomer. It fails if too many wait or the wait is too long.
 func (m *room) enter(ctx context.Context, of party) error {
 	m.mu.Lock()
 	if m.fits(of) {
@@ -146,7 +145,8 @@ func (m *room) enter(ctx context.Context, of party) error {
 	return m.await(ctx, mine)
 }
 
-// enterAgain takes a place for who had one before, in front of all newcomers: only the context ends the wait.
+// enterAgain takes a place for a request that had one before, ahead of all newcomers. Only the context ends
+// the wait.
 func (m *room) enterAgain(ctx context.Context, of party) error {
 	m.mu.Lock()
 	if m.fits(of) {
@@ -164,7 +164,7 @@ func (m *room) enterAgain(ctx context.Context, of party) error {
 
 func (m *room) queueUp(of party, again bool) *list.Element {
 	mine := &waiter{of: of, again: again, turn: make(chan struct{})}
-	if again { // in front of all newcomers, behind those who came back before
+	if again { // ahead of all newcomers, behind others that had a place before
 		for at := m.wait.Front(); at != nil; at = at.Next() {
 			if !at.Value.(*waiter).again {
 				return m.wait.InsertBefore(mine, at)
@@ -186,7 +186,7 @@ func (m *room) await(ctx context.Context, at *list.Element) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	select {
-	case <-mine.turn: // it came just now
+	case <-mine.turn: // the turn came just now
 		return mine.goes
 	default:
 	}
@@ -200,14 +200,14 @@ func (m *room) leaveQueue(at *list.Element) {
 	}
 }
 
-// full is how many requests are worked on, and how many wait.
+// full is how many requests are worked on and how many wait.
 func (m *room) full() (running, waiting int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return int(m.places.taken), m.wait.Len()
 }
 
-// leave gives a place up, and lets in who has waited longest of those who fit.
+// leave gives a place up and lets in the longest waiting requests that fit.
 func (m *room) leave(of party) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -227,7 +227,7 @@ func (m *room) letIn() {
 	}
 }
 
-// rename makes a place that a stranger holds one of a known caller, or takes one anew.
+// rename makes a stranger's place the place of a known caller, which may have to wait for it.
 func (m *room) rename(ctx context.Context, from, to party) error {
 	m.mu.Lock()
 	m.places.add(from, -1)
@@ -242,9 +242,9 @@ func (m *room) rename(ctx context.Context, from, to party) error {
 	return m.enter(ctx, to)
 }
 
-// carry counts a known caller's request with a body, until it is answered: the body has no place in the room
-// while it is on its way, and costs memory. Those of strangers, who are heard out only where they ask for a
-// token, are bounded by slots.
+// carry counts a known caller's request with a body until it is answered. A body that is being received has
+// no place in the room, but costs memory. Bodies of strangers are read only where they ask for a token; slots
+// limit those.
 func (m *room) carry(of party) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -266,13 +266,13 @@ func (m *room) carried(of party) {
 	m.bodies.add(of, -1)
 }
 
-// signingIn stands in the bank's place for those who ask for a token: so junk there does not crowd those who
-// have one.
+// signingIn stands in for the bank of those who ask for a token, so that a flood there does not crowd out
+// callers who have one.
 const signingIn = "/auth"
 
-// admit gives a request a place for its time: in the name of its caller where that is remembered, so that
-// strangers from the same network cannot crowd it out; else at first in the name of the network that it comes
-// from, and of the crowd that it belongs to: "" or signingIn.
+// admit gives a request a place while it is worked on. If the caller is remembered, the place is the
+// caller's, so that strangers from the same network cannot crowd it out. Otherwise it is at first the
+// network's, in the given crowd: "" or signingIn.
 func (m *room) admit(refuse refusal, crowd string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		of := party{bank: crowd, caller: rest.Network(r)}
@@ -299,7 +299,7 @@ func (m *room) admit(refuse refusal, crowd string, next http.Handler) http.Handl
 
 type placeKey struct{}
 
-// known makes the place one of the caller's, who is known by now.
+// known makes the place that of the caller, who is known by now.
 func (m *room) known(refuse refusal, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, err := access.Require(r.Context())
@@ -311,7 +311,7 @@ func (m *room) known(refuse refusal, next http.Handler) http.Handler {
 		of := partyOf(caller)
 		err = mine.rename(of)
 		if err == nil {
-			err = m.unsent.full(of) // by now, not by when it came
+			err = m.unsent.full(of) // checked now: the wait may have been long
 		}
 		if err == nil && r.ContentLength != 0 {
 			if err = m.carry(of); err == nil {
@@ -329,7 +329,7 @@ func (m *room) known(refuse refusal, next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 		if a != nil {
-			a.pack(r) // it is work, so it is done in the room
+			a.pack(r) // compression is work, so it is done in the room
 		}
 	})
 }
@@ -340,10 +340,9 @@ func (m *room) refuse(w http.ResponseWriter, r *http.Request, refuse refusal, wh
 	refuse(w, r, why)
 }
 
-// place is one in the room. It is given up while the request's body is on its way: callers who send slowly
-// would otherwise fill the room with waiting, and shut everybody else out. Handlers read a body to its end
-// before they do anything else, so the place is taken again at its end only: a body that drips does not come
-// and go with each byte.
+// place is a request's place in the room. It is given up while the request's body is being received:
+// otherwise callers who send slowly could fill the room and shut out all others. Handlers read a body to its
+// end before they do anything else, so the place is taken again only at the end, not after each piece.
 type place struct {
 	io.ReadCloser // the body
 	room          *room
@@ -356,7 +355,7 @@ func (p *place) Read(into []byte) (int, error) {
 	p.leave()
 	read, err := p.ReadCloser.Read(into)
 	if !errors.Is(err, io.EOF) {
-		// there is more; or it is too slow, too large or gone, and all that is left to do is to say so
+		// The body goes on, or failed: it was too slow, too large or cut. A failure is only reported.
 		return read, err
 	}
 	if err := p.room.enterAgain(p.ctx, p.of); err != nil {

@@ -47,7 +47,7 @@ func TestSurplusOfRequestsIsToldToComeBack(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	room.places.banks[""] = 0 // as if the first were of a bank
+	room.places.banks[""] = 0 // as if the first belonged to a bank
 	if answer := send(ctx, "192.0.2.2:1"); answer.Code != http.StatusServiceUnavailable ||
 		answer.Header().Get("Retry-After") != "1" {
 		t.Errorf("who gave up waiting: %d %v", answer.Code, answer.Header())
@@ -61,7 +61,7 @@ func TestSurplusOfRequestsIsToldToComeBack(t *testing.T) {
 	}
 }
 
-// fill takes as many places as a party gets, and returns how many.
+// fill takes as many places as a party can get, and returns their number.
 func fill(room *room, of party) (taken int) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -98,8 +98,8 @@ func TestNoCallerAndNoBankTakesTheWholeRoom(t *testing.T) {
 	}
 }
 
-// Networks cost an attacker nothing: strangers of any number of them leave places, and room in the queue, for
-// those who are known; and strangers who bring tokens leave some for those who sign in.
+// An attacker can use any number of networks. Strangers from all of them leave places, and room in the queue,
+// for known callers. Strangers with tokens leave some for callers who sign in.
 func TestStrangersCrowdOutNobodyWhoIsKnown(t *testing.T) {
 	t.Parallel()
 	room := newRoomOf(16)
@@ -132,7 +132,7 @@ func TestStrangersCrowdOutNobodyWhoIsKnown(t *testing.T) {
 	}
 }
 
-// However busy those are who are known, somebody can sign in, and bring a first token.
+// However busy known callers are, others can sign in and use a first token.
 func TestKnownCallersLeaveAnEighthToEachKindOfStranger(t *testing.T) {
 	t.Parallel()
 	room := newRoomOf(16)
@@ -151,8 +151,8 @@ func TestKnownCallersLeaveAnEighthToEachKindOfStranger(t *testing.T) {
 	}
 }
 
-// Networks that send thousands fill the queue of those who sign in; one who comes from elsewhere still waits
-// there, in the place of whoever of the network with most came last.
+// Networks that send thousands of requests fill the queue for signing in. A caller from another network can
+// still wait there, in the place of the last request of the network with the most.
 func TestWhoSignsInWaitsBesideNetworksThatSendThousands(t *testing.T) {
 	t.Parallel()
 	room := newRoomOf(16)
@@ -237,8 +237,8 @@ func TestAPlaceGoesToWhoHoldsLessThoughOthersCameFirst(t *testing.T) {
 	all.Wait()
 }
 
-// Whatever callers do, no more are in than there are places, all are let in in the end, and the counts end
-// where they began.
+// Whatever callers do, no more are in than there are places, all are let in at last, and the counts end at
+// zero.
 func TestRoomKeepsCountOfEverybody(t *testing.T) {
 	t.Parallel()
 	room := newRoomOf(4)
@@ -293,7 +293,7 @@ func TestWhoSendsABodySlowlyHoldsUpNobodyElse(t *testing.T) {
 			t.Errorf("slow caller: %d %s", answer.Code, answer.Body)
 		}
 	})
-	_, _ = caller.Write([]byte("sl")) // returns once it is read: the slow one has been let in
+	_, _ = caller.Write([]byte("sl")) // returns after it is read, so the slow caller has been let in
 	if answer := send(context.Background(), strings.NewReader("quick")); answer.Body.String() != "quick" {
 		t.Errorf("quick caller: %d %s", answer.Code, answer.Body)
 	}
@@ -323,7 +323,7 @@ func TestTheDeadlineEndsTheWaitForABodysWayBackIn(t *testing.T) {
 	}
 }
 
-// The caller's name is on its place: otherwise all callers behind one proxy would share one's share.
+// A place belongs to its caller. Otherwise all callers behind a proxy would have one share together.
 func TestAPlaceIsTheCallersOnceItIsKnown(t *testing.T) {
 	t.Parallel()
 	room := newRoomOf(8)
@@ -346,7 +346,7 @@ func TestAPlaceIsTheCallersOnceItIsKnown(t *testing.T) {
 	}
 }
 
-// throughASlot is the context of a request that came through a connection of its own.
+// throughASlot is the context of a request on a connection of its own.
 func throughASlot(ctx context.Context) (context.Context, *slot) {
 	mine := newSlots(1, newMeters(nil)).take("192.0.2.1", 1, nil, func() {})
 	return context.WithValue(ctx, slotKey{}, mine), mine
@@ -366,7 +366,7 @@ func TestACrowdOfStrangersDoesNotKeepOutWhomTheBankRemembers(t *testing.T) {
 	var mine *slot
 	ask := func(token string) int {
 		ctx, cancel := context.WithCancel(t.Context())
-		cancel() // waits for nobody
+		cancel() // so that it does not wait
 		ctx, mine = throughASlot(ctx)
 		request := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody)
 		request.Header.Set("Authorization", "Bearer "+token)
@@ -388,7 +388,7 @@ func TestACrowdOfStrangersDoesNotKeepOutWhomTheBankRemembers(t *testing.T) {
 	}
 }
 
-// Bodies that do not come are counted, so that other callers, and other banks, can send theirs.
+// Bodies that never arrive are counted, so that other callers and other banks can send theirs.
 func TestBodiesOnTheirWayAreCounted(t *testing.T) {
 	t.Parallel()
 	room := newRoomOf(8) // 512 bodies
@@ -427,14 +427,14 @@ func TestBodiesOnTheirWayAreCounted(t *testing.T) {
 		t.Errorf("one of the second bank: %d", got)
 	}
 	room.carried(party{"A", "portal"})
-	for range 2 { // it is given back
+	for range 2 { // the second time, it has been given back
 		if got := send("A", "third").Code; got != http.StatusOK {
 			t.Errorf("once one has come: %d", got)
 		}
 	}
 }
 
-// Those who come back to the room are served in the order that they came, before newcomers.
+// Requests that come back to the room are let in in their order, before newcomers.
 func TestWhoComesBackFirstIsServedFirst(t *testing.T) {
 	t.Parallel()
 	room := newRoomOf(1)

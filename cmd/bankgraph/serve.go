@@ -20,15 +20,15 @@ import (
 )
 
 // The time limits (core/README.md, time limits): lock 2 s < statement 5 s < request 10 s < write. A request
-// that is not wholly there in time is cut.
+// that has not arrived completely in time is cut.
 const (
 	headerTimeout = 5 * time.Second
 	readTimeout   = 10 * time.Second
 	deadline      = 10 * time.Second
-	writeTimeout  = 75 * time.Second // above the longest deadline, an upload's 60 s
+	writeTimeout  = 75 * time.Second // longer than the longest deadline, 60 s for an upload
 	idleTimeout   = 120 * time.Second
 	largestHeader = 16 << 10
-	mostStreams   = 32 // of an HTTP/2 connection: a stranger sends as many before the first is looked at
+	mostStreams   = 32 // of an HTTP/2 connection; a stranger can begin as many at once
 	largestBody   = 1 << 20
 	finishTimeout = 15 * time.Second // what running requests may still take after a signal
 	startPatience = 20 * time.Second // a predecessor may still be stopping
@@ -49,7 +49,7 @@ type serveCommand struct {
 	exposure
 }
 
-// Validate checks what can be checked before anything starts; kong calls it.
+// Validate checks the flags before anything starts; kong calls it.
 func (c *serveCommand) Validate() error {
 	if err := checkAddress("--metrics-addr (BANKGRAPH_METRICS_ADDR)", c.MetricsAddr); err != nil {
 		return err
@@ -68,8 +68,8 @@ func (c *serveCommand) Validate() error {
 	return c.exposure.check()
 }
 
-// Run serves until a signal comes, then stops gracefully. Nothing depends on the graceful path: after a
-// kill the next start finds everything as it was.
+// Run serves until a signal comes, then stops gracefully. Nothing depends on a graceful stop: after a kill,
+// the next start finds everything as it was.
 func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error {
 	lines := inBackground(t.errs)
 	defer lines.close()
@@ -92,7 +92,7 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 		return err
 	}
 
-	// The ports first: who finds them taken learns it before a database is started.
+	// The ports come first, so that a port in use is reported before a database is started.
 	listener, err := listen(s.Addr)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	if err := kept.open(); err != nil && !c.NoWork {
 		return err
 	} else if err != nil {
-		kept.path = "" // workers elsewhere have it
+		kept.path = "" // the workers of other processes use the file
 	}
 	var stopping atomic.Bool
 	meters := newMeters(b.DB)
@@ -145,7 +145,7 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	if !c.NoWork {
 		jobs = append(jobs, b.jobs(s, kept, meters, log)...)
 	}
-	// Until the last request has ended; then, before the pools close, the last tick.
+	// The jobs run until the last request has ended; the last tick ends before the pools close.
 	defer work(context.WithoutCancel(ctx), log, b.Tenants.List, jobs)()
 	log.Info("serving", "address", listener.Addr().String(), "metrics", metricsListener.Addr().String(), "demo",
 		demo)
@@ -168,8 +168,8 @@ func (c *serveCommand) Run(ctx context.Context, s *settings, t *terminal) error 
 	return errors.Join(err, finish(server, metrics, log))
 }
 
-// open starts the private database, or takes the one that the settings name, brings its schema up to
-// date and opens the bank on it.
+// open starts the private database, or connects to the configured one, brings its schema up to date and opens
+// the bank on it.
 func (c *serveCommand) open(
 	ctx context.Context, s *settings, public string, log *slog.Logger,
 ) (*bank, error) {
@@ -197,8 +197,8 @@ func (c *serveCommand) open(
 	return b, nil
 }
 
-// ready brings the schema up to date, and says where the second wall is weak. Who knows only one role
-// may leave migrating to "bankgraph migrate": that role need not be allowed to, once it has been done.
+// ready brings the schema up to date, and warns if the second wall between banks, row security and grants, is
+// weak. If the service's role may not migrate, "bankgraph migrate" can do it before.
 func (b *bank) ready(ctx context.Context, log *slog.Logger) error {
 	behind := current(ctx, b.DB)
 	if behind != nil {
@@ -222,13 +222,13 @@ func (b *bank) ready(ctx context.Context, log *slog.Logger) error {
 	}
 	ways, err = b.DB.Loose(ctx)
 	for _, way := range ways {
-		log.Warn("behind a pooler, bounds are settings of the service's role, which \"bankgraph migrate\" makes: "+
+		log.Warn("behind a pooler, limits are settings of the service's role, which \"bankgraph migrate\" makes: "+
 			way, "see", "README, poolers")
 	}
 	return err
 }
 
-// listen takes the address, for which it waits a moment where it is taken.
+// listen listens on the address. If it is in use, it waits for a moment.
 func listen(address string) (net.Listener, error) {
 	for end := time.Now().Add(portPatience); ; time.Sleep(50 * time.Millisecond) {
 		listener, err := net.Listen("tcp", address)
@@ -244,7 +244,7 @@ func listen(address string) (net.Listener, error) {
 	}
 }
 
-// startCluster starts the private database; another command may be about to stop it.
+// startCluster starts the private database. It waits for another command that may be stopping it.
 func startCluster(ctx context.Context, options cluster.Options) (*cluster.Cluster, error) {
 	for end, said := time.Now().Add(startPatience), false; ; {
 		private, err := cluster.Start(ctx, options)
@@ -271,12 +271,12 @@ func newServer(handler http.Handler, log *slog.Logger) *http.Server {
 			MaxConcurrentStreams: mostStreams, SendPingTimeout: idleTimeout / 4, PingTimeout: headerTimeout,
 		},
 
-		DisableGeneralOptionsHandler: true, // OPTIONS * is answered like all else
+		DisableGeneralOptionsHandler: true, // the handler answers OPTIONS * too
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 }
 
-// finish stops accepting, lets running requests end, and cuts those that take too long.
+// finish stops accepting connections, waits for running requests, and cuts those that take too long.
 func finish(server, metrics *http.Server, log *slog.Logger) error {
 	ctx, cancel := context.WithTimeout(context.Background(), finishTimeout)
 	defer cancel()

@@ -167,7 +167,7 @@ func TestTheServicesRoleAloneCannotMigrateAndSaysWhoCan(t *testing.T) {
 	}
 }
 
-// ownerAlone is the program that knows only the owner of the tables.
+// ownerAlone is the program with only the role that owns the tables.
 func ownerAlone(p testProgram) testProgram {
 	p.settings[0] = strings.Replace(p.settings[1], "MIGRATE_URL", "DATABASE_URL", 1)
 	p.settings[1] = "BANKGRAPH_MIGRATE_URL="
@@ -244,7 +244,7 @@ func TestServeOutlivesTheReaderOfItsLog(t *testing.T) {
 		at = serving.FindStringSubmatch(lines.Text())
 	}
 	_ = log.Close()
-	for range 3 { // each of which writes a line
+	for range 3 { // each writes a line
 		answer, err := http.Get("http://" + at[1] + "/readyz") //nolint:noctx // it ends with the test
 		if err != nil {
 			t.Fatal(err)

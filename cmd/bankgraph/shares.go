@@ -2,16 +2,16 @@ package main
 
 import "bankgraph/core/access"
 
-// party is in whose name something is held: an API key or a person of a bank. Those whom nobody knows yet are
-// parties by the network that they call from, of no bank.
+// party is the caller in whose name something is held: an API key or a person of a bank. A caller that is not
+// known yet is a party by its network, without a bank.
 type party struct{ bank, caller string }
 
-// stranger reports whether nobody knows the party: it brings a token that was not looked at yet, or signs in.
+// stranger reports whether the party is not known yet: its token was not checked yet, or it is signing in.
 func (p party) stranger() bool { return p.bank == "" || p.bank == signingIn }
 
 func partyOf(c access.Caller) party { return party{bank: c.TenantCode, caller: c.Party()} }
 
-// shares count what is held of something that there is only so much of, by party and by bank.
+// shares count what is held of a limited supply, by party and by bank.
 type shares struct {
 	all     int64
 	taken   int64
@@ -23,13 +23,13 @@ func newShares(all int64) shares {
 	return shares{all: all, callers: map[party]int64{}, banks: map[string]int64{}}
 }
 
-// caller is what one party may have while others want some too, bank what the parties of one bank may, and
-// crowd what all strangers of a kind may.
+// caller is the share of one party while others want some too, bank that of all parties of one bank, and
+// crowd that of all strangers of a kind.
 func (s *shares) caller() int64 { return max(1, s.all/4) }
 func (s *shares) bank() int64   { return max(1, s.all/2) }
 func (s *shares) crowd() int64  { return max(1, s.all/4) }
 
-// add takes so much for a party, or gives it back when n is below zero.
+// add takes n for a party, or gives it back if n is negative.
 func (s *shares) add(of party, n int64) {
 	s.taken += n
 	if s.callers[of] += n; s.callers[of] == 0 {

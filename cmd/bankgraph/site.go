@@ -9,12 +9,12 @@ import (
 	"bankgraph/rest"
 )
 
-// site finds who answers a path. http.ServeMux would answer itself what it takes for unclean, with a page
-// that is in no face's envelope: here a path is what it says, and what nobody knows is answered by rest.
+// site finds the handler of a path. It replaces http.ServeMux, which would answer unclean paths itself, in no
+// face's envelope. Here paths are taken as they are, and rest answers unknown ones.
 type site struct {
 	graph, tokens, partners http.Handler
-	refuse                  refusal                 // as partners are refused
-	pages                   map[string]http.Handler // by path; by its beginning where it ends in /
+	refuse                  refusal                 // in the envelope for partners
+	pages                   map[string]http.Handler // by path, or by prefix if it ends in /
 }
 
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -26,21 +26,21 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	handler.ServeHTTP(w, r)
 }
 
-// asksWho reports whether a request goes where its token is looked at.
+// asksWho reports whether tokens are checked on a request's path.
 func (s *site) asksWho(r *http.Request) bool {
 	switch route, _ := s.find(r); route {
 	case graphPath, schemaPath:
 		return true
-	case "/": // partners have all that is not a page's
+	case "/": // all other paths belong to partners
 		return r.URL.Path != "/"
 	}
 	return false
 }
 
-// probes reports whether a request asks how the process is: a balancer is never too fast.
+// probes reports whether a path is a health check, to which no rate applies.
 func probes(path string) bool { return path == "/healthz" || path == "/readyz" }
 
-// find returns the route as logs and metrics name it, and who answers.
+// find returns the route, as logs and metrics name it, and its handler.
 func (s *site) find(r *http.Request) (route string, handler http.Handler) {
 	path := r.URL.Path
 	switch {
@@ -69,7 +69,7 @@ const (
 
 func isTokens(path string) bool { return path == "/auth" || strings.HasPrefix(path, "/auth/") }
 
-// refusalAt is how the face refuses that a path belongs to; what belongs to none is refused as partners are.
+// refusalAt is the refusal of the face that a path belongs to, or else that for partners.
 func refusalAt(path string, partners refusal) refusal {
 	switch {
 	case path == graphPath:
@@ -80,5 +80,5 @@ func refusalAt(path string, partners refusal) refusal {
 	return partners
 }
 
-// alive answers that the program runs.
+// alive answers as long as the program runs.
 func alive(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") }

@@ -6,22 +6,22 @@ import (
 	"sync"
 )
 
-// slots are what connections and requests take. Their number is bounded, in all and for each network. When
-// all are taken, one ends for another to come:
+// slots limit the number of connections and requests, in total and for each network. When all are taken, one
+// is ended to make room for a new one:
 //
-//   - first the stranger's who came first: known callers show their tokens long before thousands of others come;
+//   - first the oldest of strangers: known callers show their tokens long before thousands of others come;
 //   - then the connection of a known caller that has been idle longest;
-//   - never what is worked on for a known caller, within its share and that of its bank. What it holds beyond
-//     is like a stranger's: answers that nobody reads count as work, and one caller may have many networks.
+//   - never what is worked on for a known caller within its share and its bank's. What it holds beyond that
+//     counts as a stranger's: unread answers count as work, and one caller may have many networks.
 type slots struct {
 	most   int
 	meters *meters
 
 	mu        sync.Mutex
-	networks  map[string]int // how many each has
-	held      shares         // those that make room for nobody; one caller has half as many as one network
+	networks  map[string]int // slots by network
+	held      shares         // slots that are never ended; a caller may have half as many as a network
 	all       int
-	strangers list.List // of *slot, who came first in front
+	strangers list.List // of *slot, the oldest in front
 	idle      list.List // of *slot, the longest idle in front
 }
 
@@ -38,22 +38,22 @@ func (s *slots) taken() int {
 	return s.all
 }
 
-// slot is what a connection, or a request, has until it leaves.
+// slot belongs to a connection or a request until it leaves.
 type slot struct {
 	of      *slots
 	network string
 	end     func() // closes the connection, or cuts the request
 	below   *slot  // of the connection that the request came through
 
-	// Under the lock of slots.
-	known bool  // the latest request is of a caller whom the bank knows
-	by    party // who holds it, while it is in no queue
+	// Protected by the lock of slots.
+	known bool  // the caller of the latest request is known
+	by    party // the holder, while it is in no queue
 	left  bool
 	queue *list.List    // strangers or idle; nil while a known caller's request is worked on
-	at    *list.Element // there
+	at    *list.Element // in queue
 }
 
-// take gives out a slot, for which another may have to end; nil when there is none.
+// take gives out a slot, for which it may end another one. It returns nil if there is none.
 func (s *slots) take(network string, most int, below *slot, end func()) *slot {
 	mine, ended := &slot{of: s, network: network, below: below, end: end}, (*slot)(nil)
 	s.mu.Lock()
@@ -74,7 +74,7 @@ func (s *slots) take(network string, most int, below *slot, end func()) *slot {
 	}
 	s.mu.Unlock()
 	if ended != nil {
-		ended.end() // which may wait for who waits for the lock
+		ended.end() // without the lock, for which end may wait
 	}
 	if !fits {
 		s.meters.refuse(errNoDoor)
@@ -83,8 +83,7 @@ func (s *slots) take(network string, most int, below *slot, end func()) *slot {
 	return mine
 }
 
-// oldest is the slot that makes room for another: one of the network, where one is given. It is nil where
-// none can.
+// oldest is the slot to end for a new one, of the network if one is given. It is nil if no slot may be ended.
 func (s *slots) oldest(network string) *slot {
 	for _, queue := range []*list.List{&s.strangers, &s.idle} {
 		for at := queue.Front(); at != nil; at = at.Next() {
@@ -108,7 +107,7 @@ func (s *slots) forget(one *slot) {
 	}
 }
 
-// moveTo puts a slot at the end of a queue, or into none.
+// moveTo puts a slot at the end of a queue, or into none if queue is nil.
 func (s *slot) moveTo(queue *list.List) {
 	if s.queue != nil {
 		s.queue.Remove(s.at)
@@ -127,7 +126,7 @@ func (s *slot) leave() {
 	s.of.forget(s)
 }
 
-// endStranger ends what nobody known has asked for by now.
+// endStranger ends the slot if no known caller has used it.
 func (s *slot) endStranger() {
 	if s == nil {
 		return
@@ -143,7 +142,7 @@ func (s *slot) endStranger() {
 	}
 }
 
-// ended reports whether it has been left, or had to go.
+// ended reports whether the slot was left or ended.
 func (s *slot) ended() bool {
 	if s == nil {
 		return false
@@ -153,7 +152,7 @@ func (s *slot) ended() bool {
 	return s.left
 }
 
-// asked notes that a request begins, of nobody knows whom.
+// asked notes that a request begins whose caller is not known yet.
 func (s *slot) asked() {
 	s.of.mu.Lock()
 	defer s.of.mu.Unlock()
@@ -163,7 +162,7 @@ func (s *slot) asked() {
 	}
 }
 
-// answered notes that a known caller's connection is idle. A stranger's stays where it is.
+// answered notes that a known caller's connection is idle. A stranger's slot stays in its queue.
 func (s *slot) answered() {
 	s.of.mu.Lock()
 	defer s.of.mu.Unlock()
@@ -172,8 +171,8 @@ func (s *slot) answered() {
 	}
 }
 
-// welcome notes that the bank knows whose request it is. A slot that somebody holds stays theirs until it is
-// idle.
+// welcome notes that the caller of the request is known. If somebody holds the slot already, they keep it
+// until it is idle.
 func (s *slot) welcome(by party) {
 	all := s.of
 	all.mu.Lock()
@@ -191,7 +190,7 @@ func (s *slot) welcome(by party) {
 
 type slotKey struct{}
 
-// welcome notes that the bank knows whose request it is that ctx belongs to.
+// welcome notes that the caller of the request of ctx is known.
 func welcome(ctx context.Context, by party) {
 	if s, ok := ctx.Value(slotKey{}).(*slot); ok {
 		s.welcome(by)

@@ -83,7 +83,7 @@ func (p *source) uses(all []string) (found []use) {
 	return found
 }
 
-// text is the value of a constant text; "" of anything else.
+// text is the value of a constant text, or "" for anything else.
 func (p *source) text(e ast.Expr) string {
 	if value := p.info.Types[e].Value; value != nil && value.Kind() == constant.String {
 		return constant.StringVal(value)
@@ -91,13 +91,13 @@ func (p *source) text(e ast.Expr) string {
 	return ""
 }
 
-// choosing are the packages whose SQL may be told its table at run time: customers.Hold by the domains that
-// it holds for, whose calls are looked at, keysets by a list of names, and db by all.
+// choosing are the packages whose SQL may get the name of its table at run time: customers.Hold from the
+// domains that call it (the calls are checked), keysets from a list of names, and db from everywhere.
 var choosing = []string{"core/customers", "core/keysets", "db"}
 
 var unknownTable = regexp.MustCompile(`\b(?:FROM|JOIN|INTO)\s+(?:\?|%\w|$)`)
 
-// declared is what the package's variable Tables says: names and reasons are constants.
+// declared is the content of the package's variable Tables, where names and reasons are constants.
 func (p *source) declared() (tables db.Tables) {
 	if p.name == "db" {
 		return ofDB
@@ -127,7 +127,7 @@ func (p *source) declared() (tables db.Tables) {
 	return tables
 }
 
-// selected are the models that a function which begins a query is given as type arguments.
+// selected are the models that are type arguments of a function that begins a query.
 func (p *source) selected(name *ast.Ident) func(yield func(types.Type) bool) {
 	return func(yield func(types.Type) bool) {
 		of := p.info.Uses[name]
@@ -143,7 +143,7 @@ func (p *source) selected(name *ast.Ident) func(yield func(types.Type) bool) {
 	}
 }
 
-// method is the name of the method that a call calls, and what it is called on.
+// method is the name of the method that a call calls, and its receiver.
 func method(e ast.Expr) (name string, receiver ast.Expr) {
 	call, is := e.(*ast.CallExpr)
 	if !is {
@@ -156,7 +156,7 @@ func method(e ast.Expr) (name string, receiver ast.Expr) {
 	return selector.Sel.Name, selector.X
 }
 
-// modelOf is the table of a model, behind whatever pointers and slices; "" of anything else.
+// modelOf is the table of a model, behind any pointers and slices, or "" for anything else.
 func modelOf(t types.Type) string {
 	for {
 		switch at := t.(type) {
@@ -197,7 +197,7 @@ func tagged(tag string) string {
 	return table
 }
 
-// typed are the packages of ours that run, with what the compiler knows of them.
+// typed returns the module's packages, without tests, with their types.
 func typed(t *testing.T) []*source {
 	t.Helper()
 	all, err := sources()

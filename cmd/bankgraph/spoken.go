@@ -14,20 +14,20 @@ import (
 	"bankgraph/rest"
 )
 
-// spoken is a connection on which callers hear the envelope of the face that they meant also where net/http
-// cannot read their request, and so answers by itself, in plain text.
+// spoken is a connection for requests that net/http cannot read. net/http answers those itself, in plain
+// text; spoken replaces that by the envelope of the face that was called.
 type spoken struct {
 	net.Conn
 
 	mu    sync.Mutex
-	began []byte // what the caller sent since the last answer, the beginning of it
+	began []byte // the first bytes that the caller sent since the last answer
 }
 
-// begin is as much of a request as is kept to know its path.
+// begin is how many bytes of a request are kept to find its path.
 const begin = 256
 
-// byItself is how an answer of net/http itself goes on after the status line; a handler's has a date. Only
-// that to an expectation that nobody knows looks like a handler's, and none of ours answers so.
+// byItself follows the status line in net/http's own answers; a handler's answers have a date. Only the
+// answer to an unknown Expect header looks like a handler's, and no handler here answers with its status.
 const byItself = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 
 // CloseWrite lets an answer arrive although the caller is still sending.
@@ -58,7 +58,7 @@ func (c *spoken) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// ownStatus is the status of an answer that net/http gives by itself, and 0 for what handlers answer.
+// ownStatus is the status of net/http's own answer, or 0 if a handler wrote the answer.
 func ownStatus(text []byte) int {
 	const code = len("HTTP/1.1 ")
 	if len(text) < code+3 || !bytes.HasPrefix(text, []byte("HTTP/1.")) {
@@ -75,7 +75,7 @@ func ownStatus(text []byte) int {
 	return status
 }
 
-// unreadable are the reasons for which net/http answers by itself.
+// unreadable are the reasons for net/http's own answers.
 var unreadable = map[int]*fault.Fault{
 	http.StatusBadRequest: fault.New(fault.Invalid, "request.not_http",
 		"the request is not well-formed HTTP"),
@@ -89,7 +89,7 @@ var unreadable = map[int]*fault.Fault{
 		"the version of HTTP is not supported"),
 }
 
-// pathOf is the path in the beginning of a request, as far as it can be read.
+// pathOf is the path in the first bytes of a request, as far as it can be read.
 func pathOf(began []byte) string {
 	line, _, _ := bytes.Cut(began, []byte("\n"))
 	words := strings.Fields(string(line))
@@ -106,7 +106,7 @@ func pathOf(began []byte) string {
 	return path
 }
 
-// unread is an answer to a request that could not be read, after which the connection ends.
+// unread is the answer to a request that could not be read. The connection ends after it.
 func unread(status int, path string) []byte {
 	a := &answer{header: http.Header{}}
 	why := unreadable[status]
@@ -117,6 +117,6 @@ func unread(status int, path string) []byte {
 		ProtoMajor: 1, ProtoMinor: 1, StatusCode: status, Header: a.header, Close: true,
 		ContentLength: int64(body.Len()), Body: io.NopCloser(&body),
 	}
-	_ = said.Write(&text) // into memory
+	_ = said.Write(&text) // writes to memory
 	return text.Bytes()
 }

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Writes go on, each with its key, while serve is stopped or killed. Whatever was acknowledged is there
-// afterwards, what was not can be sent again with its key, and each key has one effect. Who is stopped
+// Writes, each with its key, go on while serve is stopped or killed. All that was acknowledged is there
+// afterwards, all else can be sent again with its key, and each key has one effect. A serve that is stopped
 // answers all that it took.
 func TestNothingIsLostOrDoneTwiceWhenServeEndsUnderLoad(t *testing.T) {
 	t.Parallel()
@@ -56,16 +56,16 @@ func TestNothingIsLostOrDoneTwiceWhenServeEndsUnderLoad(t *testing.T) {
 	}
 }
 
-// keyedWriter adds signatories, each with a key of its own.
+// keyedWriter adds signatories, each with an idempotency key of its own.
 type keyedWriter struct {
 	t     *testing.T
 	token string
 
 	mu      sync.Mutex
-	answers map[string]string // by key; what was acknowledged
-	unsure  []string          // keys of requests without an answer, or another
-	other   string            // the last of those
-	cut     []error           // why those that had been sent got none
+	answers map[string]string // acknowledged answers by key
+	unsure  []string          // keys of requests without an answer or with another answer
+	other   string            // the last such answer
+	cut     []error           // errors of requests that were sent but not answered
 }
 
 // write sends one request after another until serve has ended.
@@ -126,8 +126,8 @@ func (k *keyedWriter) send(
 	return answer.StatusCode, string(text), answer.Header.Get("Idempotency-Replayed") == "true", err
 }
 
-// again sends all once more, with their keys: what was acknowledged is told again, the rest is done now,
-// once.
+// again sends all requests again with their keys. Acknowledged ones get the same answer; the others are
+// carried out now, once.
 func (k *keyedWriter) again(url string) {
 	for key, was := range k.answers {
 		status, body, replayed, err := k.send(http.DefaultClient, url, key)

@@ -12,17 +12,16 @@ import (
 	"bankgraph/db"
 )
 
-// Domains do not read each other's tables but where they declare it, and write none but their own
-// (core/README.md, Tables). The SQL is what the compiler knows of it: constants, models, and what db.Select
-// is given.
+// Domains read each other's tables only where they declare it, and write only their own (core/README.md,
+// Tables). The test finds SQL as the compiler knows it: constants, models, and arguments of db.Select.
 
-// ofDB are the tables that db itself names.
+// ofDB are the tables that db itself uses.
 var ofDB = db.Tables{
 	Own:   []string{"last_writes"},
 	Reads: map[string]string{"tenants": "how many banks a database has is asked before its migrations are known"},
 }
 
-// exempt are packages that fill a bank, for the demo and for tests, and that measure it.
+// exempt are the packages that fill a bank, for the demo and for tests, and the bench.
 var exempt = []string{"core/demo", "core/coretest", "db/dbtest", "cmd/bench"}
 
 func TestEachTableHasOneOwner(t *testing.T) {
@@ -98,7 +97,7 @@ func TestUsesOfTablesAreFound(t *testing.T) {
 	}
 }
 
-// tablesThereAre are those that the migrations create.
+// tablesThereAre returns the tables that the migrations create.
 func tablesThereAre(t *testing.T) (all []string) {
 	t.Helper()
 	files, err := filepath.Glob(root + "/db/migrations/*.up.sql")
@@ -121,7 +120,7 @@ func tablesThereAre(t *testing.T) (all []string) {
 	return all
 }
 
-// namedIn are the tables that a text of SQL names, and whether it writes them.
+// namedIn returns the tables in an SQL text, and whether it writes them.
 func namedIn(text string, all []string) map[string]bool {
 	found := map[string]bool{}
 	for _, m := range sqlTable.FindAllStringSubmatch(text, -1) {

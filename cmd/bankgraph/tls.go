@@ -14,7 +14,7 @@ import (
 )
 
 // exposure is how the service is reached from outside, and how much of it one caller, one bank and one
-// network have.
+// network may use.
 type exposure struct {
 	TLSCert        string         `name:"tls-cert" env:"BANKGRAPH_TLS_CERT" placeholder:"FILE" help:"Certificate, with its chain, to serve TLS with; renewed files are picked up within seconds."`
 	TLSKey         string         `name:"tls-key" env:"BANKGRAPH_TLS_KEY" placeholder:"FILE" help:"The key of that certificate."`
@@ -39,7 +39,7 @@ func (e exposure) check() error {
 	return nil
 }
 
-// permits refuses to send secrets and account numbers in the clear to other machines.
+// permits refuses addresses where secrets and account numbers would be sent to other machines unencrypted.
 func (e exposure) permits(addr string) error {
 	if loopback(addr) || e.TLSCert != "" || e.BehindProxy {
 		return nil
@@ -49,7 +49,7 @@ func (e exposure) permits(addr string) error {
 			"or say --behind-proxy where a proxy in front speaks TLS and nobody else reaches this address", addr)
 }
 
-// config serves TLS by the two files; nil without them.
+// config makes the TLS configuration of the two files. It returns nil if there are none.
 func (e exposure) config(log *slog.Logger) (*tls.Config, error) {
 	if e.TLSCert == "" {
 		return nil, nil
@@ -63,26 +63,26 @@ func (e exposure) config(log *slog.Logger) (*tls.Config, error) {
 	}, nil
 }
 
-// pair is a certificate with its key, as they stand in two files.
+// pair is a certificate with its key, from two files.
 type pair struct {
 	certFile, keyFile string
 	log               *slog.Logger
 
 	current atomic.Pointer[tls.Certificate]
-	state   string // of the files that the current one was read from, for who looks
-	told    string // of the files that the log was told about last, likewise
+	state   string // of the files when current was read; only for renew
+	told    string // of the files when the log last reported an error; only for renew
 
 	mu     sync.Mutex
-	looked time.Time     // when somebody last began to look
-	look   chan struct{} // closed when the look that is under way ends; nil while nobody looks
+	looked time.Time     // when the last look began
+	look   chan struct{} // closed when the running look ends; nil if none runs
 }
 
 const (
-	pairLook     = time.Second            // how often the files are looked at, at most
-	pairPatience = 200 * time.Millisecond // how long who connects waits for a look: the disk may hang
+	pairLook     = time.Second            // the files are checked at most this often
+	pairPatience = 200 * time.Millisecond // a connection waits this long for a check: the disk may hang
 )
 
-// get returns the certificate, a renewed one when there is one.
+// get returns the certificate, renewed if there is a new one.
 func (p *pair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if look := p.begin(); look != nil {
 		late := time.NewTimer(pairPatience)
@@ -95,7 +95,7 @@ func (p *pair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return p.current.Load(), nil
 }
 
-// begin lets somebody look at the files, where it is time for that; nil where it is not.
+// begin starts a look at the files if it is time for one, and else returns nil.
 func (p *pair) begin() chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,8 +107,8 @@ func (p *pair) begin() chan struct{} {
 	return p.look
 }
 
-// renew reads files that have changed. A pair that cannot be used leaves the old one in place: half a renewal
-// is a usual sight.
+// renew reads files that have changed. If the pair cannot be used, the old one stays: it is common to see one
+// new file and one old.
 func (p *pair) renew(look chan struct{}) {
 	if now := p.onDisk(); now != p.state {
 		if err := p.read(); err != nil && now != p.told {
@@ -125,9 +125,9 @@ func (p *pair) renew(look chan struct{}) {
 	close(look)
 }
 
-// read takes the pair from its files. What is in use is not read again before a file changes; what cannot be
-// used is, for the next look may find the disk, or the clock, put right. One that has expired takes no
-// other's place.
+// read reads the pair from its files. A pair in use is not read again until a file changes. A pair that
+// cannot be used is read again at each look, since the disk or the clock may be right by then. An expired
+// pair does not replace another.
 func (p *pair) read() error {
 	state := p.onDisk()
 	for _, name := range []string{p.certFile, p.keyFile} {
@@ -143,7 +143,7 @@ func (p *pair) read() error {
 		if p.current.Load() != nil {
 			return fmt.Errorf("%s has expired, at %s", p.certFile, until.UTC().Format(time.RFC3339))
 		}
-		p.log.Warn("the certificate has expired: who checks it will not connect", "file", p.certFile, "not_after",
+		p.log.Warn("the certificate has expired: callers that check it will not connect", "file", p.certFile, "not_after",
 			until)
 	}
 	p.current.Store(&read)
@@ -151,20 +151,19 @@ func (p *pair) read() error {
 	return nil
 }
 
-// regular refuses what is no file of its own: one who reads a pipe waits for a writer, for as long as that
-// takes.
+// regular refuses pipes and other special files: reading a pipe would wait for a writer.
 func regular(name string) error {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is no regular file", name)
 	}
-	return nil // what is not there is for who reads it to tell
+	return nil // reading a missing file reports it
 }
 
-// onDisk tells one state of the files from another.
+// onDisk describes the state of the files, to notice changes.
 func (p *pair) onDisk() string {
 	state := ""
 	for _, name := range []string{p.certFile, p.keyFile} {
-		if file, err := os.Stat(name); err == nil { // through links, which is how many renew
+		if file, err := os.Stat(name); err == nil { // follows links, which many tools replace
 			state += fmt.Sprint(file.ModTime().UnixNano(), " ", file.Size(), " ")
 		}
 	}

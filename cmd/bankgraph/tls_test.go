@@ -25,7 +25,7 @@ import (
 	"time"
 )
 
-// certificate writes a pair for loopback, by whose serial number it can be told from others.
+// certificate writes a pair for loopback, identified by its serial number.
 func certificate(t *testing.T, folder string, serial int64) (certFile, keyFile string) {
 	t.Helper()
 	return certificateUntil(t, folder, serial, time.Now().Add(time.Hour))
@@ -59,7 +59,7 @@ func certificateUntil(t *testing.T, folder string, serial int64, until time.Time
 	return certFile, keyFile
 }
 
-// overTLS serves a handler on a port of loopback.
+// overTLS serves a handler on a loopback port.
 func overTLS(t *testing.T, c *serveCommand, handler http.Handler, log *slog.Logger) (address string) {
 	t.Helper()
 	config, err := c.config(log)
@@ -144,7 +144,7 @@ func TestAnExpiredCertificateTakesNoOthersPlace(t *testing.T) {
 	}
 }
 
-// A pipe stands for a disk that hangs: who reads it waits for somebody to write.
+// A pipe stands for a disk that hangs: reading it waits for a writer.
 func TestFilesThatCannotBeReadNowHoldUpNobody(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -225,7 +225,7 @@ func TestTLSSpeaksBothVersionsOfHTTPAndNoOldTLS(t *testing.T) {
 	}
 }
 
-// Many streams of one connection are many requests of one caller: a stream that is not read is cut, and
+// Many streams of one connection are many requests of one caller. A stream that is not read is cut and
 // counted.
 func TestUnreadStreamsOfHTTP2AreCut(t *testing.T) {
 	t.Parallel()
@@ -264,8 +264,7 @@ func TestUnreadStreamsOfHTTP2AreCut(t *testing.T) {
 	}
 }
 
-// Streams on which bodies drip are as many connections: a network has its share of them, and the first make
-// room.
+// Streams with slow bodies count like connections: a network has its share of them, and the oldest make room.
 func TestDrippingStreamsOfHTTP2AreCountedAsConnections(t *testing.T) {
 	t.Parallel()
 	cert, key := certificate(t, t.TempDir(), 7)
@@ -320,8 +319,7 @@ func TestDrippingStreamsOfHTTP2AreCountedAsConnections(t *testing.T) {
 	}
 }
 
-// A stream whose answer nobody takes is counted until it is, or is cut: also of an answer so small that its
-// handler is done with it at once.
+// A stream counts until its answer is read or cut, even if the answer is so small that its handler has ended.
 func TestStreamsAreCountedUntilTheirAnswersAreTaken(t *testing.T) {
 	t.Parallel()
 	cert, key := certificate(t, t.TempDir(), 7)
@@ -351,7 +349,7 @@ func TestStreamsAreCountedUntilTheirAnswersAreTaken(t *testing.T) {
 	defer conn.Close()
 	var text bytes.Buffer
 	text.WriteString("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
-	// settings: a stream's window is 0, so no answer may be sent
+	// settings: a stream's window is 0, so that no answer may be sent
 	text.Write([]byte{0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0})
 	const streams = 20
 	for i := range byte(streams) {

@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// tokenCommand prints an access token. It needs no secret: who can read the database and its keyset is the
-// operator. The token's issuer is this service's address, so --addr or --public-url must be those of serve.
+// tokenCommand prints an access token. It needs no secret: whoever can read the database and its keyset is
+// the operator. The token's issuer is this service's address, so --addr or --public-url must be those of
+// serve.
 type tokenCommand struct {
 	ofTenant
 	Key string `arg:"" help:"The API key."`

@@ -16,7 +16,7 @@ type userCommand struct {
 	Links  userLinks  `cmd:"" help:"List who is who at the identity providers of a bank."`
 }
 
-// userAt is somebody at an identity provider.
+// userAt is a user at an identity provider.
 type userAt struct {
 	ofTenant
 	Login    string `arg:"" help:"The user's login id."`
@@ -25,7 +25,7 @@ type userAt struct {
 	Reason   string `help:"Why, for the record."`
 }
 
-// change makes or ends a link, and says what became of it.
+// change makes or ends a link, and prints the result.
 func (c *userAt) change(ctx context.Context, s *settings, t *terminal, what string,
 	do func(context.Context, *bank, users.UID, changes.RequestOptions) (changes.Outcome[users.Saved], error),
 ) error {

@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// welcoming prints the welcome, and again at each signal that asks for it, until the servers fail or are to
-// stop.
+// welcoming prints the welcome at once and at each signal for it, until the servers fail or are told to stop.
 func welcoming(ctx context.Context, failed <-chan error, again <-chan os.Signal, welcome func()) error {
 	for {
 		welcome()
@@ -24,7 +23,7 @@ func welcoming(ctx context.Context, failed <-chan error, again <-chan os.Signal,
 	}
 }
 
-// welcome ends the start, in one piece: where everything is, and first calls that work as pasted.
+// welcome prints at the end of a start, all at once: the addresses, and first calls that work as pasted.
 func (c *serveCommand) welcome(t *terminal, public, metrics string, demo bool, next string) {
 	var text strings.Builder
 	fmt.Fprintf(&text, `
@@ -64,7 +63,7 @@ bankgraph is ready.
 	_, _ = io.WriteString(t.out, text.String())
 }
 
-// next says what to do in a bank that is not the demo.
+// next is advice on what to do in a bank other than the demo.
 func (b *bank) next(ctx context.Context, demo bool) (string, error) {
 	all, err := b.Tenants.List(b.anywhere(ctx))
 	switch {
@@ -78,6 +77,6 @@ func (b *bank) next(ctx context.Context, demo bool) (string, error) {
 		all[0].Code), nil
 }
 
-// firstQuery shows what GraphQL is for: a thing and what belongs to it, in one request.
-// It stands in JSON, in the shell's single quotes.
+// firstQuery shows what GraphQL is for: a thing and what belongs to it, in one request. It is written as JSON
+// inside the shell's single quotes.
 const firstQuery = `{ customer(by: { uid: \"1000001\" }) { legalName status accounts(first: 2) { nodes { name number { masked } balances { currency available } } } signatories(first: 2) { nodes { fullName title } } limits(rail: FEDWIRE) { name remaining } } }`

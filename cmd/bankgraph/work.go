@@ -13,12 +13,12 @@ import (
 	"bankgraph/core/tenants"
 )
 
-// workCommand runs the workers alone. Any number of them may run, beside any number of serve.
+// workCommand runs only the workers. Any number of work and serve processes may run together.
 type workCommand struct {
 	MetricsAddr string `env:"BANKGRAPH_METRICS_ADDR" default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"Private address of /metrics; a free port by default, which is logged."`
 }
 
-// Validate checks what can be checked before anything starts; kong calls it.
+// Validate checks the flags before anything starts; kong calls it.
 func (c *workCommand) Validate() error {
 	return checkAddress("--metrics-addr (BANKGRAPH_METRICS_ADDR)", c.MetricsAddr)
 }
@@ -62,16 +62,15 @@ func (c *workCommand) Run(ctx context.Context, s *settings, t *terminal) error {
 	return errors.Join(err, metrics.Close())
 }
 
-// job is what workers do for each bank again and again. Each tick leaves what it could not do to the next
-// one, of whatever worker.
+// job is work that is repeated for each bank. What a tick cannot do is left to the next one, in any worker.
 type job struct {
 	name  string
 	every time.Duration // between ticks that found nothing to do
-	busy  time.Duration // between ticks that did
+	busy  time.Duration // between ticks that found something
 	tick  func(context.Context) (busy bool, err error)
 }
 
-// longestTick bounds a tick: also how long a stop waits for one.
+// longestTick limits the time of a tick, and so the time that a stop waits for one.
 const longestTick = 10 * time.Second
 
 const (
@@ -79,8 +78,8 @@ const (
 	ticksAtOnce = 4           // of all banks together, so that requests find connections
 )
 
-// worker does jobs for every bank, each bank apart: one tick of a bank runs at a time, so a bank whose ticks
-// hang holds one of the slots, and the others go on.
+// worker does the jobs of every bank. One tick of a bank runs at a time, so that a bank whose ticks hang
+// takes only one of the slots.
 type worker struct {
 	log     *slog.Logger
 	banks   func(context.Context) ([]*tenants.Tenant, error)
@@ -90,8 +89,8 @@ type worker struct {
 	known   map[access.Tenant]bool
 }
 
-// work starts the jobs of every bank, also of those that are added later; they end with the context. finish
-// waits for the ticks that run.
+// work starts the jobs of every bank, and of banks that are added later. finish stops them and waits for the
+// running ticks.
 func work(
 	ctx context.Context, log *slog.Logger, banks func(context.Context) ([]*tenants.Tenant, error), jobs []job,
 ) (finish func()) {
@@ -104,7 +103,7 @@ func work(
 	return func() { cancel(); w.running.Wait() }
 }
 
-// each starts the jobs of banks that are new.
+// each starts the jobs of new banks.
 func (w *worker) each(ctx context.Context) {
 	for {
 		banks, err := w.banks(access.Operator(ctx, 0, "", nil))
@@ -127,8 +126,8 @@ func (w *worker) each(ctx context.Context) {
 	}
 }
 
-// repeat does a job of one bank until the context ends. It comes back soon while there is something to do,
-// though not before it has paused for as long as it worked, and ever later while there is not.
+// repeat does a job of one bank until the context ends. While there is something to do it pauses for as long
+// as the last tick took; otherwise its pauses grow up to j.every.
 func (w *worker) repeat(ctx context.Context, bank *tenants.Tenant, j job, turn chan struct{}) {
 	for wait := j.busy; ; {
 		for _, place := range []chan struct{}{turn, w.slots} {
@@ -156,8 +155,7 @@ func (w *worker) repeat(ctx context.Context, bank *tenants.Tenant, j job, turn c
 	}
 }
 
-// once is one tick, which may end what it began after a signal. A failure is logged; the next tick tries
-// again.
+// once runs one tick. A signal does not interrupt it. A failure is logged, and the next tick tries again.
 func (w *worker) once(ctx context.Context, bank *tenants.Tenant, j job) (busy bool, err error) {
 	log := w.log.With("job", j.name, "tenant", bank.Code)
 	defer func() {
@@ -175,7 +173,7 @@ func (w *worker) once(ctx context.Context, bank *tenants.Tenant, j job) (busy bo
 	return busy, err
 }
 
-// pause waits, and reports whether the context goes on.
+// pause waits. It returns false if the context ended.
 func pause(ctx context.Context, wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -187,7 +185,7 @@ func pause(ctx context.Context, wait time.Duration) bool {
 	}
 }
 
-// jobs are all there are.
+// jobs lists all jobs.
 func (b *bank) jobs(s *settings, kept *keptFile, meters *meters, log *slog.Logger) []job {
 	return []job{
 		{
@@ -208,9 +206,9 @@ func (b *bank) jobs(s *settings, kept *keptFile, meters *meters, log *slog.Logge
 	}
 }
 
-// sealAudit seals what the bank has written since the last tick, and signs what is due. A database that turns
-// out to be another one than was signed in last is noted first; one that lacks what was kept is left as it
-// is: see health.
+// sealAudit seals what the bank has written since the last tick, and signs what is due. If the database is
+// another one than at the last signature, that is noted first. If it lacks what was kept, nothing is done:
+// see health.
 func (b *bank) sealAudit(ctx context.Context, kept *keptFile) (busy bool, err error) {
 	tail, err := b.Audit.Tail(ctx)
 	if err != nil || tail.Unsealed == 0 && !tail.Unsigned {
@@ -236,7 +234,7 @@ func (b *bank) sealAudit(ctx context.Context, kept *keptFile) (busy bool, err er
 	return tail.Unsealed > 0, err
 }
 
-// behind is audit.ErrBehind where the database lacks what was kept of the bank's record.
+// behind returns audit.ErrBehind if the database lacks what was kept of the bank's record.
 func (b *bank) behind(ctx context.Context, kept *keptFile) (mark audit.Mark, err error) {
 	caller, err := access.Require(ctx)
 	if err != nil {
@@ -246,9 +244,9 @@ func (b *bank) behind(ctx context.Context, kept *keptFile) (mark audit.Mark, err
 	return mark, b.Audit.Behind(ctx, mark)
 }
 
-// sweepAudit looks for entries of the last day when it starts, and then for those of the last ticks. It looks
-// first whether the database is another one than was signed in last: a bank that writes nothing learns of its
-// restore here.
+// sweepAudit looks for unsealed entries: at first those of the last day, then those of the last 30 minutes.
+// Before that it checks whether the database is another one than at the last signature, so that a restore is
+// also noticed in a bank that writes nothing.
 func (b *bank) sweepAudit(kept *keptFile) func(context.Context) (bool, error) {
 	var begun sync.Map
 	return func(ctx context.Context) (bool, error) {
@@ -278,7 +276,7 @@ func (b *bank) sweepAudit(kept *keptFile) func(context.Context) (bool, error) {
 	}
 }
 
-// sealReporting seals what contacts have in the clear since the time before it was sealed.
+// sealReporting seals regulatory entries of contacts that were stored before such entries were sealed.
 func (b *bank) sealReporting(ctx context.Context) (bool, error) {
 	sealed, err := b.Contacts.Seal(ctx)
 	return sealed > 0, err

@@ -10,7 +10,7 @@ import (
 	"bankgraph/core/tenants"
 )
 
-// However many jobs a bank has, and though all of them hang, the jobs of another bank are done.
+// However many jobs a bank has, and even if all of them hang, another bank's jobs are done.
 func TestABankWhoseJobsHangKeepsNoOtherWaiting(t *testing.T) {
 	t.Parallel()
 	banks := func(context.Context) ([]*tenants.Tenant, error) {

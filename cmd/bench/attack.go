@@ -22,8 +22,8 @@ import (
 	"bankgraph/db"
 )
 
-// attack is what one caller does to keep the bank from others. Each of its connections sends the request
-// again and again; who does not read sends it once, and comes back when it must have been cut.
+// attack is what one caller does to keep others from the bank. Each of its connections repeats the request. A
+// caller that does not read sends it once, and again after the connection should have been cut.
 type attack struct {
 	name        string
 	connections int
@@ -48,7 +48,7 @@ var attacks = []attack{
 		}
 		return asGraphQL(token, "{"+fields+" }")
 	}},
-	// Wrong secrets for keys that are not there, and for one that is.
+	// Wrong secrets for keys that do not exist, and for one that does.
 	{"junk-logins", 64, true, func(_ string, n int) []byte {
 		key := "bench"
 		if n%2 == 0 {
@@ -58,7 +58,7 @@ var attacks = []attack{
 			"application/x-www-form-urlencoded", "",
 			"grant_type=client_credentials&client_secret=wrong&client_id="+key)
 	}},
-	// Changes that the caller may not make, each of which is for the record.
+	// Changes that the caller may not make, each of which is recorded.
 	{"refused-writes", 32, true, func(token string, n int) []byte {
 		return asHTTP("POST", fmt.Sprintf("/v1/customers/%d/signatories", 1_000_001+n%100), "application/json",
 			token, `{"fullName": "Mallory"}`)
@@ -89,14 +89,14 @@ func asHTTP(method, path, media, token, body string) []byte {
 
 const unreadFor = 8 * time.Second
 
-// A bystander holds out when its p99 is at most twice that of the idle bank and a little, and nothing is
-// refused.
+// A bystander passes if its p99 is at most tolerableFactor times that of the idle bank plus tolerableMore,
+// and nothing is refused.
 const (
 	tolerableFactor = 2
 	tolerableMore   = 50 // ms
 )
 
-// withstand attacks a server of its own with each attack, and fails when a bystander suffers.
+// withstand runs each attack on a server of its own, and fails if a bystander suffers.
 func withstand(ctx context.Context, o options, b *bank) error {
 	program, err := build(ctx, b.work)
 	if err != nil {
@@ -119,7 +119,7 @@ func withstand(ctx context.Context, o options, b *bank) error {
 	return failed
 }
 
-// bystanders makes a second bank, and gives a token of each bank to somebody who is not the attacker.
+// bystanders makes a second bank, and returns a token for a caller of each bank who is not the attacker.
 func (b *bank) bystanders(ctx context.Context) (neighbour, same string, err error) {
 	keys, err := seal.Load(b.keyset, false)
 	if err != nil {
@@ -175,7 +175,7 @@ func (b *bank) withstandOne(
 		wait.Wait()
 		return all
 	}
-	watch(time.Second) // warm
+	watch(time.Second) // to warm up
 	before := memoryOf(server, "VmRSS:")
 	idle := watch(seconds(o.seconds))
 	attackers, stop := context.WithCancel(ctx)
@@ -198,7 +198,7 @@ func (b *bank) withstandOne(
 	return err
 }
 
-// keepOn attacks over one connection after the other.
+// keepOn attacks over one connection after another.
 func (a attack) keepOn(ctx context.Context, address, token string, i int, answers *tally) {
 	for n := i * 1_000_000; ctx.Err() == nil; {
 		conn, err := net.Dial("tcp", address)
@@ -213,7 +213,7 @@ func (a attack) keepOn(ctx context.Context, address, token string, i int, answer
 				break
 			}
 			if !a.reads {
-				select { // until it was cut, then once more
+				select { // wait until it is cut, then attack again
 				case <-ctx.Done():
 				case <-time.After(unreadFor):
 				}
@@ -254,11 +254,11 @@ func (t *tally) String() string {
 	return strings.TrimPrefix(fmt.Sprint(t.all), "map")
 }
 
-// noticed is what a bystander sees, who asks a hundred times in a second at most.
+// noticed is what a bystander sees, who sends at most a hundred requests a second.
 type noticed struct {
 	round
 	refused int
-	first   string // refusal
+	first   string // the first refusal
 }
 
 func (s *noticed) watch(ctx context.Context, address, token string, lasts time.Duration) {
@@ -282,7 +282,7 @@ func (s *noticed) watch(ctx context.Context, address, token string, lasts time.D
 	slices.Sort(s.latencies)
 }
 
-// report prints what a bystander noticed beside the idle bank, and fails when it was too much.
+// report prints what a bystander noticed, compared with the idle bank, and fails if it was too much.
 func (s *noticed) report(name string, idle *noticed) error {
 	bound := tolerableFactor*idle.percentile(0.99) + tolerableMore
 	fmt.Printf("  %-10s idle p50 %6.1f ms, p99 %6.1f ms; attacked p50 %6.1f ms, p99 %6.1f ms (bound %.0f); %d requests, %d refused %s\n", name,
@@ -305,7 +305,7 @@ func ask(ctx context.Context, client *http.Client, address, token, body string, 
 	return answerOf(client, request, said)
 }
 
-// memoryOf is what the kernel says of a server's memory, in MB.
+// memoryOf is a server's memory in MB, as the kernel reports it.
 func memoryOf(server *child, field string) (megabytes int) {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", server.command.Process.Pid))
 	for line := range bytes.Lines(text) {

@@ -20,18 +20,18 @@ import (
 	"bankgraph/db/cluster"
 )
 
-// publicURL is in the issuer's name of the tokens; nobody calls it.
+// publicURL is the address in the issuer of the tokens; nobody calls it.
 const publicURL = "http://bench.example"
 
 // bank is a filled demo bank on a PostgreSQL of the bench's own.
 type bank struct {
-	work       string // folder for what lives as long as the bench
+	work       string // a folder that is removed at the end
 	url        string // of the database, for the service
 	owner      string // of the database, for the owner of its tables
 	keyset     string // file
 	customers  int64
-	token      string // of somebody who sees the whole bank
-	writer     string // the token of somebody who may change it
+	token      string // of a caller who sees the whole bank
+	writer     string // the token of a caller who may change it
 	postmaster int    // PostgreSQL's first process
 	version    string // of PostgreSQL
 	size       string // of the database
@@ -45,7 +45,7 @@ func openBank(ctx context.Context, o options) (*bank, error) {
 		return nil, err
 	}
 	remove := func() error { return os.RemoveAll(work) }
-	if err := os.Chmod(work, 0o711); err != nil { // root's PostgreSQL runs as another user, who passes through
+	if err := os.Chmod(work, 0o711); err != nil { // PostgreSQL of root runs as another user, who must enter it
 		return nil, errors.Join(err, remove())
 	}
 	data := o.data
@@ -98,7 +98,7 @@ func (b *bank) prepare(ctx context.Context) error {
 	return b.look(ctx)
 }
 
-// fill makes the bank with its customers and an API key, as far as they are missing.
+// fill makes the bank, its customers and an API key, if they are missing.
 func (b *bank) fill(ctx context.Context, c *core.Core) error {
 	operator := access.Operator(ctx, 0, "", nil)
 	tenant, err := c.Tenants.Find(operator, "sandbox")
@@ -133,7 +133,7 @@ func (b *bank) fill(ctx context.Context, c *core.Core) error {
 	return err
 }
 
-// tokenOf makes an API key with these permissions, where it is missing, and gives it a token.
+// tokenOf makes a token of an API key, and the key with these permissions if it is missing.
 func tokenOf(
 	operator context.Context, c *core.Core, key string, permissions []access.Permission,
 ) (string, error) {
@@ -148,14 +148,14 @@ func tokenOf(
 	return tokens.AccessToken, err
 }
 
-// look learns what the report says of the database.
+// look reads what the report says of the database.
 func (b *bank) look(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, b.owner)
 	if err != nil {
 		return err
 	}
 	defer conn.Close(ctx)
-	// A bank that has run for a day has its visibility map, and pages that no reader has to settle.
+	// In a bank that has run for a day, the visibility map is complete and readers need not set hint bits.
 	var settled bool
 	if err := conn.QueryRow(ctx, "SELECT relallvisible > 0 FROM pg_class WHERE relname = 'customers'").
 		Scan(&settled); err != nil {
@@ -166,7 +166,7 @@ func (b *bank) look(ctx context.Context) error {
 			return err
 		}
 	}
-	// Nothing is left that a checkpoint would write while a round runs.
+	// After this, no checkpoint writes while a round runs.
 	if _, err := conn.Exec(ctx, "CHECKPOINT"); err != nil {
 		return err
 	}

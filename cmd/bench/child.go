@@ -21,10 +21,10 @@ import (
 	"bankgraph/core/clients"
 )
 
-// The servers but "bankgraph serve" are this binary, started again with their task in a variable.
+// All servers except "bankgraph serve" are this binary, started with the task in this variable.
 const childVariable = "BANKGRAPH_BENCH_CHILD"
 
-// task is what a child shall serve.
+// task is what a child serves.
 type task struct {
 	Server string // "inside" or "hand"
 	URL    string
@@ -36,7 +36,7 @@ type child struct {
 	name    string
 	address string
 	command *exec.Cmd
-	end     func() // tells it to go
+	end     func() // tells it to stop
 }
 
 func startChild(b *bank, name string) (*child, error) {
@@ -79,14 +79,14 @@ func (c *child) stop() {
 
 func (c *child) cpu() (time.Duration, error) { return cpuOf(c.command.Process.Pid) }
 
-// runChild serves until the parent goes.
+// runChild serves until the parent ends.
 func runChild(text string) error {
 	var t task
 	if err := json.Unmarshal([]byte(text), &t); err != nil {
 		return err
 	}
 	ctx := context.Background()
-	debug.SetGCPercent(400) // as serve does; both servers get it
+	debug.SetGCPercent(400) // as in serve; the same for both servers
 	var handler http.Handler
 	var err error
 	switch t.Server {
@@ -108,7 +108,7 @@ func runChild(text string) error {
 		return err
 	}
 	fmt.Println(listener.Addr())
-	// The bounds that serve sets: they cost timers.
+	// The same time limits as in serve, since timers take time.
 	server := &http.Server{
 		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
 		WriteTimeout: 75 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: log.New(io.Discard, "", 0),

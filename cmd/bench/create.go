@@ -12,19 +12,20 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// newcomer is what tells a new customer from others but for its short name, which is new in each request.
+// newcomer is the part of a new customer's data that varies, besides the short name, which is new in each
+// request.
 func newcomer(r *rand.Rand) string { return fmt.Sprintf("%06d", r.IntN(1_000_000)) }
 
-// born numbers short names and keys. It begins with the time, as the data folder may hold those of earlier
-// runs.
+// born numbers short names and keys. It begins with the time, since the data folder may contain those of
+// earlier runs.
 var born atomic.Int64
 
 func init() { born.Store(time.Now().UnixMicro()) }
 
-// newcomers is the cost center that tells these customers from those of the demo bank.
+// newcomers is the cost center that distinguishes these customers from those of the demo bank.
 const newcomers = "BENCH"
 
-// create asks for a new customer over REST, where limits take a second request (an update, or PATCH
+// create asks for a new customer over REST, where limits need a second request (an update, or PATCH
 // …/limits).
 func (b *bank) create(row string, once bool) []byte {
 	number := born.Add(1)
@@ -35,7 +36,7 @@ func (b *bank) create(row string, once bool) []byte {
 	return b.post("/v2/customers", newcomerBody(row, number, ""), key)
 }
 
-// newcomerBody is a new customer in the words of REST, with more behind it.
+// newcomerBody is the REST body of a new customer, with more appended.
 func newcomerBody(row string, number int64, more string) string {
 	return fmt.Sprintf(
 		`{"legalName":"Newcomer %[1]s LLC","shortName":"new%[2]d","customerType":"Corporate","taxId":"12-3%[1]s",`+
@@ -59,7 +60,7 @@ func (b *bank) createLimited(row string) []byte {
 	return b.post("/graphql", body, "")
 }
 
-// createLimitedByHand asks for the same by hand, in the words of REST.
+// createLimitedByHand asks the handwritten server for the same, with REST's names.
 func (b *bank) createLimitedByHand(row string) []byte {
 	return b.post("/customers-with-limits", newcomerBody(row, born.Add(1), `,"limits":`+limited), "")
 }
@@ -70,14 +71,14 @@ func (b *bank) post(path, body, headers string) []byte {
 			"Accept: application/json\r\n%sContent-Length: %d\r\n\r\n%s", path, b.writer, headers, len(body), body)
 }
 
-// numbers are those that are new in each request: they count as equal.
+// numbers match numbers that are new in each request; they count as equal.
 var numbers = regexp.MustCompile(`[0-9]{6,}`)
 
-// blurred is an answer without them.
+// blurred replaces them in an answer.
 func blurred(answer []byte) []byte { return numbers.ReplaceAll(answer, []byte("N")) }
 
-// createdRows are what a new customer leaves behind, without what no two have in common. The counters must
-// fit.
+// createdRows selects what a new customer leaves behind, without what is different for every customer. The
+// counters must be right.
 const createdRows = `
 SELECT jsonb_build_object(
   'customer', to_jsonb(c) - '{uid,short_name,tax_id_sealed,created_at,updated_at}'::text[],
@@ -92,7 +93,7 @@ SELECT jsonb_build_object(
 
 var shortName = regexp.MustCompile(`"shortName": *"([a-z0-9]+)"`)
 
-// sameRows compares what two servers have written for the same row of a workload.
+// sameRows compares what two servers wrote for the same row of a workload.
 func sameRows(ctx context.Context, b *bank, ours, hand []byte) error {
 	conn, err := pgx.Connect(ctx, b.owner)
 	if err != nil {

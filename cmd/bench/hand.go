@@ -20,11 +20,11 @@ import (
 	"bankgraph/db"
 )
 
-// The other side of the comparison: one handler for each workload as a good engineer writes it who needs
-// nothing else. Everything a request needs is sent in as few round trips as can be, as statements that pgx
-// prepares; rows become structs, structs become JSON by encoding/json. The token check is the bank's own,
-// and every statement looks at the caller's bank and, where rows are reached by a key from outside, at what
-// a partner may see. There is no cache.
+// hand is the other side of the comparison: one handler for each workload, written as a good engineer would
+// who needs nothing else. A request uses as few round trips as possible, with statements that pgx prepares;
+// rows become structs, and encoding/json makes JSON of them. The token check is the bank's own. Every
+// statement checks the caller's bank and, if rows are found by a key from outside, what a partner may see.
+// There is no cache.
 type hand struct {
 	pool *pgxpool.Pool
 	keys *seal.Keys
@@ -62,7 +62,7 @@ func byHand(ctx context.Context, t task) (http.Handler, error) {
 	return authenticated(core.New(core.Options{DB: pools, Keys: keys, PublicURL: publicURL}).Clients, mux), nil
 }
 
-// callerOf is who calls; the token check has seen to it that there is one.
+// callerOf is the caller, whom the token check has put into the context.
 func callerOf(r *http.Request) access.Caller {
 	caller, _ := access.Require(r.Context())
 	return caller
@@ -81,7 +81,7 @@ func answer(w http.ResponseWriter, value any) {
 		fail(w, err)
 		return
 	}
-	buffer.Truncate(buffer.Len() - 1) // Encode ends the line
+	buffer.Truncate(buffer.Len() - 1) // without the line end that Encode adds
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(buffer.Len()))
 	_, _ = w.Write(buffer.Bytes())
@@ -92,12 +92,12 @@ func fail(w http.ResponseWriter, err error) {
 	http.Error(w, "internal error", http.StatusInternalServerError)
 }
 
-// read sends a batch and waits for all of it.
+// read sends a batch and waits for its end.
 func (h hand) read(ctx context.Context, batch *pgx.Batch) error {
 	return h.pool.SendBatch(ctx, batch).Close()
 }
 
-// reply is the envelope of GraphQL, which the bank's answers have.
+// reply is GraphQL's envelope, which the bank's answers have.
 type reply[T any] struct {
 	Data T `json:"data"`
 }
@@ -107,12 +107,12 @@ type list[T any] struct {
 	Nodes []T `json:"nodes"`
 }
 
-// masked is a value of which the last digits are shown.
+// masked is a value that shows only its last digits.
 type masked struct {
 	Masked string `json:"masked"`
 }
 
-// mask is nil where there is no value.
+// mask returns nil if there is no value.
 func mask(last4 string) *masked {
 	if last4 == "" {
 		return nil
@@ -120,7 +120,7 @@ func mask(last4 string) *masked {
 	return &masked{"****" + last4}
 }
 
-// null is nil for the empty text, which stands for absent in the tables.
+// null returns nil for the empty text, which means absent in the tables.
 func null(text *string) *string {
 	if *text == "" {
 		return nil
@@ -128,7 +128,7 @@ func null(text *string) *string {
 	return text
 }
 
-// decimal writes minor units with the digits of their currency.
+// decimal writes minor units with the decimals of their currency.
 func decimal(minor int64, currency string) string {
 	digits := digits(currency)
 	text := strconv.FormatInt(minor, 10)
@@ -157,13 +157,13 @@ func digits(currency string) int {
 	return 2
 }
 
-// day is the bank's today.
+// day is today in the bank's time zone.
 func day(caller access.Caller) time.Time {
 	now := time.Now().In(caller.Location())
 	return time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
 }
 
-// The words of the tables in GraphQL's form.
+// words are GraphQL's forms of the tables' words.
 var words = map[string]string{
 	"Consumer": "CONSUMER", "Corporate": "CORPORATE", "Downstream Partner": "DOWNSTREAM_PARTNER",
 	"Processing Org": "PROCESSING_ORG", "Financial Institution": "FINANCIAL_INSTITUTION",

@@ -110,7 +110,7 @@ ON CONFLICT (tenant, owner, shard) DO UPDATE SET customers = n.customers + 1`
 UPDATE idempotency_keys SET outcome = $4 WHERE tenant = $1 AND client = $2 AND operation = 'createCustomer' AND key = $3`
 )
 
-// The faults that a caller hears of.
+// The faults that callers see.
 var (
 	errTaken  = errors.New("another customer has this short name")
 	errReused = errors.New("the idempotency key was used for another request")
@@ -124,7 +124,7 @@ func (h hand) createCustomer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// createLimited is workload g3, whose answer is GraphQL's.
+// createLimited is workload g3, which answers like GraphQL.
 func (h hand) createLimited(w http.ResponseWriter, r *http.Request) {
 	saved := h.create(w, r)
 	if saved == nil {
@@ -146,7 +146,7 @@ func (h hand) createLimited(w http.ResponseWriter, r *http.Request) {
 	answer(w, created)
 }
 
-// create answers what is refused, and returns what was made.
+// create answers refusals itself. Otherwise it returns what was created.
 func (h hand) create(w http.ResponseWriter, r *http.Request) *savedCustomer {
 	caller, err := access.Require(r.Context(), access.ManageCustomers)
 	if err != nil {
@@ -191,15 +191,15 @@ type savedCustomer struct {
 	Status    string `json:"customerEntityStatus"`
 }
 
-// onceKey is an idempotency key with what was asked; the empty key is none.
+// onceKey is an idempotency key with its request. The empty key is none.
 type onceKey struct {
 	caller  access.Caller
 	key     string
 	request []byte
 }
 
-// insertCustomer is the transaction. A connection that is released inside of one is closed by the pool, which
-// undoes it.
+// insertCustomer runs the transaction. If its connection is released inside the transaction, the pool closes
+// it, which undoes the transaction.
 func (h hand) insertCustomer(
 	ctx context.Context, c *newCustomer, once onceKey,
 ) (saved savedCustomer, err error) {
@@ -226,7 +226,7 @@ func (h hand) insertCustomer(
 	return saved, err
 }
 
-// keptAnswer is what was answered to an earlier copy of the request.
+// keptAnswer is the answer to an earlier copy of the request.
 func (h hand) keptAnswer(
 	ctx context.Context, conn *pgxpool.Conn, once onceKey,
 ) (saved savedCustomer, err error) {
@@ -242,15 +242,15 @@ func (h hand) keptAnswer(
 	return saved, errors.Join(err, undone)
 }
 
-// related is what a new customer names.
+// related is what a new customer refers to.
 type related struct {
 	next, partner, parent, parentOwner                        int64
 	bank, partnerName, parentName, manager, officer, currency string
 	dual                                                      bool
 }
 
-// readRelated begins, takes the key and reads, in one round trip. mine tells whether nobody took the key
-// before.
+// readRelated begins the transaction, takes the key and reads, in one round trip. mine reports whether the
+// key was free.
 func readRelated(
 	ctx context.Context, conn *pgxpool.Conn, c *newCustomer, once onceKey,
 ) (r related, mine bool, err error) {
@@ -281,7 +281,7 @@ func readRelated(
 	return r, mine, conn.SendBatch(ctx, &batch).Close()
 }
 
-// to writes what was found into the customer.
+// to writes the found values into the customer.
 func (r *related) to(c *newCustomer) error {
 	for _, one := range [][2]string{
 		{c.Partner, r.partnerName}, {c.Parent, r.parentName}, {c.Manager, r.manager}, {c.Officer, r.officer},
@@ -309,7 +309,7 @@ func (r *related) to(c *newCustomer) error {
 	return nil
 }
 
-// writeCustomer writes all that a new customer leaves behind and commits, in one round trip.
+// writeCustomer writes all rows of a new customer and commits, in one round trip.
 func (h hand) writeCustomer(
 	ctx context.Context, conn *pgxpool.Conn, c *newCustomer, saved savedCustomer, once onceKey,
 ) error {

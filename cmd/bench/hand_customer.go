@@ -8,7 +8,7 @@ import (
 	"bankgraph/core/check"
 )
 
-// newCustomer is the body of workloads g, g2 and g3 as the second generation documents it, but for attributes
+// newCustomer is the body of workloads g, g2 and g3 as the second generation documents it, without attributes
 // and the limits of approvers.
 type newCustomer struct {
 	ReferenceID    string      `json:"externalReferenceId"`
@@ -41,18 +41,18 @@ type newCustomer struct {
 	Access         restAccess  `json:"legalEntityAccessSettings"`
 	Limits         []ceiling   `json:"limits"`
 
-	bank, currency string // its short name and what its limits count in
+	bank, currency string // the bank's short name, and the currency of its limits
 	owner          int64
 	parent         *int64
 }
 
-// ceiling is that of one limit.
+// ceiling is the ceiling of one limit.
 type ceiling struct {
 	Code  string `json:"code"`
 	Value string `json:"value"`
 }
 
-// restAccess are the settings of a customer's people.
+// restAccess are the access settings of a customer's users.
 type restAccess struct {
 	AllowOnlineAccess         bool `json:"allowOnlineAccess"`
 	UserPINForNewEntry        bool `json:"userPinForNewEntry"`
@@ -71,7 +71,7 @@ type restAccess struct {
 	FeeTierForApproval        bool `json:"feeTierForApproval"`
 }
 
-// check looks at the fields with the bank's own checks of what a tax id, an e-mail address or a country is.
+// check checks the fields with the bank's own checks, such as those of tax ids and e-mail addresses.
 func (c *newCustomer) check() error {
 	f := check.Of("customer")
 	for _, one := range [][2]string{
@@ -114,13 +114,13 @@ func (c *newCustomer) check() error {
 	return f.Err()
 }
 
-// column is a column of a new customer with the name that the record gives it.
+// column is a column of a new customer, with its name in the record.
 type column struct {
 	name, recorded string
 	value          any
 }
 
-// columns are all that the body fills.
+// columns returns all columns that the body fills.
 func (c *newCustomer) columns() []column {
 	legal, mailing, p, s := &c.LegalAddress, &c.MailingAddress, &c.Profile, &c.Access
 	return []column{
@@ -190,7 +190,7 @@ func (c *newCustomer) columns() []column {
 	}
 }
 
-// insertCustomer is written once, from the columns.
+// insertCustomer is built once, from the columns.
 var insertCustomer = func() string {
 	names, values := "tenant, uid, owner, parent, tax_id_sealed, tax_id_hash, tax_id_last4, created_at, updated_at", "$1, $2, $3, $4, $5, $6, $7, $8, $8"
 	var all, places strings.Builder

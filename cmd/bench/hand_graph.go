@@ -60,7 +60,7 @@ type balances struct {
 	Available string `json:"available"`
 }
 
-// balancesOf is nil for accounts that another core keeps.
+// balancesOf returns nil for accounts that another core keeps.
 func balancesOf(ledger, held *int64, currency string) *balances {
 	if ledger == nil || held == nil {
 		return nil
@@ -138,7 +138,7 @@ FROM contacts WHERE tenant = $1 AND customer = $2 ORDER BY uid LIMIT 10`
 SELECT uid, full_name, title, email_address, phone_number, approval_limit, currency, status
 FROM signatories WHERE tenant = $1 AND customer = $2 AND status <> 'Deleted' ORDER BY uid LIMIT 20`
 
-	// What was used is summed once for all limits.
+	// The used amounts are summed once for all limits.
 	selectWireLimits = `
 SELECT l.code, l.ceiling, l.currency, u.day, u.week, u.month
 FROM limits AS l
@@ -152,7 +152,7 @@ CROSS JOIN (
 WHERE l.tenant = $1 AND l.customer = $2 AND l.code = ANY('{FEDWIRE_PAYMENT_LIMIT_PER_TRANSACTION,FEDWIRE_PAYMENT_LIMIT_PER_DAY,FEDWIRE_PAYMENT_LIMIT_PER_WEEK,FEDWIRE_PAYMENT_LIMIT_PER_MONTH}')`
 )
 
-// wireLimits are the limits of the rail in the order in which they are shown.
+// wireLimits are the limits of the rail, in the order of the answer.
 var wireLimits = []struct{ code, name, period string }{
 	{"FEDWIRE_PAYMENT_LIMIT_PER_TRANSACTION", "Wire payment limit per transaction", "TRANSACTION"},
 	{"FEDWIRE_PAYMENT_LIMIT_PER_DAY", "Wire payment limit per day", "DAY"},
@@ -256,7 +256,7 @@ func scanCustomer(row pgx.Row) (*wholeCustomer, error) {
 	return c, nil
 }
 
-// scanSignatory reads the columns of selectSignatories, and further ones before them.
+// scanSignatory reads the columns of selectSignatories, after further columns before them.
 func scanSignatory(row pgx.Row, before ...any) (*signatoryRow, error) {
 	g := new(signatoryRow)
 	var title, email, phone, currency string
@@ -336,7 +336,7 @@ SELECT p.customer, g.* FROM unnest($2::bigint[]) AS p(customer) CROSS JOIN LATER
   WHERE tenant = $1 AND customer = p.customer AND status <> 'Deleted' ORDER BY uid LIMIT 5) AS g`
 )
 
-// customersByName is workload b: the customers, then what belongs to all of them in a second round trip.
+// customersByName is workload b: first the customers, then in a second round trip what belongs to them.
 func (h hand) customersByName(w http.ResponseWriter, r *http.Request) {
 	caller := callerOf(r)
 	prefix := strings.ToLower(r.URL.Query().Get("prefix"))

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// envelope is that of the documented interface, first and second generation.
+// envelope is the envelope of the first and second generation.
 type envelope struct {
 	Status     string  `json:"status"`
 	Code       *string `json:"code"`
@@ -179,7 +179,7 @@ type restAccount struct {
 	SubType             string `json:"subType"`
 	SystemOfRecord      string `json:"systemOfRecord"`
 	BalanceType         string `json:"balanceType"`
-	// only where one account is read by its UID
+	// only if one account is read by its UID
 	LedgerBalance          *string             `json:"ledgerBalance,omitempty"`
 	AvailableBalance       *string             `json:"availableBalance,omitempty"`
 	AvailableBalanceStatus *string             `json:"availableBalanceStatus,omitempty"`
@@ -205,7 +205,7 @@ type restExternalAccount struct {
 }
 
 const (
-	// A customer that is not the caller's to see is as absent as one that does not exist.
+	// A customer that the caller may not see is treated as absent.
 	selectScope = `SELECT true FROM customers WHERE tenant = $1 AND uid = $2 AND ($3 = 0 OR owner = $3)`
 
 	selectAccountOf = `
@@ -215,7 +215,7 @@ SELECT external_reference_id, uid, name, number_last4, fbo_number_last4, upper(t
 FROM accounts WHERE tenant = $1 AND number_hash = $2 AND customer = $3 AND deleted_at IS NULL`
 )
 
-// The words of the first generation where they differ from the tables'.
+// Words of the first generation that differ from the tables' words.
 var (
 	subTypeWords = map[string]string{"Savings": "Saving", "Pseudo": "Psuedo", "Health Savings Account": "HSA"}
 	bankIDWords  = map[string]string{"NID": "By ABA", "BIC": "By Address"}

@@ -12,8 +12,8 @@ import (
 	"bankgraph/rest"
 )
 
-// inside is the bank's own faces behind the token check, without what serve puts around them. It is not what
-// is compared: it tells how many statements a request needs, and what takes the time.
+// inside serves the bank's own faces behind the token check, without what serve puts around them. It is not
+// compared: it shows how many statements a request needs and what takes the time.
 func inside(t task) (http.Handler, error) {
 	keys, err := seal.Load(t.Keyset, false)
 	if err != nil {
@@ -36,7 +36,7 @@ const (
 	roundTripsHeader = "X-Bench-Round-Trips"
 )
 
-// metered counts what a request costs the database, where the request asks for it.
+// metered counts what a request costs the database, if the request asks for it.
 func metered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get(meterHeader) == "" {
@@ -49,7 +49,8 @@ func metered(next http.Handler) http.Handler {
 	})
 }
 
-// meteredWriter puts the counts into the headers: everything is read when the answer begins.
+// meteredWriter writes the counts into the headers when the answer begins, since everything has been read by
+// then.
 type meteredWriter struct {
 	http.ResponseWriter
 	meter *db.Meter

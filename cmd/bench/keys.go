@@ -14,7 +14,7 @@ import (
 	"bankgraph/core/demo"
 )
 
-// face is one way to add a signatory, whose e-mail address is that of its idempotency key.
+// face is one way to add a signatory. The signatory's e-mail address contains the idempotency key.
 type face struct {
 	name string
 	path string
@@ -33,7 +33,7 @@ var faces = []face{
 	}},
 }
 
-// keepPromise sends many copies of each request at once and looks at what they did (core/README.md, P2).
+// keepPromise sends many copies of each request at once and checks their effects (core/README.md, P2).
 func keepPromise(ctx context.Context, o options, b *bank) error {
 	program, err := build(ctx, b.work)
 	if err != nil {
@@ -77,7 +77,7 @@ func keepPromise(ctx context.Context, o options, b *bank) error {
 	return nil
 }
 
-// copies sends one request so many times at once. All answers must be good and the same.
+// copies sends a number of copies of one request at once. All must succeed with the same answer.
 func (f face) copies(ctx context.Context, client *http.Client, address, token, key string, copies int) error {
 	bodies, errs := make([][]byte, copies), make([]error, copies)
 	var all sync.WaitGroup
@@ -117,7 +117,7 @@ func (f face) send(ctx context.Context, client *http.Client, address, token, key
 	return body, err
 }
 
-// effects counts what a request leaves behind, once each.
+// effects counts what the requests left behind.
 func effects(ctx context.Context, b *bank) (map[string]int, error) {
 	conn, err := pgx.Connect(ctx, b.url)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// round is what one round of one server measured.
+// round is the measurement of one round of one server.
 type round struct {
 	requests  int
 	bytes     int64
@@ -30,15 +30,15 @@ func (r *round) cpu(of time.Duration) float64 {
 	return of.Seconds() * 1000 / float64(r.requests)
 }
 
-// percentile is in milliseconds.
+// percentile returns milliseconds.
 func (r *round) percentile(p float64) float64 {
 	at := min(int(p*float64(len(r.latencies))), len(r.latencies)-1)
 	return r.latencies[at].Seconds() * 1000
 }
 
-// load asks over so many connections, each without pause, until the time is over. The choice of rows
-// depends on the seed only, so both servers are asked the same. The client is as small as can be: it shares
-// the machine with what is measured.
+// load sends requests over a number of connections, each without pause, until the time is over. The choice of
+// rows depends only on the seed, so both servers get the same requests. The client is as small as possible,
+// since it shares the machine with what is measured.
 func load(
 	ctx context.Context, address string, connections int, lasts time.Duration, seed uint64,
 	request func(*rand.Rand) []byte,
@@ -80,7 +80,7 @@ func load(
 	return &sum, nil
 }
 
-// ask is one connection.
+// ask sends the requests of one connection.
 func (r *round) ask(
 	ctx context.Context, address string, end time.Time, choice *rand.Rand, request func(*rand.Rand) []byte,
 ) error {
@@ -108,8 +108,8 @@ func (r *round) ask(
 	return nil
 }
 
-// skipAnswer reads a whole answer without looking at more of it than it must: status, length and whether it
-// begins like an error.
+// skipAnswer reads a whole answer and looks only at its status, its length and whether it begins like an
+// error.
 func skipAnswer(in *bufio.Reader) (length int, err error) {
 	line, err := in.ReadSlice('\n')
 	if err != nil {
@@ -144,7 +144,8 @@ func skipAnswer(in *bufio.Reader) (length int, err error) {
 	return length, err
 }
 
-// fetch asks once and returns the whole answer, with the counts of what it cost where the server tells.
+// fetch sends one request and returns the whole answer. Its headers have the counts of what it cost, if the
+// server reports them.
 func fetch(address string, request []byte) (body []byte, header http.Header, err error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {

@@ -1,22 +1,22 @@
-// Command bench measures the bank beside handlers written by hand, on the same database and behind the
-// same token check, and prints how they compare.
+// Command bench measures the bank beside handlers written by hand, on the same database and behind the same
+// token check, and prints the comparison.
 //
 //	go run ./cmd/bench -customers 100000 -data /tmp/bench
 //
-// With -keys it holds the program to the promise of idempotency keys instead: many copies of each request at
-// once, over REST and over GraphQL, have one effect and one answer.
+// With -keys it instead tests the promise of idempotency keys: many copies of each request at once, over REST
+// and over GraphQL, have one effect and one answer.
 //
 //	go run ./cmd/bench -customers 250 -keys 1000 -copies 50
 //
-// With -attack it has one key do its worst, and tells what callers of the same bank and of another one
+// With -attack one key does its worst, and the report shows what callers of the same bank and of another one
 // notice:
 //
 //	go run ./cmd/bench -customers 1000 -attack slow-readers
 //
 // It starts a PostgreSQL of its own (fsync on), fills a demo bank, and runs each server in a process of its
-// own: "bankgraph serve" as it is in the working tree, and plain net/http with pgx, structs and encoding/json
-// that answers the same bytes (hand.go). Rounds of both alternate, so that what else happens on the machine
-// falls on both. Results are kept in the folder results.
+// own: "bankgraph serve" from the working tree, and plain net/http with pgx, structs and encoding/json that
+// answers the same bytes (hand.go). Rounds of the two alternate, so that other load on the machine affects
+// both. Results are kept in the folder results.
 package main
 
 import (
@@ -172,7 +172,7 @@ func choose(ctx context.Context, b *bank, only string) ([]*workload, error) {
 	return chosen, nil
 }
 
-// startLetter stands for the start of the program among the workloads.
+// startLetter is the workload that starts the program.
 const startLetter = "f"
 
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }

@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// A ratio to handlers that answer something else would mean nothing, so the bench compares the answers first.
-// This runs that comparison, over all workloads.
+// A ratio to handlers with other answers would mean nothing, so the bench compares the answers first. This
+// test runs that comparison for all workloads.
 func TestHandlersWrittenByHandAnswerTheSameBytes(t *testing.T) {
 	t.Parallel()
 	bench(t, "-check", "-customers", "1000")
 }
 
-// One key, one effect (core/README.md, P2) in small; the figure to reach is -keys 1000 -copies 50.
+// One key, one effect (core/README.md, P2), on a small scale; the promise is for -keys 1000 -copies 50.
 func TestCopiesOfARequestHaveOneEffectAndOneAnswer(t *testing.T) {
 	t.Parallel()
 	bench(t, "-customers", "50", "-keys", "40", "-copies", "25")

@@ -15,22 +15,22 @@ import (
 	"time"
 )
 
-// figures are what the rounds of one workload showed.
+// figures are the results of the rounds of one workload.
 type figures struct {
 	ours, hand             []*round
-	statements, roundTrips float64 // of ours, for each request
-	bytes                  float64 // of an answer
+	statements, roundTrips float64 // of the bank, for each request
+	bytes                  float64 // for each answer
 }
 
 // checked is how many answers of a workload are compared before it is measured.
 const checked = 40
 
-// servers are what is measured, and beside them a third that answers as ours does and tells what it does.
+// servers are the two that are measured, and inside, which answers like the bank and reports its costs.
 type servers struct{ ours, hand, inside *child }
 
 func startServers(b *bank, program string) (s servers, err error) {
 	s.ours, err = serve(program, b.work, "BANKGRAPH_DATABASE_URL="+b.url, "BANKGRAPH_KEYSET="+b.keyset,
-		"BANKGRAPH_PUBLIC_URL="+publicURL, "BANKGRAPH_RATE=0", "BANKGRAPH_TENANT_RATE=0") // one key asks for all
+		"BANKGRAPH_PUBLIC_URL="+publicURL, "BANKGRAPH_RATE=0", "BANKGRAPH_TENANT_RATE=0") // one key sends all requests
 	if err == nil {
 		s.hand, err = startChild(b, "hand")
 	}
@@ -51,7 +51,7 @@ func (s servers) stop() {
 	}
 }
 
-// measure compares answers, warms both servers up and lets their rounds alternate.
+// measure compares answers, warms both servers up and runs their rounds in turn.
 func (s servers) measure(ctx context.Context, o options, b *bank, w *workload) (*figures, error) {
 	f := &figures{}
 	if err := f.compare(ctx, o, b, w, s); err != nil || o.check {
@@ -65,7 +65,7 @@ func (s servers) measure(ctx context.Context, o options, b *bank, w *workload) (
 	for n := range o.rounds + 1 {
 		for _, server := range both {
 			lasts := seconds(o.seconds)
-			if n == 0 { // warms up: plans, caches, pages
+			if n == 0 { // to warm up plans, caches and pages
 				lasts = min(lasts, 3*time.Second)
 			}
 			one, err := play(ctx, o, b, server.child, lasts, uint64(n),
@@ -81,7 +81,7 @@ func (s servers) measure(ctx context.Context, o options, b *bank, w *workload) (
 	return f, nil
 }
 
-// play is one round with the CPU that it took.
+// play runs one round and measures the CPU that it takes.
 func play(
 	ctx context.Context, o options, b *bank, c *child, lasts time.Duration, n uint64,
 	request func(*rand.Rand) []byte,
@@ -110,10 +110,10 @@ func play(
 	return one, nil
 }
 
-// compare asks all for the same rows: a ratio means nothing where the answers differ by a byte.
+// compare asks all servers for the same rows: a ratio means nothing if the answers differ by a byte.
 func (f *figures) compare(ctx context.Context, o options, b *bank, w *workload, s servers) error {
 	choice := rand.New(rand.NewPCG(o.seed, 0))
-	// The first request finds out about the token, which is then remembered: it is not counted.
+	// The first request checks the token, which is then remembered; it is not counted.
 	first := w.pick(choice)
 	if _, _, err := fetch(s.inside.address, w.ours(first)); err != nil {
 		return fmt.Errorf("inside, %s: %w", first, err)
@@ -158,7 +158,7 @@ func (f *figures) compare(ctx context.Context, o options, b *bank, w *workload, 
 	return nil
 }
 
-// difference shows both texts from shortly before they part.
+// difference shows both texts from shortly before the first difference.
 func difference(a, b []byte) string {
 	at := 0
 	for at < min(len(a), len(b)) && a[at] == b[at] {
@@ -181,7 +181,7 @@ func median(rounds []*round, value func(*round) float64) float64 {
 	return values[len(values)/2]
 }
 
-// profile keeps a CPU profile and an allocation profile of the bank's faces under a workload.
+// profile saves a CPU profile and an allocation profile of the bank's faces under a workload.
 func (s servers) profile(ctx context.Context, o options, b *bank, w *workload) error {
 	if err := os.MkdirAll(o.profile, 0o755); err != nil {
 		return err

@@ -12,12 +12,12 @@ import (
 // tick is the unit of /proc/PID/stat: a hundredth of a second on every Linux.
 const tick = 10 * time.Millisecond
 
-// status is what the kernel says of a process.
+// status is what the kernel reports of a process.
 type status struct {
 	state  string // Z: it has ended
 	parent int
 	cpu    time.Duration // its own
-	former time.Duration // of its children that have ended
+	former time.Duration // of its ended children
 }
 
 func statusOf(pid int) (status, error) {
@@ -25,7 +25,8 @@ func statusOf(pid int) (status, error) {
 	if err != nil {
 		return status{}, err
 	}
-	// The name stands in parentheses and may hold anything; the fields after it are numbers but the first.
+	// The name is in parentheses and may contain anything. Of the fields after it, all but the first are
+	// numbers.
 	_, rest, _ := strings.Cut(string(text), ") ")
 	fields := strings.Fields(rest)
 	if len(fields) < 15 {
@@ -45,14 +46,13 @@ func parentOf(pid int) (int, error) {
 	return s.parent, err
 }
 
-// cpuOf is the time that a process has worked.
+// cpuOf is the CPU time of a process.
 func cpuOf(pid int) (time.Duration, error) {
 	s, err := statusOf(pid)
 	return s.cpu, err
 }
 
-// cpuOfFamily is the time that a process and its children have worked: PostgreSQL has one for each
-// connection.
+// cpuOfFamily is the CPU time of a process and its children: PostgreSQL has one for each connection.
 func cpuOfFamily(pid int) (time.Duration, error) {
 	s, err := statusOf(pid)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// endWithUs has the kernel end the command when the bench dies, even by a kill.
+// endWithUs makes the kernel end the command when the bench ends, even by a kill.
 func endWithUs(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 }

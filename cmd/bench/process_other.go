@@ -4,6 +4,5 @@ package main
 
 import "os/exec"
 
-// endWithUs is known on Linux only, and so is what process.go reads: elsewhere the bench builds but does not
-// run.
+// endWithUs works only on Linux, as does what process.go reads. Elsewhere the bench builds but does not run.
 func endWithUs(*exec.Cmd) {}

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// build makes the program as it is in the working tree, into the folder.
+// build builds the program of the working tree into the folder.
 func build(ctx context.Context, folder string) (string, error) {
 	program := filepath.Join(folder, "bankgraph")
 	command := exec.CommandContext(ctx, "go", "build", "-o", program, "bankgraph/cmd/bankgraph")
@@ -29,8 +29,8 @@ func build(ctx context.Context, folder string) (string, error) {
 // startPatience is how long a first start may take: it makes a database and fills a bank.
 const startPatience = time.Minute
 
-// serve starts "bankgraph serve" with these settings and waits until it serves. Its log goes to a file:
-// reading it through a pipe would cost the bench time.
+// serve starts "bankgraph serve" with these settings and waits until it serves. Its log goes to a file, since
+// reading a pipe would take time from the measurement.
 func serve(program, folder string, settings ...string) (*child, error) {
 	log, err := os.CreateTemp(folder, "serve-*.log")
 	if err != nil {
@@ -58,7 +58,7 @@ func serve(program, folder string, settings ...string) (*child, error) {
 	}
 }
 
-// gone tells whether a process of ours has ended: until it is waited for, the kernel keeps it as a zombie.
+// gone reports whether a child process has ended. The kernel keeps it as a zombie until it is waited for.
 func gone(pid int) bool {
 	s, err := statusOf(pid)
 	return err != nil || s.state == "Z"
@@ -75,7 +75,7 @@ func servingAt(log []byte) string {
 	return ""
 }
 
-// start is how long a start took, from nothing to the first answer.
+// start is how long a start took until the first answer.
 type start struct{ first, later time.Duration }
 
 // starts measures first starts, which make a database and the demo bank of 250 customers, and later ones.
@@ -116,7 +116,7 @@ func startTwice(ctx context.Context, program, folder string) (s start, err error
 	return s, nil
 }
 
-// firstAnswer is what somebody does who follows the documentation: a token, then a customer.
+// firstAnswer does what the documentation says: it gets a token, then a customer.
 func firstAnswer(ctx context.Context, address string) error {
 	form := url.Values{
 		"grant_type": {"client_credentials"}, "client_id": {"demo-staff"}, "client_secret": {"demo-staff-secret"},

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// report prints as it goes, and keeps what it printed.
+// report prints at once, and keeps what it printed.
 type report struct {
 	options options
 	bank    *bank
@@ -77,7 +77,7 @@ func (r *report) server(name string, rounds []*round) {
 		median(rounds, func(x *round) float64 { return x.cpu(x.server + x.database) }))
 }
 
-// save keeps the text by the day, beside those of other days.
+// save appends the text to the file of the day.
 func (r *report) save() error {
 	folder := filepath.Join("cmd", "bench", "results")
 	if _, err := os.Stat(filepath.Dir(folder)); err != nil {
@@ -98,7 +98,7 @@ func (r *report) save() error {
 	return err
 }
 
-// commit is the version that was measured; empty outside of git.
+// commit is the measured version, or "" outside of git.
 func commit() string {
 	text, err := exec.Command("git", "describe", "--always", "--dirty").Output()
 	if err != nil {

@@ -10,17 +10,18 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// loadStatements makes PostgreSQL keep books on its statements, for -statements. They cost a little.
+// loadStatements makes PostgreSQL count its statements, for -statements. This costs a little time.
 var loadStatements = map[string]string{"shared_preload_libraries": "pg_stat_statements"}
 
-// statement is what PostgreSQL says of one.
+// statement is what PostgreSQL reports of a statement.
 type statement struct {
 	calls int64
 	mean  float64 // milliseconds of execution, without parsing and planning: both are done once
 	text  string
 }
 
-// statements asks each server for a while and tells what each of its statements costs PostgreSQL.
+// statements sends requests to each server for a while, and reports what each of its statements costs
+// PostgreSQL.
 func (s servers) statements(ctx context.Context, o options, b *bank, w *workload, r *report) error {
 	conn, err := pgx.Connect(ctx, b.owner)
 	if err != nil {
@@ -63,7 +64,7 @@ func (s servers) statements(ctx context.Context, o options, b *bank, w *workload
 	return nil
 }
 
-// brief is the part of a statement that tells it from others.
+// brief is the part of a statement that identifies it.
 func brief(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if at := strings.LastIndex(text, " FROM "); at > 0 && len(text)-at > 40 {

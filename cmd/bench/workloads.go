@@ -14,16 +14,16 @@ import (
 	"bankgraph/core/demo"
 )
 
-// workload is one kind of request, asked of both servers for the same rows.
+// workload is one kind of request, sent to both servers for the same rows.
 type workload struct {
 	letter string
 	name   string
-	floor  float64 // the least ratio of requests per second, ours to the one written by hand
+	floor  float64 // the least ratio of requests per second, the bank's to the handwritten server's
 	goal   float64
-	pick   func(r *rand.Rand) string // which row
+	pick   func(r *rand.Rand) string // picks a row
 	ours   func(row string) []byte   // the whole HTTP request
 	hand   func(row string) []byte
-	writes bool // each request makes something new: what is written is compared too
+	writes bool // each request creates something; what is written is compared too
 }
 
 const customer360 = `query Customer360($uid: UID!) {
@@ -81,7 +81,7 @@ func workloads(ctx context.Context, b *bank) ([]*workload, error) {
 		n := customer(r)
 		return demo.Customer(n).String() + "/accounts?accountNumber=" + demo.AccountNumber(n, 0)
 	}
-	// Over REST both answer the same requests.
+	// Over REST both servers answer the same requests.
 	page := func(row string) []byte { return b.get("/v2/customers?page=" + row + "&limit=50") }
 	search := func(row string) []byte {
 		return b.get("/v2/customers?page=1&limit=50&legalName=" + url.QueryEscape(row))

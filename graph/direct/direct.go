@@ -1,12 +1,12 @@
 // Package direct writes the answer of a query straight from the rows that were read ahead.
 //
-// gqlgen executes a query field by field, with a context, a closure and often a goroutine for each of them;
-// for a bank's wide rows that costs more than reading them. Here each selection is collected once for an
-// operation and written in one pass. What a field's value is comes from a table that is made of the same
-// bindings that gqlgen uses; what a relation's value is, from the caller. Parsing, validation and variables
-// stay gqlgen's.
+// gqlgen executes a query field by field, with a context, a closure and often a goroutine for each field. For
+// a bank's wide rows that costs more than reading them. This package collects each selection once for an
+// operation and writes it in one pass. The values of plain fields come from a table made of the same bindings
+// that gqlgen uses; the caller supplies the values of relations. gqlgen still parses, validates and reads
+// variables.
 //
-// It knows no schema and imports nothing of ours, so that it can move out.
+// The package knows no schema and imports nothing else of this module, so that it can be moved out.
 package direct
 
 import (
@@ -23,16 +23,16 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// Field says how a field follows from its object alone: one of the four is set.
+// Field says how to get a field's value from its object alone. Exactly one of its functions is set.
 type Field struct {
-	// writes a scalar, an enum, a list of those behind b
+	// Leaf appends a scalar, an enum, or a list of scalars or enums to b.
 	Leaf func(b []byte, o any) []byte
 	One  func(o any) any                                            // an object, or nil
 	Each func(o any, yield func(any))                               // a list of objects
-	Ask  func(ctx context.Context, b []byte, o any) ([]byte, error) // a scalar that takes work
+	Ask  func(ctx context.Context, b []byte, o any) ([]byte, error) // a scalar that takes work or can fail
 }
 
-// Schema is what there is to write.
+// Schema holds the types of a schema and the functions that give their values.
 type Schema struct {
 	AST      *ast.Schema
 	Plain    map[string]map[string]Field // by object type and field
@@ -40,16 +40,17 @@ type Schema struct {
 	Root     map[string]func(ctx context.Context, f graphql.CollectedField) (any, error)
 	Relation func(ctx context.Context, object string, o any, f graphql.CollectedField) (any, error)
 
-	// Memory is where the operation of a context keeps what is worked out for its selections; nil keeps nothing.
+	// Memory gives what the operation of a context remembers of its selections; where it is nil, nothing is
+	// kept.
 	Memory func(context.Context) Memory
 }
 
-// Memory keeps what is worked out for a selection of a document, once for each purpose.
+// Memory keeps the results of work on the selections of a document, one for each selection and purpose.
 type Memory interface {
 	Remember(purpose string, set ast.SelectionSet, work func() any) any
 }
 
-// Covers tells whether every root field of a query is one that can be written directly.
+// Covers reports whether every root field of the operation can be written directly.
 func (s *Schema) Covers(op *graphql.OperationContext) bool {
 	if op.Operation.Operation != ast.Query {
 		return false
@@ -62,7 +63,7 @@ func (s *Schema) Covers(op *graphql.OperationContext) bool {
 	return true
 }
 
-// Execute answers a query that Covers. Errors go to the response of the context.
+// Execute answers a query for which Covers is true. It adds errors to the response in the context.
 func (s *Schema) Execute(ctx context.Context) (data []byte) {
 	w := &writer{Schema: s, op: graphql.GetOperationContext(ctx)}
 	if s.Memory != nil {
@@ -91,7 +92,7 @@ func (s *Schema) Execute(ctx context.Context) (data []byte) {
 	return w.out
 }
 
-// mostRemembered bounds the room that is made at once for an answer.
+// mostRemembered is the largest size, in bytes, that is remembered to allocate the next answer at once.
 const mostRemembered = 1 << 20
 
 type answer struct {
@@ -99,7 +100,7 @@ type answer struct {
 	err   error
 }
 
-// roots reads the root fields, beside each other where there are several.
+// roots reads the root fields, concurrently where there are several.
 func (w *writer) roots(ctx context.Context, query *selection) []answer {
 	values := make([]answer, len(query.fields))
 	var running sync.WaitGroup
@@ -140,7 +141,7 @@ type writer struct {
 type selection struct {
 	object string
 	fields []field
-	size   atomic.Int64 // of the largest answer to the whole of it, where it is of the root
+	size   atomic.Int64 // bytes of the largest answer so far; only of the root
 }
 
 type field struct {
@@ -150,10 +151,10 @@ type field struct {
 	typ    *ast.Type
 	plain  Field
 	isLeaf bool
-	within atomic.Pointer[selection] // of the object type that was written here last: mostly there is one
+	within atomic.Pointer[selection] // for the object type last written here
 }
 
-// selection collects what is asked of an object type at a place of the document.
+// selection returns what the document asks of an object type at one place.
 func (w *writer) selection(object string, set ast.SelectionSet) *selection {
 	if w.memory == nil {
 		return w.collect(object, set)
@@ -175,7 +176,7 @@ func (w *writer) collect(object string, set ast.SelectionSet) *selection {
 	return s
 }
 
-// within is what a field asks of an object type.
+// within returns what a field asks of an object type.
 func (w *writer) within(f *field, object string) *selection {
 	if last := f.within.Load(); last != nil && last.object == object {
 		return last
@@ -185,7 +186,7 @@ func (w *writer) within(f *field, object string) *selection {
 	return s
 }
 
-// object writes the fields of a selection; false where a field that must not be null is.
+// object writes the fields of a selection. It returns false if a field that must not be null is null.
 func (w *writer) object(ctx context.Context, s *selection, value func(int, *field) bool) bool {
 	start, whole := len(w.out), true
 	w.out = append(w.out, '{')
@@ -196,7 +197,7 @@ func (w *writer) object(ctx context.Context, s *selection, value func(int, *fiel
 		}
 		w.out = append(w.out, f.key...)
 		w.path = append(w.path, f.step)
-		whole = value(i, f) && whole // the others go on: each failure is told
+		whole = value(i, f) && whole // go on, to report every failure
 		w.path = w.path[:len(w.path)-1]
 	}
 	if !whole {
@@ -245,7 +246,7 @@ func (w *writer) one(ctx context.Context, f *field, o any) bool {
 	})
 }
 
-// leaf checks the scalar that was written from start on.
+// leaf checks the scalar that begins at start.
 func (w *writer) leaf(ctx context.Context, f *field, start int) bool {
 	if f.typ.NonNull && string(w.out[start:]) == "null" {
 		w.fail(ctx, gqlerror.Errorf("must not be null"))
@@ -254,7 +255,7 @@ func (w *writer) leaf(ctx context.Context, f *field, start int) bool {
 	return true
 }
 
-// checked writes a value that may have failed.
+// checked writes value, or reports err and writes null.
 func (w *writer) checked(ctx context.Context, f *field, value any, err error) bool {
 	if err != nil {
 		w.fail(ctx, err)

@@ -78,7 +78,7 @@ func text(of func(o any) string) direct.Field {
 	}}
 }
 
-// scoring is a number that takes work.
+// scoring is a number whose value takes work.
 var scoring = direct.Field{Ask: func(_ context.Context, b []byte, o any) ([]byte, error) {
 	if o.(*person).failing != "" {
 		return append(b, "half"...), errFails
@@ -115,7 +115,7 @@ func served() *direct.Schema {
 		Root: map[string]func(context.Context, graphql.CollectedField) (any, error){
 			"person": func(ctx context.Context, f graphql.CollectedField) (any, error) {
 				name, _ := f.ArgumentMap(graphql.GetOperationContext(ctx).Variables)["name"].(string)
-				return people[name], nil // a nil pointer for who is not there
+				return people[name], nil // a nil pointer if there is no such person
 			},
 			"people": func(context.Context,
 				graphql.CollectedField,
@@ -156,7 +156,7 @@ func load(t *testing.T, document string) *ast.QueryDocument {
 	return doc
 }
 
-// execute answers a document, with its errors as lines of path and message.
+// execute answers a document. Errors are lines of path and message.
 func execute(t *testing.T, s *direct.Schema, document string) (string, []string) {
 	t.Helper()
 	doc := load(t, document)
@@ -176,8 +176,8 @@ func execute(t *testing.T, s *direct.Schema, document string) (string, []string)
 	return data, lines
 }
 
-// What the specification says of answers: fields in the order of the document, null up to the next field that
-// may be null, and an error for each field that failed, at its place.
+// The specification's rules for answers: fields in the order of the document, null up to the next nullable
+// field, and an error with its path for each field that failed.
 func TestAnswersAreThoseOfTheSpecification(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -251,7 +251,7 @@ func TestAnswersAreThoseOfTheSpecification(t *testing.T) {
 	}
 }
 
-// shelf remembers by the text of the purpose and the place of the selection.
+// shelf remembers by purpose and the selection's place.
 type shelf struct {
 	kept   map[string]any
 	worked int
@@ -290,7 +290,7 @@ func TestSelectionsAreWorkedOutOnce(t *testing.T) {
 	}
 }
 
-// The package can move out of this project as it is.
+// The package can be moved out of this project as it is.
 func TestNothingOfOursIsImported(t *testing.T) {
 	t.Parallel()
 	file, err := parser.ParseFile(token.NewFileSet(), "direct.go", nil, parser.ImportsOnly)

@@ -1,5 +1,5 @@
-// Package documents remembers what was worked out for the documents that clients send: the same few, again
-// and again.
+// Package documents remembers what was worked out for documents, since clients send the same few again and
+// again.
 package documents
 
 import (
@@ -11,10 +11,10 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// most is how many documents something is remembered of.
+// most is the number of operations in memory.
 const most = 500
 
-// Memory is what is remembered, by operation.
+// Memory remembers documents by their operations.
 type Memory struct {
 	known *lru.Cache[*ast.OperationDefinition, *Document]
 }
@@ -25,11 +25,11 @@ func New() *Memory {
 	return &Memory{known}
 }
 
-// Document is what was worked out for an operation of a document. It serves every request that sends the
-// same document, or, where variables decide which fields are asked for, one request.
+// Document is what was worked out for one operation of a document. It serves every request with the same
+// document; if variables decide which fields are asked for, it serves only one request.
 type Document struct{ memo sync.Map }
 
-// Of finds or starts what is remembered of the operation of a request.
+// Of returns the memory of a request's operation, a new one if necessary.
 func (m *Memory) Of(op *graphql.OperationContext) *Document {
 	if known, ok := m.known.Get(op.Operation); ok {
 		if known == nil {
@@ -46,7 +46,7 @@ func (m *Memory) Of(op *graphql.OperationContext) *Document {
 	return d
 }
 
-// Remembered is how many selections of documents something is remembered of.
+// Remembered is the number of results in memory.
 func (m *Memory) Remembered() (n int) {
 	for _, d := range m.known.Values() {
 		if d != nil {
@@ -56,7 +56,7 @@ func (m *Memory) Remembered() (n int) {
 	return n
 }
 
-// conditional reports whether a document skips or includes anything.
+// conditional reports whether a document has directives, such as @skip and @include.
 func conditional(doc *ast.QueryDocument) bool {
 	var in func(ast.SelectionSet) bool
 	in = func(set ast.SelectionSet) bool {
@@ -77,9 +77,9 @@ func conditional(doc *ast.QueryDocument) bool {
 		slices.ContainsFunc(doc.Fragments, func(f *ast.FragmentDefinition) bool { return in(f.SelectionSet) })
 }
 
-// place is a selection for a purpose, as a key of what is remembered: by what stands in the document, since
-// collecting its fields makes a new list of the same selections each time. Lists that are put together of
-// several may begin alike: again tells those apart.
+// place identifies a selection and a purpose. It uses the selection's first node in the document, because
+// collecting fields makes a new list of the same nodes each time. Merged lists may begin with the same node;
+// again tells them apart.
 type place struct {
 	first   ast.Selection
 	n       int
@@ -87,13 +87,13 @@ type place struct {
 	again   int
 }
 
-// worked is what was worked out for a selection.
+// worked is the result for a selection.
 type worked struct {
 	of     ast.SelectionSet
 	result any
 }
 
-// Remember returns what was worked out for a selection, once for each purpose.
+// Remember returns the result of work on a selection, which is done once for each purpose.
 func (d *Document) Remember(purpose string, set ast.SelectionSet, work func() any) any {
 	for key := (place{first: set[0], n: len(set), purpose: purpose}); ; key.again++ {
 		known, ok := d.memo.Load(key)

@@ -22,22 +22,23 @@ const (
 	scalarPath = "bankgraph/graph/scalar"
 )
 
-// bindings is the plugin that finds the Go type of each type of the schema, of which gqlgen.yml says nothing.
-// A type is called in Go as in the schema, without what its package says already: AccountStatus is
-// accounts.Status, AccountFilter accounts.Search. What only GraphQL has is in package model: connections,
-// payloads, and the inputs of mutations, where one Go type serves all mutations of a thing: AddContactInput
-// and ChangeContactInput are model.ContactDraft.
+// bindings is the plugin that finds the Go types of the types that gqlgen.yml does not bind. A Go type has
+// the name of the schema's type without the name of its package: AccountStatus is accounts.Status,
+// AccountFilter is accounts.Search. Package model has the types that only GraphQL has: connections, payloads
+// and the inputs of mutations. One Go type serves all mutations of a thing: AddContactInput and
+// ChangeContactInput are model.ContactDraft.
 type bindings struct {
 	cfg   *config.Config
 	root  string                    // the folder of the module
-	core  map[string]*types.Package // by the names of their folders
+	core  map[string]*types.Package // by package name
 	model *types.Package
 	found map[string]*types.TypeName // the Go types of the schema's types
 }
 
 func (*bindings) Name() string { return "bindings" }
 
-// MutateSchema leaves the schema as it is: it is the hook before gqlgen makes Go types of what is not bound.
+// MutateSchema is the hook that runs before gqlgen makes Go types for unbound types. It leaves the schema as
+// it is.
 func (b *bindings) MutateSchema(schema *ast.Schema) error {
 	if err := b.load(); err != nil {
 		return err
@@ -48,7 +49,7 @@ func (b *bindings) MutateSchema(schema *ast.Schema) error {
 			all = append(all, d)
 		}
 	}
-	slices.SortFunc(all, func(x, y *ast.Definition) int { // what others are called after comes first
+	slices.SortFunc(all, func(x, y *ast.Definition) int { // first the types that others are named after
 		if x.Kind != y.Kind && (x.Kind == ast.Object || y.Kind == ast.Object) {
 			return map[bool]int{true: -1, false: 1}[x.Kind == ast.Object]
 		}
@@ -69,7 +70,7 @@ func (b *bindings) MutateSchema(schema *ast.Schema) error {
 	return b.scalars(schema)
 }
 
-// load reads the packages that types are looked for in.
+// load reads the packages in which types are looked for.
 func (b *bindings) load() error {
 	folders, err := os.ReadDir(filepath.Join(b.root, "core"))
 	if err != nil {
@@ -99,7 +100,7 @@ func (b *bindings) bind(d *ast.Definition) error {
 		found := b.goType(d)
 		if found == nil {
 			if d.Kind == ast.Object && strings.HasSuffix(d.Name, "Payload") {
-				return nil // gqlgen makes one
+				return nil // gqlgen makes the type
 			}
 			return fmt.Errorf("%s: no Go type is called like %s; say in gqlgen.yml which one it is",
 				filepath.Base(d.Position.Src.Name), d.Name)
@@ -124,7 +125,7 @@ func (b *bindings) bind(d *ast.Definition) error {
 	return err
 }
 
-// named is the type of a name with its package.
+// named returns the type with this name, which begins with its package's path.
 func (b *bindings) named(path string) *types.TypeName {
 	dot := strings.LastIndexByte(path, '.')
 	pkg := b.model
@@ -138,7 +139,7 @@ func (b *bindings) named(path string) *types.TypeName {
 	return found
 }
 
-// goType looks for the Go type that a type of the schema is called like; nil where there is none, or several.
+// goType returns the Go type with the name of a type of the schema, or nil if there is none or more than one.
 func (b *bindings) goType(d *ast.Definition) *types.TypeName {
 	if found := lookup(b.model, b.modelName(d)); found != nil {
 		return found
@@ -180,7 +181,7 @@ func (b *bindings) goType(d *ast.Definition) *types.TypeName {
 	return found
 }
 
-// inGo is the word of Go for what the schema calls a filter or an input.
+// inGo replaces Filter and Input in a name of the schema by the words that Go uses.
 func inGo(name string) string {
 	if name == "Filter" {
 		return "Search"
@@ -191,7 +192,7 @@ func inGo(name string) string {
 	return name
 }
 
-// modelName is what a type is called in package model. Inputs and payloads of mutations lose their verb.
+// modelName is the name of a type in package model. Inputs and payloads of mutations lose their verb.
 func (b *bindings) modelName(d *ast.Definition) string {
 	second := strings.IndexFunc(d.Name[1:], func(r rune) bool { return r >= 'A' && r <= 'Z' }) + 1
 	if thing, is := strings.CutSuffix(d.Name[second:], "Input"); is && second > 0 && b.ofMutation(d) {
@@ -203,7 +204,7 @@ func (b *bindings) modelName(d *ast.Definition) string {
 	return d.Name
 }
 
-// objectOf is the field of a payload that shows the object, if one does.
+// objectOf is the name of the payload's field for the object, or empty.
 func (b *bindings) objectOf(payload *ast.Definition) string {
 	for _, f := range payload.Fields {
 		if f.Name != "approval" && b.cfg.Schema.Types[f.Type.Name()].Kind == ast.Object {
@@ -213,7 +214,7 @@ func (b *bindings) objectOf(payload *ast.Definition) string {
 	return ""
 }
 
-// ofMutation reports whether a mutation takes the input.
+// ofMutation reports whether d is the type of a mutation's argument.
 func (b *bindings) ofMutation(d *ast.Definition) bool {
 	return b.cfg.Schema.Mutation != nil &&
 		slices.ContainsFunc(b.cfg.Schema.Mutation.Fields, func(f *ast.FieldDefinition) bool {
@@ -222,7 +223,7 @@ func (b *bindings) ofMutation(d *ast.Definition) bool {
 		})
 }
 
-// lookup finds a type of a package, without regard to letter case.
+// lookup finds a type of a package, ignoring letter case.
 func lookup(pkg *types.Package, name string) *types.TypeName {
 	if pkg == nil {
 		return nil
@@ -236,8 +237,8 @@ func lookup(pkg *types.Package, name string) *types.TypeName {
 	return nil
 }
 
-// fields says of a type's fields what does not follow from their names: a global id is made from the field
-// that uid is bound to, the object of a payload stands in Object, and relations of nodes are resolved.
+// fields binds the fields whose Go fields do not follow from their names: a global id is made from the Go
+// field of uid, the object of a payload is in Object, and relations of nodes have resolvers.
 func (b *bindings) fields(d *ast.Definition, bound map[string]config.TypeMapField) {
 	node := slices.Contains(d.Interfaces, "Node")
 	for _, f := range d.Fields {
@@ -257,7 +258,7 @@ func (b *bindings) fields(d *ast.Definition, bound map[string]config.TypeMapFiel
 	}
 }
 
-// goField is the Go field that a field is bound to.
+// goField is the Go field that a field of the schema is bound to.
 func goField(bound map[string]config.TypeMapField, name string) string {
 	if bound[name].FieldName != "" {
 		return bound[name].FieldName
@@ -265,18 +266,18 @@ func goField(bound map[string]config.TypeMapField, name string) string {
 	return strings.ToUpper(name)
 }
 
-// isRelation reports whether a type is read by itself, apart from the object that shows it.
+// isRelation reports whether objects of a type are read separately from the object that shows them.
 func isRelation(d *ast.Definition) bool {
 	return strings.HasSuffix(d.Name, "Connection") || slices.Contains(d.Interfaces, "Node")
 }
 
-// has reports whether the Go type of a type has a field or method of this name.
+// has reports whether the Go type of d has a field or method with this name.
 func (b *bindings) has(d *ast.Definition, name string) bool {
 	found := b.found[d.Name]
 	return found != nil && member(types.NewPointer(found.Type()), name) != nil
 }
 
-// member is the field or method of this name, without regard to letter case.
+// member returns the field or method with this name, ignoring letter case.
 func member(of types.Type, name string) types.Object {
 	for method := range types.NewMethodSet(of).Methods() {
 		if strings.EqualFold(method.Obj().Name(), name) {
@@ -303,7 +304,7 @@ func member(of types.Type, name string) types.Object {
 	return nil
 }
 
-// values finds the constants of an enumeration, which are called like its values or mean the same text.
+// values finds the constants of an enumeration: those with the name or the text of a value.
 func (b *bindings) values(
 	d *ast.Definition, said map[string]config.EnumValue,
 ) (map[string]config.EnumValue, error) {
@@ -343,7 +344,7 @@ func text(c *types.Const) string {
 	return constant.StringVal(c.Val())
 }
 
-// squeezed is a name or text without what separates its words.
+// squeezed removes the separators of words from a name or text.
 func squeezed(text string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", " ", "", "-", "").Replace(text))
 }

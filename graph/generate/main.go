@@ -1,7 +1,7 @@
-// Command generate writes the GraphQL server code. It binds each type of the schema to the Go type that it is
-// called like, and has gqlgen write what gqlgen writes. Beside that it writes tables of every field that
-// follows from its object alone and of every input object, which package graph answers queries from, and the
-// resolvers that gqlgen wants of it. Run it by make generate.
+// Command generate writes the GraphQL server code. It binds each type of the schema to the Go type of the
+// same name and runs gqlgen. It also writes tables of all input objects and of all fields that follow from
+// their object alone, from which package graph answers queries, and the resolvers that gqlgen wants. Run it
+// by make generate.
 package main
 
 import (
@@ -50,9 +50,9 @@ func generate(cfg *config.Config) error {
 	return api.Generate(cfg, api.PrependPlugin(&bindings{cfg: cfg, root: "."}), api.AddPlugin(tables{}))
 }
 
-// refuseDirectives fails for every directive that would have to be carried out while a request is answered:
-// what package direct writes, and the inputs that are read, come straight from the rows, past gqlgen's
-// middleware. One that only says something, such as @deprecated, is skipped at run time by gqlgen too.
+// refuseDirectives returns an error for every directive that would have to run while a request is answered.
+// Package direct writes answers, and inputs are read, without gqlgen's middleware. Directives that only state
+// something, such as @deprecated, are skipped at run time by gqlgen too.
 func refuseDirectives(cfg *config.Config) error {
 	var refused []error
 	for _, name := range slices.Sorted(maps.Keys(cfg.Schema.Directives)) {
@@ -66,7 +66,7 @@ func refuseDirectives(cfg *config.Config) error {
 	return errors.Join(refused...)
 }
 
-// tables is the plugin that writes what gqlgen does not.
+// tables is the plugin that writes the tables and the resolvers.
 type tables struct{}
 
 func (tables) Name() string { return "tables" }
@@ -99,10 +99,10 @@ type object struct {
 	Shown []field
 }
 
-// plainObjects are the fields that follow from their object alone.
+// plainObjects returns the fields that follow from their object alone.
 func plainObjects(data *codegen.Data) (all []object) {
 	for _, o := range data.Objects {
-		if o.Root || o.IsReserved() || strings.HasSuffix(o.Name, "Payload") { // mutations are gqlgen's to answer
+		if o.Root || o.IsReserved() || strings.HasSuffix(o.Name, "Payload") { // gqlgen answers mutations
 			continue
 		}
 		written := object{Object: o}
@@ -116,8 +116,8 @@ func plainObjects(data *codegen.Data) (all []object) {
 	return all
 }
 
-// resolving are the fields of objects and of Query that gqlgen wants resolvers of. Those of Mutation are
-// written by hand.
+// resolving returns the fields of objects and of Query for which gqlgen wants resolvers. Those of Mutation
+// are written by hand.
 func resolving(data *codegen.Data) (all []object) {
 	for _, o := range data.Objects {
 		if o.IsReserved() || !o.HasResolvers() || o == data.MutationRoot {
@@ -136,12 +136,12 @@ func resolving(data *codegen.Data) (all []object) {
 
 type field struct{ *codegen.Field }
 
-// CalledOtherwise reports whether the field is bound to a Go field that is called otherwise.
+// CalledOtherwise reports whether the field is bound to a Go field with another name.
 func (f field) CalledOtherwise() bool {
 	return f.IsVariable() && !strings.EqualFold(f.GoFieldName, f.Name)
 }
 
-// Value is the Go expression of the field on o.
+// Value is the Go expression of the field of receiver.
 func (f field) Value(receiver string) string {
 	access := receiver + "." + f.GoFieldName
 	switch {
@@ -153,13 +153,13 @@ func (f field) Value(receiver string) string {
 	return access
 }
 
-// Named is the definition of the type that the field has once lists are opened.
+// Named is the definition of the field's type without its lists.
 func (f field) Named() *ast.Definition { return f.TypeReference.Definition }
 
 func (f field) IsObject() bool { return f.Named().IsCompositeType() }
 func (f field) IsList() bool   { return f.TypeReference.IsSlice() }
 
-// Address is what makes a pointer of the value: objects are written from pointers.
+// Address is the Go operator that makes a pointer of the value: objects are written from pointers.
 func (f field) Address(ref *config.TypeReference) string {
 	if ref.IsPtr() {
 		return ""
@@ -167,8 +167,8 @@ func (f field) Address(ref *config.TypeReference) string {
 	return "&"
 }
 
-// Write is the Go expression that writes a scalar or enum value behind b: the scalar's Append function,
-// which stands beside its Marshal function.
+// Write is the Go expression that appends a scalar or enum value to b. It calls the scalar's Append function,
+// which is next to its Marshal function.
 func (f field) Write(ref *config.TypeReference, value string) string {
 	enum := ref.EnumMarshalVar(true)
 	if ref.IsPtr() {

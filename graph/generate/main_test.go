@@ -9,7 +9,7 @@ import (
 	"github.com/99designs/gqlgen/codegen/config"
 )
 
-// configured is how a schema would be generated from, into a folder of its own.
+// configured is the configuration that generates from a schema into a folder of its own.
 func configured(t *testing.T, name, text string) *config.Config {
 	t.Helper()
 	folder := t.TempDir()
@@ -28,8 +28,8 @@ func configured(t *testing.T, name, text string) *config.Config {
 	return cfg
 }
 
-// What no directive is carried out for must not look as if one were: a field that is hidden by @auth would be
-// shown.
+// A directive that nothing carries out must be refused: a field with @auth would otherwise look protected but
+// be shown.
 func TestGenerationRefusesDirectivesThatItCannotCarry(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -70,7 +70,7 @@ func TestGenerationTakesDirectivesThatOnlySaySomething(t *testing.T) {
 	}
 }
 
-// Who adds a type is told what it lacks, where it is looked for, and what to do.
+// Developers who add a type are told what is missing, where it is looked for, and what to do.
 func TestTypesOfTheSchemaAreFoundInGo(t *testing.T) {
 	t.Parallel()
 	cfg := configured(t, "accounts.graphqls", `

@@ -18,11 +18,11 @@ var idsText string
 type identifier struct {
 	Name string // of the object
 	Type types.Type
-	Node bool // it has a global id
+	Node bool // the object has a global id
 	UUID bool
 }
 
-// scalars writes how keys are read and written, and binds the scalars ID and UID to that.
+// scalars writes the code that reads and writes keys, and binds the scalars ID and UID to it.
 func (b *bindings) scalars(schema *ast.Schema) error {
 	var all []identifier
 	id, uid := b.cfg.Models["ID"], b.cfg.Models["UID"]
@@ -34,7 +34,7 @@ func (b *bindings) scalars(schema *ast.Schema) error {
 		}
 		key := member(types.NewPointer(b.found[name].Type()), goField(b.cfg.Models[name].Fields, "uid"))
 		if _, named := key.Type().(*types.Named); !named {
-			continue // the number alone
+			continue // a plain number
 		}
 		_, uuid := key.Type().Underlying().(*types.Struct)
 		one := identifier{Name: name, Type: key.Type(), Node: slices.Contains(d.Interfaces, "Node"), UUID: uuid}

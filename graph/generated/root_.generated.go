@@ -186,18 +186,18 @@ func newExecutionContext(
 
 var sources = []*ast.Source{
 	{Name: "../schema/accounts.graphqls", Input: `extend type Query {
-  "One account; null where it does not exist for the caller."
+  "One account; null if it does not exist for the caller."
   account("Which one: give exactly one of the fields." by: AccountBy!): Account
 }
 
 extend type Customer {
   "The customer's accounts, by number in the books."
   accounts(
-    "The first so many rows, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "The last so many rows instead, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
@@ -222,7 +222,7 @@ input AccountFilter {
   type: AccountType
   "The product."
   subType: AccountSubType
-  "Where the account is in its life."
+  "The account's status."
   status: AccountStatus
   "The account's currency."
   currency: Currency
@@ -270,7 +270,7 @@ enum AccountSubType {
   LINE_OF_CREDIT
 }
 
-"Where an account is in its life."
+"The status of an account."
 enum AccountStatus {
   "In use."
   ACTIVE
@@ -324,11 +324,11 @@ type Account implements Node {
   type: AccountType!
   "The product."
   subType: AccountSubType!
-  "Where the account is in its life."
+  "The account's status."
   status: AccountStatus!
   "The account's currency."
   currency: Currency!
-  "What is in the account; null where another system keeps it."
+  "The amounts in the account; null if another system keeps the account."
   balances: Balances
   "Where the account is kept."
   systemOfRecord: SystemOfRecord!
@@ -352,19 +352,19 @@ type Account implements Node {
   reason: String
   "Which networks and services the account may use."
   features: AccountFeatures!
-  "Where an account of another provider is known by."
+  "The provider of an account that is kept elsewhere, and its id there."
   externalAccount: ExternalAccount
   "Custom attributes."
   additionalAttributes: [Attribute!]!
-  "The customer; null where it is not the caller's to see."
+  "The customer; null if the caller may not see it."
   customer: Customer
   "When the account was opened."
   createdAt: DateTime!
-  "What sweeps money into the account or out of it, by direction."
+  "The sweeps into and out of the account, sorted by direction."
   sweeps: [Sweep!]
   "When the account was last changed."
   updatedAt: DateTime!
-  "Counts the changes, from 1. A change that names the version that was read is refused where somebody else was quicker."
+  "Counts the changes, from 1. A mutation that gives another version is refused."
   version: Int!
 }
 
@@ -390,21 +390,21 @@ type AccountFeatures {
   internationalWires: Boolean!
   "Wires are confirmed by telephone."
   callbacks: Boolean!
-  "Above which amount they are; null where no limit is set."
+  "The amount above which wires are confirmed by telephone; null if none is set."
   callbackLimit: Amount
   "ACH."
   ach: Boolean!
   "May be the offset account of ACH files."
   offset: Boolean!
-  "Is the offset account where none is named."
+  "Is the offset account if none is named."
   defaultOffset: Boolean!
   "ACH goes out before it is funded, up to the exposure limits."
   underwritten: Boolean!
   "ACH is funded before it goes out."
   achPrefund: Boolean!
-  "Exposure limit of ACH debits; null where none is set."
+  "Exposure limit of ACH debits; null if none is set."
   debitExposureLimit: Amount
-  "Exposure limit of ACH credits; null where none is set."
+  "Exposure limit of ACH credits; null if none is set."
   creditExposureLimit: Amount
   "The ACH company identifier."
   achCompanyId: String
@@ -438,7 +438,7 @@ type AccountFeatures {
   returnAccount: Boolean!
 }
 
-"Where an account of another provider is known by."
+"The provider of an account that is kept elsewhere, and its id there."
 type ExternalAccount {
   "The provider."
   provider: String
@@ -452,33 +452,33 @@ type AccountConnection {
   edges: [AccountEdge!]!
   "The rows."
   nodes: [Account!]!
-  "Where the page stands in the list."
+  "The page's position in the list."
   pageInfo: PageInfo!
-  "How many rows the whole list has; of a list longer than 10000, at least so many."
+  "The number of rows in the whole list. Beyond 10000 it may be a lower bound."
   totalCount: Int!
-  "The whole list has just so many rows as totalCount says."
+  "Whether totalCount is exact."
   totalCountIsExact: Boolean!
 }
 
 "An account in a list."
 type AccountEdge {
-  "The row's place in the list."
+  "The row's cursor, for after and before."
   cursor: String!
   "The account."
   node: Account!
 }
 
 extend type Mutation {
-  "Opens an account, without any money in it; where the customer's settings ask for dual approval, it is PENDING until a second person has approved."
+  "Opens an account without any money in it. If the customer's settings ask for dual approval, it is PENDING until a second person has approved."
   openAccount("The account." input: OpenAccountInput!): OpenAccountPayload
   "Changes an account."
   changeAccount("What to change." input: ChangeAccountInput!): ChangeAccountPayload
-  "Closes an account for good. There must be no money in it, and nothing that needs it."
-  closeAccount("Which one." input: CloseAccountInput!): CloseAccountPayload
+  "Closes an account for good. There must be no money in it, and nothing may depend on it."
+  closeAccount("The account to close." input: CloseAccountInput!): CloseAccountPayload
   "Puts an account into use, for the first time or again."
-  activateAccount("Which one." input: ActivateAccountInput!): ActivateAccountPayload
-  "Takes an account away on which nothing was ever booked."
-  deleteAccount("Which one." input: DeleteAccountInput!): DeleteAccountPayload
+  activateAccount("The account to activate." input: ActivateAccountInput!): ActivateAccountPayload
+  "Deletes an account on which nothing was ever booked."
+  deleteAccount("The account to delete." input: DeleteAccountInput!): DeleteAccountPayload
 }
 
 "An account to be opened."
@@ -491,7 +491,7 @@ input OpenAccountInput {
   name: String!
   "The account number that people know, unique in the bank (REST: accountNumber)."
   number: String!
-  "The number of the account behind it, one of the same customer's; an account of the product PSEUDO must have one (REST: fboAccountNumber)."
+  "The number of the account behind it, which the same customer must have; required for the product PSEUDO (REST: fboAccountNumber)."
   fboNumber: String
   "Deposit or loan."
   type: AccountType!
@@ -505,7 +505,7 @@ input OpenAccountInput {
   countryCode: String!
   "The routing number, or the BIC (REST: routingNumber)."
   bankId: String!
-  "What kind of number bankId is; without it, its form tells."
+  "What kind of number bankId is. If absent, the form of bankId decides."
   bankIdType: BankIdType
   "The general ledger number."
   masterGl: String!
@@ -513,29 +513,29 @@ input OpenAccountInput {
   costCenter: String
   "Why the account is as it is (REST: reason)."
   note: String
-  "Which networks and services the account may use; what is absent is off."
+  "Which networks and services the account may use; absent ones are off."
   features: AccountFeaturesInput
-  "Where an account of another provider is known by."
+  "The provider of an account that is kept elsewhere, and its id there."
   externalAccount: ExternalAccountInput
   "Custom attributes, all of them."
   additionalAttributes: [AttributeInput!]
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What there is after an account was opened."
+"The answer to openAccount."
 type OpenAccountPayload {
   "The account; PENDING while it waits for approval."
   account: Account
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
-"A change of an account. What is absent stays as it is; null clears what may be empty."
+"A change of an account. Absent fields stay as they are; null clears what may be empty."
 input ChangeAccountInput {
   "The account's number in the bank's books."
   uid: UID!
@@ -545,13 +545,13 @@ input ChangeAccountInput {
   name: String
   "The account number that people know, unique in the bank (REST: accountNumber)."
   number: String
-  "The number of the account behind it, one of the same customer's; an account of the product PSEUDO must have one (REST: fboAccountNumber)."
+  "The number of the account behind it, which the same customer must have; required for the product PSEUDO (REST: fboAccountNumber)."
   fboNumber: String
-  "Deposit or loan; the product goes with it."
+  "Deposit or loan; give the product with it."
   type: AccountType
   "The product."
   subType: AccountSubType
-  "Where the account is kept; it moves only while there is no money in it."
+  "Where the account is kept; it can change only while there is no money in the account."
   systemOfRecord: SystemOfRecord
   "The account's currency; it changes only before anything is booked."
   currency: Currency
@@ -559,7 +559,7 @@ input ChangeAccountInput {
   countryCode: String
   "The routing number, or the BIC (REST: routingNumber)."
   bankId: String
-  "What kind of number bankId is; without it, its form tells."
+  "What kind of number bankId is. If absent, the form of bankId decides."
   bankIdType: BankIdType
   "The general ledger number."
   masterGl: String
@@ -567,27 +567,27 @@ input ChangeAccountInput {
   costCenter: String
   "Why the account is as it is (REST: reason)."
   note: String
-  "Which networks and services the account may use; what is absent stays."
+  "Which networks and services the account may use; absent ones stay as they are."
   features: AccountFeaturesInput
-  "Where an account of another provider is known by."
+  "The provider of an account that is kept elsewhere, and its id there."
   externalAccount: ExternalAccountInput
   "Custom attributes, all of them."
   additionalAttributes: [AttributeInput!]
-  "The version that was read: where somebody else has changed the account since, nothing happens."
+  "The version that was read. If the account has another one now, the change is refused."
   version: Int
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What there is after an account was changed."
+"The answer to changeAccount."
 type ChangeAccountPayload {
   "The account; unchanged while the change waits for approval."
   account: Account
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -595,21 +595,21 @@ type ChangeAccountPayload {
 input CloseAccountInput {
   "The account's number in the bank's books."
   uid: UID!
-  "The version that was read: where somebody else has changed the account since, nothing happens."
+  "The version that was read. If the account has another one now, the change is refused."
   version: Int
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What there is after an account was closed."
+"The answer to closeAccount."
 type CloseAccountPayload {
   "The account; unchanged while the change waits for approval."
   account: Account
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -617,21 +617,21 @@ type CloseAccountPayload {
 input ActivateAccountInput {
   "The account's number in the bank's books."
   uid: UID!
-  "The version that was read: where somebody else has changed the account since, nothing happens."
+  "The version that was read. If the account has another one now, the change is refused."
   version: Int
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What there is after an account was activated."
+"The answer to activateAccount."
 type ActivateAccountPayload {
   "The account; unchanged while the change waits for approval."
   account: Account
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -639,27 +639,27 @@ type ActivateAccountPayload {
 input DeleteAccountInput {
   "The account's number in the bank's books."
   uid: UID!
-  "The version that was read: where somebody else has changed the account since, nothing happens."
+  "The version that was read. If the account has another one now, the change is refused."
   version: Int
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What there is after an account was deleted."
+"The answer to deleteAccount."
 type DeleteAccountPayload {
   "The number of the account."
   uid: UID!
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
-"Which networks and services an account is to use. What is absent stays as it is. A switch that goes off takes with it what hangs on it."
+"Which networks and services an account may use. Absent fields stay as they are. Switching a feature off also switches off the features that depend on it."
 input AccountFeaturesInput {
-  "Wires; domestic or international ones must be on with it."
+  "Wires; domesticWires or internationalWires must be on too."
   wires: Boolean
   "Wires within the country."
   domesticWires: Boolean
@@ -667,13 +667,13 @@ input AccountFeaturesInput {
   internationalWires: Boolean
   "Wires are confirmed by telephone; domestic wires must be on."
   callbacks: Boolean
-  "Above which amount they are; not for an account of the product PSEUDO."
+  "The amount above which wires are confirmed by telephone; not for the product PSEUDO."
   callbackLimit: Amount
   "ACH; it needs an ACH company identifier."
   ach: Boolean
   "May be the offset account of ACH files."
   offset: Boolean
-  "Is the offset account where none is named. The first account of an ACH company identifier becomes it by itself."
+  "Is the offset account if none is named. The first account of an ACH company identifier becomes it automatically."
   defaultOffset: Boolean
   "ACH goes out before it is funded, up to the exposure limits."
   underwritten: Boolean
@@ -689,19 +689,19 @@ input AccountFeaturesInput {
   secCodes: [String!]
   "FedNow, receiving included."
   fedNow: Boolean
-  "May send over FedNow, while it is on."
+  "May send over FedNow; no effect without fedNow."
   fedNowSend: Boolean
-  "May send requests for payment over FedNow, while it is on."
+  "May send requests for payment over FedNow; no effect without fedNow."
   fedNowRfpSend: Boolean
   "RTP, receiving included."
   rtp: Boolean
-  "May send over RTP, while it is on."
+  "May send over RTP; no effect without rtp."
   rtpSend: Boolean
-  "May send requests for payment over RTP, while it is on."
+  "May send requests for payment over RTP; no effect without rtp."
   rtpRfpSend: Boolean
-  "May receive requests for payment; follows the networks where it is not given."
+  "May receive requests for payment. If absent, the networks' settings decide."
   rfpReceive: Boolean
-  "May send requests for payment; follows the networks where it is not given."
+  "May send requests for payment. If absent, the networks' settings decide."
   rfpSend: Boolean
   "Positive pay."
   positivePay: Boolean
@@ -713,7 +713,7 @@ input AccountFeaturesInput {
   returnAccount: Boolean
 }
 
-"Where an account of another provider is known by."
+"The provider of an account that is kept elsewhere, and its id there."
 input ExternalAccountInput {
   "The provider."
   provider: String
@@ -724,36 +724,36 @@ input ExternalAccountInput {
 }
 `, BuiltIn: false},
 	{Name: "../schema/approvals.graphqls", Input: `extend type Query {
-  "Changes that wait for a second person, or that one has decided on, by number."
+  "Changes that wait for a second person or have been decided, sorted by number."
   approvals(
-    "The first so many rows, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "The last so many rows instead, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
-    "Only these; the open ones where nothing is said."
+    "Narrows the list; only open approvals if absent."
     filter: ApprovalFilter = {status: OPEN}
   ): ApprovalConnection
 }
 
-"Which approvals a list shows. All that is given must hold."
+"Narrows a list of approvals. All given fields must hold."
 input ApprovalFilter {
-  "Only those in this status."
+  "The approval's status."
   status: ApprovalStatus
-  "Only those that this customer's settings ask for."
+  "The customer whose settings ask for the approval."
   customer: UID
 }
 
-"Where an approval is in its life."
+"The status of an approval."
 enum ApprovalStatus {
   "Waits for a second person."
   OPEN
   "The second person agreed: the change was made."
   APPROVED
-  "The second person said no, or who asked took it back."
+  "The second person refused, or whoever asked took the change back."
   REFUSED
 }
 
@@ -763,45 +763,45 @@ type Approval implements Node {
   id: ID!
   "The approval's number (REST: header Approval-Request)."
   uid: UID!
-  "What was asked, by the name of the mutation: changeSignatory."
+  "The name of the mutation, such as changeSignatory."
   operation: String!
-  "The kind of thing that it changes: signatory."
+  "The kind of thing that it changes, such as signatory."
   object: String!
   "The number of the thing."
   objectUid: String!
-  "The thing was made and is Pending; otherwise it exists and is unchanged until the decision."
+  "Whether the change creates the thing, which is then PENDING. Otherwise the thing exists and is unchanged until the decision."
   creation: Boolean!
-  "What would change, field by field; nothing where the caller lacks the permission to see the thing."
+  "What would change, field by field; empty if the caller lacks the permission to see the thing."
   changes: [FieldChange!]!
-  "Why, in the words of who asked. What the bank's people say, and who they are, is null for everybody else, here and in what follows."
+  "The reason given by whoever asked. Reasons and names of the bank's people are null for all other callers, in this field and the fields below."
   reason: String
-  "Where the approval is in its life."
+  "The approval's status."
   status: ApprovalStatus!
-  "The API key that asked."
+  "The API key that asked for the change."
   makerClient: String
-  "The login id of who asked, where a person is known."
+  "The login id of the person who asked, if known."
   makerLogin: String
-  "When it was asked."
+  "When the change was asked for."
   madeAt: DateTime!
   "The API key that decided."
   checkerClient: String
-  "The login id of who decided, where a person is known."
+  "The login id of the person who decided, if known."
   checkerLogin: String
   "When it was decided; null while it is open."
   decidedAt: DateTime
-  "Why it was decided so."
+  "The reason for the decision."
   decisionReason: String
-  "The customer whose settings ask for it; null where it is not the caller's to see."
+  "The customer whose settings ask for the approval; null if the caller may not see the customer."
   customer: Customer
 }
 
-"One field before and after a change. Sealed values are masked."
+"One field before and after a change. Values that are stored encrypted are masked."
 type FieldChange {
-  "The field, by its GraphQL name: emailAddress, legalAddress.city."
+  "The field's GraphQL name, such as emailAddress or legalAddress.city."
   field: String!
-  "Its value before; null where there was none."
+  "Its value before; null if there was none."
   before: String
-  "Its value after; null where there is none."
+  "Its value after; null if there is none."
   after: String
 }
 
@@ -811,82 +811,82 @@ type ApprovalConnection {
   edges: [ApprovalEdge!]!
   "The rows."
   nodes: [Approval!]!
-  "Where the page stands in the list."
+  "The page's position in the list."
   pageInfo: PageInfo!
-  "How many rows the whole list has; of a list longer than 10000, at least so many."
+  "The number of rows in the whole list. Beyond 10000 it may be a lower bound."
   totalCount: Int!
-  "The whole list has just so many rows as totalCount says."
+  "Whether totalCount is exact."
   totalCountIsExact: Boolean!
 }
 
 "An approval in a list."
 type ApprovalEdge {
-  "The row's place in the list."
+  "The row's cursor, for after and before."
   cursor: String!
   "The approval."
   node: Approval!
 }
 
-"Which change to carry out."
+"Which change to approve."
 input ApproveChangeInput {
   "The approval's number."
   uid: UID!
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the decision is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What there is after a change was approved."
+"The answer to approveChange."
 type ApproveChangePayload {
   "The approval."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
-"Which change to end."
+"Which change to refuse."
 input RefuseChangeInput {
   "The approval's number."
   uid: UID!
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the decision is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What there is after a change was refused."
+"The answer to refuseChange."
 type RefuseChangePayload {
   "The approval."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 `, BuiltIn: false},
 	{Name: "../schema/audit.graphqls", Input: `extend type Query {
-  "The record of who did what, newest first. Partners find what was done to their own customers."
+  "The record of who did what, newest first. Partners see what was done to their own customers."
   audit(
-    "The first so many rows, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "The last so many rows instead, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
-    "Only these; all where nothing is said."
+    "Narrows the list; all given fields must hold."
     filter: AuditFilter
   ): AuditEntryConnection
 }
 
 extend type Customer {
-  "Who did what to the customer itself, newest first; what was done to all that is the customer's, audit(filter: {customer}) tells."
+  "Who did what to the customer itself, newest first. audit(filter: {customer}) also shows what was done to everything that belongs to the customer."
   history(
-    "The first so many rows, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "The last so many rows instead, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
@@ -896,11 +896,11 @@ extend type Customer {
 extend type Account {
   "Who did what to the account, newest first."
   history(
-    "The first so many rows, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "The last so many rows instead, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
@@ -910,11 +910,11 @@ extend type Account {
 extend type Contact {
   "Who did what to the contact, newest first."
   history(
-    "The first so many rows, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "The last so many rows instead, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
@@ -924,11 +924,11 @@ extend type Contact {
 extend type Signatory {
   "Who did what to the signatory, newest first."
   history(
-    "The first so many rows, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "The last so many rows instead, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
@@ -938,11 +938,11 @@ extend type Signatory {
 extend type User {
   "Who did what to the user, newest first."
   history(
-    "The first so many rows, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "The last so many rows instead, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
@@ -952,50 +952,50 @@ extend type User {
 extend type Role {
   "Who did what to the role, newest first."
   history(
-    "The first so many rows, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "The last so many rows instead, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
   ): AuditEntryConnection
 }
 
-"Which entries of the record a list shows. All that is given must hold."
+"Narrows a list of entries. All given fields must hold."
 input AuditFilter {
-  "Only what was done to this customer and to all that is its."
+  "Only what was done to this customer and everything that belongs to it."
   customer: UID
-  "Only what was done to this kind of thing: signatory."
+  "Only what was done to this kind of thing, such as signatory."
   object: String
-  "Only what was done to the thing of this number; with object."
+  "Only what was done to the thing with this number; give object too."
   objectUid: String
-  "Only this action, by the name of the mutation: addSignatory; or read, where somebody lacked the permission to see."
+  "Only this action: the name of a mutation, such as addSignatory, or read for reads that were refused for lack of a permission."
   action: String
   "Only what was done by this API key."
   client: String
   "Only what was done by this person."
   loginId: String
-  "Only what came of it."
+  "Only entries with this decision."
   decision: AuditDecision
-  "Only entries from then on."
+  "Only entries at or after this time."
   since: DateTime
-  "Only entries before then."
+  "Only entries before this time."
   until: DateTime
 }
 
-"What became of what somebody set out to do."
+"The outcome of an action."
 enum AuditDecision {
   "It was done."
   DONE
   "It waits for a second person."
   PROPOSED
-  "The second person agreed."
+  "The second person approved it."
   APPROVED
-  "The bank or the second person said no."
+  "The bank or the second person refused it."
   REFUSED
-  "A sealed value was shown in the clear."
+  "A value that is stored encrypted was shown in the clear."
   REVEALED
 }
 
@@ -1009,23 +1009,23 @@ type AuditEntry implements Node {
   at: DateTime!
   "The API key or external issuer that asked; operator for the command line."
   client: String!
-  "The login id of who asked, where a person is known."
+  "The login id of the person who asked, if known."
   loginId: String
   "The customer that the caller acted for; null for the command line."
   legalEntity: UID
-  "What was done, by the name of the mutation: addSignatory. Or read: somebody asked for what they lack the permission to see; once a minute for each caller and permission."
+  "The name of the mutation, such as addSignatory. Or read, if the caller lacked the permission to see something; this is recorded once a minute for each caller and permission."
   action: String!
-  "What became of it."
+  "The outcome."
   decision: AuditDecision!
-  "The kind of thing that it was done to: signatory; of a refused read, permission."
+  "The kind of thing that was acted on, such as signatory; permission for a refused read."
   object: String!
-  "The number of the thing, of a refused read the permission; null where it does not exist."
+  "The number of the thing, or the missing permission of a refused read; null if the thing does not exist."
   objectUid: String
-  "Whose it is; null where it is nobody's, or not the caller's to see."
+  "The customer that the thing belongs to; null if there is none or the caller may not see it."
   customer: Customer
   "The fields that changed."
   changes: [FieldChange!]!
-  "Why, in the words of who asked; of a refusal, what was wrong."
+  "The reason given by whoever asked; for a refusal, what was wrong."
   reason: String
   "The id of the request."
   requestId: String
@@ -1037,17 +1037,17 @@ type AuditEntryConnection {
   edges: [AuditEntryEdge!]!
   "The rows."
   nodes: [AuditEntry!]!
-  "Where the page stands in the list."
+  "The page's position in the list."
   pageInfo: PageInfo!
-  "How many rows the whole list has; of a list longer than 10000, at least so many."
+  "The number of rows in the whole list. Beyond 10000 it may be a lower bound."
   totalCount: Int!
-  "The whole list has just so many rows as totalCount says."
+  "Whether totalCount is exact."
   totalCountIsExact: Boolean!
 }
 
 "An entry in a list."
 type AuditEntryEdge {
-  "The row's place in the list."
+  "The row's cursor, for after and before."
   cursor: String!
   "The entry."
   node: AuditEntry!
@@ -1056,11 +1056,11 @@ type AuditEntryEdge {
 	{Name: "../schema/contacts.graphqls", Input: `extend type Customer {
   "The customer's beneficiaries, by number."
   contacts(
-    "The first so many rows, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "The last so many rows instead, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
@@ -1071,7 +1071,7 @@ type AuditEntryEdge {
 
 "Narrows a list of contacts. All given fields must hold."
 input ContactFilter {
-  "The name begins so, without regard to letter case."
+  "The beginning of the name, without regard to letter case."
   name: String
   "The beneficiary's account number, exactly."
   accountNumber: String
@@ -1081,7 +1081,7 @@ input ContactFilter {
 type Contact implements Node {
   "The global id."
   id: ID!
-  "The contact's number (REST: contactUID). It is the receiver of a payment."
+  "The contact's number (REST: contactUID). A payment names its receiver by it."
   uid: UID!
   "The reference that an outside system gave it."
   externalReferenceId: String
@@ -1103,21 +1103,21 @@ type Contact implements Node {
   beneficiaryNotes: String
   "Further information on the beneficiary's bank."
   otherBankInfo: String
-  "What regulators ask for (REST: regulartoryReporting). It is kept encrypted."
+  "The entries that regulators ask for (REST: regulartoryReporting). They are kept encrypted."
   regulatoryReporting: [RegulatoryReporting!]!
-  "The customer; null where it is not the caller's to see."
+  "The customer; null if the caller may not see it."
   customer: Customer
   "When the contact was added."
   createdAt: DateTime!
   "When the contact was last changed."
   updatedAt: DateTime!
-  "Where the contact is in its life. One that was refused is in no list."
+  "The contact's status. Refused contacts are in no list."
   status: ContactStatus!
-  "Counts the changes, from 1. A change that names the version that was read is refused where somebody else was quicker."
+  "Counts the changes, from 1. A mutation that gives another version is refused."
   version: Int!
 }
 
-"Where a contact is in its life."
+"The status of a contact."
 enum ContactStatus {
   "May be paid."
   ACTIVE
@@ -1157,7 +1157,7 @@ type IntermediaryBank {
   name: String
   "The bank's address."
   address: Address
-  "The third line of that address, which no other has."
+  "The third line of that address; other addresses have none."
   addressLine3: String
   "The national bank code."
   nationalCode: String
@@ -1181,24 +1181,24 @@ type ContactConnection {
   edges: [ContactEdge!]!
   "The rows."
   nodes: [Contact!]!
-  "Where the page stands in the list."
+  "The page's position in the list."
   pageInfo: PageInfo!
-  "How many rows the whole list has; of a list longer than 10000, at least so many."
+  "The number of rows in the whole list. Beyond 10000 it may be a lower bound."
   totalCount: Int!
-  "The whole list has just so many rows as totalCount says."
+  "Whether totalCount is exact."
   totalCountIsExact: Boolean!
 }
 
 "A contact in a list."
 type ContactEdge {
-  "The row's place in the list."
+  "The row's cursor, for after and before."
   cursor: String!
   "The contact."
   node: Contact!
 }
 
 extend type Mutation {
-  "Gives a customer a contact; where the customer's settings or the bank's ask for dual approval of beneficiaries, once a second person has approved."
+  "Adds a contact to a customer. If the customer's or the bank's settings ask for dual approval of beneficiaries, it is PENDING until a second person has approved."
   addContact("The contact." input: AddContactInput!): AddContactPayload
   "Changes a contact."
   changeContact("What to change." input: ChangeContactInput!): ChangeContactPayload
@@ -1214,39 +1214,39 @@ input AddContactInput {
   templateName: String!
   "The beneficiary's name."
   name: String!
-  "The beneficiary's address: first line, city, postal code and country code at least."
+  "The beneficiary's address: at least line1, city, postalCode and countryCode."
   address: AddressInput!
-  "Where the beneficiary's account is: country, accountNumber, accountCurrency, accountType and accountSubType at least, and a code of the bank or its name and address."
+  "Where the beneficiary's account is: at least country, accountNumber, accountCurrency, accountType and accountSubType, and either a code of the bank or its name and address."
   bank: ContactBankInput!
   "The e-mail address."
   emailAddress: String
-  "The telephone number; without a country code one of the country of the address, or of the United States."
+  "The telephone number. Without a country code it is taken as one of the address's country, or else of the United States."
   phoneNumber: String
-  "The bank that passes payments on, where there is one."
+  "The bank that passes payments on, if there is one."
   intermediaryBank: IntermediaryBankInput
   "Notes for the beneficiary."
   beneficiaryNotes: String
   "Further information on the beneficiary's bank."
   otherBankInfo: String
-  "What regulators ask for: the whole list."
+  "The whole list of entries that regulators ask for."
   regulatoryReporting: [RegulatoryReportingInput!]
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What there is after a contact was added."
+"The answer to addContact."
 type AddContactPayload {
   "The contact; PENDING while it waits for approval."
   contact: Contact
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
-"A change of a contact. What is absent stays as it is; null clears."
+"A change of a contact. Absent fields stay as they are; null clears."
 input ChangeContactInput {
   "The contact's number."
   uid: UID!
@@ -1258,39 +1258,39 @@ input ChangeContactInput {
   name: String
   "The beneficiary's address: the parts to change."
   address: AddressInput
-  "Where the beneficiary's account is: the parts to change. The kind of the account is given with its product."
+  "Where the beneficiary's account is: the parts to change. Give accountType and accountSubType together."
   bank: ContactBankInput
   "The e-mail address."
   emailAddress: String
-  "The telephone number; without a country code one of the country of the address, or of the United States."
+  "The telephone number. Without a country code it is taken as one of the address's country, or else of the United States."
   phoneNumber: String
-  "The bank that passes payments on, where there is one."
+  "The bank that passes payments on, if there is one."
   intermediaryBank: IntermediaryBankInput
   "Notes for the beneficiary."
   beneficiaryNotes: String
   "Further information on the beneficiary's bank."
   otherBankInfo: String
-  "What regulators ask for: the whole list."
+  "The whole list of entries that regulators ask for."
   regulatoryReporting: [RegulatoryReportingInput!]
-  "The version that was read: where somebody else has changed the contact since, nothing happens."
+  "The version that was read. If the contact has another one now, the change is refused."
   version: Int
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What there is after a contact was changed."
+"The answer to changeContact."
 type ChangeContactPayload {
   "The contact; unchanged while the change waits for approval."
   contact: Contact
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
-"Where a beneficiary's account is. What is absent stays as it is; null clears."
+"Where a beneficiary's account is. Absent fields stay as they are; null clears."
 input ContactBankInput {
   "The country, by its name or code."
   country: String
@@ -1300,7 +1300,7 @@ input ContactBankInput {
   accountCurrency: String
   "Deposit, Loan or GL."
   accountType: String
-  "Checking, Savings or Virtual of a Deposit, Line of Credit, Credit Card or Heloc of a Loan, GL."
+  "For Deposit: Checking, Savings or Virtual. For Loan: Line of Credit, Credit Card or Heloc. For GL: GL."
   accountSubType: String
   "The bank's name."
   name: String
@@ -1312,7 +1312,7 @@ input ContactBankInput {
   swiftCode: String
 }
 
-"A bank that passes payments on. What is absent stays as it is; null clears."
+"A bank that passes payments on. Absent fields stay as they are; null clears."
 input IntermediaryBankInput {
   "The country, by its name or code."
   country: String
@@ -1320,7 +1320,7 @@ input IntermediaryBankInput {
   name: String
   "The bank's address."
   address: AddressInput
-  "The third line of that address, which no other has."
+  "The third line of that address; other addresses have none."
   addressLine3: String
   "The national bank code: in the United States the ABA routing number."
   nationalCode: String
@@ -1334,20 +1334,20 @@ input IntermediaryBankInput {
 input RegulatoryReportingInput {
   "A key that the bank is configured for, such as TaxId."
   key: String!
-  "Its value. The masked value of an entry with this key, as it is read, leaves that entry as it is."
+  "Its value. Giving back the masked value that was read leaves the entry as it is."
   value: String
 }
 `, BuiltIn: false},
 	{Name: "../schema/customers.graphqls", Input: `extend type Query {
-  "One customer; null where it does not exist for the caller."
+  "One customer; null if it does not exist for the caller."
   customer("Which one: give exactly one of the fields." by: CustomerBy!): Customer
-  "The customers that the caller may see; null where it may see none at all."
+  "The customers that the caller may see; null if it may see none at all."
   customers(
-    "The first so many rows, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "The last so many rows instead, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
@@ -1374,7 +1374,7 @@ input CustomerBy @oneOf {
 input CustomerFilter {
   "Full text on the legal name: each word must begin a word of the name."
   text: String
-  "The legal name begins so, without regard to letter case."
+  "The beginning of the legal name, without regard to letter case."
   namePrefix: String
   "The short name, without regard to letter case."
   shortName: String
@@ -1388,7 +1388,7 @@ input CustomerFilter {
   achCompanyId: String
   "The kind of entity."
   type: CustomerType
-  "Where the customer is in its life."
+  "The customer's status."
   status: CustomerStatus
   "The parent customer's number."
   parent: UID
@@ -1416,11 +1416,11 @@ enum CustomerType {
   FINANCIAL_INSTITUTION
 }
 
-"Where a customer is in its life."
+"The status of a customer."
 enum CustomerStatus {
   "May act."
   ACTIVE
-  "Stopped by the bank, which can activate it again. Nobody else changes it or what it has meanwhile, but for suspending its users."
+  "Stopped by the bank, which can activate it again. Until then only the bank can change it and what belongs to it; others can only suspend its users."
   SUSPENDED
   "Created, not yet reviewed."
   NEW
@@ -1428,7 +1428,7 @@ enum CustomerStatus {
   PENDING
 }
 
-"What ties a customer to the bank."
+"The customer's relationship to the bank."
 enum RelationshipType {
   "An ordinary customer."
   CUSTOMER
@@ -1454,7 +1454,7 @@ type Customer implements Node {
   shortName: String!
   "The kind of entity (REST: customerType)."
   type: CustomerType!
-  "Where the customer is in its life."
+  "The customer's status."
   status: CustomerStatus!
   "The tax id: for the United States an EIN or a social security number."
   taxId: MaskedString
@@ -1486,9 +1486,9 @@ type Customer implements Node {
   legalAddress: Address
   "Whether post goes to the registered address."
   mailAddressSameAsLegal: Boolean!
-  "Where post goes."
+  "The address for post."
   mailingAddress: Address
-  "What ties the customer to the bank."
+  "The customer's relationship to the bank."
   relationshipType: RelationshipType!
   "The short name of the partner whose customer it is."
   partnerOrgShortName: String
@@ -1496,9 +1496,9 @@ type Customer implements Node {
   processingOrgShortName: String
   "The short name of the parent customer."
   parentEntityShortName: String
-  "The parent customer; null where there is none, or where it is not the caller's to see."
+  "The parent customer; null if there is none, or if the caller may not see it."
   parent: Customer
-  "The bank's cost center that bears it."
+  "The bank's cost center for the customer."
   costCenter: String
   "The login id of the relationship manager."
   relationshipManager: String
@@ -1510,7 +1510,7 @@ type Customer implements Node {
   secCodes: [String!]!
   "A note of the bank."
   note: String
-  "Who needs a PIN, and who a second person (REST: legalEntityAccessSettings)."
+  "What needs a PIN, and what needs a second person (REST: legalEntityAccessSettings)."
   access: AccessSettings!
   "Custom attributes."
   additionalAttributes: [Attribute!]!
@@ -1518,7 +1518,7 @@ type Customer implements Node {
   createdAt: DateTime!
   "When the customer was last changed."
   updatedAt: DateTime!
-  "Counts the changes, from 1. A change that names the version that was read is refused where somebody else was quicker."
+  "Counts the changes, from 1. A mutation that gives another version is refused."
   version: Int!
 }
 
@@ -1540,7 +1540,7 @@ type Profile {
   achWhitelist: Boolean!
   "May send ACH without funding it first."
   achNonPrefund: Boolean!
-  "Up to which amount it may do so, as text."
+  "The largest amount of ACH that it may send without funding, as text."
   achNonPrefundLimit: String
   "Payment files must be authenticated."
   paymentFileAuthentication: Boolean!
@@ -1552,7 +1552,7 @@ type Profile {
   detailsOfCharge: String
 }
 
-"Who of a customer's people needs a PIN, and what needs a second person."
+"What needs a customer's users to give a PIN, and what needs a second person."
 type AccessSettings {
   "May sign in online."
   allowOnlineAccess: Boolean!
@@ -1584,9 +1584,9 @@ type AccessSettings {
   paymentPinForApproval: Boolean!
   "Fee tiers need an approval."
   feeTierForApproval: Boolean!
-  "Up to which amount one approver suffices (REST: paymentLimitforFirstApprover)."
+  "The largest payment for which one approver suffices (REST: paymentLimitforFirstApprover)."
   firstApproverLimit: Amount!
-  "Up to which amount two approvers suffice (REST: paymentLimitforSecondApprover)."
+  "The largest payment for which two approvers suffice (REST: paymentLimitforSecondApprover)."
   secondApproverLimit: Amount!
   "How many approvers a payment needs: 0, 1 or 2 (REST: paymentNumberOfApprovers)."
   numberOfApprovers: Int!
@@ -1598,34 +1598,34 @@ type CustomerConnection {
   edges: [CustomerEdge!]!
   "The rows."
   nodes: [Customer!]!
-  "Where the page stands in the list."
+  "The page's position in the list."
   pageInfo: PageInfo!
-  "How many rows the whole list has; of a list longer than 10000, at least so many."
+  "The number of rows in the whole list. Beyond 10000 it may be a lower bound."
   totalCount: Int!
-  "The whole list has just so many rows as totalCount says."
+  "Whether totalCount is exact."
   totalCountIsExact: Boolean!
 }
 
 "A customer in a list."
 type CustomerEdge {
-  "The row's place in the list."
+  "The row's cursor, for after and before."
   cursor: String!
   "The customer."
   node: Customer!
 }
 
 extend type Mutation {
-  "Makes a customer, Active at once; where the bank's settings ask for dual approval, once a second person has approved. A partner makes customers of its own."
+  "Creates a customer, ACTIVE at once, or after a second person has approved if the bank's settings ask for dual approval. A partner creates customers of its own."
   createCustomer("The customer." input: CreateCustomerInput!): CreateCustomerPayload
-  "Changes a customer. Whose it is goes by its partner, else by its parent."
+  "Changes a customer. The customer belongs to its partner, or else to its parent."
   changeCustomer("What to change." input: ChangeCustomerInput!): ChangeCustomerPayload
   "Stops a customer. Only the bank's staff can."
-  suspendCustomer("Which one." input: SuspendCustomerInput!): SuspendCustomerPayload
+  suspendCustomer("The customer to suspend." input: SuspendCustomerInput!): SuspendCustomerPayload
   "Lets a customer act, again or for the first time. Only the bank's staff can."
-  activateCustomer("Which one." input: ActivateCustomerInput!): ActivateCustomerPayload
+  activateCustomer("The customer to activate." input: ActivateCustomerInput!): ActivateCustomerPayload
 }
 
-"A customer to be made."
+"A customer to be created."
 input CreateCustomerInput {
   "The reference that an outside system gave it."
   externalReferenceId: String
@@ -1643,7 +1643,7 @@ input CreateCustomerInput {
   legalAddress: AddressInput!
   "Whether post goes to the registered address."
   mailAddressSameAsLegal: Boolean!
-  "The bank's cost center that bears it."
+  "The bank's cost center for the customer."
   costCenter: String!
   "The login id of the relationship manager, an active user."
   relationshipManager: String!
@@ -1659,7 +1659,7 @@ input CreateCustomerInput {
   swiftCode: String
   "The e-mail address."
   emailAddress: String
-  "The telephone number; stored in international form where it is one of a known plan."
+  "The telephone number; stored in international form if its numbering plan is known."
   phoneNumber: String
   "The fax number."
   faxNumber: String
@@ -1671,11 +1671,11 @@ input CreateCustomerInput {
   linkedinUrl: String
   "The Twitter page."
   twitterUrl: String
-  "Where post goes; ignored where it goes to the registered address."
+  "The address for post; ignored if post goes to the registered address."
   mailingAddress: AddressInput
-  "What ties the customer to the bank. Only the bank itself is SELF."
+  "The customer's relationship to the bank. Only the bank itself is SELF."
   relationshipType: RelationshipType
-  "The short name of the partner whose customer it is; required of a third party. A partner's caller need not name itself."
+  "The short name of the partner whose customer it is; required for THIRD_PARTY. A partner may leave out its own name."
   partnerOrgShortName: String
   "The short name of the parent customer."
   parentEntityShortName: String
@@ -1685,19 +1685,19 @@ input CreateCustomerInput {
   secCodes: [String!]
   "A note of the bank."
   note: String
-  "Who needs a PIN, and who a second person."
+  "What needs a PIN, and what needs a second person."
   access: AccessSettingsInput
   "Custom attributes that the bank has configured for customers."
   additionalAttributes: [AttributeInput!]
-  "Ceilings of the customer's limits; one that it does not have yet is set up."
+  "Ceilings of the customer's limits. A limit that the customer does not have yet is added."
   limits: [CeilingInput!]
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What the bank arranges with a customer. What is absent stays as it is; null clears."
+"What the bank arranges with a customer. Absent fields stay as they are; null clears."
 input ProfileInput {
   "May be credited."
   creditClient: Boolean
@@ -1715,7 +1715,7 @@ input ProfileInput {
   achWhitelist: Boolean
   "May send ACH without funding it first."
   achNonPrefund: Boolean
-  "Up to which amount it may do so, as text."
+  "The largest amount of ACH that it may send without funding, as text."
   achNonPrefundLimit: Amount
   "Payment files must be authenticated."
   paymentFileAuthentication: Boolean
@@ -1727,7 +1727,7 @@ input ProfileInput {
   detailsOfCharge: String
 }
 
-"Who of a customer's people needs a PIN, and what needs a second person. What is absent stays as it is; null means no."
+"What needs a customer's users to give a PIN, and what needs a second person. Absent fields stay as they are; null means no."
 input AccessSettingsInput {
   "May sign in online."
   allowOnlineAccess: Boolean
@@ -1759,9 +1759,9 @@ input AccessSettingsInput {
   paymentPinForApproval: Boolean
   "Fee tiers need an approval."
   feeTierForApproval: Boolean
-  "Up to which amount one approver suffices, at most 999999999.99."
+  "The largest payment for which one approver suffices, at most 999999999.99."
   firstApproverLimit: Amount
-  "Up to which amount two approvers suffice, at most 999999999.99."
+  "The largest payment for which two approvers suffice, at most 999999999.99."
   secondApproverLimit: Amount
   "How many approvers a payment needs: 0, 1 or 2."
   numberOfApprovers: Int
@@ -1771,21 +1771,21 @@ input AccessSettingsInput {
 input AttributeInput {
   "Its name, as the bank has configured it."
   name: String!
-  "Its value, as its type asks: any text, True or False, or a day as YYYY-MM-DD."
+  "Its value, depending on its type: any text, True or False, or a day as YYYY-MM-DD."
   value: String!
 }
 
-"What there is after a customer was created."
+"The answer to createCustomer."
 type CreateCustomerPayload {
-  "The customer; Pending while it waits for approval."
+  "The customer; PENDING while it waits for approval."
   customer: Customer
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
-"A change of a customer. What is absent stays as it is; null clears what may be empty."
+"A change of a customer. Absent fields stay as they are; null clears what may be empty."
 input ChangeCustomerInput {
   "The customer's number."
   uid: UID!
@@ -1803,7 +1803,7 @@ input ChangeCustomerInput {
   legalAddress: AddressInput
   "Whether post goes to the registered address."
   mailAddressSameAsLegal: Boolean
-  "The bank's cost center that bears it."
+  "The bank's cost center for the customer."
   costCenter: String
   "The login id of the relationship manager, an active user."
   relationshipManager: String
@@ -1819,7 +1819,7 @@ input ChangeCustomerInput {
   swiftCode: String
   "The e-mail address."
   emailAddress: String
-  "The telephone number; stored in international form where it is one of a known plan."
+  "The telephone number; stored in international form if its numbering plan is known."
   phoneNumber: String
   "The fax number."
   faxNumber: String
@@ -1831,11 +1831,11 @@ input ChangeCustomerInput {
   linkedinUrl: String
   "The Twitter page."
   twitterUrl: String
-  "Where post goes; ignored where it goes to the registered address."
+  "The address for post; ignored if post goes to the registered address."
   mailingAddress: AddressInput
-  "What ties the customer to the bank. Only the bank itself is SELF."
+  "The customer's relationship to the bank. Only the bank itself is SELF."
   relationshipType: RelationshipType
-  "The short name of the partner whose customer it is; required of a third party. A partner's caller need not name itself."
+  "The short name of the partner whose customer it is; required for THIRD_PARTY. A partner may leave out its own name."
   partnerOrgShortName: String
   "The short name of the parent customer."
   parentEntityShortName: String
@@ -1845,27 +1845,27 @@ input ChangeCustomerInput {
   secCodes: [String!]
   "A note of the bank."
   note: String
-  "Who needs a PIN, and who a second person."
+  "What needs a PIN, and what needs a second person."
   access: AccessSettingsInput
   "Custom attributes that the bank has configured for customers."
   additionalAttributes: [AttributeInput!]
-  "Ceilings of the customer's limits; one that it does not have yet is set up."
+  "Ceilings of the customer's limits. A limit that the customer does not have yet is added."
   limits: [CeilingInput!]
-  "The version that was read: where somebody else has changed the customer since, nothing happens."
+  "The version that was read. If the customer has another one now, the change is refused."
   version: Int
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What there is after a customer was changed."
+"The answer to changeCustomer."
 type ChangeCustomerPayload {
   "The customer; unchanged while the change waits for approval."
   customer: Customer
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -1873,21 +1873,21 @@ type ChangeCustomerPayload {
 input SuspendCustomerInput {
   "The customer's number."
   uid: UID!
-  "The version that was read: where somebody else has changed the customer since, nothing happens."
+  "The version that was read. If the customer has another one now, the change is refused."
   version: Int
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What there is after a customer was suspended."
+"The answer to suspendCustomer."
 type SuspendCustomerPayload {
   "The customer; unchanged while the change waits for approval."
   customer: Customer
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -1895,21 +1895,21 @@ type SuspendCustomerPayload {
 input ActivateCustomerInput {
   "The customer's number."
   uid: UID!
-  "The version that was read: where somebody else has changed the customer since, nothing happens."
+  "The version that was read. If the customer has another one now, the change is refused."
   version: Int
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What there is after a customer was activated."
+"The answer to activateCustomer."
 type ActivateCustomerPayload {
   "The customer; unchanged while the change waits for approval."
   customer: Customer
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 `, BuiltIn: false},
@@ -1930,26 +1930,26 @@ type FeeTier {
   name: String!
   "The product that is paid for."
   product: String!
-  "The one account that it counts for; null where it counts for all of them."
+  "The account that the tier applies to; null if it applies to all accounts."
   accountNumber: MaskedString
-  "Where the tier is in its life. One that waits for approval does not count yet."
+  "The tier's status. A tier that waits for approval does not apply yet."
   status: FeeTierStatus!
-  "Counts the changes, from 1. A change that names the version that was read is refused where somebody else was quicker."
+  "Counts the changes, from 1. A mutation that gives another version is refused."
   version: Int!
 }
 
-"Where a fee tier is in its life."
+"The status of a fee tier."
 enum FeeTierStatus {
-  "Counts."
+  "Applies."
   ACTIVE
   "Waits for an approval."
   PENDING
-  "The second person said no. It is in no list."
+  "The second person refused it. It is in no list."
   REFUSED
 }
 
 extend type Query {
-  "The fees that the bank is configured for: what a customer's tiers may name, with their prices."
+  "The bank's configured fees with their prices. A customer's tiers must be among them."
   feeCatalogue: [Fee!]
 }
 
@@ -1970,7 +1970,7 @@ type Fee {
 }
 
 extend type Mutation {
-  "Gives a customer a tier of a fee; where the customer's settings ask for approval (feeTierForApproval), it counts once a second person has approved."
+  "Adds a tier of a fee to a customer. If the customer's settings ask for approval (feeTierForApproval), it applies after a second person has approved."
   addFeeTier("The tier." input: AddFeeTierInput!): AddFeeTierPayload
   "Changes a tier that a customer holds."
   changeFeeTier("What to change." input: ChangeFeeTierInput!): ChangeFeeTierPayload
@@ -1988,25 +1988,25 @@ input AddFeeTierInput {
   name: String!
   "The tier's name (REST: feeTier)."
   tier: String!
-  "The one account of the customer that it counts for; all of them without it."
+  "The customer's account that the tier applies to; if absent, it applies to all accounts."
   accountNumber: String
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What there is after a fee tier was added."
+"The answer to addFeeTier."
 type AddFeeTierPayload {
-  "The tier; Pending while it waits for approval."
+  "The tier; PENDING while it waits for approval."
   feeTier: FeeTier
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
-"A change of a fee tier. What is absent stays as it is; null clears."
+"A change of a fee tier. Absent fields stay as they are; null clears."
 input ChangeFeeTierInput {
   "The tier's number (REST: feeId)."
   uid: UID!
@@ -2018,38 +2018,38 @@ input ChangeFeeTierInput {
   name: String
   "The tier's name (REST: feeTier)."
   tier: String
-  "The one account of the customer that it counts for; null for all of them."
+  "The customer's account that the tier applies to; null for all accounts."
   accountNumber: String
-  "The version that was read: where somebody else has changed the tier since, nothing happens."
+  "The version that was read. If the tier has another one now, the change is refused."
   version: Int
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What there is after a fee tier was changed."
+"The answer to changeFeeTier."
 type ChangeFeeTierPayload {
   "The tier; unchanged while the change waits for approval."
   feeTier: FeeTier
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 `, BuiltIn: false},
 	{Name: "../schema/limits.graphqls", Input: `extend type Customer {
-  "The customer's limits on one rail, with what is used of them. The same answer as the REST limit check."
+  "The customer's limits on one rail and how much of them is used. REST's limit check gives the same answer."
   limits(
     "The network. RTP and FedNow share the limits of instant payments."
     rail: Rail!
     "The direction, for ACH only."
     entryType: EntryType
-    "Adds the limits of one standard entry class, for ACH only; needs an entryType."
+    "Adds the limits of one standard entry class, for ACH only; requires entryType."
     secCode: SecCode
     "An amount to test: up to 10000000."
     amount: Amount
-    "The planned day of delivery; today in the bank's zone without it."
+    "The planned day of delivery; if absent, today in the bank's time zone."
     date: Date
   ): [Limit!]
 }
@@ -2096,7 +2096,7 @@ enum LimitPeriod {
   BATCH
   "Each file."
   FILE
-  "The day of delivery, in the bank's zone."
+  "The day of delivery, in the bank's time zone."
   DAY
   "The week from Monday."
   WEEK
@@ -2104,7 +2104,7 @@ enum LimitPeriod {
   MONTH
 }
 
-"One ceiling of a customer's payments, with what is used of it."
+"One ceiling of a customer's payments, and how much of it is used."
 type Limit {
   "The limit's code."
   code: String!
@@ -2124,14 +2124,14 @@ type Limit {
   used: Amount!
   "The ceiling less what is used; the tested amount does not count (REST: remainingLimit)."
   remaining: Amount!
-  "By how much the tested amount would pass the limit; null where it fits."
+  "The amount by which the tested amount would exceed the limit; null if it fits."
   exceededBy: Amount
-  "The same in words; null where it fits."
+  "A message that says so; null if the tested amount fits."
   message: String
 }
 
 extend type Mutation {
-  "Gives limits that a customer has other ceilings, all of them or none; where the customer's settings or the bank's ask for dual approval, once a second person has approved."
+  "Changes the ceilings of limits that a customer has, all of them or none. If the customer's or the bank's settings ask for dual approval, they change after a second person has approved."
   changeLimits("The ceilings." input: ChangeLimitsInput!): ChangeLimitsPayload
 }
 
@@ -2139,15 +2139,15 @@ extend type Mutation {
 input ChangeLimitsInput {
   "The customer's number."
   customer: UID!
-  "The limits, one at least, each once."
+  "The limits: at least one, and none twice."
   limits: [CeilingInput!]!
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"The ceiling that a limit is to have."
+"The new ceiling of a limit."
 input CeilingInput {
   "The limit's code (REST: entityLimitId). Letter case does not count."
   code: String!
@@ -2155,39 +2155,39 @@ input CeilingInput {
   value: String!
 }
 
-"What there is after limits were changed."
+"The answer to changeLimits."
 type ChangeLimitsPayload {
   "The customer with its limits; they are unchanged while the change waits for approval."
   customer: Customer
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 `, BuiltIn: false},
 	{Name: "../schema/roles.graphqls", Input: `extend type Customer {
-  "The roles that the customer's people can have, in the order in which they were made."
+  "The roles that the customer's users can have, in the order in which they were created."
   roles(
-    "The first so many rows, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "The last so many rows instead, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
-    "Only these."
+    "Narrows the list; all given fields must hold."
     filter: RoleFilter
   ): RoleConnection
 }
 
-"Which roles a list shows."
+"Narrows a list of roles."
 input RoleFilter {
-  "The name begins so. Letter case does not count."
+  "The beginning of the name, without regard to letter case."
   name: String
 }
 
-"Where a role is in its life."
+"The status of a role."
 enum RoleStatus {
   "Grants what it holds."
   ACTIVE
@@ -2195,7 +2195,7 @@ enum RoleStatus {
   PENDING
 }
 
-"Whose people a role is for."
+"Whose users a role is for."
 enum RoleType {
   "A customer's."
   CUSTOMER
@@ -2211,7 +2211,7 @@ enum RoleOwner {
   CUSTOMER
 }
 
-"A set of rights that users of its customer can have."
+"A set of rights for users of a customer or of the bank."
 type Role implements Node {
   "The global id."
   id: ID!
@@ -2223,38 +2223,38 @@ type Role implements Node {
   description: String
   "The reference that an outside system gave it."
   externalReferenceId: String
-  "Whose people it is for."
+  "Whose users the role is for."
   type: RoleType!
   "Who made it."
   owner: RoleOwner!
-  "Where the role is in its life."
+  "The role's status."
   status: RoleStatus!
-  "What the role opens."
+  "The applications that the role opens."
   applications: [RoleApplication!]!
-  "The customer that the role belongs to (REST: leId); null where it is not the caller's to see."
+  "The customer that the role belongs to (REST: leId); null if the caller may not see it."
   customer: Customer
   "When the role was created."
   createdAt: DateTime!
   "When the role was last changed."
   updatedAt: DateTime!
-  "Counts the changes, from 1. A change that names the version that was read is refused where somebody else was quicker."
+  "Counts the changes, from 1. A mutation that gives another version is refused."
   version: Int!
 }
 
 "An application of a role."
 type RoleApplication {
-  "The application."
+  "The application's name."
   name: String!
-  "What may be done in it."
+  "What may be done in the application."
   entitlements: [String!]!
-  "Bounds of amounts."
+  "Limits of amounts."
   limits: [AmountLimit!]!
 }
 
 extend type Mutation {
-  "Gives a customer a role; where the settings ask for dual approval, once a second person has approved. Nobody can grant what they do not have."
+  "Adds a role to a customer. If the settings ask for dual approval, it is PENDING until a second person has approved. Callers cannot grant what they do not have."
   createRole("The role." input: CreateRoleInput!): CreateRolePayload
-  "Changes a role that grants nothing which the caller lacks, neither before nor after."
+  "Changes a role. The role must not grant anything that the caller lacks, neither before nor after the change."
   changeRole("What to change." input: ChangeRoleInput!): ChangeRolePayload
 }
 
@@ -2266,37 +2266,37 @@ input CreateRoleInput {
   name: String!
   "What the role is for."
   description: String!
-  "A reference of the caller's own."
+  "A reference that the caller chooses."
   externalReferenceId: String
-  "What the role opens."
+  "The applications that the role opens."
   applications: [RoleApplicationInput!]!
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
 "An application of a role."
 input RoleApplicationInput {
-  "The application."
+  "The application's name."
   name: String!
   "Entitlements of this application."
   entitlements: [String!]!
-  "Bounds of amounts."
+  "Limits of amounts."
   limits: [AmountLimitInput!]
 }
 
-"What there is after a role was created."
+"The answer to createRole."
 type CreateRolePayload {
-  "The role; Pending while it waits for approval."
+  "The role; PENDING while it waits for approval."
   role: Role
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
-"A change of a role. What is absent stays as it is; null clears what may be empty."
+"A change of a role. Absent fields stay as they are; null clears what may be empty."
 input ChangeRoleInput {
   "The role's UUID."
   uid: UID!
@@ -2304,25 +2304,25 @@ input ChangeRoleInput {
   name: String
   "What the role is for."
   description: String
-  "A reference of the caller's own."
+  "A reference that the caller chooses."
   externalReferenceId: String
-  "All that the role is to open. Null counts as absent."
+  "All applications that the role is to open. Null counts as absent."
   applications: [RoleApplicationInput!]
-  "The version that was read: where somebody else has changed the role since, nothing happens."
+  "The version that was read. If the role has another one now, the change is refused."
   version: Int
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What there is after a role was changed."
+"The answer to changeRole."
 type ChangeRolePayload {
   "The role; unchanged while the change waits for approval."
   role: Role
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -2332,15 +2332,15 @@ type RoleConnection {
   edges: [RoleEdge!]!
   "The rows."
   nodes: [Role!]!
-  "Where the page stands in the list."
+  "The page's position in the list."
   pageInfo: PageInfo!
-  "How many rows the whole list has."
+  "The number of rows in the whole list."
   totalCount: Int!
 }
 
 "A role in a list."
 type RoleEdge {
-  "The row's place in the list."
+  "The row's cursor, for after and before."
   cursor: String!
   "The role."
   node: Role!
@@ -2350,33 +2350,33 @@ type RoleEdge {
 type Query {
   "Who is calling, for which bank, and with which permissions."
   viewer: Viewer!
-  "One object by its global id; null where it does not exist for the caller."
+  "One object by its global id; null if it does not exist for the caller."
   node("The object's global id." id: ID!): Node
   "Up to 100 objects by their global ids, in the order of the ids; null at the place of each that does not exist for the caller."
   nodes("The objects' global ids." ids: [ID!]!): [Node]
 }
 
-"What changes the bank. Each change is made whole or not at all, with a record of who made it. A field that is refused is null and has an error; what other fields of the same document did stands."
+"The changes that can be made. Each is made completely or not at all, and the record says who made it. A refused field is null and has an error; the changes of the document's other fields remain."
 type Mutation {
-  "Carries out a change that waits for a second person. The caller needs the permission that the change needs, must be somebody else than who asked for it, and see at least as much of the bank; a new customer is for the bank itself."
+  "Carries out a change that waits for a second person. The caller needs the permission for the change, must not be the one who asked for it, and must see at least as much of the bank. Only the bank itself approves a new customer."
   approveChange("Which change." input: ApproveChangeInput!): ApproveChangePayload
-  "Ends a change that waits without making it, on the same terms. Who asked for it may take it back this way."
+  "Ends a waiting change without making it, on the same terms. Whoever asked for a change may take it back this way."
   refuseChange("Which change." input: RefuseChangeInput!): RefuseChangePayload
 }
 
-"An object with a life of its own, found again by its global id."
+"An object that can be read by its global id."
 interface Node {
   "The global id, unique over all types. Treat it as opaque."
   id: ID!
 }
 
-"The caller, as its access token says."
+"The caller, as its access token describes it."
 type Viewer {
   "The code of the bank: the realm of the token address."
   tenant: String!
-  "The API key; the address of the bank's identity provider where the token is one of its."
+  "The API key, or the address of the identity provider that issued the token."
   client: String!
-  "What the API key is for; the name of the person where the token is of an identity provider."
+  "What the API key is for, or the person's name if an identity provider issued the token."
   clientName: String
   "The login id of the person whom the token speaks for; null for a program that speaks for nobody."
   login: String
@@ -2386,11 +2386,11 @@ type Viewer {
   reach: Reach!
   "The names of the permissions that the caller has."
   permissions: [String!]!
-  "The amounts that bound the person whom the token speaks for, as the person's own limits and those of its roles have them. Nothing bounds what is not there."
+  "The limits of the person whom the token speaks for, from the person's own limits and those of its roles. What is not listed is not limited."
   limits: [ApplicationLimits!]!
 }
 
-"How much of the bank a caller sees: what its legal entity is decides."
+"How much of the bank a caller sees. It depends on the caller's legal entity."
 enum Reach {
   "Everything: the bank's own people and programs."
   BANK
@@ -2414,7 +2414,7 @@ type PageInfo {
 
 "A number or text that is kept sealed and shown by its last digits only."
 type MaskedString {
-  "Four asterisks and the last four characters, such as ****6789; the last two of values shorter than eight."
+  "Four asterisks and the last four characters, such as ****6789; only the last two if the value is shorter than eight."
   masked: String!
 }
 
@@ -2444,7 +2444,7 @@ type Attribute {
   value: String
 }
 
-"The number of an object as REST shows it: 1 to 11 digits, as a string; of users and roles a UUID."
+"The number of an object as REST shows it: 1 to 11 digits, as a string; for users and roles a UUID."
 scalar UID
 "An exact decimal amount as a string, with the digits of its currency: \"12.50\". As input a string, never a number."
 scalar Amount
@@ -2455,7 +2455,7 @@ scalar Date
 "A point in time in UTC, by RFC 3339: 2026-11-21T09:30:00Z."
 scalar DateTime @specifiedBy(url: "https://www.rfc-editor.org/rfc/rfc3339")
 
-"A postal address, or the parts of it to change. What is absent stays as it is; null clears."
+"A postal address, or its parts to change. Absent fields stay as they are; null clears."
 input AddressInput {
   "First line."
   line1: String
@@ -2469,25 +2469,25 @@ input AddressInput {
   postalCode: String
   "ISO 3166-1 code of the country, of two or three letters."
   countryCode: String
-  "Name of the country; its code will do."
+  "The name of the country; the code suffices."
   country: String
 }
 `, BuiltIn: false},
 	{Name: "../schema/signatories.graphqls", Input: `extend type Customer {
   "The people who may act for the customer, by number."
   signatories(
-    "The first so many rows, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "The last so many rows instead, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
   ): SignatoryConnection
 }
 
-"Where a signatory is in its life."
+"The status of a signatory."
 enum SignatoryStatus {
   "May act."
   ACTIVE
@@ -2511,27 +2511,27 @@ type Signatory implements Node {
   emailAddress: String
   "The telephone number, in international form."
   phoneNumber: String
-  "The largest amount that the person may approve, in the bank's currency; null where none was set."
+  "The largest amount that the person may approve, in the bank's currency; null if none was set."
   approvalLimit: Amount
-  "Where the signatory is in its life."
+  "The signatory's status."
   status: SignatoryStatus!
-  "The customer; null where it is not the caller's to see."
+  "The customer; null if the caller may not see it."
   customer: Customer
   "When the signatory was added."
   createdAt: DateTime!
   "When the signatory was last changed."
   updatedAt: DateTime!
-  "Counts the changes, from 1. A change that names the version that was read is refused where somebody else was quicker."
+  "Counts the changes, from 1. A mutation that gives another version is refused."
   version: Int!
 }
 
 extend type Mutation {
-  "Gives a customer a signatory; where the customer's settings ask for dual approval, once a second person has approved."
+  "Adds a signatory to a customer. If the customer's settings ask for dual approval, it is PENDING until a second person has approved."
   addSignatory("The signatory." input: AddSignatoryInput!): AddSignatoryPayload
   "Changes a signatory."
   changeSignatory("What to change." input: ChangeSignatoryInput!): ChangeSignatoryPayload
-  "Takes a signatory off its customer."
-  removeSignatory("Which one." input: RemoveSignatoryInput!): RemoveSignatoryPayload
+  "Removes a signatory from its customer."
+  removeSignatory("The signatory to remove." input: RemoveSignatoryInput!): RemoveSignatoryPayload
 }
 
 "A signatory to be added."
@@ -2542,29 +2542,29 @@ input AddSignatoryInput {
   fullName: String!
   "The e-mail address, unique for the customer."
   emailAddress: String!
-  "The telephone number; without a country code one of the United States."
+  "The telephone number. Without a country code it is taken as one of the United States."
   phoneNumber: String!
   "The person's title."
   title: String
   "The largest amount that the person may approve, in the bank's currency."
   approvalLimit: Amount
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What there is after a signatory was added."
+"The answer to addSignatory."
 type AddSignatoryPayload {
-  "The signatory; Pending while it waits for approval."
+  "The signatory; PENDING while it waits for approval."
   signatory: Signatory
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
-"A change of a signatory. What is absent stays as it is; null clears."
+"A change of a signatory. Absent fields stay as they are; null clears."
 input ChangeSignatoryInput {
   "The signatory's number."
   uid: UID!
@@ -2572,49 +2572,49 @@ input ChangeSignatoryInput {
   fullName: String
   "The e-mail address, unique for the customer."
   emailAddress: String
-  "The telephone number; without a country code one of the United States."
+  "The telephone number. Without a country code it is taken as one of the United States."
   phoneNumber: String
   "The person's title."
   title: String
   "The largest amount that the person may approve, in the bank's currency."
   approvalLimit: Amount
-  "The version that was read: where somebody else has changed the signatory since, nothing happens."
+  "The version that was read. If the signatory has another one now, the change is refused."
   version: Int
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What there is after a signatory was changed."
+"The answer to changeSignatory."
 type ChangeSignatoryPayload {
   "The signatory; unchanged while the change waits for approval."
   signatory: Signatory
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
-"Which signatory to take off."
+"Which signatory to remove."
 input RemoveSignatoryInput {
   "The signatory's number."
   uid: UID!
-  "The version that was read: where somebody else has changed the signatory since, nothing happens."
+  "The version that was read. If the signatory has another one now, the change is refused."
   version: Int
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What there is after a signatory was removed."
+"The answer to removeSignatory."
 type RemoveSignatoryPayload {
   "The number of the signatory."
   uid: UID!
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -2624,15 +2624,15 @@ type SignatoryConnection {
   edges: [SignatoryEdge!]!
   "The rows."
   nodes: [Signatory!]!
-  "Where the page stands in the list."
+  "The page's position in the list."
   pageInfo: PageInfo!
-  "How many rows the whole list has."
+  "The number of rows in the whole list."
   totalCount: Int!
 }
 
 "A signatory in a list."
 type SignatoryEdge {
-  "The row's place in the list."
+  "The row's cursor, for after and before."
   cursor: String!
   "The signatory."
   node: Signatory!
@@ -2644,7 +2644,7 @@ enum SweepDirection {
   IN
   "Out of the account."
   OUT
-  "In below the low mark of a range, out above the high one."
+  "Into the account below the low mark of a range, out of it above the high mark."
   BOTH
 }
 
@@ -2706,7 +2706,7 @@ enum Weekday {
   SUNDAY
 }
 
-"What moves money of an account on certain days so that what is left in it is as wanted."
+"A rule that moves money into or out of an account on certain days, so that a wanted balance is left."
 type Sweep {
   "Which way it moves money."
   direction: SweepDirection!
@@ -2716,9 +2716,9 @@ type Sweep {
   currency: Currency!
   "How much it leaves; null for a range."
   targetBalance: Amount
-  "The low mark of a range, below which money comes in."
+  "The low mark of a range; money comes in if the balance is below it."
   fromAmount: Amount
-  "The high mark of a range, above which money goes out."
+  "The high mark of a range; money goes out if the balance is above it."
   toAmount: Amount
   "The number of the contact that money comes from (REST: sweepFrom.contactId)."
   fromContact: UID
@@ -2730,17 +2730,17 @@ type Sweep {
   toMethod: SweepOutMethod
   "How often it runs."
   frequency: SweepFrequency!
-  "On which day of the week, where it runs weekly."
+  "The day of the week, if it runs weekly."
   dayOfWeek: Weekday
-  "On which day of the month, where it runs monthly; the last where a month has no such day."
+  "The day of the month, if it runs monthly; the last day in months that are too short."
   dayOfMonth: Int
-  "The day on which it runs next, in the bank's zone."
+  "The day on which it runs next, in the bank's time zone."
   nextSweepDate: Date!
   "When the sweep was set up."
   createdAt: DateTime!
   "When the sweep was last changed."
   updatedAt: DateTime!
-  "Counts the changes, from 1. A change that names the version that was read is refused where somebody else was quicker."
+  "Counts the changes, from 1. A mutation that gives another version is refused."
   version: Int!
 }
 
@@ -2750,7 +2750,7 @@ extend type Mutation {
   "Changes a sweep."
   changeSweep("What to change." input: ChangeSweepInput!): ChangeSweepPayload
   "Ends a sweep."
-  removeSweep("Which one." input: RemoveSweepInput!): RemoveSweepPayload
+  removeSweep("The sweep to remove." input: RemoveSweepInput!): RemoveSweepPayload
 }
 
 "A sweep to be set up."
@@ -2759,13 +2759,13 @@ input SetSweepInput {
   account: UID!
   "The sweep's direction."
   direction: SweepDirection!
-  "What is to be left."
+  "What the sweep leaves in the account."
   balanceType: SweepBalanceType!
-  "How much is to be left, in the account's currency; nothing where absent. Not for a range."
+  "The amount that is left, in the account's currency; zero if absent. Not for RANGE."
   targetBalance: Amount
-  "The low mark of a range, below which money comes in."
+  "The low mark of a range; money comes in if the balance is below it."
   fromAmount: Amount
-  "The high mark of a range, above which money goes out."
+  "The high mark of a range; money goes out if the balance is above it."
   toAmount: Amount
   "The contact that money comes from; for IN and BOTH."
   fromContact: UID
@@ -2777,39 +2777,39 @@ input SetSweepInput {
   toMethod: SweepOutMethod
   "How often the sweep runs."
   frequency: SweepFrequency!
-  "On which day of the week; for WEEKLY."
+  "The day of the week; for WEEKLY."
   dayOfWeek: Weekday
-  "On which day of the month, 1 to 31; for MONTHLY. The last day counts where a month has no such day."
+  "The day of the month, 1 to 31; for MONTHLY. In months that are too short, it is the last day."
   dayOfMonth: Int
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What there is after a sweep was set up."
+"The answer to setSweep."
 type SetSweepPayload {
-  "The sweep; as it was while the change waits for approval, and null where there was none."
+  "The sweep; unchanged while the change waits for approval, and null if there was none before."
   sweep: Sweep
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
-"A change of a sweep. What is absent stays as it is."
+"A change of a sweep. Absent fields stay as they are."
 input ChangeSweepInput {
   "The account's number in the bank's books."
   account: UID!
   "The sweep's direction."
   direction: SweepDirection!
-  "What is to be left: it cannot change, but may be repeated."
+  "What the sweep leaves in the account. It may be given, but it cannot change."
   balanceType: SweepBalanceType
-  "How much is to be left, in the account's currency; nothing where absent. Not for a range."
+  "The amount that is left, in the account's currency. Not for RANGE."
   targetBalance: Amount
-  "The low mark of a range, below which money comes in."
+  "The low mark of a range; money comes in if the balance is below it."
   fromAmount: Amount
-  "The high mark of a range, above which money goes out."
+  "The high mark of a range; money goes out if the balance is above it."
   toAmount: Amount
   "The contact that money comes from; for IN and BOTH."
   fromContact: UID
@@ -2821,25 +2821,25 @@ input ChangeSweepInput {
   toMethod: SweepOutMethod
   "How often the sweep runs."
   frequency: SweepFrequency
-  "On which day of the week; for WEEKLY."
+  "The day of the week; for WEEKLY."
   dayOfWeek: Weekday
-  "On which day of the month, 1 to 31; for MONTHLY. The last day counts where a month has no such day."
+  "The day of the month, 1 to 31; for MONTHLY. In months that are too short, it is the last day."
   dayOfMonth: Int
-  "The version that was read: where somebody else has changed the sweep since, nothing happens."
+  "The version that was read. If the sweep has another one now, the change is refused."
   version: Int
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What there is after a sweep was changed."
+"The answer to changeSweep."
 type ChangeSweepPayload {
-  "The sweep; as it was while the change waits for approval, and null where there was none."
+  "The sweep; unchanged while the change waits for approval, and null if there was none before."
   sweep: Sweep
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -2849,59 +2849,59 @@ input RemoveSweepInput {
   account: UID!
   "The sweep's direction."
   direction: SweepDirection!
-  "The version that was read: where somebody else has changed the sweep since, nothing happens."
+  "The version that was read. If the sweep has another one now, the change is refused."
   version: Int
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What there is after a sweep was ended."
+"The answer to removeSweep."
 type RemoveSweepPayload {
   "The account's number in the bank's books."
   account: UID!
   "The sweep's direction."
   direction: SweepDirection!
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 `, BuiltIn: false},
 	{Name: "../schema/users.graphqls", Input: `extend type Customer {
-  "The customer's people with a login, in the order in which they came."
+  "The customer's users, in the order in which they were created."
   users(
-    "The first so many rows, 1 to 200."
+    "How many of the first rows, 1 to 200."
     first: Int = 20
     "Only rows after this cursor."
     after: String
-    "The last so many rows instead, 1 to 200."
+    "How many of the last rows instead, 1 to 200."
     last: Int
     "Only rows before this cursor."
     before: String
-    "Only these."
+    "Narrows the list; all given fields must hold."
     filter: UserFilter
   ): UserConnection
 }
 
-"Which users a list shows. All that is given must hold; letter case does not count."
+"Narrows a list of users. All given fields must hold; letter case does not count."
 input UserFilter {
-  "Exact."
+  "The login id, exactly."
   loginId: String
-  "The first name begins so."
+  "The beginning of the first name."
   firstName: String
-  "The last name begins so."
+  "The beginning of the last name."
   lastName: String
-  "Exact."
+  "The e-mail address, exactly."
   email: String
-  "The whole number with its country code, however it is written."
+  "The whole telephone number with its country code, however it is written."
   phoneNumber: String
-  "Only users in this status."
+  "The user's status."
   status: UserStatus
 }
 
-"Where a user is in its life."
+"The status of a user."
 enum UserStatus {
   "Has access."
   ACTIVE
@@ -2913,7 +2913,7 @@ enum UserStatus {
   LOCKED
 }
 
-"A person with a login: one of the bank's own, or one of a customer's."
+"A person with a login, who belongs to the bank or to a customer."
 type User implements Node {
   "The global id."
   id: ID!
@@ -2921,7 +2921,7 @@ type User implements Node {
   uid: UID!
   "The login id, unique in the bank whatever the letter case. It never changes."
   loginId: String!
-  "First and last name, or the login id without them."
+  "First and last name, or the login id if there are none."
   name: String!
   "The first name."
   firstName: String
@@ -2937,35 +2937,35 @@ type User implements Node {
   department: String
   "The reference that an outside system gave it."
   externalReferenceId: String
-  "Where the user is in its life."
+  "The user's status."
   status: UserStatus!
-  "Limits of the user's own, by application."
+  "The user's own limits, by application."
   applicationLimits: [ApplicationLimits!]!
-  "The limits that count, by application: the smallest of the user's own and those of its roles."
+  "The limits in force, by application: the smallest of the user's own and those of its roles."
   limits: [ApplicationLimits!]
-  "The roles that say what the user may do."
+  "The roles, which say what the user may do."
   roles: [Role!]
-  "The customer that the user belongs to; null where it is not the caller's to see."
+  "The customer that the user belongs to; null if the caller may not see it."
   customer: Customer
   "When the user was created."
   createdAt: DateTime!
   "When the user was last changed."
   updatedAt: DateTime!
-  "Counts the changes, from 1. A change that names the version that was read is refused where somebody else was quicker."
+  "Counts the changes, from 1. A mutation that gives another version is refused."
   version: Int!
 }
 
-"Amounts that bound somebody in one application."
+"Limits of amounts in one application."
 type ApplicationLimits {
-  "The application."
+  "The application's name."
   name: String!
   "The limits that are set."
   limits: [AmountLimit!]!
 }
 
-"An amount that bounds what somebody may do."
+"The largest amount of one kind of action."
 type AmountLimit {
-  "The limit."
+  "The limit's name."
   name: String!
   "The amount."
   value: Amount!
@@ -2974,18 +2974,18 @@ type AmountLimit {
 }
 
 extend type Mutation {
-  "Creates a user, Pending until activated; where the settings ask for dual approval, a second person's approval activates. Nobody can give roles that grant what they do not have."
+  "Creates a user, PENDING until activated. If the settings ask for dual approval, a second person's approval activates the user. Callers cannot give roles that grant more than they have themselves."
   createUser("The user." input: CreateUserInput!): CreateUserPayload
-  "Changes a user. Nobody can change their own roles and limits."
+  "Changes a user. Callers cannot change their own roles and limits."
   changeUser("What to change." input: ChangeUserInput!): ChangeUserPayload
-  "Takes a user's access away, at once: it never waits for a second person."
-  suspendUser("Which one." input: SuspendUserInput!): SuspendUserPayload
-  "Gives a user access, for the first time or again; where the settings ask for dual approval, once a second person has approved."
-  activateUser("Which one." input: ActivateUserInput!): ActivateUserPayload
-  "Lets the tokens of an identity provider that name a subject speak for a user, whatever login id they carry. For the bank's people: nobody links themselves, or somebody who may do more than they could grant. Where the settings ask for dual approval, once a second person has approved."
-  linkSubject("Who is who." input: LinkSubjectInput!): LinkSubjectPayload
-  "Ends that, within ten seconds: it never waits for a second person."
-  unlinkSubject("Who is no longer who." input: UnlinkSubjectInput!): UnlinkSubjectPayload
+  "Takes a user's access away at once; it never waits for a second person."
+  suspendUser("The user to suspend." input: SuspendUserInput!): SuspendUserPayload
+  "Gives a user access, for the first time or again. If the settings ask for dual approval, it does so after a second person has approved."
+  activateUser("The user to activate." input: ActivateUserInput!): ActivateUserPayload
+  "Links a user to a subject at an identity provider: the provider's tokens for that subject then speak for the user, whatever login id they carry. Only the bank's people can do this, and not for themselves or for a user who may do more than they could grant. If the settings ask for dual approval, the link begins after a second person has approved."
+  linkSubject("The user and the subject." input: LinkSubjectInput!): LinkSubjectPayload
+  "Ends such a link within ten seconds; it never waits for a second person."
+  unlinkSubject("The user and the identity provider." input: UnlinkSubjectInput!): UnlinkSubjectPayload
 }
 
 "Who a user is at an identity provider."
@@ -2994,51 +2994,51 @@ input LinkSubjectInput {
   uid: UID!
   "The identity provider's address, as the bank has added it."
   issuer: String!
-  "The audience of its tokens; not needed while the bank accepts the provider with one alone."
+  "The audience of its tokens; not needed if the bank accepts only one audience of this provider."
   audience: String
-  "What the provider's subject claim (sub, oid) says of the person, exactly."
+  "The exact value of the provider's subject claim (sub, oid) for the person."
   subject: String!
-  "The version that was read: where somebody else has changed the user since, nothing happens."
+  "The version that was read. If the user has another one now, the change is refused."
   version: Int
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What there is after a user was linked to a subject."
+"The answer to linkSubject."
 type LinkSubjectPayload {
   "The user."
   user: User
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
-"Whose link to an identity provider is to end."
+"The link that is to end."
 input UnlinkSubjectInput {
   "The user's UUID."
   uid: UID!
   "The identity provider's address."
   issuer: String!
-  "The audience of its tokens; not needed while the bank accepts the provider with one alone."
+  "The audience of its tokens; not needed if the bank accepts only one audience of this provider."
   audience: String
-  "The version that was read: where somebody else has changed the user since, nothing happens."
+  "The version that was read. If the user has another one now, the change is refused."
   version: Int
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What there is after a user's link was ended."
+"The answer to unlinkSubject."
 type UnlinkSubjectPayload {
   "The user; tokens that name its former subject speak for nobody."
   user: User
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -3060,45 +3060,45 @@ input CreateUserInput {
   mobile: String!
   "The department."
   department: String!
-  "A reference of the caller's own."
+  "A reference that the caller chooses."
   externalReferenceId: String
   "Names of active roles of the same customer."
   roleNames: [String!]!
-  "Limits of the user's own: of applications that the roles open, and not above what those allow."
+  "The user's own limits, only in applications that the roles open and not above the roles' limits."
   applicationLimits: [ApplicationLimitsInput!]
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"Limits of one application. Without any, the user has none of its own there."
+"Limits in one application. Without limits, the user has none of its own there."
 input ApplicationLimitsInput {
-  "The application."
+  "The application's name."
   name: String!
   "The limits."
   limits: [AmountLimitInput!]
 }
 
-"A limit. Without a value there is none."
+"A limit. Without a value, there is no such limit."
 input AmountLimitInput {
-  "A limit of the application."
+  "The name of a limit of the application."
   name: String!
   "The amount, in the bank's currency."
   value: Amount
 }
 
-"What there is after a user was created."
+"The answer to createUser."
 type CreateUserPayload {
-  "The user; Pending until activated."
+  "The user; PENDING until activated."
   user: User
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
-"A change of a user. What is absent stays as it is; null clears what may be empty."
+"A change of a user. Absent fields stay as they are; null clears what may be empty."
 input ChangeUserInput {
   "The user's UUID."
   uid: UID!
@@ -3114,27 +3114,27 @@ input ChangeUserInput {
   mobile: String
   "The department."
   department: String
-  "A reference of the caller's own."
+  "A reference that the caller chooses."
   externalReferenceId: String
   "The names of all roles that the user is to have. Null counts as absent."
   roleNames: [String!]
-  "Limits of the user's own, which take the place of those of the same name. Null counts as absent."
+  "The user's own limits, which replace those with the same names. Null counts as absent."
   applicationLimits: [ApplicationLimitsInput!]
-  "The version that was read: where somebody else has changed the user since, nothing happens."
+  "The version that was read. If the user has another one now, the change is refused."
   version: Int
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What there is after a user was changed."
+"The answer to changeUser."
 type ChangeUserPayload {
   "The user; unchanged while the change waits for approval."
   user: User
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -3142,21 +3142,21 @@ type ChangeUserPayload {
 input SuspendUserInput {
   "The user's UUID."
   uid: UID!
-  "The version that was read: where somebody else has changed the user since, nothing happens."
+  "The version that was read. If the user has another one now, the change is refused."
   version: Int
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What there is after a user was suspended."
+"The answer to suspendUser."
 type SuspendUserPayload {
   "The user; its access is gone."
   user: User
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -3164,21 +3164,21 @@ type SuspendUserPayload {
 input ActivateUserInput {
   "The user's UUID."
   uid: UID!
-  "The version that was read: where somebody else has changed the user since, nothing happens."
+  "The version that was read. If the user has another one now, the change is refused."
   version: Int
-  "Why, for the record."
+  "The reason, for the record."
   reason: String
-  "A key of the caller's own: repeated with it, the change is made once and answered alike, for seven days."
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
   idempotencyKey: String
 }
 
-"What there is after a user was activated."
+"The answer to activateUser."
 type ActivateUserPayload {
   "The user; unchanged while the activation waits for approval."
   user: User
-  "What waits for a second person; null where nothing does."
+  "The approval that the change waits for; null if it does not wait."
   approval: Approval
-  "The idempotency key came before: nothing happened this time."
+  "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
 
@@ -3188,15 +3188,15 @@ type UserConnection {
   edges: [UserEdge!]!
   "The rows."
   nodes: [User!]!
-  "Where the page stands in the list."
+  "The page's position in the list."
   pageInfo: PageInfo!
-  "How many rows the whole list has."
+  "The number of rows in the whole list."
   totalCount: Int!
 }
 
 "A user in a list."
 type UserEdge {
-  "The row's place in the list."
+  "The row's cursor, for after and before."
   cursor: String!
   "The user."
   node: User!

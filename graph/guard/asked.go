@@ -4,8 +4,8 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// asked is what a field costs before any object of it: its own price, and that
-// of what its arguments give.
+// asked is the price of a field apart from its objects: its own price and that of the inputs in its
+// arguments.
 func (p pricer) asked(field *ast.Field) price {
 	total := price{fixed: p.options.Prices[nameOf(field)]}
 	for _, argument := range field.Arguments {
@@ -24,7 +24,7 @@ func (p pricer) asked(field *ast.Field) price {
 	return total
 }
 
-// priced reports whether giving any field of an input object costs something.
+// priced reports whether any field of an input object has a price.
 func (p pricer) priced(input *ast.Definition) bool {
 	for _, field := range input.Fields {
 		if p.options.Prices[input.Name+"."+field.Name] != 0 {
@@ -46,8 +46,7 @@ func hasVariable(value *ast.Value) bool {
 	return false
 }
 
-// given is an input object whose fields have prices; what of it is given is
-// known with the variables.
+// given is an input object whose fields have prices. Variables may decide which fields are given.
 type given struct {
 	times  int64
 	input  *ast.Definition
@@ -55,7 +54,7 @@ type given struct {
 	prices map[string]int64
 }
 
-// of is the price of the fields that are there and not null.
+// of is the price of the fields that are given and not null.
 func (g given) of(variables map[string]any) (total int64) {
 	cost := func(field string) { total = add(total, g.prices[g.input.Name+"."+field]) }
 	if g.value.Kind == ast.Variable {
@@ -78,8 +77,7 @@ func (g given) of(variables map[string]any) (total int64) {
 	return total
 }
 
-// items is how many items a list argument gives; what is no list stands for a
-// list of one.
+// items is how many items a list argument gives. A single value counts as a list of one.
 func items(value *ast.Value, variables map[string]any) int64 {
 	switch value.Kind {
 	case ast.NullValue:

@@ -16,8 +16,8 @@ const (
 	validationFailed = "GRAPHQL_VALIDATION_FAILED"
 )
 
-// attack is a hostile document, the code that must answer it, and the memory
-// in bytes that refusing it may take at most.
+// attack is a hostile document, the code of its refusal, and the most memory in bytes that the refusal may
+// take.
 type attack struct {
 	name   string
 	query  string
@@ -254,7 +254,7 @@ func TestEveryHostileDocumentIsRefusedBeforeExecution(t *testing.T) {
 			if got.status != 400 || got.code() != one.code {
 				t.Errorf("%d %.500s", got.status, got.text)
 			}
-			// Mistakes are told one by one, up to 20; all else is one error.
+			// Mistakes are reported one by one, up to 20; all other refusals are one error.
 			if n := len(got.errors); n != 1 && (one.code != validationFailed || n > 20) {
 				t.Errorf("%d errors: %.1000s", len(got.errors), got.text)
 			}
@@ -277,7 +277,7 @@ func TestEveryHostileDocumentIsRefusedBeforeExecution(t *testing.T) {
 //nolint:paralleltest // it counts what the whole process allocates
 func TestRefusingTakesLittleMemory(t *testing.T) {
 	g := open(t, guard.Options{}).guard
-	_ = g.Check("{ __typename }") // what is built once
+	_ = g.Check("{ __typename }") // built only once
 	for _, one := range attacks() {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

@@ -1,11 +1,10 @@
-// Package guard decides whether a GraphQL document may run, before anything of
-// it does: its shape before it is validated (validation is quadratic), then
-// its depth, its fields and its price, and who may look at the schema.
+// Package guard decides whether a GraphQL document may run, before any part of it runs. It checks the
+// document's shape before validation, which takes quadratic time. After validation it checks the depth, the
+// number of fields and the price, and whether the caller may read the schema.
 //
-// gqlgen has no hook between parsing and validating, and its complexity limit
-// walks fragments again for every spread, which 987 bytes can turn into
-// seconds. So the guard parses and validates itself, once per document, keeps
-// the outcome, and hands it to gqlgen as if from gqlgen's own query cache.
+// gqlgen has no hook between parsing and validating. Its complexity limit walks a fragment again for every
+// spread, so that 987 bytes can take seconds. The guard therefore parses and validates each document itself,
+// once, keeps the result, and hands it to gqlgen in place of gqlgen's own query cache.
 package guard
 
 import (
@@ -24,9 +23,8 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 )
 
-// The codes of the errors that arise here, all of them before execution.
-// Syntax and validation keep gqlgen's GRAPHQL_PARSE_FAILED and
-// GRAPHQL_VALIDATION_FAILED.
+// The codes of the guard's errors, all of which arise before execution. Errors of syntax and validation keep
+// gqlgen's GRAPHQL_PARSE_FAILED and GRAPHQL_VALIDATION_FAILED.
 const (
 	DocumentTooComplex         = "DOCUMENT_TOO_COMPLEX"
 	FieldLimit                 = "FIELD_LIMIT"
@@ -40,10 +38,9 @@ const (
 	SubscriptionsNotSupported  = "SUBSCRIPTIONS_NOT_SUPPORTED"
 )
 
-// Limits are what one document may ask. A zero takes its value from
-// DefaultLimits.
+// Limits are what one document may ask. A limit of zero means that of DefaultLimits.
 type Limits struct {
-	// Before validation.
+	// These are checked before validation.
 	Tokens     int // of the text, comments included
 	Selections int // in one pair of braces
 	Repeats    int // of one response name, spread or type condition in one pair of braces
@@ -52,45 +49,43 @@ type Limits struct {
 	Operations int // in the document
 	Directives int // at one place
 
-	// After validation, of each operation, with fragments expanded.
+	// These are checked after validation, for each operation, with fragments expanded.
 	Fields             int
 	Depth              int // a root field is at depth 1
-	IntrospectionDepth int // below __schema and __type, which the depth leaves out
+	IntrospectionDepth int // below __schema and __type, which Depth does not count
 	RootFields         int
 	RootMutations      int
 	Price              int64
 }
 
-// DefaultLimits let the standard introspection query and every page of a portal
-// through, and refuse any hostile document within milliseconds.
+// DefaultLimits allow the standard introspection query and every page of a portal, and let any hostile
+// document be refused within milliseconds.
 var DefaultLimits = Limits{
 	Tokens: 2000, Selections: 200, Repeats: 5, Aliases: 60, Fragments: 50, Operations: 10, Directives: 10,
 	Fields: 1000, Depth: 12, IntrospectionDepth: 20, RootFields: 20, RootMutations: 10, Price: 5000,
 }
 
-// Options of the guard.
+// Options are the settings of the guard.
 type Options struct {
 	Limits Limits
-	// MayIntrospect says whether the caller may read the schema through
-	// __schema and __type. Nobody may when nil.
+	// MayIntrospect reports whether the caller may read the schema through __schema and __type. If it is nil,
+	// no caller may.
 	MayIntrospect func(context.Context) bool
-	// ListSizes are how many items a plain list is assumed to have, by
-	// "Type.field"; DefaultListSize (10 when 0) is for all others. A connection
-	// has the size that its first or last says.
+	// ListSizes are the assumed lengths of plain lists, by "Type.field"; all others have DefaultListSize (10
+	// if 0). The length of a connection is what its first or last says.
 	ListSizes       map[string]int
 	DefaultListSize int
-	// ListArguments name the argument, by "Type.field", that gives a plain list
-	// its items: it has as many as were given.
+	// ListArguments name, by "Type.field", the argument that gives a plain list its items. The list is as
+	// long as the argument.
 	ListArguments map[string]string
-	// Prices are what a field costs on top of its objects, by "Type.field", and
-	// what a field of an input object does where it is given, by "Input.field":
-	// work of the database that shows in no object.
+	// Prices are for work of the database that does not show in the number of objects. "Type.field" is the
+	// price of a field beyond its objects; "Input.field" is the price of giving that field of an input
+	// object.
 	Prices map[string]int64
-	// MaxPage (200 when 0) is the largest page that the resolvers serve. They
-	// refuse others by name of the argument, so the price need not.
+	// MaxPage (200 if 0) is the largest page that the resolvers serve. A larger one is priced as MaxPage: the
+	// resolver refuses it and names the argument.
 	MaxPage int
-	// Documents is how many documents are kept parsed; 500 when 0. A document
-	// of 5 KB takes about 160 KB.
+	// Documents is how many parsed documents are kept (500 if 0). A document of 5 KB takes about 160 KB.
 	Documents int
 }
 
@@ -103,15 +98,14 @@ type Guard struct {
 	documents *lru.Cache[string, *document]
 }
 
-// document is a valid document with what is known of it before its variables
-// are: all of it is worked out once and never changed again.
+// document is a valid document with everything that is known of it before its variables. It never changes.
 type document struct {
 	parsed *ast.QueryDocument
 	plans  map[*ast.OperationDefinition]*plan
 }
 
-// Use mounts the guard on a server. Extensions that put a document in place of
-// its id must be used before, those that look at its cost after.
+// Use mounts the guard on a server. Mount extensions that replace an id by its document before it, and those
+// that read the cost after it.
 func Use(server *handler.Server, options Options) *Guard {
 	setDefault(&options.DefaultListSize, 10)
 	setDefault(&options.MaxPage, 200)
@@ -125,8 +119,7 @@ func Use(server *handler.Server, options Options) *Guard {
 	}
 	server.Use(g)
 	server.SetQueryCache(handOver{})
-	// Never reached while the guard is mounted; they keep gqlgen's own parsing
-	// within bounds all the same.
+	// gqlgen does not parse while the guard is mounted; these limits are there in case it ever does.
 	server.SetParserTokenLimit(g.limits.Tokens)
 	server.SetDisableSuggestion(true)
 	return g
@@ -156,8 +149,7 @@ func setDefault[N int | int64](n *N, value N) {
 	}
 }
 
-// silentRules are the rules of validation, none of which tells what the schema
-// has instead of what was asked for.
+// silentRules are the rules of validation without suggestions, which would tell names of the schema.
 func silentRules() *rules.Rules {
 	r := rules.NewDefaultRules()
 	for name, silent := range map[string]validator.Rule{
@@ -178,10 +170,10 @@ var _ interface {
 	graphql.OperationContextMutator
 } = (*Guard)(nil)
 
-// ExtensionName is for gqlgen.
+// ExtensionName is the name of the extension for gqlgen.
 func (g *Guard) ExtensionName() string { return "Guard" }
 
-// Validate is where gqlgen shows the schema, once, at start.
+// Validate receives the schema from gqlgen, once, at the start. It fails if an option names an unknown field.
 func (g *Guard) Validate(schema graphql.ExecutableSchema) error {
 	g.schema = schema.Schema()
 	for name := range g.options.ListSizes {
@@ -202,7 +194,7 @@ func (g *Guard) Validate(schema graphql.ExecutableSchema) error {
 	return nil
 }
 
-// field is the one called Type.field; nil where there is none.
+// field returns the field with the name "Type.field", or nil.
 func (g *Guard) field(name string) *ast.FieldDefinition {
 	typ, field, _ := strings.Cut(name, ".")
 	if def := g.schema.Types[typ]; def != nil {
@@ -211,8 +203,8 @@ func (g *Guard) field(name string) *ast.FieldDefinition {
 	return nil
 }
 
-// MutateOperationParameters runs before gqlgen parses: it finds or prepares the
-// document and leaves it where handOver finds it.
+// MutateOperationParameters runs before gqlgen parses. It finds or prepares the document and puts it where
+// handOver finds it.
 func (g *Guard) MutateOperationParameters(ctx context.Context, params *graphql.RawParams) *gqlerror.Error {
 	if params.Query == "" {
 		if err := missingDocument(params.Extensions); err != nil {
@@ -233,8 +225,7 @@ func (g *Guard) MutateOperationParameters(ctx context.Context, params *graphql.R
 	return nil
 }
 
-// MutateOperationContext runs once the operation is chosen and its variables
-// are known.
+// MutateOperationContext runs after the operation is chosen and its variables are known.
 func (g *Guard) MutateOperationContext(
 	ctx context.Context, operation *graphql.OperationContext,
 ) *gqlerror.Error {
@@ -256,11 +247,11 @@ func (g *Guard) MutateOperationContext(
 	return nil
 }
 
-// Cost is the price of an operation and what it may be.
+// Cost is the price of an operation, and the highest price allowed.
 type Cost struct{ Requested, Limit int64 }
 
-// CostOf is the cost of the operation in the context, for those who run after
-// the guard; false when there is none.
+// CostOf returns the cost of the operation in the context, for code that runs after the guard. It returns
+// false if there is none.
 func CostOf(ctx context.Context) (Cost, bool) {
 	if !graphql.HasOperationContext(ctx) {
 		return Cost{}, false
@@ -279,8 +270,8 @@ type stats struct {
 	cost     Cost
 }
 
-// Check prepares a document that is known in advance and says all that is wrong
-// with it. What its variables will add to the price is not known here.
+// Check prepares a document that is known in advance and returns everything that is wrong with it. It does
+// not know what variables will add to the price.
 func (g *Guard) Check(query string) gqlerror.List {
 	_, errs := g.document(query)
 	return errs
@@ -289,13 +280,12 @@ func (g *Guard) Check(query string) gqlerror.List {
 // Cached is the number of documents that are kept.
 func (g *Guard) Cached() int { return g.documents.Len() }
 
-// document gives a document that passed every check but those that need its
-// variables.
+// document returns a document that has passed every check except those that need its variables.
 func (g *Guard) document(query string) (*document, gqlerror.List) {
 	if known, ok := g.documents.Get(query); ok {
 		return known, nil
 	}
-	// Its own copy: the text may be a part of a larger body.
+	// A copy: the text may be a part of a larger body, which would be kept with it.
 	query = strings.Clone(query)
 	parsed, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: query}, g.limits.Tokens)
 	if err != nil {
@@ -326,8 +316,8 @@ func (g *Guard) document(query string) (*document, gqlerror.List) {
 	return doc, nil
 }
 
-// syntaxError gives the parser's error its code. The token limit is told from
-// syntax by the only sign that gqlparser gives.
+// syntaxError gives the parser's error its code. The message is gqlparser's only sign that the token limit
+// was the cause.
 func (g *Guard) syntaxError(err error) *gqlerror.Error {
 	found := gqlerror.WrapIfUnwrapped(err)
 	if strings.HasPrefix(found.Message, "exceeded token limit") {
@@ -339,8 +329,7 @@ func (g *Guard) syntaxError(err error) *gqlerror.Error {
 	return found
 }
 
-// validationErrors keeps the first 20: nobody reads more, and a small document
-// must not buy a large answer.
+// validationErrors keeps the first 20 errors, so that a small document cannot cause a large answer.
 func validationErrors(errs gqlerror.List) gqlerror.List {
 	errs = errs[:min(len(errs), 20)]
 	for _, err := range errs {
@@ -349,8 +338,8 @@ func validationErrors(errs gqlerror.List) gqlerror.List {
 	return errs
 }
 
-// fold makes one error of many, since gqlgen takes only one from an extension:
-// the first, with all of them as its cause. Our transport unfolds it.
+// fold makes one error of several, since gqlgen takes only one from an extension. The first error carries all
+// as its cause; the transport separates them again.
 func fold(errs gqlerror.List) *gqlerror.Error {
 	if len(errs) == 1 {
 		return errs[0]
@@ -360,8 +349,8 @@ func fold(errs gqlerror.List) *gqlerror.Error {
 	return &first
 }
 
-// missingDocument answers those who sent only a hash or an id. The message of
-// the second is what clients wait for, word by word, to send the text as well.
+// missingDocument answers callers who sent only a hash or an id. On the exact message
+// PersistedQueryNotSupported, clients send the text as well.
 func missingDocument(extensions map[string]any) *gqlerror.Error {
 	switch {
 	case extensions["documentId"] != nil:
@@ -378,8 +367,7 @@ func refused(code, message string) *gqlerror.Error {
 	return &gqlerror.Error{Message: message, Extensions: map[string]any{"code": code}}
 }
 
-// handOver stands where gqlgen looks for a parsed document: the guard has put
-// it into the operation already.
+// handOver stands in for gqlgen's query cache. It returns the document that the guard put into the operation.
 type handOver struct{}
 
 func (handOver) Get(ctx context.Context, _ string) (*ast.QueryDocument, bool) {

@@ -14,7 +14,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// customer360 is what a portal asks for its main page.
+// customer360 is what a portal's main page asks for.
 const customer360 = `
 	query Customer360($uid: ID!, $contacts: Int = 10) {
 		customer(uid: $uid) {
@@ -48,7 +48,7 @@ func TestAPortalsPagePassesAndIsPricedByItsVariables(t *testing.T) {
 		{map[string]any{"uid": "7", "contacts": 1}, fixed + 1},
 		{map[string]any{"uid": "7", "contacts": 200}, fixed + 200},
 		{map[string]any{"uid": "7", "contacts": nil}, fixed + 20}, // the schema's default
-		// What the resolver will refuse counts as the nearest page it serves.
+		// A size that the resolver refuses counts as the nearest allowed one.
 		{map[string]any{"uid": "7", "contacts": 0}, fixed + 1},
 		{map[string]any{"uid": "7", "contacts": -1}, fixed + 1},
 		{map[string]any{"uid": "7", "contacts": 201}, fixed + 200},
@@ -205,8 +205,8 @@ func TestAtEachLimitADocumentStillPasses(t *testing.T) {
 	}
 }
 
-// doubled is fragments a0 to a8, of which most spread the next twice: 1 + 2 +
-// 4 … fields, close below 1,000.
+// doubled is the fragments a0 to a8, most of which spread the next one twice: 1 + 2 + 4 … fields, slightly
+// below 1,000.
 func doubled(n int) (s string) {
 	for i := range n {
 		if i < 8 {
@@ -416,7 +416,7 @@ func TestAHashAloneIsAnswered(t *testing.T) {
 	if got = b.post(t, []byte(`{"documentId":"ab"}`)); got.code() != guard.PersistedDocumentNotFound {
 		t.Error(got.text)
 	}
-	// With its text, a hash is of no account.
+	// If the text is given, the hash is ignored.
 	if got = b.post(t,
 		[]byte(`{"query":"{ numbers }","extensions":{"persistedQuery":{"version":1,"sha256Hash":"ab"}}}`)); got.errors != nil {
 		t.Error(got.text)
@@ -462,7 +462,7 @@ func FuzzDocuments(f *testing.F) {
 	})
 }
 
-// The guard's own share of a request whose document is known.
+// The guard's own part of a request with a known document.
 func BenchmarkGuard(b *testing.B) {
 	for _, one := range []struct {
 		name  string

@@ -7,15 +7,14 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// plan is what an operation of a valid document asks, as far as it is known
-// without its variables.
+// plan is what an operation of a valid document asks, as far as it is known without variables.
 type plan struct {
 	introspects bool
 	price       price
 }
 
-// planAll measures and prices every operation of a document, and refuses the
-// document if one of them asks too much.
+// planAll measures and prices every operation of a document. It refuses the document if any operation asks
+// too much.
 func planAll(doc *ast.QueryDocument, g *Guard) (map[*ast.OperationDefinition]*plan, *gqlerror.Error) {
 	m := measurer{fragments: make(map[*ast.FragmentDefinition]measure, len(doc.Fragments))}
 	plans := make(map[*ast.OperationDefinition]*plan, len(doc.Operations))
@@ -31,10 +30,10 @@ func planAll(doc *ast.QueryDocument, g *Guard) (map[*ast.OperationDefinition]*pl
 
 // measure is the size of a selection set with fragments expanded.
 type measure struct {
-	fields      int64 // all, at any depth
-	direct      int64 // those of the set itself
-	depth       int64 // __schema and __type count as leaves here,
-	schemaDepth int64 // and their own depth here
+	fields      int64 // at all depths
+	direct      int64 // of the set itself
+	depth       int64 // counts __schema and __type as leaves
+	schemaDepth int64 // below __schema and __type
 	introspects bool
 }
 
@@ -56,9 +55,8 @@ func (m measure) check(operation ast.Operation, limits Limits) *gqlerror.Error {
 	return nil
 }
 
-// measurer walks each fragment once however often it is spread: 26 fragments
-// that spread the next one twice stand for 67 million fields. Validation has
-// made sure that there are no rings.
+// measurer walks each fragment once, however often it is spread: 26 fragments that each spread the next one
+// twice expand to 67 million fields. Validation has excluded cycles.
 type measurer struct {
 	fragments map[*ast.FragmentDefinition]measure
 }
@@ -112,8 +110,8 @@ func introspection(field *ast.Field) bool {
 	return field.Name == "__schema" || field.Name == "__type"
 }
 
-// Sums and products of sizes stop at the top instead of wrapping: a document
-// must not get cheap by being enormous. No number here is negative.
+// Sums and products of sizes stop at the largest number instead of wrapping, so that an enormous document
+// does not become cheap. No number here is negative.
 func add(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64

@@ -7,32 +7,31 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// The price list. A scalar is free, an object costs 1; what the database works
-// for has a price of its own (Options.Prices). All are multiplied by the sizes
-// of the lists they stand in.
+// The price list. A scalar is free and an object costs 1. Options.Prices has prices for other work of the
+// database. All are multiplied by the lengths of the lists around them.
 const (
 	objectPrice        = 1
-	mutationPrice      = 10 // on top of the object
-	introspectionPrice = 50 // each __schema or __type, whatever it selects
+	mutationPrice      = 10 // in addition to the object
+	introspectionPrice = 50 // for each __schema or __type, whatever its selection
 )
 
-// price is a sum in which only the sizes of some pages and what some inputs hold
-// may be open, because variables say them. All the rest is worked out when the
-// document is first seen, so that pricing it again costs a few multiplications.
+// price is a sum. Only the parts that depend on variables are left open: the sizes of pages and the contents
+// of inputs. The rest is worked out when a document is first seen, so that pricing it again costs a few
+// multiplications.
 type price struct {
 	fixed int64
 	pages []page
 	given []given
 }
 
-// page adds, times over, its size multiplied by the price of one item.
+// page adds times × size × item to a price.
 type page struct {
 	times int64
 	size  pageSize
 	item  price
 }
 
-// of is the price under the given variables.
+// of returns the price with the given variables.
 func (p price) of(variables map[string]any) int64 {
 	total := p.fixed
 	for _, one := range p.pages {
@@ -66,8 +65,8 @@ func (p price) times(n int64) price {
 	return product
 }
 
-// pricer prices operations whose expanded fields are within their limit; that
-// bounds its walk, which therefore may follow each spread anew.
+// pricer prices operations whose number of expanded fields is within its limit. It may therefore walk each
+// fragment again for every spread.
 type pricer struct {
 	options Options
 	schema  *ast.Schema
@@ -84,7 +83,7 @@ func (p pricer) operation(operation *ast.OperationDefinition) price {
 	return total
 }
 
-// set visits the fields of a selection set, those in fragments too.
+// set visits the fields of a selection set, including those in fragments.
 func (p pricer) set(set ast.SelectionSet, visit func(*ast.Field)) {
 	for _, selection := range set {
 		switch selection := selection.(type) {
@@ -127,9 +126,8 @@ func (p pricer) object(field *ast.Field) price {
 	return one
 }
 
-// paged is 1 + size × item, where the items are what the connection's lists
-// hold: edges and nodes. Its pageInfo and the like come once. A plain list with
-// a size of its own has nothing around its items.
+// paged is the price 1 + size × item, where an item is one element of the connection's edges and nodes. Other
+// fields, such as pageInfo, count once. A plain list costs only size × item.
 func (p pricer) paged(field *ast.Field, size pageSize) price {
 	var total, item price
 	if isList(field.Definition) {
@@ -161,7 +159,7 @@ func (p pricer) listSize(field *ast.Field) int {
 	return p.options.DefaultListSize
 }
 
-// nameOf is the field as the options call it.
+// nameOf is the name of the field in the options, "Type.field".
 func nameOf(field *ast.Field) string {
 	if field.ObjectDefinition == nil {
 		return ""
@@ -169,14 +167,14 @@ func nameOf(field *ast.Field) string {
 	return field.ObjectDefinition.Name + "." + field.Name
 }
 
-// pageSize is what the arguments first and last say of a field, if it has one,
-// or the argument that gives the list its items.
+// pageSize is the size that a field's arguments first and last give, or the argument that holds the list's
+// items.
 type pageSize struct {
-	items    *ast.Value    // the list that is as long
-	given    [2]*ast.Value // nil where it is not in the document
+	items    *ast.Value    // the argument whose length is the size
+	given    [2]*ast.Value // first and last; nil if not in the document
 	fallback int64
 	most     int64
-	open     bool // a variable says it
+	open     bool // it depends on a variable
 }
 
 func (p pricer) pageSize(field *ast.Field) (pageSize, bool) {
@@ -208,9 +206,8 @@ func (p pricer) pageSize(field *ast.Field) (pageSize, bool) {
 	return size, paged
 }
 
-// of is the larger of first and last, else the default. What no resolver would
-// serve counts as the nearest size that one would: the resolver refuses it, and
-// can name the argument.
+// of is the larger of first and last, or else the default. A size that no resolver would serve counts as the
+// nearest allowed one: the resolver refuses it and names the argument.
 func (s pageSize) of(variables map[string]any) int64 {
 	if s.items != nil {
 		return min(items(s.items, variables), s.most)
@@ -231,8 +228,8 @@ func (s pageSize) of(variables map[string]any) int64 {
 	return min(max(size, 1), s.most)
 }
 
-// number reads an argument; false for null and for a variable that is not
-// given. What is not a number at all counts as the largest one.
+// number reads an argument. It returns false for null and for a variable that was not given. Anything that is
+// not a number counts as the largest number.
 func number(value *ast.Value, variables map[string]any) (int64, bool) {
 	var given any = json.Number(value.Raw)
 	switch value.Kind {

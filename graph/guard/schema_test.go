@@ -56,13 +56,13 @@ var schema = gqlparser.MustLoadSchema(&ast.Source{Input: `
 	type Subscription { paid: Payment! }
 `})
 
-// bank is a server behind the guard that counts what reaches execution.
+// bank is a server behind the guard. It counts what reaches execution.
 type bank struct {
 	*handler.Server
 	guard *guard.Guard
 	ran   int
 	ast   *ast.QueryDocument // the last document that ran
-	cost  guard.Cost         // and what it cost
+	cost  guard.Cost         // and its cost
 	open  bool               // whether gqlgen would answer introspection
 }
 
@@ -75,8 +75,7 @@ func open(t testing.TB, options guard.Options) *bank {
 	return b
 }
 
-// operate gives gqlgen's part up to execution without HTTP: what comes before
-// the resolvers.
+// operate runs gqlgen without HTTP up to the point where resolvers would begin.
 func (b *bank) operate(t testing.TB) func(query string, variables map[string]any) {
 	t.Helper()
 	exec := executor.New(&executable{b})
@@ -108,7 +107,7 @@ func (e *executable) Exec(ctx context.Context) graphql.ResponseHandler {
 	return graphql.OneShot(&graphql.Response{Data: []byte(`{}`)})
 }
 
-// reply is what came back.
+// reply is the answer to a request.
 type reply struct {
 	status int
 	data   json.RawMessage

@@ -9,9 +9,8 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// checkShape looks at a document that is parsed but not validated, since it is
-// validation that it protects: comparing fields that might be merged takes the
-// square of their number. One walk, linear in the document.
+// checkShape checks a document before validation, in one linear walk. It protects validation, which compares
+// fields that might be merged and takes the square of their number.
 func checkShape(doc *ast.QueryDocument, limits Limits) *gqlerror.Error {
 	s := shape{limits: limits}
 	s.most("fragments in the document", len(doc.Fragments), limits.Fragments)
@@ -35,7 +34,7 @@ func checkShape(doc *ast.QueryDocument, limits Limits) *gqlerror.Error {
 type shape struct {
 	limits  Limits
 	aliases int
-	err     *gqlerror.Error // the first that was found
+	err     *gqlerror.Error // the first found
 }
 
 func (s *shape) most(what string, n, limit int) {
@@ -68,8 +67,8 @@ func (s *shape) set(set ast.SelectionSet) {
 	}
 }
 
-// repeats counts what is said again in one place: the same response name, the
-// same fragment, a fragment on the same type.
+// repeats counts repetitions in one place: of a response name, of a spread of a fragment, of a fragment on a
+// type.
 func (s *shape) repeats(set ast.SelectionSet) {
 	if len(set) <= s.limits.Repeats || s.err != nil {
 		return
@@ -107,8 +106,7 @@ func (s *shape) arguments(list ast.ArgumentList) {
 	}
 }
 
-// text refuses NUL in literals: PostgreSQL cannot store it, and the transport
-// has refused it in variables.
+// text refuses NUL in literals, which PostgreSQL cannot store. The transport has refused it in variables.
 func (s *shape) text(value *ast.Value) {
 	if value == nil || s.err != nil {
 		return
@@ -123,16 +121,15 @@ func (s *shape) text(value *ast.Value) {
 	}
 }
 
-// over is the error of a limit, with both figures for those who adapt to them.
+// over makes the error of an exceeded limit. It gives both numbers, so that clients can adapt.
 func over(code, what string, requested, limit int64) *gqlerror.Error {
 	err := refused(code, fmt.Sprintf("%s: %d, at most %d", what, requested, limit))
 	err.Extensions["requested"], err.Extensions["limit"] = requested, limit
 	return err
 }
 
-// stripDefer takes @defer out of a document: over plain JSON gqlgen would lose
-// what is deferred, and without it all data comes at once, as the directive
-// allows.
+// stripDefer removes @defer from a document. Over plain JSON gqlgen would lose the deferred data; without the
+// directive all data comes at once, which its specification allows.
 func stripDefer(doc *ast.QueryDocument) {
 	for _, operation := range doc.Operations {
 		stripDeferIn(operation.SelectionSet)

@@ -12,8 +12,8 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// checkEnums refuses variables whose enum values differ from the schema's in letter case. gqlparser lets them
-// through, and gqlgen would then read them as nothing: a filter by "Active" would find everybody.
+// checkEnums refuses variables whose enum values differ from the schema's in letter case. gqlparser accepts
+// them, and gqlgen would then read them as absent: a filter by "Active" would find all customers.
 func (g *Guard) checkEnums(operation *graphql.OperationContext) *gqlerror.Error {
 	for _, variable := range operation.Operation.VariableDefinitions {
 		if place := g.foreignEnum(variable.Type, operation.Variables[variable.Variable],
@@ -24,12 +24,12 @@ func (g *Guard) checkEnums(operation *graphql.OperationContext) *gqlerror.Error 
 	return nil
 }
 
-// foreignEnum is the place of the first such value, and empty without one.
+// foreignEnum is the path of the first such value, or empty.
 func (g *Guard) foreignEnum(typ *ast.Type, value any, place string) string {
 	if typ.Elem != nil {
 		list, ok := value.([]any)
 		if !ok {
-			return g.foreignEnum(typ.Elem, value, place) // one value may stand for a list of one
+			return g.foreignEnum(typ.Elem, value, place) // a single value counts as a list of one
 		}
 		for i, item := range list {
 			if found := g.foreignEnum(typ.Elem, item, place+"["+strconv.Itoa(i)+"]"); found != "" {
@@ -45,7 +45,7 @@ func (g *Guard) foreignEnum(typ *ast.Type, value any, place string) string {
 			return place
 		}
 	case map[string]any:
-		for _, field := range def.Fields { // of a scalar there are none
+		for _, field := range def.Fields { // scalars have none
 			if found := g.foreignEnum(field.Type, given[field.Name], place+"."+field.Name); found != "" {
 				return found
 			}
@@ -54,12 +54,12 @@ func (g *Guard) foreignEnum(typ *ast.Type, value any, place string) string {
 	return ""
 }
 
-// mostProblems is how many problems of variables are told.
+// mostProblems is how many problems of variables are reported.
 const mostProblems = 100
 
-// checkVariables lists what is wrong with the variables of an operation: gqlparser stops at the first, and
-// who fills in a form wants to hear of all. Paths are as gqlparser has them. A single problem is left to it,
-// but for a number that is none of Int's: it would tell of 0.
+// checkVariables returns all problems of an operation's variables, with paths in gqlparser's form. gqlparser
+// stops at the first, but users who fill in a form want to see all. A single problem is left to gqlparser,
+// except for a number that is no Int, which it would show as 0.
 func (g *Guard) checkVariables(operation *ast.OperationDefinition, given map[string]any) (all gqlerror.List) {
 	if operation == nil {
 		return nil
@@ -157,8 +157,7 @@ func shortened(number string) string {
 	return number
 }
 
-// fits reports whether a value may be one of a scalar. What it must look like beyond its kind, scalars know
-// themselves.
+// fits reports whether a scalar accepts this kind of value. The scalars check the rest themselves.
 func fits(scalar string, value any) bool {
 	text, flag := false, false
 	switch value.(type) {

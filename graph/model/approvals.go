@@ -9,7 +9,7 @@ type (
 	ApprovalEdge       = Edge[changes.Approval]
 )
 
-// Decision is what a second person says of a change.
+// Decision is what a checker says of a proposal.
 type Decision struct {
 	UID changes.UID
 	changes.RequestOptions

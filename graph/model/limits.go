@@ -5,13 +5,13 @@ import (
 	"bankgraph/core/customers"
 )
 
-// LimitsPayload shows the customer.
+// LimitsPayload has the customer as its object.
 type LimitsPayload = Payload[customers.Customer]
 
 // LimitsDraft is what mutations say about a customer's limits.
 type LimitsDraft struct {
 	Customer customers.UID
-	// by this name gqlgen writes the same code each time; limits.Draft is another for it
+	// Not limits.Draft, another name of the same type: with this one gqlgen always writes the same code.
 	Limits []customers.Ceiling
 	changes.RequestOptions
 }

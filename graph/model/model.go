@@ -1,9 +1,9 @@
 // Package model holds the types that only GraphQL has: pages of lists, payloads, and the inputs of lookups
-// and mutations, a file for each domain. Everything else that the schema names is a type of core.
+// and mutations, one file for each domain. All other types of the schema are types of core.
 //
-// The input of a mutation is what core reads of a thing, to whom it belongs or which one it is, and the
-// options of the change. One struct serves all mutations of a kind of thing; each input of the schema fills
-// what it has.
+// The input of a mutation contains what core reads of a thing, the thing's key or its owner's, and the
+// options of the change. One struct serves all mutations of a kind; each input of the schema fills the fields
+// that it has.
 package model
 
 import (
@@ -13,7 +13,7 @@ import (
 	"bankgraph/core/page"
 )
 
-// Node is an object with a global id: one of the types that the schema lists.
+// Node is an object with a global id.
 type Node any
 
 // Connection is a page of a list.
@@ -21,14 +21,14 @@ type Connection[T any] struct {
 	Page   page.Of[*T]
 	Window page.Window
 	Cursor func(*T) page.Cursor
-	Count  func(context.Context) (int64, error) // asked only where totalCount is selected
+	Count  func(context.Context) (int64, error) // called only if totalCount is selected
 }
 
-// Payload is what there is after a change of an object.
+// Payload is the answer of a mutation of an object.
 type Payload[T any] struct {
-	Object   *T                // unchanged while the change waits for approval; nil where it is not asked for
-	Approval *changes.Approval // what waits for a second person
-	Replayed bool              // the idempotency key came before: nothing happened this time
+	Object   *T                // unchanged while the change waits for approval; nil if not asked for
+	Approval *changes.Approval // nil if nothing waits for a second person
+	Replayed bool              // the idempotency key was used before; nothing was done now
 }
 
 // Edge is one row of a page.
@@ -40,7 +40,6 @@ type Edge[T any] struct {
 // Cursor is the row's place in the list.
 func (e *Edge[T]) Cursor() string { return e.at(e.Node).String() }
 
-// Nodes are the rows.
 func (c *Connection[T]) Nodes() []*T { return c.Page.Items }
 
 // Edges are the rows with their cursors.
@@ -54,11 +53,11 @@ func (c *Connection[T]) Edges() []*Edge[T] {
 	return edges
 }
 
-// MostCounted is how far a list is counted, but for what the bank keeps counters of: counting reads all that
-// it counts.
+// MostCounted is how far the rows of a list are counted, since counting reads them all. Lists with counters
+// of their own have no such limit.
 const MostCounted = 10_000
 
-// TotalCount is how many rows the whole list has, or at least has.
+// TotalCount is the number of rows in the whole list, or MostCounted if there are more.
 func (c *Connection[T]) TotalCount(ctx context.Context) (int32, error) {
 	n, err := c.Count(ctx)
 	if n == MostCounted+1 {
@@ -67,7 +66,7 @@ func (c *Connection[T]) TotalCount(ctx context.Context) (int32, error) {
 	return int32(n), err
 }
 
-// TotalCountIsExact tells whether the whole list has no more rows than TotalCount says.
+// TotalCountIsExact reports whether TotalCount is the number of all rows.
 func (c *Connection[T]) TotalCountIsExact(ctx context.Context) (bool, error) {
 	n, err := c.Count(ctx)
 	return n != MostCounted+1, err
@@ -81,8 +80,8 @@ type PageInfo struct {
 	EndCursor       string
 }
 
-// PageInfo knows from reading one row more whether there are further ones; rows on the other side are
-// there if the page started at a cursor.
+// PageInfo reports the place of the page. There are further rows if one row more than the page was read; on
+// the other side there are rows if the page began at a cursor.
 func (c *Connection[T]) PageInfo() *PageInfo {
 	behind := c.Window.Cursor.UID != 0
 	info := &PageInfo{HasNextPage: c.Page.Further, HasPreviousPage: behind}

@@ -7,25 +7,25 @@ import (
 	"bankgraph/core/changes"
 )
 
-// What there is after a change was approved.
+// The answer to approveChange.
 type ApproveChangePayload struct {
 	// The approval.
 	Approval *changes.Approval `json:"approval,omitempty"`
-	// The idempotency key came before: nothing happened this time.
+	// Whether the idempotency key was used before, and nothing changed now.
 	Replayed bool `json:"replayed"`
 }
 
-// What there is after an account was deleted.
+// The answer to deleteAccount.
 type DeleteAccountPayload struct {
 	// The number of the account.
 	UID int64 `json:"uid"`
-	// What waits for a second person; null where nothing does.
+	// The approval that the change waits for; null if it does not wait.
 	Approval *changes.Approval `json:"approval,omitempty"`
-	// The idempotency key came before: nothing happened this time.
+	// Whether the idempotency key was used before, and nothing changed now.
 	Replayed bool `json:"replayed"`
 }
 
-// What changes the bank. Each change is made whole or not at all, with a record of who made it. A field that is refused is null and has an error; what other fields of the same document did stands.
+// The changes that can be made. Each is made completely or not at all, and the record says who made it. A refused field is null and has an error; the changes of the document's other fields remain.
 type Mutation struct {
 }
 
@@ -33,32 +33,32 @@ type Mutation struct {
 type Query struct {
 }
 
-// What there is after a change was refused.
+// The answer to refuseChange.
 type RefuseChangePayload struct {
 	// The approval.
 	Approval *changes.Approval `json:"approval,omitempty"`
-	// The idempotency key came before: nothing happened this time.
+	// Whether the idempotency key was used before, and nothing changed now.
 	Replayed bool `json:"replayed"`
 }
 
-// What there is after a signatory was removed.
+// The answer to removeSignatory.
 type RemoveSignatoryPayload struct {
 	// The number of the signatory.
 	UID int64 `json:"uid"`
-	// What waits for a second person; null where nothing does.
+	// The approval that the change waits for; null if it does not wait.
 	Approval *changes.Approval `json:"approval,omitempty"`
-	// The idempotency key came before: nothing happened this time.
+	// Whether the idempotency key was used before, and nothing changed now.
 	Replayed bool `json:"replayed"`
 }
 
-// What there is after a sweep was ended.
+// The answer to removeSweep.
 type RemoveSweepPayload struct {
 	// The account's number in the bank's books.
 	Account int64 `json:"account"`
 	// The sweep's direction.
 	Direction accounts.Direction `json:"direction"`
-	// What waits for a second person; null where nothing does.
+	// The approval that the change waits for; null if it does not wait.
 	Approval *changes.Approval `json:"approval,omitempty"`
-	// The idempotency key came before: nothing happened this time.
+	// Whether the idempotency key was used before, and nothing changed now.
 	Replayed bool `json:"replayed"`
 }

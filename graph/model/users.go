@@ -13,8 +13,7 @@ type (
 	SubjectPayload = Payload[users.User]
 )
 
-// UserDraft is what mutations say about a user. Lists stand here for those of the draft: where they are not
-// given they are nil.
+// UserDraft is what mutations say about a user. Its own lists, nil if not given, replace those of the draft.
 type UserDraft struct {
 	Customer customers.UID
 	UID      users.UID

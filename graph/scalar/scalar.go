@@ -1,5 +1,5 @@
-// Package scalar reads and writes the scalars of the schema. Which function serves a field follows from
-// the field's Go type (gqlgen.yml).
+// Package scalar reads and writes the scalars of the schema. gqlgen.yml chooses the functions by the Go type
+// of the field.
 package scalar
 
 import (
@@ -19,11 +19,10 @@ import (
 	"bankgraph/core/money"
 )
 
-// invalid is an input that does not have the form of its scalar. Which argument it is, the error's path says.
+// invalid makes the fault of an input without the form of its scalar. The error's path names the argument.
 func invalid(message string) error { return fault.Field("argument", "", fault.Malformed, message) }
 
-// Each scalar is written by its Append function, behind what has been written; its Marshal function says the
-// same to gqlgen's own execution.
+// Each Append function appends a scalar to b. The Marshal function next to it is for gqlgen's own execution.
 
 // written is what an Append function wrote.
 type written []byte
@@ -60,10 +59,10 @@ func appendQuoted(b []byte, text string) []byte {
 // AppendBoolean writes true or false.
 func AppendBoolean(b []byte, v bool) []byte { return strconv.AppendBool(b, v) }
 
-// Where null may be given and the Go type has no pointer, null is the empty value: in core, that is absent.
-// Validation has refused it everywhere else.
+// Where null is allowed and the Go type is no pointer, null is read as the empty value, which core treats as
+// absent. Validation refuses null everywhere else.
 
-// UnmarshalString takes a string, and null for the empty one.
+// UnmarshalString takes a string, or null for the empty one.
 func UnmarshalString(v any) (string, error) {
 	if v == nil {
 		return "", nil
@@ -104,7 +103,7 @@ func UnmarshalInt(v any) (int32, error) {
 	return int32(n), nil
 }
 
-// The prefixes of global ids: each type's ids start with its own, whatever becomes of the type.
+// The prefixes of global ids. Each type keeps its prefix even if the type is renamed.
 const (
 	CustomerPrefix   = "cus_"
 	AccountPrefix    = "acc_"
@@ -121,7 +120,7 @@ func appendNumber(b []byte, prefix string, uid int64) []byte {
 	return append(strconv.AppendInt(b, uid, 10), '"')
 }
 
-// ParseUID reads 1 to 18 digits, the first of them not 0: each number has one form.
+// ParseUID reads 1 to 18 digits without a leading zero, so that each number has one form.
 func ParseUID(v any) (int64, error) {
 	text, ok := v.(string)
 	if !ok || text == "" || len(text) > 18 || text[0] == '0' {
@@ -162,7 +161,7 @@ func appendUUID(b []byte, prefix string, uid uuid.UUID) []byte {
 
 var errUUID = invalid("must be a UUID, as a string")
 
-// ParseUUID reads a UUID in its one form: lower case, with hyphens.
+// ParseUUID reads a UUID in lower case with hyphens, its only form.
 func ParseUUID(v any) (uuid.UUID, error) {
 	text, _ := v.(string)
 	uid, err := uuid.Parse(text)
@@ -172,7 +171,7 @@ func ParseUUID(v any) (uuid.UUID, error) {
 	return uid, nil
 }
 
-// Fields of inputs that are told from absent ones: null clears.
+// Fields of inputs for which absent differs from null: null clears the value.
 
 func MarshalGivenText(t given.Text) graphql.Marshaler { return MarshalString(t.Value) }
 
@@ -183,7 +182,7 @@ func UnmarshalGivenText(v any) (given.Text, error) {
 
 func MarshalGivenFlag(f given.Flag) graphql.Marshaler { return graphql.MarshalBoolean(f.Value) }
 
-// UnmarshalGivenFlag takes null for no.
+// UnmarshalGivenFlag reads null as false.
 func UnmarshalGivenFlag(v any) (given.Flag, error) {
 	if v == nil {
 		return given.Of(false), nil
@@ -202,7 +201,7 @@ func UnmarshalGivenAmount(v any) (given.Text, error) {
 	return given.Of(string(amount)), err
 }
 
-// A decimal of an input whose currency is known only where it is used; null is none.
+// A decimal of an input whose currency is known only where it is used. Null is empty.
 
 func MarshalDecimal(text string) graphql.Marshaler { return MarshalString(text) }
 
@@ -211,12 +210,12 @@ func UnmarshalDecimal(v any) (string, error) {
 	return amount.Value, err
 }
 
-// AmountText is an amount as a caller wrote it: which currency it is in is known only where it is used.
+// AmountText is an amount as the caller wrote it. Its currency is known only where it is used.
 type AmountText string
 
 func MarshalAmountText(a AmountText) graphql.Marshaler { return graphql.MarshalString(string(a)) }
 
-// UnmarshalAmountText takes decimal text, never a number: a float has lost what the caller meant.
+// UnmarshalAmountText takes decimal text, never a number: a float could have lost digits.
 func UnmarshalAmountText(v any) (AmountText, error) {
 	text, ok := v.(string)
 	if !ok {

@@ -24,7 +24,7 @@ import (
 
 var user = users.UID{UUID: uuid.MustParse("6ba7b810-9dad-11d1-80b4-00c04fd430c8")}
 
-// A scalar says the same over both ways of execution, and in JSON that every reader takes.
+// A scalar is the same in both ways of execution, and is JSON that every reader accepts.
 func TestBothWaysOfWritingSayTheSame(t *testing.T) {
 	t.Parallel()
 	day := time.Date(2026, 11, 21, 23, 30, 15, 999, time.FixedZone("", -5*3600))
@@ -80,7 +80,7 @@ func TestBothWaysOfWritingSayTheSame(t *testing.T) {
 	}
 }
 
-// reading makes one type of all functions that read.
+// reading gives all functions that read the same type.
 func reading[T comparable](read func(any) (T, error)) func(any) (any, error) {
 	return func(v any) (any, error) { return read(v) }
 }
@@ -90,7 +90,7 @@ func TestInputsHaveOneForm(t *testing.T) {
 	type values = []any
 	for name, c := range map[string]struct {
 		read    func(any) (any, error)
-		right   map[any]any // what is read of what is given
+		right   map[any]any // the expected value by input
 		wrong   values
 		message string
 	}{

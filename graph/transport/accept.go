@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// mediaType is a form of the answer.
+// mediaType is a media type of answers.
 type mediaType string
 
 const (
@@ -16,7 +16,7 @@ const (
 
 func (m mediaType) contentType() string { return string(m) + "; charset=utf-8" }
 
-// How closely a range of the Accept header names a type.
+// These say how closely a range of the Accept header matches a type.
 const (
 	unnamed = iota
 	byAnything
@@ -24,10 +24,9 @@ const (
 	byName
 )
 
-// negotiate picks the form of the answer from the Accept headers: the highest
-// quality wins, then the type that is named more closely, then
-// graphql-response+json if both are named, and application/json if neither is.
-// It is false when the caller accepts neither.
+// negotiate picks the media type of the answer from the Accept headers. The highest quality wins, then the
+// closest match, then graphql-response+json if both are named, and application/json if neither is. It returns
+// false if the caller accepts neither.
 func negotiate(accept []string) (mediaType, bool) {
 	ranges := strings.Join(accept, ",")
 	if strings.TrimSpace(strings.ReplaceAll(ranges, ",", " ")) == "" {
@@ -49,8 +48,8 @@ func negotiate(accept []string) (mediaType, bool) {
 	return plainJSON, true
 }
 
-// quality is what the closest matching range says of one type, 0 to 1, and how
-// close that range is. Ranges that cannot be read say nothing.
+// quality is the quality, 0 to 1, that the closest matching range gives a type, and how close that match is.
+// Malformed ranges are ignored.
 func quality(ranges string, of mediaType) (best float64, closeness int) {
 	for one := range strings.SplitSeq(ranges, ",") {
 		name, params, err := mime.ParseMediaType(one)
@@ -75,7 +74,7 @@ func quality(ranges string, of mediaType) (best float64, closeness int) {
 				continue
 			}
 		}
-		// The same range twice: the better quality counts.
+		// If a range is given twice, the higher quality counts.
 		if near > closeness || q > best {
 			best, closeness = q, near
 		}

@@ -16,12 +16,12 @@ type audit struct {
 	id       string
 	sent     sent
 	min, max int    // status
-	content  string // media type, where the check names one
+	content  string // media type, if the check names one
 	clean    bool   // no errors key
 	noData   bool   // no data key
 }
 
-// audits are all 61 of serverAudits, in its order.
+// audits are all 61 checks of serverAudits, in its order.
 func audits() []audit {
 	typename := document("{ __typename }")
 	byName := `query Type($name: String!) { __type(name: $name) { name } }`

@@ -10,21 +10,19 @@ import (
 // maxDepth is how deep objects and lists of a body may nest.
 const maxDepth = 100
 
-// jsonFault says what is wrong with a text, and where: either the byte, or the
-// path of the string. It goes after a noun: "the body" is not valid JSON …
+// jsonFault says what is wrong with a text and where: the byte, or the path of the string. Its message
+// follows a noun, as in "the body is not valid JSON".
 type jsonFault struct {
 	code    string
 	message string
 }
 
-// parseJSON reads one JSON value and nothing after it. It is stricter than
-// encoding/json, which takes the last of two equal keys and puts U+FFFD for
-// what is not Unicode: here a byte that two readers could understand in two
-// ways is refused. NUL is refused because PostgreSQL cannot store it.
+// parseJSON reads one JSON value and nothing after it. It is stricter than encoding/json, which takes the
+// last of two equal keys and replaces invalid Unicode by U+FFFD: whatever two readers could understand
+// differently is refused. NUL is refused because PostgreSQL cannot store it.
 //
-// Whole numbers that fit are int64, as gqlgen gives them for literals; all
-// others stay text as json.Number, since no amount may pass through a float.
-// A place that is named in an error starts with root.
+// Whole numbers that fit are int64, as gqlgen gives them for literals. All others stay text as json.Number,
+// since no amount may pass through a float. Paths in errors start with root.
 func parseJSON(text, root string) (any, *jsonFault) {
 	p := jsonParser{text: text}
 	if root != "" {
@@ -57,8 +55,8 @@ func (p *jsonParser) failText(what string) {
 	}
 }
 
-// place names where the parser stands. Keys are the caller's text, so only
-// those that look like names of the schema are repeated.
+// place is the path of the current value. Keys are the caller's text, so only those that look like names of
+// the schema are repeated.
 func (p *jsonParser) place() string {
 	if len(p.path) == 0 {
 		return "a string"
@@ -91,7 +89,7 @@ func (p *jsonParser) space() {
 	}
 }
 
-// take skips white space and then one byte, if it is the given one.
+// take skips white space, then the byte c. It reports whether c was there.
 func (p *jsonParser) take(c byte) bool {
 	p.space()
 	if p.fault == nil && p.at < len(p.text) && p.text[p.at] == c {
@@ -213,7 +211,7 @@ func (p *jsonParser) string() string {
 			return p.unescape(raw, escaped)
 		case c == '\\':
 			escaped = true
-			p.at++ // whatever is escaped does not end the string
+			p.at++ // an escaped character does not end the string
 		case c < ' ':
 			p.fail()
 			return ""
@@ -248,8 +246,8 @@ func (p *jsonParser) unescape(raw string, escaped bool) string {
 	return text
 }
 
-// hasLoneSurrogate finds \ud800 … \udfff that are no pair, which encoding/json
-// would turn into U+FFFD.
+// hasLoneSurrogate reports whether raw has an unpaired \ud800 … \udfff, which encoding/json would replace by
+// U+FFFD.
 func hasLoneSurrogate(raw string) bool {
 	for i := 0; i < len(raw); i++ {
 		if raw[i] != '\\' {
@@ -270,7 +268,7 @@ func hasLoneSurrogate(raw string) bool {
 	return false
 }
 
-// escapedUnit is the value of a \uXXXX at the start, else -1.
+// escapedUnit is the value of a \uXXXX at the start of raw, or -1.
 func escapedUnit(raw string) int {
 	if len(raw) < 6 || raw[0] != '\\' || raw[1] != 'u' {
 		return -1

@@ -17,8 +17,8 @@ import (
 
 const parseFailed = errcode.ParseFailed
 
-// read turns a request into gqlgen's parameters and picks the form of the
-// answer, which is application/json where the caller's wish is not known yet.
+// read turns a request into gqlgen's parameters and picks the media type of the answer. It is
+// application/json as long as the caller's choice is not known.
 func (h HTTP) read(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, mediaType, *refusal) {
 	if r.Method != http.MethodGet && r.Method != http.MethodPost {
 		return nil, plainJSON, &refusal{
@@ -47,7 +47,7 @@ func (h HTTP) read(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, 
 	return params, media, refused
 }
 
-// streams reports whether the caller would take the answer as a stream, as clients ask for subscriptions.
+// streams reports whether the caller accepts a stream, as clients that subscribe do.
 func streams(header http.Header) bool {
 	accept := strings.ToLower(strings.Join(header.Values("Accept"), ","))
 	return strings.Contains(accept, "text/event-stream") || strings.Contains(accept, "multipart/mixed")
@@ -88,8 +88,8 @@ func (h HTTP) readBody(w http.ResponseWriter, r *http.Request) (*graphql.RawPara
 	return h.params(fields)
 }
 
-// refusedContent wants JSON in UTF-8, not compressed. Everything else is
-// refused, above all the types that a browser sends across sites unasked.
+// refusedContent refuses all bodies but uncompressed JSON in UTF-8, above all the types that a browser sends
+// across sites without asking the server.
 func refusedContent(header http.Header) *refusal {
 	name, params, err := mime.ParseMediaType(header.Get("Content-Type"))
 	if err != nil || name != "application/json" || !isUTF8(params["charset"]) {
@@ -109,8 +109,7 @@ func refusedContent(header http.Header) *refusal {
 	return nil
 }
 
-// readQuery reads the parameters of a GET, where variables and extensions are
-// JSON in text.
+// readQuery reads the parameters of a GET, in which variables and extensions are JSON texts.
 func (h HTTP) readQuery(raw string) (*graphql.RawParams, *refusal) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
@@ -137,9 +136,8 @@ func (h HTTP) readQuery(raw string) (*graphql.RawParams, *refusal) {
 	return h.params(fields)
 }
 
-// params checks the types of what was sent. Unknown fields are ignored, as the
-// text asks. A documentId, which gqlgen has no place for, travels among the
-// extensions to whoever knows the trusted documents.
+// params checks the types of the parameters. Unknown ones are ignored, as the specification demands. gqlgen
+// has no field for a documentId, so it goes into the extensions, where the guard finds it.
 func (h HTTP) params(fields map[string]any) (*graphql.RawParams, *refusal) {
 	var params graphql.RawParams
 	var documentID string
@@ -171,8 +169,8 @@ func (h HTTP) params(fields map[string]any) (*graphql.RawParams, *refusal) {
 	return &params, nil
 }
 
-// optional puts a field of the right type where it belongs; absent and null
-// leave the place empty. It is false for any other type.
+// optional sets *to to a field, and leaves it if the field is absent or null. It returns false if the type is
+// wrong.
 func optional[T any](fields map[string]any, name string, to *T) bool {
 	value := fields[name]
 	if value == nil {
@@ -183,8 +181,7 @@ func optional[T any](fields map[string]any, name string, to *T) bool {
 	return ok
 }
 
-// wrong refuses JSON that is well formed but is not a GraphQL request: 400 in
-// the audit, 422 in the draft.
+// wrong refuses valid JSON that is not a GraphQL request: 400 in Audit, 422 in Draft.
 func (h HTTP) wrong(message string) *refusal {
 	status := http.StatusBadRequest
 	if h.Profile == Draft {

@@ -18,15 +18,14 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// schema is executed by hand: the transport must not depend on what gqlgen
-// would generate.
+// schema is executed by hand, so that the transport cannot depend on what gqlgen would generate.
 var schema = gqlparser.MustLoadSchema(&ast.Source{Input: `
 	type Query { echo(text: String): String  broken: String  nothing: String!  big: String  ids(of: [Int!], at: Float): String }
 	type Mutation { pay: String }
 	type Subscription { paid: String }
 `})
 
-// server answers with the transport and counts what reaches execution.
+// server answers through the transport and counts what reaches execution.
 func server(t testing.TB, h transport.HTTP) (http.Handler, *int) {
 	t.Helper()
 	ran := 0
@@ -106,7 +105,7 @@ func send(t testing.TB, h http.Handler, s sent) *httptest.ResponseRecorder {
 	return w
 }
 
-// answer reads a body and holds it to what is true of all answers.
+// answer reads a body and checks what is true of all answers.
 func answer(t testing.TB, w *httptest.ResponseRecorder) map[string]json.RawMessage {
 	t.Helper()
 	for name, want := range map[string]string{

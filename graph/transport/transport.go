@@ -1,9 +1,9 @@
 // Package transport answers GraphQL over plain HTTP: GET and POST, one
 // operation, one JSON answer.
 //
-// gqlgen's own transports pass 55 of the 61 checks of the graphql-http audit,
-// ignore quality values in Accept, and repeat the body in their errors; this
-// one follows the GraphQL-over-HTTP text by one table (see status).
+// gqlgen's own transports pass 55 of the 61 checks of the graphql-http audit, ignore quality values in
+// Accept, and repeat the body in their errors. This one follows the GraphQL-over-HTTP specification (see
+// status).
 package transport
 
 import (
@@ -18,24 +18,21 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// DefaultBodyLimit is the size in bytes above which a body answers 413. The
-// largest document that the guard lets through is far smaller.
+// DefaultBodyLimit is the largest body, in bytes; a larger one is answered with 413. The largest document
+// that the guard accepts is far smaller.
 const DefaultBodyLimit = 32 << 10
 
-// Profile says which reading of the GraphQL-over-HTTP text decides the status.
+// Profile is the reading of the GraphQL-over-HTTP specification that decides the status.
 type Profile string
 
 const (
-	// Audit is what the npm package graphql-http 1.23 checks, and what clients
-	// of today expect.
+	// Audit is what the npm package graphql-http 1.23 checks and today's clients expect.
 	Audit Profile = "audit"
-	// Draft is the text of 2026-08: 294 for partial answers, 422 for refused
-	// documents.
+	// Draft is the specification of 2026-08: 294 for partial answers, 422 for refused documents.
 	Draft Profile = "draft"
 )
 
-// The codes of the errors that arise here. Errors of the document and of its
-// fields carry the codes of those who found them.
+// The codes of the transport's errors. Errors of the document and of its fields have codes of their own.
 const (
 	MethodNotAllowed     = "METHOD_NOT_ALLOWED"
 	NotAcceptable        = "NOT_ACCEPTABLE"
@@ -50,7 +47,7 @@ const (
 	SubscriptionsNotSupported = "SUBSCRIPTIONS_NOT_SUPPORTED"
 )
 
-// What other servers have and this one does not: what to do instead.
+// Messages for features of other servers that this one does not have.
 const (
 	noBatches = "batches are not taken: send each operation as a request of its own (in Apollo, HttpLink for BatchHttpLink), " +
 		"or ask for several root fields in one operation"
@@ -58,29 +55,28 @@ const (
 		"the version of an object tells whether it has changed"
 )
 
-// HTTP is the transport. Mount it last: it takes every request that no other
-// transport wants, so that each refusal is ours.
+// HTTP is the transport. Mount it last: it takes every request that no other transport takes, so that no
+// request is refused by gqlgen's own code.
 type HTTP struct {
-	// Profile is Audit when empty.
+	// Profile defaults to Audit.
 	Profile Profile
-	// BodyLimit is in bytes; DefaultBodyLimit when 0.
+	// BodyLimit is in bytes; DefaultBodyLimit if 0.
 	BodyLimit int64
-	// Statuses are for refused requests whose first error has one of these
-	// codes, in both profiles and both media types: RATE_LIMITED: 429. A whole
-	// number of seconds under retryAfter in that error's extensions becomes
-	// the Retry-After header.
+	// Statuses are the statuses of refused requests by the code of the first error, such as RATE_LIMITED:
+	// 429. They hold in both profiles and for both media types. An int under retryAfter in that error's
+	// extensions becomes the Retry-After header, in seconds.
 	Statuses map[string]int
 }
 
 var _ graphql.Transport = HTTP{}
 
-// Supports is true for every request; see HTTP.
+// Supports reports true for every request; see HTTP.
 func (h HTTP) Supports(*http.Request) bool { return true }
 
 // Do reads one request, has it executed and writes the answer.
 func (h HTTP) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
 	start := graphql.Now()
-	// Set before anything can panic: gqlgen's own answer to a panic sets none.
+	// Set before anything can panic: gqlgen's answer to a panic has no headers.
 	header := w.Header()
 	header.Set("Content-Type", plainJSON.contentType())
 	header.Set("X-Content-Type-Options", "nosniff")
@@ -107,11 +103,11 @@ func (h HTTP) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecu
 		return
 	}
 	if kept, ok := w.(interface{ Keep() }); ok && operation.Operation.Operation == ast.Mutation {
-		kept.Keep() // whoever writes the answer must not replace it by a request to come back
+		kept.Keep() // a mutation's answer must not be replaced by "try again"
 	}
 	next, ctx := exec.DispatchOperation(ctx, operation)
 	response := next(ctx)
-	if response == nil { // gqlgen's way to say that the context ended first
+	if response == nil { // in gqlgen: the context ended first
 		refuse(w, ctx, exec, &refusal{
 			http.StatusServiceUnavailable, TimedOut,
 			"the request took too long",
@@ -122,8 +118,8 @@ func (h HTTP) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecu
 	h.write(w, media, response)
 }
 
-// whole gives back all errors where an extension had to fold them into one:
-// gqlgen lets an extension return a single error, whose cause is then the list.
+// whole separates the errors that an extension folded into one: gqlgen takes a single error from an
+// extension, and its cause is then the list.
 func whole(errs gqlerror.List) gqlerror.List {
 	if len(errs) == 1 {
 		var list gqlerror.List
@@ -134,9 +130,8 @@ func whole(errs gqlerror.List) gqlerror.List {
 	return errs
 }
 
-// refusedOperation says why an operation cannot be answered here. It looks at
-// the chosen operation, so that a mutation picked by operationName from a
-// document that begins with a query is found too.
+// refusedOperation refuses operations that this request cannot carry out. It looks at the chosen operation:
+// operationName may pick a mutation from a document that begins with a query.
 func refusedOperation(method string, operation ast.Operation) *refusal {
 	switch {
 	case operation == ast.Subscription:
@@ -153,8 +148,7 @@ func refusedOperation(method string, operation ast.Operation) *refusal {
 	return nil
 }
 
-// refusal is a request that never became an operation. Its message never
-// repeats what was sent.
+// refusal answers a request that never became an operation. Its message never repeats what was sent.
 type refusal struct {
 	status  int
 	code    string
@@ -164,7 +158,7 @@ type refusal struct {
 
 func refuse(w http.ResponseWriter, ctx context.Context, exec graphql.GraphExecutor, why *refusal) {
 	if !graphql.HasOperationContext(ctx) {
-		// Response extensions may ask for the operation.
+		// Extensions of responses may read the operation context.
 		ctx = graphql.WithOperationContext(ctx, &graphql.OperationContext{})
 	}
 	for name, values := range why.header {
@@ -221,9 +215,9 @@ func firstCode(errs gqlerror.List) string {
 	return code
 }
 
-// encode writes the response. The data is JSON already and goes out as it is:
-// json.Marshal of the whole would check and copy it once more. Without data
-// there is no data key, as the specification asks of refused requests.
+// encode writes the response. Its data is JSON already and is written as it is: json.Marshal of the whole
+// would check and copy it once more. Without data there is no data key, as the specification demands of
+// refused requests.
 func encode(w http.ResponseWriter, status int, response *graphql.Response) {
 	var before, after []byte
 	before = append(before, '{')
@@ -248,14 +242,14 @@ func encode(w http.ResponseWriter, status int, response *graphql.Response) {
 
 	w.Header().Set("Content-Length", strconv.Itoa(len(before)+len(response.Data)+len(after)))
 	w.WriteHeader(status)
-	// A failed write means that the client has gone; nobody is left to tell.
+	// A failed write means that the client has gone.
 	_, _ = w.Write(before)
 	_, _ = w.Write(response.Data)
 	_, _ = w.Write(after)
 }
 
-// marshal encodes errors and extensions, which are ours. A value in them that
-// has no JSON form is a bug, but must not take the whole answer with it.
+// marshal encodes errors and extensions, which are the server's own. A value without a JSON form is a bug,
+// but must not lose the whole answer.
 func marshal(v any) []byte {
 	text, err := json.Marshal(v)
 	if err == nil {

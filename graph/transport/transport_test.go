@@ -17,8 +17,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// The table of both profiles: what happened, asked for as
-// graphql-response+json and as json.
+// The table of both profiles: each event with its status as graphql-response+json and as json.
 func TestStatusFollowsTheProfile(t *testing.T) {
 	t.Parallel()
 	missing := "query($id: ID!) { __typename }"
@@ -269,7 +268,7 @@ func TestBodyOverTheLimitIsRefused(t *testing.T) {
 	if w.Code != http.StatusRequestEntityTooLarge || code(t, w) != transport.BodyTooLarge {
 		t.Errorf("one more: %d %s", w.Code, w.Body)
 	}
-	// Without a length: the limit counts what arrives.
+	// Without a length, the limit counts received bytes.
 	r := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(fits(1<<20)))
 	r.ContentLength = -1
 	r.Header.Set("Content-Type", appJSON)
@@ -366,7 +365,7 @@ func TestTextArrivesAsItWasSent(t *testing.T) {
 	}
 }
 
-// asciiJSON writes every character as \uXXXX, pairs of surrogates included.
+// asciiJSON writes every character as \uXXXX, including surrogate pairs.
 func asciiJSON(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -404,7 +403,7 @@ func TestNumbersNeverPassThroughAFloat(t *testing.T) {
 		!strings.Contains(got.Data.IDs, "[9007199254740993,-1,0]") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	// A number is no text.
+	// A number is not a text.
 	w = send(t, h, sent{body: `{"query":"query($t: String) { echo(text: $t) }","variables":{"t":5}}`})
 	if answer(t, w)["data"] != nil {
 		t.Errorf("%s", w.Body)
@@ -563,7 +562,7 @@ func TestAnIdStandsForADocument(t *testing.T) {
 	}
 }
 
-// trusted puts the document in place of its id, as an extension will do.
+// trusted replaces a document's id by the document, as an extension will do.
 type trusted map[string]string
 
 func (trusted) ExtensionName() string                   { return "Trusted" }
@@ -574,7 +573,7 @@ func (d trusted) MutateOperationParameters(_ context.Context, p *graphql.RawPara
 	return nil
 }
 
-// refusing is a server with an extension that refuses everything.
+// refusing makes a server with an extension that refuses everything.
 func refusing(t *testing.T, profile transport.Profile, err *gqlerror.Error) http.Handler {
 	t.Helper()
 	s := handler.New(&graphql.ExecutableSchemaMock{SchemaFunc: func() *ast.Schema { return schema }})
@@ -601,7 +600,7 @@ func FuzzBodies(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		w := send(t, h, sent{body: body})
 		answer(t, w)
-		// Whatever we take, the standard library must take, and not the other way round.
+		// Whatever the transport accepts, the standard library must accept; the reverse need not hold.
 		if w.Code < 400 && !json.Valid([]byte(body)) {
 			t.Errorf("took what is not JSON: %q", body)
 		}
@@ -617,7 +616,7 @@ func BenchmarkTransport(b *testing.B) {
 	}
 }
 
-// What other servers have is refused with what to do instead.
+// Refusals of features that other servers have say what to do instead.
 func TestWhatIsNotHereSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	h, _ := server(t, transport.HTTP{})
