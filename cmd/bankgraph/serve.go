@@ -222,7 +222,7 @@ func (b *bank) ready(ctx context.Context, log *slog.Logger) error {
 	}
 	ways, err = b.DB.Loose(ctx)
 	for _, way := range ways {
-		log.Warn("behind a pooler, limits are settings of the service's role, which \"bankgraph migrate\" makes: "+
+		log.Warn("behind a pooler, the bounds of statements are settings of the service's role, which \"bankgraph migrate\" makes: "+
 			way, "see", "README, poolers")
 	}
 	return err

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
+	"os/signal"
 	"regexp"
 	"strings"
 	"syscall"
@@ -84,6 +86,9 @@ func TestKilledServeComesUpAgain(t *testing.T) {
 // terminal that closes does so too.
 func TestSecondSignalEndsServeAtOnce(t *testing.T) {
 	t.Parallel()
+	heard := make(chan os.Signal, 1) // under nohup serve would ignore SIGHUP, as whoever starts it does
+	signal.Notify(heard, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(heard) })
 	for _, first := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(first.String(), func(t *testing.T) {
 			t.Parallel()
