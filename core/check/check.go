@@ -167,7 +167,7 @@ func IsPlain(text string) bool {
 		switch {
 		case isJoiner(r) && (i == 0 || i == len(all)-1 || !joins(all[i-1]) || !joins(all[i+1])):
 			return false
-		case isSelector(r) && (i == 0 || !unicode.IsSymbol(all[i-1]) && !unicode.Is(unicode.Han, all[i-1])):
+		case isSelector(r) && (i == 0 || !isSign(all[i-1]) && !unicode.Is(unicode.Han, all[i-1])):
 			return false
 		}
 	}
@@ -180,7 +180,10 @@ func isSelector(r rune) bool { return r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100
 
 // joins reports whether a joiner may stand beside a character: one of a script that writes with them, or a
 // sign, such as those of a family.
-func joins(r rune) bool { return unicode.In(r, joining...) || unicode.IsSymbol(r) || isSelector(r) }
+func joins(r rune) bool { return unicode.In(r, joining...) || isSign(r) || isSelector(r) }
+
+// isSign reports whether a character is a sign such as a heart, and none of + < = > | ~ ^ ` and the currencies.
+func isSign(r rune) bool { return r > 0x7f && unicode.In(r, unicode.So, unicode.Sk) }
 
 var deceptive = &unicode.RangeTable{
 	R16: []unicode.Range16{

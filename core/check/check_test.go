@@ -121,7 +121,7 @@ func TestNoCheckTakesTextThatIsNotPlain(t *testing.T) {
 			"a\u200bb": fault.Malformed, "\ufeffa": fault.Malformed, "a\u2028b": fault.Malformed,
 			"QUAY10\u200d": fault.Malformed, "a\u200db": fault.Malformed, "\u200c": fault.Malformed,
 			"QUAY10\ufe0f": fault.Malformed, "QUAY10\u2800": fault.Malformed, "a\u034fb": fault.Malformed,
-			"a\U000e0041": fault.Malformed, "half \ufffd": fault.Malformed,
+			"A+\ufe0f": fault.Malformed, "a\U000e0041": fault.Malformed, "half \ufffd": fault.Malformed,
 		})
 	if got := problem(t, func(c *check.Fields) { c.AtMost("field", "a\x00", 255) }); got != fault.Malformed {
 		t.Error(got)

@@ -87,6 +87,7 @@ type User struct {
 	Mobile              string        `bun:"mobile" json:"-"`                 // E.164
 	Department          string        `bun:"department" json:"-"`
 	Status              Status        `bun:"status" json:"status"`
+	WasActive           bool          `bun:"was_active" json:"-"` // of a Suspended user: it was Active before
 	// the person's own limits; those of the roles count too
 	Limits    []access.ApplicationLimits `bun:"limits,type:jsonb" json:"-"`
 	CreatedAt time.Time                  `bun:"created_at" json:"-"`
@@ -103,6 +104,9 @@ type RoleOf struct {
 	User     UID           `bun:"user_uid,pk,type:uuid" json:"-"`
 	Role     roles.UID     `bun:"role_uid,pk,type:uuid" json:"-"`
 }
+
+// starts reports whether the user has never been Active.
+func (u *User) starts() bool { return u.Status == Pending || u.Status == Suspended && !u.WasActive }
 
 // Name returns the first and last name; the login id if there is none.
 func (u *User) Name() string {

@@ -977,6 +977,19 @@ func TestNobodyActivatesWhatTheyMayNotGrant(t *testing.T) {
 		changes.RequestOptions{}); !errors.Is(err, users.ErrBeyond) {
 		t.Errorf("alone: %v", err)
 	}
+	if _, err := bank.Users.Suspend(by, bank.Self.UID, waits.UID, changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bank.Users.Activate(by, bank.Self.UID, waits.UID,
+		changes.RequestOptions{}); !errors.Is(err, users.ErrBeyond) {
+		t.Errorf("once it is suspended: %v", err)
+	}
+	_, activated := bank.Users.Activate(bank.Staff(), bank.Self.UID, waits.UID, changes.RequestOptions{})
+	_, suspended := bank.Users.Suspend(by, bank.Self.UID, waits.UID, changes.RequestOptions{})
+	_, again := bank.Users.Activate(by, bank.Self.UID, waits.UID, changes.RequestOptions{})
+	if err := errors.Join(activated, suspended, again); err != nil { // it has had these rights
+		t.Errorf("once it was active: %v", err)
+	}
 	made, err := bank.Users.Create(bank.Staff(), customer.UID, draft("payer", pays), changes.RequestOptions{})
 	if err != nil || made.Approval == 0 {
 		t.Fatal(made, err)

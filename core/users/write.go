@@ -229,7 +229,7 @@ func (s *Service) activateTx(
 		switch {
 		case tx.Caller.Accountable().Person == p.UID.UUID:
 			return ErrOwnAccess
-		case p.Status == Pending && p.beyond(tx.Caller): // the first activation grants what the roles hold
+		case p.starts() && p.beyond(tx.Caller): // the first activation grants what the roles hold
 			return ErrBeyond
 		}
 		p.Status, err = activating.Take(p.Status)
@@ -244,6 +244,7 @@ func (s *Service) suspendTx(
 		if tx.Caller.User == p.UID.UUID {
 			return ErrSelf
 		}
+		p.WasActive = p.WasActive || p.Status == Active
 		p.Status, err = suspending.Take(p.Status)
 		return err
 	}))

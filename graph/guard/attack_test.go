@@ -65,6 +65,11 @@ func attacks() []attack {
 			guard.DocumentTooComplex, mib,
 		},
 		{"61 aliases", "{ customer {" + number(61, " a%d: uid") + " } }", guard.DocumentTooComplex, mib},
+		{"a long alias", "{ customer { a" + strings.Repeat("b", 128) + ": uid } }", guard.DocumentTooComplex, mib},
+		{
+			"a long name of a variable", "query($a" + strings.Repeat("b", 128) + ": ID) { customer { uid } }",
+			guard.DocumentTooComplex, mib,
+		},
 		{"5,000 aliases", "{" + number(2900, "a%d:uid ") + "}", guard.DocumentTooComplex, 2 * mib},
 		{
 			"11 directives in one place", "{ customer { uid" + strings.Repeat(" @include(if: true)", 11) + " } }",

@@ -45,6 +45,7 @@ type Limits struct {
 	Selections int // in one pair of braces
 	Repeats    int // of one response name, spread or type condition in one pair of braces
 	Aliases    int // in the document
+	Name       int // bytes of an alias, which is written for each item of an answer, or of a variable's name
 	Fragments  int // named ones, in the document
 	Operations int // in the document
 	Directives int // at one place
@@ -61,7 +62,7 @@ type Limits struct {
 // DefaultLimits allow the standard introspection query and every page of a portal, and let any hostile
 // document be refused within milliseconds.
 var DefaultLimits = Limits{
-	Tokens: 2000, Selections: 200, Repeats: 5, Aliases: 60, Fragments: 50, Operations: 10, Directives: 10,
+	Tokens: 2000, Selections: 200, Repeats: 5, Aliases: 60, Name: 128, Fragments: 50, Operations: 10, Directives: 10,
 	Fields: 1000, Depth: 12, IntrospectionDepth: 20, RootFields: 20, RootMutations: 10, Price: 5000,
 }
 
@@ -131,6 +132,7 @@ func withDefaults(l Limits) Limits {
 	setDefault(&l.Selections, d.Selections)
 	setDefault(&l.Repeats, d.Repeats)
 	setDefault(&l.Aliases, d.Aliases)
+	setDefault(&l.Name, d.Name)
 	setDefault(&l.Fragments, d.Fragments)
 	setDefault(&l.Operations, d.Operations)
 	setDefault(&l.Directives, d.Directives)

@@ -17,6 +17,7 @@ func checkShape(doc *ast.QueryDocument, limits Limits) *gqlerror.Error {
 	s.most("operations in the document", len(doc.Operations), limits.Operations)
 	for _, operation := range doc.Operations {
 		for _, variable := range operation.VariableDefinitions {
+			s.name(variable.Variable)
 			s.directives(variable.Directives)
 			s.text(variable.DefaultValue)
 		}
@@ -43,6 +44,8 @@ func (s *shape) most(what string, n, limit int) {
 	}
 }
 
+func (s *shape) name(name string) { s.most("characters in a name", len(name), s.limits.Name) }
+
 func (s *shape) set(set ast.SelectionSet) {
 	s.most("selections in one place", len(set), s.limits.Selections)
 	s.repeats(set)
@@ -54,6 +57,7 @@ func (s *shape) set(set ast.SelectionSet) {
 		case *ast.Field:
 			if selection.Alias != selection.Name {
 				s.aliases++
+				s.name(selection.Alias)
 			}
 			s.arguments(selection.Arguments)
 			s.directives(selection.Directives)
