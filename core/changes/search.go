@@ -73,6 +73,9 @@ func reading(caller access.Caller, s queryKey) (queryKey, func() *bun.SelectQuer
 // Caller.ScopeCustomer.
 func (by Search) where(caller access.Caller, p *db.Params) (all db.Conditions) {
 	all = append(all, caller.Reach.Scope("p.customer"))
+	if caller.Reach != access.OfBank {
+		all = append(all, "NOT p.former") // see LeaveToBank
+	}
 	if by.Status != "" {
 		all = append(all, "p.status = "+p.Add(string(by.Status)))
 	}

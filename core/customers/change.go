@@ -2,6 +2,7 @@ package customers
 
 import (
 	"context"
+	"slices"
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
@@ -204,6 +205,30 @@ func (s *Service) moveTx(ctx context.Context, tx *changes.Tx, r *related, was, c
 		return ErrOwns
 	case is.Parent && c.Owner != was.Owner:
 		return ErrParent
+	case c.Owner != was.Owner:
+		return s.keepOfficersTx(ctx, tx, c)
+	}
+	return nil
+}
+
+// keepOfficersTx clears the officers of a customer with a new owner who belong neither to the bank nor to that
+// owner: nobody sees another partner's people.
+func (s *Service) keepOfficersTx(ctx context.Context, tx *changes.Tx, c *Customer) error {
+	manager, officer := login(c.RelationshipManager), login(c.OriginatingOfficer)
+	var kept []string
+	err := tx.NewRaw(`SELECT lower(u.login_id COLLATE "C") FROM users AS u
+		JOIN customers AS c ON c.tenant = u.tenant AND c.uid = u.customer
+		WHERE u.tenant = ?0 AND c.tenant = ?0 AND lower(u.login_id COLLATE "C") IN (?1, ?2)
+		  AND (c.relationship_type = 'Self' OR ?3 IN (c.owner, c.uid))`, c.Tenant, manager, officer, c.Owner).
+		Scan(ctx, &kept)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(kept, manager) {
+		c.RelationshipManager = ""
+	}
+	if !slices.Contains(kept, officer) {
+		c.OriginatingOfficer = ""
 	}
 	return nil
 }

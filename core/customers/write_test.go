@@ -851,13 +851,34 @@ func TestWhatWaitsAboutACustomer(t *testing.T) {
 	if err != nil || find(t, bank, c.UID).Owner != next.UID {
 		t.Fatal(err)
 	}
-	seen, err := bank.Changes.Find(bank.Partner(next), changes.UID(asked.Approval))
-	if err != nil || seen.Reason != "" || seen.MakerClient != "" {
-		t.Errorf("%+v %v", seen, err)
+	for _, approval := range []int64{asked.Approval, limited.Approval} {
+		if seen, err := bank.Changes.Find(bank.Partner(next),
+			changes.UID(approval)); !errors.Is(err, changes.ErrNoApproval) {
+			t.Errorf("the next partner sees %+v, %v", seen, err)
+		}
+		if _, err := bank.Changes.Find(bank.Staff(), changes.UID(approval)); err != nil {
+			t.Errorf("the bank: %v", err)
+		}
 	}
 	if _, err := bank.Changes.Approve(access.With(bank.Staff(), other(bank.Partner(next))),
 		changes.UID(asked.Approval), changes.RequestOptions{}); !errors.Is(err, changes.ErrNotYours) {
 		t.Errorf("the next partner decides: %v", err)
+	}
+}
+
+// The next partner learns no name of the former one's people.
+func TestAMovedCustomerKeepsNoOfficersOfItsFormerPartner(t *testing.T) {
+	t.Parallel()
+	bank := staffed(t)
+	partner, next := bank.DownstreamPartner(), bank.DownstreamPartner()
+	user(t, bank, partner.UID, "pat.quay", "Active")
+	c := bank.Customer(coretest.OwnedBy(partner), func(c *customers.Customer) {
+		c.RelationshipManager, c.OriginatingOfficer = "pat.quay", "mjones"
+	})
+	got := change(t, bank, bank.Staff(), c.UID,
+		func(d *customers.Draft) { d.PartnerOrgShortName = given.Of(next.ShortName) })
+	if got.Owner != next.UID || got.RelationshipManager != "" || got.OriginatingOfficer != "mjones" {
+		t.Errorf("owner %d, manager %q, officer %q", got.Owner, got.RelationshipManager, got.OriginatingOfficer)
 	}
 }
 
