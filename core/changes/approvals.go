@@ -111,7 +111,8 @@ func (tx *Tx) RequireNoOpenApproval(ctx context.Context, object fmt.Stringer) er
 // LeaveToBank hands the approvals of a customer to the bank, when the customer moves to another partner: the
 // new partner neither sees them, with what the former one wrote, nor decides on them.
 func (tx *Tx) LeaveToBank(ctx context.Context, customer int64) error {
-	_, err := tx.NewRaw(`UPDATE approvals SET former = true, decides = ?, maker_reach = ? WHERE tenant = ? AND customer = ?`,
+	_, err := tx.NewRaw(
+		`UPDATE approvals SET former = true, decides = ?, maker_reach = ? WHERE tenant = ? AND customer = ?`,
 		access.OfBank, access.OfBank, tx.Caller.Tenant, customer).Exec(ctx)
 	return err
 }

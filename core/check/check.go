@@ -182,7 +182,7 @@ func isSelector(r rune) bool { return r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100
 // sign, such as those of a family.
 func joins(r rune) bool { return unicode.In(r, joining...) || isSign(r) || isSelector(r) }
 
-// isSign reports whether a character is a sign such as a heart, and none of + < = > | ~ ^ ` and the currencies.
+// isSign reports whether a character is a sign such as a heart. Signs of arithmetic and currencies are none.
 func isSign(r rune) bool { return r > 0x7f && unicode.In(r, unicode.So, unicode.Sk) }
 
 var deceptive = &unicode.RangeTable{

@@ -28,8 +28,8 @@ func (c *Fields) Name(field, value string) {
 
 // isName removes joiners before it compares: IsPlain allows them only in scripts that need them.
 func isName(text string) bool {
-	return IsPlain(text) && name.MatchString(strings.NewReplacer(string(zeroWidthJoiner), "", string(zeroWidthNonJoiner), "").
-		Replace(text))
+	joiners := strings.NewReplacer(string(zeroWidthJoiner), "", string(zeroWidthNonJoiner), "")
+	return IsPlain(text) && name.MatchString(joiners.Replace(text))
 }
 
 const zeroWidthNonJoiner, zeroWidthJoiner = '\u200c', '\u200d'
