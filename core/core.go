@@ -16,6 +16,7 @@ import (
 	"bankgraph/core/keysets"
 	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
+	"bankgraph/core/payments"
 	"bankgraph/core/roles"
 	"bankgraph/core/seal"
 	"bankgraph/core/signatories"
@@ -58,6 +59,7 @@ type Core struct {
 	Fees        *fees.Service
 	Limits      *limits.Service
 	Ledger      *ledger.Service
+	Payments    *payments.Service
 }
 
 // New builds the services in order.
@@ -82,6 +84,7 @@ func New(o Options) *Core {
 	c.Signatories = signatories.New(o.DB, c.Customers, c.Changes)
 	c.Fees = fees.New(o.DB, c.Customers, c.Accounts, c.Changes)
 	c.Limits = limits.New(o.DB, c.Customers, c.Changes, o.Now)
+	c.Payments = payments.New(o.DB, o.Keys, c.Ledger, c.Changes, o.Now)
 	c.Customers.PlanLimits(c.Limits.PlanOf)
 	return c
 }

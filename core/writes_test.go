@@ -14,7 +14,9 @@ import (
 	"bankgraph/core/fault"
 	"bankgraph/core/fees"
 	"bankgraph/core/given"
+	"bankgraph/core/ledger"
 	"bankgraph/core/money"
+	"bankgraph/core/payments"
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
@@ -198,6 +200,33 @@ var writes = []struct {
 			return heard(b.Accounts.RemoveSweep(ctx, 0, name, with(key)))
 		}
 	}},
+	{name: "transferFunds", on: func(b *coretest.Bank) write { return transferFunds(b, b.Customer(), "10", 0) }},
+	{
+		name: "transferFunds, on another day",
+		on:   func(b *coretest.Bank) write { return transferFunds(b, b.Customer(), "10", 1) },
+	},
+	{
+		name: "transferFunds, to be approved",
+		on:   func(b *coretest.Bank) write { return transferFunds(b, b.Customer(dual), "10", 0) },
+	},
+	{
+		name: "transferFunds, which are not there", refused: ledger.ErrUncovered,
+		on: func(b *coretest.Bank) write { return transferFunds(b, b.Customer(), "1000000", 0) },
+	},
+	{
+		name: "approveChange, of a transfer", as: checker,
+		on: func(b *coretest.Bank) write { return approve(b, transferFunds(b, b.Customer(dual), "10", 0)) },
+	},
+	{
+		name: "refuseChange, of a transfer", as: checker,
+		on: func(b *coretest.Bank) write { return refuse(b, transferFunds(b, b.Customer(dual), "10", 0)) },
+	},
+	{name: "cancelPayment", on: func(b *coretest.Bank) write {
+		return cancelPayment(b, transferFunds(b, b.Customer(), "10", 1))
+	}},
+	{name: "cancelPayment, which is over", refused: payments.ErrOver, on: func(b *coretest.Bank) write {
+		return cancelPayment(b, transferFunds(b, b.Customer(), "10", 0))
+	}},
 	{
 		name: "approveChange, of a new account", as: checker,
 		on: func(b *coretest.Bank) write { return approve(b, openAccount(b, b.Customer(dual))) },
@@ -332,7 +361,8 @@ func checker(b *coretest.Bank) context.Context { return b.Checker() }
 
 // dual makes a customer ask for a second person everywhere.
 func dual(c *customers.Customer) {
-	c.Access.CustomerDualApproval, c.Access.BeneDualApproval, c.Access.UserDualApproval, c.Access.FeeTierForApproval = true, true, true, true
+	c.Access.CustomerDualApproval, c.Access.BeneDualApproval, c.Access.UserDualApproval = true, true, true
+	c.Access.FeeTierForApproval, c.Access.PaymentDualApproval = true, true
 }
 
 func openAccount(b *coretest.Bank, of *customers.Customer) write {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
 	bunschema "github.com/uptrace/bun/schema"
 )
@@ -11,8 +12,11 @@ import (
 // generator writes statements with marked values (binding), as the connections expect them.
 var generator = bunschema.NewQueryGen(newBinding())
 
-// last holds the statements that AtCommit left to the end of a transaction.
-type last struct{ texts []string }
+// last holds what was left to the end of a transaction.
+type last struct {
+	statements []bound
+	writers    []context.Context // whose writes these are too (WriteFor)
+}
 
 type lastKey struct{}
 
@@ -25,28 +29,72 @@ func AtCommit(ctx context.Context, tx bun.IDB, statement bun.Query) error {
 		return err
 	}
 	if l, inside := ctx.Value(lastKey{}).(*last); inside {
-		l.texts = append(l.texts, string(text))
-		return nil
+		return l.add(string(text))
 	}
 	_, err = tx.NewRaw("?", bun.Safe(text)).Exec(ctx)
 	return err
 }
 
+// add defers a statement with marked values.
+func (l *last) add(text string) error {
+	statement, err := apart(text)
+	if err == nil {
+		l.statements = append(l.statements, statement)
+	}
+	return err
+}
+
+// WriteFor says that the transaction of ctx also writes for the caller of another context, who then reads what
+// was written even where a replica lags.
+func WriteFor(ctx, of context.Context) {
+	if l, inside := ctx.Value(lastKey{}).(*last); inside {
+		l.writers = append(l.writers, of)
+	}
+}
+
+// mark defers the marks of those for whom the transaction writes, once for each.
+func (l *last) mark(d *DB, ctx context.Context, tenant int64) {
+	marked := map[string]bool{}
+	for _, of := range append(l.writers, ctx) {
+		for _, text := range d.mark(of, tenant) {
+			if !marked[text] {
+				marked[text] = true
+				l.statements = append(l.statements, bound{text: text})
+			}
+		}
+	}
+}
+
 // spend counts the deferred statements.
 func (l *last) spend(ctx context.Context) error {
-	if len(l.texts) == 0 {
+	if len(l.statements) == 0 {
 		return nil
 	}
-	return meterOf(ctx).spend(len(l.texts), 1)
+	return meterOf(ctx).spend(len(l.statements), 1)
 }
 
 // commit sends the deferred statements and COMMIT, in one round trip; if one fails, the server skips the
 // rest. sent is false if nothing was deferred. The transaction's own Commit, which is called afterwards, then
 // does nothing.
 func (l *last) commit(ctx context.Context, tx bun.Tx) (sent bool, err error) {
-	if len(l.texts) == 0 {
+	if len(l.statements) == 0 {
 		return false, nil
 	}
-	_, err = tx.Tx.ExecContext(ctx, strings.Join(l.texts, separator)+separator+commit)
-	return true, err
+	batch := new(pgx.Batch)
+	for _, s := range l.statements {
+		batch.Queue(s.text, s.values...)
+	}
+	batch.Queue(commit).Exec(didCommit)
+	return true, sendIn(ctx, tx, batch)
+}
+
+// sendIn sends the statements of a batch in one round trip, on the connection of a transaction. database/sql
+// passes the batch on as the one argument of a statement (Conn.ExecContext), and so guards the connection.
+func sendIn(ctx context.Context, tx bun.Tx, batch *pgx.Batch) error {
+	texts := make([]string, len(batch.QueuedQueries))
+	for i, query := range batch.QueuedQueries {
+		texts[i] = query.SQL
+	}
+	_, err := tx.Tx.ExecContext(ctx, strings.Join(texts, ";\n"), batch)
+	return err
 }

@@ -19,6 +19,7 @@ import (
 // Batch collects reads and sends them to the server in one round trip.
 // A batch is used by one goroutine and sent once.
 type Batch struct {
+	tx       *bun.Tx // nil: outside of transactions
 	pool     *pgxpool.Pool
 	replica  *replica // nil: read from the pool
 	readers  *places
@@ -32,6 +33,9 @@ func (d *DB) Batch() *Batch { return &Batch{pool: d.fresh, replica: d.replica, r
 
 // PrimaryBatch is Batch without the replica, which may lag, for reads of what was just written.
 func (d *DB) PrimaryBatch() *Batch { return &Batch{pool: d.fresh, readers: d.readers} }
+
+// TxBatch starts a batch in a writing transaction, whose statements may lock rows.
+func TxBatch(tx bun.Tx) *Batch { return &Batch{tx: &tx} }
 
 // Len returns how many statements are queued.
 func (b *Batch) Len() int { return b.queue.Len() }
@@ -57,18 +61,13 @@ func (b *Batch) Send(ctx context.Context) error {
 	if b.queue.Len() == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, longestRead)
-	defer cancel()
 	err := meterOf(ctx).spend(b.queue.Len(), 1)
-	if err == nil {
-		err = b.readers.read(ctx, func() error {
-			if err := ctx.Err(); err != nil {
-				return err // the caller has given up
-			}
-			ctx, cancel := Lasting(ctx)
-			defer cancel()
-			return b.read(ctx)
-		})
+	switch {
+	case err != nil:
+	case b.tx != nil:
+		err = sendIn(ctx, *b.tx, &b.queue)
+	default:
+		err = b.share(ctx)
 	}
 	if err != nil {
 		err = fmt.Errorf("read from the database: %w", err)
@@ -77,6 +76,20 @@ func (b *Batch) Send(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// share reads on a connection of the pool, once it is the caller's turn.
+func (b *Batch) share(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, longestRead)
+	defer cancel()
+	return b.readers.read(ctx, func() error {
+		if err := ctx.Err(); err != nil {
+			return err // the caller has given up
+		}
+		ctx, cancel := Lasting(ctx)
+		defer cancel()
+		return b.read(ctx)
+	})
 }
 
 func (b *Batch) read(ctx context.Context) error {
@@ -297,6 +310,11 @@ func (b *Batch) whenUndone(clear func()) {
 var errNotSent = fmt.Errorf("db: the batch of this read was not sent")
 
 func queue[T any](b *Batch, text *Query[T], each func(*T), done func(error), values []any) {
+	if b.tx != nil {
+		for i, value := range values {
+			values[i] = plainValue(value)
+		}
+	}
 	finished := false
 	b.unfilled = append(b.unfilled, func(err error) {
 		if !finished {

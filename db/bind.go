@@ -107,43 +107,29 @@ func unquoted(b, literal []byte) []byte {
 	return marked(b, string(bytes.ReplaceAll(literal[1:last], []byte("''"), []byte("'"))))
 }
 
-// separator separates statements that go to the server together. Unlike a marked value it has no length.
-const separator = "\x00;"
-
-// bound is a statement and its values, separated.
+// bound is a statement with its values beside it.
 type bound struct {
 	text   string
 	values []any
 }
 
-// apart separates the values from a text, which may be several statements.
-func apart(text string) ([]bound, error) {
+// apart separates the values from a text.
+func apart(text string) (bound, error) {
 	if strings.IndexByte(text, 0) < 0 {
-		return []bound{{text: text}}, nil
+		return bound{text: text}, nil
 	}
-	var all []bound
 	var plain strings.Builder
 	var values []any
-	finish := func() {
-		all = append(all, bound{plain.String(), values})
-		plain, values = strings.Builder{}, nil
-	}
 	for {
 		before, after, found := strings.Cut(text, "\x00")
 		plain.WriteString(before)
 		if !found {
-			finish()
-			return all, nil
-		}
-		if rest, ends := strings.CutPrefix(after, ";"); ends {
-			finish()
-			text = rest
-			continue
+			return bound{plain.String(), values}, nil
 		}
 		digits, rest, _ := strings.Cut(after, ":")
 		length, err := strconv.Atoi(digits)
 		if err != nil || length < 0 || length > len(rest) {
-			return nil, fmt.Errorf("db: a statement has a NUL that marks no value")
+			return bound{}, fmt.Errorf("db: a statement has a NUL that marks no value")
 		}
 		values = append(values, rest[:length])
 		plain.WriteString(" $" + strconv.Itoa(len(values)) + " ")
@@ -282,49 +268,47 @@ func (b binder) dial(ctx context.Context) (driver.Conn, error) {
 	return conn, nil
 }
 
-// ExecContext sends one statement with its values, or several in one round trip.
+// ExecContext sends one statement with its values, or the statements of a batch in one round trip (sendIn).
 func (c *Conn) ExecContext(
 	ctx context.Context, text string, given []driver.NamedValue,
 ) (driver.Result, error) {
-	statements, err := apart(text)
+	if len(given) == 1 {
+		if batch, is := given[0].Value.(*pgx.Batch); is {
+			return driver.ResultNoRows, c.learn(c.send(ctx, batch))
+		}
+	}
+	statement, err := apart(text)
+	if err == nil {
+		err = c.prepare(ctx, statement)
+	}
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range statements {
-		if err := c.prepare(ctx, s); err != nil {
-			return nil, err
+	result, err := c.driverConn.ExecContext(ctx, statement.text, statement.named(given))
+	return result, c.learn(err)
+}
+
+func (c *Conn) send(ctx context.Context, batch *pgx.Batch) error {
+	for _, query := range batch.QueuedQueries {
+		if err := c.prepare(ctx, bound{query.SQL, query.Arguments}); err != nil {
+			return err
 		}
 	}
-	if len(statements) == 1 {
-		result, err := c.driverConn.ExecContext(ctx, statements[0].text, statements[0].named(given))
-		return result, c.learn(err)
-	}
-	var batch pgx.Batch
-	for _, s := range statements {
-		queued := batch.Queue(s.text, s.values...)
-		if s.text == commit {
-			queued.Exec(didCommit)
-		}
-	}
-	err = c.Conn().SendBatch(ctx, &batch).Close()
-	return driver.ResultNoRows, c.learn(err)
+	return c.Conn().SendBatch(ctx, batch).Close()
 }
 
 // QueryContext sends one statement with its values.
 func (c *Conn) QueryContext(
 	ctx context.Context, text string, given []driver.NamedValue,
 ) (driver.Rows, error) {
-	statements, err := apart(text)
+	statement, err := apart(text)
+	if err == nil {
+		err = c.prepare(ctx, statement)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if len(statements) != 1 {
-		return nil, fmt.Errorf("db: a query of %d statements", len(statements))
-	}
-	if err := c.prepare(ctx, statements[0]); err != nil {
-		return nil, err
-	}
-	rows, err := c.driverConn.QueryContext(ctx, statements[0].text, statements[0].named(given))
+	rows, err := c.driverConn.QueryContext(ctx, statement.text, statement.named(given))
 	return rows, c.learn(err)
 }
 

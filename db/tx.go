@@ -104,7 +104,7 @@ func (d *DB) once(
 		}
 	}()
 	if err = fn(ctx, tx); err == nil {
-		ends.texts = append(ends.texts, d.mark(ctx, tenant)...)
+		ends.mark(d, ctx, tenant)
 		err = ends.spend(ctx)
 	}
 	if err == nil {

@@ -21,41 +21,48 @@ type Permission string
 
 // The permissions. Any other name grants nothing.
 const (
-	ViewCustomers   Permission = "vCust"
-	ManageCustomers Permission = "mCust"
-	ViewAccounts    Permission = "View_Account"
-	ManageAccounts  Permission = "Manage_Account"
-	ViewContacts    Permission = "View_Contacts"
-	ManageContacts  Permission = "Manage_Contacts"
-	ViewSignatories Permission = "View_Signatories"
-	ViewUsers       Permission = "View_Roles_And_Users"
-	ViewAudit       Permission = "View_Audit" // the audit record
-	ManageUsers     Permission = "Manage_Users"
-	ActivateUsers   Permission = "Activate_Users"
-	SuspendUsers    Permission = "Suspend_Users"
-	ManageRoles     Permission = "Manage_Roles"
-	LookUpCustomers Permission = "Lookup_Customers" // find a customer by any account number
-	ExploreGraphQL  Permission = "Explore_GraphQL"  // introspection and free documents
-	ManageClients   Permission = "Manage_Clients"   // API keys and signing keys
-	ManageTenants   Permission = "Manage_Tenants"   // banks: for operators only, so no API key can have it
+	ViewCustomers    Permission = "vCust"
+	ManageCustomers  Permission = "mCust"
+	ViewAccounts     Permission = "View_Account"
+	ManageAccounts   Permission = "Manage_Account"
+	ViewContacts     Permission = "View_Contacts"
+	ManageContacts   Permission = "Manage_Contacts"
+	ViewSignatories  Permission = "View_Signatories"
+	ViewUsers        Permission = "View_Roles_And_Users"
+	ViewAudit        Permission = "View_Audit" // the audit record
+	ManageUsers      Permission = "Manage_Users"
+	ActivateUsers    Permission = "Activate_Users"
+	SuspendUsers     Permission = "Suspend_Users"
+	ManageRoles      Permission = "Manage_Roles"
+	ViewPayments     Permission = "View_Payments"
+	InitiatePayments Permission = "Initiate_Payments"
+	CancelPayments   Permission = "Cancel_Payments"
+	ApprovePayments  Permission = "Approve_Payments" // decide on payments that wait for a second person
+	LookUpCustomers  Permission = "Lookup_Customers" // find a customer by any account number
+	ExploreGraphQL   Permission = "Explore_GraphQL"  // introspection and free documents
+	ManageClients    Permission = "Manage_Clients"   // API keys and signing keys
+	ManageTenants    Permission = "Manage_Tenants"   // banks: for operators only, so no API key can have it
 )
 
 // implied lists the permissions that another one includes: whoever may change a thing may see it.
 var implied = map[Permission][]Permission{
-	ManageCustomers: {ViewCustomers, ViewSignatories},
-	ManageAccounts:  {ViewAccounts},
-	ManageContacts:  {ViewContacts},
-	ManageUsers:     {ViewUsers},
-	ActivateUsers:   {ViewUsers},
-	SuspendUsers:    {ViewUsers},
-	ManageRoles:     {ViewUsers},
+	ManageCustomers:  {ViewCustomers, ViewSignatories},
+	ManageAccounts:   {ViewAccounts},
+	ManageContacts:   {ViewContacts},
+	ManageUsers:      {ViewUsers},
+	ActivateUsers:    {ViewUsers},
+	SuspendUsers:     {ViewUsers},
+	ManageRoles:      {ViewUsers},
+	InitiatePayments: {ViewPayments},
+	CancelPayments:   {ViewPayments},
+	ApprovePayments:  {ViewPayments},
 }
 
 // All lists the permissions that an API key can have, in the order in which they are shown.
 var All = []Permission{
 	ViewCustomers, ManageCustomers, ViewAccounts, ManageAccounts, ViewContacts, ManageContacts,
-	ViewSignatories, ViewUsers, ManageUsers, ActivateUsers, SuspendUsers, ManageRoles, ViewAudit,
-	LookUpCustomers, ExploreGraphQL, ManageClients,
+	ViewSignatories, ViewPayments, InitiatePayments, CancelPayments, ApprovePayments, ViewUsers, ManageUsers,
+	ActivateUsers, SuspendUsers, ManageRoles, ViewAudit, LookUpCustomers, ExploreGraphQL, ManageClients,
 }
 
 // Partners lists the permissions of a partner's programs. ViewAudit is not among them, because the record
@@ -63,13 +70,14 @@ var All = []Permission{
 // customers.
 var Partners = []Permission{
 	ViewCustomers, ManageCustomers, ViewAccounts, ManageAccounts, ViewContacts, ManageContacts,
-	ViewSignatories, ViewUsers, ManageUsers, ActivateUsers, SuspendUsers, ManageRoles, LookUpCustomers,
+	ViewSignatories, ViewPayments, InitiatePayments, CancelPayments, ApprovePayments, ViewUsers, ManageUsers,
+	ActivateUsers, SuspendUsers, ManageRoles, LookUpCustomers,
 }
 
 // Readers lists the permissions that read everything and change nothing.
 var Readers = []Permission{
-	ViewCustomers, ViewAccounts, ViewContacts, ViewSignatories, ViewUsers, ViewAudit, LookUpCustomers,
-	ExploreGraphQL,
+	ViewCustomers, ViewAccounts, ViewContacts, ViewSignatories, ViewPayments, ViewUsers, ViewAudit,
+	LookUpCustomers, ExploreGraphQL,
 }
 
 // Reach is how much of the bank a caller sees and changes; the kind of its legal entity decides. Every read

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"bankgraph/core/access"
 	"bankgraph/db"
 )
 
@@ -44,6 +45,46 @@ func WriteTx(ctx context.Context, tx bun.IDB, entry Entry) error {
 	}
 	return nil
 }
+
+// WriteAllTx is WriteTx for many entries, which have their IDs (TakeIDs) already.
+func WriteAllTx(ctx context.Context, entries []*Entry) error {
+	waiting := make([]*entryToSeal, len(entries))
+	for i, entry := range entries {
+		if entry.Before == nil {
+			entry.Before = []byte("{}")
+		}
+		if entry.After == nil {
+			entry.After = []byte("{}")
+		}
+		waiting[i] = &entryToSeal{Tenant: entry.Tenant, Entry: entry.ID}
+	}
+	if err := db.InsertAtCommit(ctx, entries); err != nil {
+		return fmt.Errorf("write %d audit entries: %w", len(entries), err)
+	}
+	if err := db.InsertAtCommit(ctx, waiting); err != nil {
+		return fmt.Errorf("leave %d audit entries to be sealed: %w", len(entries), err)
+	}
+	return nil
+}
+
+type entryToSeal struct {
+	bun.BaseModel `bun:"table:audit_unsealed"`
+
+	Tenant access.Tenant `bun:"tenant,pk"`
+	Entry  ID            `bun:"entry,pk"`
+}
+
+// TakeIDs takes the numbers of entries that are to be written.
+func TakeIDs(b *db.Batch, entries int) *db.Rows[TakenID] {
+	return db.Queue(b, takingIDs, entries)
+}
+
+// TakenID is the number of an entry that is to be written.
+type TakenID struct {
+	ID ID `bun:"id"`
+}
+
+var takingIDs = db.NewQuery[TakenID](`SELECT nextval('audit_ids') AS id FROM generate_series(1, $1::bigint)`)
 
 // unsealed marks the session's last entry as one that is to be sealed.
 const unsealed = `INSERT INTO audit_unsealed (tenant, entry) VALUES (?, currval('audit_ids'))`

@@ -108,6 +108,16 @@ func (tx *Tx) RequireNoOpenApproval(ctx context.Context, object fmt.Stringer) er
 	return err
 }
 
+// Withdraw ends what waits for a second person of an object, whose change is taken back with it.
+func (tx *Tx) Withdraw(ctx context.Context, object fmt.Stringer) error {
+	_, err := tx.NewRaw(
+		`UPDATE approvals SET status = ?, checker_client = ?, checker_login = ?, checker_reach = ?, decided_at = ?, decision_reason = ?
+		WHERE tenant = ? AND object = ? AND object_uid = ? AND status = 'Open'`,
+		Refused, tx.Caller.Client, tx.Caller.LoginID, tx.Caller.Reach, tx.Now, tx.Options.Reason, tx.Caller.Tenant,
+		tx.name.object, object.String()).Exec(ctx)
+	return err
+}
+
 // LeaveToBank hands the approvals of a customer to the bank, when the customer moves to another partner: the
 // new partner neither sees them, with what the former one wrote, nor decides on them.
 func (tx *Tx) LeaveToBank(ctx context.Context, customer int64) error {
@@ -118,7 +128,7 @@ func (tx *Tx) LeaveToBank(ctx context.Context, customer int64) error {
 }
 
 func (tx *Tx) tell(ctx context.Context, entry audit.Entry, kind string, w *waiting) error {
-	return events.RecordTx(ctx, tx.Tx, entry,
+	return tx.enter(ctx, entry,
 		events.Event{Tenant: w.Tenant, Kind: kind, Object: "approval", UID: w.UID.String(), Customer: &w.Customer})
 }
 
@@ -171,8 +181,8 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 		return 0, err
 	case !known:
 		return 0, fmt.Errorf("approval %s is of operation %q, which this program does not have", w.UID, w.Operation)
-	case !tx.Caller.May(op.named().needs):
-		return 0, access.ErrDenied.With(string(op.named().needs))
+	case !tx.Caller.May(op.named().decides):
+		return 0, access.ErrDenied.With(string(op.named().decides))
 	case w.Status != Open:
 		return 0, ErrDecided.With(string(w.Status))
 	case d.Approve && caller.Same(maker):

@@ -3,6 +3,7 @@
 package changes
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -83,12 +84,14 @@ type Operation[D, R any] struct {
 	operationName
 	service *Service
 	work    func(ctx context.Context, tx *Tx, at Target, draft D) (R, error)
+	lane    *lane[D, R] // nil: each request has a transaction of its own
 }
 
 type operationName struct {
-	name   string // its GraphQL name: addSignatory
-	object string // the kind of thing: signatory
-	needs  access.Permission
+	name    string // its GraphQL name: addSignatory
+	object  string // the kind of thing: signatory
+	needs   access.Permission
+	decides access.Permission // what the checker needs
 }
 
 // operation is what an approval needs of an Operation, whatever its draft and result.
@@ -104,7 +107,7 @@ type operation interface {
 func Declare[D, R any](s *Service, name, object string, needs access.Permission,
 	work func(ctx context.Context, tx *Tx, at Target, draft D) (R, error),
 ) *Operation[D, R] {
-	o := &Operation[D, R]{operationName: operationName{name, object, needs}, service: s, work: work}
+	o := &Operation[D, R]{operationName: operationName{name, object, needs, needs}, service: s, work: work}
 	s.known[name] = changing[D, R]{o}
 	return o
 }
@@ -122,6 +125,12 @@ func (o *Operation[D, R]) Settle(
 	settle func(ctx context.Context, tx *Tx, at Target, approved bool) error,
 ) *Operation[D, R] {
 	o.service.known[o.name] = making[D, R]{changing[D, R]{o}, settle}
+	return o
+}
+
+// DecidedWith sets the permission that the checker needs, if it is another than the maker's.
+func (o *Operation[D, R]) DecidedWith(decides access.Permission) *Operation[D, R] {
+	o.decides = decides
 	return o
 }
 
@@ -162,6 +171,7 @@ type Tx struct {
 	draft    []byte
 	approved bool // a second person has approved the change
 	receipt  Receipt
+	record   func(context.Context, audit.Entry, events.Event) error // nil: events.RecordTx
 }
 
 // NewRaw makes a statement whose values are all bound, numbers too (db.Raw).
@@ -178,25 +188,33 @@ type Change struct {
 	After    any   // the row afterwards; nil if it was deleted
 }
 
-// Record writes the audit entry of a change, with only the fields that differ, and its event.
-func (tx *Tx) Record(ctx context.Context, done Change) error {
+// Recorded returns the change as the record and the feed have it, with only the fields that differ.
+func (done Change) Recorded(by access.Caller, reason string) events.Recorded {
 	before, after := audit.Diff(done.Before, done.After)
-	tx.receipt.Version = done.Version
-	action, object := tx.name.name, tx.name.object
-	if done.Action != "" {
-		action = done.Action
-	}
-	if done.Object != "" {
-		object = done.Object
-	}
 	entry := audit.Entry{
-		Action: action, Decision: audit.Done, Object: object, UID: done.UID.String(), Customer: &done.Customer,
-		Before: before, After: after, Reason: tx.Options.Reason,
-	}.By(tx.Caller)
-	return events.RecordTx(ctx, tx.Tx, entry, events.Event{
-		Tenant: tx.Caller.Tenant, Kind: action, Object: object, UID: done.UID.String(), Customer: &done.Customer,
+		Action: done.Action, Decision: audit.Done, Object: done.Object, UID: done.UID.String(), Customer: &done.Customer,
+		Before: before, After: after, Reason: reason,
+	}.By(by)
+	return events.Recorded{Entry: entry, Event: &events.Event{
+		Tenant: by.Tenant, Kind: done.Action, Object: done.Object, UID: done.UID.String(), Customer: &done.Customer,
 		Version: done.Version,
-	})
+	}}
+}
+
+// Record writes the audit entry of a change and its event.
+func (tx *Tx) Record(ctx context.Context, done Change) error {
+	tx.receipt.Version = done.Version
+	done.Action, done.Object = cmp.Or(done.Action, tx.name.name), cmp.Or(done.Object, tx.name.object)
+	recorded := done.Recorded(tx.Caller, tx.Options.Reason)
+	return tx.enter(ctx, recorded.Entry, *recorded.Event)
+}
+
+// enter writes an audit entry and its event.
+func (tx *Tx) enter(ctx context.Context, entry audit.Entry, event events.Event) error {
+	if tx.record != nil {
+		return tx.record(ctx, entry, event)
+	}
+	return events.RecordTx(ctx, tx.Tx, entry, event)
 }
 
 // CheckVersion returns ErrStale if the request names a version other than the row's present one. Call it with

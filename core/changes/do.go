@@ -104,8 +104,11 @@ func (o *Operation[D, R]) attempt(ctx context.Context, r request[D]) (said reply
 // ofTheKey reports whether err is a fault of the idempotency key, not a refusal of the work.
 func ofTheKey(err error) bool { return errors.Is(err, ErrKeyReused) || errors.Is(err, ErrInFlight) }
 
-// try makes the change in one transaction.
+// try makes the change in one transaction, or in that of a lane.
 func (o *Operation[D, R]) try(ctx context.Context, r request[D]) (said reply[R], err error) {
+	if o.lane != nil {
+		return o.lane.join(ctx, r)
+	}
 	err = o.service.db.InTx(ctx, int64(r.caller.Tenant), func(ctx context.Context, inner bun.Tx) error {
 		said = reply[R]{}
 		earlier, err := r.once.claim(ctx, inner)

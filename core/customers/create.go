@@ -147,7 +147,7 @@ func (s *Service) fillTx(
 	case tx.Caller.Reach == access.OfBank:
 	case r.Partner == 0:
 		return ErrNoPartner
-	case !inBusiness(r.PartnerIs):
+	case !InBusiness(r.PartnerIs):
 		return ErrInactive.With(string(r.PartnerIs))
 	}
 	switch {

@@ -33,17 +33,17 @@ var ErrInactive = fault.New(fault.State, "customer.inactive", "the customer is n
 
 // changeableBy returns ErrInactive if the caller may not change the customer, or what it has.
 func (h *Held) changeableBy(caller access.Caller) error {
-	if caller.Reach == access.OfBank || inBusiness(h.Status) && (h.Partner == "" || inBusiness(h.Partner)) {
+	if caller.Reach == access.OfBank || InBusiness(h.Status) && (h.Partner == "" || InBusiness(h.Partner)) {
 		return nil
 	}
-	if !inBusiness(h.Status) {
+	if !InBusiness(h.Status) {
 		return ErrInactive.With(string(h.Status))
 	}
 	return ErrInactive.With(string(h.Partner)) // its partner's
 }
 
-// inBusiness reports whether a status lets a customer change what it has.
-func inBusiness(s Status) bool { return s == Active || s == StatusNew }
+// InBusiness reports whether a status lets a customer change what it has, and pay.
+func InBusiness(s Status) bool { return s == Active || s == StatusNew }
 
 // HoldTx reads a customer for a change of what it has, such as a signatory, and locks the customer itself
 // against changes (FOR SHARE). It returns ErrNotFound, ErrOutOfScope or ErrInactive.

@@ -46,6 +46,37 @@ func RecordTx(ctx context.Context, tx bun.IDB, entry audit.Entry, event Event) e
 	return nil
 }
 
+// Recorded is a change as the record and the feed have it.
+type Recorded struct {
+	Entry audit.Entry
+	Event *Event // nil: only the record has it, as a refusal
+}
+
+// RecordAllTx is RecordTx for many changes, whose entries have their IDs already (audit.TakeIDs).
+func RecordAllTx(ctx context.Context, all []Recorded) error {
+	entries := make([]*audit.Entry, len(all))
+	var feed []*entered
+	for i := range all {
+		entries[i] = &all[i].Entry
+		if all[i].Event != nil {
+			feed = append(feed, &entered{*all[i].Event, all[i].Entry.ID})
+		}
+	}
+	if err := audit.WriteAllTx(ctx, entries); err != nil {
+		return err
+	}
+	if err := db.InsertAtCommit(ctx, feed); err != nil {
+		return fmt.Errorf("emit %d events: %w", len(feed), err)
+	}
+	return nil
+}
+
+// entered is an event with the entry of its change.
+type entered struct {
+	Event `bun:",extend"`
+	Entry audit.ID `bun:"entry"`
+}
+
 // Most is the largest number of events that After returns.
 const Most = 1000
 

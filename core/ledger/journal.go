@@ -19,12 +19,19 @@ import (
 // Kind is the reason why a journal was booked.
 type Kind string
 
-const Opening Kind = "opening" // an account's balance when it was entered into these books
+const (
+	Opening Kind = "opening" // an account's balance when it was entered into these books
+	Payment Kind = "payment" // the money of a payment
+	Fee     Kind = "fee"     // what a payment costs
+)
 
 // House is the purpose of one of the bank's own accounts in the books.
 type House string
 
-const HouseOpening House = "opening" // the other side of opening balances
+const (
+	HouseOpening House = "opening" // the other side of opening balances
+	HouseFees    House = "fees"    // what customers have paid for payments
+)
 
 // Shards is how many accounts each house account is split into, so that writers do not wait for each other.
 const Shards = 8
@@ -49,6 +56,7 @@ type Journal struct {
 	ValueDate   time.Time `bun:"value_date,type:date" json:"-"`
 	BookedAt    time.Time `bun:"booked_at" json:"-"` // by the database's clock, taken under the accounts' locks
 	Description string    `bun:"description" json:"-"`
+	Payment     *int64    `bun:"payment" json:"-"` // the payment that it belongs to; nil if to none
 
 	Entries []Entry `bun:"-" json:"-"`
 }
@@ -119,6 +127,16 @@ type Balance struct {
 	Overdraft int64          `bun:"overdraft" json:"-"` // how far available may be below zero
 	Forced    bool           `bun:"forced" json:"-"`    // a return or correction exceeded the overdraft
 	Version   int64          `bun:"version" json:"-"`   // the number of the last posting
+	BookedAt  *time.Time     `bun:"booked_at" json:"-"` // of the last posting; nil if there is none
+}
+
+// Available returns what is left to spend without the overdraft: ledger less held.
+func (b *Balance) Available() money.Amount { return money.Of(b.Ledger-b.Held, b.Currency) }
+
+// covers reports whether the account can have this ledger balance: what is available then is not below its
+// overdraft. House accounts and forced ones may have any.
+func (b *Balance) covers(ledger int64) bool {
+	return b.House != "" || b.Forced || ledger-b.Held >= -b.Overdraft
 }
 
 // Posting is an entry of a journal as it was booked.
@@ -134,8 +152,8 @@ type Posting struct {
 	BalanceAfter int64          `bun:"balance_after" json:"-"`
 }
 
-// Post adds an amount to the balance and returns the posting. The table's CHECK decides whether the account
-// covers it.
+// Post adds an amount to the balance and returns the posting. Whether the account covers it is for Books.Book
+// to decide.
 func (b *Balance) Post(journal int64, amount money.Amount) (*Posting, error) {
 	if amount.Currency != b.Currency {
 		return nil, fmt.Errorf("%w: %s on account %s, which is in %s", ErrCurrency, amount.Currency, b.Account,

@@ -1,10 +1,8 @@
 package ledger
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -49,7 +47,7 @@ func (s *Service) OpenTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, a
 	if account.Opening.Minor == 0 {
 		return nil
 	}
-	house, err := s.houseTx(ctx, tx, tenant, HouseOpening, account.Opening.Currency, ShardOf(account.UID))
+	house, err := s.HouseTx(ctx, tx, tenant, HouseOpening, account.Opening.Currency, ShardOf(account.UID))
 	if err != nil {
 		return err
 	}
@@ -77,8 +75,8 @@ func (s *Service) KeepTx(
 	return nil
 }
 
-// houseTx returns the number of a house account, and creates the account if it does not exist.
-func (s *Service) houseTx(
+// HouseTx returns the number of a house account, and creates the account if it does not exist.
+func (s *Service) HouseTx(
 	ctx context.Context, tx bun.Tx, tenant access.Tenant, house House, in money.Currency, shard int16,
 ) (accounts.UID, error) {
 	const find = `SELECT account FROM balances WHERE tenant = ? AND house = ? AND currency = ? AND shard = ?`
@@ -99,80 +97,19 @@ func (s *Service) houseTx(
 }
 
 // PostTx books a journal: it fills in the journal's ID and booking time, writes its postings, and moves the
-// balances. It returns ErrUncovered if an account does not cover its entry.
+// balances, at the end of the transaction. It returns ErrUncovered if an account does not cover its entry.
 func (s *Service) PostTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, journal *Journal) error {
-	balances, err := s.lockTx(ctx, tx, tenant, journal.Entries)
-	if err != nil {
-		return err
+	var of []accounts.UID
+	for _, entry := range journal.Entries {
+		of = append(of, entry.Account)
 	}
-	journal.Tenant = tenant
-	// The clock is read under the locks, so that an account's booking times never decrease, not even if the
-	// clock is set back or a server with a slower clock takes over.
-	err = tx.NewInsert().Model(journal).
-		Value("id", "nextval('journal_ids')").Value("booked_at", "greatest(clock_timestamp(), (?))",
-		lastBooked(tx, tenant, balances)).
-		Returning("id, booked_at").Scan(ctx)
-	if err != nil {
+	b := db.TxBatch(tx)
+	books := Lock(b, tenant, of, 1)
+	if err := b.Send(ctx); err != nil {
 		return fmt.Errorf("book a journal: %w", err)
 	}
-	var postings []*Posting
-	for _, entry := range journal.Entries {
-		at, ok := slices.BinarySearchFunc(balances, entry.Account, byAccount)
-		if !ok {
-			return fmt.Errorf("ledger: account %s is not in the books", entry.Account)
-		}
-		posting, err := balances[at].Post(journal.ID, entry.Amount)
-		if err != nil {
-			return err
-		}
-		postings = append(postings, posting)
+	if err := books.Book(journal); err != nil {
+		return err
 	}
-	if _, err = tx.NewInsert().Model(&postings).Exec(ctx); err != nil {
-		return fmt.Errorf("post journal %d: %w", journal.ID, err)
-	}
-	_, err = tx.NewUpdate().Model(&balances).Column("ledger", "version").Bulk().Where("b.tenant = ?", tenant).
-		Exec(ctx)
-	if constraint, refused := db.CheckViolation(err); refused && constraint == "balances_covered" {
-		return ErrUncovered
-	}
-	if err != nil {
-		return fmt.Errorf("move the balances of journal %d: %w", journal.ID, err)
-	}
-	return nil
+	return books.WriteTx(ctx)
 }
-
-// lastBooked selects the latest booking time of these locked accounts; NULL if none was ever booked on.
-func lastBooked(tx bun.Tx, tenant access.Tenant, balances []*Balance) *bun.SelectQuery {
-	if len(balances) == 0 {
-		return tx.NewSelect().ColumnExpr("NULL::timestamptz")
-	}
-	return tx.NewSelect().TableExpr("postings AS p").ColumnExpr("max(j.booked_at)").
-		Join("JOIN journals AS j ON j.tenant = p.tenant AND j.id = p.journal").
-		Where("p.tenant = ?", tenant).Where("j.tenant = ?", tenant).
-		WhereGroup(" AND ", func(q *bun.SelectQuery) *bun.SelectQuery {
-			for _, b := range balances {
-				q = q.WhereOr("p.account = ? AND p.version = ?", b.Account, b.Version)
-			}
-			return q
-		})
-}
-
-// lockTx locks and reads the accounts of the entries. Every lock of several accounts is in ascending order.
-func (s *Service) lockTx(
-	ctx context.Context, tx bun.Tx, tenant access.Tenant, entries []Entry,
-) ([]*Balance, error) {
-	var uids []accounts.UID
-	for _, entry := range entries {
-		uids = append(uids, entry.Account)
-	}
-	var balances []*Balance
-	err := tx.NewSelect().Model(&balances).Where("b.tenant = ?", tenant).Where("b.account IN (?)",
-		bun.List(uids)).
-		OrderExpr("b.account").For("NO KEY UPDATE").Scan(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("lock accounts: %w", err)
-	}
-	return balances, nil
-}
-
-func byAccount(b *Balance, uid accounts.UID) int { return cmp.Compare(b.Account, uid) }

@@ -220,9 +220,11 @@ func TestTheBooksHoldAfterTheClockWasSetBack(t *testing.T) {
 	bank := coretest.New(t)
 	customer := bank.Customer()
 	from, to := bank.Account(customer, coretest.Holding(10_00, 0)).UID, bank.Account(customer).UID
-	if _, err := bank.Owner().ExecContext(t.Context(),
-		`UPDATE journals SET booked_at = booked_at + interval '1 hour' WHERE tenant = ?`, bank.Tenant); err != nil {
-		t.Fatal(err)
+	for _, table := range []string{"journals", "balances"} {
+		if _, err := bank.Owner().ExecContext(t.Context(),
+			"UPDATE "+table+" SET booked_at = booked_at + interval '1 hour' WHERE tenant = ?", bank.Tenant); err != nil {
+			t.Fatal(err)
+		}
 	}
 	var last time.Time
 	for range 2 {

@@ -11,6 +11,7 @@ const (
 	Fedwire Rail = "FEDWIRE"
 	FedNow  Rail = "FEDNOW"
 	RTP     Rail = "RTP"
+	Book    Rail = "BOOK" // none: from one account in the bank's books to another
 )
 
 // All lists the rails that have limits.

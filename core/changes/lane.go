@@ -1,0 +1,380 @@
+package changes
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/audit"
+	"bankgraph/core/events"
+	"bankgraph/core/fault"
+	"bankgraph/core/seal"
+	"bankgraph/db"
+)
+
+// A lane carries out the requests of an operation many at a time. Those that come while a transaction commits
+// share the next one, and so its locks, its round trips and its flush to disk. A request that comes alone is
+// a lane of one, and waits for nobody.
+//
+// Within a lane each request is decided alone, in the order in which they came: a refusal is an answer, and
+// hurts none of the others.
+
+const (
+	laneMembers    = 250             // requests of one transaction
+	laneBytes      = 1 << 20         // and their drafts
+	laneCommitters = 2               // transactions of one bank and operation at a time
+	longestLane    = 8 * time.Second // less than a request has
+	entriesEach    = 2               // audit entries of one request, at most
+)
+
+// LaneTx is the transaction of one lane.
+type LaneTx struct {
+	bun.Tx
+	Tenant access.Tenant
+	Now    time.Time // the bank's clock
+}
+
+// Member is one request of a lane. The work sets its Result, or refuses it; a request that is refused must
+// have written nothing.
+type Member[D, R any] struct {
+	Tx
+	At     Target
+	Draft  D
+	Result R
+
+	refusal  error
+	recorded []events.Recorded
+}
+
+// Refuse answers the request with a fault.
+func (m *Member[D, R]) Refuse(why error) { m.refusal = why }
+
+// Refused reports whether the request was refused.
+func (m *Member[D, R]) Refused() bool { return m.refusal != nil }
+
+// work of a lane carries out the requests that are not refused. If it returns an error, each is tried alone.
+type laneWork[D, R any] func(ctx context.Context, tx *LaneTx, members []*Member[D, R]) error
+
+// DeclareLane is Declare for an operation whose requests are carried out many at a time. It creates things;
+// what waits for a second person is settled alone (Settle).
+func DeclareLane[D, R any](
+	s *Service, name, object string, needs access.Permission, work laneWork[D, R],
+) *Operation[D, R] {
+	o := Declare[D, R](s, name, object, needs, func(context.Context, *Tx, Target, D) (R, error) {
+		var none R
+		return none, fmt.Errorf("%s is carried out in a lane", name)
+	})
+	o.lane = &lane[D, R]{operation: o, work: work, banks: map[access.Tenant]*laneQueue[D, R]{}}
+	return o
+}
+
+// lane holds the requests of all banks that wait for their turn.
+type lane[D, R any] struct {
+	operation *Operation[D, R]
+	work      laneWork[D, R]
+
+	mu    sync.Mutex
+	banks map[access.Tenant]*laneQueue[D, R]
+}
+
+type laneQueue[D, R any] struct {
+	waiting    []*seat[D, R]
+	committers int
+}
+
+// seat is one request in a lane.
+type seat[D, R any] struct {
+	ctx    context.Context //nolint:containedctx // whose writes the lane's are
+	r      request[D]
+	member *Member[D, R] // nil: the key had an answer already
+	said   reply[R]
+	err    error
+	done   chan struct{}
+}
+
+// join has a request carried out. A caller that gives up while the request waits takes it back; one that is
+// being carried out is waited for.
+func (l *lane[D, R]) join(ctx context.Context, r request[D]) (reply[R], error) {
+	mine := &seat[D, R]{ctx: ctx, r: r, done: make(chan struct{})}
+	l.mu.Lock()
+	queue := l.banks[r.caller.Tenant]
+	if queue == nil {
+		queue = &laneQueue[D, R]{}
+		l.banks[r.caller.Tenant] = queue
+	}
+	queue.waiting = append(queue.waiting, mine)
+	if queue.committers < laneCommitters {
+		queue.committers++
+		go l.commit(r.caller.Tenant, queue)
+	}
+	l.mu.Unlock()
+	select {
+	case <-mine.done:
+		return mine.said, mine.err
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
+	at := slices.Index(queue.waiting, mine)
+	if at >= 0 {
+		queue.waiting = slices.Delete(queue.waiting, at, at+1)
+	}
+	l.mu.Unlock()
+	if at >= 0 {
+		return mine.said, ctx.Err()
+	}
+	<-mine.done
+	return mine.said, mine.err
+}
+
+// commit carries out what waits for one bank until nothing does.
+func (l *lane[D, R]) commit(tenant access.Tenant, queue *laneQueue[D, R]) {
+	for {
+		l.mu.Lock()
+		seats := queue.next()
+		if len(seats) == 0 {
+			if queue.committers--; queue.committers == 0 {
+				delete(l.banks, tenant)
+			}
+			l.mu.Unlock()
+			return
+		}
+		l.mu.Unlock()
+		l.carryOut(tenant, seats)
+		for _, s := range seats {
+			close(s.done)
+		}
+	}
+}
+
+// next takes the requests of the next transaction.
+func (q *laneQueue[D, R]) next() []*seat[D, R] {
+	n, bytes := 0, 0
+	for n < len(q.waiting) && n < laneMembers && (n == 0 || bytes+len(q.waiting[n].r.text) <= laneBytes) {
+		bytes += len(q.waiting[n].r.text)
+		n++
+	}
+	seats := slices.Clone(q.waiting[:n])
+	q.waiting = slices.Delete(q.waiting, 0, n)
+	return seats
+}
+
+// carryOut answers the requests in one transaction. If that fails and it is not known to be the database's
+// fault, each is carried out alone, so that a request that cannot be done hurts none of the others.
+func (l *lane[D, R]) carryOut(tenant access.Tenant, seats []*seat[D, R]) {
+	err := l.together(tenant, seats)
+	if err == nil {
+		return
+	}
+	passing := db.IsUnavailable(err) || db.IsTimeout(err) || db.IsLockTimeout(err) ||
+		errors.Is(err, db.ErrUnknownOutcome)
+	for _, s := range seats {
+		s.said, s.err = reply[R]{}, err
+		if len(seats) > 1 && !passing {
+			s.err = l.together(tenant, []*seat[D, R]{s})
+		}
+	}
+}
+
+// together answers requests of one bank in one transaction.
+func (l *lane[D, R]) together(tenant access.Tenant, seats []*seat[D, R]) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+		}
+	}()
+	ctx, cancel := context.WithTimeout(context.Background(), longestLane)
+	defer cancel()
+	service := l.operation.service
+	return service.db.InTx(ctx, int64(tenant), func(ctx context.Context, inner bun.Tx) error {
+		tx := &LaneTx{Tx: inner, Tenant: tenant, Now: service.now()}
+		ids, err := l.admit(ctx, tx, seats)
+		if err != nil {
+			return err
+		}
+		if err := l.work(ctx, tx, working(seats)); err != nil {
+			return err
+		}
+		return l.keep(ctx, seats, ids)
+	})
+}
+
+// working returns the requests that are not answered or refused yet.
+func working[D, R any](seats []*seat[D, R]) (members []*Member[D, R]) {
+	for _, s := range seats {
+		if s.member != nil && !s.member.Refused() {
+			members = append(members, s.member)
+		}
+	}
+	return members
+}
+
+// usedKey is an idempotency key that has been used.
+type usedKey struct {
+	Place   int    `bun:"place"` // of the request in the lane
+	Request []byte `bun:"request"`
+	Outcome []byte `bun:"outcome"`
+	Old     bool   `bun:"old"`
+}
+
+type activeUser struct {
+	UID string `bun:"uid"`
+}
+
+var (
+	lookingUpKeys = db.NewQuery[usedKey](`SELECT a.place, k.request, k.outcome::text::bytea AS outcome,
+		k.created_at < clock_timestamp() - interval '7 days' AS old
+		FROM unnest($2::bigint[], $3::text[], $4::text[]) AS a(place, client, key)
+		JOIN idempotency_keys AS k ON k.tenant = $1 AND k.client = a.client AND k.operation = $5 AND k.key = a.key`)
+	lookingUpUsers = db.NewQuery[activeUser](`SELECT uid::text AS uid FROM users
+		WHERE tenant = $1 AND uid = ANY($2::text[]::uuid[]) AND status = 'Active'`)
+)
+
+// admit answers the requests whose keys have been used, and refuses those of people who are no longer active.
+// It returns numbers for the audit entries of the others.
+func (l *lane[D, R]) admit(ctx context.Context, tx *LaneTx, seats []*seat[D, R]) (ids []audit.ID, err error) {
+	var places []int64
+	var clients, keys, people []string
+	for i, s := range seats {
+		s.said, s.err, s.member = reply[R]{}, nil, l.member(tx, s.r)
+		db.WriteFor(ctx, s.ctx)
+		if s.r.once.key != "" {
+			places, clients, keys = append(places, int64(i)), append(clients, s.r.once.client), append(keys, s.r.once.key)
+		}
+		if s.r.caller.User != uuid.Nil {
+			people = append(people, s.r.caller.User.String())
+		}
+	}
+	b := db.TxBatch(tx.Tx)
+	used := db.Queue(b, lookingUpKeys, tx.Tenant, places, clients, keys, l.operation.name)
+	there := db.Queue(b, lookingUpUsers, tx.Tenant, people)
+	taken := audit.TakeIDs(b, entriesEach*len(seats))
+	if err := b.Send(ctx); err != nil {
+		return nil, err
+	}
+	for _, key := range used.Items {
+		if err := seats[key.Place].replay(ctx, tx, key); err != nil {
+			return nil, err
+		}
+	}
+	for _, m := range working(seats) {
+		is := func(u *activeUser) bool { return u.UID == m.Caller.User.String() }
+		if m.Caller.User != uuid.Nil && !slices.ContainsFunc(there.Items, is) {
+			m.Refuse(access.ErrDenied)
+		}
+	}
+	for _, id := range taken.Items {
+		ids = append(ids, id.ID)
+	}
+	return ids, nil
+}
+
+func (l *lane[D, R]) member(tx *LaneTx, r request[D]) *Member[D, R] {
+	m := &Member[D, R]{At: r.at, Draft: r.draft}
+	m.Tx = Tx{
+		Tx: tx.Tx, Caller: r.caller, Now: tx.Now, Options: r.options, service: l.operation.service,
+		name: l.operation.operationName, at: r.at, draft: r.text,
+		record: func(_ context.Context, entry audit.Entry, event events.Event) error {
+			m.recorded = append(m.recorded, events.Recorded{Entry: entry, Event: &event})
+			return nil
+		},
+	}
+	return m
+}
+
+// replay answers a request with what is kept for its key, unless that has expired.
+func (s *seat[D, R]) replay(ctx context.Context, tx *LaneTx, key *usedKey) (err error) {
+	if key.Old {
+		_, err = db.Raw(tx.Tx,
+			`DELETE FROM idempotency_keys WHERE tenant = ? AND client = ? AND operation = ? AND key = ?`, tx.Tenant,
+			s.r.once.client, s.r.once.operation, s.r.once.key).Exec(ctx)
+		return err
+	}
+	s.member = nil
+	if !seal.SameSecret(key.Request, s.r.once.request) {
+		s.said.refusal = ErrKeyReused
+		return nil
+	}
+	s.said, err = replay[R](key.Outcome)
+	return err
+}
+
+// idempotencyKey is a key with its answer, as a lane keeps it.
+type idempotencyKey struct {
+	bun.BaseModel `bun:"table:idempotency_keys"`
+
+	Tenant    access.Tenant   `bun:"tenant,pk"`
+	Client    string          `bun:"client,pk"`
+	Operation string          `bun:"operation,pk"`
+	Key       string          `bun:"key,pk"`
+	Request   []byte          `bun:"request"`
+	Outcome   json.RawMessage `bun:"outcome,type:json"`
+}
+
+// keep records what was done and refused, and keeps the answers for their keys. A copy of a request in another
+// process may have the same key in work: the key's row, which is written last, lets only one of them commit.
+func (l *lane[D, R]) keep(ctx context.Context, seats []*seat[D, R], ids []audit.ID) error {
+	var record []events.Recorded
+	var keys []*idempotencyKey
+	for _, s := range seats {
+		m := s.member
+		if m == nil {
+			continue
+		}
+		kept, keeps := answer[R]{Result: &m.Result, Mark: m.receipt}, true
+		if s.said.outcome = (Outcome[R]{m.Result, m.receipt}); m.Refused() {
+			s.said, keeps = reply[R]{refusal: m.refusal}, l.refuse(s)
+			kept = answer[R]{Refusal: words(m.refusal)}
+		}
+		record = append(record, m.recorded...)
+		if o := s.r.once; keeps && o.key != "" {
+			text, err := json.Marshal(kept)
+			if err != nil {
+				return err
+			}
+			keys = append(keys, &idempotencyKey{
+				Tenant: o.tenant, Client: o.client, Operation: o.operation, Key: o.key, Request: o.request, Outcome: text,
+			})
+		}
+	}
+	for i := range record {
+		record[i].Entry.ID = ids[i]
+	}
+	if err := events.RecordAllTx(ctx, record); err != nil {
+		return err
+	}
+	slices.SortFunc(keys, func(a, b *idempotencyKey) int {
+		return cmp.Or(cmp.Compare(a.Client, b.Client), cmp.Compare(a.Key, b.Key))
+	})
+	return db.InsertAtCommit(ctx, keys)
+}
+
+// refuse records a refusal, as Operation.refuse does, and reports whether the key keeps it.
+func (l *lane[D, R]) refuse(s *seat[D, R]) (keeps bool) {
+	m := s.member
+	f, is := fault.Of(m.refusal)
+	if !is || f.Kind == fault.Internal {
+		s.said, s.err, m.recorded = reply[R]{}, m.refusal, nil
+		return false
+	}
+	counted := l.operation.service.audit.Refuse(m.Caller)
+	m.recorded = nil
+	keeps = lasting[f.Kind] && s.r.once.key != ""
+	if keeps && !counted.Keep {
+		s.said.refusal = ErrRefusals
+		return false
+	}
+	if counted.Record {
+		m.recorded = []events.Recorded{{Entry: l.operation.refusal(s.r, f.Kind, m.refusal)}}
+	}
+	return keeps
+}

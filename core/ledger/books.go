@@ -1,0 +1,145 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/db"
+)
+
+// Books is the part of a bank's books that a transaction has locked: some accounts, on which it books any
+// number of journals in memory, and writes them together in the end.
+type Books struct {
+	tenant   access.Tenant
+	rows     *db.Rows[Balance]
+	clock    *db.Rows[instant]
+	ids      *db.Rows[journalID]
+	balances map[accounts.UID]*Balance // nil until the first journal
+	moved    map[accounts.UID]bool
+	at       time.Time // when these journals are booked
+	journals []*Journal
+	postings []*Posting
+}
+
+type instant struct {
+	At time.Time `bun:"at"`
+}
+
+type journalID struct {
+	ID int64 `bun:"id"`
+}
+
+var (
+	// Every lock of several accounts is in ascending order.
+	locking = db.NewQuery[Balance](`SELECT tenant, account, house, shard, currency, ledger, held, overdraft, forced, version,
+		booked_at FROM balances WHERE tenant = $1 AND account = ANY($2::bigint[]) ORDER BY account FOR NO KEY UPDATE`)
+	// The clock is read under the locks, so that an account's booking times never decrease.
+	reading = db.NewQuery[instant](`SELECT clock_timestamp() AS at`)
+	taking  = db.NewQuery[journalID](`SELECT nextval('journal_ids') AS id FROM generate_series(1, $1::bigint)`)
+)
+
+// Lock locks accounts for at most so many journals, when the batch is sent.
+func Lock(b *db.Batch, tenant access.Tenant, of []accounts.UID, journals int) *Books {
+	return &Books{
+		tenant: tenant, rows: db.Queue(b, locking, tenant, of), clock: db.Queue(b, reading),
+		ids: db.Queue(b, taking, journals), moved: map[accounts.UID]bool{},
+	}
+}
+
+// Of returns an account as it is after the journals so far; nil if it is not in the books, or was not locked.
+func (k *Books) Of(account accounts.UID) *Balance {
+	k.open()
+	return k.balances[account]
+}
+
+// open reads what the batch has brought. No booking is earlier than the last one of any of these accounts,
+// not even if the clock was set back, or a server with a slower one took over.
+func (k *Books) open() {
+	if k.balances != nil || len(k.clock.Items) == 0 {
+		return
+	}
+	k.balances, k.at = map[accounts.UID]*Balance{}, k.clock.Items[0].At
+	for _, b := range k.rows.Items {
+		k.balances[b.Account] = b
+		if b.BookedAt != nil && b.BookedAt.After(k.at) {
+			k.at = *b.BookedAt
+		}
+	}
+}
+
+var errUnsent = errors.New("ledger: the books were not locked")
+
+// Book books journals, all or none. It returns ErrUncovered if an account does not cover what they take from
+// it together.
+func (k *Books) Book(journals ...*Journal) error {
+	if err := errors.Join(k.rows.Err, k.clock.Err, k.ids.Err); err != nil {
+		return err
+	}
+	if k.open(); k.balances == nil || len(k.journals)+len(journals) > len(k.ids.Items) {
+		return errUnsent
+	}
+	now := map[accounts.UID]Balance{} // of the accounts that these journals move
+	var postings []*Posting
+	for i, j := range journals {
+		id := k.ids.Items[len(k.journals)+i].ID
+		for _, entry := range j.Entries {
+			balance, moved := now[entry.Account]
+			if was := k.balances[entry.Account]; was == nil {
+				return fmt.Errorf("ledger: account %s is not in the books", entry.Account)
+			} else if !moved {
+				balance = *was
+			}
+			posting, err := balance.Post(id, entry.Amount)
+			if err != nil {
+				return err
+			}
+			now[entry.Account], postings = balance, append(postings, posting)
+		}
+	}
+	for account, balance := range now {
+		if balance.Ledger < k.balances[account].Ledger && !balance.covers(balance.Ledger) {
+			return ErrUncovered
+		}
+	}
+	for i, j := range journals {
+		j.Tenant, j.ID, j.BookedAt = k.tenant, k.ids.Items[len(k.journals)+i].ID, k.at
+	}
+	for account, balance := range now {
+		*k.balances[account], k.moved[account] = balance, true
+	}
+	k.journals, k.postings = append(k.journals, journals...), append(k.postings, postings...)
+	return nil
+}
+
+// BookedAt returns when the journals of these books are booked.
+func (k *Books) BookedAt() time.Time {
+	k.open()
+	return k.at
+}
+
+// WriteTx writes the journals and moves the balances, at the end of the transaction.
+func (k *Books) WriteTx(ctx context.Context) error {
+	if len(k.journals) == 0 {
+		return nil
+	}
+	moved := slices.Sorted(maps.Keys(k.moved))
+	ledgers, versions := make([]int64, len(moved)), make([]int64, len(moved))
+	for i, account := range moved {
+		ledgers[i], versions[i] = k.balances[account].Ledger, k.balances[account].Version
+	}
+	if err := db.InsertAtCommit(ctx, k.journals); err != nil {
+		return fmt.Errorf("write %d journals: %w", len(k.journals), err)
+	}
+	if err := db.InsertAtCommit(ctx, k.postings); err != nil {
+		return fmt.Errorf("write %d postings: %w", len(k.postings), err)
+	}
+	return db.ExecAtCommit(ctx, `UPDATE balances AS b SET ledger = n.ledger, version = n.version, booked_at = $5::timestamptz
+		FROM unnest($2::bigint[], $3::bigint[], $4::bigint[]) AS n(account, ledger, version)
+		WHERE b.tenant = $1 AND b.account = n.account`, k.tenant, moved, ledgers, versions, k.at)
+}

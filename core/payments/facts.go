@@ -1,0 +1,264 @@
+package payments
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/fees"
+	"bankgraph/core/ledger"
+	"bankgraph/core/money"
+	"bankgraph/core/rails"
+	"bankgraph/db"
+)
+
+// facts are what payments are decided by: read once for all payments of a transaction, with the accounts
+// locked in the books, and up to date with the payments that were decided before.
+type facts struct {
+	tenant  access.Tenant
+	numbers map[string]accounts.UID // by hash
+	parties map[accounts.UID]*party
+	charges map[accounts.UID][]*fees.Charge
+	houses  map[money.Currency]accounts.UID // that take the fees
+	books   *ledger.Books
+	uids    []UID // for new payments
+	bank    bool  // the bank's own settings ask for a second person
+}
+
+// party is an account with what matters of its customer.
+type party struct {
+	Account        accounts.UID            `bun:"uid"`
+	Status         accounts.Status         `bun:"status"`
+	Currency       money.Currency          `bun:"currency"`
+	SystemOfRecord accounts.SystemOfRecord `bun:"system_of_record"`
+	Customer       customers.UID           `bun:"customer"`
+	Name           string                  `bun:"legal_name"`
+	CustomerStatus customers.Status        `bun:"customer_status"`
+	Owner          customers.UID           `bun:"owner"`
+	PartnerStatus  customers.Status        `bun:"partner_status"` // '' for a partner itself, and without one
+	Dual           bool                    `bun:"dual"`           // the customer's settings ask for a second person
+}
+
+// numbered is an account that was named by its number.
+type numbered struct {
+	Account accounts.UID `bun:"uid"`
+	Hash    []byte       `bun:"number_hash"`
+}
+
+type taken struct {
+	UID UID `bun:"uid"`
+}
+
+type setting struct {
+	Dual bool `bun:"dual"`
+}
+
+var (
+	findingNumbers = db.NewQuery[numbered](`SELECT uid, number_hash FROM accounts
+		WHERE tenant = $1 AND number_hash = ANY($2::bytea[]) AND deleted_at IS NULL`)
+	readingBank = db.NewQuery[setting](`SELECT access_payment_dual_approval AS dual FROM customers
+		WHERE tenant = $1 AND relationship_type = 'Self'`)
+	readingParties = db.NewQuery[party](`SELECT a.uid, a.status, a.currency, a.system_of_record, a.customer, c.legal_name,
+		c.status AS customer_status, c.owner, coalesce(o.status, '') AS partner_status, c.access_payment_dual_approval AS dual
+		FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
+		LEFT JOIN customers AS o ON o.tenant = c.tenant AND o.uid = c.owner AND o.uid <> c.uid
+		WHERE a.tenant = $1 AND c.tenant = $1 AND a.uid = ANY($2::bigint[]) AND a.deleted_at IS NULL`)
+	takingUIDs = db.NewQuery[taken](`SELECT nextval('payment_uids') AS uid FROM generate_series(1, $1::bigint)`)
+)
+
+// want is what payments need facts about.
+type want struct {
+	accounts []accounts.UID
+	numbers  []string // account numbers in the clear
+	payments int      // at most
+	created  int      // of them, at most
+}
+
+// gatherTx reads and locks what the payments of a transaction are decided by, in two round trips. Whether an
+// account is active is read after it was locked: an account is closed under the same lock.
+func (s *Service) gatherTx(ctx context.Context, tx bun.Tx, tenant access.Tenant, w want) (*facts, error) {
+	f := &facts{
+		tenant: tenant, numbers: map[string]accounts.UID{}, parties: map[accounts.UID]*party{},
+		houses: map[money.Currency]accounts.UID{},
+	}
+	var hashes [][]byte
+	for _, number := range w.numbers {
+		hashes = append(hashes, s.keys.Hashes(int64(tenant), accounts.NumberColumn, number)...)
+	}
+	b := db.TxBatch(tx)
+	named := db.Queue(b, findingNumbers, tenant, hashes)
+	charges := fees.ChargesOf(b, tenant, w.accounts, hashes, feeName)
+	bank := db.Queue(b, readingBank, tenant)
+	if err := b.Send(ctx); err != nil {
+		return nil, fmt.Errorf("read what payments cost: %w", err)
+	}
+	all := slices.Clone(w.accounts)
+	for _, n := range named.Items {
+		f.numbers[string(n.Hash)] = n.Account
+		all = append(all, n.Account)
+	}
+	f.charges, f.bank = charges.Of, len(bank.Items) > 0 && bank.Items[0].Dual
+	for _, charged := range charges.Of {
+		in := charged[0].Currency
+		if _, found := f.houses[in]; found {
+			continue
+		}
+		house, err := s.ledger.HouseTx(ctx, tx, tenant, ledger.HouseFees, in, ledger.ShardOf(charged[0].Account))
+		if err != nil {
+			return nil, err
+		}
+		f.houses[in], all = house, append(all, house)
+	}
+	b = db.TxBatch(tx)
+	f.books = ledger.Lock(b, tenant, all, journalsEach*w.payments)
+	parties := db.Queue(b, readingParties, tenant, all)
+	uids := db.Queue(b, takingUIDs, w.created)
+	if err := b.Send(ctx); err != nil {
+		return nil, fmt.Errorf("lock the accounts of payments: %w", err)
+	}
+	for _, p := range parties.Items {
+		f.parties[p.Account] = p
+	}
+	for _, t := range uids.Items {
+		f.uids = append(f.uids, t.UID)
+	}
+	return f, nil
+}
+
+// feeName is the fee of book transfers, in the catalogue and in customers' tiers.
+const feeName = "Book Transfer"
+
+// journalsEach is how many journals one payment books at most: its own and its fee's.
+const journalsEach = 2
+
+// party returns the account that a request names, if the caller sees it.
+func (f *facts) party(s *Service, by access.Caller, field string, named Party) (*party, error) {
+	uid, at := named.UID, field+".accountUID"
+	if uid == 0 {
+		at = field + ".accountNumber"
+		for _, hash := range s.keys.Hashes(int64(f.tenant), accounts.NumberColumn, named.Number) {
+			if uid == 0 {
+				uid = f.numbers[string(hash)]
+			}
+		}
+	}
+	p := f.parties[uid]
+	if p == nil || !by.Sees(int64(p.Customer), int64(p.Owner)) {
+		return nil, ErrAccount.On(at)
+	}
+	if in := money.Currency(named.Currency); in != "" && in != p.Currency {
+		return nil, fault.Field("payment", field+".currency", fault.NoMatch, "must be the account's currency, "+string(p.Currency))
+	}
+	return p, nil
+}
+
+// draw makes a payment from a request. It is refused if it can never be carried out; whether it can be now is
+// for movable and move.
+func (f *facts) draw(s *Service, by access.Caller, d *Draft, now time.Time) (*Payment, error) {
+	sender, err := f.party(s, by, "senderAccount", d.Sender)
+	if err != nil {
+		return nil, err
+	}
+	receiver, err := f.party(s, by, "receiverAccount", d.Receiver)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case sender.Account == receiver.Account:
+		return nil, ErrSame
+	case sender.Currency != receiver.Currency:
+		return nil, ErrCurrencies
+	}
+	amount, err := money.Parse(d.Amount, sender.Currency)
+	if err != nil {
+		return nil, fault.Field("payment", "paymentAmount", fault.Malformed,
+			fmt.Sprintf("must be an amount of %s with at most %d decimals", sender.Currency, sender.Currency.Digits()))
+	}
+	if own := by.Limit("Payments", "Per_Transaction_Payment_Limits"); own != nil && own.Currency == amount.Currency &&
+		amount.Minor > own.Minor {
+		return nil, ErrOwnLimit.With(own.Value().String())
+	}
+	today := ledger.Day(now.In(by.Location()))
+	on := d.Date
+	if on.IsZero() {
+		on = today
+	}
+	switch {
+	case on.Before(today):
+		return nil, fault.Field("payment", "paymentDate", fault.Min, "must be today or later")
+	case on.After(today.AddDate(1, 0, 0)):
+		return nil, fault.Field("payment", "paymentDate", fault.Max, "must be at most a year from today")
+	}
+	p := &Payment{
+		Tenant: f.tenant, UID: f.uids[0], Customer: sender.Customer, Rail: rails.Book, Minor: amount.Minor,
+		Currency: amount.Currency, Date: on, ExternalReferenceID: d.ExternalReferenceID, Notes: d.Notes,
+		Channel: cmp.Or(d.Channel, "API"), SenderAccount: sender.Account, SenderName: sender.Name,
+		ReceiverAccount: receiver.Account, ReceiverCustomer: receiver.Customer, ReceiverName: receiver.Name,
+		MakerClient: by.Client, MakerLogin: by.LoginID, CreatedAt: now, UpdatedAt: now,
+	}
+	f.uids = f.uids[1:]
+	return p, f.movable(p)
+}
+
+// asks reports whether a payment needs a second person.
+func (f *facts) asks(p *Payment) bool { return f.bank || f.parties[p.SenderAccount].Dual }
+
+// movable reports why the accounts of a payment do not let its money move. The money of a customer that is
+// suspended, or whose partner is, stands still, whoever asks.
+func (f *facts) movable(p *Payment) error {
+	for _, side := range []struct {
+		field string
+		uid   accounts.UID
+	}{{"senderAccount", p.SenderAccount}, {"receiverAccount", p.ReceiverAccount}} {
+		a := f.parties[side.uid]
+		switch {
+		case a == nil:
+			return ErrAccount.On(side.field)
+		case a.SystemOfRecord != accounts.InternalCore || f.books.Of(side.uid) == nil:
+			return ErrElsewhere.On(side.field)
+		case a.Status != accounts.Active:
+			return ErrAccountState.On(side.field).With(string(a.Status))
+		case !customers.InBusiness(a.CustomerStatus):
+			return ErrCustomerState.On(side.field).With(string(a.CustomerStatus))
+		case a.PartnerStatus != "" && !customers.InBusiness(a.PartnerStatus):
+			return ErrCustomerState.On(side.field).With(string(a.PartnerStatus))
+		}
+	}
+	return nil
+}
+
+// move moves the money of a payment in the books, with its fee: all of it, or nothing and the reason why.
+func (f *facts) move(p *Payment) error {
+	if err := f.movable(p); err != nil {
+		return err
+	}
+	uid := int64(p.UID)
+	journal, err := ledger.NewJournal(ledger.Payment, p.Date, "Book transfer",
+		ledger.Entry{Account: p.SenderAccount, Amount: money.Of(-p.Minor, p.Currency)},
+		ledger.Entry{Account: p.ReceiverAccount, Amount: p.Amount()})
+	if err != nil {
+		return err
+	}
+	journal.Payment = &uid
+	journals := []*ledger.Journal{journal}
+	if charged := f.charges[p.SenderAccount]; len(charged) > 0 && charged[0].Price > 0 {
+		c := charged[0]
+		p.FeeMinor, p.FeeName, p.FeeTier = c.Price, c.FeeName, c.FeeTier
+		fee, err := ledger.NewJournal(ledger.Fee, p.Date, "Fee of a book transfer",
+			ledger.Entry{Account: p.SenderAccount, Amount: money.Of(-c.Price, c.Currency)},
+			ledger.Entry{Account: f.houses[c.Currency], Amount: money.Of(c.Price, c.Currency)})
+		if err != nil {
+			return err
+		}
+		fee.Payment, journals = &uid, append(journals, fee)
+	}
+	return f.books.Book(journals...)
+}

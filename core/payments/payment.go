@@ -1,0 +1,142 @@
+// Package payments moves money: every payment, whoever asks for it and on whatever rail, goes through here. So
+// far there are book transfers, between two accounts in the bank's own books.
+package payments
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/audit"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/money"
+	"bankgraph/core/rails"
+)
+
+// UID is a payment's number; partners know it as paymentUID.
+type UID int64
+
+func (u UID) String() string { return strconv.FormatInt(int64(u), 10) }
+
+// ParseUID reads a payment's number from decimal digits.
+func ParseUID(field, text string) (UID, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if text == "" || strings.Trim(text, "0123456789") != "" || err != nil {
+		return 0, fault.Field("payment", field, fault.Number, "must be the digits of a payment UID")
+	}
+	return UID(n), nil
+}
+
+// Payment is one payment (rest/CONTRACT.md, payment answers). Amounts are minor units of Currency.
+type Payment struct {
+	bun.BaseModel `bun:"table:payments,alias:pay" json:"-"`
+
+	Tenant   access.Tenant  `bun:"tenant,pk" json:"-"`
+	UID      UID            `bun:"uid,pk" json:"-"`
+	Customer customers.UID  `bun:"customer" json:"-"` // who pays
+	Rail     rails.Rail     `bun:"rail" json:"rail"`
+	State    State          `bun:"state" json:"state"`
+	Minor    int64          `bun:"amount" json:"-"`
+	Currency money.Currency `bun:"currency" json:"currency"`
+	// the day on which the money moves, in the bank's zone; midnight UTC
+	Date                time.Time     `bun:"payment_date,type:date" json:"paymentDate"`
+	FeeMinor            int64         `bun:"fee" json:"-"`
+	FeeName             string        `bun:"fee_name" json:"feeName"`
+	FeeTier             string        `bun:"fee_tier" json:"feeTier"`
+	ExternalReferenceID string        `bun:"external_reference_id" json:"externalReferenceId"`
+	Notes               string        `bun:"notes" json:"notes"`
+	Channel             string        `bun:"channel" json:"channel"`
+	SenderAccount       accounts.UID  `bun:"sender_account" json:"senderAccount"`
+	SenderName          string        `bun:"sender_name" json:"senderName"`
+	ReceiverAccount     accounts.UID  `bun:"receiver_account" json:"receiverAccount"`
+	ReceiverCustomer    customers.UID `bun:"receiver_customer" json:"-"`
+	ReceiverName        string        `bun:"receiver_name" json:"receiverName"`
+	// why it was cancelled, or why it could not be carried out
+	Reason      string    `bun:"reason" json:"reason"`
+	MakerClient string    `bun:"maker_client" json:"-"`
+	MakerLogin  string    `bun:"maker_login" json:"-"`
+	CreatedAt   time.Time `bun:"created_at" json:"-"`
+	UpdatedAt   time.Time `bun:"updated_at" json:"-"`
+	Version     int32     `bun:"version" json:"-"`
+}
+
+// Amount returns what is paid.
+func (p *Payment) Amount() money.Amount { return money.Of(p.Minor, p.Currency) }
+
+// Fee returns what the payment costs who pays; nil if nothing.
+func (p *Payment) Fee() *money.Amount {
+	if p.FeeMinor == 0 {
+		return nil
+	}
+	amount := money.Of(p.FeeMinor, p.Currency)
+	return &amount
+}
+
+// Status returns the state as partners read it.
+func (p *Payment) Status() Status { return p.State.Status() }
+
+// Recorded returns the amounts as the audit record shows them.
+func (p *Payment) Recorded() map[string]audit.Field {
+	fee := audit.Field{Name: "fee"}
+	if amount := p.Fee(); amount != nil {
+		fee.Value = amount.String()
+	}
+	return map[string]audit.Field{
+		"Minor": {Name: "amount", Value: p.Amount().String()}, "FeeMinor": fee,
+		"Date": {Name: "paymentDate", Value: p.Date.Format(time.DateOnly)},
+	}
+}
+
+// enter takes the payment to its next state, which becomes a step of its life.
+func (p *Payment) enter(to State, by access.Caller, at time.Time, reason string) *Step {
+	p.State, p.Reason, p.UpdatedAt, p.Version = to, reason, at, p.Version+1
+	return &Step{
+		Tenant: p.Tenant, Payment: p.UID, Number: p.Version, State: to, At: at, Client: by.Client, LoginID: by.LoginID,
+		Reason: reason,
+	}
+}
+
+// Step is one state in the life of a payment: the steps of one are numbered 1, 2, 3 …, and never change.
+type Step struct {
+	bun.BaseModel `bun:"table:payment_steps,alias:ps" json:"-"`
+
+	Tenant  access.Tenant `bun:"tenant,pk" json:"-"`
+	Payment UID           `bun:"payment,pk" json:"-"`
+	Number  int32         `bun:"number,pk" json:"number"` // the payment's version then
+	State   State         `bun:"state" json:"state"`
+	At      time.Time     `bun:"at" json:"at"`         // by the bank's clock
+	Client  string        `bun:"client" json:"client"` // who brought it about: an API key, or operator for the bank's own work
+	LoginID string        `bun:"login_id" json:"loginId"`
+	Reason  string        `bun:"reason" json:"reason"`
+}
+
+// Status returns the state as partners read it.
+func (s *Step) Status() Status { return s.State.Status() }
+
+// The faults of payments.
+var (
+	ErrNotFound = fault.New(fault.NotFound, "payment.not_found", "no such payment")
+	// ErrAccount is returned for an account that does not exist, or that the caller may not see.
+	ErrAccount = fault.New(fault.Invalid, "payment.account", "must be an account of the bank that the caller sees")
+	ErrSame    = fault.New(fault.Invalid, "payment.same_account",
+		"must be another account than the one that is debited").On("receiverAccount")
+	ErrElsewhere = fault.New(fault.State, "payment.account_elsewhere",
+		"another system keeps the account: a book transfer moves money within the bank's own books")
+	ErrAccountState  = fault.New(fault.State, "payment.account_state", "the account is not active")
+	ErrCustomerState = fault.New(fault.State, "payment.customer_state",
+		"the account's customer, or its partner, is not active")
+	ErrCurrencies = fault.New(fault.Invalid, "payment.currencies",
+		"must be in the currency of the account that is debited").On("receiverAccount")
+	ErrOwnLimit = fault.New(fault.State, "payment.own_limit",
+		"is above what the caller may pay in one payment").On("paymentAmount")
+	ErrApproveLimit = fault.New(fault.State, "payment.approve_limit",
+		"the payment is above what the caller may approve")
+	ErrOver = fault.New(fault.State, "payment.over", "the payment can no longer be cancelled")
+	// ErrDecided is returned for a payment that no longer waits for a second person.
+	ErrDecided = fault.New(fault.State, "payment.decided", "the payment no longer waits for approval")
+)

@@ -1,0 +1,315 @@
+package payments
+
+import (
+	"context"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
+	"bankgraph/core/customers"
+	"bankgraph/core/ledger"
+	"bankgraph/core/page"
+	"bankgraph/core/seal"
+	"bankgraph/db"
+)
+
+// Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
+var Tables = db.Tables{
+	Own: []string{"payments", "payment_steps"},
+	Reads: map[string]string{
+		"accounts":  "all accounts of a transaction's payments are read in one statement, after they are locked in the books",
+		"customers": "in that statement, too",
+	},
+}
+
+// Service carries out the payments of every bank.
+type Service struct {
+	db     *db.DB
+	keys   *seal.Keys
+	ledger *ledger.Service
+	now    func() time.Time
+
+	transfer *changes.Operation[Draft, Saved]
+	cancel   *changes.Operation[struct{}, Saved]
+}
+
+// New makes the service.
+func New(d *db.DB, keys *seal.Keys, books *ledger.Service, all *changes.Service, now func() time.Time) *Service {
+	s := &Service{db: d, keys: keys, ledger: books, now: now}
+	s.transfer = changes.DeclareLane(all, "transferFunds", "payment", access.InitiatePayments, s.transferTx).
+		DecidedWith(access.ApprovePayments).Settle(s.settleTx)
+	s.cancel = changes.Declare(all, "cancelPayment", "payment", access.CancelPayments, s.cancelTx)
+	return s
+}
+
+// Transfer moves money from one account to another in the bank's own books. It is carried out at once, or on
+// its day if that is later. If the settings of the customer that pays ask for dual approval
+// (paymentDualApproval), it waits for a second person first.
+func (s *Service) Transfer(
+	ctx context.Context, draft Draft, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
+	caller, err := s.transfer.Require(ctx, "")
+	if err == nil {
+		err = draft.check()
+	}
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return s.transfer.Do(ctx, caller, changes.Target{}, draft, options)
+}
+
+// Cancel cancels a payment that waits for its day or for a second person. It returns ErrOver for others, with
+// their state.
+func (s *Service) Cancel(
+	ctx context.Context, uid UID, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
+	caller, err := s.cancel.Require(ctx, uid.String())
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	return s.cancel.Do(ctx, caller, changes.Target{UID: uid.String()}, struct{}{}, options)
+}
+
+var identity = db.ColumnsOf[Payment]("UID", "Customer", "Currency")
+
+func selecting(want db.Columns) *bun.SelectQuery {
+	return db.Select[Payment](db.Or[Payment](want).And(identity), nil)
+}
+
+// seen is the condition that the caller sees a payment: who pays or who is paid is within its reach.
+func seen(reach access.Reach) string {
+	if reach == access.OfBank {
+		return reach.Scope("pay.customer")
+	}
+	return "(" + reach.Scope("pay.customer") + " OR " + reach.Scope("pay.receiver_customer") + ")"
+}
+
+// queryKey is what the SQL of a read depends on.
+type queryKey struct {
+	want         db.Columns
+	reach        access.Reach
+	where, order string
+}
+
+var finding db.QueryCache[Payment]
+
+// FindMany reads payments by UID. Those that the caller may not see are absent.
+func (s *Service) FindMany(
+	ctx context.Context, b *db.Batch, uids []UID, want db.Columns,
+) *db.Many[UID, Payment] {
+	caller, err := access.Require(ctx, access.ViewPayments)
+	if err != nil {
+		return db.Refuse[UID, Payment](err)
+	}
+	text := finding.Get(queryKey{want: want, reach: caller.Reach}, func() string {
+		return selecting(want).Where("pay.tenant = $1").Where(seen(caller.Reach)).Where("pay.uid = ANY($3)").String()
+	})
+	return db.QueueMany(b, text, func(p *Payment) UID { return p.UID }, caller.Tenant, caller.ScopeCustomer(), uids)
+}
+
+// Find reads one payment with the steps of its life.
+func (s *Service) Find(ctx context.Context, uid UID) (*Payment, []*Step, error) {
+	b := s.db.Batch()
+	found, steps := s.FindMany(ctx, b, []UID{uid}, db.Columns{}), s.StepsOf(ctx, b, []UID{uid})
+	if err := b.Send(ctx); err != nil {
+		return nil, nil, err
+	}
+	if found.Err != nil {
+		return nil, nil, found.Err
+	}
+	if len(found.Of[uid]) == 0 {
+		return nil, nil, ErrNotFound
+	}
+	return found.Of[uid][0], steps.Of[uid], steps.Err
+}
+
+var stepping db.QueryCache[Step]
+
+// StepsOf reads the life of each payment, from its beginning.
+func (s *Service) StepsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, Step] {
+	caller, err := access.Require(ctx, access.ViewPayments)
+	if err != nil {
+		return db.Refuse[UID, Step](err)
+	}
+	text := stepping.Get(caller.Reach, func() string {
+		return db.Select[Step](db.Columns{}, nil).
+			Join("JOIN payments AS pay ON pay.tenant = ps.tenant AND pay.uid = ps.payment").Where("ps.tenant = $1").
+			Where("pay.tenant = $1").Where(seen(caller.Reach)).Where("ps.payment = ANY($3)").
+			OrderExpr("ps.payment, ps.number").String()
+	})
+	return db.QueueMany(b, text, func(step *Step) UID { return step.Payment }, caller.Tenant, caller.ScopeCustomer(), of)
+}
+
+var ofCustomers = customers.Children[Payment]{
+	Needs: access.ViewPayments, Table: "pay", Key: "uid", Select: selecting,
+	Customer: func(p *Payment) customers.UID { return p.Customer },
+}
+
+// OfCustomers reads a window of the payments that each customer makes, by UID; backward, the newest come first.
+func (s *Service) OfCustomers(
+	ctx context.Context, b *db.Batch, of []customers.UID, by Search, want db.Columns, w page.Window,
+) *db.Many[customers.UID, Payment] {
+	return ofCustomers.List(ctx, b, of, s.filter(by), want, w)
+}
+
+// CountOfCustomers counts the payments of each customer, up to most; 0 means no bound.
+func (s *Service) CountOfCustomers(
+	ctx context.Context, b *db.Batch, of []customers.UID, by Search, most int64,
+) *db.Many[customers.UID, db.Count] {
+	return ofCustomers.Count(ctx, b, of, s.filter(by), most)
+}
+
+func (s *Service) filter(by Search) customers.Filter {
+	return func(tenant access.Tenant, p *db.Params) db.Conditions { return by.where(s, tenant, p) }
+}
+
+var (
+	listing  db.QueryCache[Payment]
+	counting db.QueryCache[db.Count]
+)
+
+// List reads a window of the payments that the caller may see and a search finds, newest first.
+func (s *Service) List(
+	ctx context.Context, b *db.Batch, by Search, want db.Columns, w page.Window,
+) *db.Rows[Payment] {
+	caller, err := access.Require(ctx, access.ViewPayments)
+	if err != nil {
+		return db.RefuseRows[Payment](err)
+	}
+	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), w.Offset}
+	where := append(db.Conditions{seen(caller.Reach)}, by.where(s, caller.Tenant, &p)...)
+	order, compare := "pay.uid DESC", " < "
+	if w.Backward {
+		order, compare = "pay.uid", " > "
+	}
+	if w.Cursor.UID != 0 {
+		where = append(where, "pay.uid"+compare+p.Add(w.Cursor.UID))
+	}
+	text := listing.Get(queryKey{want, caller.Reach, where.Key(), order}, func() string {
+		return where.On(selecting(want).Where("pay.tenant = $1")).OrderExpr(order).String() +
+			" LIMIT $3::bigint OFFSET $4::bigint"
+	})
+	return db.Queue(b, text, p...)
+}
+
+// CountUpTo counts the payments that a search finds, up to most; 0 means no bound.
+func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, by Search, most int64) *db.Rows[db.Count] {
+	caller, err := access.Require(ctx, access.ViewPayments)
+	if err != nil {
+		return db.RefuseRows[db.Count](err)
+	}
+	p := db.Params{caller.Tenant, caller.ScopeCustomer()}
+	where := append(db.Conditions{seen(caller.Reach)}, by.where(s, caller.Tenant, &p)...)
+	limit := p.Up(most)
+	text := counting.Get(queryKey{reach: caller.Reach, where: where.Key(), order: limit}, func() string {
+		return db.CountText(where.On(db.Select0[Payment]("1").Where("pay.tenant = $1")), limit)
+	})
+	return db.Queue(b, text, p...)
+}
+
+// Page reads a page of what a search finds, newest first, and how many it finds, in one round trip.
+func (s *Service) Page(ctx context.Context, by Search, w page.Window) (page.Counted[*Payment], error) {
+	var found page.Counted[*Payment]
+	b := s.db.Batch()
+	list, count := s.List(ctx, b, by, db.Columns{}, w), s.CountUpTo(ctx, b, by, 0)
+	if err := b.Send(ctx); err != nil {
+		return found, err
+	}
+	if list.Err != nil {
+		return found, list.Err
+	}
+	n, err := count.One()
+	if err != nil {
+		return found, err
+	}
+	found.Items, found.Total = page.Cut(list.Items, w).Items, n.N
+	return found, nil
+}
+
+// Search narrows a list of payments. All fields that are not empty must match.
+type Search struct {
+	UID                 UID
+	Customer            customers.UID // who pays
+	SenderAccount       accounts.UID
+	ReceiverAccount     accounts.UID
+	Account             accounts.UID // either
+	SenderNumber        string       // account number, exact
+	ReceiverNumber      string
+	SenderName          string // part of it, without regard to letter case
+	ReceiverName        string
+	ExternalReferenceID string // exact
+	Notes               string // part of it, without regard to letter case
+	States              []State
+	Currency            string
+	Amount, Least, Most *int64    // minor units
+	From, To            time.Time // payment dates, both included; midnight UTC
+}
+
+// where returns the conditions that narrow a query; p collects their values.
+func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.Conditions) {
+	for _, exact := range []struct {
+		column string
+		value  int64
+	}{
+		{"pay.uid", int64(by.UID)}, {"pay.customer", int64(by.Customer)}, {"pay.sender_account", int64(by.SenderAccount)},
+		{"pay.receiver_account", int64(by.ReceiverAccount)},
+	} {
+		if exact.value != 0 {
+			all = append(all, exact.column+" = "+p.Add(exact.value))
+		}
+	}
+	if by.Account != 0 {
+		at := p.Add(by.Account)
+		all = append(all, "(pay.sender_account = "+at+" OR pay.receiver_account = "+at+")")
+	}
+	for _, number := range []struct{ column, clear string }{
+		{"pay.sender_account", by.SenderNumber}, {"pay.receiver_account", by.ReceiverNumber},
+	} {
+		if number.clear != "" {
+			all = append(all, number.column+" IN (SELECT uid FROM accounts WHERE tenant = $1 AND number_hash = ANY("+
+				p.Add(s.keys.Hashes(int64(tenant), accounts.NumberColumn, number.clear))+"))")
+		}
+	}
+	for _, part := range []struct{ column, value string }{
+		{"pay.sender_name", by.SenderName}, {"pay.receiver_name", by.ReceiverName}, {"pay.notes", by.Notes},
+	} {
+		if part.value != "" {
+			all = append(all, "strpos(lower("+part.column+"), lower("+p.Add(part.value)+"::text)) > 0")
+		}
+	}
+	if by.ExternalReferenceID != "" {
+		all = append(all, "pay.external_reference_id = "+p.Add(by.ExternalReferenceID))
+	}
+	if by.Currency != "" {
+		all = append(all, "pay.currency = "+p.Add(by.Currency))
+	}
+	if by.States != nil {
+		all = append(all, "pay.state = ANY("+p.Add(words(by.States))+"::text[])")
+	}
+	for _, bound := range []struct {
+		compare string
+		value   *int64
+	}{{" = ", by.Amount}, {" >= ", by.Least}, {" <= ", by.Most}} {
+		if bound.value != nil {
+			all = append(all, "pay.amount"+bound.compare+p.Add(*bound.value)+"::bigint")
+		}
+	}
+	if !by.From.IsZero() {
+		all = append(all, "pay.payment_date >= "+p.Add(by.From)+"::date")
+	}
+	if !by.To.IsZero() {
+		all = append(all, "pay.payment_date <= "+p.Add(by.To)+"::date")
+	}
+	return all
+}
+
+func words(states []State) []string {
+	all := make([]string, len(states))
+	for i, s := range states {
+		all[i] = string(s)
+	}
+	return all
+}

@@ -1,0 +1,46 @@
+package payments
+
+import "bankgraph/core/states"
+
+// State says where a payment stands, and so where its money is.
+type State string
+
+const (
+	PendingApproval State = "PENDING_APPROVAL" // waits for a second person; no money has moved
+	Scheduled       State = "SCHEDULED"        // waits for its day; no money has moved
+	Settled         State = "SETTLED"          // the money has moved
+	Invalid         State = "INVALID"          // could not be carried out on its day; no money has moved
+	Cancelled       State = "CANCELLED"        // stopped before any money moved
+)
+
+// Status is a state as partners read it (rest/CONTRACT.md, payment states).
+type Status string
+
+var statuses = map[State]Status{
+	PendingApproval: "PENDING_APPROVAL", Scheduled: "FUTURE_DATED", Settled: "PROCESSED",
+	Invalid: "VALIDATION_FAILURE", Cancelled: "CANCELLED",
+}
+
+// Status returns the published word for the state.
+func (s State) Status() Status { return statuses[s] }
+
+// StatesOf returns the states that partners read as this word. They are none, and not nil, if there is no such
+// word.
+func StatesOf(status Status) []State {
+	all := []State{}
+	for _, s := range States {
+		if s.Status() == status {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// States lists all states, in the order of a payment's life.
+var States = []State{PendingApproval, Scheduled, Settled, Invalid, Cancelled}
+
+// The steps that a payment can take.
+var (
+	approving  = states.Step[State]{From: []State{PendingApproval}, To: Settled, Else: ErrDecided}
+	cancelling = states.Step[State]{From: []State{PendingApproval, Scheduled}, To: Cancelled, Else: ErrOver}
+)
