@@ -84,7 +84,7 @@ func New(o Options) *Core {
 	c.Signatories = signatories.New(o.DB, c.Customers, c.Changes)
 	c.Fees = fees.New(o.DB, c.Customers, c.Accounts, c.Changes)
 	c.Limits = limits.New(o.DB, c.Customers, c.Changes, o.Now)
-	c.Payments = payments.New(o.DB, o.Keys, c.Ledger, c.Changes, o.Now)
+	c.Payments = payments.New(o.DB, o.Keys, c.Customers, c.Ledger, c.Changes, o.Now)
 	c.Customers.PlanLimits(c.Limits.PlanOf)
 	return c
 }

@@ -17,6 +17,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/limits"
 	"bankgraph/core/page"
+	"bankgraph/core/payments"
 	"bankgraph/core/rails"
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
@@ -35,6 +36,7 @@ type stocked struct {
 	role         *roles.Role
 	user         *users.User
 	approval     changes.UID
+	payment      payments.UID
 	entry        audit.ID
 }
 
@@ -55,6 +57,11 @@ func newStocked(t *testing.T) *stocked {
 		t.Fatal(err)
 	}
 	s.approval = changes.UID(done.Approval)
+	paid, err := transferFunds(s.Bank, s.own, "10", 0)(s.Staff(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.payment = paid.Result.(payments.Saved).UID
 	err = s.DB.NewRaw(`SELECT id FROM audit_entries WHERE tenant = ? AND customer = ? LIMIT 1`, s.Tenant,
 		s.own.UID).Scan(t.Context(), &s.entry)
 	if err != nil {
@@ -72,6 +79,7 @@ func (s *stocked) asked(parents []customers.UID) map[reflect.Type]reflect.Value 
 		[]accounts.UID{s.account.UID},
 		[]contacts.UID{s.contact.UID},
 		[]signatories.UID{s.signatory.UID},
+		[]payments.UID{s.payment},
 		[]roles.UID{s.role.UID},
 		[]users.UID{s.user.UID},
 		[]uuid.UUID{s.user.UID.UUID},
@@ -84,6 +92,7 @@ func (s *stocked) asked(parents []customers.UID) map[reflect.Type]reflect.Value 
 		contacts.Search{},
 		users.Search{},
 		roles.Search{},
+		payments.Search{},
 		accounts.By{UID: s.account.UID},
 		limits.Asked{Rail: rails.ACH, EntryType: rails.Credit},
 		db.Columns{},

@@ -15,20 +15,20 @@ import (
 // new thing wait for it.
 var made = map[string]bool{
 	"createCustomer": true, "createUser": true, "createRole": true, "openAccount": true, "addSignatory": true,
-	"addContact": true, "addFeeTier": true,
+	"addContact": true, "addFeeTier": true, "transferFunds": true,
 }
 
-// prompt lists the operations that never wait: suspensions, those that take access away, and decisions.
+// prompt lists the operations that never wait: suspensions, those that take away access or a payment, and decisions.
 var prompt = map[string]bool{
 	"suspendCustomer": true, "suspendUser": true, "unlinkSubject": true, "approveChange": true,
-	"refuseChange": true,
+	"refuseChange": true, "cancelPayment": true,
 }
 
 // asking sets whether all customers of a bank, and the bank itself, ask for a second person everywhere or
 // nowhere.
 func asking(b *coretest.Bank, second bool) {
 	b.Exec(`UPDATE customers SET access_customer_dual_approval = ?0, access_bene_dual_approval = ?0, access_user_dual_approval = ?0,
-		access_fee_tier_for_approval = ?0 WHERE tenant = ?1`, second, b.Tenant)
+		access_fee_tier_for_approval = ?0, access_payment_dual_approval = ?0 WHERE tenant = ?1`, second, b.Tenant)
 }
 
 // waitingFor carries out every operation that can wait, on a bank where it does.

@@ -17,7 +17,7 @@ func transferFunds(b *coretest.Bank, from *customers.Customer, amount string, da
 	b.Fee(from, func(f *fees.Tier) { f.FeeName = "Book Transfer" })
 	draft := payments.Draft{
 		Sender:   payments.Party{UID: b.Account(from, coretest.Holding(1000_00, 0)).UID},
-		Receiver: payments.Party{UID: b.Account(b.Customer()).UID}, Amount: amount,
+		Receiver: payments.Party{UID: b.Account(from).UID}, Amount: amount,
 		Date: time.Date(2026, 11, 18+days, 0, 0, 0, 0, time.UTC),
 	}
 	return func(ctx context.Context, key string) (said, error) {

@@ -28,7 +28,7 @@ type walled struct {
 
 // onlyGrow lists the append-only tables.
 var onlyGrow = []string{
-	"journals", "postings", "audit_entries", "audit_seals", "audit_checkpoints", "audit_restores",
+	"journals", "postings", "payment_steps", "audit_entries", "audit_seals", "audit_checkpoints", "audit_restores",
 }
 
 func (w walled) onlyGrows() bool { return slices.Contains(onlyGrow, w.Name) }

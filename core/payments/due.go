@@ -35,11 +35,7 @@ func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 		if taken = len(due); err != nil || taken == 0 {
 			return err
 		}
-		w := want{payments: len(due)}
-		for _, p := range due {
-			w.accounts = append(w.accounts, p.SenderAccount, p.ReceiverAccount)
-		}
-		f, err := s.gatherTx(ctx, tx, caller.Tenant, w)
+		f, err := s.gatherTx(ctx, tx, caller.Tenant, wanted(due...))
 		if err != nil {
 			return err
 		}

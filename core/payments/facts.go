@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -76,10 +77,20 @@ var (
 
 // want is what payments need facts about.
 type want struct {
-	accounts []accounts.UID
-	numbers  []string // account numbers in the clear
-	payments int      // at most
-	created  int      // of them, at most
+	payers, payees []Party
+	created        int // of the payments, at most
+}
+
+// named returns the accounts that parties name, by UID or by hash.
+func (s *Service) named(tenant access.Tenant, all []Party) (uids []accounts.UID, hashes [][]byte) {
+	for _, p := range all {
+		if p.UID != 0 {
+			uids = append(uids, p.UID)
+		} else {
+			hashes = append(hashes, s.keys.Hashes(int64(tenant), accounts.NumberColumn, p.Number)...)
+		}
+	}
+	return uids, hashes
 }
 
 // gatherTx reads and locks what the payments of a transaction are decided by, in two round trips. Whether an
@@ -89,36 +100,34 @@ func (s *Service) gatherTx(ctx context.Context, tx bun.Tx, tenant access.Tenant,
 		tenant: tenant, numbers: map[string]accounts.UID{}, parties: map[accounts.UID]*party{},
 		houses: map[money.Currency]accounts.UID{},
 	}
-	var hashes [][]byte
-	for _, number := range w.numbers {
-		hashes = append(hashes, s.keys.Hashes(int64(tenant), accounts.NumberColumn, number)...)
-	}
+	payers, payerHashes := s.named(tenant, w.payers)
+	payees, payeeHashes := s.named(tenant, w.payees)
 	b := db.TxBatch(tx)
-	named := db.Queue(b, findingNumbers, tenant, hashes)
-	charges := fees.ChargesOf(b, tenant, w.accounts, hashes, feeName)
+	named := db.Queue(b, findingNumbers, tenant, slices.Concat(payerHashes, payeeHashes))
+	charges := fees.ChargesOf(b, tenant, payers, payerHashes, feeName)
 	bank := db.Queue(b, readingBank, tenant)
 	if err := b.Send(ctx); err != nil {
 		return nil, fmt.Errorf("read what payments cost: %w", err)
 	}
-	all := slices.Clone(w.accounts)
+	all := slices.Concat(payers, payees)
 	for _, n := range named.Items {
 		f.numbers[string(n.Hash)] = n.Account
 		all = append(all, n.Account)
 	}
 	f.charges, f.bank = charges.Of, len(bank.Items) > 0 && bank.Items[0].Dual
-	for _, charged := range charges.Of {
-		in := charged[0].Currency
+	for _, payer := range slices.Sorted(maps.Keys(charges.Of)) {
+		in := charges.Of[payer][0].Currency
 		if _, found := f.houses[in]; found {
 			continue
 		}
-		house, err := s.ledger.HouseTx(ctx, tx, tenant, ledger.HouseFees, in, ledger.ShardOf(charged[0].Account))
+		house, err := s.ledger.HouseTx(ctx, tx, tenant, ledger.HouseFees, in, ledger.ShardOf(payer))
 		if err != nil {
 			return nil, err
 		}
 		f.houses[in], all = house, append(all, house)
 	}
 	b = db.TxBatch(tx)
-	f.books = ledger.Lock(b, tenant, all, journalsEach*w.payments)
+	f.books = ledger.Lock(b, tenant, all, journalsEach*len(w.payers))
 	parties := db.Queue(b, readingParties, tenant, all)
 	uids := db.Queue(b, takingUIDs, w.created)
 	if err := b.Send(ctx); err != nil {
@@ -227,9 +236,9 @@ func (f *facts) movable(p *Payment) error {
 		case a.Status != accounts.Active:
 			return ErrAccountState.On(side.field).With(string(a.Status))
 		case !customers.InBusiness(a.CustomerStatus):
-			return ErrCustomerState.On(side.field).With(string(a.CustomerStatus))
+			return customers.ErrInactive.On(side.field).With(string(a.CustomerStatus))
 		case a.PartnerStatus != "" && !customers.InBusiness(a.PartnerStatus):
-			return ErrCustomerState.On(side.field).With(string(a.PartnerStatus))
+			return customers.ErrInactive.On(side.field).With(string(a.PartnerStatus))
 		}
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 	"bankgraph/core/fault"
 	"bankgraph/core/money"
 	"bankgraph/core/rails"
+	"bankgraph/core/seal"
 )
 
 // UID is a payment's number; partners know it as paymentUID.
@@ -63,7 +64,24 @@ type Payment struct {
 	CreatedAt   time.Time `bun:"created_at" json:"-"`
 	UpdatedAt   time.Time `bun:"updated_at" json:"-"`
 	Version     int32     `bun:"version" json:"-"`
+
+	Sender   Side `bun:"embed:sender_side_" json:"-"`
+	Receiver Side `bun:"embed:receiver_side_" json:"-"`
 }
+
+// Side is what the accounts table says of an account of a payment.
+type Side struct {
+	Last4      string              `bun:"last4,scanonly"` // of its number
+	Name       string              `bun:"name,scanonly"`
+	Type       accounts.Type       `bun:"type,scanonly"`
+	SubType    accounts.SubType    `bun:"sub_type,scanonly"`
+	BankID     string              `bun:"bank_id,scanonly"`
+	BankIDType accounts.BankIDType `bun:"bank_id_type,scanonly"`
+	BankName   string              `bun:"bank_name,scanonly"`
+}
+
+// Masked returns the account's number as callers read it.
+func (s Side) Masked() string { return seal.Value{Last4: s.Last4}.Masked() }
 
 // Amount returns what is paid.
 func (p *Payment) Amount() money.Amount { return money.Of(p.Minor, p.Currency) }
@@ -122,15 +140,13 @@ func (s *Step) Status() Status { return s.State.Status() }
 var (
 	ErrNotFound = fault.New(fault.NotFound, "payment.not_found", "no such payment")
 	// ErrAccount is returned for an account that does not exist, or that the caller may not see.
-	ErrAccount = fault.New(fault.Invalid, "payment.account", "must be an account of the bank that the caller sees")
+	ErrAccount = fault.New(fault.NotFound, "payment.account", "must be an account of the bank that the caller sees")
 	ErrSame    = fault.New(fault.Invalid, "payment.same_account",
 		"must be another account than the one that is debited").On("receiverAccount")
 	ErrElsewhere = fault.New(fault.State, "payment.account_elsewhere",
 		"another system keeps the account: a book transfer moves money within the bank's own books")
-	ErrAccountState  = fault.New(fault.State, "payment.account_state", "the account is not active")
-	ErrCustomerState = fault.New(fault.State, "payment.customer_state",
-		"the account's customer, or its partner, is not active")
-	ErrCurrencies = fault.New(fault.Invalid, "payment.currencies",
+	ErrAccountState = fault.New(fault.State, "payment.account_state", "the account is not active")
+	ErrCurrencies   = fault.New(fault.Invalid, "payment.currencies",
 		"must be in the currency of the account that is debited").On("receiverAccount")
 	ErrOwnLimit = fault.New(fault.State, "payment.own_limit",
 		"is above what the caller may pay in one payment").On("paymentAmount")

@@ -27,18 +27,22 @@ var Tables = db.Tables{
 
 // Service carries out the payments of every bank.
 type Service struct {
-	db     *db.DB
-	keys   *seal.Keys
-	ledger *ledger.Service
-	now    func() time.Time
+	db        *db.DB
+	keys      *seal.Keys
+	customers *customers.Service
+	ledger    *ledger.Service
+	now       func() time.Time
 
 	transfer *changes.Operation[Draft, Saved]
 	cancel   *changes.Operation[struct{}, Saved]
 }
 
 // New makes the service.
-func New(d *db.DB, keys *seal.Keys, books *ledger.Service, all *changes.Service, now func() time.Time) *Service {
-	s := &Service{db: d, keys: keys, ledger: books, now: now}
+func New(
+	d *db.DB, keys *seal.Keys, c *customers.Service, books *ledger.Service, all *changes.Service,
+	now func() time.Time,
+) *Service {
+	s := &Service{db: d, keys: keys, customers: c, ledger: books, now: now}
 	s.transfer = changes.DeclareLane(all, "transferFunds", "payment", access.InitiatePayments, s.transferTx).
 		DecidedWith(access.ApprovePayments).Settle(s.settleTx)
 	s.cancel = changes.Declare(all, "cancelPayment", "payment", access.CancelPayments, s.cancelTx)
@@ -75,8 +79,36 @@ func (s *Service) Cancel(
 
 var identity = db.ColumnsOf[Payment]("UID", "Customer", "Currency")
 
+// sides tells for each side of a payment where its columns are, and how they are joined.
+var sides = []struct {
+	columns db.Columns
+	join    string
+}{
+	{db.ColumnsOf[Payment]("Sender"), "JOIN accounts AS sa ON sa.tenant = pay.tenant AND sa.uid = pay.sender_account"},
+	{db.ColumnsOf[Payment]("Receiver"), "JOIN accounts AS ra ON ra.tenant = pay.tenant AND ra.uid = pay.receiver_account"},
+}
+
+var inAccounts = func() map[string]string {
+	from := map[string]string{}
+	for prefix, alias := range map[string]string{"sender_side_": "sa.", "receiver_side_": "ra."} {
+		for _, column := range []string{"name", "type", "sub_type", "bank_id", "bank_id_type", "bank_name"} {
+			from[prefix+column] = alias + column
+		}
+		from[prefix+"last4"] = alias + "number_last4"
+	}
+	return from
+}()
+
+// selecting starts a query of payments, joined with the accounts whose columns are wanted.
 func selecting(want db.Columns) *bun.SelectQuery {
-	return db.Select[Payment](db.Or[Payment](want).And(identity), nil)
+	want = db.Or[Payment](want).And(identity)
+	q := db.Select[Payment](want, inAccounts)
+	for _, side := range sides {
+		if want.Overlaps(side.columns) {
+			q = q.Join(side.join)
+		}
+	}
+	return q
 }
 
 // seen is the condition that the caller sees a payment: who pays or who is paid is within its reach.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
+	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/ledger"
 	"bankgraph/db"
@@ -25,15 +25,9 @@ func saved(p *Payment) Saved { return Saved{p.UID, p.Status(), p.ExternalReferen
 func (s *Service) transferTx(
 	ctx context.Context, tx *changes.LaneTx, members []*changes.Member[Draft, Saved],
 ) error {
-	w := want{payments: len(members), created: len(members)}
+	w := want{created: len(members)}
 	for _, m := range members {
-		for _, named := range []Party{m.Draft.Sender, m.Draft.Receiver} {
-			if named.UID != 0 {
-				w.accounts = append(w.accounts, named.UID)
-			} else {
-				w.numbers = append(w.numbers, named.Number)
-			}
-		}
+		w.payers, w.payees = append(w.payers, m.Draft.Sender), append(w.payees, m.Draft.Receiver)
 	}
 	f, err := s.gatherTx(ctx, tx.Tx, tx.Tenant, w)
 	if err != nil {
@@ -100,7 +94,7 @@ func (s *Service) beginTx(
 // settleTx carries out a payment that waited for a second person, or cancels it if that person said no. One
 // whose day has passed meanwhile is of today; one that cannot be carried out now goes on waiting.
 func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Target, approved bool) error {
-	p, err := lockTx(ctx, tx, at)
+	p, err := s.lockTx(ctx, tx, at)
 	if err != nil {
 		return err
 	}
@@ -122,8 +116,7 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		return s.enterTx(ctx, tx, p, Scheduled, "")
 	}
 	p.Date = today
-	f, err := s.gatherTx(ctx, tx.Tx, p.Tenant,
-		want{accounts: []accounts.UID{p.SenderAccount, p.ReceiverAccount}, payments: 1})
+	f, err := s.gatherTx(ctx, tx.Tx, p.Tenant, wanted(p))
 	if err == nil {
 		err = f.move(p)
 	}
@@ -134,6 +127,14 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		return err
 	}
 	return s.enterTx(ctx, tx, p, Settled, "")
+}
+
+// wanted returns what payments that exist need facts about.
+func wanted(all ...*Payment) (w want) {
+	for _, p := range all {
+		w.payers, w.payees = append(w.payers, Party{UID: p.SenderAccount}), append(w.payees, Party{UID: p.ReceiverAccount})
+	}
+	return w
 }
 
 // enterTx writes that a payment, which is locked, reached a state.
@@ -174,7 +175,7 @@ func writeTx(ctx context.Context, payments []*Payment, steps []*Step) error {
 
 // cancelTx cancels a payment before any money has moved. One that waits for a second person waits no more.
 func (s *Service) cancelTx(ctx context.Context, tx *changes.Tx, at changes.Target, _ struct{}) (Saved, error) {
-	p, err := lockTx(ctx, tx, at)
+	p, err := s.lockTx(ctx, tx, at)
 	if err == nil {
 		err = tx.CheckVersion(p.Version)
 	}
@@ -193,11 +194,14 @@ func (s *Service) cancelTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	return saved(p), err
 }
 
-// lockTx reads and locks a payment of a customer that the caller sees: who is paid sees it, and cannot change
-// it.
-func lockTx(ctx context.Context, tx *changes.Tx, at changes.Target) (*Payment, error) {
+// lockTx reads and locks a payment of a customer that the caller may change: who is paid sees it, and does not
+// change it.
+func (s *Service) lockTx(ctx context.Context, tx *changes.Tx, at changes.Target) (*Payment, error) {
+	if _, err := customers.Hold(s.customers.HoldTx).Of("payments", "uid", ErrNotFound)(ctx, tx, &at); err != nil {
+		return nil, err
+	}
 	p := new(Payment)
 	q := tx.NewSelect().Model(p).Where("pay.tenant = ?", tx.Caller.Tenant).Where("pay.uid = ?", at.UID).
-		Where(tx.Caller.Reach.ScopeTx("pay.customer"), tx.Caller.Tenant, tx.Caller.ScopeCustomer())
+		Where("pay.customer = ?", at.Customer)
 	return changes.Lock(ctx, q, p, ErrNotFound)
 }
