@@ -91,7 +91,7 @@ func (s *service) addBank() (realm string) {
 func (s *service) client(key string) (secret string) {
 	s.Helper()
 	_, secret, err := s.bank.Clients.Add(s.operator,
-		clients.Draft{Key: key, Permissions: permissions([]string{"all"})})
+		clients.Draft{Key: key, Preset: access.All})
 	if err != nil {
 		s.Fatal(err)
 	}
