@@ -724,7 +724,7 @@ input ExternalAccountInput {
 }
 `, BuiltIn: false},
 	{Name: "../schema/approvals.graphqls", Input: `extend type Query {
-  "Changes that wait for a second person or have been decided, sorted by number."
+  "Changes that wait for a second person or have been decided, sorted by number. Callers who may not see customers get those of the things that they may see."
   approvals(
     "How many of the first rows, 1 to 200."
     first: Int = 20
@@ -864,7 +864,7 @@ type RefuseChangePayload {
 }
 `, BuiltIn: false},
 	{Name: "../schema/audit.graphqls", Input: `extend type Query {
-  "The record of who did what, newest first. Partners see what was done to their own customers."
+  "The record of who did what, newest first. Partners see what was done to their own customers since these came to them."
   audit(
     "How many of the first rows, 1 to 200."
     first: Int = 20
@@ -2356,7 +2356,7 @@ type Query {
   nodes("The objects' global ids." ids: [ID!]!): [Node]
 }
 
-"The changes that can be made. Each is made completely or not at all, and the record says who made it. A refused field is null and has an error; the changes of the document's other fields remain."
+"The changes that can be made. Each is made completely or not at all, and the record says who made it. A refused field is null and has an error; the changes of the document's other fields remain. An error further down, at a field of a payload, tells what cannot be shown of a change that was carried out."
 type Mutation {
   "Carries out a change that waits for a second person. The caller needs the permission for the change, must not be the one who asked for it, and must see at least as much of the bank. Only the bank itself approves a new customer."
   approveChange("Which change." input: ApproveChangeInput!): ApproveChangePayload
