@@ -37,7 +37,7 @@ func (s *Service) applyTx(ctx context.Context, tx *changes.Tx, was, a *Account, 
 	}
 	if draft.AdditionalAttributes != nil {
 		stored, err := s.customers.AttributesTx(ctx, tx, a.Tenant, customers.ForAccounts, "additionalAttributes",
-			draft.AdditionalAttributes)
+			a.AdditionalAttributes, draft.AdditionalAttributes)
 		if err != nil {
 			return first(err)
 		}

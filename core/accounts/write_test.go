@@ -763,6 +763,11 @@ func TestAttributesAreThoseThatTheBankHasConfiguredForAccounts(t *testing.T) {
 		got[0] != (customers.Attribute{Name: "Desk", Value: "7"}) {
 		t.Errorf("%v", got)
 	}
+	bank.Exec(`DELETE FROM attributes WHERE tenant = ? AND name = 'Desk'`, bank.Tenant)
+	again := accounts.Draft{AdditionalAttributes: []customers.Attribute{{Name: "DESK", Value: "7"}}}
+	if err := change(bank, a, again); err != nil {
+		t.Errorf("what is stored is given back: %v", err)
+	}
 }
 
 // To send an account back as it was read, masked, changes none of its sealed values.
