@@ -50,7 +50,7 @@ func (s *Service) Open(
 	if err := draft.check(true); err != nil {
 		return changes.Outcome[Saved]{}, s.customers.PreferCustomerFault(ctx, of, err)
 	}
-	return s.open.Do(ctx, caller, changes.Target{Customer: int64(of)}, draft, options)
+	return s.numbering(ctx, s.open, caller, changes.Target{Customer: int64(of)}, draft, options)
 }
 
 // Change changes the fields in the draft. If the customer is 0, the account's own customer counts; so
@@ -65,7 +65,7 @@ func (s *Service) Change(
 	if err := draft.check(false); err != nil {
 		return changes.Outcome[Saved]{}, s.customers.PreferCustomerFault(ctx, of, err)
 	}
-	return s.change.Do(ctx, caller, target(of, uid), draft, options)
+	return s.numbering(ctx, s.change, caller, target(of, uid), draft, options)
 }
 
 // Close closes an account for good.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
@@ -398,6 +399,53 @@ func TestAnAccountNumberIsUniqueInTheBank(t *testing.T) {
 		t.Errorf("another bank has numbers of its own: %v", err)
 	}
 	bank.Prove()
+}
+
+// A number that cannot be had tells that somebody has it.
+func TestNumbersAreTriedOutOnlySoOftenInAMinute(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	partner := bank.DownstreamPartner()
+	theirs, mine := bank.Account(bank.Customer()), bank.Account(bank.Customer(coretest.OwnedBy(partner)))
+	taken := accounts.Draft{Number: given.Of(coretest.AccountNumber(theirs.UID))}
+	caller := bank.Partner(partner)
+	try := func(draft accounts.Draft) error {
+		_, err := bank.Accounts.Change(caller, 0, mine.UID, draft, changes.RequestOptions{})
+		return err
+	}
+	opens := func() error {
+		_, err := bank.Accounts.Open(caller, mine.Customer, opening(taken.Number.Value), changes.RequestOptions{})
+		return err
+	}
+	for range 598 {
+		if _, err := bank.Accounts.Lookup(caller, "1", ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, err := range map[string]error{"changed": try(taken), "opened": opens()} {
+		if !errors.Is(err, accounts.ErrNumberTaken) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	_, found := bank.Accounts.Lookup(caller, "1", "")
+	free := accounts.Draft{Number: given.Of("4000900009")}
+	for name, err := range map[string]error{
+		"looked up": found, "changed": try(taken), "opened": opens(), "a free number": try(free),
+	} {
+		if !errors.Is(err, accounts.ErrProbes) {
+			t.Errorf("%s after 600: %v", name, err)
+		}
+	}
+	if err := try(accounts.Draft{Name: given.Of("Payroll")}); err != nil {
+		t.Errorf("what has nothing to do with numbers: %v", err)
+	}
+	if err := change(bank, theirs, taken); err != nil {
+		t.Errorf("another caller: %v", err)
+	}
+	bank.Clock.Advance(time.Minute)
+	if err := try(free); err != nil {
+		t.Errorf("a minute later: %v", err)
+	}
 }
 
 func TestTheStatesOfAnAccount(t *testing.T) {
