@@ -1,6 +1,7 @@
 package accounts_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -343,6 +344,57 @@ func TestAnACHCompanyIDHasOneDefaultOffsetAccount(t *testing.T) {
 	if a := open(t, bank, bank.Customer(), "4000700006", ach); !a.DefaultOffset {
 		t.Error("another customer's first account is not its default")
 	}
+}
+
+func TestAnAccountWhoseOpeningIsRefusedIsNoDefaultOffsetAccount(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	ach := func(d *accounts.Draft) { d.Features.ACH, d.Features.ACHCompanyID = given.Of(true), given.Of("ABC") }
+	never := func(d *accounts.Draft) { ach(d); d.Features.DefaultOffset = given.Of(false) }
+	asked := func(of *customers.Customer, number string, edit func(*accounts.Draft)) (accounts.UID, changes.UID) {
+		t.Helper()
+		out, err := bank.Accounts.Open(bank.Staff(), of.UID, opening(number, edit), changes.RequestOptions{})
+		if err != nil || out.Approval == 0 {
+			t.Fatal(out, err)
+		}
+		return out.Result.UID, changes.UID(out.Approval)
+	}
+	decide := func(
+		decision func(context.Context, changes.UID, changes.RequestOptions) (changes.Outcome[changes.UID], error),
+		approval changes.UID,
+	) {
+		t.Helper()
+		if _, err := decision(bank.Checker(), approval, changes.RequestOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The second is open when the first is refused.
+	one := bank.Customer(dual)
+	_, first := asked(one, "4000700031", ach)
+	second, waits := asked(one, "4000700032", ach)
+	decide(bank.Changes.Approve, waits)
+	third, later := asked(one, "4000700033", ach)
+	decide(bank.Changes.Refuse, first)
+	decide(bank.Changes.Approve, later)
+	if a := read(t, bank, second); !a.DefaultOffset || !a.EnableOffset || read(t, bank, third).DefaultOffset {
+		t.Errorf("handed on: %+v", a)
+	}
+	// The second waits when the first is refused.
+	other := bank.Customer(dual)
+	_, first = asked(other, "4000700034", ach)
+	second, waits = asked(other, "4000700035", ach)
+	decide(bank.Changes.Refuse, first)
+	decide(bank.Changes.Approve, waits)
+	if a := read(t, bank, second); !a.DefaultOffset || !a.EnableOffset {
+		t.Errorf("the first that is approved: %+v", a)
+	}
+	// Who asked for none has none.
+	third, waits = asked(bank.Customer(dual), "4000700036", never)
+	decide(bank.Changes.Approve, waits)
+	if read(t, bank, third).DefaultOffset {
+		t.Error("an account that is to be no default is one")
+	}
+	bank.Prove()
 }
 
 func TestWithATypeGoesItsSubType(t *testing.T) {
