@@ -12,7 +12,10 @@ import (
 var generator = bunschema.NewQueryGen(newBinding())
 
 // last holds the statements that AtCommit left to the end of a transaction.
-type last struct{ texts []string }
+type last struct {
+	texts []string
+	wrote bool // others have changed rows
+}
 
 type lastKey struct{}
 

@@ -25,6 +25,7 @@ type DB struct {
 	*bun.DB
 	fresh   *pgxpool.Pool // reads from the primary
 	replica *replica      // nil: none
+	short   shortage
 
 	readers, writers *places // for batches and for transactions: see share.go
 }
@@ -86,7 +87,7 @@ func Open(url string, options Options) (*DB, error) {
 		return nil, err
 	}
 	d := &DB{
-		DB: bun.NewDB(pool, newBinding()).WithQueryHook(meterHook{}), fresh: fresh,
+		DB: bun.NewDB(pool, newBinding()).WithQueryHook(meterHook{}).WithQueryHook(writesHook{}), fresh: fresh,
 		readers: newPlaces(size), writers: newPlaces(max(1, size-1)), // one is left for other reads
 	}
 	if options.ReadURL != "" {

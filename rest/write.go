@@ -126,6 +126,9 @@ func (a *api) refuse(w http.ResponseWriter, r *http.Request, d dialect, err erro
 	if status == http.StatusServiceUnavailable && w.Header().Get("Retry-After") == "" {
 		w.Header().Set("Retry-After", "5")
 	}
+	if status == http.StatusTooManyRequests && w.Header().Get("Retry-After") == "" {
+		w.Header().Set("Retry-After", "60") // core counts within a minute
+	}
 	if errors.Is(err, changes.ErrInFlight) {
 		w.Header().Set("Retry-After", "1")
 	}

@@ -109,7 +109,7 @@ func (s *Service) redraftTx(ctx context.Context, tx *changes.Tx, draft *Draft, w
 	}
 	if draft.AdditionalAttributes != nil {
 		c.AdditionalAttributes, err = s.AttributesTx(ctx, tx, c.Tenant, ForCustomers, "additionalAttributes",
-			draft.AdditionalAttributes)
+			was.AdditionalAttributes, draft.AdditionalAttributes)
 		if err != nil {
 			return err
 		}
