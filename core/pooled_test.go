@@ -22,7 +22,7 @@ var poolers = map[string][]string{
 	"that refuses settings": nil,
 	"that drops settings": {
 		"ignore_startup_parameters = lock_timeout, statement_timeout, idle_in_transaction_session_timeout, " +
-			"default_transaction_read_only, plan_cache_mode",
+			"default_transaction_read_only, plan_cache_mode, max_parallel_workers_per_gather",
 	},
 }
 

@@ -16,6 +16,7 @@ var generator = bunschema.NewQueryGen(newBinding())
 type last struct {
 	statements []bound
 	writers    []context.Context // whose writes these are too (WriteFor)
+	wrote      bool              // statements before the end have changed rows
 }
 
 type lastKey struct{}

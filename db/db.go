@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
+	"maps"
 	"runtime"
 	"time"
 
@@ -24,6 +25,7 @@ type DB struct {
 	*bun.DB
 	fresh   *pgxpool.Pool // reads from the primary
 	replica *replica      // nil: none
+	short   shortage
 
 	readers, writers *places // for batches and for transactions: see share.go
 }
@@ -85,7 +87,7 @@ func Open(url string, options Options) (*DB, error) {
 		return nil, err
 	}
 	d := &DB{
-		DB: bun.NewDB(pool, newBinding()).WithQueryHook(meterHook{}), fresh: fresh,
+		DB: bun.NewDB(pool, newBinding()).WithQueryHook(meterHook{}).WithQueryHook(writesHook{}), fresh: fresh,
 		readers: newPlaces(size), writers: newPlaces(max(1, size-1)), // one is left for other reads
 	}
 	if options.ReadURL != "" {
@@ -118,8 +120,7 @@ func openReads(
 	// Send bounds the time of batches. A timer of the server for each statement would cost a sixth of
 	// PostgreSQL's time for a customer with its lists.
 	read.ConnConfig.RuntimeParams["statement_timeout"] = "0"
-	// One plan serves all values: the queries are written so that the generic plan is a good one.
-	read.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
+	maps.Copy(read.ConnConfig.RuntimeParams, planning)
 	read.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on" // whatever the URL says
 	pool, err := pgxpool.NewWithConfig(context.Background(), read)
 	if err != nil {

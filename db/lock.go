@@ -21,9 +21,10 @@ const roleLock = migrationLock + 1
 type Lock int64
 
 const (
-	AuditChain Lock = 1 + iota // to seal a bank's audit entries and sign its chain
-	KeysetMove                 // to move a bank's values to other keys
-	ParentTree                 // to change the parent of a customer
+	AuditChain  Lock = 1 + iota // to seal a bank's audit entries and sign its chain
+	KeysetMove                  // to move a bank's values to other keys
+	ParentTree                  // to change the parent of a customer
+	TenantCodes                 // to add a bank; there is one of it, that of bank 0
 )
 
 // Class is a kind of lock on values, identified by a hash. It uses PostgreSQL's locks of two numbers, which

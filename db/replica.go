@@ -32,6 +32,7 @@ type replica struct {
 	mu      sync.Mutex
 	up      context.Context // ends when the replica must not be used any more; nil while it must not
 	down    context.CancelFunc
+	why     error     // why it must not be used
 	current time.Time // the replica has everything that was committed before
 	behind  []position
 
@@ -49,6 +50,7 @@ type position struct {
 // ReplicaState is the state of the replica, for the metrics.
 type ReplicaState struct {
 	Used      bool          // batches are read from the replica
+	Why       error         // why they are not; nil if they are, or nobody has looked yet
 	Behind    time.Duration // the upper bound of its lag, at the last check
 	Reads     int64         // batches that it answered
 	Fallbacks int64         // batches that the primary answered in its place
@@ -62,7 +64,7 @@ func (d *DB) Replica() (state ReplicaState, ok bool) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return ReplicaState{r.up != nil, time.Since(r.current), r.reads.Load(), r.fallbacks.Load()}, true
+	return ReplicaState{r.up != nil, r.why, time.Since(r.current), r.reads.Load(), r.fallbacks.Load()}, true
 }
 
 const (
@@ -110,7 +112,7 @@ func (r *replica) watch(ctx context.Context) {
 			if r.open() {
 				slog.Info("the replica is read from")
 			}
-		} else if r.shut() || !told {
+		} else if r.shut(err) || !told {
 			told = true
 			slog.Warn("the replica is not read from: the database answers for it", "why", err)
 		}
@@ -133,7 +135,7 @@ func (r *replica) look(ctx context.Context) error {
 		`SELECT (pg_current_wal_flush_lsn() - '0/0')::bigint, system_identifier FROM pg_control_system()`).
 		Scan(&now.lsn, &cluster)
 	if err != nil {
-		return fmt.Errorf("ask the database where it stands: %w", err)
+		return fmt.Errorf("ask the database where it stands: %w", unsaid(err))
 	}
 	var follows bool
 	err = r.pool.QueryRow(ctx,
@@ -141,7 +143,7 @@ func (r *replica) look(ctx context.Context) error {
 		Scan(&follows, &replayed, &copied)
 	switch {
 	case err != nil:
-		return fmt.Errorf("ask the replica where it stands: %w", err)
+		return fmt.Errorf("ask the replica where it stands: %w", unsaid(err))
 	case !follows || copied != cluster:
 		return errors.New("the address to read from is not that of a replica of the database")
 	}
@@ -149,6 +151,15 @@ func (r *replica) look(ctx context.Context) error {
 		return fmt.Errorf("it is more than %s behind", r.most)
 	}
 	return nil
+}
+
+// unsaid explains an error of a server that keeps the number of its cluster from the service's role. Without it
+// nothing tells a replica of the database from one of another.
+func unsaid(err error) error {
+	if sqlState(err) != "42501" {
+		return err
+	}
+	return fmt.Errorf("the service's role needs GRANT EXECUTE ON FUNCTION pg_control_system(): %w", err)
 }
 
 // replayed notes a position of the primary, and returns how far the replica lags.
@@ -171,6 +182,7 @@ func (r *replica) replayed(now position, lsn int64) (behind time.Duration) {
 func (r *replica) open() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.why = nil
 	if r.up != nil {
 		return false
 	}
@@ -179,9 +191,10 @@ func (r *replica) open() bool {
 }
 
 // shut stops reads from the replica, also those that wait for it. It reports whether that is a change.
-func (r *replica) shut() bool {
+func (r *replica) shut(why error) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.why = why
 	if r.up == nil {
 		return false
 	}
@@ -222,7 +235,7 @@ func (r *replica) send(ctx context.Context, b *Batch) error {
 		if ctx.Err() != nil {
 			return err
 		}
-		if IsUnavailable(err) && r.shut() {
+		if IsUnavailable(err) && r.shut(err) {
 			slog.Warn("the replica is not read from: the database answers for it", "why", err)
 		}
 		for _, clear := range b.clear {

@@ -50,6 +50,14 @@ func owning(url string) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
+// planning lists the settings of how reads are planned, which a pooler is not asked for.
+var planning = map[string]string{
+	// One plan serves all values: the queries are written so that the generic plan is a good one.
+	"plan_cache_mode": "force_generic_plan",
+	// Reads are small. A generic plan, which does not know the LIMIT, would start workers for them.
+	"max_parallel_workers_per_gather": "0",
+}
+
 // settled lists further settings of connections that migrate.
 var settled = map[string]string{
 	"row_security": "on", "default_transaction_read_only": "off",
@@ -108,7 +116,8 @@ func (w *way) prepare(ctx context.Context, config *pgx.ConnConfig) error {
 	if pooled {
 		config.RuntimeParams = maps.Clone(config.RuntimeParams) // as other connections share the map
 		for name := range config.RuntimeParams {
-			if _, ours := bounds[name]; name == "plan_cache_mode" || ours && !kept[name] {
+			_, ours := bounds[name]
+			if _, plans := planning[name]; plans || ours && !kept[name] {
 				delete(config.RuntimeParams, name)
 			}
 		}

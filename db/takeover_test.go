@@ -81,3 +81,45 @@ func TestRecordOfTransactionNumbersIsTakenOver(t *testing.T) {
 		t.Errorf("undone, the seal's transaction is %s (%v)", tx, err)
 	}
 }
+
+// Moves of customers that were made before the program knew to hide what came before them are found in the
+// record.
+func TestFormerMovesAreTakenOver(t *testing.T) {
+	t.Parallel()
+	url := dbtest.Owner(dbtest.URL(t))
+	undoTo(t, url, "20261121000023")
+	conn := connect(t, url)
+	for _, statement := range []string{
+		`INSERT INTO tenants (id, code, name, zone, currency) VALUES (1, 'ONE', 'One', 'UTC', 'USD')`,
+		`SET session_replication_role = replica`,
+		`INSERT INTO customers (tenant, uid, owner, legal_name, short_name, type, status) VALUES
+			(1, 20, 10, 'Moved', 'moved', 'Corporate', 'Active'), (1, 21, 10, 'Stayed', 'stayed', 'Corporate', 'Active')`,
+		`INSERT INTO audit_entries (tenant, id, at, tx, client, entity, action, decision, object, uid, customer, before, after) VALUES
+			(1, 1, '2026-01-01', '901', 'k', 1, 'createCustomer', 'done', 'customer', '20', 20, '{}', '{"owner":9}'),
+			(1, 2, '2026-01-02', '902', 'k', 1, 'changeCustomer', 'done', 'customer', '20', 20, '{"owner":9,"version":1}', '{"owner":10,"version":2}'),
+			(1, 3, '2026-01-02', '902', 'k', 1, 'changeCustomer', 'approved', 'customer', '20', 20, '{}', '{}'),
+			(1, 4, '2026-01-03', '904', 'k', 1, 'changeCustomer', 'done', 'customer', '20', 20, '{}', '{"note":"new"}'),
+			(1, 5, '2026-01-03', '905', 'k', 1, 'createCustomer', 'done', 'customer', '21', 21, '{}', '{"owner":10}')`,
+		`INSERT INTO approvals (tenant, uid, customer, operation, object, object_uid, creation, version, maker_client, made_at, draft) VALUES
+			(1, 1, 20, 'changeCustomer', 'customer', '20', false, 1, 'k', '2026-01-01', ''),
+			(1, 2, 20, 'changeCustomer', 'customer', '20', false, 1, 'k', '2026-01-04', ''),
+			(1, 3, 21, 'changeCustomer', 'customer', '21', false, 1, 'k', '2026-01-01', '')`,
+		`RESET session_replication_role`,
+	} {
+		if _, err := conn.Exec(t.Context(), statement); err != nil {
+			t.Fatal(statement, err)
+		}
+	}
+	if err := db.Migrate(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	for query, want := range map[string]string{
+		`SELECT string_agg(tenant || '/' || customer || '=' || entry, ' ') FROM audit_former`: "1/20=3",
+		`SELECT string_agg(uid::text, ' ' ORDER BY uid) FROM approvals WHERE former`:          "1",
+	} {
+		var got string
+		if err := conn.QueryRow(t.Context(), query).Scan(&got); err != nil || got != want {
+			t.Errorf("%s: %s, want %s (%v)", query, got, want, err)
+		}
+	}
+}

@@ -44,7 +44,9 @@ func (d *DB) InTx(ctx context.Context, tenant int64, fn func(ctx context.Context
 		return ErrNested
 	}
 	for try, replaced := 0, false; ; try++ {
-		begun, err := d.once(ctx, tenant, fn)
+		ends := new(last)
+		begun, err := d.once(ctx, tenant, ends, fn)
+		d.short.note(err, ends.wrote || len(ends.statements) > 0)
 		if !begun && !replaced && IsUnavailable(err) {
 			replaced = true
 			continue
@@ -63,7 +65,7 @@ func (d *DB) InTx(ctx context.Context, tenant int64, fn func(ctx context.Context
 
 // once is one attempt. begun reports whether fn was called.
 func (d *DB) once(
-	ctx context.Context, tenant int64, fn func(ctx context.Context, tx bun.Tx) error,
+	ctx context.Context, tenant int64, ends *last, fn func(ctx context.Context, tx bun.Tx) error,
 ) (begun bool, err error) {
 	caller := ctx
 	ctx, cancel := Lasting(ctx)
@@ -81,7 +83,6 @@ func (d *DB) once(
 		return false, err
 	}
 	defer leave()
-	ends := new(last)
 	ctx = context.WithValue(ctx, lastKey{}, ends)
 	tx, err := d.BeginTx(writing(ctx, tenant), nil)
 	stays()              // from here on no statement is cancelled, which would cost the connection (Lasting)

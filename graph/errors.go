@@ -200,7 +200,18 @@ func (h handlerOptions) tagged(ctx context.Context, shown *gqlerror.Error, f *fa
 		extensions["kind"] = fault.Invalid
 	}
 	shown.Extensions = extensions
+	if inPayload(ctx) {
+		shown.Message = "the request was carried out, but this cannot be shown: " + shown.Message
+	}
 	return shown
+}
+
+// inPayload reports whether the error is about a field below a mutation's own: the mutation has been carried
+// out by then, and callers must not take it for refused.
+func inPayload(ctx context.Context) bool {
+	return graphql.HasOperationContext(ctx) && len(graphql.GetPath(ctx)) > 1 &&
+		graphql.GetOperationContext(ctx).Operation != nil &&
+		graphql.GetOperationContext(ctx).Operation.Operation == ast.Mutation
 }
 
 // recovered logs a panic and answers with an internal error.

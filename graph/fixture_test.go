@@ -341,7 +341,7 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		 WHERE o.tenant = ?0 AND o.customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO approvals (tenant, uid, customer, operation, object, object_uid, creation, draft, version, before, after, reason, status,
 		   maker_client, maker_login, made_at, checker_client, checker_login, decided_at, decision_reason)
-		 SELECT tenant, uid - 999999, uid, 'changeSignatory ' || ?3, 'signatory ' || uid, uid || '1', true, '', 1, json_build_object('title', ?3 || uid),
+		 SELECT tenant, uid - 999999, uid, 'changeSignatory ' || ?3, 'signatory', uid || '1', true, '', 1, json_build_object('title', ?3 || uid),
 		   json_build_object('title', 'B'), ?3 || ' reason ' || uid, 'Refused', 'maker ' || uid, 'login ' || uid, created_at, 'checker ' || uid,
 		   'checking ' || uid, updated_at, 'no ' || uid FROM customers WHERE tenant = ?0 AND uid BETWEEN ?1 AND ?2`,
 	} {

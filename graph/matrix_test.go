@@ -11,6 +11,7 @@ import (
 	gql "github.com/vektah/gqlparser/v2/ast"
 
 	"bankgraph/core/access"
+	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/graph"
 )
@@ -345,15 +346,20 @@ func TestTheListsOfSomebodyOfACustomerHoldThatCustomerAlone(t *testing.T) {
 	}
 }
 
-// needs is the permission that each field needs, besides those added by declare. Fields that are not listed
-// need none.
-var needs = map[string]access.Permission{
-	"Query.customer": access.ViewCustomers, "Query.customers": access.ViewCustomers,
-	"Query.account":   access.ViewAccounts,
-	"Query.approvals": access.ViewCustomers, "Query.audit": access.ViewAudit,
-	"User.roles": access.ViewUsers, "User.limits": access.ViewUsers, "Account.sweeps": access.ViewAccounts,
-	"Customer.parent": access.ViewCustomers, "Customer.limits": access.ViewCustomers,
-	"Customer.fees": access.ViewCustomers,
+// needs are the permissions of which each field needs one, besides those added by declare. Fields that are
+// not listed need none.
+var needs = map[string][]access.Permission{
+	"Query.customer": {access.ViewCustomers}, "Query.customers": {access.ViewCustomers},
+	"Query.account":   {access.ViewAccounts},
+	"Query.approvals": approvers, "Query.audit": {access.ViewAudit},
+	"User.roles": {access.ViewUsers}, "User.limits": {access.ViewUsers}, "Account.sweeps": {access.ViewAccounts},
+	"Customer.parent": {access.ViewCustomers}, "Customer.limits": {access.ViewCustomers},
+	"Customer.fees": {access.ViewCustomers},
+}
+
+// approvers are the permissions that show approvals of some kind.
+var approvers = []access.Permission{
+	access.ViewCustomers, access.ViewAccounts, access.ViewContacts, access.ViewSignatories, access.ViewUsers,
 }
 
 // Taking one permission away at a time must make exactly the fields null that need it, each with its own
@@ -421,14 +427,18 @@ func hide(data map[string]any, document, place string, caller *access.Caller) an
 			shown := map[string]any{}
 			for key, inner := range v {
 				field := schema.Types[typ].Fields.ForName(key)
-				if p, ok := needs[typ+"."+key]; ok && !caller.May(p) {
+				if p, ok := needs[typ+"."+key]; ok && !slices.ContainsFunc(p, caller.May) {
 					shown[key] = nil
+					continue
+				}
+				if typ == "Approval" && key == "changes" && !caller.May(access.ViewSignatories) {
+					shown[key] = []any{} // they are of signatories here
 					continue
 				}
 				of := field.Type.Name()
 				if of == "Node" {
 					_, of, _ = strings.Cut(place, ":")
-					if p := needs["Query."+key+":"+of]; !caller.May(p) {
+					if p := needs["Query."+key+":"+of]; !slices.ContainsFunc(p, caller.May) {
 						shown[key] = nil
 						if key == "nodes" {
 							shown[key] = []any{nil}
@@ -459,6 +469,9 @@ func newNulls(before, after any, path []any, found *[]string) {
 		}
 	case []any:
 		a, ok := after.([]any)
+		if ok && len(a) == 0 {
+			return
+		}
 		if !ok {
 			*found = append(*found, fmt.Sprint(path))
 			return
@@ -484,7 +497,7 @@ func TestEveryRelationDeclaresItsPermission(t *testing.T) {
 				continue
 			}
 			place := def.Name + "." + field.Name
-			if needs[place] == "" && (of.Name != "Node" || needs[place+":Customer"] == "") {
+			if needs[place] == nil && (of.Name != "Node" || needs[place+":Customer"] == nil) {
 				t.Errorf("%s declares no permission", place)
 			}
 			if field.Type.NonNull && of.Name != "Node" {
@@ -499,14 +512,40 @@ func TestEveryRelationDeclaresItsPermission(t *testing.T) {
 func TestThePermissionsOfFieldsAreExported(t *testing.T) {
 	t.Parallel()
 	var lines []string
-	for place, permission := range needs {
+	for place, permissions := range needs {
 		if root, kind, of := strings.Cut(place, ":"); of {
 			place = root + " on " + kind
 		}
-		lines = append(lines, place+"\t"+enough(permission))
+		lines = append(lines, place+"\t"+enough(permissions...))
 	}
+	changing := map[string]bool{} // what decisions need
 	for name, m := range mutations {
-		lines = append(lines, "Mutation."+name+"\t"+enough(m.needs))
+		if !deciding[name] {
+			lines = append(lines, "Mutation."+name+"\t"+enough(m.needs))
+			changing[enough(m.needs)] = true
+		}
+	}
+	for name := range deciding {
+		for needed := range changing {
+			lines = append(lines, "Mutation."+name+" of what needs "+needed+"\t"+needed)
+		}
+	}
+	b := newBank(t)
+	for place, lookup := range lookups { // some arguments need more than their field
+		field, argument, ok := strings.Cut(place, ".by.")
+		if !ok {
+			continue
+		}
+		root := strings.TrimPrefix(field, "Query.")
+		document := fmt.Sprintf(`{ %s(by: {%s: "%s"}) { uid } }`, root, argument, lookup.value(star))
+		needed := coretest.Enough(func(may ...access.Permission) bool {
+			caller := *b.staff()
+			caller.Permissions = may
+			return b.ask(t, &caller, document).at(root) != nil
+		})
+		if needed != enough(needs[field]...) {
+			lines = append(lines, field+" by "+argument+"\t"+needed)
+		}
 	}
 	slices.Sort(lines)
 	table := strings.Join(lines, "\n") + "\n"
@@ -520,11 +559,14 @@ func TestThePermissionsOfFieldsAreExported(t *testing.T) {
 	}
 }
 
-// enough are the permissions that suffice for one: the permission itself and those that imply it.
-func enough(permission access.Permission) string {
+// deciding are the mutations that need what the change needs that they decide on.
+var deciding = map[string]bool{"approveChange": true, "refuseChange": true}
+
+// enough are the permissions that suffice where one of these is needed: themselves and those that imply them.
+func enough(needs ...access.Permission) string {
 	var all []string
 	for _, p := range access.All {
-		if (access.Caller{Permissions: []access.Permission{p}}).May(permission) {
+		if slices.ContainsFunc(needs, access.Caller{Permissions: []access.Permission{p}}.May) {
 			all = append(all, string(p))
 		}
 	}

@@ -422,7 +422,7 @@ func TestTwoPeopleMakeAChange(t *testing.T) {
 	}
 	if !slices.Equal(told,
 		[]string{
-			"changeSignatory APPROVED second", "changeSignatory DONE second",
+			"changeSignatory DONE second", "changeSignatory APPROVED second",
 			"changeSignatory PROPOSED staff",
 		}) ||
 		!strings.Contains(history.body, `{"field":"title","before":"Alpha Title`) {

@@ -12,6 +12,7 @@ import (
 type node struct {
 	id    func(c customers.UID, n int) string // the id of a customer's nth object
 	needs access.Permission
+	any   []access.Permission                   // of which one is needed, in place of needs
 	list  string                                // the field of Customer for the list, if any
 	rows  func(b *bank, of []customers.UID) any // the rows to insert for these customers
 }
@@ -25,16 +26,20 @@ func declare(name string, n node) {
 	all := fmt.Sprintf(`... on %s { ALL(%[1]s) }`, name)
 	lookups["Query.node.id:"+name] = lookup{`{ node(id: "%s") { ` + all + ` } }`, first}
 	lookups["Query.nodes.ids:"+name] = lookup{`{ nodes(ids: ["%s"]) { id ` + all + ` } }`, first}
-	needs["Query.node:"+name], needs["Query.nodes:"+name] = n.needs, n.needs
+	one := n.any
+	if one == nil {
+		one = []access.Permission{n.needs}
+	}
+	needs["Query.node:"+name], needs["Query.nodes:"+name] = one, one
 	if n.list != "" {
-		needs["Customer."+n.list], required["Customer."+n.list] = n.needs, "(first: 2)"
+		needs["Customer."+n.list], required["Customer."+n.list] = one, "(first: 2)"
 	}
 	for _, field := range schema.Types[name].Fields {
 		switch field.Name {
 		case "customer":
-			needs[name+".customer"] = access.ViewCustomers
+			needs[name+".customer"] = []access.Permission{access.ViewCustomers}
 		case "history":
-			needs[name+".history"], required[name+".history"] = access.ViewAudit, "(first: 1)"
+			needs[name+".history"], required[name+".history"] = []access.Permission{access.ViewAudit}, "(first: 1)"
 		}
 	}
 }
@@ -45,8 +50,8 @@ func init() {
 			needs: access.ViewCustomers, id: func(c customers.UID, _ int) string { return "cus_" + c.String() },
 		},
 		"Approval": {
-			needs: access.ViewCustomers,
-			id:    func(c customers.UID, _ int) string { return "apr_" + approvalOf(c).String() },
+			any: approvers,
+			id:  func(c customers.UID, _ int) string { return "apr_" + approvalOf(c).String() },
 		},
 		"AuditEntry": {
 			needs: access.ViewAudit, id: func(c customers.UID, _ int) string { return "aud_" + auditOf(c).String() },

@@ -155,5 +155,9 @@ func (a *api) changeCustomerV2(r *http.Request) (answer, error) {
 		return done(http.StatusOK, out.Receipt, nil), err
 	}
 	now, _, err := a.customerV2(r.Context(), a.core.PrimaryBatch(), uid)
+	if err != nil {
+		a.Log.ErrorContext(r.Context(), "a customer was changed, but cannot be shown", "error", err)
+		err = errUnshown
+	}
 	return done(http.StatusOK, out.Receipt, []customerChangedV2{customerChangedV2Of(now)}), err
 }

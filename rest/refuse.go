@@ -4,12 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"strconv"
-	"time"
 
-	"github.com/go-chi/httprate"
-
-	"bankgraph/core/access"
 	"bankgraph/core/fault"
 )
 
@@ -25,25 +20,6 @@ func (i *Interface) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 func refused(ctx context.Context) error {
 	err, _ := ctx.Value(refusedKey{}).(error)
 	return err
-}
-
-var errTooMany = fault.New(fault.TooMany, "caller.too_many",
-	"too many requests of this kind with this API key, try again in a minute")
-
-// sparingly limits the requests a minute of each API key and each person to an operation that could be used
-// to try out account numbers. The operation itself answers the surplus.
-func sparingly(inAMinute int) func(http.Handler) http.Handler {
-	limiter := httprate.NewRateLimiter(inAMinute, time.Minute,
-		httprate.WithResponseHeaders(httprate.ResponseHeaders{RetryAfter: "Retry-After"}))
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			caller, err := access.Require(r.Context())
-			if err == nil && limiter.OnLimit(w, r, strconv.FormatInt(int64(caller.Tenant), 10)+"/"+caller.Party()) {
-				r = r.WithContext(context.WithValue(r.Context(), refusedKey{}, errTooMany))
-			}
-			next.ServeHTTP(w, r)
-		})
-	}
 }
 
 // RefuseToken is Refuse for the token service, in the words of OAuth 2.0.

@@ -29,7 +29,6 @@ type Options struct {
 	Log *slog.Logger // logs defects; slog.Default() if nil
 	// reports whether an error means that the database cannot answer now: 503 instead of 500; may be nil
 	Unavailable func(error) bool
-	LookUps     int // lookups a minute of one API key; 600 if 0
 }
 
 // api answers the documented operations.
@@ -50,9 +49,6 @@ func New(c *core.Core, o Options) *Interface {
 	}
 	if o.Unavailable == nil {
 		o.Unavailable = func(error) bool { return false }
-	}
-	if o.LookUps == 0 {
-		o.LookUps = 600
 	}
 	a := &api{core: c, router: chi.NewRouter(), Options: o}
 	a.router.Use(middleware.GetHead, private)

@@ -15,8 +15,7 @@ func (a *api) routes(r chi.Router) {
 		a.answer(customersV2.says("Customer retrieval failed"), a.findCustomerV2))
 	r.Put("/v2/customers/{customerUID}",
 		a.answer(customersV2.says("Customer update failed"), a.changeCustomerV2))
-	r.With(sparingly(a.LookUps)).Get("/v1/customers/lookup/{accountNumber}",
-		a.answer(lookupV1, a.lookUpCustomer))
+	r.Get("/v1/customers/lookup/{accountNumber}", a.answer(lookupV1, a.lookUpCustomer))
 	r.Post("/v1/customers/{customerUID}/limits", a.answer(limitsV1, a.checkLimits))
 	r.Patch("/v1/customers/{customerUID}/limits", a.answer(limitUpdateV1, a.changeLimits))
 	r.Post("/v1/customers/{customerUID}/fees", a.answer(feesV1, a.addFeeTier))

@@ -95,6 +95,9 @@ func (a *api) ask(r *http.Request, h handler) (said answer, err error) {
 var (
 	errDefect = fault.New(fault.Internal, "server.defect", "server failure, try again later")
 	errSlow   = fault.New(fault.Unavailable, "server.slow", "the bank cannot answer now, try again later")
+	// errUnshown is returned when what a change left cannot be read: nobody must take it for refused.
+	errUnshown = fault.New(fault.Unavailable, "server.unshown",
+		"the request was carried out, but its result cannot be shown now: read it again")
 )
 
 // shown are the faults that a caller may see of an error, one at least. The rest is for the log.
@@ -122,6 +125,9 @@ func (a *api) refuse(w http.ResponseWriter, r *http.Request, d dialect, err erro
 	challenge(w.Header(), status)
 	if status == http.StatusServiceUnavailable && w.Header().Get("Retry-After") == "" {
 		w.Header().Set("Retry-After", "5")
+	}
+	if status == http.StatusTooManyRequests && w.Header().Get("Retry-After") == "" {
+		w.Header().Set("Retry-After", "60") // core counts within a minute
 	}
 	if errors.Is(err, changes.ErrInFlight) {
 		w.Header().Set("Retry-After", "1")

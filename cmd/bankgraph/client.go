@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -58,17 +59,25 @@ type clientAdd struct {
 	Customer    int64    `placeholder:"UID" help:"The partner that the key belongs to; the bank itself, or the customer of --user, if not set."`
 	User        string   `placeholder:"LOGIN" help:"The user whom the key speaks for: it can do no more than that user, and dies with the user's suspension."`
 	Responsible string   `placeholder:"LOGIN" help:"The person who answers for what the key does, where it speaks for nobody: they and their keys are one maker or checker of a change."`
-	Permissions []string `required:"" placeholder:"NAME" help:"Names of permissions between commas; or all, readers, partners."`
+	Permissions []string `required:"" placeholder:"NAME" help:"Names of permissions between commas; or all, readers, partners, of which a key outside the bank gets what partners' programs may have."`
 }
 
 func (c *clientAdd) Run(ctx context.Context, s *settings, t *terminal) error {
 	return c.sealing(ctx, s, func(ctx context.Context, b *bank) error {
+		named, preset := permissions(c.Permissions)
 		client, secret, err := b.Clients.Add(ctx, clients.Draft{
 			Key: c.Key, Name: c.Name, Customer: c.Customer, User: c.User,
-			Responsible: c.Responsible, Permissions: permissions(c.Permissions),
+			Responsible: c.Responsible, Permissions: named, Preset: preset,
 		})
 		if err != nil {
 			return err
+		}
+		kept := slices.DeleteFunc(slices.Clone(access.All), func(p access.Permission) bool {
+			return !slices.Contains(preset, p) || slices.Contains(client.Permissions, p)
+		})
+		if len(kept) > 0 {
+			fmt.Fprintf(t.errs, "The key is outside the bank, so it was not given %s: those have to be named.\n",
+				strings.Join(permissionNames(kept), ", "))
 		}
 		fmt.Fprintf(t.errs, "API key of legal entity %d. The secret is shown this once.\n", client.Entity)
 		fmt.Fprintf(t.out, "key     %s\nsecret  %s\n", client.Key, secret)
@@ -76,19 +85,19 @@ func (c *clientAdd) Run(ctx context.Context, s *settings, t *terminal) error {
 	})
 }
 
-// permissions replaces words that stand for several permissions.
-func permissions(words []string) (names []string) {
+// permissions parts the words that stand for several permissions from the names of single ones.
+func permissions(words []string) (named []string, preset []access.Permission) {
 	sets := map[string][]access.Permission{
 		"all": access.All, "readers": access.Readers, "partners": access.Partners,
 	}
 	for _, word := range words {
-		set, ok := sets[word]
-		if !ok {
-			names = append(names, word)
+		if set, is := sets[word]; is {
+			preset = append(preset, set...)
+		} else {
+			named = append(named, word)
 		}
-		names = append(names, permissionNames(set)...)
 	}
-	return names
+	return named, preset
 }
 
 func permissionNames(set []access.Permission) []string {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -10,6 +11,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/db"
 )
 
 var shown = regexp.MustCompile(`(?m)^secret +(\S{43})$`)
@@ -28,7 +33,7 @@ func TestBankAndItsKeysAreMadeOnTheCommandLine(t *testing.T) {
 		t.Fatal("no secret was shown")
 	}
 	if out := p.ok("client", "list"); strings.Contains(out, secret[1]) || !strings.Contains(out, "portal") ||
-		!strings.Contains(out, ",mCust") {
+		!strings.Contains(out, "mCust,vCust") {
 		t.Errorf("client list:\n%s", out)
 	}
 	fresh := shown.FindStringSubmatch(p.ok("client", "rotate", "portal", "--overlap", "1h"))
@@ -181,22 +186,93 @@ func TestKeysetIsNeverWrittenOver(t *testing.T) {
 
 func TestPermissionsTellsWhoMayDoWhat(t *testing.T) {
 	t.Parallel()
-	p := onDatabase(t)
-	p.ok("tenant", "add", "BANK1", "--name", "First Bank", "--zone", "America/New_York", "--currency", "USD",
-		"--admin", "jane.doe")
-	p.ok("client", "add", "portal", "--tenant", "BANK1", "--permissions", "vCust")
-	p.ok("client", "add", "desk", "--tenant", "BANK1", "--permissions", "mCust")
-	p.ok("client", "add", "gone", "--tenant", "BANK1", "--permissions", "mCust")
-	p.ok("client", "disable", "gone", "--tenant", "BANK1")
-	report := p.ok("permissions", "--tenant", "BANK1")
-	for _, line := range []string{
-		"REST,GET /customers,vCust mCust,desk portal,Administrator,jane.doe",
-		"REST,POST /v1/customers/{customerId}/signatories,mCust,desk,Administrator,jane.doe",
-		"GraphQL,Mutation.addSignatory,mCust,desk,Administrator,jane.doe",
-		"GraphQL,Customer.accounts,View_Account Manage_Account,,Administrator,jane.doe",
+	p, d := audited(t)
+	exec := execOf(t, d)
+	exec(`INSERT INTO users (tenant, uid, customer, login_id, status) SELECT tenant, gen_random_uuid(), customer, n, 'Active'
+		FROM users, unnest('{kim,lee}'::text[]) AS n WHERE login_id = 'jo'`)
+	exec(`INSERT INTO user_roles (tenant, customer, user_uid, role_uid) SELECT r.tenant, r.customer, u.uid, r.role_uid
+		FROM user_roles AS r JOIN users AS u ON u.tenant = r.tenant AND u.login_id = 'lee'`)
+	p.ok("client", "add", "portal", "--permissions", "vCust,View_Account")
+	p.ok("client", "add", "desk", "--permissions", "mCust")
+	p.ok("client", "add", "gone", "--permissions", "mCust")
+	p.ok("client", "disable", "gone")
+	for _, login := range []string{"jo", "kim", "lee"} { // kim has no role
+		p.ok("client", "add", "of-"+login, "--user", login, "--permissions", "mCust,View_Audit")
+	}
+	exec(`UPDATE users SET status = 'Locked' WHERE login_id = 'lee'`)
+	told := func(lines ...string) {
+		t.Helper()
+		report := p.ok("permissions")
+		for _, line := range lines {
+			if !strings.Contains(report, line+"\n") {
+				t.Errorf("%q is not in\n%s", line, report)
+			}
+		}
+	}
+	told("REST,GET /customers,vCust mCust,desk of-jo portal,Administrator,jo",
+		"REST,POST /v1/customers/{customerId}/signatories,mCust,desk of-jo,Administrator,jo",
+		"GraphQL,Mutation.addSignatory,mCust,desk of-jo,Administrator,jo",
+		"GraphQL,Customer.accounts,View_Account Manage_Account,portal,Administrator,jo",
+		"REST,GET /v1/customers/lookup/{accountNumber},Lookup_Customers vCust+View_Account vCust+Manage_Account "+
+			"mCust+View_Account mCust+Manage_Account,portal,Administrator,jo",
+		"GraphQL,Query.customer by accountNumber,vCust+View_Account vCust+Manage_Account "+
+			"mCust+View_Account mCust+Manage_Account,portal,Administrator,jo",
+		"GraphQL,Query.audit,View_Audit,of-jo,Administrator,jo",
+		"GraphQL,Mutation.approveChange of what needs mCust,mCust,of-jo,Administrator,jo",
+		"GraphQL,Mutation.refuseChange of what needs mCust,mCust,desk of-jo,Administrator,jo")
+	p.ok("tenant", "set", "FIRST", "--no-people-decide")
+	told("GraphQL,Mutation.approveChange of what needs mCust,mCust,desk of-jo,Administrator,jo")
+}
+
+// Presets give a key outside the bank what partners' programs may have, and no more.
+func TestPresetsGiveAPartnersKeyNoRecord(t *testing.T) {
+	t.Parallel()
+	p, d := audited(t)
+	execOf(t, d)(`INSERT INTO customers (tenant, uid, owner, legal_name, short_name, type, status)
+		SELECT id, 7000001, 7000001, 'P', 'p', 'Downstream Partner', 'Active' FROM tenants`)
+	const kept = "The key is outside the bank, so it was not given View_Audit, Explore_GraphQL"
+	for _, c := range []struct {
+		key, permissions, customer, says string
+		has                              bool
+	}{
+		{"own", "all", "", "", true},
+		{"all", "all", "7000001", kept + ", Manage_Clients: those have to be named.", false},
+		{"readers", "readers", "7000001", kept + ": those have to be named.", false},
+		{"named", "readers,View_Audit", "7000001", "so it was not given Explore_GraphQL:", true},
+		{"partners", "partners", "7000001", "", false},
 	} {
-		if !strings.Contains(report, line+"\n") {
-			t.Errorf("%q is not in\n%s", line, report)
+		add := []string{"client", "add", c.key, "--permissions", c.permissions}
+		if c.customer != "" {
+			add = append(add, "--customer", c.customer)
+		}
+		_, errs, status := p.run(add...)
+		if status != 0 || !strings.Contains(errs, c.says) || c.says == "" && strings.Contains(errs, "outside") {
+			t.Errorf("%s: %d, %s", c.key, status, errs)
+		}
+		for line := range strings.Lines(p.ok("client", "list")) {
+			if strings.HasPrefix(line, c.key+" ") &&
+				(strings.Contains(line, "View_Audit") != c.has || !strings.Contains(line, "vCust")) {
+				t.Errorf("%s", line)
+			}
+		}
+	}
+}
+
+// execOf returns a function that changes the rows of the one bank.
+func execOf(t *testing.T, d *db.DB) func(statement string) {
+	t.Helper()
+	return func(statement string) {
+		t.Helper()
+		var tenant int64
+		if err := d.NewRaw(`SELECT id FROM tenants`).Scan(t.Context(), &tenant); err != nil {
+			t.Fatal(err)
+		}
+		err := d.InTx(t.Context(), tenant, func(ctx context.Context, tx bun.Tx) error {
+			_, err := tx.ExecContext(ctx, statement)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }

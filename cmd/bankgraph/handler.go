@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/go-chi/cors"
@@ -54,7 +53,7 @@ func (c *serveCommand) handler(
 		// A token counts only on paths where it is checked.
 		return known && site.asksWho(r) || probes(r.URL.Path)
 	}
-	return &front{identify(meters.observe(site, c.cors(demo, site))), knows}
+	return &front{identify(meters.observe(site, c.cors(site))), knows}
 }
 
 // writes reports whether a request's method may change something.
@@ -71,19 +70,14 @@ func (c *serveCommand) plays(demo bool) bool {
 }
 
 // cors lets the configured portals call from browsers. Callers identify themselves by a header, never by a
-// cookie, so credentials are not allowed. Pages served by this machine may call the demo bank too.
-func (c *serveCommand) cors(demo bool, next http.Handler) http.Handler {
-	if len(c.Origins) == 0 && !demo {
+// cookie, so credentials are not allowed. The playground and the reference call the origin that they come from,
+// so the demo bank needs none.
+func (c *serveCommand) cors(next http.Handler) http.Handler {
+	if len(c.Origins) == 0 {
 		return next
 	}
-	origins := slices.Clone(c.Origins)
-	if demo {
-		for _, host := range []string{"localhost", "127.0.0.1", "[::1]"} {
-			origins = append(origins, "http://"+host, "http://"+host+":*")
-		}
-	}
 	return cors.Handler(cors.Options{
-		AllowedOrigins: origins,
+		AllowedOrigins: c.Origins,
 		AllowedMethods: []string{"GET", "POST", "PUT", "PATCH", "DELETE"},
 		AllowedHeaders: []string{
 			"Authorization", "Content-Type", "Accept", requestID, "Idempotency-Key", "Idempotent-Key", "If-Match",

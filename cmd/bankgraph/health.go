@@ -16,6 +16,7 @@ import (
 	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/audit"
+	"bankgraph/db"
 )
 
 // health is what is known of each bank's record. Every process looks for itself, bank by bank.
@@ -158,7 +159,9 @@ func readiness(c *core.Core, h *health, stopping func() bool, detailed bool) htt
 		if why == "" && all {
 			why = "the audit record does not hold"
 		}
-		if !detailed {
+		if detailed {
+			lines = append(lines, strained(c.DB)...)
+		} else {
 			lines = nil
 		}
 		if why != "" {
@@ -172,6 +175,18 @@ func readiness(c *core.Core, h *health, stopping func() bool, detailed bool) htt
 			_, _ = io.WriteString(w, line+"\n")
 		}
 	})
+}
+
+// strained is a line for each thing that is wrong with the database although it answers.
+func strained(d *db.DB) (lines []string) {
+	if short, is := d.Shortage(); is {
+		lines = append(lines, fmt.Sprintf("degraded: a write failed at %s and none has succeeded since: %s (SQLSTATE %s)",
+			short.At.UTC().Format(time.RFC3339), short.Text, short.State))
+	}
+	if replica, there := d.Replica(); there && !replica.Used && replica.Why != nil {
+		lines = append(lines, fmt.Sprintf("the replica is not read from: %v", replica.Why))
+	}
+	return lines
 }
 
 // pulse tells whether the database answers. Everybody may ask for that, as often as they like: who asks while

@@ -10,9 +10,16 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/uptrace/bun"
+
+	"bankgraph/core"
 	"bankgraph/core/access"
 	"bankgraph/core/audit"
+	"bankgraph/db"
+	"bankgraph/db/dbtest"
+	"bankgraph/db/dbtest/faults"
 )
 
 // One bank's broken record affects no other bank: the others are served, and operators are told which bank it
@@ -52,6 +59,46 @@ func TestReadinessIsolatesBanks(t *testing.T) {
 			if answer.Code != one.status || answer.Body.String() != want {
 				t.Errorf("%+v: %d %q", one.banks, answer.Code, answer.Body)
 			}
+		}
+	}
+}
+
+// A disk that is full, and a replica that is of no use, are for operators: the database still answers.
+func TestReadinessTellsOperatorsWhatTheDatabaseLacks(t *testing.T) {
+	t.Parallel()
+	line := new(faults.Line)
+	d, err := db.Open(dbtest.Shared(t), db.Options{
+		Connections: 2, Connector: line.Connector, ReadURL: "postgres://nobody@/none?host=" + t.TempDir(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	line.Break(2, faults.Fault{State: "53100"})
+	if err := d.InTx(t.Context(), 0, func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.ExecContext(ctx, `SELECT 1`)
+		return err
+	}); err == nil {
+		t.Fatal("it was written")
+	}
+	line.Break(0, faults.Fault{})
+	for state, _ := d.Replica(); state.Why == nil; state, _ = d.Replica() {
+		time.Sleep(10 * time.Millisecond)
+	}
+	for detailed, want := range map[bool][]string{
+		true:  {"ready", "degraded: a write failed at 20", "(SQLSTATE 53100)", "the replica is not read from: ask the replica"},
+		false: {"ready"},
+	} {
+		answer := httptest.NewRecorder()
+		readiness(core.New(core.Options{DB: d}), newHealth(newMeters(d)), func() bool { return false }, detailed).
+			ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", http.NoBody))
+		for _, text := range want {
+			if answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), text) {
+				t.Errorf("detailed %v: %d %q lacks %q", detailed, answer.Code, answer.Body, text)
+			}
+		}
+		if !detailed && answer.Body.String() != "ready\n" {
+			t.Errorf("everybody reads %q", answer.Body)
 		}
 	}
 }

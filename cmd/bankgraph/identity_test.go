@@ -65,7 +65,8 @@ func TestSubjectsAreLinkedAtTheCommandLine(t *testing.T) {
 		t.Error(out)
 	}
 	p.ok("user", "link", "JANE.DOE", "--issuer", "https://dex.invalid", "--subject", "7f1c")
-	if out := p.ok("user", "links"); !strings.Contains(out, "7f1c") || !strings.Contains(out, "jane.doe") {
+	if out := p.ok("user", "links"); !strings.Contains(out, "7f1c") || !strings.Contains(out, "jane.doe") ||
+		!strings.Contains(out, "active") {
 		t.Error(out)
 	}
 	if _, errs, status := p.run("user", "link", "j\u0430ne.doe", "--issuer", "https://dex.invalid", "--subject",
@@ -74,6 +75,11 @@ func TestSubjectsAreLinkedAtTheCommandLine(t *testing.T) {
 	}
 	p.ok("user", "unlink", "jane.doe", "--issuer", "https://dex.invalid")
 	if out := p.ok("user", "links"); strings.Contains(out, "7f1c") {
+		t.Error(out)
+	}
+	p.ok("user", "link", "jane.doe", "--issuer", "https://dex.invalid", "--subject", "8e2d")
+	p.ok("issuer", "disable", "https://dex.invalid")
+	if out := p.ok("user", "links"); !strings.Contains(out, "8e2d") || !strings.Contains(out, "disabled") {
 		t.Error(out)
 	}
 }

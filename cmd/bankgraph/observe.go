@@ -116,6 +116,14 @@ func (m *meters) pools(pools *db.DB) {
 			_, reads := pools.Pools()
 			return float64(reads.AcquiredConns())
 		})
+	m.gauge("bankgraph_database_shortage",
+		"1 from when the database lacked disk, memory or connections for a write until a write succeeds.", nil,
+		func() float64 {
+			if _, is := pools.Shortage(); is {
+				return 1
+			}
+			return 0
+		})
 }
 
 // replica adds metrics of the replica, if there is one.

@@ -16,7 +16,7 @@ import (
 )
 
 // permissionsCommand reports who may do what: for every REST operation and every GraphQL field that needs a
-// permission, which permissions suffice, and who has one.
+// permission, which permissions suffice, alone or joined by "+", and who has them.
 type permissionsCommand struct {
 	Tenant   string `env:"BANKGRAPH_TENANT" placeholder:"CODE" help:"The bank's code; the only one there is, if not set."`
 	Customer int64  `placeholder:"UID" help:"Report the API keys, roles and users of this customer instead of the bank's own."`
@@ -24,9 +24,22 @@ type permissionsCommand struct {
 
 // holder is somebody who has permissions.
 type holder struct {
-	column int // of the report
-	name   string
-	may    func(access.Permission) bool
+	column  int // of the report
+	name    string
+	may     func(access.Permission) bool
+	program bool // an API key that speaks for nobody
+}
+
+// has reports whether the holder has one of several permissions, separated by bars, or all of some that are
+// joined by "+".
+func (h holder) has(permissions string) bool {
+	for some := range strings.SplitSeq(permissions, "|") {
+		if !slices.ContainsFunc(strings.Split(some, "+"),
+			func(p string) bool { return !h.may(access.Permission(p)) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // The columns of the report.
@@ -51,6 +64,10 @@ func (c *permissionsCommand) Run(ctx context.Context, s *settings, t *terminal) 
 	if err != nil {
 		return err
 	}
+	deciding, err := b.deciding(ctx, holders)
+	if err != nil {
+		return err
+	}
 	out := csv.NewWriter(t.out)
 	if err := out.Write([]string{
 		"face", "operation or field", "one of these permissions", "API keys", "roles", "users",
@@ -62,13 +79,26 @@ func (c *permissionsCommand) Run(ctx context.Context, s *settings, t *terminal) 
 	} {
 		for line := range strings.Lines(face.table) {
 			what, permissions, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-			if err := out.Write(inert(reported(face.name, what, permissions, holders))); err != nil {
+			of := holders
+			if strings.HasPrefix(what, "Mutation.approveChange ") {
+				of = deciding
+			}
+			if err := out.Write(inert(reported(face.name, what, permissions, of))); err != nil {
 				return err
 			}
 		}
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// deciding are those of the holders whom the bank lets approve what waits for a second person.
+func (b *bank) deciding(ctx context.Context, holders []holder) ([]holder, error) {
+	settings, err := b.Tenants.Settings(ctx)
+	if err != nil || !settings.PeopleDecide {
+		return holders, err
+	}
+	return slices.DeleteFunc(slices.Clone(holders), func(h holder) bool { return h.program }), nil
 }
 
 // inert are cells that no spreadsheet takes for formulas: callers choose their names, and operators open the
@@ -87,16 +117,15 @@ func reported(face, what, permissions string, holders []holder) []string {
 	line := make([]string, columns)
 	line[0], line[1], line[2] = face, what, strings.ReplaceAll(permissions, "|", " ")
 	for _, h := range holders {
-		if slices.ContainsFunc(strings.Split(permissions, "|"),
-			func(p string) bool { return h.may(access.Permission(p)) }) {
+		if h.has(permissions) {
 			line[h.column] = strings.TrimPrefix(line[h.column]+" "+h.name, " ")
 		}
 	}
 	return line
 }
 
-// holders are all who have permissions: the API keys, the active roles and the active users of a customer; of
-// the bank itself where none is named.
+// holders are all who have permissions now: the API keys, the active roles and the active users of a customer;
+// of the bank itself where none is named. A key that speaks for a user has what the two have in common.
 func (b *bank) holders(ctx context.Context, of customers.UID) ([]holder, error) {
 	if of == 0 {
 		self, err := b.Customers.Self(ctx)
@@ -111,9 +140,14 @@ func (b *bank) holders(ctx context.Context, of customers.UID) ([]holder, error) 
 	}
 	var all []holder
 	for _, key := range keys {
-		if key.DisabledAt == nil && key.Entity == int64(of) {
-			all = append(all, holder{columnKeys, key.Key, access.Caller{Permissions: key.Permissions}.May})
+		if key.Entity != int64(of) {
+			continue
 		}
+		able, err := b.Clients.Able(ctx, key.Key)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, holder{columnKeys, key.Key, access.Caller{Permissions: able}.May, key.User == nil})
 	}
 	for number, more := 1, true; more; number++ {
 		found, err := b.Roles.Page(ctx, of, roles.Search{}, page.Numbered(number, page.Most))
@@ -124,8 +158,8 @@ func (b *bank) holders(ctx context.Context, of customers.UID) ([]holder, error) 
 			if role.Status == roles.Active {
 				all = append(all,
 					holder{
-						columnRoles, strings.ReplaceAll(role.Name, " ", "_"),
-						access.Caller{Permissions: role.Permissions()}.May,
+						column: columnRoles, name: strings.ReplaceAll(role.Name, " ", "_"),
+						may: access.Caller{Permissions: role.Permissions()}.May,
 					})
 			}
 		}
@@ -142,11 +176,16 @@ func (b *bank) people(ctx context.Context, of customers.UID, all []holder) ([]ho
 			return nil, err
 		}
 		for _, person := range found.Items {
-			grant, err := b.Users.Granted(ctx, person.Tenant, person.UID.UUID)
+			actor, err := b.Users.Actor(ctx, person.Tenant, person.UID.UUID)
+			if users.IsNoActor(err) { // its customer is not active
+				continue
+			}
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, holder{columnUsers, person.LoginID, access.Caller{Permissions: grant.Permissions}.May})
+			all = append(all, holder{
+				column: columnUsers, name: person.LoginID, may: access.Caller{Permissions: actor.Permissions}.May,
+			})
 		}
 		more = len(found.Items) == page.Most
 	}

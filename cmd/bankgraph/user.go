@@ -81,11 +81,15 @@ func (c *userLinks) Run(ctx context.Context, s *settings, t *terminal) error {
 			return err
 		}
 		table := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "ISSUER\tAUDIENCE\tCLAIM\tSUBJECT\tUSER\tLINKED")
+		fmt.Fprintln(table, "ISSUER\tAUDIENCE\tCLAIM\tSUBJECT\tUSER\tLINKED\tSTATE")
 		for _, link := range all {
+			state := "disabled" // the issuer is, or names people by another claim
+			if link.Live {
+				state = "active"
+			}
 			fmt.Fprintln(table, strings.Join([]string{
 				link.URL, link.Audience, link.Claim, link.Subject, link.Login,
-				link.LinkedAt.UTC().Format("2006-01-02 15:04"),
+				link.LinkedAt.UTC().Format("2006-01-02 15:04"), state,
 			}, "\t"))
 		}
 		return table.Flush()

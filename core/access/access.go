@@ -67,7 +67,7 @@ var All = []Permission{
 
 // Partners lists the permissions of a partner's programs. ViewAudit is not among them, because the record
 // names the bank's staff and their reasons. A partner's key that is given it sees the record of its own
-// customers.
+// customers, since they came to it.
 var Partners = []Permission{
 	ViewCustomers, ManageCustomers, ViewAccounts, ManageAccounts, ViewContacts, ManageContacts,
 	ViewSignatories, ViewPayments, InitiatePayments, CancelPayments, ApprovePayments, ViewUsers, ManageUsers,

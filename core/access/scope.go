@@ -33,11 +33,16 @@ func (r Reach) scope(customer, tenant, within string) string {
 }
 
 // ScopeOfCustomers is Scope for the customers table itself, under an alias.
-func (r Reach) ScopeOfCustomers(alias string) string {
+func (r Reach) ScopeOfCustomers(alias string) string { return r.scopeOfCustomers(alias, "$1", "$2") }
+
+// ScopeOfCustomersTx is ScopeOfCustomers for a Bun query, with the arguments of ScopeTx.
+func (r Reach) ScopeOfCustomersTx(alias string) string { return r.scopeOfCustomers(alias, "?0", "?1") }
+
+func (r Reach) scopeOfCustomers(alias, tenant, within string) string {
 	if r == OfPartner {
-		return alias + ".owner = $2::bigint"
+		return alias + ".owner = " + within + "::bigint"
 	}
-	return r.Scope(alias + ".uid")
+	return r.scope(alias+".uid", tenant, within)
 }
 
 // Sees reports whether a customer is within the caller's reach; owner is the partner that it belongs to, or

@@ -34,6 +34,7 @@ type Service struct {
 	customers *customers.Service
 	keep      Keep
 	now       func() time.Time
+	probes    *probes
 
 	operations
 }
@@ -42,7 +43,7 @@ type Service struct {
 func New(
 	d *db.DB, keys *seal.Keys, c *customers.Service, all *changes.Service, keep Keep, now func() time.Time,
 ) *Service {
-	s := &Service{db: d, keys: keys, customers: c, keep: keep, now: now}
+	s := &Service{db: d, keys: keys, customers: c, keep: keep, now: now, probes: newProbes()}
 	s.declare(all)
 	return s
 }

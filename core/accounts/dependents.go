@@ -37,7 +37,7 @@ func (s *Service) applyTx(ctx context.Context, tx *changes.Tx, was, a *Account, 
 	}
 	if draft.AdditionalAttributes != nil {
 		stored, err := s.customers.AttributesTx(ctx, tx, a.Tenant, customers.ForAccounts, "additionalAttributes",
-			draft.AdditionalAttributes)
+			a.AdditionalAttributes, draft.AdditionalAttributes)
 		if err != nil {
 			return first(err)
 		}
@@ -64,25 +64,6 @@ func (s *Service) applyTx(ctx context.Context, tx *changes.Tx, was, a *Account, 
 		}
 	}
 	return s.movableTx(ctx, tx, was, a)
-}
-
-// offsetTx makes the first account of an ACH company id the default offset account (rest/CONTRACT.md, default
-// offset account).
-func (s *Service) offsetTx(ctx context.Context, tx *changes.Tx, was, a *Account, draft Draft) error {
-	asked := draft.Features.DefaultOffset.Given || draft.Features.Offset.Given
-	if a.ACHCompanyID == "" || !a.EnableACH || a.DefaultOffset || asked ||
-		was != nil && was.ACHCompanyID == a.ACHCompanyID {
-		return nil
-	}
-	var another bool
-	err := tx.NewRaw(
-		`SELECT EXISTS (SELECT FROM accounts WHERE tenant = ? AND customer = ? AND ach_company_id = ? AND uid <> ?
-		AND deleted_at IS NULL AND status <> 'Closed')`, a.Tenant, a.Customer, a.ACHCompanyID, a.UID).Scan(ctx,
-		&another)
-	if err == nil && !another {
-		a.EnableOffset, a.DefaultOffset = true, true
-	}
-	return err
 }
 
 // behindTx finds the account that a Pseudo account stands in front of, which must be an open one of the same

@@ -34,11 +34,14 @@ func ofNumber(q *bun.SelectQuery, on string) *bun.SelectQuery {
 
 // Lookup finds the customer behind an account number, in one round trip (rest/CONTRACT.md, lookup). If a type
 // is given, only accounts of that type count. A number that is unknown, or outside the caller's reach, gives
-// nil and no error, so that the two look alike.
+// nil and no error, so that the two look alike. ErrProbes is returned to a caller that tries out too many.
 func (s *Service) Lookup(ctx context.Context, number string, of Type) (*Profile, error) {
 	caller, err := mayLookUp(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if s.probes.add(caller, 1, s.now()) {
+		return nil, ErrProbes
 	}
 	want, b := WithoutBalances(), s.db.Batch()
 	hashes := s.keys.Hashes(int64(caller.Tenant), NumberColumn, number)

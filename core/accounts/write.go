@@ -50,7 +50,7 @@ func (s *Service) Open(
 	if err := draft.check(true); err != nil {
 		return changes.Outcome[Saved]{}, s.customers.PreferCustomerFault(ctx, of, err)
 	}
-	return s.open.Do(ctx, caller, changes.Target{Customer: int64(of)}, draft, options)
+	return s.numbering(ctx, s.open, caller, changes.Target{Customer: int64(of)}, draft, options)
 }
 
 // Change changes the fields in the draft. If the customer is 0, the account's own customer counts; so
@@ -65,7 +65,7 @@ func (s *Service) Change(
 	if err := draft.check(false); err != nil {
 		return changes.Outcome[Saved]{}, s.customers.PreferCustomerFault(ctx, of, err)
 	}
-	return s.change.Do(ctx, caller, target(of, uid), draft, options)
+	return s.numbering(ctx, s.change, caller, target(of, uid), draft, options)
 }
 
 // Close closes an account for good.
@@ -131,7 +131,7 @@ func (s *Service) lifecycle() *changes.Lifecycle[*customers.Held, Account] {
 		},
 		Asks:  customers.Asking[Account](customers.AccessSettings.DualForCustomers),
 		Wait:  func(a *Account) { a.Status = Pending },
-		Write: s.keepTx,
+		Write: s.writeTx,
 		Taken: map[string]error{"accounts_number": ErrNumberTaken, "accounts_default_offset": ErrOffsetTaken},
 	}
 }
@@ -145,6 +145,13 @@ func lock(ctx context.Context, tx *changes.Tx, _ *customers.Held, at changes.Tar
 	q := tx.NewSelect().Model(a).Where("a.tenant = ?", tx.Caller.Tenant).Where("a.uid = ?", at.UID).
 		Where("a.customer = ?", at.Customer).Where("a.deleted_at IS NULL")
 	return changes.Lock(ctx, q, a, ErrNotFound.On("accountUID"))
+}
+
+func (s *Service) writeTx(ctx context.Context, tx *changes.Tx, was, a *Account) error {
+	if err := s.refusedOffsetTx(ctx, tx, was, a); err != nil {
+		return err
+	}
+	return s.keepTx(ctx, tx, was, a)
 }
 
 // keepTx calls Keep for an account that is new to the books or changes its currency.
@@ -194,7 +201,7 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	return s.lifecycle().Settle(ctx, tx, at, func(a *Account) (changes.Settlement, error) {
 		if approved {
 			a.Status = Active
-			return changes.Changes, nil
+			return changes.Changes, s.approvedOffsetTx(ctx, tx, a)
 		}
 		if err := s.unusedTx(ctx, tx, a); err != nil {
 			return changes.Stays, err

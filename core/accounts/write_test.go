@@ -1,11 +1,13 @@
 package accounts_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
@@ -344,6 +346,57 @@ func TestAnACHCompanyIDHasOneDefaultOffsetAccount(t *testing.T) {
 	}
 }
 
+func TestAnAccountWhoseOpeningIsRefusedIsNoDefaultOffsetAccount(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	ach := func(d *accounts.Draft) { d.Features.ACH, d.Features.ACHCompanyID = given.Of(true), given.Of("ABC") }
+	never := func(d *accounts.Draft) { ach(d); d.Features.DefaultOffset = given.Of(false) }
+	asked := func(of *customers.Customer, number string, edit func(*accounts.Draft)) (accounts.UID, changes.UID) {
+		t.Helper()
+		out, err := bank.Accounts.Open(bank.Staff(), of.UID, opening(number, edit), changes.RequestOptions{})
+		if err != nil || out.Approval == 0 {
+			t.Fatal(out, err)
+		}
+		return out.Result.UID, changes.UID(out.Approval)
+	}
+	decide := func(
+		decision func(context.Context, changes.UID, changes.RequestOptions) (changes.Outcome[changes.UID], error),
+		approval changes.UID,
+	) {
+		t.Helper()
+		if _, err := decision(bank.Checker(), approval, changes.RequestOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The second is open when the first is refused.
+	one := bank.Customer(dual)
+	_, first := asked(one, "4000700031", ach)
+	second, waits := asked(one, "4000700032", ach)
+	decide(bank.Changes.Approve, waits)
+	third, later := asked(one, "4000700033", ach)
+	decide(bank.Changes.Refuse, first)
+	decide(bank.Changes.Approve, later)
+	if a := read(t, bank, second); !a.DefaultOffset || !a.EnableOffset || read(t, bank, third).DefaultOffset {
+		t.Errorf("handed on: %+v", a)
+	}
+	// The second waits when the first is refused.
+	other := bank.Customer(dual)
+	_, first = asked(other, "4000700034", ach)
+	second, waits = asked(other, "4000700035", ach)
+	decide(bank.Changes.Refuse, first)
+	decide(bank.Changes.Approve, waits)
+	if a := read(t, bank, second); !a.DefaultOffset || !a.EnableOffset {
+		t.Errorf("the first that is approved: %+v", a)
+	}
+	// Who asked for none has none.
+	third, waits = asked(bank.Customer(dual), "4000700036", never)
+	decide(bank.Changes.Approve, waits)
+	if read(t, bank, third).DefaultOffset {
+		t.Error("an account that is to be no default is one")
+	}
+	bank.Prove()
+}
+
 func TestWithATypeGoesItsSubType(t *testing.T) {
 	t.Parallel()
 	bank := coretest.New(t)
@@ -398,6 +451,53 @@ func TestAnAccountNumberIsUniqueInTheBank(t *testing.T) {
 		t.Errorf("another bank has numbers of its own: %v", err)
 	}
 	bank.Prove()
+}
+
+// A number that cannot be had tells that somebody has it.
+func TestNumbersAreTriedOutOnlySoOftenInAMinute(t *testing.T) {
+	t.Parallel()
+	bank := coretest.New(t)
+	partner := bank.DownstreamPartner()
+	theirs, mine := bank.Account(bank.Customer()), bank.Account(bank.Customer(coretest.OwnedBy(partner)))
+	taken := accounts.Draft{Number: given.Of(coretest.AccountNumber(theirs.UID))}
+	caller := bank.Partner(partner)
+	try := func(draft accounts.Draft) error {
+		_, err := bank.Accounts.Change(caller, 0, mine.UID, draft, changes.RequestOptions{})
+		return err
+	}
+	opens := func() error {
+		_, err := bank.Accounts.Open(caller, mine.Customer, opening(taken.Number.Value), changes.RequestOptions{})
+		return err
+	}
+	for range 598 {
+		if _, err := bank.Accounts.Lookup(caller, "1", ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, err := range map[string]error{"changed": try(taken), "opened": opens()} {
+		if !errors.Is(err, accounts.ErrNumberTaken) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	_, found := bank.Accounts.Lookup(caller, "1", "")
+	free := accounts.Draft{Number: given.Of("4000900009")}
+	for name, err := range map[string]error{
+		"looked up": found, "changed": try(taken), "opened": opens(), "a free number": try(free),
+	} {
+		if !errors.Is(err, accounts.ErrProbes) {
+			t.Errorf("%s after 600: %v", name, err)
+		}
+	}
+	if err := try(accounts.Draft{Name: given.Of("Payroll")}); err != nil {
+		t.Errorf("what has nothing to do with numbers: %v", err)
+	}
+	if err := change(bank, theirs, taken); err != nil {
+		t.Errorf("another caller: %v", err)
+	}
+	bank.Clock.Advance(time.Minute)
+	if err := try(free); err != nil {
+		t.Errorf("a minute later: %v", err)
+	}
 }
 
 func TestTheStatesOfAnAccount(t *testing.T) {
@@ -762,6 +862,11 @@ func TestAttributesAreThoseThatTheBankHasConfiguredForAccounts(t *testing.T) {
 	if got := read(t, bank, a.UID).AdditionalAttributes; len(got) != 1 ||
 		got[0] != (customers.Attribute{Name: "Desk", Value: "7"}) {
 		t.Errorf("%v", got)
+	}
+	bank.Exec(`DELETE FROM attributes WHERE tenant = ? AND name = 'Desk'`, bank.Tenant)
+	again := accounts.Draft{AdditionalAttributes: []customers.Attribute{{Name: "DESK", Value: "7"}}}
+	if err := change(bank, a, again); err != nil {
+		t.Errorf("what is stored is given back: %v", err)
 	}
 }
 

@@ -13,7 +13,9 @@ import (
 
 // Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
-	Own: []string{"audit_checkpoints", "audit_entries", "audit_restores", "audit_seals", "audit_unsealed"},
+	Own: []string{
+		"audit_checkpoints", "audit_entries", "audit_former", "audit_restores", "audit_seals", "audit_unsealed",
+	},
 }
 
 // Service reads, seals and verifies the record.
@@ -88,3 +90,12 @@ var takingIDs = db.NewQuery[TakenID](`SELECT nextval('audit_ids') AS id FROM gen
 
 // unsealed marks the session's last entry as one that is to be sealed.
 const unsealed = `INSERT INTO audit_unsealed (tenant, entry) VALUES (?, currval('audit_ids'))`
+
+// LeaveToBankTx leaves to the bank what was recorded about a customer, up to the transaction's last entry. It
+// is called when the customer moves to another partner, which must not read what the former one did.
+func LeaveToBankTx(ctx context.Context, tx bun.IDB, tenant access.Tenant, customer int64) error {
+	return db.AtCommit(ctx, tx, db.Raw(tx, former, tenant, customer))
+}
+
+const former = `INSERT INTO audit_former (tenant, customer, entry) VALUES (?, ?, currval('audit_ids'))
+	ON CONFLICT (tenant, customer) DO UPDATE SET entry = excluded.entry`

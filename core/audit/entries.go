@@ -52,6 +52,17 @@ func (by Search) where(p *db.Params) (all db.Conditions) {
 	return all
 }
 
+// scope returns the conditions of what the caller may see. Callers outside the bank read nothing from before
+// a customer moved to its present partner (LeaveToBankTx). $1 is the tenant and $2 Caller.ScopeCustomer.
+func scope(caller access.Caller) db.Conditions {
+	all := db.Conditions{caller.Reach.Scope("e.customer")}
+	if caller.Reach != access.OfBank {
+		all = append(all, "NOT EXISTS (SELECT FROM audit_former AS f WHERE f.tenant = $1"+
+			" AND f.customer = e.customer AND f.entry >= e.id)")
+	}
+	return all
+}
+
 // identity lists the columns that every read needs.
 var identity = db.ColumnsOf[Entry]("ID", "UID")
 
@@ -74,7 +85,7 @@ func (s *Service) List(
 		return db.RefuseRows[Entry](err)
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit()}
-	where := append(db.Conditions{caller.Reach.Scope("e.customer")}, by.where(&p)...)
+	where := append(scope(caller), by.where(&p)...)
 	order := newestFirst(w, &p, &where)
 	want = db.Or[Entry](want).And(identity)
 	text := listing.Get(queryKey{want, where.Key(), order}, func() string {
@@ -104,7 +115,7 @@ func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, by Search, most in
 		return db.RefuseRows[db.Count](err)
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer()}
-	where := append(db.Conditions{caller.Reach.Scope("e.customer")}, by.where(&p)...)
+	where := append(scope(caller), by.where(&p)...)
 	limit := p.Up(most)
 	text := counting.Get(queryKey{where: where.Key(), order: limit}, func() string {
 		return db.CountText(where.On(db.Select0[Entry]("1").Where("e.tenant = $1")), limit)
@@ -128,7 +139,7 @@ func OfObjects[K key](
 	}
 	uids, byUID := texted(of)
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), kind, uids, w.Offset}
-	where := append(db.Conditions{caller.Reach.Scope("e.customer")}, "e.object = $4", "e.uid = p.uid")
+	where := append(scope(caller), "e.object = $4", "e.uid = p.uid")
 	order := newestFirst(w, &p, &where)
 	want = db.Or[Entry](want).And(identity)
 	text := ofObjects.Get(queryKey{want, where.Key(), order}, func() string {
@@ -150,7 +161,7 @@ func CountOfObjects[K key](
 	uids, _ := texted(of)
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), kind, uids}
 	limit := p.Up(most)
-	where := append(db.Conditions{caller.Reach.Scope("e.customer")}, "e.object = $3", "e.uid = p.uid")
+	where := append(scope(caller), "e.object = $3", "e.uid = p.uid")
 	text := countingOf.Get(queryKey{where: where.Key(), order: limit}, func() string {
 		return db.CountEachText("unnest($4::text[]) WITH ORDINALITY AS p(uid, place)", "p.place",
 			where.On(db.Select0[Entry]("1").Where("e.tenant = $1")), limit)
@@ -174,7 +185,7 @@ func (s *Service) FindMany(ctx context.Context, b *db.Batch, ids []ID, want db.C
 	if err != nil {
 		return db.Refuse[ID, Entry](err)
 	}
-	where := append(db.Conditions{caller.Reach.Scope("e.customer")}, "e.id = ANY($3)")
+	where := append(scope(caller), "e.id = ANY($3)")
 	want = db.Or[Entry](want).And(identity)
 	text := finding.Get(queryKey{want: want, where: where.Key()}, func() string {
 		return where.On(db.Select[Entry](want, nil).Where("e.tenant = $1")).String()

@@ -203,14 +203,14 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 	if err != nil {
 		return 0, err
 	}
-	if err := s.carryOutTx(ctx, tx, w, op, d.Approve); err != nil {
-		return 0, err
-	}
 	entry := audit.Entry{
 		Action: w.Operation, Decision: said, Object: w.Object, UID: w.ObjectUID, Customer: &w.Customer,
 		Reason: tx.Options.Reason,
 	}.By(tx.Caller)
-	return w.UID, tx.tell(ctx, entry, tx.name.name, w)
+	if err := tx.tell(ctx, entry, tx.name.name, w); err != nil {
+		return 0, err
+	}
+	return w.UID, s.carryOutTx(ctx, tx, w, op, d.Approve)
 }
 
 // programTx reports whether the caller is a program, and the bank lets only people decide.

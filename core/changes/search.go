@@ -33,8 +33,8 @@ type queryKey struct {
 	order  string
 }
 
-// sees maps a kind of object to the permission that shows its fields in an approval. For other kinds, seeing
-// the customer is enough.
+// sees maps a kind of object to the permission that shows its approvals, with their fields. ViewCustomers shows
+// the approvals of all kinds, but of these kinds not the fields.
 var sees = map[string]access.Permission{
 	"account": access.ViewAccounts, "sweep": access.ViewAccounts, "contact": access.ViewContacts,
 	"signatory": access.ViewSignatories, "user": access.ViewUsers, "role": access.ViewUsers,
@@ -43,13 +43,7 @@ var sees = map[string]access.Permission{
 // reading starts a query of approvals. It blanks the changed fields of objects that the caller may not see,
 // and, for callers outside the bank, the names and reasons of the bank's own people.
 func reading(caller access.Caller, s queryKey) (queryKey, func() *bun.SelectQuery) {
-	var hidden []string
-	for _, object := range slices.Sorted(maps.Keys(sees)) {
-		if !caller.May(sees[object]) {
-			hidden = append(hidden, "'"+object+"'")
-		}
-	}
-	s.want, s.reach, s.hidden = db.Or[Approval](s.want).And(identity), caller.Reach, strings.Join(hidden, ", ")
+	s.want, s.reach, s.hidden = db.Or[Approval](s.want).And(identity), caller.Reach, kinds(caller, false)
 	return s, func() *bun.SelectQuery {
 		from := map[string]string{}
 		if s.hidden != "" {
@@ -69,12 +63,34 @@ func reading(caller access.Caller, s queryKey) (queryKey, func() *bun.SelectQuer
 	}
 }
 
+// seers lists the permissions of which each shows some approvals.
+var seers = slices.Compact(slices.Sorted(maps.Values(sees)))
+
+// mayLook returns the caller if it may see approvals of some kind.
+func mayLook(ctx context.Context) (access.Caller, error) {
+	return access.Require(ctx, append([]access.Permission{access.ViewCustomers}, seers...)...)
+}
+
+// kinds returns the kinds of sees whose fields the caller may see (shown), or may not, as a list in SQL.
+func kinds(caller access.Caller, shown bool) string {
+	var all []string
+	for _, object := range slices.Sorted(maps.Keys(sees)) {
+		if caller.May(sees[object]) == shown {
+			all = append(all, "'"+object+"'")
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
 // where returns the conditions of a list, the caller's scope among them. $1 is the tenant and $2
 // Caller.ScopeCustomer.
 func (by Search) where(caller access.Caller, p *db.Params) (all db.Conditions) {
 	all = append(all, caller.Reach.Scope("p.customer"))
 	if caller.Reach != access.OfBank {
 		all = append(all, "NOT p.former") // see LeaveToBank
+	}
+	if !caller.May(access.ViewCustomers) {
+		all = append(all, "p.object IN ("+kinds(caller, true)+")")
 	}
 	if by.Status != "" {
 		all = append(all, "p.status = "+p.Add(string(by.Status)))
@@ -91,7 +107,7 @@ var identity = db.ColumnsOf[Approval]("UID", "Customer")
 func (s *Service) List(
 	ctx context.Context, b *db.Batch, by Search, want db.Columns, w page.Window,
 ) *db.Rows[Approval] {
-	caller, err := access.Require(ctx, access.ViewCustomers)
+	caller, err := mayLook(ctx)
 	if err != nil {
 		return db.RefuseRows[Approval](err)
 	}
@@ -113,7 +129,7 @@ func (s *Service) List(
 
 // CountUpTo counts the approvals that a search finds, up to most.
 func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, by Search, most int64) *db.Rows[db.Count] {
-	caller, err := access.Require(ctx, access.ViewCustomers)
+	caller, err := mayLook(ctx)
 	if err != nil {
 		return db.RefuseRows[db.Count](err)
 	}
@@ -126,11 +142,11 @@ func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, by Search, most in
 	return db.Queue(b, text, p...)
 }
 
-// FindMany reads approvals by UID. Those of customers that the caller may not see are absent.
+// FindMany reads approvals by UID. Those that the caller may not see are absent.
 func (s *Service) FindMany(
 	ctx context.Context, b *db.Batch, uids []UID, want db.Columns,
 ) *db.Many[UID, Approval] {
-	caller, err := access.Require(ctx, access.ViewCustomers)
+	caller, err := mayLook(ctx)
 	if err != nil {
 		return db.Refuse[UID, Approval](err)
 	}

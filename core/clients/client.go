@@ -62,7 +62,19 @@ type Draft struct {
 	User        string   // login id of the user for whom the key acts; '' for a program
 	Responsible string   // login id of the person responsible for a program's key; '' for nobody
 	Permissions []string // names of access.All
-	Secret      string   // only in a sandbox; if empty, one is drawn
+	// further ones, of which a key outside the bank gets those of access.Partners
+	Preset []access.Permission
+	Secret string // only in a sandbox; if empty, one is drawn
+}
+
+// take gives a new key, whose entity is known, the permissions of a preset.
+func (c *Client) take(preset []access.Permission) {
+	for _, permission := range preset {
+		if (c.Institution || slices.Contains(access.Partners, permission)) &&
+			!slices.Contains(c.Permissions, permission) {
+			c.Permissions = append(c.Permissions, permission)
+		}
+	}
 }
 
 // Lifetimes of tokens (rest/CONTRACT.md, tokens). It is published that the refresh token expires first.
@@ -120,7 +132,7 @@ func (d Draft) check() (Client, error) {
 		wrong = append(wrong,
 			fault.Field("client", "name", fault.Malformed, "at most 200 characters of plain text"))
 	}
-	if len(d.Permissions) == 0 {
+	if len(d.Permissions) == 0 && len(d.Preset) == 0 {
 		wrong = append(wrong,
 			fault.Field("client", "permissions", fault.Required, "an API key without permissions can do nothing"))
 	}

@@ -83,6 +83,7 @@ func (s *Service) Add(ctx context.Context, draft Draft) (client *Client, secret 
 		if err := s.homeTx(ctx, tx, &added); err != nil {
 			return err
 		}
+		added.take(draft.Preset)
 		result, err := tx.NewInsert().Model(&added).Value("secret", "?",
 			s.secretHash(caller.Tenant, added.Key, secret)).
 			On("CONFLICT (tenant, key) DO NOTHING").Exec(ctx)

@@ -73,6 +73,59 @@ func TestAPIKeyBelongsToTheBankOrToOneOfItsPartners(t *testing.T) {
 	}
 }
 
+// A preset gives a key outside the bank no more than partners' programs may have; what is named it gets.
+func TestAPresetKeepsThePartnersBounds(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	const partner = int64(7_000_001)
+	b.exec(`INSERT INTO customers (tenant, uid, owner, legal_name, short_name, type, status)
+		VALUES (?, ?, ?, 'P', 'p', 'Downstream Partner', 'Active')`, b.tenant.ID, partner, partner)
+	for key, want := range map[string][]access.Permission{
+		"own": {access.ManageClients, access.ViewAudit, access.ViewCustomers}, "theirs": {access.ManageClients, access.ViewCustomers},
+	} {
+		draft := clients.Draft{
+			Key: key, Permissions: []string{"Manage_Clients"},
+			Preset: []access.Permission{access.ViewAudit, access.ViewCustomers, access.ManageClients},
+		}
+		if key == "theirs" {
+			draft.Customer = partner
+		}
+		if added, _, err := b.Clients.Add(b.operator, draft); err != nil || !slices.Equal(added.Permissions, want) {
+			t.Errorf("%s: %+v, %v", key, added, err)
+		}
+	}
+}
+
+// What a key is able to do now is what a token that it gets can do.
+func TestAKeyIsAbleToDoWhatItsTokensCan(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	b.grant(access.ManageCustomers, access.ViewAudit)
+	able := func(key string, want ...access.Permission) {
+		t.Helper()
+		if is, err := b.Clients.Able(b.operator, key); err != nil || !slices.Equal(is, want) {
+			t.Errorf("%s is able to %v, want %v (%v)", key, is, want, err)
+		}
+	}
+	b.client("program")
+	able("program", access.ViewCustomers, access.ManageCustomers)
+	token := b.issue("portal", b.keyOf("admin", "vCust", "View_Account")).AccessToken
+	caller, err := b.Clients.Verify(b.stranger, token)
+	if err != nil || !slices.Equal(caller.Permissions, []access.Permission{access.ViewCustomers}) {
+		t.Errorf("%+v, %v", caller, err)
+	}
+	able("portal", caller.Permissions...)
+	b.exec(`UPDATE users SET status = 'Locked' WHERE tenant = ?`, b.tenant.ID)
+	able("portal")
+	if err := b.Clients.Disable(b.operator, "program"); err != nil {
+		t.Fatal(err)
+	}
+	able("program")
+	if _, err := b.Clients.Able(b.operator, "nobody"); !errors.Is(err, clients.ErrNotFound) {
+		t.Error(err)
+	}
+}
+
 func TestOnlyASandboxChoosesItsSecrets(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)

@@ -133,6 +133,34 @@ func (s *Service) actor(ctx context.Context, client *Client) (*users.Actor, erro
 	return user, err
 }
 
+// Able returns the permissions that a token of this API key would have now: none if the key is disabled, its
+// customer is not active, or its user cannot act.
+func (s *Service) Able(ctx context.Context, key string) ([]access.Permission, error) {
+	caller, err := access.Require(ctx, access.ManageClients)
+	if err != nil {
+		return nil, err
+	}
+	found := new(bearer)
+	err = s.db.NewSelect().Model(found).ColumnExpr("?TableColumns, "+served, caller.Tenant).
+		Where("c.tenant = ?", caller.Tenant).Where("c.key = ?", key).Scan(ctx)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, ErrNotFound
+	case err != nil:
+		return nil, fmt.Errorf("read API key %s: %w", key, err)
+	case found.DisabledAt != nil || !found.Served:
+		return nil, nil
+	}
+	user, err := s.actor(ctx, &found.Client)
+	switch {
+	case users.IsNoActor(err):
+		return nil, nil
+	case err != nil || user == nil:
+		return found.Permissions, err
+	}
+	return both(found.Permissions, user.Permissions), nil
+}
+
 // authenticate finds the API key and checks its secret, or returns ErrClient. It takes the same steps whether
 // the key exists or not.
 func (s *Service) authenticate(ctx context.Context, realm, key, secret string) (*credential, error) {

@@ -2,6 +2,7 @@ package customers
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -78,9 +79,10 @@ func CheckAttributes(c *check.Fields, field string, given []Attribute) {
 }
 
 // AttributesTx checks the attributes in a request against those that the bank has configured for the level,
-// and returns them in stored form. Its faults name the list item that is wrong.
+// and returns them in stored form. What is given as it is stored already (kept) stays, whatever the bank has
+// configured since. Its faults name the list item that is wrong.
 func (s *Service) AttributesTx(
-	ctx context.Context, tx bun.IDB, tenant access.Tenant, level Level, field string, given []Attribute,
+	ctx context.Context, tx bun.IDB, tenant access.Tenant, level Level, field string, kept, given []Attribute,
 ) ([]Attribute, error) {
 	if len(given) == 0 {
 		return []Attribute{}, nil
@@ -101,6 +103,10 @@ func (s *Service) AttributesTx(
 	}
 	c, stored := check.Of(string(level)), make([]Attribute, len(given))
 	for i, a := range given {
+		if at := slices.IndexFunc(kept, a.is); at >= 0 {
+			stored[i] = kept[at]
+			continue
+		}
 		item, k := c.Item(field, i), byName[names[i]]
 		stored[i] = Attribute{Name: k.Name, Value: k.value(item, a.Value)}
 		if k.Name == "" {
@@ -109,6 +115,9 @@ func (s *Service) AttributesTx(
 	}
 	return stored, c.Err()
 }
+
+// is reports whether two attributes have one name and one value.
+func (a Attribute) is(b Attribute) bool { return a.Value == b.Value && ident.Same(a.Name, b.Name) }
 
 // value checks a value of the attribute and returns it in stored form.
 func (k Configured) value(c *check.Fields, text string) string {
@@ -152,7 +161,8 @@ func (s *Service) Configure(ctx context.Context, level Level, name string, of At
 	})
 }
 
-// Unconfigure removes an attribute: existing values stay, new ones are refused. It is for operators.
+// Unconfigure removes an attribute: existing values stay, also where a change gives them back, and other ones
+// are refused. It is for operators.
 func (s *Service) Unconfigure(ctx context.Context, level Level, name string) error {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {

@@ -3,6 +3,7 @@ package customers_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"bankgraph/core/access"
@@ -64,6 +65,34 @@ func TestAttributesAreThoseThatTheBankHasConfigured(t *testing.T) {
 	_, err := bank.Customers.Create(bank.Staff(), draft("B", with(want[0], attribute("REGION", "West"))),
 		changes.RequestOptions{})
 	blames(t, "twice", err, "additionalAttributes[1].attributeName", fault.NoMatch)
+}
+
+func TestStoredAttributesOutliveTheirConfiguration(t *testing.T) {
+	t.Parallel()
+	bank := staffed(t)
+	for _, name := range []string{"Region", "Desk"} {
+		if err := bank.Customers.Configure(operator(t, bank), customers.ForCustomers, name,
+			customers.TextAttribute); err != nil {
+			t.Fatal(err)
+		}
+	}
+	with := func(all ...customers.Attribute) func(*customers.Draft) {
+		return func(d *customers.Draft) { d.AdditionalAttributes = all }
+	}
+	c := create(t, bank, bank.Staff(), draft("A", with(attribute("Region", "East"), attribute("Desk", "1"))))
+	if err := bank.Customers.Unconfigure(operator(t, bank), customers.ForCustomers, "Region"); err != nil {
+		t.Fatal(err)
+	}
+	c = change(t, bank, bank.Staff(), c.UID, with(attribute("REGION", "East"), attribute("Desk", "2")))
+	if !slices.Equal(c.AdditionalAttributes,
+		[]customers.Attribute{attribute("Region", "East"), attribute("Desk", "2")}) {
+		t.Errorf("given back: %v", c.AdditionalAttributes)
+	}
+	blames(t, "another value", try(bank, bank.Staff(), c.UID, with(attribute("Region", "West"))),
+		"additionalAttributes[0].attributeName", fault.Unknown)
+	change(t, bank, bank.Staff(), c.UID, with(attribute("Desk", "2")))
+	blames(t, "given up", try(bank, bank.Staff(), c.UID, with(attribute("Region", "East"))),
+		"additionalAttributes[0].attributeName", fault.Unknown)
 }
 
 func TestAttributesAreConfiguredByOperatorsAndOnRecord(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"bankgraph/core/access"
+	"bankgraph/core/audit"
 	"bankgraph/core/changes"
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
@@ -50,12 +51,13 @@ func (s *Service) modifyTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, hold Hold, ceilings []Ceiling,
 	modify func(was, c *Customer) error,
 ) (Saved, error) {
-	l, plan := s.lifecycle(hold), new(LimitPlan)
+	l, plan, moved := s.lifecycle(hold), new(LimitPlan), false
 	l.Too = plan.too
 	l.Write = func(ctx context.Context, tx *changes.Tx, was, c *Customer) error {
 		if err := plan.writeTx(ctx, tx); err != nil || c.Owner == was.Owner {
 			return err
 		}
+		moved = true
 		return moveOwnerTx(ctx, tx, was, c)
 	}
 	c, err := l.Modify(ctx, tx, at, func(was, c *Customer) error {
@@ -68,6 +70,9 @@ func (s *Service) modifyTx(
 		}
 		return err
 	})
+	if err == nil && moved { // now that its entry is written
+		err = audit.LeaveToBankTx(ctx, tx, c.Tenant, int64(c.UID))
+	}
 	if err != nil {
 		return Saved{}, err
 	}
@@ -104,7 +109,7 @@ func (s *Service) redraftTx(ctx context.Context, tx *changes.Tx, draft *Draft, w
 	}
 	if draft.AdditionalAttributes != nil {
 		c.AdditionalAttributes, err = s.AttributesTx(ctx, tx, c.Tenant, ForCustomers, "additionalAttributes",
-			draft.AdditionalAttributes)
+			was.AdditionalAttributes, draft.AdditionalAttributes)
 		if err != nil {
 			return err
 		}

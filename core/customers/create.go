@@ -165,7 +165,7 @@ func (s *Service) fillTx(
 		return err
 	}
 	c.AdditionalAttributes, err = s.AttributesTx(ctx, tx, c.Tenant, ForCustomers, "additionalAttributes",
-		draft.AdditionalAttributes)
+		nil, draft.AdditionalAttributes)
 	return err
 }
 

@@ -119,15 +119,15 @@ func (s *Service) holdTx(
 	ctx context.Context, tx bun.IDB, caller access.Caller, uid UID, strength string,
 ) (*Held, error) {
 	held := new(Held)
+	// the scope comes before the turn: nobody waits for another's customer, or makes others wait for it
 	err := tx.NewSelect().Model(held).Where("c.tenant = ?", caller.Tenant).Where("c.uid = ?", uid).
+		Where(caller.Reach.ScopeOfCustomersTx("c"), caller.Tenant, caller.ScopeCustomer()).
 		Where(db.CustomersTurns.InTurn("c.uid", strength == "SHARE")).For(strength).Scan(ctx)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return nil, ErrNotFound
+		return nil, absentTx(ctx, tx, caller, uid)
 	case err != nil:
 		return nil, fmt.Errorf("hold customer %s: %w", uid, err)
-	case !caller.Sees(int64(held.UID), int64(held.Owner)):
-		return nil, ErrOutOfScope
 	case held.RelationshipType == RelationSelf:
 		held.Bank = held.Access
 		return held, nil
@@ -147,6 +147,23 @@ func (s *Service) holdTx(
 	}
 	held.Bank = self.Access
 	return held, nil
+}
+
+// absentTx returns ErrNotFound or ErrOutOfScope for a customer that the caller does not see.
+func absentTx(ctx context.Context, tx bun.IDB, caller access.Caller, uid UID) error {
+	if caller.Reach == access.OfBank {
+		return ErrNotFound
+	}
+	var is bool
+	err := tx.NewRaw(`SELECT EXISTS (SELECT FROM customers WHERE tenant = ? AND uid = ?)`, caller.Tenant, uid).
+		Scan(ctx, &is)
+	switch {
+	case err != nil:
+		return fmt.Errorf("look for customer %s: %w", uid, err)
+	case is:
+		return ErrOutOfScope
+	}
+	return ErrNotFound
 }
 
 // PreferCustomerFault returns the fault of the customer if there is one, and otherwise wrong, the fault of a

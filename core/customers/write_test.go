@@ -385,6 +385,37 @@ func TestAPartnersCallerMakesCustomersOfItsOwn(t *testing.T) {
 	counted(t, bank)
 }
 
+// Whoever may not change a customer must not hold up those who may, nor learn that they do.
+func TestNobodyWaitsForACustomerOfAnother(t *testing.T) {
+	t.Parallel()
+	bank := staffed(t)
+	partner, rival := bank.DownstreamPartner(), bank.DownstreamPartner()
+	theirs, other := bank.Customer(coretest.OwnedBy(partner)), bank.Customer()
+	somebody := bank.PersonOf(other, bank.User(other, nil))
+	staff, err := access.Require(bank.Staff())
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = bank.DB.InTx(t.Context(), int64(bank.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		if _, err := bank.Customers.LockTx(ctx, tx, staff, theirs.UID); err != nil {
+			return err
+		}
+		for name, stranger := range map[string]context.Context{
+			"another partner": bank.Partner(rival), "another customer": somebody,
+		} {
+			if err := try(bank, stranger, theirs.UID, func(d *customers.Draft) {
+				d.LegalName = given.Of("Mine")
+			}); !errors.Is(err, customers.ErrOutOfScope) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Each of two moves is valid by itself; together they would form a circle that neither sees.
 func TestTwoMovesAtOnceCloseNoCircle(t *testing.T) {
 	t.Parallel()

@@ -17,6 +17,7 @@ const (
 	// the customer in the documentation: 5 accounts, 12 contacts, 3 signatories
 	First         customers.UID = 1_000_001
 	Partner       customers.UID = 1_000_010 // the downstream partner that the key demo-partner belongs to
+	PartnersFirst customers.UID = 1_000_013 // its first customer
 	SecondPartner customers.UID = 1_000_020
 )
 

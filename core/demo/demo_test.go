@@ -472,7 +472,7 @@ func TestTheDemoRolesAreOfTheCatalogue(t *testing.T) {
 	c, tenant := filled(t, demo.Options{})
 	var all []*roles.Role
 	if err := c.DB.NewSelect().Model(&all).Where("r.tenant = ?", tenant).Scan(t.Context()); err != nil ||
-		len(all) != 6 {
+		len(all) != 7 {
 		t.Fatal(len(all), err)
 	}
 	for _, r := range all {

@@ -78,6 +78,11 @@ func (b *bank) roles() []*roles.Role {
 			},
 			{Name: "Customers", Entitlements: []string{"vCust", "View_Signatories"}},
 		}},
+		{PartnersFirst, "Treasurer", "Looks after the company's accounts", []roles.Grant{
+			{Name: "Accounts", Entitlements: []string{"View_Account"}},
+			{Name: "Contacts", Entitlements: []string{"Manage_Contacts", "View_Contacts"}},
+			{Name: "Customers", Entitlements: []string{"vCust", "View_Signatories"}},
+		}},
 	} {
 		role := &roles.Role{
 			Tenant: b.tenant, UID: roles.UID{UUID: named(r.name + "." + r.customer.String())},
@@ -121,6 +126,7 @@ func (b *bank) people() []staff {
 		{First, "grace.whitfield", "Grace", "Whitfield", "Treasurer", "Treasury", users.Active},
 		{First, "thomas.becker", "Thomas", "Becker", "Payments Clerk", "Treasury", users.Pending},
 		{Partner, "nina.larsen", "Nina", "Larsen", "Operations", "Operations", users.Active},
+		{PartnersFirst, "hannah.brooks", "Hannah", "Brooks", "Treasurer", "Treasury", users.Active},
 	} {
 		u := &users.User{
 			Tenant: b.tenant, UID: users.UID{UUID: named(p.login)}, Number: users.Number(firstPerson + i),

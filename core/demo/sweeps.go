@@ -6,10 +6,11 @@ import (
 )
 
 // sweepsOf returns a customer's sweeps: every fifth company sweeps surplus money from its first account to
-// its first contact, the first customer every Monday.
+// its first contact, the first customer every Monday. The partner's first customer does too.
 func (b *bank) sweepsOf(n int64) []*accounts.Sweep {
 	d := roll(topicSweep, n)
-	if person(n) || status(n) != customers.Active || contactsOf(n) == 0 || n != 1 && !d.chance(20) {
+	shown := Customer(n) == First || Customer(n) == PartnersFirst
+	if person(n) || status(n) != customers.Active || contactsOf(n) == 0 || !shown && !d.chance(20) {
 		return nil
 	}
 	contact, created := Contact(n, 0), b.ago(d, 1, 30)

@@ -48,7 +48,8 @@ func New(d *db.DB, u *users.Service, now func() time.Time, fetch Fetch) *Service
 }
 
 // Add makes the bank accept an issuer's tokens. It returns a fault for each wrong field, ErrExists if the
-// bank accepts them already, and ErrTaken if another bank does. A disabled issuer can be added again.
+// bank accepts them already, and ErrTaken if another bank does. A disabled issuer can be added again; its links
+// to users end with that.
 func (s *Service) Add(ctx context.Context, draft Draft) (*Issuer, error) {
 	caller, err := access.Require(ctx, access.ManageClients)
 	if err != nil {
@@ -61,6 +62,9 @@ func (s *Service) Add(ctx context.Context, draft Draft) (*Issuer, error) {
 	added.Tenant, added.CreatedAt = caller.Tenant, s.now()
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		if err := freeTx(ctx, tx, added); err != nil {
+			return err
+		}
+		if err := users.EndLinksTx(ctx, tx, caller, added.URL, added.Audience); err != nil {
 			return err
 		}
 		_, err := tx.NewInsert().Model(&added).On("CONFLICT (tenant, url, audience) DO UPDATE").

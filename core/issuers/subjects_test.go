@@ -143,6 +143,45 @@ func TestALinkIsMadeOnceAndEnds(t *testing.T) {
 	}
 }
 
+func TestLinksDoNotOutliveAnIssuerThatIsAddedAnew(t *testing.T) {
+	t.Parallel()
+	b, p, jane := bound(t)
+	named := func(d *issuers.Draft) { d.SubjectClaim = "sub" }
+	b.accept(p, named, func(d *issuers.Draft) { d.Audience = "second" })
+	for _, at := range []string{audience, "second"} {
+		if _, err := b.Users.Link(b.operator, jane, users.SubjectDraft{Issuer: p.url, Audience: at, Subject: "7f1c"},
+			changes.RequestOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.Issuers.Disable(b.operator, p.url, audience); err != nil {
+		t.Fatal(err)
+	}
+	all, err := b.Users.Subjects(b.operator)
+	if err != nil || len(all) != 2 || all[0].Live || !all[1].Live {
+		t.Errorf("listed as %+v, %v", all, err)
+	}
+	b.accept(p, named)
+	b.refused("a link from before", b.token(p, "sub", "7f1c"))
+	if _, err := b.verify(b.token(p, "sub", "7f1c", "aud", "second")); err != nil {
+		t.Errorf("the other audience: %v", err)
+	}
+	var recorded string
+	err = b.DB.NewRaw(`SELECT after->>'unlinked' FROM audit_entries
+		WHERE tenant = ? AND action = 'unlinkSubject' AND object = 'user' AND uid = ?`, b.tenant.ID, jane.String()).
+		Scan(b.stranger, &recorded)
+	if err != nil || recorded != p.url+" "+audience+" sub=7f1c" {
+		t.Errorf("recorded %q, %v", recorded, err)
+	}
+	if _, err := b.Users.Link(b.operator, jane,
+		users.SubjectDraft{Issuer: p.url, Audience: audience, Subject: "7f1c"}, changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.verify(b.token(p, "sub", "7f1c")); err != nil {
+		t.Errorf("linked anew: %v", err)
+	}
+}
+
 func TestWhoMayLink(t *testing.T) {
 	t.Parallel()
 	b, p, jane := bound(t)

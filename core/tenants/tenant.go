@@ -42,7 +42,7 @@ func (t *Tenant) Location() *time.Location {
 
 // Draft is a bank that is to be added.
 type Draft struct {
-	Code     string // letters, digits, dots and hyphens, at most 63; letter case counts
+	Code     string // letters, digits, dots and hyphens, at most 63; unique whatever the letter case
 	Name     string
 	Zone     string // IANA name, such as America/New_York
 	Currency string // ISO 4217
@@ -53,7 +53,7 @@ type Draft struct {
 
 var (
 	ErrNotFound = fault.New(fault.NotFound, "tenant.not_found", "no bank has this code")
-	ErrExists   = fault.New(fault.Conflict, "tenant.exists", "a bank with this code exists")
+	ErrExists   = fault.New(fault.Conflict, "tenant.exists", "a bank with this code exists, or with one that differs in letter case alone")
 )
 
 var codes = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$`)

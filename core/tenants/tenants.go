@@ -12,6 +12,7 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/audit"
 	"bankgraph/core/customers"
+	"bankgraph/core/ident"
 	"bankgraph/core/roles"
 	"bankgraph/core/users"
 	"bankgraph/db"
@@ -70,11 +71,10 @@ func (s *Service) Add(ctx context.Context, bank Draft) (*Tenant, error) {
 	}
 	tenant.CreatedAt = s.now()
 	err = s.db.InTx(ctx, 0, func(ctx context.Context, tx bun.Tx) error {
-		err := tx.NewInsert().Model(&tenant).On("CONFLICT (code) DO NOTHING").Returning("id").Scan(ctx)
-		if errors.Is(err, sql.ErrNoRows) {
-			return ErrExists
+		if err := freeTx(ctx, tx, tenant.Code); err != nil {
+			return err
 		}
-		if err != nil {
+		if err := tx.NewInsert().Model(&tenant).Returning("id").Scan(ctx); err != nil {
 			return err
 		}
 		if err := db.Act(ctx, tx, int64(tenant.ID)); err != nil {
@@ -95,6 +95,21 @@ func (s *Service) Add(ctx context.Context, bank Draft) (*Tenant, error) {
 		return nil, fmt.Errorf("add tenant %s: %w", bank.Code, err)
 	}
 	return &tenant, nil
+}
+
+// freeTx returns ErrExists if a bank has this code, or one that people may take for it. Banks of one program
+// that came to such codes before keep them, so no index forbids it.
+func freeTx(ctx context.Context, tx bun.Tx, code string) error {
+	if err := db.TenantCodes.WaitTx(ctx, tx, 0); err != nil {
+		return err
+	}
+	var taken bool
+	err := tx.NewRaw(`SELECT EXISTS (SELECT FROM tenants WHERE lower(code COLLATE "C") = ?)`, ident.Fold(code)).
+		Scan(ctx, &taken)
+	if err == nil && taken {
+		err = ErrExists
+	}
+	return err
 }
 
 // furnishTx adds what every new bank has: the customer that represents it, to which its staff belong, and the

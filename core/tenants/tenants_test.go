@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -78,6 +80,26 @@ func TestBankCodeIsTakenOnce(t *testing.T) {
 	}
 	if _, err := c.Tenants.Add(operator, bank); !errors.Is(err, tenants.ErrExists) {
 		t.Errorf("error = %v", err)
+	}
+	bank.Code = strings.ToUpper(bank.Code)
+	if _, err := c.Tenants.Add(operator, bank); !errors.Is(err, tenants.ErrExists) {
+		t.Errorf("other letter case: %v", err)
+	}
+}
+
+func TestOfCodesThatDifferInCaseOneIsTaken(t *testing.T) {
+	t.Parallel()
+	c, operator := newCore(t)
+	lower, upper := draft(), draft()
+	lower.Code, upper.Code = strings.ToLower(lower.Code), strings.ToUpper(lower.Code)
+	var errs [2]error
+	var both sync.WaitGroup
+	for i, bank := range []tenants.Draft{lower, upper} {
+		both.Go(func() { _, errs[i] = c.Tenants.Add(operator, bank) })
+	}
+	both.Wait()
+	if (errs[0] == nil) == (errs[1] == nil) || !errors.Is(errors.Join(errs[:]...), tenants.ErrExists) {
+		t.Errorf("%v", errs)
 	}
 }
 

@@ -3,6 +3,7 @@ package users
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/audit"
 	"bankgraph/core/changes"
 	"bankgraph/core/check"
 	"bankgraph/core/customers"
@@ -32,7 +34,9 @@ type Subject struct {
 	Customer customers.UID `bun:"customer" json:"-"`
 	User     UID           `bun:"user_uid,type:uuid" json:"userId"`
 	LinkedAt time.Time     `bun:"linked_at" json:"linkedAt"`
-	Login    string        `bun:"login,scanonly" json:"loginId"` // filled by Subjects only
+	// filled by Subjects only
+	Login string `bun:"login,scanonly" json:"loginId"`
+	Live  bool   `bun:"live,scanonly" json:"live"` // the bank accepts the issuer, which names people by this claim
 }
 
 // text returns a link as the record shows it.
@@ -101,7 +105,31 @@ func (s *Service) Unlink(
 	return s.unlink.Do(ctx, caller, changes.Target{UID: uid.String()}, draft, options)
 }
 
-// Subjects returns all links of the bank, by issuer and subject.
+// EndLinksTx ends all links to the subjects of an issuer, and records each. A bank that accepts an issuer
+// anew starts without links: who somebody was there before the bank stopped to accept it may be untrue.
+func EndLinksTx(ctx context.Context, tx bun.Tx, caller access.Caller, issuer, audience string) error {
+	var gone []*Subject
+	_, err := tx.NewDelete().Model(&gone).Where("tenant = ?", caller.Tenant).Where("url = ?", issuer).
+		Where("audience = ?", audience).Returning("?TableColumns").Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("end the links to an issuer: %w", err)
+	}
+	for _, link := range gone {
+		after, err := json.Marshal(map[string]string{"unlinked": link.text()})
+		if err != nil {
+			return err
+		}
+		if err := audit.WriteTx(ctx, tx, audit.Entry{
+			Action: "unlinkSubject", Decision: audit.Done, Object: "user", UID: link.User.String(),
+			Customer: new(int64(link.Customer)), After: after, Reason: "the bank accepts the issuer anew",
+		}.By(caller)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Subjects returns all links of the bank, by issuer and subject, also those to issuers that it accepts no more.
 func (s *Service) Subjects(ctx context.Context) ([]*Subject, error) {
 	caller, err := access.Require(ctx, access.ManageClients)
 	if err != nil {
@@ -109,6 +137,8 @@ func (s *Service) Subjects(ctx context.Context) ([]*Subject, error) {
 	}
 	var all []*Subject
 	err = s.db.NewSelect().Model(&all).ColumnExpr("?TableColumns, u.login_id AS login").
+		ColumnExpr("i.disabled_at IS NULL AND i.subject_claim = j.claim AS live").
+		Join("JOIN issuers AS i ON i.tenant = j.tenant AND i.url = j.url AND i.audience = j.audience").
 		Join("JOIN users AS u ON u.tenant = j.tenant AND u.uid = j.user_uid").Where("j.tenant = ?", caller.Tenant).
 		Order("j.url", "j.audience", "j.claim", "j.subject").Scan(ctx)
 	if err != nil {

@@ -380,7 +380,7 @@ type Balances {
   available: Amount!
 }
 
-"Which networks and services an account may use."
+"Which networks and services an account may use: payments and fees, which are not carried out here yet, will go by it."
 type AccountFeatures {
   "Wires."
   wires: Boolean!
@@ -657,7 +657,7 @@ type DeleteAccountPayload {
   replayed: Boolean!
 }
 
-"Which networks and services an account may use. Absent fields stay as they are. Switching a feature off also switches off the features that depend on it."
+"Which networks and services an account may use: payments and fees, which are not carried out here yet, will go by it. Absent fields stay as they are. Switching a feature off also switches off the features that depend on it."
 input AccountFeaturesInput {
   "Wires; domesticWires or internationalWires must be on too."
   wires: Boolean
@@ -724,7 +724,7 @@ input ExternalAccountInput {
 }
 `, BuiltIn: false},
 	{Name: "../schema/approvals.graphqls", Input: `extend type Query {
-  "Changes that wait for a second person or have been decided, sorted by number."
+  "Changes that wait for a second person or have been decided, sorted by number. Callers who may not see customers get those of the things that they may see."
   approvals(
     "How many of the first rows, 1 to 200."
     first: Int = 20
@@ -864,7 +864,7 @@ type RefuseChangePayload {
 }
 `, BuiltIn: false},
 	{Name: "../schema/audit.graphqls", Input: `extend type Query {
-  "The record of who did what, newest first. Partners see what was done to their own customers."
+  "The record of who did what, newest first. Partners see what was done to their own customers since these came to them."
   audit(
     "How many of the first rows, 1 to 200."
     first: Int = 20
@@ -1522,27 +1522,27 @@ type Customer implements Node {
   version: Int!
 }
 
-"What the bank arranged with a customer."
+"What the bank arranged with a customer. All of it is stored for others to read: nothing here depends on it."
 type Profile {
   "May be credited."
   creditClient: Boolean!
   "Its accounts are analysed for fees."
   accountAnalysis: Boolean!
-  "Its people sign in through their own identity provider."
+  "A mark that its people sign in through their own identity provider."
   sso: Boolean!
   "Is billed."
   billingCustomer: Boolean!
-  "Only people with a special right may see it."
+  "A mark that access to it is restricted. It hides the customer from nobody."
   restrictedAccess: Boolean!
   "Positive pay on ACH; now a feature of each account."
   achPositivePay: Boolean!
-  "Only whitelisted ACH originators may debit it."
+  "A mark that only whitelisted ACH originators may debit it."
   achWhitelist: Boolean!
   "May send ACH without funding it first."
   achNonPrefund: Boolean!
   "The largest amount of ACH that it may send without funding, as text."
   achNonPrefundLimit: String
-  "Payment files must be authenticated."
+  "A mark that payment files must be authenticated."
   paymentFileAuthentication: Boolean!
   "The price tier of foreign exchange."
   fxPricingTier: String
@@ -1552,35 +1552,35 @@ type Profile {
   detailsOfCharge: String
 }
 
-"What needs a customer's users to give a PIN, and what needs a second person."
+"What needs a customer's users to give a PIN, and what needs a second person. What it says of sign-in, PINs, notifications and payments is stored for others to read: nothing here depends on it."
 type AccessSettings {
-  "May sign in online."
+  "A mark that its people may sign in online. Nobody's sign-in depends on it."
   allowOnlineAccess: Boolean!
-  "New users need a PIN."
+  "A mark that new users need a PIN."
   userPinForNewEntry: Boolean!
   "Changes of users need a second person."
   userDualApproval: Boolean!
-  "Approving users needs a PIN."
+  "A mark that approving users needs a PIN."
   userPinForApproval: Boolean!
-  "Changes of notifications need a second person."
+  "A mark that changes of notifications need a second person."
   notificationsDualApproval: Boolean!
-  "New customers need a PIN."
+  "A mark that new customers need a PIN."
   customerPinForNewEntry: Boolean!
   "Changes of customers need a second person."
   customerDualApproval: Boolean!
-  "Approving customers needs a PIN."
+  "A mark that approving customers needs a PIN."
   customerPinForApproval: Boolean!
-  "New contacts need a PIN."
+  "A mark that new contacts need a PIN."
   benePinForNewEntry: Boolean!
   "Changes of contacts need a second person."
   beneDualApproval: Boolean!
-  "Approving contacts needs a PIN."
+  "A mark that approving contacts needs a PIN."
   benePinForApproval: Boolean!
-  "New payments need a PIN."
+  "A mark that new payments need a PIN."
   paymentPinForNewEntry: Boolean!
-  "Payments need a second person."
+  "A mark that payments need a second person."
   paymentDualApproval: Boolean!
-  "Approving payments needs a PIN."
+  "A mark that approving payments needs a PIN."
   paymentPinForApproval: Boolean!
   "Fee tiers need an approval."
   feeTierForApproval: Boolean!
@@ -1697,27 +1697,27 @@ input CreateCustomerInput {
   idempotencyKey: String
 }
 
-"What the bank arranges with a customer. Absent fields stay as they are; null clears."
+"What the bank arranges with a customer. All of it is stored for others to read: nothing here depends on it. Absent fields stay as they are; null clears."
 input ProfileInput {
   "May be credited."
   creditClient: Boolean
   "Its accounts are analysed for fees."
   accountAnalysis: Boolean
-  "Its people sign in through their own identity provider."
+  "A mark that its people sign in through their own identity provider."
   sso: Boolean
   "Is billed."
   billingCustomer: Boolean
-  "Only people with a special right may see it."
+  "A mark that access to it is restricted. It hides the customer from nobody."
   restrictedAccess: Boolean
   "Positive pay on ACH; now a feature of each account."
   achPositivePay: Boolean
-  "Only whitelisted ACH originators may debit it."
+  "A mark that only whitelisted ACH originators may debit it."
   achWhitelist: Boolean
   "May send ACH without funding it first."
   achNonPrefund: Boolean
   "The largest amount of ACH that it may send without funding, as text."
   achNonPrefundLimit: Amount
-  "Payment files must be authenticated."
+  "A mark that payment files must be authenticated."
   paymentFileAuthentication: Boolean
   "The price tier of foreign exchange."
   fxPricingTier: String
@@ -1727,35 +1727,35 @@ input ProfileInput {
   detailsOfCharge: String
 }
 
-"What needs a customer's users to give a PIN, and what needs a second person. Absent fields stay as they are; null means no."
+"What needs a customer's users to give a PIN, and what needs a second person. What it says of sign-in, PINs, notifications and payments is stored for others to read: nothing here depends on it. Absent fields stay as they are; null means no."
 input AccessSettingsInput {
-  "May sign in online."
+  "A mark that its people may sign in online. Nobody's sign-in depends on it."
   allowOnlineAccess: Boolean
-  "New users need a PIN."
+  "A mark that new users need a PIN."
   userPinForNewEntry: Boolean
   "Changes of users need a second person."
   userDualApproval: Boolean
-  "Approving users needs a PIN."
+  "A mark that approving users needs a PIN."
   userPinForApproval: Boolean
-  "Changes of notifications need a second person."
+  "A mark that changes of notifications need a second person."
   notificationsDualApproval: Boolean
-  "New customers need a PIN."
+  "A mark that new customers need a PIN."
   customerPinForNewEntry: Boolean
   "Changes of customers need a second person."
   customerDualApproval: Boolean
-  "Approving customers needs a PIN."
+  "A mark that approving customers needs a PIN."
   customerPinForApproval: Boolean
-  "New contacts need a PIN."
+  "A mark that new contacts need a PIN."
   benePinForNewEntry: Boolean
   "Changes of contacts need a second person."
   beneDualApproval: Boolean
-  "Approving contacts needs a PIN."
+  "A mark that approving contacts needs a PIN."
   benePinForApproval: Boolean
-  "New payments need a PIN."
+  "A mark that new payments need a PIN."
   paymentPinForNewEntry: Boolean
-  "Payments need a second person."
+  "A mark that payments need a second person."
   paymentDualApproval: Boolean
-  "Approving payments needs a PIN."
+  "A mark that approving payments needs a PIN."
   paymentPinForApproval: Boolean
   "Fee tiers need an approval."
   feeTierForApproval: Boolean
@@ -2356,7 +2356,7 @@ type Query {
   nodes("The objects' global ids." ids: [ID!]!): [Node]
 }
 
-"The changes that can be made. Each is made completely or not at all, and the record says who made it. A refused field is null and has an error; the changes of the document's other fields remain."
+"The changes that can be made. Each is made completely or not at all, and the record says who made it. A refused field is null and has an error; the changes of the document's other fields remain. An error further down, at a field of a payload, tells what cannot be shown of a change that was carried out."
 type Mutation {
   "Carries out a change that waits for a second person. The caller needs the permission for the change, must not be the one who asked for it, and must see at least as much of the bank. Only the bank itself approves a new customer."
   approveChange("Which change." input: ApproveChangeInput!): ApproveChangePayload

@@ -25,7 +25,7 @@ type DeleteAccountPayload struct {
 	Replayed bool `json:"replayed"`
 }
 
-// The changes that can be made. Each is made completely or not at all, and the record says who made it. A refused field is null and has an error; the changes of the document's other fields remain.
+// The changes that can be made. Each is made completely or not at all, and the record says who made it. A refused field is null and has an error; the changes of the document's other fields remain. An error further down, at a field of a payload, tells what cannot be shown of a change that was carried out.
 type Mutation struct {
 }
 

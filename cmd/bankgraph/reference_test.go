@@ -1,0 +1,81 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"bankgraph/rest"
+)
+
+// The reference offers each read with the examples of its parameters, to the partner with those of its own
+// customers. On the demo bank there is something to see for whoever tries one out.
+func TestReadsOfTheReferenceShowSomethingOfTheDemoBank(t *testing.T) {
+	t.Parallel()
+	spec, err := openapi3.NewLoader().LoadFromData(rest.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := onData(t).serve()
+	for _, key := range offered(true) {
+		if key.Key != "demo-partner" && key.Key != "demo-staff" {
+			continue
+		}
+		token := s.token(sandbox, key.Key, key.Secret)
+		for path, item := range spec.Paths.Map() {
+			if item.Get == nil || len(item.Get.OperationID) == 0 || strings.HasPrefix(path, "/auth/") {
+				continue
+			}
+			call := path
+			query := url.Values{}
+			for _, one := range append(item.Parameters, item.Get.Parameters...) {
+				p := one.Value
+				example, err := json.Marshal(p.Example)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text := `"example":` + string(example) + "}"
+				for _, pair := range key.Own { // as the page does
+					text = strings.ReplaceAll(text, pair[0], pair[1])
+				}
+				value := strings.Trim(strings.TrimSuffix(strings.TrimPrefix(text, `"example":`), "}"), `"`)
+				switch {
+				case p.In == "path":
+					call = strings.ReplaceAll(call, "{"+p.Name+"}", value)
+				case p.In == "query" && p.Required:
+					query.Set(p.Name, value)
+				}
+			}
+			status, body := s.reads(t, call+"?"+query.Encode(), token)
+			if status != http.StatusOK || strings.Contains(body, `"data":[]`) ||
+				strings.Contains(body, `"content":[]`) || strings.Contains(body, `"profiles":[]`) {
+				t.Errorf("%s: GET %s?%s: %d %.200s", key.Key, call, query.Encode(), status, body)
+			}
+		}
+	}
+}
+
+// reads sends a GET, and returns its answer.
+func (s *testServer) reads(t *testing.T, call, token string) (status int, body string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+call, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(text)
+}

@@ -1,0 +1,29 @@
+package coretest
+
+import (
+	"strings"
+
+	"bankgraph/core/access"
+)
+
+// Enough finds out which permissions suffice for something, with a function that tries it: each alone, or
+// joined by "+" two that do not suffice alone; separated by bars.
+func Enough(try func(may ...access.Permission) bool) string {
+	var enough []string
+	var lacking []access.Permission
+	for _, one := range access.All {
+		if try(one) {
+			enough = append(enough, string(one))
+		} else {
+			lacking = append(lacking, one)
+		}
+	}
+	for i, one := range lacking {
+		for _, other := range lacking[i+1:] {
+			if try(one, other) {
+				enough = append(enough, string(one)+"+"+string(other))
+			}
+		}
+	}
+	return strings.Join(enough, "|")
+}
