@@ -22,6 +22,7 @@ import (
 	"bankgraph/core/seal"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
+	"bankgraph/db"
 )
 
 // numbers counts what the bank has of each kind.
@@ -125,9 +126,8 @@ func (b *Bank) account(of *customers.Customer, edits ...func(*accounts.Account))
 		if err != nil || *a.Balance.HeldMinor == 0 {
 			return err
 		}
-		_, err = tx.NewRaw(`UPDATE balances SET held = ? WHERE tenant = ? AND account = ?`, *a.Balance.HeldMinor,
-			b.Tenant, uid).Exec(ctx)
-		return err
+		return db.AtCommit(ctx, tx, tx.NewRaw(`UPDATE balances SET held = ? WHERE tenant = ? AND account = ?`,
+			*a.Balance.HeldMinor, b.Tenant, uid)) // the opening balance is written at the end, too
 	})
 	return a
 }

@@ -356,11 +356,20 @@ func bounded(bank *coretest.Bank) context.Context {
 	return access.With(bank.Staff(), caller)
 }
 
+// unpaying returns all permissions but those of payments.
+func unpaying() []access.Permission {
+	return slices.DeleteFunc(slices.Clone(access.All), func(p access.Permission) bool {
+		return strings.HasSuffix(string(p), "_Payments")
+	})
+}
+
 // clerk returns a person who manages users and roles, and also has these entitlements of Payments.
 func clerk(bank *coretest.Bank, of *customers.Customer, daily int64, payments ...string) context.Context {
 	caller, _ := access.Require(bank.PersonOf(of, bank.User(of, nil)))
+	caller.Permissions = unpaying()
 	for _, e := range payments {
 		caller.Holds = append(caller.Holds, access.Entitlement{Application: "Payments", Name: e})
+		caller.Permissions = append(caller.Permissions, access.Permission(e))
 	}
 	if daily > 0 {
 		caller.Limits = []access.ApplicationLimits{
@@ -833,7 +842,9 @@ func TestAnActiveUserHasWhatItsActiveRolesGrant(t *testing.T) {
 	u := bank.User(customer, []*roles.Role{looks, pays, paysLess, waiting}, own)
 	grant, err := bank.Users.Granted(t.Context(), bank.Tenant, u.UID.UUID)
 	if err != nil ||
-		!slices.Equal(grant.Permissions, []access.Permission{access.ViewAccounts, access.ViewUsers}) {
+		!slices.Equal(grant.Permissions, []access.Permission{
+			access.ViewAccounts, access.ViewUsers, access.InitiatePayments, access.ApprovePayments,
+		}) {
 		t.Error(grant, err)
 	}
 	want := []access.ApplicationLimits{{Name: "Payments", Limits: []access.Limit{
@@ -970,7 +981,7 @@ func TestNobodyActivatesWhatTheyMayNotGrant(t *testing.T) {
 	waits := bank.User(bank.Self,
 		[]*roles.Role{bank.Role(bank.Self, func(r *roles.Role) { r.Applications = pays.Applications })},
 		func(u *users.User) { u.Status = users.Pending })
-	lesser, _ := access.Require(bank.Person(bank.User(bank.Self, nil), access.All...))
+	lesser, _ := access.Require(bank.Person(bank.User(bank.Self, nil), unpaying()...))
 	lesser.Client = "portal"
 	by := access.With(bank.Staff(), lesser)
 	if _, err := bank.Users.Activate(by, bank.Self.UID, waits.UID,
