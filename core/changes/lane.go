@@ -231,10 +231,12 @@ type activeUser struct {
 }
 
 var (
+	// OFFSET keeps the planner from joining the whole table: each key is looked up by itself.
 	lookingUpKeys = db.NewQuery[usedKey](`SELECT a.place, k.request, k.outcome::text::bytea AS outcome,
 		k.created_at < clock_timestamp() - interval '7 days' AS old
-		FROM unnest($2::bigint[], $3::text[], $4::text[]) AS a(place, client, key)
-		JOIN idempotency_keys AS k ON k.tenant = $1 AND k.client = a.client AND k.operation = $5 AND k.key = a.key`)
+		FROM unnest($2::bigint[], $3::text[], $4::text[]) AS a(place, client, key) CROSS JOIN LATERAL (
+		  SELECT request, outcome, created_at FROM idempotency_keys
+		  WHERE tenant = $1 AND client = a.client AND operation = $5 AND key = a.key OFFSET 0) AS k`)
 	lookingUpUsers = db.NewQuery[activeUser](`SELECT uid::text AS uid FROM users
 		WHERE tenant = $1 AND uid = ANY($2::text[]::uuid[]) AND status = 'Active'`)
 )
@@ -255,8 +257,13 @@ func (l *lane[D, R]) admit(ctx context.Context, tx *LaneTx, seats []*seat[D, R])
 		}
 	}
 	b := db.TxBatch(tx.Tx)
-	used := db.Queue(b, lookingUpKeys, tx.Tenant, places, clients, keys, l.operation.name)
-	there := db.Queue(b, lookingUpUsers, tx.Tenant, people)
+	used, there := new(db.Rows[usedKey]), new(db.Rows[activeUser])
+	if len(keys) > 0 {
+		used = db.Queue(b, lookingUpKeys, tx.Tenant, places, clients, keys, l.operation.name)
+	}
+	if len(people) > 0 {
+		there = db.Queue(b, lookingUpUsers, tx.Tenant, people)
+	}
 	taken := audit.TakeIDs(b, entriesEach*len(seats))
 	if err := b.Send(ctx); err != nil {
 		return nil, err

@@ -103,7 +103,10 @@ func (s *Service) gatherTx(ctx context.Context, tx bun.Tx, tenant access.Tenant,
 	payers, payerHashes := s.named(tenant, w.payers)
 	payees, payeeHashes := s.named(tenant, w.payees)
 	b := db.TxBatch(tx)
-	named := db.Queue(b, findingNumbers, tenant, slices.Concat(payerHashes, payeeHashes))
+	named := new(db.Rows[numbered])
+	if hashes := slices.Concat(payerHashes, payeeHashes); len(hashes) > 0 {
+		named = db.Queue(b, findingNumbers, tenant, hashes)
+	}
 	charges := fees.ChargesOf(b, tenant, payers, payerHashes, feeName)
 	bank := db.Queue(b, readingBank, tenant)
 	if err := b.Send(ctx); err != nil {
