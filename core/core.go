@@ -85,6 +85,7 @@ func New(o Options) *Core {
 	c.Fees = fees.New(o.DB, c.Customers, c.Accounts, c.Changes)
 	c.Limits = limits.New(o.DB, c.Customers, c.Changes, o.Now)
 	c.Payments = payments.New(o.DB, o.Keys, c.Customers, c.Ledger, c.Changes, o.Now)
+	c.Ledger.ProveToo(payments.Invariants...)
 	c.Customers.PlanLimits(c.Limits.PlanOf)
 	return c
 }

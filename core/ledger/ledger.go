@@ -22,7 +22,10 @@ var Tables = db.Tables{
 }
 
 // Service books journals.
-type Service struct{ db *db.DB }
+type Service struct {
+	db     *db.DB
+	others []Invariant // of domains that come later
+}
 
 // New makes the service.
 func New(d *db.DB) *Service { return &Service{db: d} }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"github.com/uptrace/bun"
 
@@ -23,10 +24,12 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s: bank %d: %s: %s", v.Invariant, v.Tenant, v.Subject, v.What)
 }
 
-// invariants lists what the books must satisfy at every commit (core/README.md, invariants), each with a
-// query for the rows of one bank (?0) that break it. Sums are numeric, so that a check does not overflow on
-// the row that it should find.
-var invariants = []struct{ name, says, query string }{
+// Invariant is what must hold at every commit (core/README.md, invariants), with a query for the rows of one
+// bank (?0) that break it. Sums are numeric, so that a check does not overflow on the row that it should find.
+type Invariant struct{ Name, Says, Query string }
+
+// invariants lists what the books must satisfy.
+var invariants = []Invariant{
 	{"I1", "the postings of a journal sum to zero in each currency", `
 		SELECT tenant, 'journal ' || journal AS subject, 'sums to ' || sum(amount) || ' ' || currency AS what
 		FROM postings WHERE tenant = ?0 GROUP BY tenant, journal, currency HAVING sum(amount) <> 0
@@ -83,6 +86,10 @@ var invariants = []struct{ name, says, query string }{
 // most is how many rows of a bank are named for each invariant.
 const most = 100
 
+// ProveToo adds what else must hold of the money, for domains that come after the ledger. It is called when the
+// bank is built.
+func (s *Service) ProveToo(more ...Invariant) { s.others = append(s.others, more...) }
+
 // Prove checks the books of the caller's bank in one snapshot, and returns what is wrong; empty if nothing
 // is. It takes seconds for millions of postings, and locks nothing.
 func (s *Service) Prove(ctx context.Context) ([]Violation, error) {
@@ -100,23 +107,25 @@ func (s *Service) Prove(ctx context.Context) ([]Violation, error) {
 			return nil, fmt.Errorf("prove the books: %w", err)
 		}
 	}
-	violations, err := prove(ctx, tx, caller.Tenant)
+	violations, err := prove(ctx, tx, caller.Tenant, slices.Concat(invariants, s.others))
 	if err != nil {
 		return nil, fmt.Errorf("bank %d: %w", caller.Tenant, err)
 	}
 	return violations, nil
 }
 
-// prove checks the books of one bank.
-func prove(ctx context.Context, tx bun.IDB, tenant access.Tenant) (all []Violation, err error) {
-	for _, invariant := range invariants {
+// prove checks one bank.
+func prove(
+	ctx context.Context, tx bun.IDB, tenant access.Tenant, must []Invariant,
+) (all []Violation, err error) {
+	for _, invariant := range must {
 		var found []Violation
-		err := tx.NewRaw(invariant.query+" LIMIT ?1", tenant, most).Scan(ctx, &found)
+		err := tx.NewRaw(invariant.Query+" LIMIT ?1", tenant, most).Scan(ctx, &found)
 		if err != nil {
-			return nil, fmt.Errorf("prove that %s (%s): %w", invariant.says, invariant.name, err)
+			return nil, fmt.Errorf("prove that %s (%s): %w", invariant.Says, invariant.Name, err)
 		}
 		for _, violation := range found {
-			violation.Invariant = invariant.name
+			violation.Invariant = invariant.Name
 			all = append(all, violation)
 		}
 	}

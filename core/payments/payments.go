@@ -22,6 +22,8 @@ var Tables = db.Tables{
 	Reads: map[string]string{
 		"accounts":  "all accounts of a transaction's payments are read in one statement, after they are locked in the books",
 		"customers": "in that statement, too",
+		"journals":  "the proof compares each payment with what was booked for it",
+		"postings":  "in the proof, too",
 	},
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -455,5 +457,47 @@ func TestPaymentsAreFoundByEachFilter(t *testing.T) {
 	if none, err := p.Payments.Page(p.Staff(), payments.Search{States: payments.StatesOf("NONE")}, window); err != nil ||
 		none.Total != 0 {
 		t.Errorf("an unknown state: %+v %v", none, err)
+	}
+}
+
+func TestEachPaymentThatDoesNotFitTheBooksIsFound(t *testing.T) {
+	t.Parallel()
+	for name, broken := range map[string]struct{ statement, want string }{
+		"money that did not move":  {`UPDATE payments SET state = 'SCHEDULED' WHERE tenant = $t`, "I12"},
+		"another amount":           {`UPDATE payments SET amount = amount + 1 WHERE tenant = $t`, "I12"},
+		"another payee":            {`UPDATE payments SET receiver_account = sender_account WHERE tenant = $t`, "I12"},
+		"a journal of no payment":  {`UPDATE journals SET payment = 4711 WHERE tenant = $t AND kind = 'payment'`, "I12"},
+		"a step that is missing":   {`DELETE FROM payment_steps WHERE tenant = $t`, "I11"},
+		"a step to somewhere else": {`UPDATE payment_steps SET state = 'INVALID' WHERE tenant = $t`, "I11"},
+		"a version too many":       {`UPDATE payments SET version = 2 WHERE tenant = $t`, "I11"},
+		"a fee that was not paid":  {`UPDATE payments SET fee = 26 WHERE tenant = $t`, "I18"},
+		"a fee that was paid twice": {
+			`UPDATE journals SET kind = 'fee' WHERE tenant = $t AND kind = 'payment'`, "I18",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := coretest.Alone(t)
+			customer := b.Customer()
+			b.Configured("Payments", "Outgoing Payment", "Book Transfer", "Gold")
+			b.Exec(`UPDATE fee_catalogue SET price = 25 WHERE tenant = ?`, b.Tenant)
+			b.Fee(customer, func(f *fees.Tier) { f.FeeName, f.FeeTier = "Book Transfer", "Gold" })
+			p := &pair{b, b.Account(customer), b.Account(b.Customer())}
+			if _, err := p.transfer(p.Staff(), p.draft("1")); err != nil {
+				t.Fatal(err)
+			}
+			p.Prove()
+			statement := strings.ReplaceAll(broken.statement, "$t", fmt.Sprint(p.Tenant))
+			if _, err := p.Owner().ExecContext(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+			found, err := p.Ledger.Prove(access.Operator(t.Context(), p.Tenant, p.Code, nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(found, func(v ledger.Violation) bool { return v.Invariant == broken.want }) {
+				t.Errorf("%s is not named in %v", broken.want, found)
+			}
+		})
 	}
 }
