@@ -56,6 +56,12 @@ func TestThePermissionsOfOperations(t *testing.T) {
 			}
 		}
 		line := o.method + " " + path + "\t" + strings.Join(enough, "|")
+		if o.forAll() {
+			if len(enough) != len(access.All) {
+				t.Errorf("%s: only %v suffice", o.name, enough)
+			}
+			continue
+		}
 		if len(enough) == 0 {
 			t.Errorf("%s: no permission suffices alone", o.name)
 		}
@@ -90,6 +96,12 @@ func TestACallerWithoutPermissionsIsDeniedEverything(t *testing.T) {
 	b := newBank(t)
 	for _, o := range everything() {
 		answer := b.ask(b.As(), o)
+		if o.forAll() {
+			if answer.status != http.StatusOK {
+				t.Errorf("%s: %d %s", o.name, answer.status, answer.body)
+			}
+			continue
+		}
 		code, _ := answer.failure(t)
 		if answer.status != http.StatusForbidden ||
 			code != "API901" && code != "LKUP_ACCESS_DENIED" && !answer.messageOnly() || b.leaks(answer.body) {
@@ -342,7 +354,7 @@ func TestDefectsAreLoggedAndHidden(t *testing.T) {
 	var log strings.Builder
 	b.handler = checked(t, rest.New(b.Core, rest.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}))
 	if _, err := b.Owner().
-		Exec(`DROP TABLE fee_tiers, limit_usage, signatories, balances, accounts, contacts, users, roles CASCADE`); err != nil {
+		Exec(`DROP TABLE banks, fee_tiers, limit_usage, signatories, balances, accounts, contacts, users, roles CASCADE`); err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range operations[3:] { // all except those that read only customers

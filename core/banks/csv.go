@@ -13,7 +13,7 @@ import (
 )
 
 // csvColumns are the columns that a file of our own may have, in any order and letter case, by what they fill. Only
-// name is needed in each, and nationalId or bic (README.md, a CSV file of your own).
+// name is needed in each, and nationalId or bic (README.md, the directory of banks).
 var csvColumns = map[string]func(e *Entry, text string) error{
 	"countryCode":            word(func(e *Entry) *string { return &e.Country }),
 	"nationalIdType":         word(func(e *Entry) *string { return &e.NationalIDType }),
