@@ -39,6 +39,9 @@ func Routing(number string) Ref { return National("US", number) }
 // Coded returns the ref of a BIC. One that ends with XXX names the same bank as its first eight characters.
 func Coded(bic string) Ref { return Ref(trimmed(strings.ToUpper(bic))) }
 
+// Refs name a bank in two ways; the first that the directory has counts. Either may be empty.
+type Refs [2]Ref
+
 // trimmed returns a BIC without the XXX of a head office.
 func trimmed(bic string) string {
 	if len(bic) == 11 {

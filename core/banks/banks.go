@@ -101,12 +101,20 @@ func (s *Service) first(ctx context.Context, refs ...Ref) (*Bank, error) {
 	if err := b.Send(ctx); err != nil {
 		return nil, err
 	}
+	if bank, err := First(found, refs...); bank != nil || err != nil {
+		return bank, err
+	}
+	return nil, ErrNotFound
+}
+
+// First returns the bank of the first ref that has one; nil if none has.
+func First(found *db.Many[Ref, Bank], refs ...Ref) (*Bank, error) {
 	for _, ref := range refs {
 		if rows := found.Of[ref]; len(rows) > 0 {
 			return rows[0], nil
 		}
 	}
-	return nil, ErrNotFound
+	return nil, found.Err
 }
 
 // Search narrows a list of banks. All fields that are not empty must match.

@@ -32,7 +32,7 @@ func (s *Service) Look(ctx context.Context, asked Lookup) (*Bank, error) {
 	if _, err := access.Require(ctx); err != nil {
 		return nil, err
 	}
-	refs, err := asked.refs()
+	refs, err := asked.Refs()
 	if err != nil {
 		return nil, err
 	}
@@ -43,9 +43,9 @@ func (s *Service) Look(ctx context.Context, asked Lookup) (*Bank, error) {
 	return bank, err
 }
 
-// refs returns the names by which the bank may be found, the most precise first. The checks have the order of
+// Refs returns the names by which the bank may be found, the most precise first. The checks have the order of
 // the published rules, and only the first fault counts.
-func (l Lookup) refs() ([]Ref, error) {
+func (l Lookup) Refs() ([]Ref, error) {
 	c := check.Of("bank")
 	c.Required("bankId", l.ID)
 	c.Required("bankIdType", l.Type)
@@ -100,6 +100,28 @@ func OfIBAN(iban, country string) (refs []Ref, valid bool) {
 		refs = append(refs, Ref(code+at))
 	}
 	return refs, true
+}
+
+// RefsOfIBAN is Lookup.Refs for an IBAN that itself says which country it is of.
+func RefsOfIBAN(iban string) ([]Ref, error) {
+	return Lookup{ID: iban, Type: string(IBAN), Country: iban[:min(2, len(iban))]}.Refs()
+}
+
+// NationalID is a national id with its country.
+type NationalID struct {
+	CountryCode string
+	ID          string
+}
+
+// Refs returns the name of the bank with this id.
+func (n NationalID) Refs() ([]Ref, error) {
+	c := check.Of("bank")
+	c.Required("countryCode", n.CountryCode)
+	country := c.Country("countryCode", n.CountryCode)
+	c.Required("id", n.ID)
+	c.Alphanumeric("id", n.ID)
+	c.AtMost("id", n.ID, 34)
+	return []Ref{National(country, n.ID)}, firstOf(c)
 }
 
 // firstOf returns the first fault alone.
