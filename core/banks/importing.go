@@ -108,6 +108,8 @@ func (s *Service) Import(ctx context.Context, in Import) (*Report, error) {
 // receive copies the file's entries into a table of the transaction.
 func receive(ctx context.Context, load *db.Load, format form, in *Import, done *Report) error {
 	for _, statement := range []string{
+		// What has just been written has no statistics, so the planner would join it row by row.
+		`SET LOCAL enable_nestloop = off`,
 		// One import at a time; reads are not held up.
 		`LOCK TABLE bank_listings IN SHARE ROW EXCLUSIVE MODE`,
 		`CREATE TEMP TABLE bank_arrivals ON COMMIT DROP AS SELECT 0::bigint AS line, ref, ` + columns("") +
