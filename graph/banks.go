@@ -29,7 +29,7 @@ func init() {
 	queryList("banks", bankKind, func(c *core.Core) *banks.Service { return c.Banks },
 		(*banks.Service).List, (*banks.Service).CountUpTo, bankOrders)
 	prices["BankConnection.totalCount"], prices["BankConnection.totalCountIsExact"] = countMany, countMany
-	prices["BankFilter.text"], prices["BankFilter.city"] = search, sorted
+	prices["BankFilter.text"], prices["BankFilter.city"] = search, search
 	subjects["bank"] = subject{codes: codes{fault.Invalid: "BANK_BANKID_NOMATCH", fault.NotFound: "BANK_BANKID_NOTFOUND"}}
 
 	accountKind.relations["bank"] = bankOf(accountKind.key, (*accounts.Account).BankRefs)
