@@ -6,6 +6,7 @@ import (
 
 	"bankgraph/core/accounts"
 	"bankgraph/core/audit"
+	"bankgraph/core/banks"
 	"bankgraph/core/changes"
 	"bankgraph/core/clients"
 	"bankgraph/core/contacts"
@@ -52,6 +53,7 @@ type Core struct {
 	Tenants     *tenants.Service
 	Issuers     *issuers.Service
 	Clients     *clients.Service
+	Banks       *banks.Service
 	Contacts    *contacts.Service
 	Accounts    *accounts.Service
 	Keysets     *keysets.Service
@@ -77,6 +79,7 @@ func New(o Options) *Core {
 	c.Tenants = tenants.New(o.DB, o.Now)
 	c.Issuers = issuers.New(o.DB, c.Users, o.Now, o.Fetch)
 	c.Clients = clients.New(o.DB, o.Keys, o.Now, o.PublicURL, c.Users, c.Issuers)
+	c.Banks = banks.New(o.DB, o.Now)
 	c.Contacts = contacts.New(o.DB, o.Keys, c.Customers, c.Changes, o.Now)
 	c.Ledger = ledger.New(o.DB)
 	c.Accounts = accounts.New(o.DB, o.Keys, c.Customers, c.Changes, c.Ledger.KeepTx, o.Now)

@@ -13,6 +13,7 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
 	"bankgraph/core/audit"
+	"bankgraph/core/banks"
 	"bankgraph/core/changes"
 	"bankgraph/core/clients"
 	"bankgraph/core/contacts"
@@ -132,7 +133,7 @@ var models = []any{
 	(*roles.Role)(nil), (*users.User)(nil), (*users.RoleOf)(nil), (*issuers.Issuer)(nil), (*clients.Client)(nil),
 	(*customers.Customer)(nil), (*customers.Configured)(nil), (*contacts.Contact)(nil),
 	(*accounts.Account)(nil), (*accounts.Sweep)(nil), (*signatories.Signatory)(nil), (*fees.Tier)(nil),
-	(*limits.Limit)(nil),
+	(*limits.Limit)(nil), (*banks.Bank)(nil), (*banks.Report)(nil),
 	(*ledger.Balance)(nil), (*ledger.Journal)(nil), (*ledger.Posting)(nil),
 }
 
@@ -171,7 +172,7 @@ func labelled(t *testing.T, model reflect.Type, seen map[reflect.Type]bool) {
 	for i := range model.NumField() {
 		field := model.Field(i)
 		label, ok := field.Tag.Lookup("json")
-		if !ok && field.IsExported() {
+		if !ok && field.IsExported() && !field.Anonymous {
 			t.Errorf("%s.%s has no json tag", model, field.Name)
 		}
 		if kind := field.Type; label != "-" && kind.Kind() == reflect.Struct {

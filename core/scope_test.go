@@ -113,8 +113,8 @@ func (s *stocked) reads(t *testing.T, parents []customers.UID) map[string]read {
 	for name, service := range services(s.Core) {
 		for m := range service.NumMethod() {
 			method, queue := name+"."+service.Type().Method(m).Name, service.Method(m)
-			// everybody may know the institution
-			if !takes(queue.Type(), reflect.TypeFor[*db.Batch]()) || method == "Customers.Institution" {
+			// everybody may know the institution, and the directory of banks
+			if !takes(queue.Type(), reflect.TypeFor[*db.Batch]()) || method == "Customers.Institution" || name == "Banks" {
 				continue
 			}
 			all[method] = func(ctx context.Context, b *db.Batch) func() (int, error) {

@@ -52,8 +52,11 @@ func tableOf(model reflect.Type) *table {
 				!slices.Contains(group.ShownColumns(), step.Name) {
 				shown = false
 			}
+			if at = step.Type; step.Anonymous {
+				continue // its fields are those of the struct around it
+			}
 			path = strings.TrimPrefix(path+"."+step.Name, ".")
-			paths, at = append(paths, path), step.Type
+			paths = append(paths, path)
 		}
 		if !shown {
 			continue // so the name of its group does not include it either

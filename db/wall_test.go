@@ -72,6 +72,38 @@ func TestEveryTableOfABankHasItsWall(t *testing.T) {
 	}
 }
 
+// Tables that all banks share have no tenant; only transactions of no bank write them. Only the records of
+// migrations have no wall.
+func TestEveryTableThatAllShareHasItsWall(t *testing.T) {
+	t.Parallel()
+	const no = `((NULLIF(current_setting('bankgraph.tenant'::text, true), ''::text))::bigint = 0)`
+	rows, err := connect(t, dbtest.Shared(t)).Query(t.Context(), `
+		SELECT c.relname AS name, '' AS bank, c.relrowsecurity AND c.relforcerowsecurity AS forced,
+		  coalesce((SELECT string_agg(concat_ws(' ', p.polcmd, 'USING ' || pg_get_expr(p.polqual, c.oid),
+		      'CHECK ' || pg_get_expr(p.polwithcheck, c.oid)), E'\n' ORDER BY p.polcmd)
+		    FROM pg_policy AS p WHERE p.polrelid = c.oid), '') AS policies
+		FROM pg_class AS c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
+		AND c.relname NOT IN ('tenants', 'bun_migrations', 'bun_migration_locks')
+		AND NOT EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attname = 'tenant' AND NOT a.attisdropped)`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByName[walled])
+	if err != nil || len(all) < 3 {
+		t.Fatalf("%d tables (%v)", len(all), err)
+	}
+	for _, table := range all {
+		want := "a CHECK " + no + "\nd USING " + no + "\nr USING true\nw USING " + no + " CHECK " + no
+		if table.Name == "bank_imports" {
+			want = "a CHECK " + no + "\nr USING true"
+		}
+		if !table.Forced || table.Policies != want {
+			t.Errorf("%s: forced %v, policies\n%s\nwant\n%s\nCall shared_wall in the migration that makes it (db/migrations/README.md)",
+				table.Name, table.Forced, table.Policies, want)
+		}
+	}
+}
+
 // Two banks have a row in every table; a transaction of bank 1 writes only rows of bank 1.
 func TestATransactionWritesTheRowsOfItsBankOnly(t *testing.T) {
 	t.Parallel()

@@ -22,6 +22,7 @@ var accountKind = numbered("Account", kind[accounts.UID, accounts.Account]{
 	columns: columns{
 		"balances":        {"Balance", "Currency"},
 		"externalAccount": {"ExternalProvider", "ExternalID"},
+		"bank":            {"BankID", "BankIDType", "CountryCode"},
 		"features": {
 			"Currency", "EnableWires", "EnableDomesticWires", "EnableInternationalWires", "EnableCallbacks",
 			"CallbackLimit", "EnableACH", "EnableOffset", "DefaultOffset", "Underwritten", "ACHPrefund",

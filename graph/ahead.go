@@ -24,7 +24,7 @@ type operation struct {
 	fresh    bool                // read only from the primary
 	document *documents.Document // what is remembered of the document
 	mu       sync.Mutex
-	families map[any]*siblings // by pointer to a row
+	families map[any]*siblings // by pointer to a row, or by what was copied from one
 }
 
 // batch starts a round trip. A mutation reads from the primary: a replica may not have its change yet.
@@ -107,7 +107,10 @@ func (t *objectType) wants(
 		op := graphql.GetOperationContext(ctx)
 		for _, f := range graphql.CollectFields(op, selection, t.satisfies) {
 			w.columns = w.columns.And(t.needs[f.Name].of(op, f.Selections))
-			if t.relations[f.Name] != nil {
+			within, part := t.relations[f.Name].(interface {
+				asks(*graphql.OperationContext, graphql.CollectedField) bool
+			})
+			if t.relations[f.Name] != nil && (!part || within.asks(op, f)) {
 				w.relations = append(w.relations, f)
 			}
 		}
@@ -156,6 +159,9 @@ func attachRows[T any](o *operation, s *siblings, rows []*T) {
 func familyOf[P comparable, T any](o *operation, row *T, key P) *siblings {
 	o.mu.Lock()
 	s, known := o.families[row]
+	if !known {
+		s, known = o.families[copied[T, P]{key}]
+	}
 	o.mu.Unlock()
 	if !known {
 		s = family([]P{key})

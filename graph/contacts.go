@@ -12,10 +12,12 @@ import (
 )
 
 var contactKind = numbered("Contact", kind[contacts.UID, contacts.Contact]{
-	prefix:  scalar.ContactPrefix,
-	find:    func(c *core.Core) finder[contacts.UID, contacts.Contact] { return c.Contacts.FindMany },
-	key:     func(k *contacts.Contact) contacts.UID { return k.UID },
-	columns: columns{"intermediaryBank": {"Intermediary"}},
+	prefix: scalar.ContactPrefix,
+	find:   func(c *core.Core) finder[contacts.UID, contacts.Contact] { return c.Contacts.FindMany },
+	key:    func(k *contacts.Contact) contacts.UID { return k.UID },
+	columns: columns{
+		"intermediaryBank": {"Intermediary"}, "bank.entry": {"Bank.Country", "Bank.NationalCode", "Bank.SWIFTCode"},
+	},
 })
 
 func init() {

@@ -159,6 +159,10 @@ var lookups = map[string]lookup{
 	},
 }
 
+// reference begins the places of arguments that find what is the same for every bank and every caller; see
+// TestEverybodyReadsTheSameDirectory.
+const reference = "Query.bank"
+
 // narrowing are arguments that find nothing by themselves.
 var narrowing = map[string]bool{"first": true, "after": true, "last": true, "before": true}
 
@@ -191,6 +195,9 @@ func TestEveryArgumentThatFindsSomethingIsInTheMatrix(t *testing.T) {
 		}
 		if name := typ.Name(); name != "String" && name != "ID" && name != "UID" ||
 			narrowing[place[strings.LastIndex(place, ".")+1:]] {
+			return
+		}
+		if strings.HasPrefix(place, reference) {
 			return
 		}
 		for known := range lookups {
@@ -493,7 +500,7 @@ func TestEveryRelationDeclaresItsPermission(t *testing.T) {
 			of := schema.Types[field.Type.Name()]
 			related := strings.HasSuffix(of.Name, "Connection") || contains(of.Interfaces, "Node") ||
 				of.Name == "Node" || of.Name == "Limit" || of.Name == "FeeTier"
-			if !related {
+			if !related || of.Name == "Bank" || of.Name == "BankConnection" { // a directory for everybody
 				continue
 			}
 			place := def.Name + "." + field.Name

@@ -168,6 +168,18 @@ func ways() map[string][]string {
 		`{ approvals(first: 3, filter: {}) { nodes { %s } } }`,
 		`{ approvals(last: 3, filter: {status: REFUSED}) { edges { node { %s } } } }`,
 	}
+	ways["Bank"] = []string{
+		fmt.Sprintf(`{ bank(by: {routingNumber: "%s"}) { %%s } }`, listedBank.number),
+		fmt.Sprintf(`{ bank(by: {bic: "%s"}) { %%s } }`, listedBank.bic),
+		fmt.Sprintf(`{ bank(by: {nationalId: {countryCode: "USA", id: "%s"}}) { %%s } }`, listedBank.number),
+		`{ banks(first: 3) { nodes { %s } } }`,
+		`{ banks(last: 3, filter: {text: "list", city: "col", routingNumberPrefix: "611", countryCode: "us"}) { edges { node { %s } } } }`,
+		fmt.Sprintf(`{ node(id: "bnk_%d") { ... on Bank { %%s } } }`, listedBank.uid),
+		fmt.Sprintf(`{ account(by: {uid: "%d"}) { bank { %%s } } }`, accountOf(star, 1)),
+		`{ customers(first: 3) { nodes { accounts(first: 2) { nodes { bank { %s } } } } } }`,
+		fmt.Sprintf(`{ node(id: "con_%d") { ... on Contact { bank { entry { %%s } } } } }`, contactOf(star, 1)),
+		`{ customers(first: 3) { nodes { contacts(first: 2) { nodes { intermediaryBank { entry { %s } } } } } } }`,
+	}
 	ways["Sweep"] = []string{
 		fmt.Sprintf(`{ account(by: {uid: "%d"}) { sweeps { %%s } } }`, accountOf(star, 1)),
 		fmt.Sprintf(`{ account(by: {number: "%s"}) { customer { uid } sweeps { %%s } } }`, numberOf(star, 1)),

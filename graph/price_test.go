@@ -74,7 +74,8 @@ func TestNoDocumentReadsMoreThanItsPrice(t *testing.T) {
 			"AuditFilter": {"null", `{object: "signatory"}`}, "ApprovalFilter": {"null"},
 			"CustomerOrder":  {"UID", "NAME"},
 			"CustomerFilter": {"null", `{text: "co"}`, "{type: CORPORATE}"}, "AccountFilter": {"null"},
-			"UserFilter": {"null"}, "RoleFilter": {"null"}, "ContactFilter": {"null"},
+			"BankBy":     {`{routingNumber: "611090001"}`, `{nationalId: {countryCode: "US", id: "1"}}`},
+			"BankFilter": {"null", `{text: "b"}`}, "UserFilter": {"null"}, "RoleFilter": {"null"}, "ContactFilter": {"null"},
 		},
 	}
 	answered, most := 0, int64(0)

@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
 
@@ -86,6 +87,60 @@ func hasAll[P objectKey, T, V, S any](
 			all := read(service(o.core), ctx, b, s.keys.([]P))
 			return func(key P) ([]*V, error) { return append([]*V{}, all.Of[key]...), all.Err }, nil
 		})
+}
+
+// group is a field of T that shows a group of its columns as an object with relations of its own. It is planned as
+// soon as the rows of T are there; values are those of the object's relations.
+type group[T, G any, P comparable] struct {
+	*objectType
+	of  func(*T) *G
+	key func(*G) P
+}
+
+// asks reports whether a selection asks for a relation of the group.
+func (g group[T, G, P]) asks(op *graphql.OperationContext, f graphql.CollectedField) bool {
+	return slices.ContainsFunc(graphql.CollectFields(op, f.Selections, g.satisfies),
+		func(f graphql.CollectedField) bool { return g.relations[f.Name] != nil })
+}
+
+func (g group[T, G, P]) plan(
+	ctx context.Context, o *operation, _ *db.Batch, s *siblings, f graphql.CollectedField,
+) step {
+	_, relations := g.wants(ctx, f.Selections)
+	return func(ctx context.Context, next *db.Batch) []step {
+		rows, _ := s.rows.([]*T)
+		groups := each(rows, func(row *T) (*G, bool) { return g.of(row), true })
+		if len(groups) == 0 {
+			return nil
+		}
+		return o.children(ctx, next, g.objectType, g.familyOf(o, groups), relations)
+	}
+}
+
+// familyOf makes groups siblings, once for all fields that show them. gqlgen copies a group before it asks for the
+// group's relations; the copy is found by its key.
+func (g group[T, G, P]) familyOf(o *operation, groups []*G) *siblings {
+	o.mu.Lock()
+	known := o.families[groups[0]]
+	o.mu.Unlock()
+	if known != nil {
+		return known
+	}
+	s := family(each(groups, func(group *G) (P, bool) { return g.key(group), true }))
+	attachRows(o, s, groups)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, group := range groups {
+		o.families[copied[G, P]{g.key(group)}] = s
+	}
+	return s
+}
+
+// copied is the key of a copy of a group.
+type copied[G any, P comparable] struct{ key P }
+
+func (g group[T, G, P]) value(context.Context, any, graphql.CollectedField) (any, error) {
+	panic("graph: " + g.name + " is a part of its object, not read by itself")
 }
 
 // list reads a relation to many rows, one page for each parent.

@@ -6,6 +6,7 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
 	"bankgraph/core/audit"
+	"bankgraph/core/banks"
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
@@ -29,6 +30,10 @@ import (
 func (r *Resolver) Account() generated.AccountResolver { return accountResolver{} }
 
 type accountResolver struct{}
+
+func (accountResolver) Bank(ctx context.Context, obj *accounts.Account) (*banks.Bank, error) {
+	return related[*banks.Bank](ctx, obj)
+}
 
 func (accountResolver) Customer(ctx context.Context, obj *accounts.Account) (*customers.Customer, error) {
 	return related[*customers.Customer](ctx, obj)
@@ -68,6 +73,14 @@ func (contactResolver) Customer(ctx context.Context, obj *contacts.Contact) (*cu
 
 func (contactResolver) History(ctx context.Context, obj *contacts.Contact, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error) {
 	return related[*model.Connection[audit.Entry]](ctx, obj)
+}
+
+func (r *Resolver) ContactBank() generated.ContactBankResolver { return contactBankResolver{} }
+
+type contactBankResolver struct{}
+
+func (contactBankResolver) Entry(ctx context.Context, obj *contacts.Bank) (*banks.Bank, error) {
+	return related[*banks.Bank](ctx, obj)
 }
 
 func (r *Resolver) Customer() generated.CustomerResolver { return customerResolver{} }
@@ -110,6 +123,16 @@ func (customerResolver) Users(ctx context.Context, obj *customers.Customer, firs
 	return related[*model.Connection[users.User]](ctx, obj)
 }
 
+func (r *Resolver) IntermediaryBank() generated.IntermediaryBankResolver {
+	return intermediaryBankResolver{}
+}
+
+type intermediaryBankResolver struct{}
+
+func (intermediaryBankResolver) Entry(ctx context.Context, obj *contacts.IntermediaryBank) (*banks.Bank, error) {
+	return related[*banks.Bank](ctx, obj)
+}
+
 func (r *Resolver) Query() generated.QueryResolver { return queryResolver{} }
 
 type queryResolver struct{}
@@ -136,6 +159,14 @@ func (queryResolver) Approvals(ctx context.Context, first *int32, after *string,
 
 func (queryResolver) Audit(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *audit.Search) (*model.Connection[audit.Entry], error) {
 	return resolved[*model.Connection[audit.Entry]](ctx)
+}
+
+func (queryResolver) Bank(ctx context.Context, by model.BankBy) (*banks.Bank, error) {
+	return resolved[*banks.Bank](ctx)
+}
+
+func (queryResolver) Banks(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *banks.Search) (*model.Connection[banks.Bank], error) {
+	return resolved[*model.Connection[banks.Bank]](ctx)
 }
 
 func (queryResolver) Customer(ctx context.Context, by model.CustomerBy) (*customers.Customer, error) {

@@ -22,7 +22,10 @@ import (
 
 // nullable are the members that the published schemas allow to be null (rest/CONTRACT.md, what answers leave
 // out).
-var nullable = []string{"reason", "externalAccount", "balanceType", "achCompanyId", "code", "message", "data"}
+var nullable = []string{
+	"reason", "externalAccount", "balanceType", "achCompanyId", "code", "message", "data", "streetAddress2", "bic",
+	"branchBic",
+}
 
 func TestOnlyWhatIsPublishedSoIsNull(t *testing.T) {
 	t.Parallel()

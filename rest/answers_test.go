@@ -19,6 +19,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
 
+	"bankgraph/core/access"
 	"bankgraph/core/fault"
 	"bankgraph/rest"
 )
@@ -63,6 +64,8 @@ var areas = []area{
 		"",
 	},
 	{"lookup", "lookup", operation{"", http.MethodGet, "/v1/customers/lookup/000", ""}, ""},
+	{"banks", "banks_lookup", operation{"", http.MethodGet, "/v1/banks?bankId=THGTGB20&bankIdType=IBAN", ""}, ""},
+	{"routing", "banks_find", operation{"", http.MethodGet, "/v1/banks/123456789", ""}, ""},
 	{
 		"limit_check", "limits_check",
 		operation{"", http.MethodPost, "/v1/customers/{C}/limits", `{"paymentAmount": 1}`},
@@ -109,6 +112,10 @@ func areaOf(method, path string) string {
 	switch {
 	case strings.Contains(path, "/realms/"):
 		return "token"
+	case path == "/v1/banks":
+		return "banks"
+	case strings.HasPrefix(path, "/v1/banks/"):
+		return "routing"
 	case strings.HasSuffix(path, "/limits"):
 		return map[string]string{http.MethodPost: "limit_check", http.MethodPatch: "limit_update"}[method]
 	case strings.Contains(path, "/sweeps/"):
@@ -151,7 +158,7 @@ func (b *bank) refusals(a area) map[int]string {
 	all := map[int]string{
 		http.StatusBadRequest:   b.send(b.program(), b.keyed(a.wrong, "w")).body,
 		http.StatusUnauthorized: b.ask(b.Nobody(), o).body,
-		http.StatusForbidden:    b.ask(b.As(), o).body,
+		http.StatusForbidden:    b.denied(o),
 		http.StatusConflict:     b.send(b.program(), b.keyed(reused, "k")).body,
 	}
 	if a.absent != "" {
@@ -181,6 +188,19 @@ func (b *bank) refusals(a area) map[int]string {
 		delete(all, http.StatusConflict) // reads have no conflicts
 	}
 	return all
+}
+
+// denied returns the answer to a caller that may not do it. What everybody may do, only tokens without the scope may
+// not, which are refused before the operation.
+func (b *bank) denied(o operation) string {
+	b.t.Helper()
+	if !o.forAll() {
+		return b.ask(b.As(), o).body
+	}
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest(o.method, o.path, nil)
+	rest.New(b.Core, rest.Options{Log: slog.New(slog.DiscardHandler)}).Refuse(w, r.WithContext(b.program()), access.ErrDenied)
+	return w.Body.String()
 }
 
 func refusedGolden(t *testing.T, area string, all map[int]string) {

@@ -15,6 +15,7 @@ import (
 	"bankgraph/core/contacts"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
+	"bankgraph/core/demo"
 	"bankgraph/core/fees"
 	"bankgraph/core/limits"
 	"bankgraph/core/postal"
@@ -68,6 +69,9 @@ func fill(t testing.TB, made *coretest.Bank) *bank {
 	t.Helper()
 	b := &bank{Bank: made, t: t}
 	b.handler = checked(t, rest.New(b.Core, rest.Options{Log: slog.New(slog.DiscardHandler)}))
+	if err := demo.Directory(access.Operator(t.Context(), 0, "", nil), b.Core); err != nil {
+		t.Fatal(err)
+	}
 	b.partner = b.DownstreamPartner()
 	b.acme = b.Customer(coretest.OwnedBy(b.partner), b.furnish)
 	b.bare = b.Customer(coretest.OwnedBy(b.partner), coretest.Named("Bare Person"),

@@ -32,6 +32,8 @@ var families = []struct {
 	{"Limit update", limitUpdateV1},
 	{"Fees", feesV1},
 	{"Lookup", lookupV1},
+	{"Banks", banksV1},
+	{"Banks by routing number", routingV1},
 }
 
 // Codes returns the codes of all areas, from the dialects. The reference shows them.
@@ -74,7 +76,8 @@ func (l line) when() string {
 
 var problems = map[fault.Problem]string{
 	"": "is wrong in another way", fault.Required: "is missing", fault.Malformed: "does not have its form",
-	fault.Max: "is too long or too large",
+	fault.Max:   "is too long or too large",
+	fault.Exact: "does not have its length", fault.NoMatch: "does not fit its type or another field",
 	fault.Min: "is too small", fault.AllZero: "is all zeros", fault.Unknown: "names nothing that there is",
 }
 

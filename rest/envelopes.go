@@ -123,6 +123,15 @@ type envelopeC5 struct {
 	Data    *struct{}        `json:"data"` // always null
 }
 
+// failureC11 is C5 without data.
+func failureC11(_ string, all []reported) any {
+	return struct {
+		Code    string           `json:"code"`
+		Message string           `json:"message"`
+		Errors  []codeAndMessage `json:"errors"`
+	}{all[0].code, messages(all), failureC4("", all).(envelopeC4).Errors}
+}
+
 // inFeatures is the path to a feature in an account, which codes leave out: ACCOUNT_CALLBACKLIMIT_MAX.
 var inFeatures = regexp.MustCompile(`^accountFeatures\.([a-zA-Z]+Feature\.)?`)
 

@@ -45,6 +45,9 @@ func demoBank(t *testing.T) *bank {
 	if err := demo.Fill(t.Context(), made.Core, made.Tenant, demo.Options{Customers: demo.Fewest}); err != nil {
 		t.Fatal(err)
 	}
+	if err := demo.Directory(access.Operator(t.Context(), 0, "", nil), made.Core); err != nil {
+		t.Fatal(err)
+	}
 	return &bank{Bank: made, t: t, handler: checked(t, rest.New(made.Core, rest.Options{}))}
 }
 
@@ -80,7 +83,7 @@ func TestExamplesAreTheDemoBanks(t *testing.T) {
 	}
 	for _, name := range []string{
 		"CustomerG1", "CustomerItemV2", "ContactG1", "ContactV2", "AccountG1", "AccountItemV2", "AccountV2",
-		"AccountV3", "Signatory", "Limit", "Profile", "User", "UserItem", "Role", "RoleItem",
+		"AccountV3", "Signatory", "Limit", "Profile", "User", "UserItem", "Role", "RoleItem", "BankFound", "BankRouted",
 	} {
 		if !seen["#/components/schemas/"+name] {
 			t.Errorf("no operation's examples find a %s", name)

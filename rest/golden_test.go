@@ -56,7 +56,14 @@ var operations = []operation{
 		`{"paymentRail": "ACH", "paymentAmount": 600.10, "secCode": "WEB", "entryType": "DEBIT"}`,
 	},
 	{"lookup", http.MethodGet, "/v1/customers/lookup/{N}", ""},
+	{"banks_find", http.MethodGet, "/v1/banks/611090001", ""},
+	{"banks_search", http.MethodGet, "/v1/banks/search/61109", ""},
+	{"banks_lookup", http.MethodGet, "/v1/banks?bankId=611090001&bankIdType=NID", ""},
+	{"banks_lookup_iban", http.MethodGet, "/v1/banks?bankId=GB67THGT99001012345678&bankIdType=IBAN&countryCode=GB", ""},
 }
+
+// forAll reports whether an operation asks for no permission: the directory of banks is the same for everybody.
+func (o operation) forAll() bool { return strings.HasPrefix(o.name, "banks_") }
 
 // at calls an operation about a customer and its things.
 func (b *bank) at(ctx context.Context, o operation, customer, account, contact any, number string) said {

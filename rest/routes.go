@@ -79,17 +79,17 @@ func (a *api) routes(r chi.Router) {
 		a.answer(accountsG1.says("Account update failed").updates(), a.changeAccountG1))
 	r.Delete("/customers/{customerUID}/accounts/{accountUID}",
 		a.answer(accountsG1.says("Account deletion failed"), a.deleteAccountG1))
-	r.With(deprecated("/search")).Get("/v2/customers/{customerUID}/accounts",
+	r.With(deprecated(inV3("/search"))).Get("/v2/customers/{customerUID}/accounts",
 		a.answer(accountsV2.says("Account search failed"), a.searchAccountsV2))
-	r.With(deprecated("")).Get("/v2/customers/{customerUID}/accounts/{accountUID}",
+	r.With(deprecated(inV3(""))).Get("/v2/customers/{customerUID}/accounts/{accountUID}",
 		a.answer(accountsV2.says("Account retrieval failed"), a.findAccountV2))
-	r.With(deprecated("")).Post("/v2/customers/{customerUID}/accounts",
+	r.With(deprecated(inV3(""))).Post("/v2/customers/{customerUID}/accounts",
 		a.answer(accountsV2.says("Account creation failed"), a.openAccountV2))
-	r.With(deprecated("")).Put("/v2/customers/{customerUID}/accounts/{accountUID}",
+	r.With(deprecated(inV3(""))).Put("/v2/customers/{customerUID}/accounts/{accountUID}",
 		a.answer(accountsV2.says("Account update failed").updates(), a.changeAccountV2))
-	r.With(deprecated("")).Delete("/v2/customers/{customerUID}/accounts/{accountUID}",
+	r.With(deprecated(inV3(""))).Delete("/v2/customers/{customerUID}/accounts/{accountUID}",
 		a.answer(accountsV2.says("Account deletion failed"), a.deleteAccountV2))
-	r.With(deprecated("")).Patch("/v2/customers/{customerUID}/accounts/{accountUID}",
+	r.With(deprecated(inV3(""))).Patch("/v2/customers/{customerUID}/accounts/{accountUID}",
 		a.answer(accountActionsV2, a.actOnAccountV2))
 	r.Post("/v3/customers/{customerUID}/accounts", a.answer(accountsSavedV3, a.openAccountV3))
 	r.With(a.unlessSearch).Patch("/v3/customers/{customerUID}/accounts/{accountUID}",
@@ -106,4 +106,8 @@ func (a *api) routes(r chi.Router) {
 		a.answer(sweepsV1, a.changeSweep))
 	r.Delete("/v1/customers/{customerUID}/accounts/{accountUID}/sweeps/{direction}",
 		a.answer(sweepsV1, a.removeSweep))
+
+	r.With(deprecated(bankLookup)).Get("/v1/banks/{routingNumber}", a.answer(routingV1, a.findRoutedBank))
+	r.Get("/v1/banks/search/{routingNumber}", a.answer(routingV1, a.searchBanks))
+	r.Get("/v1/banks", a.answer(banksV1, a.lookUpBank))
 }

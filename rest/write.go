@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"bankgraph/core/access"
+	"bankgraph/core/banks"
 	"bankgraph/core/changes"
 	"bankgraph/core/fault"
 )
@@ -214,18 +216,31 @@ func path(r *http.Request) string {
 	return r.URL.Path
 }
 
-// deprecatedSince is the day from which the v2 account set is deprecated. No day of removal is given.
+// deprecatedSince is the day from which operations are deprecated (rest/CONTRACT.md, deprecated operations). No
+// day of removal is given.
 var deprecatedSince = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// deprecated says in headers that an operation of v2 has a successor in v3, under the same path with an
-// addition (RFC 9745, RFC 8594).
-func deprecated(addition string) func(http.Handler) http.Handler {
+// deprecated says in headers that an operation has a successor (RFC 9745, RFC 8594).
+func deprecated(successor func(*http.Request) string) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			successor := "/v3" + strings.TrimPrefix(r.URL.EscapedPath(), "/v2") + addition
 			w.Header().Set("Deprecation", "@"+strconv.FormatInt(deprecatedSince.Unix(), 10))
-			w.Header().Set("Link", "<"+successor+`>; rel="successor-version"`)
+			w.Header().Set("Link", "<"+successor(r)+`>; rel="successor-version"`)
 			next.ServeHTTP(w, r)
 		})
 	}
+}
+
+// inV3 is the successor of an operation of v2: the same path in v3, with an addition.
+func inV3(addition string) func(*http.Request) string {
+	return func(r *http.Request) string {
+		return "/v3" + strings.TrimPrefix(r.URL.EscapedPath(), "/v2") + addition
+	}
+}
+
+// bankLookup is the successor of finding a bank by the routing number in the path.
+func bankLookup(r *http.Request) string {
+	return "/v1/banks?" + url.Values{
+		"bankId": {chi.URLParam(r, "routingNumber")}, "bankIdType": {string(banks.NID)},
+	}.Encode()
 }

@@ -27,6 +27,7 @@ type program struct {
 	Migrate     migrateCommand     `cmd:"" help:"Bring the database schema up to date, undo its last step, or show where it stands."`
 	Demo        demoCommand        `cmd:"" help:"Fill the demo bank with customers."`
 	Tenant      tenantCommand      `cmd:"" help:"Banks."`
+	Banks       banksCommand       `cmd:"" help:"The directory of banks that payments go to: read in and looked up."`
 	Client      clientCommand      `cmd:"" help:"API keys of a bank."`
 	Fee         feeCommand         `cmd:"" help:"Fees that a bank is configured for, with their prices."`
 	Reporting   reportingCommand   `cmd:"" help:"Keys of what contacts report to regulators."`

@@ -57,6 +57,9 @@ func (c *demoCommand) Run(ctx context.Context, s *settings, t *terminal) error {
 	if err := b.fill(operator, c.Customers, t); err != nil {
 		return err
 	}
+	if err := demo.Directory(operator, b.Core); err != nil {
+		return err
+	}
 	return b.demoClients(operator, s)
 }
 
@@ -92,6 +95,9 @@ func (b *bank) openDemo(ctx context.Context, s *settings, customers int, t *term
 		return err
 	}
 	if err := b.fill(operator, customers, t); err != nil && !errors.Is(err, demo.ErrFilled) {
+		return err
+	}
+	if err := demo.Directory(operator, b.Core); err != nil {
 		return err
 	}
 	return b.demoClients(operator, s)

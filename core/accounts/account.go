@@ -2,6 +2,7 @@
 package accounts
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/banks"
 	"bankgraph/core/check"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
@@ -236,6 +238,14 @@ type Account struct {
 	Version              int32                 `bun:"version" json:"-"`
 
 	Balance Balance `bun:"embed:balance_" json:"-"` // from the ledger's table
+}
+
+// BankRefs name the account's bank in the directory of banks.
+func (a *Account) BankRefs() banks.Refs {
+	if a.BankIDType == BIC {
+		return banks.Refs{banks.Coded(a.BankID)}
+	}
+	return banks.Refs{banks.National(cmp.Or(a.CountryCode, "US"), a.BankID)}
 }
 
 // BankIDType is the kind of number that BankID is.

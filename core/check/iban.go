@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,18 @@ func (c *Fields) IBAN(field, value string) string {
 	number := strings.ToUpper(strings.ReplaceAll(value, " ", ""))
 	c.demand(isIBAN(number), field, value, fault.Malformed, "must be an IBAN")
 	return right(c, field, number)
+}
+
+// BankOfIBAN returns the country of an IBAN and the code in it that names the bank in this country, such as the
+// sort code in the United Kingdom. ok is false where the text is no IBAN.
+func BankOfIBAN(text string) (country, code string, ok bool) {
+	number := strings.ToUpper(strings.ReplaceAll(text, " ", ""))
+	if !IsPlain(text) || !isIBAN(number) {
+		return "", "", false
+	}
+	country, inside := number[:2], number[4:]
+	from, to := bankCodes[country].from, bankCodes[country].to
+	return country, inside[from:to], true
 }
 
 // AccountNumberAt reads an account number at a bank in a country, given by its two letters. A number that
@@ -136,4 +149,37 @@ const ibanTable = `11n NO
 20c MD
 24c GT
 10n-11c-2n FR MC BL GF GP MF MQ NC PF PM RE TF WF YT
+`
+
+// bankCode is where the code of the bank stands behind country and check digits.
+type bankCode struct{ from, to int }
+
+// bankCodes are the places of the bank identifiers of the registry. In the United Kingdom and Ireland it is the
+// sort code instead, which says more than the four letters before it.
+var bankCodes = func() map[string]bankCode {
+	codes := map[string]bankCode{}
+	for line := range strings.Lines(bankCodeTable) {
+		words := strings.Fields(line)
+		var at bankCode
+		if _, err := fmt.Sscanf(words[0], "%d-%d", &at.from, &at.to); err != nil {
+			panic("check: place of a bank code " + words[0])
+		}
+		at.from-- // the registry counts from 1
+		for _, country := range words[1:] {
+			codes[country] = at
+		}
+	}
+	return codes
+}()
+
+const bankCodeTable = `1-2 EE FK GE MD SA SD TN XK
+1-3 AE BA BE CY FI GR HU IL KZ LU LY ME MK OM RS TL VA
+1-4 AD AZ BG BH BY CR CZ DK DO EG ES FO GI GL GT HN IQ IS JO KW LB LC LV MN MT NI NL NO PK PS PT QA RO SE SK SO ST SV VG YE
+1-5 AT BI CH DJ FR LI LT MC MR SI TR BL GF GP MF MQ NC PF PM RE TF WF YT
+1-6 MU SC UA
+1-7 HR
+1-8 AL BR DE PL
+1-9 RU
+2-6 IT SM
+5-10 GB IE
 `

@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/banks"
 	"bankgraph/core/check"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
@@ -85,6 +86,14 @@ type Bank struct {
 // ShownAccountNumber returns the masked account number; nil if none is known.
 func (b *Bank) ShownAccountNumber() *seal.Value { return b.AccountNumber.Shown() }
 
+// Refs name the bank in the directory of banks.
+func (b *Bank) Refs() banks.Refs { return refsOf(b.Country, b.NationalCode, b.SWIFTCode) }
+
+// refsOf names a bank by its national code, in a country given by name, and by its BIC.
+func refsOf(country, nationalCode, swiftCode string) banks.Refs {
+	return banks.Refs{banks.National(codeOf(country), nationalCode), banks.Coded(swiftCode)}
+}
+
 // IntermediaryBank is a bank that passes a payment on to the contact's bank.
 type IntermediaryBank struct {
 	Country              string         `bun:"country" json:"country"`
@@ -96,6 +105,9 @@ type IntermediaryBank struct {
 	// only this address has a third line (rest/CONTRACT.md, contact update)
 	AddressLine3 string `bun:"address_line3" json:"-"`
 }
+
+// Refs name the bank in the directory of banks.
+func (b *IntermediaryBank) Refs() banks.Refs { return refsOf(b.Country, b.NationalCode, b.SWIFTCode) }
 
 // ParseNumber reads the account number that a search asks for. Spaces in it do not count.
 func ParseNumber(field, text string) (string, error) {

@@ -119,14 +119,21 @@ var (
 	sharedKeys = seal.New()
 )
 
-// Ahead sets the sequences of a test's database far above the numbers that tests choose themselves.
+// Ahead sets the sequences of a test's database far above the numbers that tests choose themselves. It never sets
+// them back: others may have taken numbers since.
 func Ahead(d *db.DB) error {
 	return d.InTx(context.Background(), 0, func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.ExecContext(ctx,
-			`SELECT setval('customer_uids', 2000000), setval('account_uids', 200000000), setval('signatory_uids', 1000000),
-			setval('fee_tier_ids', 1000000), setval('approval_uids', 1000000),
-			setval('role_numbers', 1000000), setval('user_numbers', 1000000)`)
-		return err
+		for sequence, ahead := range map[string]int64{
+			"customer_uids": 2_000_000, "account_uids": 200_000_000, "signatory_uids": 1_000_000, "fee_tier_ids": 1_000_000,
+			"approval_uids": 1_000_000, "role_numbers": 1_000_000, "user_numbers": 1_000_000,
+		} {
+			_, err := tx.NewRaw(`SELECT setval(?0, ?1) FROM ?2 WHERE last_value < ?1`, sequence, ahead,
+				bun.Ident(sequence)).Exec(ctx)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

@@ -98,27 +98,29 @@ func iban(country, rest string) string {
 	return country + fmt.Sprintf("%02d", 98-mod97(rest+country+"00")) + rest
 }
 
-// foreignAccount makes an account number in the form of the bank's country: an IBAN if it has them.
+// foreignAccount makes an account number in the form of the bank's country: an IBAN, with the code of the bank, if
+// it has them.
 func foreignAccount(d *dice, bank foreignBank) string {
 	switch bank.code {
 	case "DE": // 8 digits of the bank, 10 of the account
-		return iban("DE", "99"+d.digits(16))
+		return iban("DE", bank.national+d.digits(16)[6:])
 	case "GB": // bank, 6 digits of sort code, 8 of the account
-		return iban("GB", bank.bic[:4]+"99"+d.digits(12))
+		return iban("GB", bank.bic[:4]+bank.national+d.digits(12)[4:])
 	case "FR": // 5 digits of the bank, 5 of the branch, 11 of the account, and a key of two
-		code, branch, account := "99"+d.digits(3), d.digits(5), d.digits(11)
+		d.digits(3)
+		code, branch, account := bank.national, d.digits(5), d.digits(11)
 		return iban("FR", code+branch+account+fmt.Sprintf("%02d", 97-mod97(code+branch+account+"00")))
 	case "NL":
 		return iban("NL", bank.bic[:4]+"0"+d.digits(9))
 	case "BE": // 3 digits of the bank, 7 of the account, and their remainder by 97
-		base := "99" + d.digits(8)
+		base := bank.national + d.digits(8)[1:]
 		check := mod97(base)
 		if check == 0 {
 			check = 97
 		}
 		return iban("BE", base+fmt.Sprintf("%02d", check))
 	case "CH":
-		return iban("CH", "99"+d.digits(15))
+		return iban("CH", bank.national+d.digits(15)[3:])
 	default:
 		return "1" + d.digits(9)
 	}

@@ -136,22 +136,25 @@ Northgate Bank and Trust
 Blue Mesa Bank
 Union Street Bank`)
 
-// foreignBank is a bank abroad. A 0 as the eighth character of its BIC marks a test code (ISO 9362). In
-// phone, each # becomes a random digit; the number must fit the country's plan.
-type foreignBank struct{ country, code, currency, name, bic, street, city, postal, phone string }
+// foreignBank is a bank abroad. A 0 as the eighth character of its BIC marks a test code (ISO 9362). Its national
+// code is the one in its customers' IBANs. In phone, each # becomes a random digit; the number must fit the
+// country's plan.
+type foreignBank struct {
+	country, code, currency, name, bic, street, city, postal, phone, nationalType, national string
+}
 
 var foreignBanks = func() (all []foreignBank) {
 	for _, line := range lines(`
-Germany/DE/EUR/Rheinufer Handelsbank AG/RHNUDEF0/Uferstrasse 12/Frankfurt am Main/60311/+495550#####
-United Kingdom/GB/GBP/Thamesgate Bank plc/THGTGB20/48 Quay Lane/London/EC3R 6AL/+442079460###
-France/FR/EUR/Banque du Vieux Port/BVPTFRP0/7 quai des Docks/Marseille/13002/+335550#####
-Netherlands/NL/EUR/Maasbank NV/MAASNL20/Kade 31/Rotterdam/3011 AA/+315550#####
-Belgium/BE/EUR/Scheldebank NV/SCHDBEB0/Kaai 4/Antwerpen/2000/+3225550###
-Switzerland/CH/CHF/Bank am Seefeld AG/SEFDCHZ0/Seestrasse 90/Zuerich/8008/+415550#####
-Canada/CA/CAD/Maple Harbour Bank/MPLHCAT0/210 Front St W/Toronto/M5J 2L6/+1416555019#
-Japan/JP/JPY/Minato Boeki Bank/MNTBJPJ0/2-4-1 Kaigan/Tokyo/105-0022/+815550#####`) {
+Germany/DE/EUR/Rheinufer Handelsbank AG/RHNUDEF0/Uferstrasse 12/Frankfurt am Main/60311/+495550#####/BLZ/99090900
+United Kingdom/GB/GBP/Thamesgate Bank plc/THGTGB20/48 Quay Lane/London/EC3R 6AL/+442079460###/SC/990010
+France/FR/EUR/Banque du Vieux Port/BVPTFRP0/7 quai des Docks/Marseille/13002/+335550#####/CIB/99031
+Netherlands/NL/EUR/Maasbank NV/MAASNL20/Kade 31/Rotterdam/3011 AA/+315550#####//
+Belgium/BE/EUR/Scheldebank NV/SCHDBEB0/Kaai 4/Antwerpen/2000/+3225550###/PIC/990
+Switzerland/CH/CHF/Bank am Seefeld AG/SEFDCHZ0/Seestrasse 90/Zuerich/8008/+415550#####/IID/99088
+Canada/CA/CAD/Maple Harbour Bank/MPLHCAT0/210 Front St W/Toronto/M5J 2L6/+1416555019#/CC/000199001
+Japan/JP/JPY/Minato Boeki Bank/MNTBJPJ0/2-4-1 Kaigan/Tokyo/105-0022/+815550#####/JPC/9901`) {
 		p := strings.Split(line, "/")
-		all = append(all, foreignBank{p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8]})
+		all = append(all, foreignBank{p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10]})
 	}
 	return all
 }()

@@ -5,6 +5,7 @@ package generated
 import (
 	"bankgraph/core/accounts"
 	"bankgraph/core/audit"
+	"bankgraph/core/banks"
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/money"
@@ -25,6 +26,8 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type AccountResolver interface {
+	Bank(ctx context.Context, obj *accounts.Account) (*banks.Bank, error)
+
 	Customer(ctx context.Context, obj *accounts.Account) (*customers.Customer, error)
 
 	Sweeps(ctx context.Context, obj *accounts.Account) ([]*accounts.Sweep, error)
@@ -517,6 +520,38 @@ func _Account_bankName(ctx context.Context, ec *executionContext, field graphql.
 }
 func fieldContext_Account_bankName(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _Account_bank(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *accounts.Account) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Account_bank(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Account().Bank(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *banks.Bank) graphql.Marshaler {
+			return marshalOBank2ᚖbankgraphᚋcoreᚋbanksᚐBank(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Account_bank(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Account",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Bank(ctx, ec, field)
+		},
+	}
+	return fc, nil
 }
 
 func _Account_masterGl(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *accounts.Account) (ret graphql.Marshaler) {
@@ -3229,6 +3264,44 @@ func _Account(ctx context.Context, ec *executionContext, sel ast.SelectionSet, o
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "bank":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Account_bank(ctx, ec, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "masterGl":
 			out.Values[i] = _Account_masterGl(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {

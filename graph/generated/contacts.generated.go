@@ -4,6 +4,7 @@ package generated
 
 import (
 	"bankgraph/core/audit"
+	"bankgraph/core/banks"
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
@@ -29,6 +30,12 @@ type ContactResolver interface {
 	Customer(ctx context.Context, obj *contacts.Contact) (*customers.Customer, error)
 
 	History(ctx context.Context, obj *contacts.Contact, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error)
+}
+type ContactBankResolver interface {
+	Entry(ctx context.Context, obj *contacts.Bank) (*banks.Bank, error)
+}
+type IntermediaryBankResolver interface {
+	Entry(ctx context.Context, obj *contacts.IntermediaryBank) (*banks.Bank, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -979,6 +986,38 @@ func fieldContext_ContactBank_swiftCode(_ context.Context, ec *executionContext,
 	return graphql.NewScalarFieldContext("ContactBank", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func _ContactBank_entry(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *contacts.Bank) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_ContactBank_entry(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.ContactBank().Entry(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *banks.Bank) graphql.Marshaler {
+			return marshalOBank2ᚖbankgraphᚋcoreᚋbanksᚐBank(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_ContactBank_entry(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ContactBank",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Bank(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
 func _ContactConnection_edges(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Connection[contacts.Contact]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1344,6 +1383,38 @@ func _IntermediaryBank_coverMessageRequired(ctx context.Context, ec *executionCo
 }
 func fieldContext_IntermediaryBank_coverMessageRequired(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("IntermediaryBank", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func _IntermediaryBank_entry(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *contacts.IntermediaryBank) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_IntermediaryBank_entry(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.IntermediaryBank().Entry(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *banks.Bank) graphql.Marshaler {
+			return marshalOBank2ᚖbankgraphᚋcoreᚋbanksᚐBank(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_IntermediaryBank_entry(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "IntermediaryBank",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Bank(ctx, ec, field)
+		},
+	}
+	return fc, nil
 }
 
 func _RegulatoryReporting_key(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *contacts.Reporting) (ret graphql.Marshaler) {
@@ -2190,48 +2261,86 @@ func _ContactBank(ctx context.Context, ec *executionContext, sel ast.SelectionSe
 		case "country":
 			out.Values[i] = _ContactBank_country(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "accountNumber":
 			out.Values[i] = _ContactBank_accountNumber(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "accountCurrency":
 			out.Values[i] = _ContactBank_accountCurrency(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "accountType":
 			out.Values[i] = _ContactBank_accountType(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "accountSubType":
 			out.Values[i] = _ContactBank_accountSubType(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "name":
 			out.Values[i] = _ContactBank_name(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "address":
 			out.Values[i] = _ContactBank_address(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "nationalCode":
 			out.Values[i] = _ContactBank_nationalCode(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "swiftCode":
 			out.Values[i] = _ContactBank_swiftCode(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "entry":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _ContactBank_entry(ctx, ec, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -2435,38 +2544,76 @@ func _IntermediaryBank(ctx context.Context, ec *executionContext, sel ast.Select
 		case "country":
 			out.Values[i] = _IntermediaryBank_country(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "name":
 			out.Values[i] = _IntermediaryBank_name(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "address":
 			out.Values[i] = _IntermediaryBank_address(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "addressLine3":
 			out.Values[i] = _IntermediaryBank_addressLine3(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "nationalCode":
 			out.Values[i] = _IntermediaryBank_nationalCode(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "swiftCode":
 			out.Values[i] = _IntermediaryBank_swiftCode(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "coverMessageRequired":
 			out.Values[i] = _IntermediaryBank_coverMessageRequired(ctx, ec, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "entry":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _IntermediaryBank_entry(ctx, ec, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}

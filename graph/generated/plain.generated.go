@@ -6,6 +6,7 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
 	"bankgraph/core/audit"
+	"bankgraph/core/banks"
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
@@ -865,6 +866,134 @@ var Plain = map[string]map[string]direct.Field{
 		"available": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendAmount(b, o.(*accounts.Balances).Available)
+			},
+		},
+	},
+	"Bank": {
+		"id": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBankID(b, o.(*banks.Bank).UID)
+			},
+		},
+		"uid": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBankUID(b, o.(*banks.Bank).UID)
+			},
+		},
+		"name": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*banks.Bank).Name)
+			},
+		},
+		"countryCode": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*banks.Bank).Country)
+			},
+		},
+		"nationalIdType": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*banks.Bank).NationalIDType)
+			},
+		},
+		"nationalId": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*banks.Bank).NationalID)
+			},
+		},
+		"bic": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*banks.Bank).BIC())
+			},
+		},
+		"branchBic": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*banks.Bank).BranchBIC())
+			},
+		},
+		"address": {
+			One: func(o any) any {
+				return &o.(*banks.Bank).Address
+			},
+		},
+		"deliveryMethods": {
+			Leaf: func(b []byte, o any) []byte {
+				b = append(b, '[')
+				for i, v := range o.(*banks.Bank).DeliveryMethods() {
+					if i > 0 {
+						b = append(b, ',')
+					}
+					b = scalar.AppendString(b, marshalNDeliveryMethod2bankgraphᚋcoreᚋbanksᚐDeliveryMethodF[v])
+				}
+				return append(b, ']')
+			},
+		},
+		"recordType": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*banks.Bank).RecordType)
+			},
+		},
+		"successor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*banks.Bank).Successor)
+			},
+		},
+	},
+	"BankConnection": {
+		"edges": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[banks.Bank]).Edges()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"nodes": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[banks.Bank]).Nodes()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"pageInfo": {
+			One: func(o any) any {
+				if v := o.(*model.Connection[banks.Bank]).PageInfo(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"totalCount": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[banks.Bank]).TotalCount(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendInt(b, v), nil
+			},
+		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[banks.Bank]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
+			},
+		},
+	},
+	"BankEdge": {
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.Edge[banks.Bank]).Cursor())
+			},
+		},
+		"node": {
+			One: func(o any) any {
+				if v := o.(*model.Edge[banks.Bank]).Node; v != nil {
+					return v
+				}
+				return nil
 			},
 		},
 	},
@@ -2226,6 +2355,9 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*model.Connection[audit.Entry]]():           "AuditEntryConnection",
 	reflect.TypeFor[*model.Edge[audit.Entry]]():                 "AuditEntryEdge",
 	reflect.TypeFor[*accounts.Balances]():                       "Balances",
+	reflect.TypeFor[*banks.Bank]():                              "Bank",
+	reflect.TypeFor[*model.Connection[banks.Bank]]():            "BankConnection",
+	reflect.TypeFor[*model.Edge[banks.Bank]]():                  "BankEdge",
 	reflect.TypeFor[*contacts.Contact]():                        "Contact",
 	reflect.TypeFor[*contacts.Bank]():                           "ContactBank",
 	reflect.TypeFor[*model.Connection[contacts.Contact]]():      "ContactConnection",
@@ -2281,6 +2413,10 @@ var GoFields = map[string]map[string]string{
 		"uid":       "ID",
 		"objectUid": "UID",
 		"requestId": "Request",
+	},
+	"Bank": {
+		"id":          "UID",
+		"countryCode": "Country",
 	},
 	"Contact": {
 		"id":               "UID",

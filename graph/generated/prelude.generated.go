@@ -5,6 +5,7 @@ package generated
 import (
 	"bankgraph/core/accounts"
 	"bankgraph/core/audit"
+	"bankgraph/core/banks"
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
@@ -1627,6 +1628,22 @@ func unmarshalNID2bankgraphᚋcoreᚋauditᚐID(ctx context.Context, ec *executi
 func marshalNID2bankgraphᚋcoreᚋauditᚐID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v audit.ID) graphql.Marshaler {
 	_ = sel
 	res := scalar.MarshalAuditEntryID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNID2bankgraphᚋcoreᚋbanksᚐUID(ctx context.Context, ec *executionContext, v any) (banks.UID, error) {
+	res, err := scalar.UnmarshalBankID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNID2bankgraphᚋcoreᚋbanksᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v banks.UID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalBankID(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")

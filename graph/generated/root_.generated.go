@@ -25,7 +25,9 @@ type ResolverRoot interface {
 	Approval() ApprovalResolver
 	AuditEntry() AuditEntryResolver
 	Contact() ContactResolver
+	ContactBank() ContactBankResolver
 	Customer() CustomerResolver
+	IntermediaryBank() IntermediaryBankResolver
 	Mutation() MutationResolver
 	Query() QueryResolver
 	Role() RoleResolver
@@ -75,6 +77,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputApproveChangeInput,
 		unmarshalInputAttributeInput,
 		unmarshalInputAuditFilter,
+		unmarshalInputBankBy,
+		unmarshalInputBankFilter,
 		unmarshalInputCeilingInput,
 		unmarshalInputChangeAccountInput,
 		unmarshalInputChangeContactInput,
@@ -97,6 +101,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputExternalAccountInput,
 		unmarshalInputIntermediaryBankInput,
 		unmarshalInputLinkSubjectInput,
+		unmarshalInputNationalIdInput,
 		unmarshalInputOpenAccountInput,
 		unmarshalInputProfileInput,
 		unmarshalInputRefuseChangeInput,
@@ -344,6 +349,8 @@ type Account implements Node {
   bankIdType: BankIdType!
   "The bank's name."
   bankName: String
+  "The bank's entry in the directory, by bankId; null if the directory does not have it."
+  bank: Bank
   "The general ledger number."
   masterGl: String
   "The bank's cost center."
@@ -1053,6 +1060,120 @@ type AuditEntryEdge {
   node: AuditEntry!
 }
 `, BuiltIn: false},
+	{Name: "../schema/banks.graphqls", Input: `extend type Query {
+  "One bank of the directory; null if the directory does not have it."
+  bank("Which one: give exactly one of the fields." by: BankBy!): Bank
+  "The directory of banks, by country and national id. It is the same for every caller."
+  banks(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Narrows the list; all given fields must hold."
+    filter: BankFilter
+  ): BankConnection
+}
+
+"Names one bank. Exactly one field must be given."
+input BankBy @oneOf {
+  "The ABA routing number: exactly nine digits."
+  routingNumber: String
+  "The BIC, of 8 or 11 characters. A branch that is not listed finds the head office."
+  bic: String
+  "The number of an account at the bank."
+  iban: String
+  "The national id."
+  nationalId: NationalIdInput
+}
+
+"A national id of a bank."
+input NationalIdInput {
+  "ISO 3166-1 code of the country, of two letters."
+  countryCode: String!
+  "The id, such as a Bankleitzahl in Germany or a sort code in the United Kingdom."
+  id: String!
+}
+
+"Narrows a list of banks. All given fields must hold."
+input BankFilter {
+  "Words of the name: each must begin a word of it."
+  text: String
+  "The beginning of the city's name, without regard to letter case."
+  city: String
+  "The first digits of an ABA routing number."
+  routingNumberPrefix: String
+  "ISO 3166-1 code of the country, of two letters."
+  countryCode: String
+}
+
+"A bank of the directory."
+type Bank implements Node {
+  "The global id."
+  id: ID!
+  "The bank's number in the directory."
+  uid: UID!
+  "The name (REST: institutionName)."
+  name: String!
+  "ISO 3166-1 code of the country, two letters (REST: isoCountryCode)."
+  countryCode: String!
+  "What the national id is called: ABA, BLZ."
+  nationalIdType: String
+  "The national id: in the United States the ABA routing number. Null for a bank that only its BIC names."
+  nationalId: String
+  "The eight characters of the BIC."
+  bic: String
+  "The BIC of the branch, of eleven characters; null for a head office."
+  branchBic: String
+  "Where the bank is (REST: routingAddress)."
+  address: Address
+  "The rails on which a credit transfer reaches the bank."
+  deliveryMethods: [DeliveryMethod!]!
+  "What FedACH says of the routing number: SEND, NEW (its successor takes the entries) or FRB (a Federal Reserve Bank)."
+  recordType: String
+  "The national id that has taken over."
+  successor: String
+}
+
+"A rail on which a bank is reached."
+enum DeliveryMethod {
+  "The automated clearing house."
+  ACH
+  "Wires of the Federal Reserve."
+  FEDWIRE
+  "Instant payments of the Federal Reserve."
+  FEDNOW
+  "Instant payments of The Clearing House."
+  RTP
+  "International payments."
+  SWIFT
+}
+
+"A page of banks."
+type BankConnection {
+  "The rows with their cursors."
+  edges: [BankEdge!]!
+  "The rows."
+  nodes: [Bank!]!
+  "The page's position in the list."
+  pageInfo: PageInfo!
+  "The number of rows in the whole list. Beyond 10000 it may be a lower bound."
+  totalCount: Int!
+  "Whether totalCount is exact."
+  totalCountIsExact: Boolean!
+}
+
+"A bank in a list."
+type BankEdge {
+  "The row's cursor, for after and before."
+  cursor: String!
+  "The bank."
+  node: Bank!
+}
+`, BuiltIn: false},
 	{Name: "../schema/contacts.graphqls", Input: `extend type Customer {
   "The customer's beneficiaries, by number."
   contacts(
@@ -1147,6 +1268,8 @@ type ContactBank {
   nationalCode: String
   "The BIC."
   swiftCode: String
+  "The bank's entry in the directory, by its national code or else its BIC; null if the directory does not have it."
+  entry: Bank
 }
 
 "A bank that passes payments on to the beneficiary's bank."
@@ -1165,6 +1288,8 @@ type IntermediaryBank {
   swiftCode: String
   "Whether a cover message is needed."
   coverMessageRequired: Boolean!
+  "The bank's entry in the directory, by its national code or else its BIC; null if the directory does not have it."
+  entry: Bank
 }
 
 "One entry that a regulator asks for."
@@ -3289,6 +3414,8 @@ func childFields_Account(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Account_bankIdType(ctx, ec, field)
 	case "bankName":
 		return fieldContext_Account_bankName(ctx, ec, field)
+	case "bank":
+		return fieldContext_Account_bank(ctx, ec, field)
 	case "masterGl":
 		return fieldContext_Account_masterGl(ctx, ec, field)
 	case "costCenter":
@@ -3677,6 +3804,62 @@ func childFields_Balances(ctx context.Context, ec *executionContext, field graph
 	return nil, fmt.Errorf("no field named %q was found under type Balances", field.Name)
 }
 
+func childFields_Bank(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return fieldContext_Bank_id(ctx, ec, field)
+	case "uid":
+		return fieldContext_Bank_uid(ctx, ec, field)
+	case "name":
+		return fieldContext_Bank_name(ctx, ec, field)
+	case "countryCode":
+		return fieldContext_Bank_countryCode(ctx, ec, field)
+	case "nationalIdType":
+		return fieldContext_Bank_nationalIdType(ctx, ec, field)
+	case "nationalId":
+		return fieldContext_Bank_nationalId(ctx, ec, field)
+	case "bic":
+		return fieldContext_Bank_bic(ctx, ec, field)
+	case "branchBic":
+		return fieldContext_Bank_branchBic(ctx, ec, field)
+	case "address":
+		return fieldContext_Bank_address(ctx, ec, field)
+	case "deliveryMethods":
+		return fieldContext_Bank_deliveryMethods(ctx, ec, field)
+	case "recordType":
+		return fieldContext_Bank_recordType(ctx, ec, field)
+	case "successor":
+		return fieldContext_Bank_successor(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Bank", field.Name)
+}
+
+func childFields_BankConnection(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return fieldContext_BankConnection_edges(ctx, ec, field)
+	case "nodes":
+		return fieldContext_BankConnection_nodes(ctx, ec, field)
+	case "pageInfo":
+		return fieldContext_BankConnection_pageInfo(ctx, ec, field)
+	case "totalCount":
+		return fieldContext_BankConnection_totalCount(ctx, ec, field)
+	case "totalCountIsExact":
+		return fieldContext_BankConnection_totalCountIsExact(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BankConnection", field.Name)
+}
+
+func childFields_BankEdge(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return fieldContext_BankEdge_cursor(ctx, ec, field)
+	case "node":
+		return fieldContext_BankEdge_node(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BankEdge", field.Name)
+}
+
 func childFields_ChangeAccountPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "account":
@@ -3861,6 +4044,8 @@ func childFields_ContactBank(ctx context.Context, ec *executionContext, field gr
 		return fieldContext_ContactBank_nationalCode(ctx, ec, field)
 	case "swiftCode":
 		return fieldContext_ContactBank_swiftCode(ctx, ec, field)
+	case "entry":
+		return fieldContext_ContactBank_entry(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ContactBank", field.Name)
 }
@@ -4143,6 +4328,8 @@ func childFields_IntermediaryBank(ctx context.Context, ec *executionContext, fie
 		return fieldContext_IntermediaryBank_swiftCode(ctx, ec, field)
 	case "coverMessageRequired":
 		return fieldContext_IntermediaryBank_coverMessageRequired(ctx, ec, field)
+	case "entry":
+		return fieldContext_IntermediaryBank_entry(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type IntermediaryBank", field.Name)
 }

@@ -5,6 +5,7 @@ package scalar
 import (
 	"bankgraph/core/accounts"
 	"bankgraph/core/audit"
+	"bankgraph/core/banks"
 	"bankgraph/core/changes"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
@@ -57,6 +58,15 @@ func MarshalAuditEntryUID(key audit.ID) graphql.Marshaler {
 }
 func UnmarshalAuditEntryUID(v any) (audit.ID, error) {
 	return parse[audit.ID](v)
+}
+
+func AppendBankID(b []byte, key banks.UID) []byte    { return appendNumber(b, BankPrefix, int64(key)) }
+func MarshalBankID(key banks.UID) graphql.Marshaler  { return written(AppendBankID(nil, key)) }
+func UnmarshalBankID(v any) (banks.UID, error)       { return noID[banks.UID](v) }
+func AppendBankUID(b []byte, key banks.UID) []byte   { return appendNumber(b, "", int64(key)) }
+func MarshalBankUID(key banks.UID) graphql.Marshaler { return written(AppendBankUID(nil, key)) }
+func UnmarshalBankUID(v any) (banks.UID, error) {
+	return parse[banks.UID](v)
 }
 
 func AppendContactID(b []byte, key contacts.UID) []byte {

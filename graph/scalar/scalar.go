@@ -113,6 +113,7 @@ const (
 	AuditEntryPrefix = "aud_"
 	UserPrefix       = "usr_"
 	RolePrefix       = "rol_"
+	BankPrefix       = "bnk_"
 )
 
 func appendNumber(b []byte, prefix string, uid int64) []byte {
