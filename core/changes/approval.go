@@ -68,6 +68,14 @@ type Approval struct {
 	// the maker's legal entity; 0 if it was not kept
 	MakerEntity  int64        `bun:"maker_entity" json:"-"`
 	CheckerReach access.Reach `bun:"checker_reach" json:"-"`
+
+	Approvers   int16        `bun:"approvers" json:"approvers"`             // how many must agree: 1 or 2
+	FirstClient string       `bun:"first_client" json:"firstCheckerClient"` // the first of two, until and after the second decides
+	FirstLogin  string       `bun:"first_login" json:"firstCheckerLogin"`
+	FirstPerson *uuid.UUID   `bun:"first_person,type:uuid" json:"-"`
+	FirstEntity int64        `bun:"first_entity" json:"-"`
+	FirstReach  access.Reach `bun:"first_reach" json:"-"`
+	FirstAt     *time.Time   `bun:"first_at" json:"firstApprovedAt"`
 }
 
 // maker returns who requested the change, as far as that was kept.
@@ -77,6 +85,15 @@ func (a *Approval) maker() access.Accountable {
 		made.Person = *a.MakerPerson
 	}
 	return made
+}
+
+// first returns the first of two who agreed.
+func (a *Approval) first() access.Accountable {
+	agreed := access.Accountable{Client: a.FirstClient, Login: a.FirstLogin, Entity: a.FirstEntity}
+	if a.FirstPerson != nil {
+		agreed.Person = *a.FirstPerson
+	}
+	return agreed
 }
 
 // Changes returns the fields that the approval would change.
@@ -94,6 +111,8 @@ var (
 	ErrDecided    = fault.New(fault.State, "approval.decided", "the change has been decided on already")
 	ErrOwn        = fault.New(fault.State, "approval.own",
 		"nobody can approve their own change, nor one of an API key that they are responsible for: another person must")
+	ErrTwice = fault.New(fault.State, "approval.twice",
+		"the caller has approved the change already: it needs another person")
 	ErrPerson = fault.New(fault.Denied, "approval.person",
 		"only a person can approve or refuse a change: the bank does not let programs decide")
 	ErrNotYours = fault.New(fault.Denied, "approval.not_yours",

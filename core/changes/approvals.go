@@ -35,7 +35,8 @@ type Proposal struct {
 
 	BeforeToo, AfterToo any // another object that changes together with the row; nil if none does
 
-	By access.Reach // the least reach of the checker, if wider than the maker's own
+	By        access.Reach // the least reach of the checker, if wider than the maker's own
+	Approvers int16        // how many must agree: 0 and 1 are one, the most is two (Operation.Partly)
 }
 
 // ProposeOr proposes the change if it needs approval. Otherwise it calls write, unless another change of the
@@ -66,7 +67,7 @@ func (tx *Tx) Propose(ctx context.Context, p Proposal) error {
 		Tenant: tx.Caller.Tenant, Customer: p.Customer, Operation: tx.name.name, Object: tx.name.object,
 		ObjectUID: p.UID.String(), Creation: p.Before == nil, Before: before, After: after,
 		Reason: tx.Options.Reason, Status: Open, MakerClient: tx.Caller.Client, MakerLogin: tx.Caller.LoginID,
-		MakerReach: tx.Caller.Reach, Decides: tx.Caller.Reach,
+		MakerReach: tx.Caller.Reach, Decides: tx.Caller.Reach, Approvers: max(1, p.Approvers),
 	}}
 	maker := tx.Caller.Accountable()
 	if w.MakerEntity = maker.Entity; maker.Person != uuid.Nil {
@@ -187,10 +188,15 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 		return 0, ErrDecided.With(string(w.Status))
 	case d.Approve && caller.Same(maker):
 		return 0, ErrOwn
+	case d.Approve && w.FirstAt != nil && caller.Same(w.first()):
+		return 0, ErrTwice
 	case !tx.Caller.Reach.AtLeast(w.Decides) && !takesBack:
 		return 0, ErrNotYours
 	case program && !takesBack:
 		return 0, ErrPerson
+	}
+	if d.Approve && w.Approvers > 1 && w.FirstAt == nil {
+		return w.UID, s.agreeTx(ctx, tx, w, op, caller)
 	}
 	status, said := Refused, audit.Refused
 	if d.Approve {
@@ -203,14 +209,49 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 	if err != nil {
 		return 0, err
 	}
-	entry := audit.Entry{
-		Action: w.Operation, Decision: said, Object: w.Object, UID: w.ObjectUID, Customer: &w.Customer,
-		Reason: tx.Options.Reason,
-	}.By(tx.Caller)
-	if err := tx.tell(ctx, entry, tx.name.name, w); err != nil {
+	if err := tx.tell(ctx, s.decided(tx, w, said), tx.name.name, w); err != nil {
 		return 0, err
 	}
 	return w.UID, s.carryOutTx(ctx, tx, w, op, d.Approve)
+}
+
+// agreeTx keeps the first of two who agree. The object becomes what it is until the second decides.
+func (s *Service) agreeTx(
+	ctx context.Context, tx *Tx, w *waiting, op operation, caller access.Accountable,
+) error {
+	inner := s.innerTx(tx, w, op)
+	inner.Options.Version = w.Version
+	version, err := op.partly(ctx, inner, inner.at)
+	if err != nil {
+		return err
+	}
+	var person *uuid.UUID
+	if caller.Person != uuid.Nil {
+		person = &caller.Person
+	}
+	_, err = tx.NewRaw(`UPDATE approvals SET first_client = ?, first_login = ?, first_person = ?, first_entity = ?, first_reach = ?,
+		first_at = ?, version = ? WHERE tenant = ? AND uid = ?`, caller.Client, caller.Login, person, caller.Entity,
+		tx.Caller.Reach, tx.Now, version, w.Tenant, w.UID).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	return tx.tell(ctx, s.decided(tx, w, audit.Approved), tx.name.name, w)
+}
+
+// decided is the audit entry of a decision.
+func (s *Service) decided(tx *Tx, w *waiting, said audit.Decision) audit.Entry {
+	return audit.Entry{
+		Action: w.Operation, Decision: said, Object: w.Object, UID: w.ObjectUID, Customer: &w.Customer,
+		Reason: tx.Options.Reason,
+	}.By(tx.Caller)
+}
+
+// innerTx is the transaction as the operation that waited sees it.
+func (s *Service) innerTx(tx *Tx, w *waiting, op operation) *Tx {
+	return &Tx{
+		Tx: tx.Tx, Caller: tx.Caller, Now: tx.Now, Options: RequestOptions{Reason: tx.Options.Reason}, service: s,
+		name: op.named(), at: Target{Customer: w.Customer, UID: w.ObjectUID}, approved: true,
+	}
 }
 
 // programTx reports whether the caller is a program, and the bank lets only people decide.
@@ -226,11 +267,7 @@ func (s *Service) programTx(ctx context.Context, tx *Tx) (is bool, err error) {
 // carryOutTx makes the approved change of an existing object. An object that was created as Pending it
 // settles, approved or refused.
 func (s *Service) carryOutTx(ctx context.Context, tx *Tx, w *waiting, op operation, approve bool) error {
-	name := op.named()
-	inner := &Tx{
-		Tx: tx.Tx, Caller: tx.Caller, Now: tx.Now, Options: RequestOptions{Reason: tx.Options.Reason}, service: s,
-		name: name, at: Target{Customer: w.Customer, UID: w.ObjectUID}, approved: true,
-	}
+	inner := s.innerTx(tx, w, op)
 	if approve { // the checker approved this version; a refusal fits any
 		inner.Options.Version = w.Version
 	}

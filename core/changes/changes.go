@@ -99,6 +99,7 @@ type operation interface {
 	named() operationName
 	again(ctx context.Context, tx *Tx, at Target, draft []byte) error
 	settled(ctx context.Context, tx *Tx, at Target, approved bool) error
+	partly(ctx context.Context, tx *Tx, at Target) (version int32, err error)
 }
 
 // Declare registers an operation: its GraphQL name, the kind of object that it changes, the permission that
@@ -124,7 +125,18 @@ func (o *Operation[D, R]) Require(ctx context.Context, of string) (access.Caller
 func (o *Operation[D, R]) Settle(
 	settle func(ctx context.Context, tx *Tx, at Target, approved bool) error,
 ) *Operation[D, R] {
-	o.service.known[o.name] = making[D, R]{changing[D, R]{o}, settle}
+	o.service.known[o.name] = making[D, R]{changing[D, R]{o}, settle, nil}
+	return o
+}
+
+// Partly sets what happens to an object that needs two people (Proposal.Approvers), once the first of them has
+// agreed: partly returns the object's version from then on. It follows Settle.
+func (o *Operation[D, R]) Partly(
+	partly func(ctx context.Context, tx *Tx, at Target) (version int32, err error),
+) *Operation[D, R] {
+	made := o.service.known[o.name].(making[D, R])
+	made.agree = partly
+	o.service.known[o.name] = made
 	return o
 }
 
@@ -149,9 +161,21 @@ func (o changing[D, R]) again(ctx context.Context, tx *Tx, at Target, text []byt
 
 func (o changing[D, R]) settled(context.Context, *Tx, Target, bool) error { return nil }
 
+func (o changing[D, R]) partly(context.Context, *Tx, Target) (int32, error) {
+	return 0, fmt.Errorf("%s does not need two people", o.name)
+}
+
 type making[D, R any] struct {
 	changing[D, R]
 	settle func(ctx context.Context, tx *Tx, at Target, approved bool) error
+	agree  func(ctx context.Context, tx *Tx, at Target) (version int32, err error)
+}
+
+func (o making[D, R]) partly(ctx context.Context, tx *Tx, at Target) (int32, error) {
+	if o.agree == nil {
+		return o.changing.partly(ctx, tx, at)
+	}
+	return o.agree(ctx, tx, at)
 }
 
 func (o making[D, R]) settled(ctx context.Context, tx *Tx, at Target, approved bool) error {

@@ -4,6 +4,7 @@ package money
 import (
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,6 +89,19 @@ func (a Amount) Append(to []byte) []byte {
 	copy(to[point+1:], to[point:])
 	to[point] = '.'
 	return to
+}
+
+// AtMost reports whether an amount is at most another one, as numbers: their currencies may have different
+// decimals.
+func AtMost(a, most Amount) bool {
+	scaled := func(of, other Amount) *big.Int {
+		n := big.NewInt(of.Minor)
+		for range max(0, other.Currency.Digits()-of.Currency.Digits()) {
+			n.Mul(n, big.NewInt(10))
+		}
+		return n
+	}
+	return scaled(a, most).Cmp(scaled(most, a)) <= 0
 }
 
 // ErrAmount is returned for text that is not an exact amount of the currency.

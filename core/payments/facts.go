@@ -30,8 +30,13 @@ type facts struct {
 	charges map[accounts.UID][]*fees.Charge
 	houses  map[money.Currency]accounts.UID // that take the fees
 	books   *ledger.Books
-	uids    []UID // for new payments
-	bank    bool  // the bank's own settings ask for a second person
+	uids    []UID        // for new payments
+	bank    bankApproval // the bank's own settings, which count for every customer
+}
+
+type bankApproval struct {
+	approval
+	Currency money.Currency `bun:"currency"` // the bank's
 }
 
 // party is an account with what matters of its customer.
@@ -45,7 +50,15 @@ type party struct {
 	CustomerStatus customers.Status        `bun:"customer_status"`
 	Owner          customers.UID           `bun:"owner"`
 	PartnerStatus  customers.Status        `bun:"partner_status"` // '' for a partner itself, and without one
-	Dual           bool                    `bun:"dual"`           // the customer's settings ask for a second person
+	approval
+}
+
+// approval is what settings say of the approval of payments. Amounts are in hundredths of the bank's currency.
+type approval struct {
+	Dual   bool            `bun:"dual"`   // it takes a second person
+	People int32           `bun:"people"` // 2: it takes two
+	First  customers.Cents `bun:"first"`  // up to this amount one is enough all the same; 0: never
+	Second customers.Cents `bun:"second"` // above it the bank's own people decide; 0: never
 }
 
 // numbered is an account that was named by its number.
@@ -58,17 +71,16 @@ type taken struct {
 	UID UID `bun:"uid"`
 }
 
-type setting struct {
-	Dual bool `bun:"dual"`
-}
-
 var (
 	findingNumbers = db.NewQuery[numbered](`SELECT uid, number_hash FROM accounts
 		WHERE tenant = $1 AND number_hash = ANY($2::bytea[]) AND deleted_at IS NULL`)
-	readingBank = db.NewQuery[setting](`SELECT access_payment_dual_approval AS dual FROM customers
-		WHERE tenant = $1 AND relationship_type = 'Self'`)
+	readingBank = db.NewQuery[bankApproval](`SELECT c.access_payment_dual_approval AS dual, c.access_number_of_approvers AS people,
+		c.access_first_approver_limit AS first, c.access_second_approver_limit AS second, t.currency
+		FROM tenants AS t JOIN customers AS c ON c.tenant = t.id AND c.relationship_type = 'Self'
+		WHERE t.id = $1 AND c.tenant = $1`)
 	readingParties = db.NewQuery[party](`SELECT a.uid, a.status, a.currency, a.system_of_record, a.customer, c.legal_name,
-		c.status AS customer_status, c.owner, coalesce(o.status, '') AS partner_status, c.access_payment_dual_approval AS dual
+		c.status AS customer_status, c.owner, coalesce(o.status, '') AS partner_status, c.access_payment_dual_approval AS dual,
+		c.access_number_of_approvers AS people, c.access_first_approver_limit AS first, c.access_second_approver_limit AS second
 		FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
 		LEFT JOIN customers AS o ON o.tenant = c.tenant AND o.uid = c.owner AND o.uid <> c.uid
 		WHERE a.tenant = $1 AND c.tenant = $1 AND a.uid = ANY($2::bigint[]) AND a.deleted_at IS NULL`)
@@ -117,7 +129,10 @@ func (s *Service) gatherTx(ctx context.Context, tx bun.Tx, tenant access.Tenant,
 		f.numbers[string(n.Hash)] = n.Account
 		all = append(all, n.Account)
 	}
-	f.charges, f.bank = charges.Of, len(bank.Items) > 0 && bank.Items[0].Dual
+	f.charges = charges.Of
+	if len(bank.Items) > 0 {
+		f.bank = *bank.Items[0]
+	}
 	for _, payer := range slices.Sorted(maps.Keys(charges.Of)) {
 		in := charges.Of[payer][0].Currency
 		if _, found := f.houses[in]; found {
@@ -221,7 +236,29 @@ func (f *facts) draw(s *Service, by access.Caller, d *Draft, now time.Time) (*Pa
 }
 
 // asks reports whether a payment needs a second person.
-func (f *facts) asks(p *Payment) bool { return f.bank || f.parties[p.SenderAccount].Dual }
+func (f *facts) asks(p *Payment) bool { return f.bank.Dual || f.parties[p.SenderAccount].Dual }
+
+// approvers returns how many people a payment needs beside the maker, and how far they must see at least
+// (rest/CONTRACT.md, approval of payments). Bounds that are set in the bank's currency do not ease payments in
+// another one.
+func (f *facts) approvers(p *Payment) (people int16, by access.Reach) {
+	people = 1
+	for _, asks := range []approval{f.bank.approval, f.parties[p.SenderAccount].approval} {
+		if !asks.Dual {
+			continue
+		}
+		within := func(most customers.Cents) bool {
+			return p.Currency == f.bank.Currency && money.AtMost(p.Amount(), most.Amount())
+		}
+		if asks.People > 1 && (asks.First == 0 || !within(asks.First)) {
+			people = 2
+		}
+		if asks.Second > 0 && !within(asks.Second) {
+			by = access.OfBank
+		}
+	}
+	return people, by
+}
 
 // movable reports why the accounts of a payment do not let its money move. The money of a customer that is
 // suspended, or whose partner is, stands still, whoever asks.

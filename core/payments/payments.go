@@ -46,14 +46,14 @@ func New(
 ) *Service {
 	s := &Service{db: d, keys: keys, customers: c, ledger: books, now: now}
 	s.transfer = changes.DeclareLane(all, "transferFunds", "payment", access.InitiatePayments, s.transferTx).
-		DecidedWith(access.ApprovePayments).Settle(s.settleTx)
+		DecidedWith(access.ApprovePayments).Settle(s.settleTx).Partly(s.agreeTx)
 	s.cancel = changes.Declare(all, "cancelPayment", "payment", access.CancelPayments, s.cancelTx)
 	return s
 }
 
 // Transfer moves money from one account to another in the bank's own books. It is carried out at once, or on
 // its day if that is later. If the settings of the customer that pays ask for dual approval
-// (paymentDualApproval), it waits for a second person first.
+// (paymentDualApproval), it waits for a second person first, and where they ask for two, for a third one too.
 func (s *Service) Transfer(
 	ctx context.Context, draft Draft, options changes.RequestOptions,
 ) (changes.Outcome[Saved], error) {

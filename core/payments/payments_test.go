@@ -501,3 +501,92 @@ func TestEachPaymentThatDoesNotFitTheBooksIsFound(t *testing.T) {
 		})
 	}
 }
+
+// A payment above what one approver may decide alone needs two people beside the maker.
+func TestLargePaymentsTakeTwoPeople(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, dual, func(c *customers.Customer) {
+		c.Access.NumberOfApprovers, c.Access.FirstApproverLimit = 2, 20_00
+	})
+	approve := func(who string, out changes.Outcome[payments.Saved]) error {
+		_, err := p.Changes.Approve(p.Someone(who), changes.UID(out.Approval), changes.RequestOptions{})
+		return err
+	}
+	small, err := p.transfer(p.Someone("maker"), p.draft("20.00"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := approve("first", small); err != nil {
+		t.Fatal(err)
+	}
+	p.has(t, 80_00, 120_00)
+	large, err := p.transfer(p.Someone("maker"), p.draft("20.01"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := approve("first", large); err != nil {
+		t.Fatal(err)
+	}
+	p.has(t, 80_00, 120_00)
+	for who, want := range map[string]error{"first": changes.ErrTwice, "maker": changes.ErrOwn} {
+		if err := approve(who, large); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", who, err, want)
+		}
+	}
+	if err := approve("second", large); err != nil {
+		t.Fatal(err)
+	}
+	p.has(t, 59_99, 140_01)
+	if got := p.life(t, large.Result.UID); got != "PENDING_APPROVAL PARTIALLY_APPROVED SETTLED " {
+		t.Error(got)
+	}
+	refused, err := p.transfer(p.Someone("maker"), p.draft("30"))
+	if err != nil || approve("first", refused) != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Changes.Refuse(p.Someone("second"), changes.UID(refused.Approval), changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.life(t, refused.Result.UID); got != "PENDING_APPROVAL PARTIALLY_APPROVED CANCELLED " {
+		t.Error(got)
+	}
+	withdrawn, err := p.transfer(p.Someone("maker"), p.draft("30"))
+	if err != nil || approve("first", withdrawn) != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Payments.Cancel(p.Someone("maker"), withdrawn.Result.UID, changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := approve("second", withdrawn); !errors.Is(err, changes.ErrDecided) {
+		t.Error("a cancelled payment was approved:", err)
+	}
+	p.has(t, 59_99, 140_01)
+	p.Prove()
+}
+
+// Above the bound of the second approver, the customer's own people do not decide: the bank does.
+func TestTheBankDecidesOnTheLargestPayments(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, dual, func(c *customers.Customer) { c.Access.SecondApproverLimit = 50_00 })
+	own := &customers.Customer{Tenant: p.Tenant, UID: p.from.Customer}
+	p.to = p.Account(own, coretest.Holding(100_00, 0))
+	maker, checker := p.PersonOf(own, p.User(own, nil)), p.PersonOf(own, p.User(own, nil))
+	for amount, want := range map[string]error{"50.00": nil, "50.01": changes.ErrNotYours} {
+		out, err := p.transfer(maker, p.draft(amount))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.Changes.Approve(checker, changes.UID(out.Approval), changes.RequestOptions{})
+		if !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", amount, err, want)
+		}
+		if want == nil {
+			continue
+		}
+		if _, err := p.Changes.Approve(p.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); !errors.Is(err, ledger.ErrUncovered) &&
+			err != nil {
+			t.Errorf("%s: the bank: %v", amount, err)
+		}
+	}
+	p.Prove()
+}

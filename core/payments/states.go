@@ -7,17 +7,19 @@ type State string
 
 const (
 	PendingApproval State = "PENDING_APPROVAL" // waits for a second person; no money has moved
-	Scheduled       State = "SCHEDULED"        // waits for its day; no money has moved
-	Settled         State = "SETTLED"          // the money has moved
-	Invalid         State = "INVALID"          // could not be carried out on its day; no money has moved
-	Cancelled       State = "CANCELLED"        // stopped before any money moved
+	// one of two people has agreed; no money has moved
+	PartlyApproved State = "PARTIALLY_APPROVED"
+	Scheduled      State = "SCHEDULED" // waits for its day; no money has moved
+	Settled        State = "SETTLED"   // the money has moved
+	Invalid        State = "INVALID"   // could not be carried out on its day; no money has moved
+	Cancelled      State = "CANCELLED" // stopped before any money moved
 )
 
 // Status is a state as partners read it (rest/CONTRACT.md, payment states).
 type Status string
 
 var statuses = map[State]Status{
-	PendingApproval: "PENDING_APPROVAL", Scheduled: "FUTURE_DATED", Settled: "PROCESSED",
+	PendingApproval: "PENDING_APPROVAL", PartlyApproved: "PARTIALLY_APPROVED", Scheduled: "FUTURE_DATED", Settled: "PROCESSED",
 	Invalid: "VALIDATION_FAILURE", Cancelled: "CANCELLED",
 }
 
@@ -37,10 +39,15 @@ func StatesOf(status Status) []State {
 }
 
 // States lists all states, in the order of a payment's life.
-var States = []State{PendingApproval, Scheduled, Settled, Invalid, Cancelled}
+var States = []State{PendingApproval, PartlyApproved, Scheduled, Settled, Invalid, Cancelled}
 
 // The steps that a payment can take.
 var (
-	approving  = states.Step[State]{From: []State{PendingApproval}, To: Settled, Else: ErrDecided}
-	cancelling = states.Step[State]{From: []State{PendingApproval, Scheduled}, To: Cancelled, Else: ErrOver}
+	agreeing  = states.Step[State]{From: []State{PendingApproval}, To: PartlyApproved, Else: ErrDecided}
+	approving = states.Step[State]{
+		From: []State{PendingApproval, PartlyApproved}, To: Settled, Else: ErrDecided,
+	}
+	cancelling = states.Step[State]{
+		From: []State{PendingApproval, PartlyApproved, Scheduled}, To: Cancelled, Else: ErrOver,
+	}
 )

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"bankgraph/core/access"
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
@@ -86,9 +87,37 @@ func (s *Service) beginTx(
 	}); err != nil || !waits {
 		return p, step, err
 	}
-	return p, step, m.Propose(ctx, changes.Proposal{
-		Customer: int64(p.Customer), UID: p.UID, Version: p.Version, After: p,
-	})
+	proposal := changes.Proposal{Customer: int64(p.Customer), UID: p.UID, Version: p.Version, After: p}
+	proposal.Approvers, proposal.By = f.approvers(p)
+	return p, step, m.Propose(ctx, proposal)
+}
+
+// agreeTx is settleTx for the first of two people, who agrees.
+func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target) (int32, error) {
+	p, err := s.lockTx(ctx, tx, at)
+	if err != nil {
+		return 0, err
+	}
+	to, err := agreeing.Take(p.State)
+	if err == nil {
+		err = tx.CheckVersion(p.Version)
+	}
+	if err == nil {
+		err = mayApprove(tx.Caller, p)
+	}
+	if err == nil {
+		err = s.enterTx(ctx, tx, p, to, "")
+	}
+	return p.Version, err
+}
+
+// mayApprove returns ErrApproveLimit for a payment above the person's own bound.
+func mayApprove(by access.Caller, p *Payment) error {
+	if most := by.Limit("Payments", "Per_Transaction_Payment_Approve_Limits"); most != nil &&
+		most.Currency == p.Currency && p.Minor > most.Minor {
+		return ErrApproveLimit.With(most.Value().String())
+	}
+	return nil
 }
 
 // settleTx carries out a payment that waited for a second person, or cancels it if that person said no. One
@@ -107,9 +136,8 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if !approved {
 		return s.enterTx(ctx, tx, p, Cancelled, tx.Options.Reason)
 	}
-	if most := tx.Caller.Limit("Payments", "Per_Transaction_Payment_Approve_Limits"); most != nil &&
-		most.Currency == p.Currency && p.Minor > most.Minor {
-		return ErrApproveLimit.With(most.Value().String())
+	if err := mayApprove(tx.Caller, p); err != nil {
+		return err
 	}
 	today := ledger.Day(tx.Now.In(tx.Caller.Location()))
 	if p.Date.After(today) {
@@ -185,7 +213,7 @@ func (s *Service) cancelTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if _, err := cancelling.Take(p.State); err != nil {
 		return Saved{}, err
 	}
-	if p.State == PendingApproval {
+	if p.State != Scheduled {
 		if err := tx.Withdraw(ctx, p.UID); err != nil {
 			return Saved{}, err
 		}

@@ -1,3 +1,10 @@
+ALTER TABLE approvals DROP COLUMN first_at;
+ALTER TABLE approvals DROP COLUMN first_reach;
+ALTER TABLE approvals DROP COLUMN first_entity;
+ALTER TABLE approvals DROP COLUMN first_person;
+ALTER TABLE approvals DROP COLUMN first_login;
+ALTER TABLE approvals DROP COLUMN first_client;
+ALTER TABLE approvals DROP COLUMN approvers;
 DROP TABLE payment_steps;
 DROP TABLE payments;
 DROP SEQUENCE payment_uids;

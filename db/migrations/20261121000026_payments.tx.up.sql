@@ -26,7 +26,7 @@ CREATE TABLE payments (
   customer              bigint NOT NULL,                  -- whose payment it is: who pays
   rail                  text NOT NULL CONSTRAINT payments_rail CHECK (rail IN ('BOOK')),
   state                 text NOT NULL CONSTRAINT payments_state
-    CHECK (state IN ('SCHEDULED', 'PENDING_APPROVAL', 'SETTLED', 'INVALID', 'CANCELLED')),
+    CHECK (state IN ('PENDING_APPROVAL', 'PARTIALLY_APPROVED', 'SCHEDULED', 'SETTLED', 'INVALID', 'CANCELLED')),
   amount                bigint NOT NULL CONSTRAINT payments_amount CHECK (amount > 0), -- minor units
   currency              text NOT NULL,
   payment_date          date NOT NULL,                    -- on which the money moves, in the bank's zone
@@ -73,3 +73,18 @@ CREATE TABLE payment_steps (
   CONSTRAINT payment_steps_payment FOREIGN KEY (tenant, payment) REFERENCES payments (tenant, uid)
 );
 SELECT row_security('payment_steps', only_grows => true);
+--bun:split
+-- What waits may need two people beside the one who asked. The first of them stands here until the second decides.
+ALTER TABLE approvals ADD COLUMN approvers smallint NOT NULL DEFAULT 1;
+--bun:split
+ALTER TABLE approvals ADD COLUMN first_client text NOT NULL DEFAULT '';
+--bun:split
+ALTER TABLE approvals ADD COLUMN first_login text NOT NULL DEFAULT '';
+--bun:split
+ALTER TABLE approvals ADD COLUMN first_person uuid;
+--bun:split
+ALTER TABLE approvals ADD COLUMN first_entity bigint NOT NULL DEFAULT 0;
+--bun:split
+ALTER TABLE approvals ADD COLUMN first_reach text NOT NULL DEFAULT '';
+--bun:split
+ALTER TABLE approvals ADD COLUMN first_at timestamptz;
