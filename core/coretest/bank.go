@@ -124,7 +124,7 @@ func Ahead(d *db.DB) error {
 	return d.InTx(context.Background(), 0, func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.ExecContext(ctx,
 			`SELECT setval('customer_uids', 2000000), setval('account_uids', 200000000), setval('signatory_uids', 1000000),
-			setval('fee_tier_ids', 1000000), setval('approval_uids', 1000000),
+			setval('fee_tier_ids', 1000000), setval('approval_uids', 1000000), setval('payment_uids', 2000000),
 			setval('role_numbers', 1000000), setval('user_numbers', 1000000)`)
 		return err
 	})
