@@ -80,7 +80,7 @@ func TestExamplesAreTheDemoBanks(t *testing.T) {
 	}
 	for _, name := range []string{
 		"CustomerG1", "CustomerItemV2", "ContactG1", "ContactV2", "AccountG1", "AccountItemV2", "AccountV2",
-		"AccountV3", "Signatory", "Limit", "Profile", "User", "UserItem", "Role", "RoleItem",
+		"AccountV3", "Signatory", "Limit", "Profile", "User", "UserItem", "Role", "RoleItem", "Payment", "PaymentItem",
 	} {
 		if !seen["#/components/schemas/"+name] {
 			t.Errorf("no operation's examples find a %s", name)
