@@ -66,6 +66,12 @@ var areas = []area{
 	{"lookup", "lookup", operation{"", http.MethodGet, "/v1/customers/lookup/000", ""}, ""},
 	{"banks", "banks_lookup", operation{"", http.MethodGet, "/v1/banks?bankId=THGTGB20&bankIdType=IBAN", ""}, ""},
 	{"routing", "banks_find", operation{"", http.MethodGet, "/v1/banks/123456789", ""}, ""},
+	{"payments", "payments_cancel", operation{"", http.MethodPut, "/v3/payments/{P}/cancel", ""}, "/v3/payments/4711"},
+	{
+		"book_transfers", "payments_book",
+		operation{"", http.MethodPost, "/v3/payments/booktransfer", `{"paymentAmount": 0, "senderAccount": {"accountUID": "{A}"}}`},
+		"",
+	},
 	{
 		"limit_check", "limits_check",
 		operation{"", http.MethodPost, "/v1/customers/{C}/limits", `{"paymentAmount": 1}`},
@@ -116,6 +122,8 @@ func areaOf(method, path string) string {
 		return "banks"
 	case strings.HasPrefix(path, "/v1/banks/"):
 		return "routing"
+	case strings.HasSuffix(path, "/booktransfer"):
+		return "book_transfers"
 	case strings.HasSuffix(path, "/limits"):
 		return map[string]string{http.MethodPost: "limit_check", http.MethodPatch: "limit_update"}[method]
 	case strings.Contains(path, "/sweeps/"):
@@ -126,7 +134,7 @@ func areaOf(method, path string) string {
 		return "account_actions"
 	}
 	for _, part := range []string{
-		"lookup", "fees", "signatories", "users", "roles", "accounts", "contacts", "beneficiary",
+		"lookup", "payments", "fees", "signatories", "users", "roles", "accounts", "contacts", "beneficiary",
 	} {
 		if strings.Contains(path, "/"+part) {
 			return map[string]string{"beneficiary": "contacts"}[part] + strings.TrimPrefix(part, "beneficiary")

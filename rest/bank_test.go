@@ -18,6 +18,7 @@ import (
 	"bankgraph/core/demo"
 	"bankgraph/core/fees"
 	"bankgraph/core/limits"
+	"bankgraph/core/payments"
 	"bankgraph/core/postal"
 	"bankgraph/core/rails"
 	"bankgraph/core/roles"
@@ -46,6 +47,11 @@ type bank struct {
 
 	supplier *contacts.Contact // acme's
 	stranger *contacts.Contact // direct's
+
+	purse     *accounts.Account // the partner's
+	paid      *payments.Payment // from acme's operating to the purse, with a fee
+	scheduled *payments.Payment // back
+	private   *payments.Payment // between accounts of direct
 
 	treasurer *signatories.Signatory // acme's
 	clerk     *roles.Role            // acme's
@@ -91,6 +97,15 @@ func fill(t testing.TB, made *coretest.Bank) *bank {
 		func(u *users.User) { u.FirstName = canary })
 	b.Fee(b.direct, func(f *fees.Tier) { f.Product = canary })
 	b.Limit(b.direct, "ACH_PAYMENT_LIMIT_PER_DAY", 42_42)
+	b.purse = b.Account(b.partner, coretest.Holding(500_00, 0), func(a *accounts.Account) { a.Name = "Purse" })
+	b.paid = b.Payment(b.operating, b.purse, func(p *payments.Payment) {
+		p.FeeMinor, p.FeeName, p.FeeTier, p.Notes = 25, "Book Transfer", "Gold", b.mark(p.Tenant)+"Rent of October"
+	})
+	b.scheduled = b.Payment(b.purse, b.operating, func(p *payments.Payment) {
+		p.State, p.Date, p.Notes = payments.Scheduled, p.Date.AddDate(0, 0, 14), b.mark(p.Tenant)+"Rent of December"
+		p.ExternalReferenceID, p.MakerLogin = "INV-8", "ruth"
+	})
+	b.private = b.Payment(b.hidden, b.Account(b.direct), func(p *payments.Payment) { p.Notes = canary })
 	return b
 }
 

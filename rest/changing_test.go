@@ -78,6 +78,10 @@ var changing = []operation{
 	{"sweeps_set_in", http.MethodPost, "/v1/customers/{C}/accounts/{A}/sweeps/{in}", sent("sweeps_set_in")},
 	{"sweeps_change", http.MethodPatch, "/v1/customers/{C}/accounts/{A}/sweeps/{out}", sent("sweeps_change")},
 	{"sweeps_remove", http.MethodDelete, "/v1/customers/{C}/accounts/{A}/sweeps/{out}", ""},
+	{"payments_book", http.MethodPost, "/v3/payments/booktransfer", sent("payments_book")},
+	{"payments_book_g1", http.MethodPost, "/payments/booktransfer", sent("payments_book_g1")},
+	{"payments_cancel", http.MethodPut, "/v3/payments/{F}/cancel", `{"notes": "Paid in cash"}`},
+	{"payments_cancel_g1", http.MethodPut, "/payments/{F}/cancel", `{"notes": "Paid in cash"}`},
 }
 
 // everything returns all operations.
@@ -134,9 +138,9 @@ func TestNoMessageSaysDoneOfWhatWaits(t *testing.T) {
 }
 
 // entries is how many audit entries an operation makes. Limits that are set with a new customer have an entry
-// of their own.
+// of their own, and so has the approval that acme's payments wait for.
 func entries(o operation) int {
-	if o.name == "customers_change_v2" {
+	if o.name == "customers_change_v2" || o.name == "payments_book_g1" {
 		return 2
 	}
 	return 1

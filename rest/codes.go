@@ -26,6 +26,8 @@ var families = []struct {
 	{"Accounts, v2 and oldest form", accountsV2},
 	{"Accounts, v2 actions", accountActionsV2},
 	{"Sweeps", sweepsV1},
+	{"Payments", paymentsV3},
+	{"Book transfers", bookTransfersV3},
 	{"Signatories", signatoriesV1},
 	{"Users and roles", peopleV1},
 	{"Limit check", limitsV1},

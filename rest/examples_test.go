@@ -83,7 +83,7 @@ func TestExamplesAreTheDemoBanks(t *testing.T) {
 	}
 	for _, name := range []string{
 		"CustomerG1", "CustomerItemV2", "ContactG1", "ContactV2", "AccountG1", "AccountItemV2", "AccountV2",
-		"AccountV3", "Signatory", "Limit", "Profile", "User", "UserItem", "Role", "RoleItem", "BankFound", "BankRouted",
+		"AccountV3", "Signatory", "Limit", "Profile", "User", "UserItem", "Role", "RoleItem", "BankFound", "BankRouted", "Payment", "PaymentItem",
 	} {
 		if !seen["#/components/schemas/"+name] {
 			t.Errorf("no operation's examples find a %s", name)

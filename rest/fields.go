@@ -89,6 +89,15 @@ func (f fields) yesNo(names ...string) given.Flag {
 	return given.Flag{}
 }
 
+// none refuses members of which nothing can be done yet. An empty text counts as absent.
+func (f fields) none(why string, names ...string) {
+	for _, name := range names {
+		if value := f.members[name]; value != nil && value != "" {
+			f.q.fail(fault.Field("request", f.path+name, fault.Forbidden, why))
+		}
+	}
+}
+
 // zeros are the decimals of a whole number: 3.0 is 3, written as text too.
 var zeros = regexp.MustCompile(`^(-?[0-9]+)\.0+$`)
 

@@ -12,7 +12,8 @@ import (
 
 // operation is one documented operation as a partner would call it. {C}, {A}, {K} and {N} stand for a
 // customer, one of its accounts, one of its contacts, and the account's number; {S}, {U} and {R} for one of
-// acme's signatories, users and roles, {L} for a locked user, {X} for its loan.
+// acme's signatories, users and roles, {L} for a locked user, {X} for its loan; {P} and {F} for a payment of the past and
+// one of the future, {B} for the partner's own account.
 type operation struct {
 	name, method, path, body string
 }
@@ -60,6 +61,10 @@ var operations = []operation{
 	{"banks_search", http.MethodGet, "/v1/banks/search/61109", ""},
 	{"banks_lookup", http.MethodGet, "/v1/banks?bankId=611090001&bankIdType=NID", ""},
 	{"banks_lookup_iban", http.MethodGet, "/v1/banks?bankId=GB67THGT99001012345678&bankIdType=IBAN&countryCode=GB", ""},
+	{"payments_get", http.MethodGet, "/v3/payments/{P}", ""},
+	{"payments_get_g1", http.MethodGet, "/payments/{F}", ""},
+	{"payments_search", http.MethodPost, "/v3/payments/search", `{"senderAccountNo": "{N}", "page": 1, "limit": 10}`},
+	{"payments_search_g1", http.MethodPost, "/payments/search", `{"customerUID": {C}, "page": 1, "limit": 100}`},
 }
 
 // forAll reports whether an operation asks for no permission: the directory of banks is the same for everybody.
@@ -76,10 +81,19 @@ func (b *bank) at(ctx context.Context, o operation, customer, account, contact a
 
 // names replaces the placeholders of an operation.
 func (b *bank) names(customer, account, contact any, number string) *strings.Replacer {
+	paid, scheduled := b.paid.UID, b.scheduled.UID
+	switch customer {
+	case b.acme.UID, b.bare.UID:
+	case b.direct.UID:
+		paid, scheduled = b.private.UID, b.private.UID
+	default: // no payment of this bank
+		paid, scheduled = b.private.UID+1, b.private.UID+1
+	}
 	return strings.NewReplacer("{C}", fmt.Sprint(customer), "{A}", fmt.Sprint(account), "{K}",
 		fmt.Sprint(contact), "{N}", number,
 		"{S}", b.treasurer.UID.String(), "{U}", b.ruth.UID.String(), "{R}", b.clerk.UID.String(), "{L}",
-		b.locked.UID.String(), "{X}", b.loan.UID.String(), "{in}", "in", "{out}", "out")
+		b.locked.UID.String(), "{X}", b.loan.UID.String(), "{P}", paid.String(), "{F}", scheduled.String(), "{B}", b.purse.UID.String(),
+		"{in}", "in", "{out}", "out")
 }
 
 // ask calls an operation about acme.

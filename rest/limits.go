@@ -74,7 +74,7 @@ func (a *api) checkLimits(r *http.Request) (answer, error) {
 	asked := limits.Asked{
 		Rail:   inBody(q, "paymentRail", limits.ParseRail),
 		Amount: q.numberInBody("paymentAmount"),
-		On:     inBody(q, "deliveryDate", limits.ParseDate),
+		On:     inBody(q, "deliveryDate", date),
 	}
 	q.fail(asked.ParseClass(q.wordInBody("secCode"), q.wordInBody("entryType")))
 	if q.err != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/go-chi/chi/v5"
@@ -230,6 +231,15 @@ func currency(field, text string) (money.Currency, error) {
 	return code, nil
 }
 
+// date reads a day as MM-DD-YYYY, as midnight UTC (rest/CONTRACT.md, dates).
+func date(field, text string) (time.Time, error) {
+	day, err := time.Parse("01-02-2006", text)
+	if err != nil || day.Year() < 1900 {
+		return time.Time{}, fault.Field("request", field, fault.Malformed, "must be a date in the form MM-DD-YYYY")
+	}
+	return day, nil
+}
+
 // numbering is how an operation numbers pages (rest/CONTRACT.md, pages).
 type numbering struct {
 	page, size  []string // names of the parameters: the documented one, then others accepted
@@ -257,6 +267,9 @@ var (
 	}
 	accountPagesV3 = numbering{
 		page: []string{"page"}, size: []string{"limit"}, first: 1, last: math.MaxInt32, most: 1000, usual: 10,
+	}
+	paymentPages = numbering{
+		page: []string{"page"}, size: []string{"limit"}, first: 1, last: math.MaxInt32, most: 100,
 	}
 	signatoryPages = numbering{
 		page: []string{"page"}, size: []string{"size"}, first: 0, last: 9999, most: 500, usual: 10,
@@ -286,6 +299,19 @@ func (q *reader) sheet(n numbering) pageRequest {
 		q.fail(fault.Field("list", used, fault.Required, "is required"))
 	}
 	return pageRequest{number: number, first: n.first, size: size}
+}
+
+// sheetInBody is sheet for an operation whose body says which page is wanted.
+func (q *reader) sheetInBody(n numbering) pageRequest {
+	whole := func(name string, least, most int) int {
+		text := q.fields().number(name).Value
+		if text == "" {
+			q.fail(fault.Field("list", name, fault.Required, "is required"))
+			return least
+		}
+		return q.integer(name, text, least, most)
+	}
+	return pageRequest{number: whole(n.page[0], n.first, n.last), first: n.first, size: whole(n.size[0], 1, n.most)}
 }
 
 func (q *reader) integer(field, text string, least, most int) int {

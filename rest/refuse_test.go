@@ -118,6 +118,7 @@ func TestWhatIsAnothersLooksAbsent(t *testing.T) {
 	other := b.Other()
 	foreign := other.Customer(coretest.Named(canary))
 	account, contact := other.Account(foreign), other.Contact(foreign)
+	other.Payment(account, other.Account(foreign))
 	for _, o := range everything() {
 		if o.method != http.MethodGet && !strings.Contains(o.path, "{") {
 			continue // it names no existing thing

@@ -30,8 +30,8 @@ func (a *api) routes(r chi.Router) {
 	const people = "/api/user-management/v1/customers/{customerId}"
 	r.Post(people+"/users", a.answer(peopleV1, a.createUser))
 	r.Post(people+"/users/search", a.answer(peopleV1, a.searchUsers))
-	r.With(a.unlessSearch).Get(people+"/users/{userId}", a.answer(peopleV1, a.findUser))
-	r.With(a.unlessSearch).Put(people+"/users/{userId}", a.answer(peopleV1, a.changeUser))
+	r.With(a.unlessVerb).Get(people+"/users/{userId}", a.answer(peopleV1, a.findUser))
+	r.With(a.unlessVerb).Put(people+"/users/{userId}", a.answer(peopleV1, a.changeUser))
 	r.Put(people+"/users/{userId}/suspend", a.answer(peopleV1, a.suspendUser))
 	r.Put(people+"/users/{userId}/activate", a.answer(peopleV1, a.activateUser))
 	// Other published texts have PATCH, which answers 200, and a path in the singular (rest/CONTRACT.md,
@@ -92,10 +92,10 @@ func (a *api) routes(r chi.Router) {
 	r.With(deprecated(inV3(""))).Patch("/v2/customers/{customerUID}/accounts/{accountUID}",
 		a.answer(accountActionsV2, a.actOnAccountV2))
 	r.Post("/v3/customers/{customerUID}/accounts", a.answer(accountsSavedV3, a.openAccountV3))
-	r.With(a.unlessSearch).Patch("/v3/customers/{customerUID}/accounts/{accountUID}",
+	r.With(a.unlessVerb).Patch("/v3/customers/{customerUID}/accounts/{accountUID}",
 		a.answer(accountsSavedV3.updates(), a.changeAccountV3))
 	r.Post("/v3/customers/{customerUID}/accounts/search", a.answer(accountsV3, a.searchAccountsV3))
-	r.With(a.unlessSearch).Get("/v3/customers/{customerUID}/accounts/{accountUID}",
+	r.With(a.unlessVerb).Get("/v3/customers/{customerUID}/accounts/{accountUID}",
 		a.answer(accountsV3, a.findAccountV3))
 
 	r.Get("/v1/customers/{customerUID}/accounts/{accountUID}/sweeps/{direction}",
@@ -110,4 +110,13 @@ func (a *api) routes(r chi.Router) {
 	r.With(deprecated(bankLookup)).Get("/v1/banks/{routingNumber}", a.answer(routingV1, a.findRoutedBank))
 	r.Get("/v1/banks/search/{routingNumber}", a.answer(routingV1, a.searchBanks))
 	r.Get("/v1/banks", a.answer(banksV1, a.lookUpBank))
+	for _, generation := range []string{"/v3", ""} { // the same, under two paths
+		r.Post(generation+"/payments/booktransfer",
+			a.answer(bookTransfersV3.says("Book transfer failed"), a.bookTransfer))
+		r.Post(generation+"/payments/search", a.answer(paymentsV3.says("Payment search failed"), a.searchPayments))
+		r.With(a.unlessVerb).Get(generation+"/payments/{paymentUID}",
+			a.answer(paymentsV3.says("Payment retrieval failed"), a.findPayment))
+		r.Put(generation+"/payments/{paymentUID}/cancel",
+			a.answer(paymentsV3.says("Payment cancellation failed"), a.cancelPayment))
+	}
 }

@@ -179,11 +179,11 @@ func (a *api) noMethod(w http.ResponseWriter, r *http.Request) {
 		[]reported{{code: "invalidMethod", message: "the path does not have this method, but " + methods}}))
 }
 
-// unlessSearch stands before operations on a thing by its id: the word search is none, so a path that ends
-// with it has the methods of the search alone.
-func (a *api) unlessSearch(next http.Handler) http.Handler {
+// unlessVerb stands before operations on a thing by its id: verbs are no ids, so a path that ends with one has
+// the methods of that verb alone.
+func (a *api) unlessVerb(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if searches(path(r)) {
+		if verb(path(r)) != "" {
 			chi.RouteContext(r.Context()).RoutePatterns = nil // none of the operations answers
 			a.noMethod(w, r)
 			return
@@ -192,7 +192,14 @@ func (a *api) unlessSearch(next http.Handler) http.Handler {
 	})
 }
 
-func searches(path string) bool { return strings.HasSuffix(path, "/search") }
+// verb is the word at the end of a path that stands where other paths have an id; "" if it ends otherwise.
+func verb(path string) string {
+	switch last := path[strings.LastIndexByte(path, '/')+1:]; last {
+	case "search", "booktransfer":
+		return last
+	}
+	return ""
+}
 
 // allowed are the methods of a path, as the Allow header names them.
 func allowed(routes chi.Routes, path string) string {
@@ -201,7 +208,7 @@ func allowed(routes chi.Routes, path string) string {
 		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
 	} {
 		at := chi.NewRouteContext()
-		if routes.Match(at, method, path) && searches(path) == searches(at.RoutePattern()) {
+		if routes.Match(at, method, path) && verb(path) == verb(at.RoutePattern()) {
 			methods = append(methods, method)
 		}
 	}

@@ -125,7 +125,7 @@ func Ahead(d *db.DB) error {
 	return d.InTx(context.Background(), 0, func(ctx context.Context, tx bun.Tx) error {
 		for sequence, ahead := range map[string]int64{
 			"customer_uids": 2_000_000, "account_uids": 200_000_000, "signatory_uids": 1_000_000, "fee_tier_ids": 1_000_000,
-			"approval_uids": 1_000_000, "role_numbers": 1_000_000, "user_numbers": 1_000_000,
+			"approval_uids": 1_000_000, "payment_uids": 2_000_000, "role_numbers": 1_000_000, "user_numbers": 1_000_000,
 		} {
 			_, err := tx.NewRaw(`SELECT setval(?0, ?1) FROM ?2 WHERE last_value < ?1`, sequence, ahead,
 				bun.Ident(sequence)).Exec(ctx)

@@ -26,7 +26,7 @@ import (
 )
 
 // numbers counts what the bank has of each kind.
-type numbers struct{ customers, accounts, signatories, tiers, roles, users int64 }
+type numbers struct{ customers, accounts, signatories, tiers, roles, users, payments int64 }
 
 // A maker fills in a plausible row, applies the test's edits, and writes it with everything that belongs to
 // it. Numbers count up from the same start in every bank, so the makers of two banks give twins.

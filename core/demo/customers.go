@@ -43,6 +43,7 @@ const (
 	topicUsage
 	topicFee
 	topicSweep
+	topicPayment
 )
 
 var statusOf = map[int64]customers.Status{

@@ -16,6 +16,7 @@ import (
 	"bankgraph/core/accounts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
+	"bankgraph/core/payments"
 	"bankgraph/db"
 )
 
@@ -172,6 +173,7 @@ func advanceSequences(ctx context.Context, tx bun.Tx, n int64) error {
 		{"signatory_uids", int64(Signatory(n+1, 0))},
 		{"fee_tier_ids", (n + 1) * 8},
 		{"journal_ids", journalID(n+1, 0)},
+		{"payment_uids", int64(Payment(n+1, 0))},
 		{"role_numbers", mostPeople},
 		{"user_numbers", mostPeople},
 	} {
@@ -187,6 +189,7 @@ func advanceSequences(ctx context.Context, tx bun.Tx, n int64) error {
 // copyBatch writes a range of customers with all that they have.
 func (b *bank) copyBatch(ctx context.Context, load *db.Load, books *books, from, to int64) error {
 	opened := slices.Collect(each(from, to, accountsOf, b.account))
+	paid := b.transfers(opened)
 	for _, write := range []func() error{
 		func() error { return copyEach(ctx, load, each(from, to, once, b.nth)) },
 		func() error { return copyEach(ctx, load, bare(opened)) },
@@ -196,7 +199,9 @@ func (b *bank) copyBatch(ctx context.Context, load *db.Load, books *books, from,
 		func() error { return copyEach(ctx, load, listed(from, to, b.limitsOf)) },
 		func() error { return copyEach(ctx, load, listed(from, to, b.usageOf)) },
 		func() error { return copyEach(ctx, load, listed(from, to, b.tiersOf)) },
-		func() error { return books.open(ctx, load, opened) },
+		func() error { return copyEach(ctx, load, slices.Values(paid)) },
+		func() error { return copyEach(ctx, load, steps(paid)) },
+		func() error { return books.write(ctx, load, opened, paid) },
 	} {
 		if err := write(); err != nil {
 			return err
@@ -213,6 +218,16 @@ func bare(all []*opened) iter.Seq[*accounts.Account] {
 	return func(yield func(*accounts.Account) bool) {
 		for _, a := range all {
 			if !yield(a.Account) {
+				return
+			}
+		}
+	}
+}
+
+func steps(all []*payments.Payment) iter.Seq[*payments.Step] {
+	return func(yield func(*payments.Step) bool) {
+		for _, p := range all {
+			if !yield(stepOf(p)) {
 				return
 			}
 		}
@@ -252,7 +267,7 @@ func listed[T any](from, to int64, rows func(n int64) []*T) iter.Seq[*T] {
 // finish writes what is known only at the end: the balances of the house accounts and the counts of
 // customers.
 func finish(ctx context.Context, tx bun.Tx, b *bank, books *books, counts map[customers.UID]int64) error {
-	if _, err := tx.NewUpdate().Model(&books.house).Column("ledger", "version").Bulk().Where("b.tenant = ?",
+	if _, err := tx.NewUpdate().Model(&books.house).Column("ledger", "version", "booked_at").Bulk().Where("b.tenant = ?",
 		b.tenant).Exec(ctx); err != nil {
 		return fmt.Errorf("write the house's balances: %w", err)
 	}

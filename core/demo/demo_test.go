@@ -136,7 +136,7 @@ func dump(t *testing.T, c *core.Core) map[string][]string {
 		"signatories": "{}", "limits": "{updated_at}", "limit_usage": "{}", "fee_tiers": "{created_at}",
 		"balances": "{}",
 		"journals": "{}", "postings": "{}", "users": "{}", "roles": "{}", "user_roles": "{}",
-		"customer_counts": "{}",
+		"customer_counts": "{}", "payments": "{}", "payment_steps": "{}", "fee_catalogue": "{}",
 	} {
 		var rows []string
 		err := c.DB.NewRaw(
@@ -598,7 +598,7 @@ func TestNewNumbersComeAfterThoseOfTheDemoBank(t *testing.T) {
 		"customer_uids":  "(SELECT max(uid) FROM customers)",
 		"account_uids":   "(SELECT greatest(max(a.uid), max(k.uid)) FROM accounts AS a, contacts AS k)",
 		"signatory_uids": "(SELECT max(uid) FROM signatories)", "fee_tier_ids": "(SELECT max(id) FROM fee_tiers)",
-		"journal_ids": "(SELECT max(id) FROM journals)",
+		"journal_ids": "(SELECT max(id) FROM journals)", "payment_uids": "(SELECT max(uid) FROM payments)",
 	} {
 		if n := count(t, c, "SELECT last_value + is_called::int - "+table+" FROM "+sequence); n <= 0 {
 			t.Errorf("%s gives a number that is taken", sequence)

@@ -127,10 +127,14 @@ func (b *bank) catalogue() []*fees.Fee {
 			}
 		}
 	}
+	for _, tier := range feeTiers {
+		all = append(all, b.transferFee(tier))
+	}
 	return all
 }
 
-// tiersOf returns the fee tiers of a company. The second one is for its first account only.
+// tiersOf returns the fee tiers of a company. The second one is for its first account only; the first customer
+// has a third one, of book transfers.
 func (b *bank) tiersOf(n int64) []*fees.Tier {
 	if !limited(n) {
 		return nil
@@ -142,6 +146,9 @@ func (b *bank) tiersOf(n int64) []*fees.Tier {
 	}
 	first := Account(n, 0)
 	all[1].Account = &first
+	if Customer(n) == First {
+		all = append(all, &fees.Tier{Application: "Payments", FeeTier: firstTier, FeeName: "Book Transfer"})
+	}
 	for k, tier := range all {
 		tier.Tenant, tier.ID, tier.Customer, tier.Product = b.tenant, fees.ID(n*8+int64(k)), Customer(n),
 			"Outgoing Payment"

@@ -213,15 +213,6 @@ func (a Asked) codes() []string {
 // (rest/CONTRACT.md, limit check).
 const MostAmount = 10_000_000
 
-// ParseDate reads a limit check's date, in the form MM-DD-YYYY.
-func ParseDate(field, text string) (time.Time, error) {
-	day, err := time.Parse("01-02-2006", text)
-	if err != nil || day.Year() < 1900 {
-		return time.Time{}, fault.Field("limit", field, fault.Malformed, "must be a date in the form MM-DD-YYYY")
-	}
-	return day, nil
-}
-
 // Limit is one limit of a customer: its ceiling and how much of it is used.
 type Limit struct {
 	bun.BaseModel `bun:"table:limits,alias:l" json:"-"`

@@ -381,19 +381,3 @@ func TestALimitOfAnotherCurrencyKeepsItsDecimals(t *testing.T) {
 		t.Error("a yen has no decimals")
 	}
 }
-
-func TestADateIsMonthDayYear(t *testing.T) {
-	t.Parallel()
-	if got, err := limits.ParseDate("deliveryDate", "02-29-2028"); err != nil ||
-		got.Format(time.DateOnly) != "2028-02-29" {
-		t.Errorf("%v %v", got, err)
-	}
-	for _, text := range []string{
-		"", "2026-11-18", "18-11-2026", "02-29-2026", "1-2-2026", "11/18/2026", "11-18-26", "01-01-0001",
-		"11-18-2026 ",
-	} {
-		if _, err := limits.ParseDate("deliveryDate", text); err == nil {
-			t.Errorf("%q is a date", text)
-		}
-	}
-}

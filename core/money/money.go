@@ -28,6 +28,12 @@ func (c Currency) Digits() int {
 	return int(digits)
 }
 
+// WithDigits returns the codes of the currencies that have so many decimals.
+func WithDigits(digits int) []string {
+	return slices.DeleteFunc(slices.Clone(currency.GetCurrencyCodes()),
+		func(code string) bool { return Currency(code).Digits() != digits })
+}
+
 // Units that are counted like money but are no currencies.
 const (
 	Things     Currency = "things"     // whole numbers, such as how many payments a day may have

@@ -18,38 +18,65 @@ type Draft struct {
 	ExternalReferenceID string    `json:"externalReferenceId,omitempty"`
 	Notes               string    `json:"paymentNotes,omitempty"`
 	Channel             string    `json:"channel,omitempty"` // "" for API
+	// Documented requires all that the published form of a transfer does: a reference, a date, and the type of an
+	// account that is named by its number
+	Documented bool `json:"documented,omitempty"`
 }
 
-// Party names an account of the bank: by its UID, or else by its number.
+// Party names an account of the bank: by its UID, or else by its number. What else is given must be the
+// account's, but for the name, which nobody has to know exactly.
 type Party struct {
-	UID      accounts.UID `json:"accountUID,omitempty"`
-	Number   string       `json:"accountNumber,omitempty"`
-	Currency string       `json:"currency,omitempty"` // "" for the account's; otherwise it must be that
+	UID           accounts.UID `json:"accountUID,omitempty"`
+	Number        string       `json:"accountNumber,omitempty"`
+	Currency      string       `json:"currency,omitempty"`
+	Type          string       `json:"accountType,omitempty"` // of types
+	SubType       string       `json:"accountSubType,omitempty"`
+	RoutingNumber string       `json:"routingNumber,omitempty"`
+	Name          string       `json:"accountName,omitempty"`
 }
+
+// general is the type of the bank's general ledger accounts, which no transfer reaches: no account here has it.
+const general = "GL"
+
+var (
+	types    = []string{general, string(accounts.Loan), string(accounts.Deposit)}
+	subTypes = append([]accounts.SubType{general}, accounts.SubTypes...)
+)
 
 // check validates the form of a transfer. What accounts it names is checked where it is carried out.
 func (d *Draft) check() error {
 	c := check.Of("payment")
-	for _, side := range []struct {
-		field string
-		party *Party
-	}{{"senderAccount", &d.Sender}, {"receiverAccount", &d.Receiver}} {
-		in := c.In(side.field)
-		if side.party.UID == 0 {
-			if side.party.Number == "" {
-				in.Fail("accountUID", fault.Required, "is required, or an accountNumber instead")
-			}
-			in.AccountNumber("accountNumber", side.party.Number)
-		}
-		side.party.Currency = string(in.Currency("currency", side.party.Currency))
-	}
+	d.Sender.check(c.In("senderAccount"), d.Documented)
+	d.Receiver.check(c.In("receiverAccount"), d.Documented)
 	c.Required("paymentAmount", d.Amount)
 	c.BankAmount("paymentAmount", d.Amount, 15)
 	if d.Amount != "" && (d.Amount[0] == '-' || strings.Trim(d.Amount, "0.") == "") {
 		c.Fail("paymentAmount", fault.Min, "must be greater than 0")
 	}
+	if d.Documented {
+		c.Required("externalReferenceId", d.ExternalReferenceID)
+		if d.Date.IsZero() {
+			c.Fail("paymentDate", fault.Required, "is required")
+		}
+	}
 	c.AtMost("externalReferenceId", d.ExternalReferenceID, 200)
 	c.AtMost("paymentNotes", d.Notes, 250)
 	c.AtMost("channel", d.Channel, 50)
 	return c.Err()
+}
+
+func (p *Party) check(c *check.Fields, documented bool) {
+	switch {
+	case p.UID != 0:
+	case p.Number == "":
+		c.Fail("accountUID", fault.Required, "is required, or an accountNumber instead")
+	case documented && p.Type == "":
+		c.Fail("accountType", fault.Required, "is required with an accountNumber")
+	}
+	c.AccountNumber("accountNumber", p.Number)
+	p.Currency = string(c.Currency("currency", p.Currency))
+	p.Type = check.OneOf(c, "accountType", p.Type, types...)
+	p.SubType = string(check.OneOf(c, "accountSubType", p.SubType, subTypes...))
+	c.AtMost("routingNumber", p.RoutingNumber, 11)
+	c.AtMost("accountName", p.Name, 255)
 }

@@ -44,6 +44,9 @@ type party struct {
 	Account        accounts.UID            `bun:"uid"`
 	Status         accounts.Status         `bun:"status"`
 	Currency       money.Currency          `bun:"currency"`
+	Type           accounts.Type           `bun:"type"`
+	SubType        accounts.SubType        `bun:"sub_type"`
+	BankID         string                  `bun:"bank_id"`
 	SystemOfRecord accounts.SystemOfRecord `bun:"system_of_record"`
 	Customer       customers.UID           `bun:"customer"`
 	Name           string                  `bun:"legal_name"`
@@ -78,7 +81,8 @@ var (
 		c.access_first_approver_limit AS first, c.access_second_approver_limit AS second, t.currency
 		FROM tenants AS t JOIN customers AS c ON c.tenant = t.id AND c.relationship_type = 'Self'
 		WHERE t.id = $1 AND c.tenant = $1`)
-	readingParties = db.NewQuery[party](`SELECT a.uid, a.status, a.currency, a.system_of_record, a.customer, c.legal_name,
+	readingParties = db.NewQuery[party](`SELECT a.uid, a.status, a.currency, a.type, a.sub_type, a.bank_id,
+		a.system_of_record, a.customer, c.legal_name,
 		c.status AS customer_status, c.owner, coalesce(o.status, '') AS partner_status, c.access_payment_dual_approval AS dual,
 		c.access_number_of_approvers AS people, c.access_first_approver_limit AS first, c.access_second_approver_limit AS second
 		FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
@@ -98,7 +102,8 @@ func (s *Service) named(tenant access.Tenant, all []Party) (uids []accounts.UID,
 	for _, p := range all {
 		if p.UID != 0 {
 			uids = append(uids, p.UID)
-		} else {
+		}
+		if p.Number != "" {
 			hashes = append(hashes, s.keys.Hashes(int64(tenant), accounts.NumberColumn, p.Number)...)
 		}
 	}
@@ -169,22 +174,47 @@ const journalsEach = 2
 // party returns the account that a request names, if the caller sees it.
 func (f *facts) party(s *Service, by access.Caller, field string, named Party) (*party, error) {
 	uid, at := named.UID, field+".accountUID"
+	numbered := f.numbered(s, named.Number)
 	if uid == 0 {
-		at = field + ".accountNumber"
-		for _, hash := range s.keys.Hashes(int64(f.tenant), accounts.NumberColumn, named.Number) {
-			if uid == 0 {
-				uid = f.numbers[string(hash)]
-			}
-		}
+		uid, at = numbered, field+".accountNumber"
 	}
 	p := f.parties[uid]
-	if p == nil || !by.Sees(int64(p.Customer), int64(p.Owner)) {
+	switch {
+	case p == nil || !by.Sees(int64(p.Customer), int64(p.Owner)):
 		return nil, ErrAccount.On(at)
+	case named.Number != "" && numbered != uid:
+		return nil, fault.Field("payment", field+".accountNumber", fault.NoMatch, "must be the account's number")
 	}
-	if in := money.Currency(named.Currency); in != "" && in != p.Currency {
-		return nil, fault.Field("payment", field+".currency", fault.NoMatch, "must be the account's currency, "+string(p.Currency))
+	return p, p.fits(field, named)
+}
+
+// numbered returns the account with a number; 0 if there is none.
+func (f *facts) numbered(s *Service, number string) accounts.UID {
+	if number == "" {
+		return 0
 	}
-	return p, nil
+	for _, hash := range s.keys.Hashes(int64(f.tenant), accounts.NumberColumn, number) {
+		if uid := f.numbers[string(hash)]; uid != 0 {
+			return uid
+		}
+	}
+	return 0
+}
+
+// fits returns the first detail of a request that is not the account's (rest/CONTRACT.md, book transfers).
+func (p *party) fits(field string, named Party) error {
+	for _, detail := range []struct{ field, given, is, what string }{
+		{"currency", named.Currency, string(p.Currency), "currency"},
+		{"accountType", named.Type, string(p.Type), "type"},
+		{"accountSubType", named.SubType, string(p.SubType), "sub-type"},
+		{"routingNumber", named.RoutingNumber, p.BankID, "bank, with the routing number"},
+	} {
+		if detail.given != "" && detail.given != detail.is {
+			return fault.Field("payment", field+"."+detail.field, fault.NoMatch,
+				"must be the account's "+detail.what+" "+detail.is)
+		}
+	}
+	return nil
 }
 
 // draw makes a payment from a request. It is refused if it can never be carried out; whether it can be now is

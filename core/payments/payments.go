@@ -7,7 +7,6 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
-	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/ledger"
@@ -21,7 +20,7 @@ var Tables = db.Tables{
 	Own: []string{"payments", "payment_steps"},
 	Reads: map[string]string{
 		"accounts":  "all accounts of a transaction's payments are read in one statement, after they are locked in the books",
-		"customers": "in that statement, too",
+		"customers": "in that statement, too; and payments are shown with who pays and who is paid",
 		"journals":  "the proof compares each payment with what was booked for it",
 		"postings":  "in the proof, too",
 	},
@@ -236,116 +235,10 @@ func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, by Search, most in
 		return db.RefuseRows[db.Count](err)
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer()}
-	where := append(db.Conditions{seen(caller.Reach)}, by.where(s, caller.Tenant, &p)...)
+	where := by.found(s, caller, &p)
 	limit := p.Up(most)
 	text := counting.Get(queryKey{reach: caller.Reach, where: where.Key(), order: limit}, func() string {
 		return db.CountText(where.On(db.Select0[Payment]("1").Where("pay.tenant = $1")), limit)
 	})
 	return db.Queue(b, text, p...)
-}
-
-// Page reads a page of what a search finds, newest first, and how many it finds, in one round trip.
-func (s *Service) Page(ctx context.Context, by Search, w page.Window) (page.Counted[*Payment], error) {
-	var found page.Counted[*Payment]
-	b := s.db.Batch()
-	list, count := s.List(ctx, b, by, db.Columns{}, w), s.CountUpTo(ctx, b, by, 0)
-	if err := b.Send(ctx); err != nil {
-		return found, err
-	}
-	if list.Err != nil {
-		return found, list.Err
-	}
-	n, err := count.One()
-	if err != nil {
-		return found, err
-	}
-	found.Items, found.Total = page.Cut(list.Items, w).Items, n.N
-	return found, nil
-}
-
-// Search narrows a list of payments. All fields that are not empty must match.
-type Search struct {
-	UID                 UID
-	Customer            customers.UID // who pays
-	SenderAccount       accounts.UID
-	ReceiverAccount     accounts.UID
-	Account             accounts.UID // either
-	SenderNumber        string       // account number, exact
-	ReceiverNumber      string
-	SenderName          string // part of it, without regard to letter case
-	ReceiverName        string
-	ExternalReferenceID string // exact
-	Notes               string // part of it, without regard to letter case
-	States              []State
-	Currency            string
-	Amount, Least, Most *int64    // minor units
-	From, To            time.Time // payment dates, both included; midnight UTC
-}
-
-// where returns the conditions that narrow a query; p collects their values.
-func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.Conditions) {
-	for _, exact := range []struct {
-		column string
-		value  int64
-	}{
-		{"pay.uid", int64(by.UID)},
-		{"pay.customer", int64(by.Customer)},
-		{"pay.sender_account", int64(by.SenderAccount)},
-		{"pay.receiver_account", int64(by.ReceiverAccount)},
-	} {
-		if exact.value != 0 {
-			all = append(all, exact.column+" = "+p.Add(exact.value))
-		}
-	}
-	if by.Account != 0 {
-		at := p.Add(by.Account)
-		all = append(all, "(pay.sender_account = "+at+" OR pay.receiver_account = "+at+")")
-	}
-	for _, number := range []struct{ column, clear string }{
-		{"pay.sender_account", by.SenderNumber}, {"pay.receiver_account", by.ReceiverNumber},
-	} {
-		if number.clear != "" {
-			all = append(all, number.column+" IN (SELECT uid FROM accounts WHERE tenant = $1 AND number_hash = ANY("+
-				p.Add(s.keys.Hashes(int64(tenant), accounts.NumberColumn, number.clear))+"))")
-		}
-	}
-	for _, part := range []struct{ column, value string }{
-		{"pay.sender_name", by.SenderName}, {"pay.receiver_name", by.ReceiverName}, {"pay.notes", by.Notes},
-	} {
-		if part.value != "" {
-			all = append(all, "strpos(lower("+part.column+"), lower("+p.Add(part.value)+"::text)) > 0")
-		}
-	}
-	if by.ExternalReferenceID != "" {
-		all = append(all, "pay.external_reference_id = "+p.Add(by.ExternalReferenceID))
-	}
-	if by.Currency != "" {
-		all = append(all, "pay.currency = "+p.Add(by.Currency))
-	}
-	if by.States != nil {
-		all = append(all, "pay.state = ANY("+p.Add(words(by.States))+"::text[])")
-	}
-	for _, bound := range []struct {
-		compare string
-		value   *int64
-	}{{" = ", by.Amount}, {" >= ", by.Least}, {" <= ", by.Most}} {
-		if bound.value != nil {
-			all = append(all, "pay.amount"+bound.compare+p.Add(*bound.value)+"::bigint")
-		}
-	}
-	if !by.From.IsZero() {
-		all = append(all, "pay.payment_date >= "+p.Add(by.From)+"::date")
-	}
-	if !by.To.IsZero() {
-		all = append(all, "pay.payment_date <= "+p.Add(by.To)+"::date")
-	}
-	return all
-}
-
-func words(states []State) []string {
-	all := make([]string, len(states))
-	for i, s := range states {
-		all[i] = string(s)
-	}
-	return all
 }

@@ -211,7 +211,8 @@ func (s *Service) cancelTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		return Saved{}, err
 	}
 	if _, err := cancelling.Take(p.State); err != nil {
-		return Saved{}, err
+		return Saved{}, ErrOver.Saying("the payment is " + string(p.Status()) + ": it can no longer be cancelled").
+			With(string(p.State))
 	}
 	if p.State != Scheduled {
 		if err := tx.Withdraw(ctx, p.UID); err != nil {

@@ -18,8 +18,13 @@ const tokenPath = () => `/auth/realms/${encodeURIComponent(field.value.trim())}/
 let published;
 let own = [];
 
+// Examples of requests are of the day on which the demo bank of the tests begins; here they are of today, in the
+// zone of the demo bank.
+const today = new Intl.DateTimeFormat('en-US', { timeZone: 'America/New_York', year: 'numeric', month: '2-digit', day: '2-digit' })
+  .format(new Date()).replaceAll('/', '-');
+
 const withOwn = (document) =>
-  JSON.parse(own.reduce((text, [from, to]) => text.replaceAll(from, to), JSON.stringify(document)));
+  JSON.parse([['11-18-2026', today], ...own].reduce((text, [from, to]) => text.replaceAll(from, to), JSON.stringify(document)));
 
 // The document names one address, one tenant and no key. In their place stand the address that serves
 // the page, the tenant of the field on top and, in a demo, a key that works: whatever is copied works as it is.

@@ -1,0 +1,142 @@
+package payments
+
+import (
+	"strings"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/check"
+	"bankgraph/core/customers"
+	"bankgraph/core/money"
+	"bankgraph/db"
+)
+
+// Search narrows a list of payments. All fields that are not empty must match.
+type Search struct {
+	UID                 UID
+	Customer            customers.UID // who pays
+	SenderAccount       accounts.UID
+	ReceiverAccount     accounts.UID
+	Account             accounts.UID // either
+	SenderNumber        string       // account number, exact
+	ReceiverNumber      string
+	SenderName          string // part of it, without regard to letter case
+	ReceiverName        string
+	ExternalReferenceID string // exact
+	Notes               string // part of it, without regard to letter case
+	States              []State
+	Currency            string
+	Amount, Least, Most *int64    // minor units
+	From, To            time.Time // payment dates, both included; midnight UTC
+	// the amount, and bounds of it, as decimal text in whatever currency each payment is
+	Decimal, LeastDecimal, MostDecimal string
+	None                               bool // finds nothing: for a condition that no payment can meet yet
+	MostRecent                         bool // only the newest that is found; of Page alone
+}
+
+// ParseDecimal reads the text of an amount whose currency is not known.
+func ParseDecimal(field, text string) (string, error) {
+	c := check.Of("payment")
+	c.Decimal(field, text, 15, money.FinestDigits)
+	return text, c.Err()
+}
+
+// minorUnits is how many minor units make one whole unit of a payment's currency.
+var minorUnits = func() string {
+	text := "CASE"
+	for digits, units := range []string{"1", "10", "100", "1000", "10000"} {
+		if codes := money.WithDigits(digits); digits != 2 && len(codes) > 0 {
+			text += " WHEN pay.currency IN ('" + strings.Join(codes, "', '") + "') THEN " + units
+		}
+	}
+	return text + " ELSE 100 END"
+}()
+
+// found returns the conditions that the caller may see a payment and that the search finds it.
+func (by Search) found(s *Service, caller access.Caller, p *db.Params) db.Conditions {
+	all := append(db.Conditions{seen(caller.Reach)}, by.where(s, caller.Tenant, p)...)
+	if !by.MostRecent {
+		return all
+	}
+	newest := all.On(db.Select0[Payment]("max(pay.uid)").Where("pay.tenant = $1"))
+	return db.Conditions{"pay.uid = (" + newest.String() + ")"}
+}
+
+// where returns the conditions that narrow a query; p collects their values.
+func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.Conditions) {
+	for _, exact := range []struct {
+		column string
+		value  int64
+	}{
+		{"pay.uid", int64(by.UID)},
+		{"pay.customer", int64(by.Customer)},
+		{"pay.sender_account", int64(by.SenderAccount)},
+		{"pay.receiver_account", int64(by.ReceiverAccount)},
+	} {
+		if exact.value != 0 {
+			all = append(all, exact.column+" = "+p.Add(exact.value))
+		}
+	}
+	if by.Account != 0 {
+		at := p.Add(by.Account)
+		all = append(all, "(pay.sender_account = "+at+" OR pay.receiver_account = "+at+")")
+	}
+	for _, number := range []struct{ column, clear string }{
+		{"pay.sender_account", by.SenderNumber}, {"pay.receiver_account", by.ReceiverNumber},
+	} {
+		if number.clear != "" {
+			all = append(all, number.column+" IN (SELECT uid FROM accounts WHERE tenant = $1 AND number_hash = ANY("+
+				p.Add(s.keys.Hashes(int64(tenant), accounts.NumberColumn, number.clear))+"))")
+		}
+	}
+	for _, part := range []struct{ column, value string }{
+		{"pay.sender_name", by.SenderName}, {"pay.receiver_name", by.ReceiverName}, {"pay.notes", by.Notes},
+	} {
+		if part.value != "" {
+			all = append(all, "strpos(lower("+part.column+"), lower("+p.Add(part.value)+"::text)) > 0")
+		}
+	}
+	if by.ExternalReferenceID != "" {
+		all = append(all, "pay.external_reference_id = "+p.Add(by.ExternalReferenceID))
+	}
+	if by.Currency != "" {
+		all = append(all, "pay.currency = "+p.Add(by.Currency))
+	}
+	if by.States != nil {
+		all = append(all, "pay.state = ANY("+p.Add(words(by.States))+"::text[])")
+	}
+	for _, bound := range []struct {
+		compare string
+		value   *int64
+	}{{" = ", by.Amount}, {" >= ", by.Least}, {" <= ", by.Most}} {
+		if bound.value != nil {
+			all = append(all, "pay.amount"+bound.compare+p.Add(*bound.value)+"::bigint")
+		}
+	}
+	for _, bound := range []struct{ compare, value string }{
+		{" = ", by.Decimal}, {" >= ", by.LeastDecimal}, {" <= ", by.MostDecimal},
+	} {
+		if bound.value != "" {
+			all = append(all, "pay.amount"+bound.compare+p.Add(bound.value)+"::text::numeric * "+minorUnits)
+		}
+	}
+	if by.None {
+		all = append(all, "false")
+	}
+	if !by.From.IsZero() {
+		all = append(all, "pay.payment_date >= "+p.Add(by.From)+"::date")
+	}
+	if !by.To.IsZero() {
+		all = append(all, "pay.payment_date <= "+p.Add(by.To)+"::date")
+	}
+	return all
+}
+
+func words(states []State) []string {
+	all := make([]string, len(states))
+	for i, s := range states {
+		all[i] = string(s)
+	}
+	return all
+}

@@ -1,0 +1,123 @@
+package payments
+
+import (
+	"cmp"
+	"context"
+	"maps"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/customers"
+	"bankgraph/core/page"
+	"bankgraph/db"
+)
+
+// Shown is a payment with what the records of its parties say (rest/CONTRACT.md, payment answers).
+type Shown struct {
+	Payment `bun:",extend"`
+
+	Payer Holder `bun:"embed:payer_" json:"-"`
+	Payee Holder `bun:"embed:payee_" json:"-"`
+	Bank  Bank   `bun:"embed:bank_" json:"-"`
+}
+
+// Holder is what the record of the customer says who pays or is paid. All but the country of the account is empty
+// for callers who do not see that customer: of a payment they see names and accounts.
+type Holder struct {
+	Type           customers.Type `bun:"type,scanonly"`
+	CostCenter     string         `bun:"cost_center,scanonly"`
+	Email          string         `bun:"email_address,scanonly"`
+	Phone          string         `bun:"phone_number,scanonly"`
+	Line1          string         `bun:"line1,scanonly"`
+	Line2          string         `bun:"line2,scanonly"`
+	City           string         `bun:"city,scanonly"`
+	State          string         `bun:"state,scanonly"`
+	PostalCode     string         `bun:"postal_code,scanonly"`
+	CountryCode    string         `bun:"country_code,scanonly"`
+	Country        string         `bun:"country,scanonly"`
+	AccountCountry string         `bun:"account_country,scanonly"` // of the bank that has the account
+}
+
+// Bank is the bank itself.
+type Bank struct {
+	UID  customers.UID `bun:"uid,scanonly"`
+	Name string        `bun:"name,scanonly"`
+}
+
+// CreatedBy returns the login of who asked for the payment, or else the API key. It is empty for callers who do
+// not see the customer that pays.
+func (p *Shown) CreatedBy() string {
+	if p.Payer.Type == "" {
+		return ""
+	}
+	return cmp.Or(p.MakerLogin, p.MakerClient)
+}
+
+var inRecords = func() map[string]string {
+	from := maps.Clone(inAccounts)
+	from["bank_uid"], from["bank_name"] = "coalesce(bank.uid, 0)", "coalesce(bank.legal_name, '')"
+	from["payer_account_country"], from["payee_account_country"] = "sa.country", "ra.country"
+	for _, alias := range []string{"payer", "payee"} {
+		for _, column := range []string{"type", "cost_center", "email_address", "phone_number"} {
+			from[alias+"_"+column] = "coalesce(" + alias + "." + column + ", '')"
+		}
+		for _, column := range []string{"line1", "line2", "city", "state", "postal_code", "country_code", "country"} {
+			from[alias+"_"+column] = "coalesce(" + alias + ".legal_" + column + ", '')"
+		}
+	}
+	return from
+}()
+
+// showing starts a query of payments with the records of their parties, which are read within the caller's reach.
+func showing(reach access.Reach) *bun.SelectQuery {
+	q := db.Select[Shown](db.Columns{}, inRecords)
+	for _, side := range sides {
+		q = q.Join(side.join)
+	}
+	return q.Where("pay.tenant = $1").
+		Join("LEFT JOIN customers AS payer ON payer.tenant = pay.tenant AND payer.uid = pay.customer AND " +
+			reach.ScopeOfCustomers("payer")).
+		Join("LEFT JOIN customers AS payee ON payee.tenant = pay.tenant AND payee.uid = pay.receiver_customer AND " +
+			reach.ScopeOfCustomers("payee")).
+		Join("LEFT JOIN customers AS bank ON bank.tenant = pay.tenant AND bank.relationship_type = 'Self'")
+}
+
+var shown db.QueryCache[Shown]
+
+// Show reads one payment.
+func (s *Service) Show(ctx context.Context, uid UID) (*Shown, error) {
+	found, err := s.Page(ctx, Search{UID: uid, None: uid == 0}, page.First(1))
+	if err != nil {
+		return nil, err
+	}
+	if len(found.Items) == 0 {
+		return nil, ErrNotFound
+	}
+	return found.Items[0], nil
+}
+
+// Page reads a page of what a search finds, newest first, and how many it finds, in one round trip.
+func (s *Service) Page(ctx context.Context, by Search, w page.Window) (page.Counted[*Shown], error) {
+	var found page.Counted[*Shown]
+	caller, err := access.Require(ctx, access.ViewPayments)
+	if err != nil {
+		return found, err
+	}
+	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), w.Offset}
+	where := by.found(s, caller, &p)
+	text := shown.Get(queryKey{reach: caller.Reach, where: where.Key()}, func() string {
+		return where.On(showing(caller.Reach)).OrderExpr("pay.uid DESC").String() + " LIMIT $3::bigint OFFSET $4::bigint"
+	})
+	b := s.db.Batch()
+	list, count := db.Queue(b, text, p...), s.CountUpTo(ctx, b, by, 0)
+	if err := b.Send(ctx); err != nil {
+		return found, err
+	}
+	n, err := count.One()
+	if err != nil {
+		return found, err
+	}
+	found.Items, found.Total = page.Cut(list.Items, w).Items, n.N
+	return found, list.Err
+}

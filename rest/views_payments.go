@@ -1,0 +1,259 @@
+package rest
+
+import (
+	"time"
+
+	"bankgraph/core/accounts"
+	"bankgraph/core/customers"
+	"bankgraph/core/money"
+	"bankgraph/core/payments"
+)
+
+// transferDraft reads the body of a book transfer (rest/CONTRACT.md, book transfers).
+func transferDraft(body fields) payments.Draft {
+	body.none("payments cannot be repeated yet: send one payment", "recurrence")
+	info := body.object("additionalInfo")
+	info.none("accounts have no tokens here: name the account", "senderAccountTokenId", "receiverAccountTokenId")
+	return payments.Draft{
+		Sender: partyDraft(body.object("senderAccount")), Receiver: partyDraft(body.object("receiverAccount")),
+		Amount: body.number("paymentAmount").Value, Date: orZero(wordIn(body, date, "paymentDate")),
+		ExternalReferenceID: body.text("externalReferenceId").Value, Notes: body.text("paymentNotes").Value,
+		Channel: body.text("channel").Value, Documented: true,
+	}
+}
+
+func partyDraft(f fields) payments.Party {
+	return payments.Party{
+		UID:    orZero(idIn(f, accounts.ParseUID, "accountUID")),
+		Number: f.text("accountNumber").Value, Currency: f.text("currency").Value,
+		Type: f.text("accountType").Value, SubType: f.text("accountSubType").Value,
+		RoutingNumber: f.text("routingNumber").Value, Name: f.text("accountName").Value,
+	}
+}
+
+// paymentSaved answers a book transfer.
+type paymentSaved struct {
+	PaymentUID          string          `json:"paymentUID"`
+	PaymentStatus       payments.Status `json:"paymentStatus"`
+	ExternalReferenceID string          `json:"externalReferenceId"`
+}
+
+func paymentSavedOf(p payments.Saved) paymentSaved {
+	return paymentSaved{p.UID.String(), p.Status, p.ExternalReferenceID}
+}
+
+type paymentCancelled struct {
+	PaymentUID string `json:"paymentUID"`
+}
+
+// payment is the answer of the get. Its amount is text, and the search answers a number (rest/CONTRACT.md,
+// payment answers).
+type payment struct {
+	paymentFields
+	SenderAmount string       `json:"senderAmount"`
+	Fee          []paymentFee `json:"fee"`
+}
+
+type paymentFee struct {
+	FeeName  string         `json:"feeName"`
+	Currency money.Currency `json:"currency"`
+	Amount   money.Amount   `json:"amount"`
+}
+
+func paymentOf(p *payments.Shown, zone *time.Location) payment {
+	view := payment{paymentFields: paymentFieldsOf(p, zone), SenderAmount: p.Amount().String(), Fee: []paymentFee{}}
+	if fee := p.Fee(); fee != nil {
+		view.Fee = append(view.Fee, paymentFee{p.FeeName, fee.Currency, *fee})
+	}
+	return view
+}
+
+// paymentItem is a row of the search.
+type paymentItem struct {
+	paymentFields
+	SenderAmount           money.Amount `json:"senderAmount"`
+	SenderAccountTokenID   string       `json:"senderAccountTokenId"`
+	ReceiverAccountTokenID string       `json:"receiverAccountTokenId"`
+}
+
+func paymentItemOf(p *payments.Shown, zone *time.Location) paymentItem {
+	return paymentItem{paymentFields: paymentFieldsOf(p, zone), SenderAmount: p.Amount()}
+}
+
+// paymentFields are what get and search have in common.
+type paymentFields struct {
+	PaymentUID            payments.UID    `json:"paymentUID"`
+	ExternalReferenceID   string          `json:"externalReferenceId"`
+	SourceReferenceID     string          `json:"sourceReferenceId"`
+	CounterParty          string          `json:"counterParty"`
+	CounterPartyID        string          `json:"counterPartyId"`
+	CustomerType          customers.Type  `json:"customerType,omitzero"`
+	BusinessUnit          string          `json:"businessUnit"`
+	BusinessUnitID        string          `json:"businessUnitId"`
+	Channel               string          `json:"channel"`
+	CostCenter            string          `json:"costCenter"`
+	Book                  string          `json:"book"`
+	PaymentDate           string          `json:"paymentDate"`
+	SenderAccountUID      string          `json:"senderAccountUID"`
+	SenderCurrency        money.Currency  `json:"senderCurrency"`
+	ReceiverAmount        money.Amount    `json:"receiverAmount"`
+	ReceiverCurrency      money.Currency  `json:"receiverCurrency"`
+	PaymentNotes          string          `json:"paymentNotes"`
+	DeliveryAgentType     accounts.Type   `json:"deliveryAgentType"`
+	QuoteID               string          `json:"quoteId"`
+	ForexContract         string          `json:"forexContract"`
+	CreatedBy             string          `json:"createdBy"`
+	CreationDateTime      string          `json:"creationDateTime"`
+	EntryType             string          `json:"entryType"`
+	Status                payments.Status `json:"status"`
+	MemoPostStatus        string          `json:"memoPostStatus"`
+	MemoPostFailureReason string          `json:"memoPostFailureReason"`
+	senderFields
+	receiverFields
+	otherParties
+}
+
+type senderFields struct {
+	SenderName           string           `json:"senderName"`
+	SenderAccountNumber  string           `json:"senderAccountNumber"`
+	SenderAccountName    string           `json:"senderAccountName"`
+	SenderAddress1       string           `json:"senderAddress1"`
+	SenderAddress2       string           `json:"senderAddress2"`
+	SenderCity           string           `json:"senderCity"`
+	SenderState          string           `json:"senderState"`
+	SenderZip            string           `json:"senderZip"`
+	SenderCountryCode    string           `json:"senderCountryCode"`
+	SenderCountry        string           `json:"senderCountry"`
+	SenderEmail          string           `json:"senderEmail"`
+	SenderAccountType    accounts.Type    `json:"senderAccountType"`
+	SenderAccountSubType accounts.SubType `json:"senderAccountSubType"`
+	SenderBankIDType     string           `json:"senderBankIdType"`
+	SenderBankID         string           `json:"senderBankId"`
+	SenderBankName       string           `json:"senderBankName"`
+	SenderBankAddress1   string           `json:"senderBankAddress1"`
+	SenderBankAddress2   string           `json:"senderBankAddress2"`
+	SenderBankCity       string           `json:"senderBankCity"`
+	SenderBankState      string           `json:"senderBankState"`
+	SenderBankZip        string           `json:"senderBankZip"`
+	SenderBankCountry    string           `json:"senderBankCountry"`
+}
+
+type receiverFields struct {
+	ReceiverName           string           `json:"receiverName"`
+	ReceiverAccountNumber  string           `json:"receiverAccountNumber"`
+	ReceiverAccountType    accounts.Type    `json:"receiverAccountType"`
+	ReceiverAccountSubType accounts.SubType `json:"receiverAccountSubType"`
+	ReceiverType           customers.Type   `json:"receiverType,omitzero"`
+	ReceiverAddress1       string           `json:"receiverAddress1"`
+	ReceiverAddress2       string           `json:"receiverAddress2"`
+	ReceiverCity           string           `json:"receiverCity"`
+	ReceiverState          string           `json:"receiverState"`
+	ReceiverZip            string           `json:"receiverZip"`
+	ReceiverCountry        string           `json:"receiverCountry"`
+	ReceiverPhoneNumber    string           `json:"receiverPhoneNumber"`
+	ReceiverEmail          string           `json:"receiverEmail"`
+	ReceiverBankIDType     string           `json:"receiverBankIdType"`
+	ReceiverBankID         string           `json:"receiverBankId"`
+	ReceiverBankName       string           `json:"receiverBankName"`
+	ReceiverBankAddress1   string           `json:"receiverBankAddress1"`
+	ReceiverBankAddress2   string           `json:"receiverBankAddress2"`
+	ReceiverBankCity       string           `json:"receiverBankCity"`
+	ReceiverBankState      string           `json:"receiverBankState"`
+	ReceiverBankZip        string           `json:"receiverBankZip"`
+	ReceiverBankCountry    string           `json:"receiverBankCountry"`
+}
+
+// otherParties are those that a book transfer does not have, so that all of it is empty.
+type otherParties struct {
+	IntermediarySender            bool   `json:"intermediarySender"`
+	IntermediarySenderName        string `json:"intermediarySenderName"`
+	IntermediarySenderAddress1    string `json:"intermediarySenderAddress1"`
+	IntermediarySenderAddress2    string `json:"intermediarySenderAddress2"`
+	IntermediarySenderCity        string `json:"intermediarySenderCity"`
+	IntermediarySenderState       string `json:"intermediarySenderState"`
+	IntermediarySenderZip         string `json:"intermediarySenderZip"`
+	IntermediarySenderCountry     string `json:"intermediarySenderCountry"`
+	IntermediarySenderID          string `json:"intermediarySenderId"`
+	IntermediarySenderIDType      string `json:"intermediarySenderIdType"`
+	UltimateSenderName            string `json:"ultimateSenderName"`
+	UltimateSenderAccountNumber   string `json:"ultimateSenderAccountNumber"`
+	UltimateSenderAddress1        string `json:"ultimateSenderAddress1"`
+	UltimateSenderAddress2        string `json:"ultimateSenderAddress2"`
+	UltimateSenderTaxID           string `json:"ultimateSenderTaxId"`
+	UltimateSenderCity            string `json:"ultimateSenderCity"`
+	UltimateSenderState           string `json:"ultimateSenderState"`
+	UltimateSenderZip             string `json:"ultimateSenderZip"`
+	UltimateSenderCountry         string `json:"ultimateSenderCountry"`
+	FBOAccountName                string `json:"fboAccountName"`
+	FBOAccountNumber              string `json:"fboAccountNumber"`
+	FBOAccountType                string `json:"fboAccountType"`
+	IntermediaryReceiver          bool   `json:"intermediaryReceiver"`
+	IntermediaryReceiverName      string `json:"intermediaryReceiverName"`
+	IntermediaryReceiverAddress1  string `json:"intermediaryReceiverAddress1"`
+	IntermediaryReceiverAddress2  string `json:"intermediaryReceiverAddress2"`
+	IntermediaryReceiverCity      string `json:"intermediaryReceiverCity"`
+	IntermediaryReceiverState     string `json:"intermediaryReceiverState"`
+	IntermediaryReceiverZip       string `json:"intermediaryReceiverZip"`
+	IntermediaryReceiverCountry   string `json:"intermediaryReceiverCountry"`
+	IntermediaryReceiverIDType    string `json:"intermediaryReceiverIdType"`
+	IntermediaryReceiverID        string `json:"intermediaryReceiverId"`
+	UltimateReceiverName          string `json:"ultimateReceiverName"`
+	UltimateReceiverAccountNumber string `json:"ultimateReceiverAccountNumber"`
+	UltimateReceiverAddress1      string `json:"ultimateReceiverAddress1"`
+	UltimateReceiverAddress2      string `json:"ultimateReceiverAddress2"`
+	UltimateReceiverTaxID         string `json:"ultimateReceiverTaxId"`
+	UltimateReceiverCity          string `json:"ultimateReceiverCity"`
+	UltimateReceiverState         string `json:"ultimateReceiverState"`
+	UltimateReceiverZip           string `json:"ultimateReceiverZip"`
+	UltimateReceiverCountry       string `json:"ultimateReceiverCountry"`
+}
+
+// paymentBankIDTypes are the kinds of bank ids in the words of payments.
+var paymentBankIDTypes = map[accounts.BankIDType]string{accounts.NID: "NID", accounts.BIC: "SWIFT"}
+
+// memoPosts say whether a payment is in the books (rest/CONTRACT.md, payment states).
+var memoPosts = map[payments.State]string{
+	payments.PendingApproval: "NOT_POSTED", payments.Scheduled: "NOT_POSTED", payments.Settled: "POSTED",
+	payments.Invalid: "FAILURE", payments.Cancelled: "NOT_POSTED",
+}
+
+func paymentFieldsOf(p *payments.Shown, zone *time.Location) paymentFields {
+	view := paymentFields{
+		PaymentUID: p.UID, ExternalReferenceID: p.ExternalReferenceID, CounterParty: p.SenderName,
+		CounterPartyID: p.Customer.String(), CustomerType: p.Payer.Type, BusinessUnit: p.Bank.Name,
+		BusinessUnitID: p.Bank.UID.String(), Channel: p.Channel, CostCenter: p.Payer.CostCenter,
+		PaymentDate: p.Date.Format(time.DateOnly), SenderAccountUID: p.SenderAccount.String(),
+		SenderCurrency: p.Currency, ReceiverAmount: p.Amount(), ReceiverCurrency: p.Currency, PaymentNotes: p.Notes,
+		DeliveryAgentType: p.Sender.Type, CreatedBy: p.CreatedBy(),
+		CreationDateTime: p.CreatedAt.In(zone).Format("2006-01-02T15:04:05"), EntryType: "CREDIT",
+		Status: p.Status(), MemoPostStatus: memoPosts[p.State], senderFields: senderFieldsOf(p),
+		receiverFields: receiverFieldsOf(p),
+	}
+	if p.State == payments.Invalid {
+		view.MemoPostFailureReason = p.Reason
+	}
+	return view
+}
+
+func senderFieldsOf(p *payments.Shown) senderFields {
+	return senderFields{
+		SenderName: p.SenderName, SenderAccountNumber: p.Sender.Masked(), SenderAccountName: p.Sender.Name,
+		SenderAddress1: p.Payer.Line1, SenderAddress2: p.Payer.Line2, SenderCity: p.Payer.City,
+		SenderState: p.Payer.State, SenderZip: p.Payer.PostalCode, SenderCountryCode: p.Payer.CountryCode,
+		SenderCountry: p.Payer.Country, SenderEmail: p.Payer.Email, SenderAccountType: p.Sender.Type,
+		SenderAccountSubType: p.Sender.SubType, SenderBankIDType: paymentBankIDTypes[p.Sender.BankIDType],
+		SenderBankID: p.Sender.BankID, SenderBankName: p.Sender.BankName, SenderBankCountry: p.Payer.AccountCountry,
+	}
+}
+
+func receiverFieldsOf(p *payments.Shown) receiverFields {
+	return receiverFields{
+		ReceiverName: p.ReceiverName, ReceiverAccountNumber: p.Receiver.Masked(),
+		ReceiverAccountType: p.Receiver.Type, ReceiverAccountSubType: p.Receiver.SubType, ReceiverType: p.Payee.Type,
+		ReceiverAddress1: p.Payee.Line1, ReceiverAddress2: p.Payee.Line2, ReceiverCity: p.Payee.City,
+		ReceiverState: p.Payee.State, ReceiverZip: p.Payee.PostalCode, ReceiverCountry: p.Payee.Country,
+		ReceiverPhoneNumber: p.Payee.Phone, ReceiverEmail: p.Payee.Email,
+		ReceiverBankIDType: paymentBankIDTypes[p.Receiver.BankIDType], ReceiverBankID: p.Receiver.BankID,
+		ReceiverBankName: p.Receiver.BankName, ReceiverBankCountry: p.Payee.AccountCountry,
+	}
+}
