@@ -79,6 +79,7 @@ func TestBothWaysOfExecutionAnswerAlike(t *testing.T) {
 		"AccountFilter":  {"null", "{status: ACTIVE}"},
 		"UserFilter":     {"null", "{status: ACTIVE}", `{lastName: "k"}`}, "RoleFilter": {"null", `{name: "role"}`},
 		"ContactFilter": {"null", `{name: "a"}`},
+		"PaymentFilter": {"null", "{status: [PROCESSED]}", `{amountAtLeast: "1"}`},
 	}}
 	answered, failed := 0, 0
 	for seed := range uint64(600) {

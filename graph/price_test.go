@@ -74,7 +74,7 @@ func TestNoDocumentReadsMoreThanItsPrice(t *testing.T) {
 			"AuditFilter": {"null", `{object: "signatory"}`}, "ApprovalFilter": {"null"},
 			"CustomerOrder":  {"UID", "NAME"},
 			"CustomerFilter": {"null", `{text: "co"}`, "{type: CORPORATE}"}, "AccountFilter": {"null"},
-			"UserFilter": {"null"}, "RoleFilter": {"null"}, "ContactFilter": {"null"},
+			"UserFilter": {"null"}, "RoleFilter": {"null"}, "ContactFilter": {"null"}, "PaymentFilter": {"null"},
 		},
 	}
 	answered, most := 0, int64(0)

@@ -7,7 +7,6 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
-	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/ledger"
@@ -96,13 +95,16 @@ var inAccounts = func() map[string]string {
 		}
 		from[prefix+"last4"] = alias + "number_last4"
 	}
+	from["listed"] = "0::bigint"
 	return from
 }()
 
 // selecting starts a query of payments, joined with the accounts whose columns are wanted.
-func selecting(want db.Columns) *bun.SelectQuery {
+func selecting(want db.Columns) *bun.SelectQuery { return selectingFrom(want, inAccounts) }
+
+func selectingFrom(want db.Columns, from map[string]string) *bun.SelectQuery {
 	want = db.Or[Payment](want).And(identity)
-	q := db.Select[Payment](want, inAccounts)
+	q := db.Select[Payment](want, from)
 	for _, side := range sides {
 		if want.Overlaps(side.columns) {
 			q = q.Join(side.join)
@@ -167,7 +169,12 @@ func (s *Service) StepsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[U
 		return db.Refuse[UID, Step](err)
 	}
 	text := stepping.Get(caller.Reach, func() string {
-		return db.Select[Step](db.Columns{}, nil).
+		// who pays knows its people; who is paid does not
+		from, payer := map[string]string{}, caller.Reach.Scope("pay.customer")
+		for _, column := range []string{"client", "login_id", "reason"} {
+			from[column] = "CASE WHEN " + payer + " THEN ps." + column + " ELSE '' END"
+		}
+		return db.Select[Step](db.Columns{}, from).
 			Join("JOIN payments AS pay ON pay.tenant = ps.tenant AND pay.uid = ps.payment").Where("ps.tenant = $1").
 			Where("pay.tenant = $1").Where(seen(caller.Reach)).Where("ps.payment = ANY($3)").
 			OrderExpr("ps.payment, ps.number").String()
@@ -180,10 +187,11 @@ var ofCustomers = customers.Children[Payment]{
 	Customer: func(p *Payment) customers.UID { return p.Customer },
 }
 
-// OfCustomers reads a window of the payments that each customer makes, by UID; backward, the newest come first.
+// OfCustomers reads a window of the payments that each customer makes, newest first.
 func (s *Service) OfCustomers(
 	ctx context.Context, b *db.Batch, of []customers.UID, by Search, want db.Columns, w page.Window,
 ) *db.Many[customers.UID, Payment] {
+	w.Backward = !w.Backward // Children lists by UID
 	return ofCustomers.List(ctx, b, of, s.filter(by), want, w)
 }
 
@@ -213,18 +221,24 @@ func (s *Service) List(
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), w.Offset}
 	where := append(db.Conditions{seen(caller.Reach)}, by.where(s, caller.Tenant, &p)...)
-	order, compare := "pay.uid DESC", " < "
-	if w.Backward {
-		order, compare = "pay.uid", " > "
-	}
-	if w.Cursor.UID != 0 {
-		where = append(where, "pay.uid"+compare+p.Add(w.Cursor.UID))
-	}
+	order := newestFirst(w, &p, &where)
 	text := listing.Get(queryKey{want, caller.Reach, where.Key(), order}, func() string {
 		return where.On(selecting(want).Where("pay.tenant = $1")).OrderExpr(order).String() +
 			" LIMIT $3::bigint OFFSET $4::bigint"
 	})
 	return db.Queue(b, text, p...)
+}
+
+// newestFirst returns the order of a list, and adds the condition that continues from the window's cursor.
+func newestFirst(w page.Window, p *db.Params, where *db.Conditions) (order string) {
+	order, compare := "pay.uid DESC", " < "
+	if w.Backward {
+		order, compare = "pay.uid", " > "
+	}
+	if w.Cursor.UID != 0 {
+		*where = append(*where, "pay.uid"+compare+p.Add(w.Cursor.UID))
+	}
+	return order
 }
 
 // CountUpTo counts the payments that a search finds, up to most; 0 means no bound.
@@ -259,89 +273,4 @@ func (s *Service) Page(ctx context.Context, by Search, w page.Window) (page.Coun
 	}
 	found.Items, found.Total = page.Cut(list.Items, w).Items, n.N
 	return found, nil
-}
-
-// Search narrows a list of payments. All fields that are not empty must match.
-type Search struct {
-	UID                 UID
-	Customer            customers.UID // who pays
-	SenderAccount       accounts.UID
-	ReceiverAccount     accounts.UID
-	Account             accounts.UID // either
-	SenderNumber        string       // account number, exact
-	ReceiverNumber      string
-	SenderName          string // part of it, without regard to letter case
-	ReceiverName        string
-	ExternalReferenceID string // exact
-	Notes               string // part of it, without regard to letter case
-	States              []State
-	Currency            string
-	Amount, Least, Most *int64    // minor units
-	From, To            time.Time // payment dates, both included; midnight UTC
-}
-
-// where returns the conditions that narrow a query; p collects their values.
-func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.Conditions) {
-	for _, exact := range []struct {
-		column string
-		value  int64
-	}{
-		{"pay.uid", int64(by.UID)}, {"pay.customer", int64(by.Customer)}, {"pay.sender_account", int64(by.SenderAccount)},
-		{"pay.receiver_account", int64(by.ReceiverAccount)},
-	} {
-		if exact.value != 0 {
-			all = append(all, exact.column+" = "+p.Add(exact.value))
-		}
-	}
-	if by.Account != 0 {
-		at := p.Add(by.Account)
-		all = append(all, "(pay.sender_account = "+at+" OR pay.receiver_account = "+at+")")
-	}
-	for _, number := range []struct{ column, clear string }{
-		{"pay.sender_account", by.SenderNumber}, {"pay.receiver_account", by.ReceiverNumber},
-	} {
-		if number.clear != "" {
-			all = append(all, number.column+" IN (SELECT uid FROM accounts WHERE tenant = $1 AND number_hash = ANY("+
-				p.Add(s.keys.Hashes(int64(tenant), accounts.NumberColumn, number.clear))+"))")
-		}
-	}
-	for _, part := range []struct{ column, value string }{
-		{"pay.sender_name", by.SenderName}, {"pay.receiver_name", by.ReceiverName}, {"pay.notes", by.Notes},
-	} {
-		if part.value != "" {
-			all = append(all, "strpos(lower("+part.column+"), lower("+p.Add(part.value)+"::text)) > 0")
-		}
-	}
-	if by.ExternalReferenceID != "" {
-		all = append(all, "pay.external_reference_id = "+p.Add(by.ExternalReferenceID))
-	}
-	if by.Currency != "" {
-		all = append(all, "pay.currency = "+p.Add(by.Currency))
-	}
-	if by.States != nil {
-		all = append(all, "pay.state = ANY("+p.Add(words(by.States))+"::text[])")
-	}
-	for _, bound := range []struct {
-		compare string
-		value   *int64
-	}{{" = ", by.Amount}, {" >= ", by.Least}, {" <= ", by.Most}} {
-		if bound.value != nil {
-			all = append(all, "pay.amount"+bound.compare+p.Add(*bound.value)+"::bigint")
-		}
-	}
-	if !by.From.IsZero() {
-		all = append(all, "pay.payment_date >= "+p.Add(by.From)+"::date")
-	}
-	if !by.To.IsZero() {
-		all = append(all, "pay.payment_date <= "+p.Add(by.To)+"::date")
-	}
-	return all
-}
-
-func words(states []State) []string {
-	all := make([]string, len(states))
-	for i, s := range states {
-		all[i] = string(s)
-	}
-	return all
 }

@@ -16,9 +16,17 @@ const (
 // Status is a state as partners read it (rest/CONTRACT.md, payment states).
 type Status string
 
+const (
+	StatusPendingApproval   Status = "PENDING_APPROVAL"
+	StatusFutureDated       Status = "FUTURE_DATED"
+	StatusProcessed         Status = "PROCESSED"
+	StatusValidationFailure Status = "VALIDATION_FAILURE"
+	StatusCancelled         Status = "CANCELLED"
+)
+
 var statuses = map[State]Status{
-	PendingApproval: "PENDING_APPROVAL", Scheduled: "FUTURE_DATED", Settled: "PROCESSED",
-	Invalid: "VALIDATION_FAILURE", Cancelled: "CANCELLED",
+	PendingApproval: StatusPendingApproval, Scheduled: StatusFutureDated, Settled: StatusProcessed,
+	Invalid: StatusValidationFailure, Cancelled: StatusCancelled,
 }
 
 // Status returns the published word for the state.

@@ -113,6 +113,7 @@ const (
 	AuditEntryPrefix = "aud_"
 	UserPrefix       = "usr_"
 	RolePrefix       = "rol_"
+	PaymentPrefix    = "pay_"
 )
 
 func appendNumber(b []byte, prefix string, uid int64) []byte {
@@ -271,7 +272,12 @@ func AppendDate(b []byte, day time.Time) []byte {
 	return append(day.AppendFormat(append(b, '"'), time.DateOnly), '"')
 }
 func MarshalDate(day time.Time) graphql.Marshaler { return written(AppendDate(nil, day)) }
+
+// UnmarshalDate reads null as the zero time.
 func UnmarshalDate(v any) (time.Time, error) {
+	if v == nil {
+		return time.Time{}, nil
+	}
 	text, _ := v.(string)
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil || day.Year() < 1900 {
