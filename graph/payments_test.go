@@ -15,9 +15,10 @@ func init() {
 		needs: access.ViewPayments, list: "payments", rows: paymentRows,
 		id: func(c customers.UID, n int) string { return "pay_" + paymentOf(c, n).String() },
 	})
-	needs["Query.payment"], needs["Query.payments"] = access.ViewPayments, access.ViewPayments
-	needs["Account.payments"], required["Account.payments"] = access.ViewPayments, "(first: 2)"
-	needs["Payment.senderAccount"], needs["Payment.receiverAccount"] = access.ViewAccounts, access.ViewAccounts
+	view, accounts := []access.Permission{access.ViewPayments}, []access.Permission{access.ViewAccounts}
+	needs["Query.payment"], needs["Query.payments"], needs["Account.payments"] = view, view, view
+	needs["Payment.senderAccount"], needs["Payment.receiverAccount"] = accounts, accounts
+	required["Account.payments"] = "(first: 2)"
 	lookups["Query.payment.uid"] = lookup{
 		`{ payment(uid: "%s") { ALL(Payment) } }`, func(c customers.UID) string { return paymentOf(c, 0).String() },
 	}
