@@ -279,7 +279,7 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 				roles.OwnerCustomer, roles.Active, 1
 			r.Applications = []roles.Grant{
 				{
-					Name: "Payments", Entitlements: []string{"View_Payments"},
+					Name: "Payments", Entitlements: []string{"Return_Payments"},
 					Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 100_000_000 + int64(r.Number), Currency: "USD"}},
 				},
 			}
