@@ -139,8 +139,8 @@ func ofTransfer(err error) error {
 	if !ok || f.Kind != fault.State {
 		return err
 	}
-	failed := f.On(f.Field)
-	failed.Subject = "payment"
+	failed := fault.New(fault.State, "payment", f.Message)
+	failed.Field, failed.Detail = f.Field, f.Detail
 	return failed
 }
 

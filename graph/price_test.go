@@ -57,6 +57,10 @@ func TestNoDocumentReadsMoreThanItsPrice(t *testing.T) {
 	}
 	bank.Limit(parent, "FEDWIRE_PAYMENT_LIMIT_PER_DAY", 100)
 	bank.Fee(parent)
+	from, to := bank.Account(parent, coretest.Holding(100_00, 0)), bank.Account(parent)
+	for range 25 {
+		pay(t, bank, from.UID, to.UID)
+	}
 	approval(t, bank, parent)
 	var cost guard.Cost
 	server := graph.New(bank.Core, graph.Options{}).(*handler.Server)
