@@ -114,7 +114,8 @@ func (p *Payment) Recorded() map[string]audit.Field {
 	}
 	return map[string]audit.Field{
 		"Minor": {Name: "amount", Value: p.Amount().String()}, "FeeMinor": fee,
-		"Date": {Name: "paymentDate", Value: p.Date.Format(time.DateOnly)},
+		"State": {Name: "status", Value: string(p.Status())},
+		"Date":  {Name: "paymentDate", Value: p.Date.Format(time.DateOnly)},
 	}
 }
 
