@@ -44,7 +44,11 @@ func TestAnAccountListsThePaymentsFromAndToIt(t *testing.T) {
 		"all":      {p.Staff(), payments.Search{}, window, []int{3, 2, 1, 0}, []int{5, 4, 3, 1, 0}, true},
 		"narrowed": {p.Staff(), payments.Search{SenderAccount: other.UID}, window, []int{2}, []int{4}, true},
 		"a page": {
-			p.Staff(), payments.Search{}, page.Window{Size: 2, Cursor: page.Cursor{UID: int64(uids[3])}}, []int{2, 1}, []int{1, 0},
+			p.Staff(),
+			payments.Search{},
+			page.Window{Size: 2, Cursor: page.Cursor{UID: int64(uids[3])}},
+			[]int{2, 1},
+			[]int{1, 0},
 			false,
 		},
 		"the last page":      {p.Staff(), payments.Search{}, page.Window{Size: 2, Backward: true}, []int{1, 0}, []int{1, 0}, false},

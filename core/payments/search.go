@@ -34,7 +34,9 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 		column string
 		value  int64
 	}{
-		{"pay.uid", int64(by.UID)}, {"pay.customer", int64(by.Customer)}, {"pay.sender_account", int64(by.SenderAccount)},
+		{"pay.uid", int64(by.UID)},
+		{"pay.customer", int64(by.Customer)},
+		{"pay.sender_account", int64(by.SenderAccount)},
 		{"pay.receiver_account", int64(by.ReceiverAccount)},
 	} {
 		if exact.value != 0 {
