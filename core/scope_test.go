@@ -62,6 +62,7 @@ func newStocked(t *testing.T) *stocked {
 		t.Fatal(err)
 	}
 	s.payment = paid.Result.(payments.Saved).UID
+	s.Exec(`UPDATE payments SET receiver_account = ? WHERE tenant = ? AND uid = ?`, s.account.UID, s.Tenant, s.payment)
 	err = s.DB.NewRaw(`SELECT id FROM audit_entries WHERE tenant = ? AND customer = ? LIMIT 1`, s.Tenant,
 		s.own.UID).Scan(t.Context(), &s.entry)
 	if err != nil {

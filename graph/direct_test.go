@@ -15,10 +15,12 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"bankgraph/core/access"
+	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
 	"bankgraph/core/customers"
 	"bankgraph/core/given"
+	"bankgraph/core/payments"
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
 	"bankgraph/graph"
@@ -34,8 +36,7 @@ func TestBothWaysOfExecutionAnswerAlike(t *testing.T) {
 	customer := bank.Customer(func(c *customers.Customer) {
 		c.Parent, c.ParentEntityShortName = &parent.UID, parent.ShortName
 	})
-	account := bank.Account(customer)
-	bank.Account(customer)
+	account, other := bank.Account(customer, coretest.Holding(100_00, 0)), bank.Account(customer)
 	bank.Account(parent)
 	contact := bank.Contact(customer)
 	bank.Contact(parent)
@@ -46,6 +47,7 @@ func TestBothWaysOfExecutionAnswerAlike(t *testing.T) {
 
 	role := bank.Role(customer)
 	user := bank.User(customer, []*roles.Role{role})
+	pay(t, bank, account.UID, other.UID)
 	waits := approval(t, bank, customer)
 	direct, fieldwise := graph.New(bank.Core, graph.Options{}), graph.Resolving(bank.Core, graph.Options{})
 	callers := []context.Context{
@@ -79,6 +81,7 @@ func TestBothWaysOfExecutionAnswerAlike(t *testing.T) {
 		"AccountFilter":  {"null", "{status: ACTIVE}"},
 		"UserFilter":     {"null", "{status: ACTIVE}", `{lastName: "k"}`}, "RoleFilter": {"null", `{name: "role"}`},
 		"ContactFilter": {"null", `{name: "a"}`},
+		"PaymentFilter": {"null", "{status: [PROCESSED]}", `{amountAtLeast: "1"}`},
 	}}
 	answered, failed := 0, 0
 	for seed := range uint64(600) {
@@ -131,6 +134,17 @@ func post(ctx context.Context, h http.Handler, body string) (r reply) {
 		panic(fmt.Sprintf("%v: %s", err, recorder.Body))
 	}
 	return r
+}
+
+// pay moves 1.00 from one account to another.
+func pay(t *testing.T, bank *coretest.Bank, from, to accounts.UID) {
+	t.Helper()
+	_, err := bank.Payments.Transfer(bank.Staff(), payments.Draft{
+		Sender: payments.Party{UID: from}, Receiver: payments.Party{UID: to}, Amount: "1",
+	}, changes.RequestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // approval makes a change of the customer that waits, and returns the approval's number.

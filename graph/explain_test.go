@@ -51,9 +51,14 @@ func TestNoReadScansATable(t *testing.T) {
 		`accounts(filter: {status: ACTIVE, wires: true})`, `accounts(filter: {costCenter: "x"})`,
 		`contacts(first: 5)`, `contacts(last: 5)`, `contacts(filter: {name: "c"})`,
 		`contacts(filter: {accountNumber: "x"})`, `signatories(first: 5)`, `signatories(last: 5)`,
+		`payments(first: 5)`, `payments(last: 5)`, `payments(filter: {uid: "1"})`,
 	} {
 		documents = append(documents,
 			`{ customers(first: 5) { nodes { x: `+relation+` { totalCount nodes { uid } } } } }`)
+	}
+	for _, page := range []string{"first: 5", "last: 5", `first: 5, filter: {uid: "1"}`} {
+		documents = append(documents, `{ customers(first: 5) { nodes { accounts(first: 2) { nodes {
+			x: payments(`+page+`) { totalCount nodes { uid timeline { at } senderNumber { masked } receiverAccount { uid } } } } } } } }`)
 	}
 	for _, document := range placesOf() {
 		documents = append(documents, document)
@@ -78,6 +83,7 @@ func TestNoReadScansATable(t *testing.T) {
 	t.Logf("%d texts", len(texts))
 	for _, table := range []string{
 		"customers", "accounts", "contacts", "signatories", "limits", "limit_usage", "fee_tiers", "balances",
+		"payments", "payment_steps",
 	} {
 		if !tables[table] {
 			t.Errorf("no text reads %s: the test does not see what it should", table)
@@ -88,7 +94,7 @@ func TestNoReadScansATable(t *testing.T) {
 // scan matches what no plan may have. customer_counts has only a few rows for each owner. A filter on rows
 // that only the tenant limits reads the whole bank.
 var scan = regexp.MustCompile(
-	`Seq Scan on (?:customers|accounts|contacts|signatories|limits|limit_usage|fee_tiers|balances)\b|Index Cond: \(tenant = \$1\)\n\s*Filter: .*`)
+	`Seq Scan on (?:customers|accounts|contacts|signatories|limits|limit_usage|fee_tiers|balances|payments|payment_steps)\b|Index Cond: \(tenant = \$1\)\n\s*Filter: .*`)
 
 // explain checks the plans of prepared texts that it has not seen, and adds the texts and their tables to the
 // maps.
@@ -102,7 +108,7 @@ func (b *bank) explain(t *testing.T, seen, tables map[string]bool) {
 	batch := b.core.Batch()
 	texts := db.Queue(batch,
 		db.NewQuery[prepared](`SELECT name, statement, cardinality(parameter_types)::bigint AS parameters
-		FROM pg_prepared_statements WHERE statement ~ 'customers|accounts|contacts|signatories|limits'`))
+		FROM pg_prepared_statements WHERE statement ~ 'customers|accounts|contacts|signatories|limits|payments'`))
 	if err := batch.Send(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -162,6 +168,11 @@ func (b *bank) crowd(t *testing.T) {
 		 SELECT 1, 1100000 + n, code, 'Payments', 1, 'USD' FROM generate_series(1, 3000) AS n, (VALUES ('ACH_PAYMENT_LIMIT_PER_DAY'), ('ACH_PAYMENT_LIMIT_PER_MONTH'), ('FEDWIRE_PAYMENT_LIMIT_PER_DAY')) AS c(code)`,
 		`INSERT INTO limit_usage (tenant, customer, rail, day, amount, payments)
 		 SELECT 1, 1100000 + n, 'ACH', DATE '2026-11-01' + d, 1, 1 FROM generate_series(1, 3000) AS n, generate_series(0, 2) AS d`,
+		`INSERT INTO payments (tenant, uid, customer, rail, state, amount, currency, payment_date, sender_account, sender_name, receiver_account,
+		   receiver_customer, receiver_name, maker_client, created_at, updated_at, version)
+		 SELECT 1, 600000000 + n, 1100000 + 1 + n / 2, 'BOOK', 'SETTLED', 1, 'USD', DATE '2026-11-01', 200000000 + n, 'Crowd', 200000000 + (n + 7) % 6000,
+		   1100000 + 1 + (n + 7) % 6000 / 2, 'Crowd', 'staff', now(), now(), 1 FROM generate_series(0, 5999) AS n`,
+		`INSERT INTO payment_steps (tenant, payment, number, state, at, client) SELECT 1, 600000000 + n, 1, 'SETTLED', now(), 'staff' FROM generate_series(0, 5999) AS n`,
 		`INSERT INTO fee_tiers (tenant, id, customer, application, fee_tier, fee_name, product) SELECT 1, 1000000 + n, 1100000 + n, 'Payments', 'T', 'F', 'P' FROM generate_series(1, 3000) AS n`,
 	}
 	err := b.core.DB.InTx(context.Background(), 1, func(ctx context.Context, tx bun.Tx) error {

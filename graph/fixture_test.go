@@ -283,7 +283,7 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 				roles.OwnerCustomer, roles.Active, 1
 			r.Applications = []roles.Grant{
 				{
-					Name: "Payments", Entitlements: []string{"View_Payments"},
+					Name: "Payments", Entitlements: []string{"Return_Payments"},
 					Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 100_000_000 + int64(r.Number), Currency: "USD"}},
 				},
 			}
@@ -340,9 +340,13 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		 SELECT o.tenant, 2000000000 + (o.customer - 1000000) * 100 + 50 * twice + row_number() OVER (PARTITION BY o.customer, twice ORDER BY o.object, o.uid), c.created_at,
 		   ?3 || ' client ' || o.uid, ?3 || ' login ' || o.uid, 1000000, ?3 || ' did ' || o.uid, 'done', o.object, o.uid, o.customer,
 		   json_build_object('title', ?3 || o.uid), json_build_object('title', 'B'), ?3 || ' reason ' || o.uid, 'request ' || o.uid
-		 FROM (SELECT tenant, customer, 'user' AS object, uid::text FROM users UNION ALL SELECT tenant, customer, 'role', uid::text FROM roles) AS o
+		 FROM (SELECT tenant, customer, 'user' AS object, uid::text FROM users UNION ALL SELECT tenant, customer, 'role', uid::text FROM roles
+		   UNION ALL SELECT tenant, customer, 'payment', uid::text FROM payments) AS o
 		 JOIN customers AS c ON c.tenant = o.tenant AND c.uid = o.customer, generate_series(0, 1) AS twice
 		 WHERE o.tenant = ?0 AND o.customer BETWEEN ?1 AND ?2`,
+		`INSERT INTO payment_steps (tenant, payment, number, state, at, client, login_id, reason)
+		 SELECT tenant, uid, n, CASE n WHEN 1 THEN 'PENDING_APPROVAL' ELSE state END, created_at, ?3 || ' client ' || uid, ?3 || ' login ' || uid,
+		   ?3 || ' step ' || uid FROM payments, generate_series(1, 2) AS n WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO approvals (tenant, uid, customer, operation, object, object_uid, creation, draft, version, before, after, reason, status,
 		   maker_client, maker_login, made_at, checker_client, checker_login, decided_at, decision_reason)
 		 SELECT tenant, uid - 999999, uid, 'changeSignatory ' || ?3, 'signatory', uid || '1', true, '', 1, json_build_object('title', ?3 || uid),

@@ -116,7 +116,7 @@ var mutations = map[string]tried{
 	}, `user { uid version } approval { uid }`},
 	"createRole": {access.ManageRoles, func(c customers.UID) string {
 		return fmt.Sprintf(
-			`customer: "%s", name: "Clerk", description: "Pays", applications: [{name: "Payments", entitlements: ["Initiate_Payments"], limits: [{name: "Daily_Payment_Limits", value: "12.50"}]}]`, c)
+			`customer: "%s", name: "Clerk", description: "Pays", applications: [{name: "Payments", entitlements: ["Return_Payments"], limits: [{name: "Daily_Payment_Limits", value: "12.50"}]}]`, c)
 	}, `role { id name type owner status version applications { name entitlements limits { name value } } customer { uid } } approval { uid }`},
 	"changeRole": {access.ManageRoles, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s", name: "Renamed", applications: null`, roleOf(c, 1))
@@ -194,7 +194,7 @@ func settled(t testing.TB) *bank {
 	b := newBank(t)
 	b.resolving = nil // a mutation must not be executed twice
 	b.exec(t, `UPDATE customers SET access_customer_dual_approval = false, access_bene_dual_approval = false, access_user_dual_approval = false,
-		access_fee_tier_for_approval = false WHERE tenant = ?`, b.tenant)
+		access_fee_tier_for_approval = false, access_payment_dual_approval = false WHERE tenant = ?`, b.tenant)
 	b.exec(t, `INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, gen_random_uuid(), ?, 'mjones', 'Active')`, b.tenant, theBank)
 	b.exec(t, `UPDATE users SET status = 'Locked' WHERE tenant = ? AND number % 100 = 3 AND login_id <> 'mjones'`, b.tenant)
 	// which can become anything
@@ -223,10 +223,18 @@ func settled(t testing.TB) *bank {
 func mutation(name string, about customers.UID, key string) string {
 	m := mutations[name]
 	input := m.input(about)
+	if key == "" && schema.Types[inputOf(name)].Fields.ForName("idempotencyKey").Type.NonNull {
+		key = "about " + about.String()
+	}
 	if key != "" {
 		input += fmt.Sprintf(`, idempotencyKey: %q`, key)
 	}
 	return fmt.Sprintf(`mutation { it: %s(input: {%s}) { %s } }`, name, input, m.asks)
+}
+
+// inputOf is the type of a mutation's input.
+func inputOf(name string) string {
+	return schema.Types["Mutation"].Fields.ForName(name).Arguments.ForName("input").Type.Name()
 }
 
 func TestEveryMutationIsTriedHere(t *testing.T) {

@@ -186,6 +186,17 @@ func ways() map[string][]string {
 		fmt.Sprintf(`{ node(id: "acc_%d") { ... on Account { sweeps { %%s } } } }`, accountOf(star, 1)),
 		`{ customers(first: 3) { nodes { accounts(first: 2) { nodes { sweeps { %s } } } } } }`,
 	}
+	ways["PaymentStep"] = []string{
+		fmt.Sprintf(`{ payment(uid: "%d") { timeline { %%s } } }`, paymentOf(star, 1)),
+		fmt.Sprintf(`{ account(by: {uid: "%d"}) { payments(last: 2) { nodes { timeline { %%s } } } } }`, accountOf(star, 2)),
+		`{ payments(first: 3) { edges { node { timeline { %s } } } } }`,
+	}
+	ways["Payment"] = append(ways["Payment"],
+		fmt.Sprintf(`{ payment(uid: "%d") { %%s } }`, paymentOf(star, 0)),
+		`{ payments(last: 3) { nodes { %s } } }`,
+		fmt.Sprintf(`{ payments(filter: {account: "%d"}) { edges { node { %%s } } } }`, accountOf(star, 2)),
+		fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: 1) { nodes { payments(first: 2) { nodes { %%s } } } } } }`, star),
+	)
 	for name, relation := range map[string]string{
 		"Limit": "limits" + required["Customer.limits"], "FeeTier": "fees",
 	} {

@@ -57,6 +57,10 @@ func TestNoDocumentReadsMoreThanItsPrice(t *testing.T) {
 	}
 	bank.Limit(parent, "FEDWIRE_PAYMENT_LIMIT_PER_DAY", 100)
 	bank.Fee(parent)
+	from, to := bank.Account(parent, coretest.Holding(100_00, 0)), bank.Account(parent)
+	for range 25 {
+		pay(t, bank, from.UID, to.UID)
+	}
 	approval(t, bank, parent)
 	var cost guard.Cost
 	server := graph.New(bank.Core, graph.Options{}).(*handler.Server)
@@ -76,6 +80,7 @@ func TestNoDocumentReadsMoreThanItsPrice(t *testing.T) {
 			"CustomerFilter": {"null", `{text: "co"}`, "{type: CORPORATE}"}, "AccountFilter": {"null"},
 			"BankBy":     {`{routingNumber: "611090001"}`, `{nationalId: {countryCode: "US", id: "1"}}`},
 			"BankFilter": {"null", `{text: "b"}`}, "UserFilter": {"null"}, "RoleFilter": {"null"}, "ContactFilter": {"null"},
+			"PaymentFilter": {"null"},
 		},
 	}
 	answered, most := 0, int64(0)

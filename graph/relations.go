@@ -55,23 +55,29 @@ func has[P objectKey, T, V any](k *kind[P, T], field string, q queue[P, V]) *rel
 // hasCustomer declares the relation from a row to the customer that it names. names returns nil if there is
 // none.
 func hasCustomer[P objectKey, T any](k *kind[P, T], field string, names func(*T) *customers.UID) {
-	type of = func(P) (*customers.Customer, error)
+	hasOne(k, field, customerKind, names)
+}
+
+// hasOne declares the relation from a row to the object of another kind that it names. It is null if the row
+// names none, or one that the caller may not see.
+func hasOne[P, K objectKey, T, V any](k *kind[P, T], field string, other *kind[K, V], names func(*T) *K) {
+	type of = func(P) (*V, error)
 	has(k, field,
 		func(ctx context.Context, o *operation, b *db.Batch, s *siblings, f graphql.CollectedField) (of, step) {
-			named := map[P]customers.UID{}
-			uids := each(s.rows.([]*T), func(row *T) (customers.UID, bool) {
-				uid := names(row)
-				if uid == nil {
-					return 0, false
+			named := map[P]K{}
+			keys := each(s.rows.([]*T), func(row *T) (key K, ok bool) {
+				one := names(row)
+				if one == nil {
+					return key, false
 				}
-				named[k.key(row)] = *uid
-				return *uid, true
+				named[k.key(row)] = *one
+				return *one, true
 			})
-			if len(uids) == 0 {
-				return func(P) (*customers.Customer, error) { return nil, nil }, nil
+			if len(keys) == 0 {
+				return func(P) (*V, error) { return nil, nil }, nil
 			}
-			found, next := customerKind.queue(ctx, o, b, uids, f.Selections)
-			return func(key P) (*customers.Customer, error) { return oneOf(found, named[key]) }, next
+			found, next := other.queue(ctx, o, b, keys, f.Selections)
+			return func(key P) (*V, error) { return oneOf(found, named[key]) }, next
 		}).late = true
 }
 

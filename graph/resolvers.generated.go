@@ -12,6 +12,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
 	"bankgraph/core/limits"
+	"bankgraph/core/payments"
 	"bankgraph/core/rails"
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
@@ -45,6 +46,10 @@ func (accountResolver) Sweeps(ctx context.Context, obj *accounts.Account) ([]*ac
 
 func (accountResolver) History(ctx context.Context, obj *accounts.Account, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error) {
 	return related[*model.Connection[audit.Entry]](ctx, obj)
+}
+
+func (accountResolver) Payments(ctx context.Context, obj *accounts.Account, first *int32, after *string, last *int32, before *string, filter *model.PaymentFilter) (*model.Connection[payments.Payment], error) {
+	return related[*model.Connection[payments.Payment]](ctx, obj)
 }
 
 func (r *Resolver) Approval() generated.ApprovalResolver { return approvalResolver{} }
@@ -111,6 +116,10 @@ func (customerResolver) Limits(ctx context.Context, obj *customers.Customer, rai
 	return related[[]*limits.Limit](ctx, obj)
 }
 
+func (customerResolver) Payments(ctx context.Context, obj *customers.Customer, first *int32, after *string, last *int32, before *string, filter *model.PaymentFilter) (*model.Connection[payments.Payment], error) {
+	return related[*model.Connection[payments.Payment]](ctx, obj)
+}
+
 func (customerResolver) Roles(ctx context.Context, obj *customers.Customer, first *int32, after *string, last *int32, before *string, filter *roles.Search) (*model.Connection[roles.Role], error) {
 	return related[*model.Connection[roles.Role]](ctx, obj)
 }
@@ -131,6 +140,30 @@ type intermediaryBankResolver struct{}
 
 func (intermediaryBankResolver) Entry(ctx context.Context, obj *contacts.IntermediaryBank) (*banks.Bank, error) {
 	return related[*banks.Bank](ctx, obj)
+}
+
+func (r *Resolver) Payment() generated.PaymentResolver { return paymentResolver{} }
+
+type paymentResolver struct{}
+
+func (paymentResolver) SenderAccount(ctx context.Context, obj *payments.Payment) (*accounts.Account, error) {
+	return related[*accounts.Account](ctx, obj)
+}
+
+func (paymentResolver) ReceiverAccount(ctx context.Context, obj *payments.Payment) (*accounts.Account, error) {
+	return related[*accounts.Account](ctx, obj)
+}
+
+func (paymentResolver) Customer(ctx context.Context, obj *payments.Payment) (*customers.Customer, error) {
+	return related[*customers.Customer](ctx, obj)
+}
+
+func (paymentResolver) Timeline(ctx context.Context, obj *payments.Payment) ([]*payments.Step, error) {
+	return related[[]*payments.Step](ctx, obj)
+}
+
+func (paymentResolver) History(ctx context.Context, obj *payments.Payment, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error) {
+	return related[*model.Connection[audit.Entry]](ctx, obj)
 }
 
 func (r *Resolver) Query() generated.QueryResolver { return queryResolver{} }
@@ -179,6 +212,14 @@ func (queryResolver) Customers(ctx context.Context, first *int32, after *string,
 
 func (queryResolver) FeeCatalogue(ctx context.Context) ([]*fees.Fee, error) {
 	return resolved[[]*fees.Fee](ctx)
+}
+
+func (queryResolver) Payment(ctx context.Context, uid int64) (*payments.Payment, error) {
+	return resolved[*payments.Payment](ctx)
+}
+
+func (queryResolver) Payments(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *model.PaymentFilter) (*model.Connection[payments.Payment], error) {
+	return resolved[*model.Connection[payments.Payment]](ctx)
 }
 
 func (r *Resolver) Role() generated.RoleResolver { return roleResolver{} }

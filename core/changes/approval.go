@@ -69,13 +69,14 @@ type Approval struct {
 	MakerEntity  int64        `bun:"maker_entity" json:"-"`
 	CheckerReach access.Reach `bun:"checker_reach" json:"-"`
 
-	Approvers   int16        `bun:"approvers" json:"approvers"`             // how many must agree: 1 or 2
-	FirstClient string       `bun:"first_client" json:"firstCheckerClient"` // the first of two, until and after the second decides
-	FirstLogin  string       `bun:"first_login" json:"firstCheckerLogin"`
-	FirstPerson *uuid.UUID   `bun:"first_person,type:uuid" json:"-"`
-	FirstEntity int64        `bun:"first_entity" json:"-"`
-	FirstReach  access.Reach `bun:"first_reach" json:"-"`
-	FirstAt     *time.Time   `bun:"first_at" json:"firstApprovedAt"`
+	Approvers int32 `bun:"approvers" json:"approvers"` // how many must agree: 1 or 2
+	// the first of two who agreed
+	FirstCheckerClient string       `bun:"first_client" json:"firstCheckerClient"`
+	FirstCheckerLogin  string       `bun:"first_login" json:"firstCheckerLogin"`
+	FirstPerson        *uuid.UUID   `bun:"first_person,type:uuid" json:"-"`
+	FirstEntity        int64        `bun:"first_entity" json:"-"`
+	FirstReach         access.Reach `bun:"first_reach" json:"-"`
+	FirstApprovedAt    *time.Time   `bun:"first_at" json:"firstApprovedAt"`
 }
 
 // maker returns who requested the change, as far as that was kept.
@@ -89,7 +90,7 @@ func (a *Approval) maker() access.Accountable {
 
 // first returns the first of two who agreed.
 func (a *Approval) first() access.Accountable {
-	agreed := access.Accountable{Client: a.FirstClient, Login: a.FirstLogin, Entity: a.FirstEntity}
+	agreed := access.Accountable{Client: a.FirstCheckerClient, Login: a.FirstCheckerLogin, Entity: a.FirstEntity}
 	if a.FirstPerson != nil {
 		agreed.Person = *a.FirstPerson
 	}

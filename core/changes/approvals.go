@@ -36,7 +36,7 @@ type Proposal struct {
 	BeforeToo, AfterToo any // another object that changes together with the row; nil if none does
 
 	By        access.Reach // the least reach of the checker, if wider than the maker's own
-	Approvers int16        // how many must agree: 0 and 1 are one, the most is two (Operation.Partly)
+	Approvers int32        // how many must agree: 0 and 1 are one, the most is two (Operation.Partly)
 }
 
 // ProposeOr proposes the change if it needs approval. Otherwise it calls write, unless another change of the
@@ -188,14 +188,14 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 		return 0, ErrDecided.With(string(w.Status))
 	case d.Approve && caller.Same(maker):
 		return 0, ErrOwn
-	case d.Approve && w.FirstAt != nil && caller.Same(w.first()):
+	case d.Approve && w.FirstApprovedAt != nil && caller.Same(w.first()):
 		return 0, ErrTwice
 	case !tx.Caller.Reach.AtLeast(w.Decides) && !takesBack:
 		return 0, ErrNotYours
 	case program && !takesBack:
 		return 0, ErrPerson
 	}
-	if d.Approve && w.Approvers > 1 && w.FirstAt == nil {
+	if d.Approve && w.Approvers > 1 && w.FirstApprovedAt == nil {
 		return w.UID, s.agreeTx(ctx, tx, w, op, caller)
 	}
 	status, said := Refused, audit.Refused

@@ -271,7 +271,7 @@ func (f *facts) asks(p *Payment) bool { return f.bank.Dual || f.parties[p.Sender
 // approvers returns how many people a payment needs beside the maker, and how far they must see at least
 // (rest/CONTRACT.md, approval of payments). Bounds that are set in the bank's currency do not ease payments in
 // another one.
-func (f *facts) approvers(p *Payment) (people int16, by access.Reach) {
+func (f *facts) approvers(p *Payment) (people int32, by access.Reach) {
 	people = 1
 	for _, asks := range []approval{f.bank.approval, f.parties[p.SenderAccount].approval} {
 		if !asks.Dual {

@@ -67,6 +67,8 @@ type Payment struct {
 
 	Sender   Side `bun:"embed:sender_side_" json:"-"`
 	Receiver Side `bun:"embed:receiver_side_" json:"-"`
+	// the account in whose list it stands, one of the two; 0 outside such a list
+	Listed accounts.UID `bun:"listed,scanonly" json:"-"`
 }
 
 // Side is what the accounts table says of an account of a payment.
@@ -82,6 +84,12 @@ type Side struct {
 
 // Masked returns the account's number as callers read it.
 func (s Side) Masked() string { return seal.Value{Last4: s.Last4}.Masked() }
+
+// SenderNumber returns the number of the account that is debited, masked.
+func (p *Payment) SenderNumber() *seal.Value { return &seal.Value{Last4: p.Sender.Last4} }
+
+// ReceiverNumber returns the number of the account that is credited, masked.
+func (p *Payment) ReceiverNumber() *seal.Value { return &seal.Value{Last4: p.Receiver.Last4} }
 
 // Amount returns what is paid.
 func (p *Payment) Amount() money.Amount { return money.Of(p.Minor, p.Currency) }
@@ -106,7 +114,8 @@ func (p *Payment) Recorded() map[string]audit.Field {
 	}
 	return map[string]audit.Field{
 		"Minor": {Name: "amount", Value: p.Amount().String()}, "FeeMinor": fee,
-		"Date": {Name: "paymentDate", Value: p.Date.Format(time.DateOnly)},
+		"State": {Name: "status", Value: string(p.Status())},
+		"Date":  {Name: "paymentDate", Value: p.Date.Format(time.DateOnly)},
 	}
 }
 

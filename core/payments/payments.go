@@ -97,13 +97,16 @@ var inAccounts = func() map[string]string {
 		}
 		from[prefix+"last4"] = alias + "number_last4"
 	}
+	from["listed"] = "0::bigint"
 	return from
 }()
 
 // selecting starts a query of payments, joined with the accounts whose columns are wanted.
-func selecting(want db.Columns) *bun.SelectQuery {
+func selecting(want db.Columns) *bun.SelectQuery { return selectingFrom(want, inAccounts) }
+
+func selectingFrom(want db.Columns, from map[string]string) *bun.SelectQuery {
 	want = db.Or[Payment](want).And(identity)
-	q := db.Select[Payment](want, inAccounts)
+	q := db.Select[Payment](want, from)
 	for _, side := range sides {
 		if want.Overlaps(side.columns) {
 			q = q.Join(side.join)
@@ -168,7 +171,12 @@ func (s *Service) StepsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[U
 		return db.Refuse[UID, Step](err)
 	}
 	text := stepping.Get(caller.Reach, func() string {
-		return db.Select[Step](db.Columns{}, nil).
+		// who pays knows its people; who is paid does not
+		from, payer := map[string]string{}, caller.Reach.Scope("pay.customer")
+		for _, column := range []string{"client", "login_id", "reason"} {
+			from[column] = "CASE WHEN " + payer + " THEN ps." + column + " ELSE '' END"
+		}
+		return db.Select[Step](db.Columns{}, from).
 			Join("JOIN payments AS pay ON pay.tenant = ps.tenant AND pay.uid = ps.payment").Where("ps.tenant = $1").
 			Where("pay.tenant = $1").Where(seen(caller.Reach)).Where("ps.payment = ANY($3)").
 			OrderExpr("ps.payment, ps.number").String()
@@ -181,10 +189,11 @@ var ofCustomers = customers.Children[Payment]{
 	Customer: func(p *Payment) customers.UID { return p.Customer },
 }
 
-// OfCustomers reads a window of the payments that each customer makes, by UID; backward, the newest come first.
+// OfCustomers reads a window of the payments that each customer makes, newest first.
 func (s *Service) OfCustomers(
 	ctx context.Context, b *db.Batch, of []customers.UID, by Search, want db.Columns, w page.Window,
 ) *db.Many[customers.UID, Payment] {
+	w.Backward = !w.Backward // Children lists by UID
 	return ofCustomers.List(ctx, b, of, s.filter(by), want, w)
 }
 
@@ -214,18 +223,24 @@ func (s *Service) List(
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), w.Offset}
 	where := append(db.Conditions{seen(caller.Reach)}, by.where(s, caller.Tenant, &p)...)
-	order, compare := "pay.uid DESC", " < "
-	if w.Backward {
-		order, compare = "pay.uid", " > "
-	}
-	if w.Cursor.UID != 0 {
-		where = append(where, "pay.uid"+compare+p.Add(w.Cursor.UID))
-	}
+	order := newestFirst(w, &p, &where)
 	text := listing.Get(queryKey{want, caller.Reach, where.Key(), order}, func() string {
 		return where.On(selecting(want).Where("pay.tenant = $1")).OrderExpr(order).String() +
 			" LIMIT $3::bigint OFFSET $4::bigint"
 	})
 	return db.Queue(b, text, p...)
+}
+
+// newestFirst returns the order of a list, and adds the condition that continues from the window's cursor.
+func newestFirst(w page.Window, p *db.Params, where *db.Conditions) (order string) {
+	order, compare := "pay.uid DESC", " < "
+	if w.Backward {
+		order, compare = "pay.uid", " > "
+	}
+	if w.Cursor.UID != 0 {
+		*where = append(*where, "pay.uid"+compare+p.Add(w.Cursor.UID))
+	}
+	return order
 }
 
 // CountUpTo counts the payments that a search finds, up to most; 0 means no bound.

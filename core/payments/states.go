@@ -18,9 +18,18 @@ const (
 // Status is a state as partners read it (rest/CONTRACT.md, payment states).
 type Status string
 
+const (
+	StatusPendingApproval   Status = "PENDING_APPROVAL"
+	StatusPartlyApproved    Status = "PARTIALLY_APPROVED"
+	StatusFutureDated       Status = "FUTURE_DATED"
+	StatusProcessed         Status = "PROCESSED"
+	StatusValidationFailure Status = "VALIDATION_FAILURE"
+	StatusCancelled         Status = "CANCELLED"
+)
+
 var statuses = map[State]Status{
-	PendingApproval: "PENDING_APPROVAL", PartlyApproved: "PARTIALLY_APPROVED", Scheduled: "FUTURE_DATED", Settled: "PROCESSED",
-	Invalid: "VALIDATION_FAILURE", Cancelled: "CANCELLED",
+	PendingApproval: StatusPendingApproval, PartlyApproved: StatusPartlyApproved, Scheduled: StatusFutureDated,
+	Settled: StatusProcessed, Invalid: StatusValidationFailure, Cancelled: StatusCancelled,
 }
 
 // Status returns the published word for the state.

@@ -318,6 +318,98 @@ func fieldContext_Approval_madeAt(_ context.Context, ec *executionContext, field
 	return graphql.NewScalarFieldContext("Approval", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
+func _Approval_approvers(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *changes.Approval) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Approval_approvers(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approvers, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int32) graphql.Marshaler {
+			return marshalNInt2int32(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_Approval_approvers(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Approval", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func _Approval_firstCheckerClient(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *changes.Approval) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Approval_firstCheckerClient(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FirstCheckerClient, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Approval_firstCheckerClient(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Approval", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _Approval_firstCheckerLogin(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *changes.Approval) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Approval_firstCheckerLogin(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FirstCheckerLogin, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Approval_firstCheckerLogin(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Approval", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _Approval_firstApprovedAt(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *changes.Approval) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Approval_firstApprovedAt(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FirstApprovedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return marshalODateTime2ᚖtimeᚐTime(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Approval_firstApprovedAt(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Approval", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
 func _Approval_checkerClient(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *changes.Approval) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1025,6 +1117,26 @@ func _Approval(ctx context.Context, ec *executionContext, sel ast.SelectionSet, 
 		case "madeAt":
 			out.Values[i] = _Approval_madeAt(ctx, ec, field, obj)
 			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "approvers":
+			out.Values[i] = _Approval_approvers(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "firstCheckerClient":
+			out.Values[i] = _Approval_firstCheckerClient(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "firstCheckerLogin":
+			out.Values[i] = _Approval_firstCheckerLogin(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "firstApprovedAt":
+			out.Values[i] = _Approval_firstApprovedAt(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "checkerClient":

@@ -40,6 +40,7 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[audit.Search]():               func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
 	reflect.TypeFor[model.BankBy]():               func(ctx context.Context, v any) (any, error) { return unmarshalInputBankBy(ctx, nil, v) },
 	reflect.TypeFor[banks.Search]():               func(ctx context.Context, v any) (any, error) { return unmarshalInputBankFilter(ctx, nil, v) },
+	reflect.TypeFor[model.PaymentDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputCancelPaymentInput(ctx, nil, v) },
 	reflect.TypeFor[customers.Ceiling]():          func(ctx context.Context, v any) (any, error) { return unmarshalInputCeilingInput(ctx, nil, v) },
 	reflect.TypeFor[model.AccountDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeAccountInput(ctx, nil, v) },
 	reflect.TypeFor[model.ContactDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeContactInput(ctx, nil, v) },
@@ -64,6 +65,7 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.SubjectDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputLinkSubjectInput(ctx, nil, v) },
 	reflect.TypeFor[banks.NationalID]():           func(ctx context.Context, v any) (any, error) { return unmarshalInputNationalIdInput(ctx, nil, v) },
 	reflect.TypeFor[model.AccountDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputOpenAccountInput(ctx, nil, v) },
+	reflect.TypeFor[model.PaymentFilter]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentFilter(ctx, nil, v) },
 	reflect.TypeFor[customers.ProfileDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputProfileInput(ctx, nil, v) },
 	reflect.TypeFor[model.Decision]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
 	reflect.TypeFor[contacts.ReportingDraft](): func(ctx context.Context, v any) (any, error) {
@@ -76,6 +78,7 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.SweepDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputSetSweepInput(ctx, nil, v) },
 	reflect.TypeFor[model.CustomerDraft]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendCustomerInput(ctx, nil, v) },
 	reflect.TypeFor[model.UserDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendUserInput(ctx, nil, v) },
+	reflect.TypeFor[model.FundsDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputTransferFundsInput(ctx, nil, v) },
 	reflect.TypeFor[model.SubjectDraft]():   func(ctx context.Context, v any) (any, error) { return unmarshalInputUnlinkSubjectInput(ctx, nil, v) },
 	reflect.TypeFor[users.Search]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputUserFilter(ctx, nil, v) },
 }
@@ -103,6 +106,7 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"AuditFilter":           func(ctx context.Context, v any) (any, error) { return unmarshalInputAuditFilter(ctx, nil, v) },
 	"BankBy":                func(ctx context.Context, v any) (any, error) { return unmarshalInputBankBy(ctx, nil, v) },
 	"BankFilter":            func(ctx context.Context, v any) (any, error) { return unmarshalInputBankFilter(ctx, nil, v) },
+	"CancelPaymentInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputCancelPaymentInput(ctx, nil, v) },
 	"CeilingInput":          func(ctx context.Context, v any) (any, error) { return unmarshalInputCeilingInput(ctx, nil, v) },
 	"ChangeAccountInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeAccountInput(ctx, nil, v) },
 	"ChangeContactInput":    func(ctx context.Context, v any) (any, error) { return unmarshalInputChangeContactInput(ctx, nil, v) },
@@ -127,6 +131,7 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"LinkSubjectInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputLinkSubjectInput(ctx, nil, v) },
 	"NationalIdInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputNationalIdInput(ctx, nil, v) },
 	"OpenAccountInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputOpenAccountInput(ctx, nil, v) },
+	"PaymentFilter":         func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentFilter(ctx, nil, v) },
 	"ProfileInput":          func(ctx context.Context, v any) (any, error) { return unmarshalInputProfileInput(ctx, nil, v) },
 	"RefuseChangeInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
 	"RegulatoryReportingInput": func(ctx context.Context, v any) (any, error) {
@@ -139,6 +144,7 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"SetSweepInput":        func(ctx context.Context, v any) (any, error) { return unmarshalInputSetSweepInput(ctx, nil, v) },
 	"SuspendCustomerInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendCustomerInput(ctx, nil, v) },
 	"SuspendUserInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendUserInput(ctx, nil, v) },
+	"TransferFundsInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputTransferFundsInput(ctx, nil, v) },
 	"UnlinkSubjectInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputUnlinkSubjectInput(ctx, nil, v) },
 	"UserFilter":           func(ctx context.Context, v any) (any, error) { return unmarshalInputUserFilter(ctx, nil, v) },
 }

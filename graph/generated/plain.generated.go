@@ -12,6 +12,7 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
 	"bankgraph/core/limits"
+	"bankgraph/core/payments"
 	"bankgraph/core/postal"
 	"bankgraph/core/roles"
 	"bankgraph/core/seal"
@@ -616,6 +617,30 @@ var Plain = map[string]map[string]direct.Field{
 		"madeAt": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendDateTime(b, o.(*changes.Approval).MadeAt)
+			},
+		},
+		"approvers": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*changes.Approval).Approvers)
+			},
+		},
+		"firstCheckerClient": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*changes.Approval).FirstCheckerClient)
+			},
+		},
+		"firstCheckerLogin": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*changes.Approval).FirstCheckerLogin)
+			},
+		},
+		"firstApprovedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*changes.Approval).FirstApprovedAt
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDateTime(b, *v)
 			},
 		},
 		"checkerClient": {
@@ -1709,6 +1734,204 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"Payment": {
+		"id": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendPaymentID(b, o.(*payments.Payment).UID)
+			},
+		},
+		"uid": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendPaymentUID(b, o.(*payments.Payment).UID)
+			},
+		},
+		"status": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNPaymentStatus2bankgraphᚋcoreᚋpaymentsᚐStatusF[o.(*payments.Payment).Status()])
+			},
+		},
+		"rail": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRailF[o.(*payments.Payment).Rail])
+			},
+		},
+		"amount": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*payments.Payment).Amount())
+			},
+		},
+		"fee": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*payments.Payment).Fee()
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendAmount(b, *v)
+			},
+		},
+		"currency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*payments.Payment).Currency)
+			},
+		},
+		"paymentDate": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDate(b, o.(*payments.Payment).Date)
+			},
+		},
+		"externalReferenceId": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Payment).ExternalReferenceID)
+			},
+		},
+		"notes": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Payment).Notes)
+			},
+		},
+		"channel": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Payment).Channel)
+			},
+		},
+		"senderName": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Payment).SenderName)
+			},
+		},
+		"receiverName": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Payment).ReceiverName)
+			},
+		},
+		"senderNumber": {
+			One: func(o any) any {
+				if v := o.(*payments.Payment).SenderNumber(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"receiverNumber": {
+			One: func(o any) any {
+				if v := o.(*payments.Payment).ReceiverNumber(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"reason": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Payment).Reason)
+			},
+		},
+		"createdAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*payments.Payment).CreatedAt)
+			},
+		},
+		"updatedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*payments.Payment).UpdatedAt)
+			},
+		},
+		"version": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*payments.Payment).Version)
+			},
+		},
+	},
+	"PaymentConnection": {
+		"edges": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[payments.Payment]).Edges()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"nodes": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[payments.Payment]).Nodes()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"pageInfo": {
+			One: func(o any) any {
+				if v := o.(*model.Connection[payments.Payment]).PageInfo(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"totalCount": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[payments.Payment]).TotalCount(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendInt(b, v), nil
+			},
+		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[payments.Payment]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
+			},
+		},
+	},
+	"PaymentEdge": {
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.Edge[payments.Payment]).Cursor())
+			},
+		},
+		"node": {
+			One: func(o any) any {
+				if v := o.(*model.Edge[payments.Payment]).Node; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+	},
+	"PaymentStep": {
+		"number": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*payments.Step).Number)
+			},
+		},
+		"status": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNPaymentStatus2bankgraphᚋcoreᚋpaymentsᚐStatusF[o.(*payments.Step).Status()])
+			},
+		},
+		"at": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*payments.Step).At)
+			},
+		},
+		"client": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Step).Client)
+			},
+		},
+		"login": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Step).LoginID)
+			},
+		},
+		"reason": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Step).Reason)
+			},
+		},
+	},
 	"Profile": {
 		"creditClient": {
 			Leaf: func(b []byte, o any) []byte {
@@ -2373,6 +2596,10 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*limits.Limit]():                            "Limit",
 	reflect.TypeFor[*seal.Value]():                              "MaskedString",
 	reflect.TypeFor[*model.PageInfo]():                          "PageInfo",
+	reflect.TypeFor[*payments.Payment]():                        "Payment",
+	reflect.TypeFor[*model.Connection[payments.Payment]]():      "PaymentConnection",
+	reflect.TypeFor[*model.Edge[payments.Payment]]():            "PaymentEdge",
+	reflect.TypeFor[*payments.Step]():                           "PaymentStep",
 	reflect.TypeFor[*customers.Profile]():                       "Profile",
 	reflect.TypeFor[*contacts.Reporting]():                      "RegulatoryReporting",
 	reflect.TypeFor[*roles.Role]():                              "Role",
@@ -2433,6 +2660,13 @@ var GoFields = map[string]map[string]string{
 		"uid":  "ID",
 		"tier": "FeeTier",
 		"name": "FeeName",
+	},
+	"Payment": {
+		"id":          "UID",
+		"paymentDate": "Date",
+	},
+	"PaymentStep": {
+		"login": "LoginID",
 	},
 	"Role": {
 		"id": "UID",

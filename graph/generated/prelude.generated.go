@@ -10,6 +10,7 @@ import (
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/given"
+	"bankgraph/core/payments"
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
@@ -1692,6 +1693,22 @@ func unmarshalNID2bankgraphᚋcoreᚋcustomersᚐUID(ctx context.Context, ec *ex
 func marshalNID2bankgraphᚋcoreᚋcustomersᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v customers.UID) graphql.Marshaler {
 	_ = sel
 	res := scalar.MarshalCustomerID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNID2bankgraphᚋcoreᚋpaymentsᚐUID(ctx context.Context, ec *executionContext, v any) (payments.UID, error) {
+	res, err := scalar.UnmarshalPaymentID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNID2bankgraphᚋcoreᚋpaymentsᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v payments.UID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalPaymentID(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")

@@ -29,6 +29,7 @@ type ResolverRoot interface {
 	Customer() CustomerResolver
 	IntermediaryBank() IntermediaryBankResolver
 	Mutation() MutationResolver
+	Payment() PaymentResolver
 	Query() QueryResolver
 	Role() RoleResolver
 	Signatory() SignatoryResolver
@@ -79,6 +80,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputAuditFilter,
 		unmarshalInputBankBy,
 		unmarshalInputBankFilter,
+		unmarshalInputCancelPaymentInput,
 		unmarshalInputCeilingInput,
 		unmarshalInputChangeAccountInput,
 		unmarshalInputChangeContactInput,
@@ -103,6 +105,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputLinkSubjectInput,
 		unmarshalInputNationalIdInput,
 		unmarshalInputOpenAccountInput,
+		unmarshalInputPaymentFilter,
 		unmarshalInputProfileInput,
 		unmarshalInputRefuseChangeInput,
 		unmarshalInputRegulatoryReportingInput,
@@ -113,6 +116,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputSetSweepInput,
 		unmarshalInputSuspendCustomerInput,
 		unmarshalInputSuspendUserInput,
+		unmarshalInputTransferFundsInput,
 		unmarshalInputUnlinkSubjectInput,
 		unmarshalInputUserFilter,
 	)
@@ -790,6 +794,14 @@ type Approval implements Node {
   makerLogin: String
   "When the change was asked for."
   madeAt: DateTime!
+  "How many people must agree: 1, or 2 for large payments."
+  approvers: Int!
+  "The API key of the first of two who agreed; null before that, and where one is enough."
+  firstCheckerClient: String
+  "The login id of the first of two who agreed, if known."
+  firstCheckerLogin: String
+  "When the first of two agreed; null before that, and where one is enough."
+  firstApprovedAt: DateTime
   "The API key that decided."
   checkerClient: String
   "The login id of the person who decided, if known."
@@ -958,6 +970,20 @@ extend type User {
 
 extend type Role {
   "Who did what to the role, newest first."
+  history(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+  ): AuditEntryConnection
+}
+
+extend type Payment {
+  "Who did what to the payment, newest first."
   history(
     "How many of the first rows, 1 to 200."
     first: Int = 20
@@ -1677,7 +1703,7 @@ type Profile {
   detailsOfCharge: String
 }
 
-"What needs a customer's users to give a PIN, and what needs a second person. What it says of sign-in, PINs, notifications and payments is stored for others to read: nothing here depends on it."
+"What needs a customer's users to give a PIN, and what needs a second person. What it says of sign-in, PINs and notifications is stored for others to read: nothing here depends on it."
 type AccessSettings {
   "A mark that its people may sign in online. Nobody's sign-in depends on it."
   allowOnlineAccess: Boolean!
@@ -1703,17 +1729,17 @@ type AccessSettings {
   benePinForApproval: Boolean!
   "A mark that new payments need a PIN."
   paymentPinForNewEntry: Boolean!
-  "A mark that payments need a second person."
+  "Payments need a second person: a book transfer waits until one has approved it."
   paymentDualApproval: Boolean!
   "A mark that approving payments needs a PIN."
   paymentPinForApproval: Boolean!
   "Fee tiers need an approval."
   feeTierForApproval: Boolean!
-  "The largest payment for which one approver suffices (REST: paymentLimitforFirstApprover)."
+  "Where payments need two approvers: the largest for which one suffices all the same, in the bank's currency; 0: for none (REST: paymentLimitforFirstApprover)."
   firstApproverLimit: Amount!
-  "The largest payment for which two approvers suffice (REST: paymentLimitforSecondApprover)."
+  "The largest payment on which the customer's own people decide, in the bank's currency: above it the bank does; 0: no bound (REST: paymentLimitforSecondApprover)."
   secondApproverLimit: Amount!
-  "How many approvers a payment needs: 0, 1 or 2 (REST: paymentNumberOfApprovers)."
+  "How many approvers a payment needs where it needs a second person: 2, or else one (REST: paymentNumberOfApprovers)."
   numberOfApprovers: Int!
 }
 
@@ -1852,7 +1878,7 @@ input ProfileInput {
   detailsOfCharge: String
 }
 
-"What needs a customer's users to give a PIN, and what needs a second person. What it says of sign-in, PINs, notifications and payments is stored for others to read: nothing here depends on it. Absent fields stay as they are; null means no."
+"What needs a customer's users to give a PIN, and what needs a second person. What it says of sign-in, PINs and notifications is stored for others to read: nothing here depends on it. Absent fields stay as they are; null means no."
 input AccessSettingsInput {
   "A mark that its people may sign in online. Nobody's sign-in depends on it."
   allowOnlineAccess: Boolean
@@ -1878,17 +1904,17 @@ input AccessSettingsInput {
   benePinForApproval: Boolean
   "A mark that new payments need a PIN."
   paymentPinForNewEntry: Boolean
-  "A mark that payments need a second person."
+  "Payments need a second person: a book transfer waits until one has approved it."
   paymentDualApproval: Boolean
   "A mark that approving payments needs a PIN."
   paymentPinForApproval: Boolean
   "Fee tiers need an approval."
   feeTierForApproval: Boolean
-  "The largest payment for which one approver suffices, at most 999999999.99."
+  "Where payments need two approvers: the largest for which one suffices all the same; 0: for none; at most 999999999.99."
   firstApproverLimit: Amount
-  "The largest payment for which two approvers suffice, at most 999999999.99."
+  "The largest payment on which the customer's own people decide; 0: no bound; at most 999999999.99."
   secondApproverLimit: Amount
-  "How many approvers a payment needs: 0, 1 or 2."
+  "How many approvers a payment needs where it needs a second person: 2, or else one (0 or 1)."
   numberOfApprovers: Int
 }
 
@@ -2288,6 +2314,261 @@ type ChangeLimitsPayload {
   approval: Approval
   "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
+}
+`, BuiltIn: false},
+	{Name: "../schema/payments.graphqls", Input: `extend type Query {
+  "One payment; null if it does not exist for the caller, which sees those that its customers make or receive."
+  payment("The payment's number." uid: UID!): Payment
+  "The payments that the caller's customers make or receive, newest first."
+  payments(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Narrows the list; all given fields must hold."
+    filter: PaymentFilter
+  ): PaymentConnection
+}
+
+extend type Customer {
+  "The payments that the customer makes, newest first."
+  payments(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Narrows the list; all given fields must hold."
+    filter: PaymentFilter
+  ): PaymentConnection
+}
+
+extend type Account {
+  "The payments from and to the account, newest first."
+  payments(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "Narrows the list; all given fields must hold."
+    filter: PaymentFilter
+  ): PaymentConnection
+}
+
+"Narrows a list of payments. All given fields must hold."
+input PaymentFilter {
+  "The payment's number (REST: paymentUID)."
+  uid: UID
+  "Only payments in one of these states."
+  status: [PaymentStatus!]
+  "Only payments that this customer makes."
+  customer: UID
+  "Only payments from or to this account, by its number in the bank's books."
+  account: UID
+  "A part of the name of who pays, in any letter case."
+  senderName: String
+  "A part of the name of who is paid, in any letter case."
+  receiverName: String
+  "The reference that the caller gave it, exactly."
+  externalReferenceId: String
+  "A part of the notes, in any letter case."
+  notes: String
+  "Only payments in this currency; required with an amount."
+  currency: Currency
+  "Only payments of this amount."
+  amount: Amount
+  "Only payments of at least this amount."
+  amountAtLeast: Amount
+  "Only payments of at most this amount."
+  amountAtMost: Amount
+  "Only payments whose money moves on or after this day."
+  paymentDateFrom: Date
+  "Only payments whose money moves on or before this day."
+  paymentDateTo: Date
+}
+
+"Where a payment stands."
+enum PaymentStatus {
+  "Waits for a second person. No money has moved."
+  PENDING_APPROVAL
+  "One of two people has approved it. No money has moved."
+  PARTIALLY_APPROVED
+  "Waits for its day. No money has moved."
+  FUTURE_DATED
+  "Its money has moved."
+  PROCESSED
+  "Could not be carried out on its day. No money has moved."
+  VALIDATION_FAILURE
+  "Stopped before any money moved."
+  CANCELLED
+}
+
+"How a payment travels."
+enum PaymentRail {
+  "Within the bank's own books, from one account to another."
+  BOOK
+}
+
+"A payment: money that goes from one account to another."
+type Payment implements Node {
+  "The global id."
+  id: ID!
+  "The payment's number (REST: paymentUID)."
+  uid: UID!
+  "Where it stands."
+  status: PaymentStatus!
+  "How it travels."
+  rail: PaymentRail!
+  "What is paid."
+  amount: Amount!
+  "What the payment costs who pays, in the same currency; null if nothing. It is known when the money moves."
+  fee: Amount
+  "The currency of amount and fee."
+  currency: Currency!
+  "The day on which the money moves, in the bank's time zone."
+  paymentDate: Date!
+  "The reference that the caller gave it. It may repeat."
+  externalReferenceId: String
+  "Notes for both sides (REST: paymentNotes)."
+  notes: String
+  "Where it was asked for, such as API."
+  channel: String
+  "The name of who pays."
+  senderName: String!
+  "The name of who is paid."
+  receiverName: String!
+  "The number of the account that is debited."
+  senderNumber: MaskedString!
+  "The number of the account that is credited."
+  receiverNumber: MaskedString!
+  "The account that is debited; null if the caller may not see it."
+  senderAccount: Account
+  "The account that is credited; null if the caller may not see it."
+  receiverAccount: Account
+  "The customer that pays; null if the caller may not see it."
+  customer: Customer
+  "Why it was cancelled, or could not be carried out."
+  reason: String
+  "Every state that it has reached, from the first on."
+  timeline: [PaymentStep!]!
+  "When it was asked for."
+  createdAt: DateTime!
+  "When it was last changed."
+  updatedAt: DateTime!
+  "Counts the changes, from 1. A mutation that gives another version is refused."
+  version: Int!
+}
+
+"A state that a payment has reached."
+type PaymentStep {
+  "Counts the steps of the payment, from 1: its version then."
+  number: Int!
+  "The state."
+  status: PaymentStatus!
+  "When it was reached."
+  at: DateTime!
+  "The API key that brought it about; operator for the bank's own work. Null, as login and reason, for callers that see only who is paid."
+  client: String
+  "The login id of the person who brought it about, if known."
+  login: String
+  "Why."
+  reason: String
+}
+
+extend type Mutation {
+  "Moves money from one account in the bank's own books to another: at once, or on its day if that is later. If the settings of the customer that pays ask for dual approval, it is PENDING_APPROVAL until a second person has approved."
+  transferFunds("The transfer." input: TransferFundsInput!): TransferFundsPayload
+  "Cancels a payment that waits for its day or for a second person."
+  cancelPayment("The payment to cancel." input: CancelPaymentInput!): CancelPaymentPayload
+}
+
+"A transfer between two accounts in the bank's own books, which have the same currency."
+input TransferFundsInput {
+  "The account that is debited."
+  senderAccount: AccountBy!
+  "The account that is credited."
+  receiverAccount: AccountBy!
+  "How much, in the currency of the account that is debited (REST: paymentAmount)."
+  amount: Amount!
+  "The currency. If given, it must be that of the accounts."
+  currency: Currency
+  "The day on which the money moves, at most a year ahead; today, in the bank's time zone, if absent."
+  paymentDate: Date
+  "A reference of the caller's. It may repeat."
+  externalReferenceId: String
+  "Notes for both sides (REST: paymentNotes)."
+  notes: String
+  "Where it was asked for; API if absent."
+  channel: String
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice, required since money moves. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String!
+}
+
+"The answer to transferFunds."
+type TransferFundsPayload {
+  "The payment; PENDING_APPROVAL while it waits for approval."
+  payment: Payment
+  "The approval that the payment waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"Which payment to cancel."
+input CancelPaymentInput {
+  "The payment's number."
+  uid: UID!
+  "The version that was read. If the payment has another one now, the change is refused."
+  version: Int
+  "The reason, which the payment shows."
+  reason: String
+  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String
+}
+
+"The answer to cancelPayment."
+type CancelPaymentPayload {
+  "The payment."
+  payment: Payment
+  "The approval that the change waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"A page of payments."
+type PaymentConnection {
+  "The rows with their cursors."
+  edges: [PaymentEdge!]!
+  "The rows."
+  nodes: [Payment!]!
+  "The page's position in the list."
+  pageInfo: PageInfo!
+  "The number of rows in the whole list. Beyond 10000 it may be a lower bound."
+  totalCount: Int!
+  "Whether totalCount is exact."
+  totalCountIsExact: Boolean!
+}
+
+"A payment in a list."
+type PaymentEdge {
+  "The row's cursor, for after and before."
+  cursor: String!
+  "The payment."
+  node: Payment!
 }
 `, BuiltIn: false},
 	{Name: "../schema/roles.graphqls", Input: `extend type Customer {
@@ -3440,6 +3721,8 @@ func childFields_Account(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Account_version(ctx, ec, field)
 	case "history":
 		return fieldContext_Account_history(ctx, ec, field)
+	case "payments":
+		return fieldContext_Account_payments(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Account", field.Name)
 }
@@ -3670,6 +3953,14 @@ func childFields_Approval(ctx context.Context, ec *executionContext, field graph
 		return fieldContext_Approval_makerLogin(ctx, ec, field)
 	case "madeAt":
 		return fieldContext_Approval_madeAt(ctx, ec, field)
+	case "approvers":
+		return fieldContext_Approval_approvers(ctx, ec, field)
+	case "firstCheckerClient":
+		return fieldContext_Approval_firstCheckerClient(ctx, ec, field)
+	case "firstCheckerLogin":
+		return fieldContext_Approval_firstCheckerLogin(ctx, ec, field)
+	case "firstApprovedAt":
+		return fieldContext_Approval_firstApprovedAt(ctx, ec, field)
 	case "checkerClient":
 		return fieldContext_Approval_checkerClient(ctx, ec, field)
 	case "checkerLogin":
@@ -3858,6 +4149,18 @@ func childFields_BankEdge(ctx context.Context, ec *executionContext, field graph
 		return fieldContext_BankEdge_node(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type BankEdge", field.Name)
+}
+
+func childFields_CancelPaymentPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "payment":
+		return fieldContext_CancelPaymentPayload_payment(ctx, ec, field)
+	case "approval":
+		return fieldContext_CancelPaymentPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_CancelPaymentPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CancelPaymentPayload", field.Name)
 }
 
 func childFields_ChangeAccountPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -4202,6 +4505,8 @@ func childFields_Customer(ctx context.Context, ec *executionContext, field graph
 		return fieldContext_Customer_fees(ctx, ec, field)
 	case "limits":
 		return fieldContext_Customer_limits(ctx, ec, field)
+	case "payments":
+		return fieldContext_Customer_payments(ctx, ec, field)
 	case "roles":
 		return fieldContext_Customer_roles(ctx, ec, field)
 	case "signatories":
@@ -4406,6 +4711,104 @@ func childFields_PageInfo(ctx context.Context, ec *executionContext, field graph
 		return fieldContext_PageInfo_endCursor(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PageInfo", field.Name)
+}
+
+func childFields_Payment(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return fieldContext_Payment_id(ctx, ec, field)
+	case "uid":
+		return fieldContext_Payment_uid(ctx, ec, field)
+	case "status":
+		return fieldContext_Payment_status(ctx, ec, field)
+	case "rail":
+		return fieldContext_Payment_rail(ctx, ec, field)
+	case "amount":
+		return fieldContext_Payment_amount(ctx, ec, field)
+	case "fee":
+		return fieldContext_Payment_fee(ctx, ec, field)
+	case "currency":
+		return fieldContext_Payment_currency(ctx, ec, field)
+	case "paymentDate":
+		return fieldContext_Payment_paymentDate(ctx, ec, field)
+	case "externalReferenceId":
+		return fieldContext_Payment_externalReferenceId(ctx, ec, field)
+	case "notes":
+		return fieldContext_Payment_notes(ctx, ec, field)
+	case "channel":
+		return fieldContext_Payment_channel(ctx, ec, field)
+	case "senderName":
+		return fieldContext_Payment_senderName(ctx, ec, field)
+	case "receiverName":
+		return fieldContext_Payment_receiverName(ctx, ec, field)
+	case "senderNumber":
+		return fieldContext_Payment_senderNumber(ctx, ec, field)
+	case "receiverNumber":
+		return fieldContext_Payment_receiverNumber(ctx, ec, field)
+	case "senderAccount":
+		return fieldContext_Payment_senderAccount(ctx, ec, field)
+	case "receiverAccount":
+		return fieldContext_Payment_receiverAccount(ctx, ec, field)
+	case "customer":
+		return fieldContext_Payment_customer(ctx, ec, field)
+	case "reason":
+		return fieldContext_Payment_reason(ctx, ec, field)
+	case "timeline":
+		return fieldContext_Payment_timeline(ctx, ec, field)
+	case "createdAt":
+		return fieldContext_Payment_createdAt(ctx, ec, field)
+	case "updatedAt":
+		return fieldContext_Payment_updatedAt(ctx, ec, field)
+	case "version":
+		return fieldContext_Payment_version(ctx, ec, field)
+	case "history":
+		return fieldContext_Payment_history(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Payment", field.Name)
+}
+
+func childFields_PaymentConnection(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return fieldContext_PaymentConnection_edges(ctx, ec, field)
+	case "nodes":
+		return fieldContext_PaymentConnection_nodes(ctx, ec, field)
+	case "pageInfo":
+		return fieldContext_PaymentConnection_pageInfo(ctx, ec, field)
+	case "totalCount":
+		return fieldContext_PaymentConnection_totalCount(ctx, ec, field)
+	case "totalCountIsExact":
+		return fieldContext_PaymentConnection_totalCountIsExact(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PaymentConnection", field.Name)
+}
+
+func childFields_PaymentEdge(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return fieldContext_PaymentEdge_cursor(ctx, ec, field)
+	case "node":
+		return fieldContext_PaymentEdge_node(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PaymentEdge", field.Name)
+}
+
+func childFields_PaymentStep(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "number":
+		return fieldContext_PaymentStep_number(ctx, ec, field)
+	case "status":
+		return fieldContext_PaymentStep_status(ctx, ec, field)
+	case "at":
+		return fieldContext_PaymentStep_at(ctx, ec, field)
+	case "client":
+		return fieldContext_PaymentStep_client(ctx, ec, field)
+	case "login":
+		return fieldContext_PaymentStep_login(ctx, ec, field)
+	case "reason":
+		return fieldContext_PaymentStep_reason(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PaymentStep", field.Name)
 }
 
 func childFields_Profile(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -4686,6 +5089,18 @@ func childFields_Sweep(ctx context.Context, ec *executionContext, field graphql.
 		return fieldContext_Sweep_version(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Sweep", field.Name)
+}
+
+func childFields_TransferFundsPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "payment":
+		return fieldContext_TransferFundsPayload_payment(ctx, ec, field)
+	case "approval":
+		return fieldContext_TransferFundsPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_TransferFundsPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TransferFundsPayload", field.Name)
 }
 
 func childFields_UnlinkSubjectPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

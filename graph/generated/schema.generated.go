@@ -13,6 +13,7 @@ import (
 	"bankgraph/core/fees"
 	"bankgraph/core/given"
 	"bankgraph/core/money"
+	"bankgraph/core/payments"
 	"bankgraph/core/postal"
 	"bankgraph/core/roles"
 	"bankgraph/core/seal"
@@ -52,6 +53,8 @@ type MutationResolver interface {
 	AddFeeTier(ctx context.Context, input model.FeeTierDraft) (*model.Payload[fees.Tier], error)
 	ChangeFeeTier(ctx context.Context, input model.FeeTierDraft) (*model.Payload[fees.Tier], error)
 	ChangeLimits(ctx context.Context, input model.LimitsDraft) (*model.Payload[customers.Customer], error)
+	TransferFunds(ctx context.Context, input model.FundsDraft) (*model.Payload[payments.Payment], error)
+	CancelPayment(ctx context.Context, input model.PaymentDraft) (*model.Payload[payments.Payment], error)
 	CreateRole(ctx context.Context, input model.RoleDraft) (*model.Payload[roles.Role], error)
 	ChangeRole(ctx context.Context, input model.RoleDraft) (*model.Payload[roles.Role], error)
 	AddSignatory(ctx context.Context, input model.SignatoryDraft) (*model.Payload[signatories.Signatory], error)
@@ -79,6 +82,8 @@ type QueryResolver interface {
 	Customer(ctx context.Context, by model.CustomerBy) (*customers.Customer, error)
 	Customers(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *customers.Search, orderBy *customers.Order) (*model.Connection[customers.Customer], error)
 	FeeCatalogue(ctx context.Context) ([]*fees.Fee, error)
+	Payment(ctx context.Context, uid int64) (*payments.Payment, error)
+	Payments(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *model.PaymentFilter) (*model.Connection[payments.Payment], error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -175,6 +180,20 @@ func field_Mutation_approveChange_args(ctx context.Context, ec *executionContext
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.Decision, error) {
 			return unmarshalNApproveChangeInput2bankgraphᚋgraphᚋmodelᚐDecision(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_cancelPayment_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.PaymentDraft, error) {
+			return unmarshalNCancelPaymentInput2bankgraphᚋgraphᚋmodelᚐPaymentDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -491,6 +510,20 @@ func field_Mutation_suspendUser_args(ctx context.Context, ec *executionContext, 
 	return args, nil
 }
 
+func field_Mutation_transferFunds_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.FundsDraft, error) {
+			return unmarshalNTransferFundsInput2bankgraphᚋgraphᚋmodelᚐFundsDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func field_Mutation_unlinkSubject_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -778,6 +811,66 @@ func field_Query_nodes_args(ctx context.Context, ec *executionContext, rawArgs m
 		return nil, err
 	}
 	args["ids"] = arg0
+	return args, nil
+}
+
+func field_Query_payment_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "uid",
+		func(ctx context.Context, v any) (int64, error) {
+			return unmarshalNUID2int64(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["uid"] = arg0
+	return args, nil
+}
+
+func field_Query_payments_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return unmarshalOInt2ᚖint32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return unmarshalOString2ᚖstring(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return unmarshalOInt2ᚖint32(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return unmarshalOString2ᚖstring(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.PaymentFilter, error) {
+			return unmarshalOPaymentFilter2ᚖbankgraphᚋgraphᚋmodelᚐPaymentFilter(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg4
 	return args, nil
 }
 
@@ -1713,6 +1806,94 @@ func fieldContext_Mutation_changeLimits(ctx context.Context, ec *executionContex
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = field_Mutation_changeLimits_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_transferFunds(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_transferFunds(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().TransferFunds(ctx, fc.Args["input"].(model.FundsDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[payments.Payment]) graphql.Marshaler {
+			return marshalOTransferFundsPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_transferFunds(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_TransferFundsPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_transferFunds_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_cancelPayment(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_cancelPayment(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CancelPayment(ctx, fc.Args["input"].(model.PaymentDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[payments.Payment]) graphql.Marshaler {
+			return marshalOCancelPaymentPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_cancelPayment(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_CancelPaymentPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_cancelPayment_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -2887,6 +3068,94 @@ func fieldContext_Query_feeCatalogue(_ context.Context, ec *executionContext, fi
 	return fc, nil
 }
 
+func _Query_payment(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Query_payment(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Payment(ctx, fc.Args["uid"].(int64))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *payments.Payment) graphql.Marshaler {
+			return marshalOPayment2ᚖbankgraphᚋcoreᚋpaymentsᚐPayment(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Query_payment(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Payment(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Query_payment_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Query_payments(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Query_payments(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Payments(ctx, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["filter"].(*model.PaymentFilter))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[payments.Payment]) graphql.Marshaler {
+			return marshalOPaymentConnection2ᚖbankgraphᚋgraphᚋmodelᚐConnection(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Query_payments(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_PaymentConnection(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Query_payments_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func _Query___type(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3261,6 +3530,13 @@ func _Node(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj 
 			return graphql.Null
 		}
 		return _Role(ctx, ec, sel, obj)
+	case payments.Payment:
+		return _Payment(ctx, ec, sel, &obj)
+	case *payments.Payment:
+		if obj == nil {
+			return graphql.Null
+		}
+		return _Payment(ctx, ec, sel, obj)
 	case customers.Customer:
 		return _Customer(ctx, ec, sel, &obj)
 	case *customers.Customer:
@@ -3593,6 +3869,20 @@ func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) 
 		case "changeLimits":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return _Mutation_changeLimits(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "transferFunds":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_transferFunds(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "cancelPayment":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_cancelPayment(ctx, ec, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -4031,6 +4321,50 @@ func _Query(ctx context.Context, ec *executionContext, sel ast.SelectionSet) gra
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "payment":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Query_payment(ctx, ec, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "payments":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Query_payments(ctx, ec, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "__type":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return _Query___type(ctx, ec, field)
@@ -4180,6 +4514,22 @@ func marshalNAmount2bankgraphᚋcoreᚋmoneyᚐAmount(ctx context.Context, ec *e
 	return res
 }
 
+func unmarshalNAmount2string(ctx context.Context, ec *executionContext, v any) (string, error) {
+	res, err := scalar.UnmarshalDecimal(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNAmount2string(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v string) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalDecimal(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func marshalNAttribute2bankgraphᚋcoreᚋcustomersᚐAttribute(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v customers.Attribute) graphql.Marshaler {
 	return _Attribute(ctx, ec, sel, &v)
 }
@@ -4272,6 +4622,16 @@ func marshalNDateTime2timeᚐTime(ctx context.Context, ec *executionContext, sel
 
 func marshalNMaskedString2bankgraphᚋcoreᚋsealᚐValue(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v seal.Value) graphql.Marshaler {
 	return _MaskedString(ctx, ec, sel, &v)
+}
+
+func marshalNMaskedString2ᚖbankgraphᚋcoreᚋsealᚐValue(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *seal.Value) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return _MaskedString(ctx, ec, sel, v)
 }
 
 func marshalNPageInfo2ᚖbankgraphᚋgraphᚋmodelᚐPageInfo(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.PageInfo) graphql.Marshaler {
@@ -4418,6 +4778,22 @@ func unmarshalNUID2bankgraphᚋcoreᚋfeesᚐID(ctx context.Context, ec *executi
 func marshalNUID2bankgraphᚋcoreᚋfeesᚐID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v fees.ID) graphql.Marshaler {
 	_ = sel
 	res := scalar.MarshalFeeTierUID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func unmarshalNUID2bankgraphᚋcoreᚋpaymentsᚐUID(ctx context.Context, ec *executionContext, v any) (payments.UID, error) {
+	res, err := scalar.UnmarshalPaymentUID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNUID2bankgraphᚋcoreᚋpaymentsᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v payments.UID) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalPaymentUID(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -4599,6 +4975,18 @@ func marshalOCurrency2ᚖbankgraphᚋcoreᚋmoneyᚐCurrency(ctx context.Context
 	return res
 }
 
+func unmarshalODate2timeᚐTime(ctx context.Context, ec *executionContext, v any) (time.Time, error) {
+	res, err := scalar.UnmarshalDate(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalODate2timeᚐTime(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v time.Time) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalDate(v)
+	return res
+}
+
 func unmarshalODate2ᚖtimeᚐTime(ctx context.Context, ec *executionContext, v any) (*time.Time, error) {
 	if v == nil {
 		return nil, nil
@@ -4662,6 +5050,18 @@ func marshalONode2ᚕbankgraphᚋgraphᚋmodelᚐNode(ctx context.Context, ec *e
 	return ret
 }
 
+func unmarshalOUID2bankgraphᚋcoreᚋaccountsᚐUID(ctx context.Context, ec *executionContext, v any) (accounts.UID, error) {
+	res, err := scalar.UnmarshalAccountUID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOUID2bankgraphᚋcoreᚋaccountsᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v accounts.UID) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalAccountUID(v)
+	return res
+}
+
 func unmarshalOUID2bankgraphᚋcoreᚋcustomersᚐUID(ctx context.Context, ec *executionContext, v any) (customers.UID, error) {
 	res, err := scalar.UnmarshalCustomerUID(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -4671,6 +5071,18 @@ func marshalOUID2bankgraphᚋcoreᚋcustomersᚐUID(ctx context.Context, ec *exe
 	_ = sel
 	_ = ctx
 	res := scalar.MarshalCustomerUID(v)
+	return res
+}
+
+func unmarshalOUID2bankgraphᚋcoreᚋpaymentsᚐUID(ctx context.Context, ec *executionContext, v any) (payments.UID, error) {
+	res, err := scalar.UnmarshalPaymentUID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOUID2bankgraphᚋcoreᚋpaymentsᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v payments.UID) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalPaymentUID(v)
 	return res
 }
 

@@ -10,6 +10,7 @@ import (
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
+	"bankgraph/core/payments"
 	"bankgraph/core/roles"
 	"bankgraph/core/signatories"
 	"bankgraph/core/users"
@@ -101,6 +102,19 @@ func AppendFeeTierUID(b []byte, key fees.ID) []byte   { return appendNumber(b, "
 func MarshalFeeTierUID(key fees.ID) graphql.Marshaler { return written(AppendFeeTierUID(nil, key)) }
 func UnmarshalFeeTierUID(v any) (fees.ID, error) {
 	return parse[fees.ID](v)
+}
+
+func AppendPaymentID(b []byte, key payments.UID) []byte {
+	return appendNumber(b, PaymentPrefix, int64(key))
+}
+func MarshalPaymentID(key payments.UID) graphql.Marshaler { return written(AppendPaymentID(nil, key)) }
+func UnmarshalPaymentID(v any) (payments.UID, error)      { return noID[payments.UID](v) }
+func AppendPaymentUID(b []byte, key payments.UID) []byte  { return appendNumber(b, "", int64(key)) }
+func MarshalPaymentUID(key payments.UID) graphql.Marshaler {
+	return written(AppendPaymentUID(nil, key))
+}
+func UnmarshalPaymentUID(v any) (payments.UID, error) {
+	return parse[payments.UID](v)
 }
 
 func AppendRoleID(b []byte, key roles.UID) []byte    { return appendUUID(b, RolePrefix, key.UUID) }

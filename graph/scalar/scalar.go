@@ -114,6 +114,7 @@ const (
 	UserPrefix       = "usr_"
 	RolePrefix       = "rol_"
 	BankPrefix       = "bnk_"
+	PaymentPrefix    = "pay_"
 )
 
 func appendNumber(b []byte, prefix string, uid int64) []byte {
@@ -272,7 +273,12 @@ func AppendDate(b []byte, day time.Time) []byte {
 	return append(day.AppendFormat(append(b, '"'), time.DateOnly), '"')
 }
 func MarshalDate(day time.Time) graphql.Marshaler { return written(AppendDate(nil, day)) }
+
+// UnmarshalDate reads null as the zero time.
 func UnmarshalDate(v any) (time.Time, error) {
+	if v == nil {
+		return time.Time{}, nil
+	}
 	text, _ := v.(string)
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil || day.Year() < 1900 {

@@ -1,0 +1,150 @@
+package graph
+
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"bankgraph/core"
+	"bankgraph/core/accounts"
+	"bankgraph/core/customers"
+	"bankgraph/core/fault"
+	"bankgraph/core/ledger"
+	"bankgraph/core/payments"
+	"bankgraph/db"
+	"bankgraph/graph/model"
+	"bankgraph/graph/scalar"
+)
+
+var paymentKind = numbered("Payment", kind[payments.UID, payments.Payment]{
+	prefix: scalar.PaymentPrefix,
+	find:   func(c *core.Core) finder[payments.UID, payments.Payment] { return c.Payments.FindMany },
+	key:    func(p *payments.Payment) payments.UID { return p.UID },
+	columns: columns{
+		"status": {"State"}, "amount": {"Minor", "Currency"}, "fee": {"FeeMinor", "Currency"},
+		"senderNumber": {"Sender.Last4"}, "receiverNumber": {"Receiver.Last4"},
+	},
+})
+
+func init() {
+	query("payment", (*operation).payment)
+	queryList("payments", paymentKind, func(c *core.Core) *payments.Service { return c.Payments }, listPayments,
+		countPayments, nil)
+	hasMany(customerKind, "payments", paymentKind,
+		paymentsOf((*payments.Service).OfCustomers, (*payments.Service).CountOfCustomers))
+	hasMany(accountKind, "payments", paymentKind,
+		paymentsOf((*payments.Service).OfAccounts, (*payments.Service).CountOfAccounts))
+	hasCustomer(paymentKind, "customer", func(p *payments.Payment) *customers.UID { return &p.Customer })
+	hasOne(paymentKind, "senderAccount", accountKind,
+		func(p *payments.Payment) *accounts.UID { return &p.SenderAccount })
+	hasOne(paymentKind, "receiverAccount", accountKind,
+		func(p *payments.Payment) *accounts.UID { return &p.ReceiverAccount })
+	hasAll(paymentKind, "timeline", func(c *core.Core) *payments.Service { return c.Payments },
+		(*payments.Service).StepsOf)
+	prices["PaymentConnection.totalCount"] = countMany
+	prices["PaymentConnection.totalCountIsExact"] = countMany
+	prices["PaymentFilter.account"] = sorted
+	for _, field := range []string{
+		"status", "senderName", "receiverName", "externalReferenceId", "notes", "currency", "amount", "amountAtLeast",
+		"amountAtMost", "paymentDateFrom", "paymentDateTo",
+	} {
+		prices["PaymentFilter."+field] = scan
+	}
+	subjects["payment"] = subject{
+		codes: codes{fault.NotFound: "API900", fault.State: bookFailed},
+		fields: map[string]string{
+			"senderAccount.accountUID": "senderAccount.uid", "senderAccount.accountNumber": "senderAccount.number",
+			"receiverAccount.accountUID": "receiverAccount.uid", "receiverAccount.accountNumber": "receiverAccount.number",
+			"senderAccount.currency": "currency", "receiverAccount.currency": "currency",
+			"paymentAmount": "amount", "paymentNotes": "notes",
+		},
+	}
+	precise = append(precise,
+		preciseCode{is: payments.ErrAccount, code: bookFailed}, preciseCode{is: ledger.ErrUncovered, code: bookFailed},
+		preciseCode{is: payments.ErrOver, code: "PAYMENT001"})
+}
+
+// bookFailed is the code of a book transfer that failed.
+const bookFailed = "BOOKTRF001"
+
+// payment answers Query.payment.
+func (o *operation) payment(ctx context.Context, f graphql.CollectedField) (*payments.Payment, error) {
+	uid, err := scalar.ParseUID(argumentsOf(ctx, f)["uid"])
+	if err != nil {
+		return nil, on("uid", err)
+	}
+	return paymentKind.one(ctx, payments.UID(uid), f)
+}
+
+func listPayments(
+	s *payments.Service, ctx context.Context, b *db.Batch, by model.PaymentFilter, want db.Columns, w window,
+) *db.Rows[payments.Payment] {
+	search, err := by.Search()
+	if err != nil {
+		return db.RefuseRows[payments.Payment](err)
+	}
+	return s.List(ctx, b, search, want, w)
+}
+
+func countPayments(
+	s *payments.Service, ctx context.Context, b *db.Batch, by model.PaymentFilter, most int64,
+) *db.Rows[db.Count] {
+	search, err := by.Search()
+	if err != nil {
+		return db.RefuseRows[db.Count](err)
+	}
+	return s.CountUpTo(ctx, b, search, most)
+}
+
+// paymentsOf makes a list from two methods of the service.
+func paymentsOf[P comparable](
+	rows func(*payments.Service, context.Context, *db.Batch, []P, payments.Search, db.Columns, window,
+	) *db.Many[P, payments.Payment],
+	count func(*payments.Service, context.Context, *db.Batch, []P, payments.Search, int64) *db.Many[P, db.Count],
+) list[P, payments.Payment, model.PaymentFilter] {
+	return pages(func(c *core.Core) *payments.Service { return c.Payments },
+		func(
+			s *payments.Service, ctx context.Context, b *db.Batch, of []P, by model.PaymentFilter, want db.Columns,
+			w window,
+		) *db.Many[P, payments.Payment] {
+			search, err := by.Search()
+			if err != nil {
+				return db.Refuse[P, payments.Payment](err)
+			}
+			return rows(s, ctx, b, of, search, want, w)
+		},
+		capped(func(
+			s *payments.Service, ctx context.Context, b *db.Batch, of []P, by model.PaymentFilter, most int64,
+		) *db.Many[P, db.Count] {
+			search, err := by.Search()
+			if err != nil {
+				return db.Refuse[P, db.Count](err)
+			}
+			return count(s, ctx, b, of, search, most)
+		}))
+}
+
+func (m mutations) TransferFunds(ctx context.Context, in model.FundsDraft) (*model.FundsPayload, error) {
+	draft, err := in.Whole()
+	if err != nil {
+		return nil, err
+	}
+	done, err := m.core.Payments.Transfer(ctx, draft, in.RequestOptions)
+	return paymentKind.payload(ctx, done.Result.UID, done.Receipt, ofTransfer(err))
+}
+
+// ofTransfer gives the state of an account or customer, which stops a transfer, the code of a failed transfer.
+func ofTransfer(err error) error {
+	f, ok := fault.Of(err)
+	if !ok || f.Kind != fault.State {
+		return err
+	}
+	failed := fault.New(fault.State, "payment", f.Message)
+	failed.Field, failed.Detail = f.Field, f.Detail
+	return failed
+}
+
+func (m mutations) CancelPayment(ctx context.Context, in model.PaymentDraft) (*model.PaymentPayload, error) {
+	done, err := m.core.Payments.Cancel(ctx, in.UID, in.RequestOptions)
+	return paymentKind.payload(ctx, done.Result.UID, done.Receipt, err)
+}

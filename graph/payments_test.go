@@ -1,0 +1,258 @@
+package graph_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
+	"bankgraph/core/payments"
+	"bankgraph/core/rails"
+	"bankgraph/graph"
+)
+
+func init() {
+	declare("Payment", node{
+		needs: access.ViewPayments, list: "payments", rows: paymentRows,
+		id: func(c customers.UID, n int) string { return "pay_" + paymentOf(c, n).String() },
+	})
+	view, accounts := []access.Permission{access.ViewPayments}, []access.Permission{access.ViewAccounts}
+	needs["Query.payment"], needs["Query.payments"], needs["Account.payments"] = view, view, view
+	needs["Payment.senderAccount"], needs["Payment.receiverAccount"] = accounts, accounts
+	required["Account.payments"] = "(first: 2)"
+	lookups["Query.payment.uid"] = lookup{
+		`{ payment(uid: "%s") { ALL(Payment) } }`, func(c customers.UID) string { return paymentOf(c, 0).String() },
+	}
+	for list, way := range map[string]string{
+		"Query.payments":    "{ %s }",
+		"Customer.payments": "{ customers(first: 8) { nodes { %s } } }",
+		"Account.payments":  "{ customers(first: 8) { nodes { accounts(first: 1) { nodes { %s } } } } }",
+	} {
+		for field, value := range map[string]func(customers.UID) string{
+			"uid":      func(c customers.UID) string { return paymentOf(c, 0).String() },
+			"customer": customers.UID.String,
+			"account":  func(c customers.UID) string { return accountOf(c, 0).String() },
+			"senderName": func(c customers.UID) string {
+				return fmt.Sprint("alpha sendername ", paymentOf(c, 0))
+			},
+			"receiverName": func(c customers.UID) string { return fmt.Sprint("ReceiverName ", paymentOf(c, 0)) },
+			"externalReferenceId": func(c customers.UID) string {
+				return fmt.Sprint("Alpha ExternalReferenceID ", paymentOf(c, 0))
+			},
+			"notes": func(c customers.UID) string { return fmt.Sprint("NOTES ", paymentOf(c, 0)) },
+		} {
+			lookups[list+".filter."+field] = lookup{strings.ReplaceAll(way, "%s",
+				`payments(first: 3, filter: {`+field+`: "%s"}) { totalCount nodes { ALL(Payment) } }`), value}
+		}
+	}
+	mutations["transferFunds"] = tried{access.InitiatePayments, func(c customers.UID) string {
+		return fmt.Sprintf(`senderAccount: {uid: "%s"}, receiverAccount: {number: "%s"}, amount: "12.50", currency: "USD",
+			paymentDate: "2026-11-20", externalReferenceId: "INV-7", notes: "Rent", channel: "Portal"`,
+			accountOf(activeOf(c), 0), numberOf(activeOf(c), 1))
+	}, `payment { id status rail amount fee currency paymentDate externalReferenceId notes channel senderName receiverName
+		senderNumber { masked } senderAccount { uid balances { ledger } } receiverAccount { uid } customer { uid }
+		timeline { number status client } version } approval { uid }`}
+	mutations["cancelPayment"] = tried{access.CancelPayments, func(c customers.UID) string {
+		return fmt.Sprintf(`uid: "%s", reason: "Paid twice"`, paymentOf(activeOf(c), 0))
+	}, `payment { uid status reason timeline { number status reason } version } approval { uid }`}
+	staffOnly["transferFunds"], staffOnly["cancelPayment"] = true, true // as changeLimits
+}
+
+func paymentOf(c customers.UID, n int) payments.UID {
+	return payments.UID(int(c-theBank)*100 + n + 500_000_000)
+}
+
+// paymentRows are payments that wait for their day, from the first account of each customer to its others.
+func paymentRows(b *bank, of []customers.UID) any {
+	var all []payments.Payment
+	for _, c := range of {
+		for n := range 2 * each {
+			p := payments.Payment{UID: paymentOf(c, n), Customer: c}
+			b.fill(&p, int64(p.UID))
+			p.Tenant, p.State, p.Rail, p.Version = b.tenant, payments.Scheduled, rails.Book, 2
+			p.SenderAccount, p.ReceiverAccount, p.ReceiverCustomer = accountOf(c, 0), accountOf(c, 1+n%2), c
+			p.Date = now.AddDate(0, 0, 7+n)
+			all = append(all, p)
+		}
+	}
+	return &all
+}
+
+// payers is a bank with two partners, an account of a customer of each, and what it answers.
+type payers struct {
+	*coretest.Bank
+	from, to    *accounts.Account
+	payer, paid *customers.Customer // the partners
+}
+
+func newPayers(t *testing.T) *payers {
+	t.Helper()
+	b := coretest.New(t)
+	p := &payers{Bank: b, payer: b.DownstreamPartner(), paid: b.DownstreamPartner()}
+	p.from = b.Account(b.Customer(coretest.OwnedBy(p.payer)), coretest.Holding(100_00, 0))
+	p.to = b.Account(b.Customer(coretest.OwnedBy(p.paid)))
+	return p
+}
+
+// asks asks a document and returns the answer's data, and its errors as "kind code field".
+func (p *payers) asks(t *testing.T, ctx context.Context, document string) (data string, errors []string) {
+	t.Helper()
+	got := ask(ctx, graph.New(p.Core, graph.Options{}), document)
+	for _, raw := range got.Errors {
+		var e shown
+		if err := json.Unmarshal(raw, &e); err != nil {
+			t.Fatal(err)
+		}
+		errors = append(errors, strings.TrimSpace(e.Extensions.Kind+" "+e.Extensions.Code+" "+e.Extensions.Field))
+	}
+	return string(got.Data), errors
+}
+
+// pays makes a payment and returns its number. more is further input.
+func (p *payers) pays(t *testing.T, amount, more string) string {
+	t.Helper()
+	data, errors := p.asks(t, p.Staff(), fmt.Sprintf(`mutation { transferFunds(input: {senderAccount: {uid: "%s"},
+		receiverAccount: {uid: "%s"}, amount: %q, idempotencyKey: %q, %s}) { payment { uid } } }`,
+		p.from.UID, p.to.UID, amount, "pays "+amount, more))
+	var made struct {
+		TransferFunds struct{ Payment struct{ UID string } }
+	}
+	if err := json.Unmarshal([]byte(data), &made); err != nil || errors != nil {
+		t.Fatal(data, errors, err)
+	}
+	return made.TransferFunds.Payment.UID
+}
+
+// Each side sees the payment; the other side's account and customer are null, without an error.
+func TestEachSideOfAPaymentSeesItsOwnAccountAlone(t *testing.T) {
+	t.Parallel()
+	p := newPayers(t)
+	uid := p.pays(t, "12.50", `notes: "Rent"`)
+	document := fmt.Sprintf(`{ payment(uid: %q) { status amount notes senderNumber { masked } receiverNumber { masked }
+		senderAccount { uid } receiverAccount { uid } customer { uid } timeline { number status client } } }`, uid)
+	number := func(a *accounts.Account) string {
+		text := coretest.AccountNumber(a.UID)
+		return "****" + text[len(text)-4:]
+	}
+	for name, who := range map[string]struct {
+		ctx              context.Context
+		from, to, client string
+		sees             bool
+	}{
+		"who pays":    {p.Partner(p.payer), fmt.Sprintf(`{"uid":"%s"}`, p.from.UID), "null", `"staff"`, true},
+		"who is paid": {p.Partner(p.paid), "null", fmt.Sprintf(`{"uid":"%s"}`, p.to.UID), "null", true},
+		"a third":     {p.Partner(p.DownstreamPartner()), "", "", "", false},
+	} {
+		customer := "null"
+		if who.from != "null" {
+			customer = fmt.Sprintf(`{"uid":"%s"}`, p.from.Customer)
+		}
+		want := fmt.Sprintf(`{"payment":{"status":"PROCESSED","amount":"12.50","notes":"Rent","senderNumber":{"masked":%q},`+
+			`"receiverNumber":{"masked":%q},"senderAccount":%s,"receiverAccount":%s,"customer":%s,`+
+			`"timeline":[{"number":1,"status":"PROCESSED","client":%s}]}}`,
+			number(p.from), number(p.to), who.from, who.to, customer, who.client)
+		if !who.sees {
+			want = `{"payment":null}`
+		}
+		if data, errors := p.asks(t, who.ctx, document); data != want || errors != nil {
+			t.Errorf("%s: %s %v\nwant %s", name, data, errors, want)
+		}
+	}
+}
+
+func TestARefusedPaymentHasItsPublishedCode(t *testing.T) {
+	t.Parallel()
+	p := newPayers(t)
+	suspended := p.Account(p.Customer(func(c *customers.Customer) { c.Status = customers.Suspended }))
+	transfer := func(sender, receiver, amount, key string) string {
+		return fmt.Sprintf(`mutation { transferFunds(input: {senderAccount: {%s}, receiverAccount: {%s}, amount: %q,
+			idempotencyKey: %q}) { payment { uid } } }`, sender, receiver, amount, key)
+	}
+	from, to := fmt.Sprintf(`uid: "%s"`, p.from.UID), fmt.Sprintf(`uid: "%s"`, p.to.UID)
+	cancel := func(uid string) string {
+		return fmt.Sprintf(`mutation { cancelPayment(input: {uid: %q}) { payment { uid } } }`, uid)
+	}
+	for document, want := range map[string]string{
+		transfer(from, to, "100.01", "1"):                                            "STATE BOOKTRF001",
+		transfer(from, `uid: "4711"`, "1", "2"):                                      "NOT_FOUND BOOKTRF001 receiverAccount.uid",
+		transfer(`number: "47114711"`, to, "1", "3"):                                 "NOT_FOUND BOOKTRF001 senderAccount.number",
+		transfer(from, fmt.Sprintf(`uid: "%s"`, suspended.UID), "1", "4"):            "STATE BOOKTRF001 receiverAccount",
+		transfer(from, to, "1.001", "5"):                                             "INVALID VALIDATION_ERROR amount",
+		transfer(from, to, "0", "6"):                                                 "INVALID VALIDATION_ERROR amount",
+		transfer(from, to, "1", ""):                                                  "INVALID VALIDATION_ERROR idempotencyKey",
+		transfer(from, from, "1", "7"):                                               "INVALID VALIDATION_ERROR receiverAccount",
+		cancel(p.pays(t, "1", "")):                                                   "STATE PAYMENT001",
+		cancel("4711"):                                                               "NOT_FOUND API900",
+		`{ payments(filter: {amountAtLeast: "1"}) { nodes { uid } } }`:               "INVALID VALIDATION_ERROR filter.currency",
+		`{ payments(filter: {amount: "1.001", currency: "USD"}) { nodes { uid } } }`: "INVALID VALIDATION_ERROR filter.amount",
+		`{ payment(uid: "x") { uid } }`:                                              "INVALID VALIDATION_ERROR uid",
+	} {
+		if data, errors := p.asks(t, p.Staff(), document); len(errors) != 1 || errors[0] != want {
+			t.Errorf("%s\n%s %v, want %s", document, data, errors, want)
+		}
+	}
+	// What a variable holds is not looked at before the mutation runs.
+	body := fmt.Sprintf(`{"query": "mutation($in: TransferFundsInput!) { transferFunds(input: $in) { replayed } }", "variables":
+		{"in": {"senderAccount": {"uid": "%s", "number": "1234"}, "receiverAccount": {%s}, "amount": "1", "idempotencyKey": "8"}}}`,
+		p.from.UID, `"uid": "1"`)
+	if got := post(p.Staff(), graph.New(p.Core, graph.Options{}), body); !strings.Contains(fmt.Sprintf("%s", got.Errors),
+		"senderAccount: exactly one of the fields must be given") {
+		t.Errorf("%s", got.Errors)
+	}
+}
+
+func TestPaymentsAreFoundByEachFieldOfTheFilter(t *testing.T) {
+	t.Parallel()
+	p := newPayers(t)
+	day := p.Now().In(coretest.Zone()).AddDate(0, 0, 3).Format("2006-01-02")
+	uids := map[string]string{
+		p.pays(t, "1", `externalReferenceId: "A-1"`): "a", p.pays(t, "2", `notes: "Two of them"`): "b",
+		p.pays(t, "3", `paymentDate: "`+day+`"`): "c",
+	}
+	for filter, want := range map[string]string{
+		"":                                           "cba",
+		`status: [FUTURE_DATED]`:                     "c",
+		`status: [FUTURE_DATED, PROCESSED]`:          "cba",
+		`status: []`:                                 "",
+		`externalReferenceId: "A-1"`:                 "a",
+		`notes: "two"`:                               "b",
+		`currency: USD`:                              "cba",
+		`currency: "USD", amount: "2.00"`:            "b",
+		`currency: "USD", amountAtLeast: "2"`:        "cb",
+		`currency: "USD", amountAtMost: "2"`:         "ba",
+		`currency: "EUR", amount: "2"`:               "",
+		`paymentDateFrom: "` + day + `"`:             "c",
+		`paymentDateTo: "` + day + `"`:               "cba",
+		`account: "` + p.to.UID.String() + `"`:       "cba",
+		`customer: "` + p.to.Customer.String() + `"`: "",
+	} {
+		filter = strings.ReplaceAll(filter, ": USD", `: "USD"`)
+		data, errors := p.asks(t, p.Staff(), `{ payments(filter: {`+filter+`}) { totalCount nodes { uid } }
+			account(by: {uid: "`+p.from.UID.String()+`"}) { payments(filter: {`+filter+`}) { totalCount nodes { uid } } } }`)
+		type list struct {
+			TotalCount int
+			Nodes      []struct{ UID string }
+		}
+		var found struct {
+			Payments list
+			Account  struct{ Payments list }
+		}
+		if err := json.Unmarshal([]byte(data), &found); err != nil || errors != nil {
+			t.Fatal(filter, data, errors, err)
+		}
+		for _, l := range []list{found.Payments, found.Account.Payments} {
+			got := ""
+			for _, node := range l.Nodes {
+				got += uids[node.UID]
+			}
+			if got != want || l.TotalCount != len(want) {
+				t.Errorf("%s: %q and %d in all, want %q", filter, got, l.TotalCount, want)
+			}
+		}
+	}
+}
