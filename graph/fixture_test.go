@@ -348,10 +348,11 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		 SELECT tenant, uid, n, CASE n WHEN 1 THEN 'PENDING_APPROVAL' ELSE state END, created_at, ?3 || ' client ' || uid, ?3 || ' login ' || uid,
 		   ?3 || ' step ' || uid FROM payments, generate_series(1, 2) AS n WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO approvals (tenant, uid, customer, operation, object, object_uid, creation, draft, version, before, after, reason, status,
-		   maker_client, maker_login, made_at, checker_client, checker_login, decided_at, decision_reason)
+		   maker_client, maker_login, made_at, checker_client, checker_login, decided_at, decision_reason,
+		   approvers, first_client, first_login, first_at)
 		 SELECT tenant, uid - 999999, uid, 'changeSignatory ' || ?3, 'signatory', uid || '1', true, '', 1, json_build_object('title', ?3 || uid),
 		   json_build_object('title', 'B'), ?3 || ' reason ' || uid, 'Refused', 'maker ' || uid, 'login ' || uid, created_at, 'checker ' || uid,
-		   'checking ' || uid, updated_at, 'no ' || uid FROM customers WHERE tenant = ?0 AND uid BETWEEN ?1 AND ?2`,
+		   'checking ' || uid, updated_at, 'no ' || uid, 2, 'first ' || uid, 'agreeing ' || uid, updated_at FROM customers WHERE tenant = ?0 AND uid BETWEEN ?1 AND ?2`,
 	} {
 		b.exec(t, statement, b.tenant, legal[0].UID, legal[len(legal)-1].UID, b.mark)
 	}

@@ -55,7 +55,8 @@ func reading(caller access.Caller, s queryKey) (queryKey, func() *bun.SelectQuer
 		if s.reach != access.OfBank {
 			for column, whose := range map[string]string{
 				"reason": "maker", "maker_client": "maker", "maker_login": "maker",
-				"first_client": "first", "first_login": "first", "decision_reason": "checker", "checker_client": "checker", "checker_login": "checker",
+				"first_client": "first", "first_login": "first",
+				"decision_reason": "checker", "checker_client": "checker", "checker_login": "checker",
 			} {
 				from[column] = "CASE WHEN p." + whose + "_reach = 'Bank' THEN '' ELSE p." + column + " END"
 			}
