@@ -94,6 +94,13 @@ func TestAFaultTellsItsKindCodeFieldAndRequest(t *testing.T) {
 			"VALIDATION_ERROR", "last", "[customer accounts]",
 		},
 		{
+			`{ audit(filter: {objectUid: "7"}) { nodes { uid } } }`, "INVALID", "VALIDATION_ERROR", "filter.object", "[audit]",
+		},
+		{
+			`{ audit(filter: {objectUid: "7"}) { totalCount } }`, "INVALID", "VALIDATION_ERROR", "filter.object",
+			"[audit]",
+		},
+		{
 			`{ nodes(ids: [` + strings.Repeat(`"cus_1",`, 101) + `]) { id } }`, "INVALID", "VALIDATION_ERROR", "ids",
 			"[nodes]",
 		},

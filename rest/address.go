@@ -1,17 +1,21 @@
 package rest
 
 import (
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
+	"strings"
+	"sync"
 
 	"github.com/go-chi/chi/v5/middleware"
 )
 
 // Addressed finds the address that each request comes from. If the peer is in a trusted network of proxies,
-// it is the last address in X-Forwarded-For that is in none of those networks. From other peers the header is
-// ignored.
-func Addressed(trusted []netip.Prefix, next http.Handler) http.Handler {
+// it is the last address in X-Forwarded-For, with or without a port, that is in none of those networks. From
+// other peers the header is ignored. The first header of a trusted peer that cannot be read is logged.
+func Addressed(log *slog.Logger, trusted []netip.Prefix, next http.Handler) http.Handler {
 	if len(trusted) == 0 {
 		return middleware.ClientIPFromRemoteAddr(next)
 	}
@@ -19,7 +23,46 @@ func Addressed(trusted []netip.Prefix, next http.Handler) http.Handler {
 	for i, network := range trusted {
 		networks[i] = network.String()
 	}
-	return middleware.ClientIPFromXFF(networks...)(next)
+	var told sync.Once
+	read := middleware.ClientIPFromXFF(networks...)(
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if middleware.GetClientIP(r.Context()) == "" && slices.ContainsFunc(r.Header[forwarded], unreadable) {
+				told.Do(func() {
+					log.WarnContext(r.Context(), "a trusted proxy sends an X-Forwarded-For that cannot be read: "+
+						"all its clients count as one", "proxy", Address(r))
+				})
+			}
+			next.ServeHTTP(w, r)
+		}))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for i, line := range r.Header[forwarded] {
+			r.Header[forwarded][i] = withoutPorts(line)
+		}
+		read.ServeHTTP(w, r)
+	})
+}
+
+const forwarded = "X-Forwarded-For"
+
+// withoutPorts returns a list of addresses without the ports that some proxies add.
+func withoutPorts(line string) string {
+	all := strings.Split(line, ",")
+	for i, one := range all {
+		if with, err := netip.ParseAddrPort(strings.TrimSpace(one)); err == nil {
+			all[i] = with.Addr().String()
+		}
+	}
+	return strings.Join(all, ",")
+}
+
+// unreadable reports whether a list of addresses has something else in it.
+func unreadable(line string) bool {
+	for one := range strings.SplitSeq(line, ",") {
+		if _, err := netip.ParseAddr(strings.TrimSpace(one)); err != nil && strings.TrimSpace(one) != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // Address is the address that Addressed found, or else the peer's.

@@ -16,6 +16,7 @@ import (
 
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
+	"bankgraph/core/ident"
 	"bankgraph/core/money"
 	"bankgraph/core/page"
 )
@@ -216,7 +217,7 @@ var text = atMost(255)
 // flag reads true or false without regard to letter case.
 func flag(field, text string) (*bool, error) {
 	for _, value := range []bool{true, false} {
-		if strings.EqualFold(text, strconv.FormatBool(value)) {
+		if ident.Same(text, strconv.FormatBool(value)) {
 			return &value, nil
 		}
 	}

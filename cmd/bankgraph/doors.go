@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -199,7 +200,7 @@ func (d *doors) context(ctx context.Context, conn net.Conn) context.Context {
 // count lets each request know where it comes from, and bounds what strangers of one network send in a
 // second.
 func (d *doors) count(next *front) http.Handler {
-	return rest.Addressed(d.trusted, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return rest.Addressed(slog.Default(), d.trusted, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		below, _ := r.Context().Value(slotKey{}).(*slot)
 		if below.ended() {
 			panic(http.ErrAbortHandler) // one of many that came before the connection ended

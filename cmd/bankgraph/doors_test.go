@@ -2,8 +2,10 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -25,6 +27,8 @@ func TestTheClientsAddressIsWhatTrustedProxiesSay(t *testing.T) {
 		{"10.1.2.3:5", "198.51.100.7", "198.51.100.7", trusted},
 		{"10.1.2.3:5", "203.0.113.1, 198.51.100.7, 10.9.9.9", "198.51.100.7", trusted},
 		{"[fd00::1]:5", "2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64", trusted},
+		{"10.1.2.3:5", "203.0.113.1:443, 198.51.100.7:61234, 10.9.9.9:80", "198.51.100.7", trusted},
+		{"10.1.2.3:5", "[2001:db8:1:2:3:4:5:6]:61234", "2001:db8:1:2::/64", trusted},
 		{"10.1.2.3:5", "", "10.1.2.3", trusted},
 		{"10.1.2.3:5", "198.51.100.7, rubbish", "10.1.2.3", trusted},
 		{"192.0.2.9:5", "198.51.100.7", "192.0.2.9", trusted},
@@ -38,11 +42,38 @@ func TestTheClientsAddressIsWhatTrustedProxiesSay(t *testing.T) {
 			request.Header.Set("X-Forwarded-For", c.forwarded)
 		}
 		got := ""
-		rest.Addressed(c.trusted,
+		rest.Addressed(slog.New(slog.DiscardHandler), c.trusted,
 			http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = rest.Network(r) })).
 			ServeHTTP(httptest.NewRecorder(), request)
 		if got != c.want {
 			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
+// An operator learns once that a proxy's clients cannot be told apart.
+func TestAHeaderOfATrustedProxyThatCannotBeReadIsLoggedOnce(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	addressed := rest.Addressed(slog.New(slog.NewTextHandler(&log, nil)),
+		[]netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, http.NotFoundHandler())
+	for _, c := range []struct {
+		peer, forwarded string
+		warnings        int
+	}{
+		{"192.0.2.9:5", "rubbish", 0},
+		{"10.1.2.3:5", "", 0},
+		{"10.1.2.3:5", "10.9.9.9", 0},
+		{"10.1.2.3:5", "rubbish, 198.51.100.7:61234", 0},
+		{"10.1.2.3:5", "198.51.100.7, rubbish", 1},
+		{"10.1.2.3:5", "198.51.100.7, rubbish", 1},
+	} {
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
+		request.RemoteAddr = c.peer
+		request.Header.Set("X-Forwarded-For", c.forwarded)
+		addressed.ServeHTTP(httptest.NewRecorder(), request)
+		if got := strings.Count(log.String(), "level=WARN"); got != c.warnings {
+			t.Errorf("%+v: %d warnings: %s", c, got, log.String())
 		}
 	}
 }

@@ -72,7 +72,7 @@ func newServiceWith(t *testing.T, command serveCommand, options core.Options) *s
 	meters := newMeters(options.DB)
 	s.health = newHealth(meters)
 	s.front = command.handler(s.bank, meters, s.health, false, s.stopping.Load)
-	s.handler = rest.Addressed(command.TrustedProxies, s.front)
+	s.handler = rest.Addressed(slog.Default(), command.TrustedProxies, s.front)
 	return s
 }
 

@@ -40,7 +40,7 @@ const bun = "github.com/uptrace/bun"
 // wrong domain. The package core, made of all domains, comes after them; demo and coretest, which fill a
 // core, come last.
 var domains = []string{
-	"fault", "money", "page", "postal", "given", "ident", "check", "states", "access", "seal", "rails",
+	"fault", "ident", "money", "page", "postal", "given", "check", "states", "access", "seal", "rails",
 	"audit", "events", "changes", "customers", "roles", "users", "tenants", "issuers", "clients", "banks",
 	"contacts", "accounts", "keysets", "signatories", "positivepay",
 	"fees", "limits", "ledger", "fx", "payments", "files", "webhooks",

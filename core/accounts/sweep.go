@@ -9,6 +9,7 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/contacts"
 	"bankgraph/core/fault"
+	"bankgraph/core/ident"
 	"bankgraph/core/money"
 )
 
@@ -23,7 +24,7 @@ const (
 
 // ParseDirection reads a direction. An older interface writes inout for both.
 func ParseDirection(field, text string) (Direction, error) {
-	switch d := Direction(strings.ToLower(text)); d {
+	switch d := Direction(ident.Fold(text)); d {
 	case In, Out, Both:
 		return d, nil
 	case "inout":

@@ -1,11 +1,13 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
 	"bankgraph/core/access"
+	"bankgraph/core/fault"
 	"bankgraph/core/page"
 	"bankgraph/db"
 )
@@ -21,6 +23,14 @@ type Search struct {
 	Decision  Decision
 	Since     *time.Time // inclusive
 	Until     *time.Time // exclusive
+}
+
+// check refuses a number without the kind of thing: no index finds it in the record.
+func (by Search) check() error {
+	if by.ObjectUID != "" && by.Object == "" {
+		return fault.Field("audit", "filter.object", fault.Required, "is required with objectUid")
+	}
+	return nil
 }
 
 // where returns the conditions that narrow a query; p collects their values.
@@ -81,7 +91,7 @@ func (s *Service) List(
 	ctx context.Context, b *db.Batch, by Search, want db.Columns, w page.Window,
 ) *db.Rows[Entry] {
 	caller, err := access.Require(ctx, access.ViewAudit)
-	if err != nil {
+	if err := cmp.Or(err, by.check()); err != nil {
 		return db.RefuseRows[Entry](err)
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit()}
@@ -111,7 +121,7 @@ func newestFirst(w page.Window, p *db.Params, where *db.Conditions) (order strin
 // CountUpTo counts the entries that a search finds, up to most: the record is the bank's longest list.
 func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, by Search, most int64) *db.Rows[db.Count] {
 	caller, err := access.Require(ctx, access.ViewAudit)
-	if err != nil {
+	if err := cmp.Or(err, by.check()); err != nil {
 		return db.RefuseRows[db.Count](err)
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer()}

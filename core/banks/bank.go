@@ -30,14 +30,14 @@ func National(country, id string) Ref {
 	if id == "" {
 		return ""
 	}
-	return Ref(country + ":" + strings.ToUpper(id))
+	return Ref(country + ":" + ident.Upper(id))
 }
 
 // Routing returns the ref of an ABA routing number.
 func Routing(number string) Ref { return National("US", number) }
 
 // Coded returns the ref of a BIC. One that ends with XXX names the same bank as its first eight characters.
-func Coded(bic string) Ref { return Ref(trimmed(strings.ToUpper(bic))) }
+func Coded(bic string) Ref { return Ref(trimmed(ident.Upper(bic))) }
 
 // Refs name a bank in two ways; the first that the directory has counts. Either may be empty.
 type Refs [2]Ref

@@ -2,10 +2,10 @@ package banks
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"bankgraph/core/access"
+	"bankgraph/core/ident"
 	"bankgraph/core/page"
 	"bankgraph/db"
 )
@@ -140,7 +140,7 @@ func (by Search) where(p *db.Params) (found db.Conditions) {
 		found = append(found, "b.ref >= "+from, "b.ref < "+from+" || chr(1114111)")
 	}
 	if by.Country != "" {
-		found = append(found, "b.country = "+p.Add(strings.ToUpper(by.Country)))
+		found = append(found, "b.country = "+p.Add(ident.Upper(by.Country)))
 	}
 	return found
 }

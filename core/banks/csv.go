@@ -65,7 +65,8 @@ func flag(at func(*Entry) *bool) column {
 
 // readCSV reads a file of our own: a header, then a line for each bank.
 func readCSV(in *input, each emit) error {
-	r := csv.NewReader(in)
+	end := &ending{from: in}
+	r := csv.NewReader(end)
 	r.ReuseRecord = true
 	names, err := r.Read()
 	if err != nil {
@@ -85,6 +86,8 @@ func readCSV(in *input, each emit) error {
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
+		case end.cuts(r.InputOffset(), err):
+			return io.ErrUnexpectedEOF
 		case errors.As(err, &bad):
 			line, err = bad.StartLine, bad.Err
 		case err != nil:
@@ -102,6 +105,31 @@ func readCSV(in *input, each emit) error {
 			return nil
 		}
 	}
+}
+
+// ending knows how a file ends.
+type ending struct {
+	from io.Reader
+	read int64
+	last byte
+	all  bool // there is no more
+}
+
+func (e *ending) Read(p []byte) (int, error) {
+	n, err := e.from.Read(p)
+	if n > 0 {
+		e.last = p[n-1]
+	}
+	e.read += int64(n)
+	e.all = e.all || errors.Is(err, io.EOF)
+	return n, err
+}
+
+// cuts reports whether the record that ends at an offset is wrong because the file was cut off in it: it is the
+// last one, lacks fields or the end of a quote, and has no line feed.
+func (e *ending) cuts(offset int64, err error) bool {
+	return e.all && offset == e.read && e.last != '\n' &&
+		(errors.Is(err, csv.ErrFieldCount) || errors.Is(err, csv.ErrQuote))
 }
 
 type named struct {

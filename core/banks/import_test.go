@@ -295,6 +295,8 @@ func TestAFileThatIsNoneChangesNothing(t *testing.T) {
 		"a header alone":           {banks.Import{Format: "csv", Source: "fedach", AllowGone: true}, "name,bic\n", banks.ErrEmpty},
 		"cut off in a line":        {banks.Import{Format: "fedach", AllowGone: true}, whole[:len(whole)-30], banks.ErrCutOff},
 		"cut off between lines":    {banks.Import{Format: "fedach"}, file(lines[:90]...), banks.ErrGone},
+		"cut off in a row":         {banks.Import{Format: "csv", Source: "fedach", AllowGone: true}, "name,bic\nA,DEUTDEFF\nB", banks.ErrCutOff},
+		"cut off in a quote":       {banks.Import{Format: "csv", Source: "fedach", AllowGone: true}, "name,bic\nA,DEUTDEFF\nB,\"COBAD", banks.ErrCutOff},
 		"another format":           {banks.Import{Format: "fedwire", Source: "fedach", AllowGone: true}, whole, banks.ErrOtherFormat},
 		"an endless line":          {banks.Import{Format: "fedach", AllowGone: true}, strings.Repeat("x", 3<<20), banks.ErrTooLong},
 		"an endless quote":         {banks.Import{Format: "csv", AllowGone: true}, "name,bic\n\"" + strings.Repeat("x\n", 2<<20), banks.ErrTooLong},

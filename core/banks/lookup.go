@@ -8,6 +8,7 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
+	"bankgraph/core/ident"
 	"bankgraph/core/page"
 )
 
@@ -53,7 +54,7 @@ func (l Lookup) Refs() ([]Ref, error) {
 	if kind == IBAN {
 		c.Required("countryCode", l.Country)
 	}
-	country := strings.ToUpper(l.Country)
+	country := ident.Upper(l.Country)
 	if len(country) != 2 && country != "" || strings.Trim(country, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
 		c.Fail("countryCode", fault.Exact, "must be exactly two letters")
 	}

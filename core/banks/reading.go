@@ -14,6 +14,7 @@ import (
 	"golang.org/x/text/transform"
 
 	"bankgraph/core/check"
+	"bankgraph/core/ident"
 )
 
 // Format is the form of a directory's file.
@@ -153,7 +154,7 @@ func decoded(line string) []rune {
 func (e *Entry) complete() error {
 	c := check.Of("bank")
 	e.Country = c.Country("countryCode", cmp.Or(e.Country, "US"))
-	e.NationalID = strings.ToUpper(e.NationalID)
+	e.NationalID = ident.Upper(e.NationalID)
 	if e.Country == "US" {
 		c.Routing("nationalId", e.NationalID)
 		e.NationalIDType = cmp.Or(e.NationalIDType, "ABA")

@@ -81,7 +81,7 @@ var bic = regexp.MustCompile(`^[A-Z0-9]{4}([A-Z]{2})[A-Z0-9]{2}(?:[A-Z0-9]{3})?$
 // BIC reads a business identifier code of 8 or 11 characters with an existing country (ISO 9362). It returns
 // the code in upper case.
 func (c *Fields) BIC(field, value string) string {
-	code := strings.ToUpper(value)
+	code := ident.Upper(value)
 	part := bic.FindStringSubmatch(code)
 	c.demand(part != nil && isCountry(part[1]), field, value, fault.Malformed,
 		"must be a BIC of 8 or 11 characters")

@@ -69,6 +69,7 @@ func TestABICHasACountry(t *testing.T) {
 		map[string]fault.Problem{
 			"DEUTDEF": fault.Malformed, "DEUTDEFF50": fault.Malformed, "DEUTZZFF": fault.Malformed,
 			"DEUT DEFF": fault.Malformed, "DEUTDEFF5000": fault.Malformed,
+			"\u017fndbus30": fault.Malformed, // a long s
 		})
 	if got := check.Of("thing").BIC("field", "deutdeff500"); got != "DEUTDEFF500" {
 		t.Error(got)
@@ -211,6 +212,11 @@ func TestEveryCountryHasTwoCodesAndAName(t *testing.T) {
 
 func TestACountryIsReadByItsName(t *testing.T) {
 	t.Parallel()
+	for _, alike := range []string{"\u0130ndia", "Denmar\u212a", "\u212aw", "u\u017f"} {
+		if country, ok := check.CountryOf(alike); ok {
+			t.Errorf("%+q is %s", alike, country.Code)
+		}
+	}
 	for written, want := range map[string]string{
 		"United States": "US", "united states of america": "US", "USA": "US", "Great Britain": "GB",
 		"Germany":       "DE",

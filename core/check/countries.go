@@ -13,7 +13,11 @@ type Country struct {
 // CountryOf finds a country by its code of two or three letters or by a name in English, without regard to
 // letter case.
 func CountryOf(text string) (Country, bool) {
-	country, ok := countries[strings.ToLower(text)]
+	folded := strings.ToLower(text)
+	if len(folded) != len(text) { // a letter outside ASCII that looks like one of it, such as U+212A
+		return Country{}, false
+	}
+	country, ok := countries[folded]
 	return country, ok
 }
 

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"bankgraph/core/fault"
+	"bankgraph/core/ident"
 )
 
 // IBAN reads an international bank account number (ISO 13616): a country of the registry, that country's
 // length and form, and correct check digits. Spaces are allowed; it returns the number without them, in upper
 // case.
 func (c *Fields) IBAN(field, value string) string {
-	number := strings.ToUpper(strings.ReplaceAll(value, " ", ""))
+	number := ident.Upper(strings.ReplaceAll(value, " ", ""))
 	c.demand(isIBAN(number), field, value, fault.Malformed, "must be an IBAN")
 	return right(c, field, number)
 }
@@ -20,7 +21,7 @@ func (c *Fields) IBAN(field, value string) string {
 // BankOfIBAN returns the country of an IBAN and the code in it that names the bank in this country, such as the
 // sort code in the United Kingdom. ok is false where the text is no IBAN.
 func BankOfIBAN(text string) (country, code string, ok bool) {
-	number := strings.ToUpper(strings.ReplaceAll(text, " ", ""))
+	number := ident.Upper(strings.ReplaceAll(text, " ", ""))
 	if !IsPlain(text) || !isIBAN(number) {
 		return "", "", false
 	}
@@ -32,7 +33,7 @@ func BankOfIBAN(text string) (country, code string, ok bool) {
 // AccountNumberAt reads an account number at a bank in a country, given by its two letters. A number that
 // begins with two letters must be an IBAN if the country has them; any other is up to 35 letters and digits.
 func (c *Fields) AccountNumberAt(country, field, value string) string {
-	number := strings.ToUpper(strings.TrimSpace(value))
+	number := ident.Upper(strings.TrimSpace(value))
 	if _, known := ibanForms[country]; known && len(number) > 1 &&
 		strings.Trim(number[:2], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
 		return c.IBAN(field, value)

@@ -4,11 +4,11 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 
 	"bankgraph/core/check"
 	"bankgraph/core/fault"
 	"bankgraph/core/given"
+	"bankgraph/core/ident"
 	"bankgraph/core/money"
 )
 
@@ -203,7 +203,7 @@ func (b *BankDraft) check(c *check.Fields) {
 // GL needs no sub-type, as it has only one.
 func (b *BankDraft) checkProduct(c *check.Fields) {
 	kind := check.OneOf(c, "accountType", b.AccountType.Value, "GL", "Loan", "Deposit")
-	if strings.EqualFold(b.AccountSubType.Value, "Saving") { // (rest/CONTRACT.md, contact accounts)
+	if ident.Same(b.AccountSubType.Value, "Saving") { // (rest/CONTRACT.md, contact accounts)
 		b.AccountSubType.Value = "Savings"
 	}
 	product := check.OneOf(c, "accountSubType", b.AccountSubType.Value, "Checking", "Savings", "Virtual",

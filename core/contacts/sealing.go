@@ -3,11 +3,11 @@ package contacts
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
+	"bankgraph/core/ident"
 	"bankgraph/core/seal"
 )
 
@@ -29,7 +29,7 @@ func (s *Service) report(k *Contact, drafts []ReportingDraft, kept []*Reporting)
 func (k *Contact) reported(keys *seal.Keys, d ReportingDraft) Reporting {
 	at := k.ReportingPlace(d.Key)
 	for _, e := range k.RegulatoryReporting {
-		if strings.EqualFold(e.Key, d.Key) && keys.Same(e.Value, d.Value, at) {
+		if ident.Same(e.Key, d.Key) && keys.Same(e.Value, d.Value, at) {
 			return Reporting{Key: d.Key, Value: keys.Replace(e.Value, d.Value, at)}
 		}
 	}

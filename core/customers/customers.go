@@ -3,7 +3,6 @@ package customers
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -251,7 +250,7 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 		all = append(all, "c.tax_id_hash = ANY("+p.Add(s.keys.Hashes(int64(tenant), TaxIDColumn, by.TaxID))+")")
 	}
 	if by.LEI != "" {
-		all = append(all, "c.lei = "+p.Add(strings.ToUpper(by.LEI)), "c.lei <> ''")
+		all = append(all, "c.lei = "+p.Add(ident.Upper(by.LEI)), "c.lei <> ''")
 	}
 	if by.ACHCompany != "" {
 		all = append(all, "c.ach_company_id = "+p.Add(by.ACHCompany), "c.ach_company_id <> ''")

@@ -41,6 +41,16 @@ func Fold(text string) string {
 	}, text)
 }
 
+// Upper returns a text with a to z in upper case and everything else unchanged.
+func Upper(text string) string {
+	return strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' {
+			return r + 'A' - 'a'
+		}
+		return r
+	}, text)
+}
+
 // Spaced returns a name with single spaces between its words and none around them, so that names that look
 // alike are equal.
 func Spaced(text string) string { return strings.Join(strings.Fields(text), " ") }

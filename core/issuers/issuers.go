@@ -192,8 +192,9 @@ type book struct {
 
 // trusted is an issuer with the rows of the banks that accept it.
 type trusted struct {
-	rows []*row
-	ring *keyring
+	rows  []*row
+	since time.Time // when the newest row was added
+	ring  *keyring
 }
 
 type row struct {
@@ -246,20 +247,25 @@ func (s *Service) trusting(ctx context.Context, issuer string) (*trusted, error)
 		if fresh.of[one.URL] == nil {
 			fresh.of[one.URL] = &trusted{}
 		}
-		fresh.of[one.URL].rows = append(fresh.of[one.URL].rows, one)
+		of := fresh.of[one.URL]
+		if of.rows = append(of.rows, one); of.since.Before(one.CreatedAt) {
+			of.since = one.CreatedAt
+		}
 	}
 	s.keep(fresh)
 	return fresh.of[issuer], nil
 }
 
-// keep caches the issuers. The cached keys of known issuers stay.
+// keep caches the issuers. The cached keys of an issuer stay, unless it was added since.
 func (s *Service) keep(fresh *book) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for url, trusted := range fresh.of {
-		if s.book != nil && s.book.of[url] != nil {
-			trusted.ring = s.book.of[url].ring
-			continue
+		if s.book != nil {
+			if known := s.book.of[url]; known != nil && known.since.Equal(trusted.since) {
+				trusted.ring = known.ring
+				continue
+			}
 		}
 		trusted.ring = &keyring{issuer: url, fetch: s.fetch, now: s.now, waiting: s.waiting}
 	}

@@ -21,8 +21,9 @@ type Fetch func(ctx context.Context, address string, inside bool) ([]byte, error
 
 const (
 	between  = 10 * time.Second // the least time between two reads of an issuer's keys
-	fresh    = 10 * time.Minute // older keys are read again
-	stale    = time.Hour        // older keys are not used, if they could not be read again
+	aging    = 5 * time.Minute  // older keys are read again, while they count
+	fresh    = 10 * time.Minute // older keys count only if they could not be read again
+	stale    = time.Hour        // older keys do not count
 	slowest  = 10 * time.Second // for discovery and keys together
 	patience = 3 * time.Second  // how long a token waits for its issuer's keys
 
@@ -45,51 +46,74 @@ type keyring struct {
 	keys   map[string][]jose.JSONWebKey // by key id
 	read   time.Time                    // when the keys were read
 	tried  time.Time                    // when a read was last begun
-	failed error                        // the error of that read
+	failed error                        // the error of the last read that ended
 	flight chan struct{}                // closed when the present read ends; nil if there is none
 }
 
 // find returns the keys with this id, which may be none, or ErrUnavailable if the issuer cannot be asked.
 func (r *keyring) find(ctx context.Context, kid string) ([]jose.JSONWebKey, error) {
-	keys, flight, err := r.look(kid)
-	if keys != nil || flight == nil {
-		return keys, err
+	keys, flight := r.look(kid)
+	if keys != nil {
+		return keys, nil
 	}
+	var waited error
+	if flight != nil {
+		waited = r.wait(ctx, flight)
+	}
+	keys, err := r.settled(kid)
+	if keys == nil && waited != nil {
+		return nil, waited
+	}
+	return keys, err
+}
+
+// look returns the keys that count without a question, and starts a new read if they are old or lack the id.
+// flight is closed when the present read ends; nil if there is none.
+func (r *keyring) look(kid string) (keys []jose.JSONWebKey, flight chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	age := now.Sub(r.read)
+	if age < fresh {
+		keys = r.keys[kid]
+	}
+	rested := now.Sub(r.tried) >= between || now.Before(r.tried)
+	if r.flight == nil && rested && (keys == nil || age >= aging) {
+		r.flight, r.tried = make(chan struct{}), now
+		go r.renew(r.flight)
+	}
+	return keys, r.flight
+}
+
+// wait waits for the present read, if not too many tokens do so already.
+func (r *keyring) wait(ctx context.Context, flight chan struct{}) error {
 	select {
 	case r.waiting <- struct{}{}:
 		defer func() { <-r.waiting }()
 	default:
-		return nil, fmt.Errorf("%w: too many tokens wait for issuers", ErrUnavailable)
+		return fmt.Errorf("%w: too many tokens wait for issuers", ErrUnavailable)
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	select {
 	case <-flight:
-		keys, _, err = r.look(kid)
-		return keys, err
+		return nil
 	case <-ctx.Done():
-		return nil, fmt.Errorf("%w: %s is slow", ErrUnavailable, r.issuer)
+		return fmt.Errorf("%w: %s is slow", ErrUnavailable, r.issuer)
 	}
 }
 
-// look returns the cached keys, and starts a new read if they are old or lack the id. flight is closed when
-// the present read ends; nil if there is none.
-func (r *keyring) look(kid string) (keys []jose.JSONWebKey, flight chan struct{}, err error) {
+// settled returns the keys that count after a read: old ones only if the last read that ended has failed.
+func (r *keyring) settled(kid string) (keys []jose.JSONWebKey, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := r.now()
-	if age := now.Sub(r.read); age < stale {
+	if age := r.now().Sub(r.read); age < fresh || age < stale && r.failed != nil {
 		keys = r.keys[kid]
 	}
-	rested := now.Sub(r.tried) >= between || now.Before(r.tried)
-	if r.flight == nil && rested && (keys == nil || now.Sub(r.read) >= fresh) {
-		r.flight, r.tried = make(chan struct{}), now
-		go r.renew(r.flight)
-	}
-	if keys == nil && r.flight == nil && r.failed != nil {
+	if keys == nil && r.failed != nil {
 		err = errors.Join(ErrUnavailable, r.failed)
 	}
-	return keys, r.flight, err
+	return keys, err
 }
 
 // renew reads the keys for everybody who waits. It does not end when a caller gives up.

@@ -48,12 +48,57 @@ func TestNewKeyOfAnIssuerIsFoundAndAnOldOneForgotten(t *testing.T) {
 	old := p.keys[0]
 	p.keys = p.keys[1:]
 	b.later(10 * time.Minute)
-	if _, err := b.verify(b.token(p)); err != nil { // starts a read of the keys in the background
+	b.refused("signed with the old key", b.signed(old, "at+jwt", b.claims(p)))
+	if _, err := b.verify(b.token(p)); err != nil {
 		t.Errorf("after ten minutes: %v", err)
 	}
-	b.until(func() bool { return p.fetches() == 6 })
-	b.later(10 * time.Second)
-	b.refused("signed with the old key", b.signed(old, "at+jwt", b.claims(p)))
+	if p.fetches() != 6 {
+		t.Errorf("fetched %d times", p.fetches())
+	}
+}
+
+// While keys still count, they are read again without holding up a token.
+func TestAgingKeysAreReadAgainInTheBackground(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	p := b.provider()
+	b.accept(p)
+	if _, err := b.verify(b.token(p)); err != nil {
+		t.Fatal(err)
+	}
+	release := make(chan struct{})
+	p.answer(p.url+"/.well-known/openid-configuration", func(context.Context) ([]byte, error) {
+		<-release
+		return nil, errors.New("too late")
+	})
+	b.later(5 * time.Minute)
+	if _, err := b.verify(b.token(p)); err != nil {
+		t.Errorf("while the keys are read: %v", err)
+	}
+	b.until(func() bool { return p.fetches() == 3 })
+	close(release)
+}
+
+func TestIssuerThatIsAddedAgainHasNoKeysOfBefore(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	p := b.provider()
+	b.accept(p)
+	if _, err := b.verify(b.token(p)); err != nil {
+		t.Fatal(err)
+	}
+	old := p.keys[0]
+	p.newKey(t)
+	p.keys = p.keys[1:]
+	b.later(time.Second)
+	if err := b.Issuers.Disable(b.operator, p.url, ""); err != nil {
+		t.Fatal(err)
+	}
+	b.accept(p)
+	b.refused("signed with the withdrawn key", b.signed(old, "at+jwt", b.claims(p)))
+	if _, err := b.verify(b.token(p)); err != nil {
+		t.Errorf("signed with the new key: %v", err)
+	}
 }
 
 // until waits for background work.

@@ -11,6 +11,7 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
+	"bankgraph/core/ident"
 	"bankgraph/core/money"
 	"bankgraph/core/rails"
 )
@@ -71,7 +72,7 @@ func (k Kind) Application() string {
 // isApplication reports whether an application of this name has limits, without regard to letter case.
 func isApplication(name string) bool {
 	for _, k := range kinds {
-		if strings.EqualFold(k.Application(), name) {
+		if ident.Same(k.Application(), name) {
 			return true
 		}
 	}
@@ -157,7 +158,7 @@ func Kinds() []Kind {
 
 // Known returns the kind of a limit code, and reports whether there is one.
 func Known(code string) (Kind, bool) {
-	k, ok := kinds[strings.ToUpper(code)]
+	k, ok := kinds[ident.Upper(code)]
 	return k, ok
 }
 

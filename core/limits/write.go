@@ -3,7 +3,6 @@ package limits
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"bankgraph/core/access"
@@ -11,6 +10,7 @@ import (
 	"bankgraph/core/check"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
+	"bankgraph/core/ident"
 	"bankgraph/core/money"
 	"bankgraph/db"
 )
@@ -83,7 +83,7 @@ func checkAll(drafts []Draft) error {
 	}
 	seen := map[string]bool{}
 	for i, d := range drafts {
-		at, code := c.Item("", i), strings.ToUpper(d.Code)
+		at, code := c.Item("", i), ident.Upper(d.Code)
 		at.Required("entityLimitId", d.Code)
 		at.AtMost("entityLimitId", d.Code, 255)
 		if seen[code] {
@@ -207,7 +207,7 @@ func (p *Plan) take(c *check.Fields, l *Limit, d Draft, now time.Time) {
 		c.Fail("entityLimitId", fault.Unknown, "is not among the limits of the customer")
 		return
 	}
-	if d.Application != "" && !strings.EqualFold(d.Application, l.Application) {
+	if d.Application != "" && !ident.Same(d.Application, l.Application) {
 		c.Fail("appName", fault.NoMatch, "the limit "+l.Code+" is one of "+l.Application)
 	}
 	value, err := money.Parse(d.Value, l.unit())

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/bojanz/currency"
+
+	"bankgraph/core/ident"
 )
 
 // Currency is an ISO 4217 code of three upper-case letters, such as USD.
@@ -52,7 +54,7 @@ var ErrCurrency = errors.New("unknown currency")
 
 // ParseCurrency reads an ISO 4217 code in any letter case.
 func ParseCurrency(text string) (Currency, error) {
-	code := strings.ToUpper(text)
+	code := ident.Upper(text)
 	if code == "" || !currency.IsValid(code) { // the library takes the empty code for valid
 		return "", ErrCurrency
 	}

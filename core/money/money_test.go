@@ -106,7 +106,7 @@ func TestACurrencyIsReadInAnyCaseAndOnlyIfItExists(t *testing.T) {
 	if got, err := money.ParseCurrency("eur"); err != nil || got != "EUR" {
 		t.Errorf("%v %v", got, err)
 	}
-	for _, text := range []string{"", "US", "USDX", "ZZZ", "U$D", "usd "} {
+	for _, text := range []string{"", "US", "USDX", "ZZZ", "U$D", "usd ", "u\u017fd"} {
 		if _, err := money.ParseCurrency(text); !errors.Is(err, money.ErrCurrency) {
 			t.Errorf("%q: %v", text, err)
 		}
