@@ -3,6 +3,7 @@ package changes
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -88,6 +89,13 @@ func (tx *Tx) Propose(ctx context.Context, p Proposal) error {
 		Customer: &p.Customer, Before: before, After: after, Reason: tx.Options.Reason,
 	}.By(tx.Caller)
 	return tx.tell(ctx, entry, "proposeChange", w)
+}
+
+// Keep replaces the draft that is kept if the change waits, by one that also says what the work found out and
+// the checker is shown, for the work to compare once the change is approved. Call it before Propose.
+func (tx *Tx) Keep(draft any) (err error) {
+	tx.draft, err = json.Marshal(draft)
+	return err
 }
 
 // RequireNoOpenApproval returns ErrWaiting while a change of the object waits for a second person. A change
@@ -245,9 +253,12 @@ func (s *Service) lockTx(ctx context.Context, tx *Tx, uid string) (*waiting, err
 		return nil, err
 	}
 	w := new(waiting)
-	err = tx.NewSelect().Model(w).Where("p.tenant = ?", tx.Caller.Tenant).Where("p.uid = ?", number).
-		Where(tx.Caller.Reach.ScopeTx("p.customer"), tx.Caller.Tenant, tx.Caller.ScopeCustomer()).
-		For("NO KEY UPDATE OF p").Scan(ctx)
+	query := tx.NewSelect().Model(w).Where("p.tenant = ?", tx.Caller.Tenant).Where("p.uid = ?", number).
+		Where(tx.Caller.Reach.ScopeTx("p.customer"), tx.Caller.Tenant, tx.Caller.ScopeCustomer())
+	if tx.Caller.Reach != access.OfBank {
+		query.Where("NOT p.former") // see LeaveToBank
+	}
+	err = query.For("NO KEY UPDATE OF p").Scan(ctx)
 	if err != nil {
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil, ErrNoApproval
