@@ -94,6 +94,8 @@ var (
 	ErrDecided    = fault.New(fault.State, "approval.decided", "the change has been decided on already")
 	ErrOwn        = fault.New(fault.State, "approval.own",
 		"nobody can approve their own change, nor one of an API key that they are responsible for: another person must")
+	ErrMakerEnded = fault.New(fault.State, "approval.maker_ended",
+		"whoever asked for the change has lost access since: refuse it, and ask for it yourself if it is still wanted")
 	ErrPerson = fault.New(fault.Denied, "approval.person",
 		"only a person can approve or refuse a change: the bank does not let programs decide")
 	ErrNotYours = fault.New(fault.Denied, "approval.not_yours",

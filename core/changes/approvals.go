@@ -145,7 +145,7 @@ func (s *Service) declare() {
 
 // Approve carries out a change that waits. The caller needs the permission that the change itself needs.
 // Approve returns ErrOwn if maker and caller count as one (access.Accountable), ErrPerson if the caller is a
-// program and the bank lets only people decide, and ErrStale if the object has changed since the request.
+// program and the bank lets only people decide, ErrMakerEnded if the maker lost access since, and ErrStale if the object has changed since the request.
 func (s *Service) Approve(ctx context.Context, uid UID, options RequestOptions) (Outcome[UID], error) {
 	return s.decide(ctx, uid, options, s.approving, decision{Approve: true})
 }
@@ -192,6 +192,9 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 	}
 	status, said := Refused, audit.Refused
 	if d.Approve {
+		if err := w.endedTx(ctx, tx); err != nil {
+			return 0, err
+		}
 		status, said = Approved, audit.Approved
 	}
 	_, err = tx.NewRaw(
@@ -219,6 +222,23 @@ func (s *Service) programTx(ctx context.Context, tx *Tx) (is bool, err error) {
 	err = tx.NewRaw(`SELECT coalesce((SELECT people_decide FROM tenant_settings WHERE tenant = ?), true)`,
 		tx.Caller.Tenant).Scan(ctx, &is)
 	return is, err
+}
+
+// endedTx returns ErrMakerEnded if the API key that asked for a change is disabled, or the person who asked, or who
+// is responsible for the key, is not active any more.
+func (w *waiting) endedTx(ctx context.Context, tx *Tx) error {
+	var person string // '' if none was kept
+	if w.MakerPerson != nil {
+		person = w.MakerPerson.String()
+	}
+	var ended bool
+	err := tx.NewRaw(`SELECT EXISTS (SELECT FROM clients WHERE tenant = ? AND key = ? AND disabled_at IS NOT NULL)
+		OR EXISTS (SELECT FROM users WHERE tenant = ? AND uid = nullif(?, '')::uuid AND status <> 'Active')`,
+		w.Tenant, w.MakerClient, w.Tenant, person).Scan(ctx, &ended)
+	if err == nil && ended {
+		return ErrMakerEnded
+	}
+	return err
 }
 
 // carryOutTx makes the approved change of an existing object. An object that was created as Pending it
