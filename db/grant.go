@@ -9,7 +9,7 @@ import (
 
 // Grant gives the role of the service URL the rights that the service needs on the schema at the owner's URL,
 // and revokes all others: it may read everything and write rows, but not update or delete those of
-// append-only tables, such as postings and audit entries, nor change the schema. Call it after every
+// append-only tables, such as postings and audit entries, nor change the schema or add to it. Call it after every
 // migration; it may be repeated, even while the service runs. If both URLs name the same role, there is
 // nothing to grant: that role owns the tables, and only row security binds it.
 func Grant(ctx context.Context, ownerURL, serviceURL string) error {
@@ -63,10 +63,21 @@ func grant(ctx context.Context, conn *pgx.Conn, service string) error {
 	})
 }
 
-// Grants is the query that generates Grant's statements; dbtest hashes it. A table with row security but
+// Grants is the query that generates Grant's statements; dbtest hashes it. Who may create things in the schema
+// could put a function before the bank's own; PUBLIC could until PostgreSQL 15. Each CREATE is revoked only where
+// it was granted, as that takes an owner. Imports need TEMPORARY on the database, which stays. A table with row security but
 // without a policy for updates is append-only. The service needs UPDATE on sequences because the demo bank
 // advances them. EXECUTE on functions is granted for databases that revoke it from PUBLIC.
 const Grants = `
+	WITH granted (oid, name) AS (SELECT oid, quote_ident(rolname) FROM pg_roles WHERE rolname = $1::text UNION ALL SELECT 0, 'PUBLIC')
+	SELECT format('REVOKE CREATE ON SCHEMA %I FROM %s', n.nspname, who.name)
+	FROM pg_namespace AS n, aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) AS a, granted AS who
+	WHERE n.nspname = current_schema() AND a.privilege_type = 'CREATE' AND a.grantee = who.oid
+	UNION ALL
+	SELECT format('REVOKE CREATE ON DATABASE %I FROM %s', d.datname, who.name)
+	FROM pg_database AS d, aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) AS a, granted AS who
+	WHERE d.datname = current_database() AND a.privilege_type = 'CREATE' AND a.grantee = who.oid
+	UNION ALL
 	SELECT format('GRANT USAGE ON SCHEMA %I TO %I', current_schema(), $1::text)
 	UNION ALL
 	SELECT format('REVOKE ALL ON ALL TABLES IN SCHEMA %I FROM %I', current_schema(), $1::text)
@@ -92,7 +103,12 @@ func (d *DB) Weak(ctx context.Context) (ways []string, err error) {
 		WHERE rolname = current_user AND (rolsuper OR rolbypassrls)
 		UNION ALL
 		SELECT 'the role ' || quote_ident(current_user) || ' owns the tables: it is bound, and could lift that' FROM pg_class
-		WHERE oid = to_regclass('tenants') AND pg_has_role(relowner, 'MEMBER')`).Scan(ctx, &ways)
+		WHERE oid = to_regclass('tenants') AND pg_has_role(relowner, 'MEMBER')
+		UNION ALL
+		SELECT 'the role ' || quote_ident(current_user) || ' may create things in the ' || place FROM (VALUES
+		  ('schema of the tables', has_schema_privilege(current_schema(), 'CREATE')),
+		  ('database', has_database_privilege(current_database(), 'CREATE'))) AS v (place, may)
+		WHERE may AND NOT EXISTS (SELECT FROM pg_class WHERE oid = to_regclass('tenants') AND pg_has_role(relowner, 'MEMBER'))`).Scan(ctx, &ways)
 	if err != nil {
 		return nil, fmt.Errorf("look at the rights of the service: %w", err)
 	}

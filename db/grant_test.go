@@ -19,8 +19,14 @@ func TestARightGivenByHandIsTakenAwayAgain(t *testing.T) {
 	role := roleAlone(t, url, "grantee")
 	execute(t, dbtest.Owner(url), "GRANT ALL ON ALL TABLES IN SCHEMA public TO "+role,
 		"CREATE TABLE later (n int)",
-		"REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC")
+		"REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC",
+		"GRANT CREATE ON SCHEMA public TO PUBLIC, "+role,
+		"GRANT CREATE ON DATABASE "+config(t, url).Database+" TO PUBLIC, "+role)
 	service := as(url, role)
+	if ways, err := open(t, service).Weak(t.Context()); err != nil || len(ways) != 2 ||
+		!strings.Contains(ways[0], "in the schema") || !strings.Contains(ways[1], "in the database") {
+		t.Errorf("before: %v %v", ways, err)
+	}
 	for range 2 { // as at every start
 		if err := db.Grant(t.Context(), dbtest.Owner(url), service); err != nil {
 			t.Fatal(err)
@@ -36,8 +42,11 @@ func TestARightGivenByHandIsTakenAwayAgain(t *testing.T) {
 		`SELECT nextval('journal_ids')`:                    oneRow,
 		`SELECT name_words(1, 'a') @@ name_search(1, 'a')`: oneRow,
 		// a table that was created after the first grant
-		`INSERT INTO later VALUES (1)`:                             oneRow,
-		`UPDATE accounts SET name = 'x'`:                           nothing,
+		`INSERT INTO later VALUES (1)`:   oneRow,
+		`UPDATE accounts SET name = 'x'`: nothing,
+		`CREATE FUNCTION public.format(text, int) RETURNS text LANGUAGE sql AS 'SELECT 1'`: refused,
+		`CREATE SCHEMA of_its_own`:                                 refused,
+		`CREATE TEMP TABLE arrivals ON COMMIT DROP AS SELECT 1`:    oneRow,
 		`ALTER ROLE ` + role + ` BYPASSRLS`:                        refused,
 		`ALTER TABLE accounts DISABLE ROW LEVEL SECURITY`:          refused,
 		`SELECT set_config('session_replication_role', '1', true)`: refused,
@@ -45,6 +54,9 @@ func TestARightGivenByHandIsTakenAwayAgain(t *testing.T) {
 		if got := in(t, d, 1, statement); got != want {
 			t.Errorf("%s: %s, want %s", statement, got, want)
 		}
+	}
+	if ways, err := d.Weak(t.Context()); err != nil || len(ways) > 0 {
+		t.Errorf("afterwards: %v %v", ways, err)
 	}
 }
 

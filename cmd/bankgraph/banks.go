@@ -11,6 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 
 	"bankgraph/core/banks"
 )
@@ -172,10 +173,18 @@ func (banksSources) Run(ctx context.Context, s *settings, t *terminal) error {
 		fmt.Fprintln(table, "SOURCE\tBANKS\tFORMAT\tFILE\tREAD\tBY")
 		for _, known := range sources {
 			fmt.Fprintln(table, strings.Join([]string{
-				known.Name, strconv.FormatInt(known.Banks, 10), string(known.Format), known.File,
+				known.Name, strconv.FormatInt(known.Banks, 10), string(known.Format), oneLine(known.File),
 				known.At.UTC().Format(time.RFC3339), known.By,
 			}, "\t"))
 		}
 		return table.Flush()
 	})
+}
+
+// oneLine quotes a text that would break a table or command the terminal.
+func oneLine(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(text)
+	}
+	return text
 }

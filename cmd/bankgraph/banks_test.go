@@ -55,6 +55,15 @@ func TestTheDirectoryIsReadInOnTheCommandLine(t *testing.T) {
 		"own: 0 added, 1 changed, 0 the same, 2 gone, 1 lines refused, 0 skipped\n" {
 		t.Errorf("%s", out)
 	}
+	broken := filepath.Join(t.TempDir(), "own\n\x1b[2Jown  9  csv")
+	if err := os.Symlink(file, broken); err != nil {
+		t.Fatal(err)
+	}
+	p.ok("banks", "import", broken, "--format", "csv", "--source", "own")
+	if out := p.ok("banks", "sources"); strings.Count(out, "\n") != 2 || strings.Contains(out, "\x1b") ||
+		!strings.Contains(out, `"own\n\x1b[2Jown  9  csv"`) {
+		t.Errorf("%q", out)
+	}
 	for _, wrong := range [][]string{
 		{"banks", "import", filepath.Join(t.TempDir(), "none"), "--format", "csv"},
 		{"banks", "import", t.TempDir(), "--format", "csv"},

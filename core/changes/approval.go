@@ -114,6 +114,8 @@ var (
 		"nobody can approve their own change, nor one of an API key that they are responsible for: another person must")
 	ErrTwice = fault.New(fault.State, "approval.twice",
 		"the caller has approved the change already: it needs another person")
+	ErrMakerEnded = fault.New(fault.State, "approval.maker_ended",
+		"whoever asked for the change has lost access since: refuse it, and ask for it yourself if it is still wanted")
 	ErrPerson = fault.New(fault.Denied, "approval.person",
 		"only a person can approve or refuse a change: the bank does not let programs decide")
 	ErrNotYours = fault.New(fault.Denied, "approval.not_yours",

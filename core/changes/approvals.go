@@ -3,6 +3,7 @@ package changes
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -91,6 +92,13 @@ func (tx *Tx) Propose(ctx context.Context, p Proposal) error {
 	return tx.tell(ctx, entry, "proposeChange", w)
 }
 
+// Keep replaces the draft that is kept if the change waits, by one that also says what the work found out and
+// the checker is shown, for the work to compare once the change is approved. Call it before Propose.
+func (tx *Tx) Keep(draft any) (err error) {
+	tx.draft, err = json.Marshal(draft)
+	return err
+}
+
 // RequireNoOpenApproval returns ErrWaiting while a change of the object waits for a second person. A change
 // of a customer may change its limits too, so customer and limits block each other.
 func (tx *Tx) RequireNoOpenApproval(ctx context.Context, object fmt.Stringer) error {
@@ -148,7 +156,7 @@ func (s *Service) declare() {
 
 // Approve carries out a change that waits. The caller needs the permission that the change itself needs.
 // Approve returns ErrOwn if maker and caller count as one (access.Accountable), ErrPerson if the caller is a
-// program and the bank lets only people decide, and ErrStale if the object has changed since the request.
+// program and the bank lets only people decide, ErrMakerEnded if the maker lost access since, and ErrStale if the object has changed since the request.
 func (s *Service) Approve(ctx context.Context, uid UID, options RequestOptions) (Outcome[UID], error) {
 	return s.decide(ctx, uid, options, s.approving, decision{Approve: true})
 }
@@ -200,6 +208,9 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 	}
 	status, said := Refused, audit.Refused
 	if d.Approve {
+		if err := w.endedTx(ctx, tx); err != nil {
+			return 0, err
+		}
 		status, said = Approved, audit.Approved
 	}
 	_, err = tx.NewRaw(
@@ -264,6 +275,23 @@ func (s *Service) programTx(ctx context.Context, tx *Tx) (is bool, err error) {
 	return is, err
 }
 
+// endedTx returns ErrMakerEnded if the API key that asked for a change is disabled, or the person who asked, or who
+// is responsible for the key, is not active any more.
+func (w *waiting) endedTx(ctx context.Context, tx *Tx) error {
+	var person string // '' if none was kept
+	if w.MakerPerson != nil {
+		person = w.MakerPerson.String()
+	}
+	var ended bool
+	err := tx.NewRaw(`SELECT EXISTS (SELECT FROM clients WHERE tenant = ? AND key = ? AND disabled_at IS NOT NULL)
+		OR EXISTS (SELECT FROM users WHERE tenant = ? AND uid = nullif(?, '')::uuid AND status <> 'Active')`,
+		w.Tenant, w.MakerClient, w.Tenant, person).Scan(ctx, &ended)
+	if err == nil && ended {
+		return ErrMakerEnded
+	}
+	return err
+}
+
 // carryOutTx makes the approved change of an existing object. An object that was created as Pending it
 // settles, approved or refused.
 func (s *Service) carryOutTx(ctx context.Context, tx *Tx, w *waiting, op operation, approve bool) error {
@@ -292,9 +320,12 @@ func (s *Service) lockTx(ctx context.Context, tx *Tx, uid string) (*waiting, err
 		return nil, err
 	}
 	w := new(waiting)
-	err = tx.NewSelect().Model(w).Where("p.tenant = ?", tx.Caller.Tenant).Where("p.uid = ?", number).
-		Where(tx.Caller.Reach.ScopeTx("p.customer"), tx.Caller.Tenant, tx.Caller.ScopeCustomer()).
-		For("NO KEY UPDATE OF p").Scan(ctx)
+	query := tx.NewSelect().Model(w).Where("p.tenant = ?", tx.Caller.Tenant).Where("p.uid = ?", number).
+		Where(tx.Caller.Reach.ScopeTx("p.customer"), tx.Caller.Tenant, tx.Caller.ScopeCustomer())
+	if tx.Caller.Reach != access.OfBank {
+		query.Where("NOT p.former") // see LeaveToBank
+	}
+	err = query.For("NO KEY UPDATE OF p").Scan(ctx)
 	if err != nil {
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil, ErrNoApproval

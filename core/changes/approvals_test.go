@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
@@ -538,4 +540,34 @@ func TestADraftOpensInItsPlaceOnly(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	o.stands("Treasurer", 1, uid, changes.Open)
+}
+
+// What a key asked for that was disabled since, or a person who was suspended, can be refused only.
+func TestAChangeOfAMakerWhoEndedIsNotApproved(t *testing.T) {
+	t.Parallel()
+	for what, end := range map[string]string{
+		"the key":    `UPDATE clients SET disabled_at = now() WHERE tenant = ? AND key = 'left'`,
+		"the person": `UPDATE users SET status = 'Suspended' WHERE tenant = ? AND login_id = 'left'`,
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			o := newOffice(t)
+			o.Exec(`INSERT INTO clients (tenant, key, name, secret, entity, permissions) VALUES (?, 'left', 'Left', '', 0, '{}')`, o.Tenant)
+			person := uuid.New()
+			o.Exec(`INSERT INTO users (tenant, uid, customer, login_id, first_name, last_name, status) VALUES (?, ?, ?, 'left', 'Jane', 'Doe', 'Active')`,
+				o.Tenant, person.String(), o.customer.UID)
+			maker, err := access.Require(o.Staff())
+			o.must(err)
+			maker.Client, maker.Responsible = "left", person
+			uid := o.asked(access.With(o.Staff(), maker))
+			o.Exec(end, o.Tenant)
+			if _, err := o.Changes.Approve(o.Checker(), uid, changes.RequestOptions{}); !errors.Is(err, changes.ErrMakerEnded) {
+				t.Errorf("approved: %v", err)
+			}
+			_, err = o.Changes.Refuse(o.Checker(), uid, changes.RequestOptions{})
+			o.must(err)
+			_, err = o.Changes.Approve(o.Checker(), o.asked(o.Staff()), changes.RequestOptions{})
+			o.must(err)
+		})
+	}
 }

@@ -25,6 +25,7 @@ import (
 var Tables = db.Tables{
 	Own: []string{"approvals", "idempotency_keys"},
 	Reads: map[string]string{
+		"clients":         "what a disabled API key asked for is not approved: clients come after changes",
 		"tenant_settings": "who decides is a setting of the bank: tenants come after changes",
 		"users":           "a person suspended meanwhile changes nothing: users come after changes",
 	},

@@ -399,3 +399,45 @@ func TestEveryLinkOfTheBankIsListed(t *testing.T) {
 		t.Error("nobody was linked")
 	}
 }
+
+// Whoever approves a link was shown one audience and one claim of one issuer, as the bank accepted it then.
+func TestAnApprovedLinkIsTheOneThatWasShown(t *testing.T) {
+	t.Parallel()
+	checker := access.Caller{
+		Client: "checker", LoginID: "carol", Reach: access.OfBank, Permissions: []access.Permission{access.ManageUsers},
+	}
+	for what, c := range map[string]struct {
+		anew []func(*issuers.Draft)
+		want error
+	}{
+		"the same issuer":  {},
+		"another audience": {anew: []func(*issuers.Draft){func(d *issuers.Draft) { d.Audience = "other" }}, want: users.ErrNoIssuer},
+		"another claim":    {anew: []func(*issuers.Draft){func(d *issuers.Draft) { d.SubjectClaim = "oid" }}, want: changes.ErrStale},
+		"the issuer anew":  {anew: []func(*issuers.Draft){func(*issuers.Draft) {}}, want: changes.ErrStale},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			b, p, jane := bound(t)
+			b.exec(`UPDATE customers SET access_user_dual_approval = true WHERE tenant = ?`, b.tenant.ID)
+			b.exec(`INSERT INTO tenant_settings (tenant, people_decide) VALUES (?, false)`, b.tenant.ID)
+			out, err := b.Users.Link(b.operator, jane, users.SubjectDraft{Issuer: p.url, Subject: "7f1c"},
+				changes.RequestOptions{})
+			if err != nil || out.Approval == 0 {
+				t.Fatal(out, err)
+			}
+			if c.anew != nil {
+				b.later(time.Minute)
+				if err := b.Issuers.Disable(b.operator, p.url, ""); err != nil {
+					t.Fatal(err)
+				}
+				b.accept(p, append([]func(*issuers.Draft){func(d *issuers.Draft) { d.SubjectClaim = "sub" }}, c.anew...)...)
+			}
+			by := checker
+			by.Tenant, by.Entity = b.tenant.ID, b.self()
+			_, err = b.Changes.Approve(access.With(b.operator, by), changes.UID(out.Approval), changes.RequestOptions{})
+			if !errors.Is(err, c.want) {
+				t.Errorf("%v, want %v", err, c.want)
+			}
+		})
+	}
+}

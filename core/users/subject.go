@@ -34,6 +34,7 @@ type Subject struct {
 	Customer customers.UID `bun:"customer" json:"-"`
 	User     UID           `bun:"user_uid,type:uuid" json:"userId"`
 	LinkedAt time.Time     `bun:"linked_at" json:"linkedAt"`
+	Since    time.Time     `bun:"since,scanonly" json:"-"` // when the bank began to accept the issuer; of issuerTx only
 	// filled by Subjects only
 	Login string `bun:"login,scanonly" json:"loginId"`
 	Live  bool   `bun:"live,scanonly" json:"live"` // the bank accepts the issuer, which names people by this claim
@@ -50,6 +51,13 @@ type SubjectDraft struct {
 	Issuer   string `json:"issuer"`
 	Audience string `json:"audience"` // optional while the bank accepts the issuer with one audience only
 	Subject  string `json:"subject"`  // '' to end the link
+}
+
+// linkDraft is a draft with what the issuer was when the change was proposed: an approval holds for no other.
+type linkDraft struct {
+	SubjectDraft
+	Claim string    `json:"claim,omitzero"`
+	Since time.Time `json:"since,omitzero"`
 }
 
 var (
@@ -91,7 +99,7 @@ func (s *Service) Link(
 	if err := c.Err(); err != nil {
 		return changes.Outcome[Saved]{}, err
 	}
-	return s.link.Do(ctx, caller, changes.Target{UID: uid.String()}, draft, options)
+	return s.link.Do(ctx, caller, changes.Target{UID: uid.String()}, linkDraft{SubjectDraft: draft}, options)
 }
 
 // Unlink ends a link. It takes access away, so it never waits for a second person.
@@ -171,11 +179,19 @@ func (s *Service) UIDOf(ctx context.Context, login string) (uid UID, err error) 
 }
 
 func (s *Service) linkTx(
-	ctx context.Context, tx *changes.Tx, at changes.Target, draft SubjectDraft,
+	ctx context.Context, tx *changes.Tx, at changes.Target, draft linkDraft,
 ) (Saved, error) {
-	from, err := s.issuerTx(ctx, tx, draft)
+	from, err := s.issuerTx(ctx, tx, draft.SubjectDraft)
 	if err != nil {
 		return Saved{}, err
+	}
+	if tx.NeedsApproval(true) {
+		draft.Audience, draft.Claim, draft.Since = from.Audience, from.Claim, from.Since
+		if err := tx.Keep(draft); err != nil {
+			return Saved{}, err
+		}
+	} else if draft.Audience != from.Audience || draft.Claim != from.Claim || !draft.Since.Equal(from.Since) {
+		return Saved{}, changes.ErrStale
 	}
 	return saved(s.lifecycle().Modify(ctx, tx, at, func(_, p *person) error {
 		switch {
@@ -220,7 +236,7 @@ func (s *Service) issuerTx(ctx context.Context, tx *changes.Tx, draft SubjectDra
 		return nil, ErrBankLinks
 	}
 	var all []*Subject
-	err := tx.NewRaw(`SELECT tenant, url, audience, subject_claim AS claim FROM issuers
+	err := tx.NewRaw(`SELECT tenant, url, audience, subject_claim AS claim, created_at AS since FROM issuers
 		WHERE tenant = ? AND url = ? AND ? IN ('', audience) AND disabled_at IS NULL AND subject_claim <> ''`,
 		tx.Caller.Tenant, draft.Issuer, draft.Audience).Scan(ctx, &all)
 	switch {

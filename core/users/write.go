@@ -39,7 +39,8 @@ type Saved struct {
 type operations struct {
 	create, change    *changes.Operation[Draft, Saved]
 	suspend, activate *changes.Operation[struct{}, Saved]
-	link, unlink      *changes.Operation[SubjectDraft, Saved]
+	link              *changes.Operation[linkDraft, Saved]
+	unlink            *changes.Operation[SubjectDraft, Saved]
 }
 
 func (s *Service) declare(all *changes.Service) {
