@@ -189,3 +189,15 @@ func (b *bank) look(ctx context.Context) error {
 		"SELECT current_setting('server_version'), pg_size_pretty(pg_database_size(current_database()))").
 		Scan(&b.version, &b.size)
 }
+
+// analyze tells the planner how large the tables have become that were empty at first, as in a bank that has run
+// for a day.
+func (b *bank) analyze(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, b.owner)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, "ANALYZE")
+	return err
+}

@@ -82,6 +82,11 @@ func (s servers) measure(ctx context.Context, o options, b *bank, w *workload) (
 				*server.rounds = append(*server.rounds, one)
 			}
 		}
+		if n == 0 && w.writes != nil {
+			if err := b.analyze(ctx); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return f, nil
 }
