@@ -33,6 +33,7 @@ type bank struct {
 	token      string // of a caller who sees the whole bank
 	writer     string // the token of a caller who may change it
 	postmaster int    // PostgreSQL's first process
+	zone       *time.Location
 	version    string // of PostgreSQL
 	size       string // of the database
 	close      func() error
@@ -73,6 +74,13 @@ func openBank(ctx context.Context, o options) (*bank, error) {
 		return nil, errors.Join(err, b.close())
 	}
 	return b, nil
+}
+
+// settings tell the program about the bank.
+func (b *bank) settings() []string {
+	return []string{
+		"BANKGRAPH_DATABASE_URL=" + b.url, "BANKGRAPH_KEYSET=" + b.keyset, "BANKGRAPH_PUBLIC_URL=" + publicURL,
+	}
 }
 
 func (b *bank) prepare(ctx context.Context) error {
@@ -126,7 +134,11 @@ func (b *bank) fill(ctx context.Context, c *core.Core) error {
 	} else if there != b.customers {
 		return fmt.Errorf("the bank in this data folder has %d customers, not %d", there, b.customers)
 	}
+	b.zone = tenant.Location()
 	operator = access.Operator(ctx, tenant.ID, tenant.Code, tenant.Location())
+	if err := b.fund(operator, c, tenant); err != nil {
+		return fmt.Errorf("fund accounts: %w", err)
+	}
 	if b.token, err = tokenOf(operator, c, "bench", access.Readers); err == nil {
 		b.writer, err = tokenOf(operator, c, "bench-writer", access.Partners)
 	}
@@ -176,4 +188,16 @@ func (b *bank) look(ctx context.Context) error {
 	return conn.QueryRow(ctx,
 		"SELECT current_setting('server_version'), pg_size_pretty(pg_database_size(current_database()))").
 		Scan(&b.version, &b.size)
+}
+
+// analyze tells the planner how large the tables have become that were empty at first, as in a bank that has run
+// for a day.
+func (b *bank) analyze(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, b.owner)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, "ANALYZE")
+	return err
 }

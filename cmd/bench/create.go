@@ -72,14 +72,22 @@ func (b *bank) post(path, body, headers string) []byte {
 }
 
 // numbers match numbers that are new in each request; they count as equal.
-var numbers = regexp.MustCompile(`[0-9]{6,}`)
+var numbers = regexp.MustCompile(`[0-9]{6,}|"paymentUID": *"[0-9]+"`)
 
 // blurred replaces them in an answer.
 func blurred(answer []byte) []byte { return numbers.ReplaceAll(answer, []byte("N")) }
 
-// createdRows selects what a new customer leaves behind, without what is different for every customer. The
-// counters must be right.
-const createdRows = `
+// written finds what a request wrote: the name of the new thing in its answer, and what was written for it.
+type written struct {
+	name *regexp.Regexp
+	rows string
+}
+
+// created is what a new customer leaves behind, without what is different for every customer. The counters must
+// be right.
+var created = &written{
+	name: regexp.MustCompile(`"shortName": *"([a-z0-9]+)"`),
+	rows: `
 SELECT jsonb_build_object(
   'customer', to_jsonb(c) - '{uid,short_name,tax_id_sealed,created_at,updated_at}'::text[],
   'entries', (SELECT jsonb_agg(to_jsonb(e) - '{id,at,tx,uid,customer,after,request}'::text[] || jsonb_build_object(
@@ -89,12 +97,11 @@ SELECT jsonb_build_object(
     FROM events AS v WHERE v.tenant = c.tenant AND v.object IN ('customer', 'limits') AND v.uid = c.uid::text),
   'limits', (SELECT jsonb_agg(to_jsonb(l) - '{customer,updated_at}'::text[] ORDER BY l.code) FROM limits AS l WHERE l.tenant = c.tenant AND l.customer = c.uid),
   'uncounted', (SELECT count(*) FROM customers WHERE tenant = c.tenant) - (SELECT sum(customers) FROM customer_counts WHERE tenant = c.tenant)
-)::text FROM customers AS c WHERE c.short_name = $1`
-
-var shortName = regexp.MustCompile(`"shortName": *"([a-z0-9]+)"`)
+)::text FROM customers AS c WHERE c.short_name = $1`,
+}
 
 // sameRows compares what two servers wrote for the same row of a workload.
-func sameRows(ctx context.Context, b *bank, ours, hand []byte) error {
+func (w *written) sameRows(ctx context.Context, b *bank, ours, hand []byte) error {
 	conn, err := pgx.Connect(ctx, b.owner)
 	if err != nil {
 		return err
@@ -102,11 +109,11 @@ func sameRows(ctx context.Context, b *bank, ours, hand []byte) error {
 	defer conn.Close(ctx)
 	var rows [2][]byte
 	for i, answer := range [][]byte{ours, hand} {
-		name := shortName.FindSubmatch(answer)
+		name := w.name.FindSubmatch(answer)
 		if name == nil {
-			return fmt.Errorf("an answer without a short name: %.300s", answer)
+			return fmt.Errorf("an answer without a name: %.300s", answer)
 		}
-		if err := conn.QueryRow(ctx, createdRows, string(name[1])).Scan(&rows[i]); err != nil {
+		if err := conn.QueryRow(ctx, w.rows, string(name[1])).Scan(&rows[i]); err != nil {
 			return err
 		}
 	}

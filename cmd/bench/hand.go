@@ -59,6 +59,7 @@ func byHand(ctx context.Context, t task) (http.Handler, error) {
 	mux.HandleFunc("GET /customers/{uid}/accounts", h.restAccountByNumber)
 	mux.HandleFunc("POST /v2/customers", h.createCustomer)
 	mux.HandleFunc("POST /customers-with-limits", h.createLimited)
+	mux.HandleFunc("POST /v3/payments/booktransfer", h.bookTransfer)
 	return authenticated(core.New(core.Options{DB: pools, Keys: keys, PublicURL: publicURL}).Clients, mux), nil
 }
 

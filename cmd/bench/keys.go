@@ -39,9 +39,8 @@ func keepPromise(ctx context.Context, o options, b *bank) error {
 	if err != nil {
 		return err
 	}
-	server, err := serve(program, b.work, "BANKGRAPH_DATABASE_URL="+b.url, "BANKGRAPH_KEYSET="+b.keyset,
-		"BANKGRAPH_PUBLIC_URL="+publicURL, "BANKGRAPH_RATE=0", "BANKGRAPH_TENANT_RATE=0",
-		fmt.Sprintf("BANKGRAPH_IN_FLIGHT=%d", max(64, 2*o.copies)))
+	server, err := serve(program, b.work, append(b.settings(), "BANKGRAPH_RATE=0", "BANKGRAPH_TENANT_RATE=0",
+		fmt.Sprintf("BANKGRAPH_IN_FLIGHT=%d", max(64, 2*o.copies)))...)
 	if err != nil {
 		return err
 	}

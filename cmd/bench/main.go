@@ -20,6 +20,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -60,7 +61,8 @@ func main() {
 	flag.IntVar(&o.customers, "customers", 100_000, "customers of the demo bank")
 	flag.Float64Var(&o.seconds, "seconds", 5, "length of a round")
 	flag.IntVar(&o.rounds, "rounds", 5, "rounds of each server for each workload")
-	flag.IntVar(&o.connections, "connections", 16, "connections that ask at the same time")
+	flag.IntVar(&o.connections, "connections", 0,
+		fmt.Sprintf("connections that ask at the same time; 0: %d, for payments 64", usualConnections))
 	flag.StringVar(&o.data, "data", "",
 		"folder that keeps the filled bank for the next run; a throw-away one without it")
 	flag.StringVar(&o.only, "only", "", "letters of the workloads to run, such as a,b; all without it")
@@ -89,7 +91,7 @@ func run(ctx context.Context, o options) (err error) {
 	if o.keys < 0 || o.copies < 1 {
 		return errors.New("-keys must not be below zero, and -copies must be above")
 	}
-	if o.customers < 1 || o.rounds < 1 || o.connections < 1 || o.seconds <= 0 {
+	if o.customers < 1 || o.rounds < 1 || o.connections < 0 || o.seconds <= 0 {
 		return errors.New("-customers, -rounds, -connections and -seconds must be above zero")
 	}
 	b, err := openBank(ctx, o)
@@ -113,12 +115,13 @@ func run(ctx context.Context, o options) (err error) {
 	}
 	r := &report{options: o, bank: b}
 	r.head()
-	s, err := startServers(b, program)
+	s, err := startServers(b, program, o.most(chosen))
 	if err != nil {
 		return err
 	}
 	defer s.stop()
 	for _, w := range chosen {
+		o := o.of(w)
 		f, err := s.measure(ctx, o, b, w)
 		if err != nil {
 			return fmt.Errorf("workload %s: %w", w.letter, err)
@@ -126,7 +129,7 @@ func run(ctx context.Context, o options) (err error) {
 		if o.check {
 			continue
 		}
-		r.workload(w, f)
+		r.workload(w, f, o.connections)
 		if o.statements {
 			if err := s.statements(ctx, o, b, w, r); err != nil {
 				return fmt.Errorf("statements of workload %s: %w", w.letter, err)
@@ -137,6 +140,9 @@ func run(ctx context.Context, o options) (err error) {
 				return fmt.Errorf("profile workload %s: %w", w.letter, err)
 			}
 		}
+	}
+	if err := r.books(ctx, program); err != nil {
+		return err
 	}
 	if !o.check && (o.only == "" || strings.Contains(o.only, startLetter)) {
 		all, err := starts(ctx, program, b.work, o.rounds)
@@ -149,6 +155,23 @@ func run(ctx context.Context, o options) (err error) {
 		return r.save()
 	}
 	return nil
+}
+
+// usualConnections ask at the same time where nothing else is said.
+const usualConnections = 16
+
+// of returns the options with the connections of a workload.
+func (o options) of(w *workload) options {
+	o.connections = cmp.Or(o.connections, w.connections, usualConnections)
+	return o
+}
+
+// most returns the largest number of connections of these workloads.
+func (o options) most(all []*workload) (most int) {
+	for _, w := range all {
+		most = max(most, o.of(w).connections)
+	}
+	return most
 }
 
 // choose picks workloads by their letters.

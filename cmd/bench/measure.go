@@ -28,9 +28,14 @@ const checked = 40
 // servers are the two that are measured, and inside, which answers like the bank and reports its costs.
 type servers struct{ ours, hand, inside *child }
 
-func startServers(b *bank, program string) (s servers, err error) {
-	s.ours, err = serve(program, b.work, "BANKGRAPH_DATABASE_URL="+b.url, "BANKGRAPH_KEYSET="+b.keyset,
-		"BANKGRAPH_PUBLIC_URL="+publicURL, "BANKGRAPH_RATE=0", "BANKGRAPH_TENANT_RATE=0") // one key sends all requests
+func startServers(b *bank, program string, most int) (s servers, err error) {
+	// One key sends all requests. It may fill half of the room, which must have a place for each connection where
+	// those are more than usual.
+	settings := append(b.settings(), "BANKGRAPH_RATE=0", "BANKGRAPH_TENANT_RATE=0")
+	if most > usualConnections {
+		settings = append(settings, fmt.Sprintf("BANKGRAPH_IN_FLIGHT=%d", 2*most+2))
+	}
+	s.ours, err = serve(program, b.work, settings...)
 	if err == nil {
 		s.hand, err = startChild(b, "hand")
 	}
@@ -75,6 +80,11 @@ func (s servers) measure(ctx context.Context, o options, b *bank, w *workload) (
 			}
 			if n > 0 {
 				*server.rounds = append(*server.rounds, one)
+			}
+		}
+		if n == 0 && w.writes != nil {
+			if err := b.analyze(ctx); err != nil {
+				return nil, err
 			}
 		}
 	}
@@ -133,8 +143,8 @@ func (f *figures) compare(ctx context.Context, o options, b *bank, w *workload, 
 		if err != nil {
 			return fmt.Errorf("inside, %s: %w", row, err)
 		}
-		if w.writes {
-			if err := sameRows(ctx, b, ours, hand); err != nil {
+		if w.writes != nil {
+			if err := w.writes.sameRows(ctx, b, ours, hand); err != nil {
 				return fmt.Errorf("%s: %w", row, err)
 			}
 			ours, hand, inside = blurred(ours), blurred(hand), blurred(inside)

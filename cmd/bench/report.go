@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // report prints at once, and keeps what it printed.
@@ -29,12 +32,12 @@ func (r *report) head() {
 	r.printf("bankgraph %s, %s\n", commit(), time.Now().UTC().Format("2006-01-02 15:04 UTC"))
 	r.printf("%s, %d processors, %s, PostgreSQL %s with fsync\n", processor(), runtime.NumCPU(),
 		runtime.Version(), r.bank.version)
-	r.printf("%d customers (%s), %d connections, %d rounds of %.0f s each, medians; server, database and load share the machine\n\n",
-		r.options.customers, r.bank.size, r.options.connections, r.options.rounds, r.options.seconds)
+	r.printf("%d customers (%s), %d rounds of %.0f s each, medians; server, database and load share the machine\n\n",
+		r.options.customers, r.bank.size, r.options.rounds, r.options.seconds)
 }
 
-func (r *report) workload(w *workload, f *figures) {
-	r.printf("%s  %s; answer %.1f KB\n", w.letter, w.name, f.bytes/1000)
+func (r *report) workload(w *workload, f *figures, connections int) {
+	r.printf("%s  %s; answer %.1f KB; %d connections\n", w.letter, w.name, f.bytes/1000, connections)
 	r.printf("   %-6s %10s %8s %8s %14s %14s %12s\n", "", "requests/s", "p50 ms", "p99 ms", "server CPU ms",
 		"database ms", "sum CPU ms")
 	r.server("ours", f.ours)
@@ -51,6 +54,25 @@ func (r *report) workload(w *workload, f *figures) {
 	}
 	r.printf("   ratio  %10.2f (floor %.2f, goal %.2f: %s); by CPU %.2f; ours %.1f SQL statements in %.1f round trips\n\n",
 		ratio, w.floor, w.goal, verdict, median(f.hand, work)/median(f.ours, work), f.statements, f.roundTrips)
+}
+
+// books proves the bank's books after all that was written, and tells of deadlocks.
+func (r *report) books(ctx context.Context, program string) error {
+	command := exec.CommandContext(ctx, program, "proof")
+	command.Env = append(os.Environ(), r.bank.settings()...)
+	said, err := command.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("prove the books: %w\n%.2000s", err, said)
+	}
+	conn, err := pgx.Connect(ctx, r.bank.owner)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	var deadlocks int64
+	err = conn.QueryRow(ctx, "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()").Scan(&deadlocks)
+	r.printf("   after all: %s; deadlocks: %d\n\n", strings.TrimSpace(string(said)), deadlocks)
+	return err
 }
 
 func (r *report) starts(all []start) {

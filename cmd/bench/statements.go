@@ -45,7 +45,7 @@ func (s servers) statements(ctx context.Context, o options, b *bank, w *workload
 		}
 		rows, err := conn.Query(ctx, `SELECT calls, mean_exec_time, query FROM pg_stat_statements
 			WHERE query NOT LIKE '%pg_stat_statements%' AND calls > $1 ORDER BY total_exec_time DESC`,
-			played.requests/10)
+			played.requests/200) // many requests may share one
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (s servers) statements(ctx context.Context, o options, b *bank, w *workload
 			return err
 		}
 		for _, x := range all {
-			r.printf("   %s  %6.1f µs, %.1f in a request: %s\n", one.child.name, x.mean*1000,
+			r.printf("   %s  %7.1f µs, %.2f in a request: %s\n", one.child.name, x.mean*1000,
 				float64(x.calls)/float64(played.requests), brief(x.text))
 		}
 	}

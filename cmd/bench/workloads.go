@@ -16,14 +16,15 @@ import (
 
 // workload is one kind of request, sent to both servers for the same rows.
 type workload struct {
-	letter string
-	name   string
-	floor  float64 // the least ratio of requests per second, the bank's to the handwritten server's
-	goal   float64
-	pick   func(r *rand.Rand) string // picks a row
-	ours   func(row string) []byte   // the whole HTTP request
-	hand   func(row string) []byte
-	writes bool // each request creates something; what is written is compared too
+	letter      string
+	name        string
+	floor       float64 // the least ratio of requests per second, the bank's to the handwritten server's
+	goal        float64
+	pick        func(r *rand.Rand) string // picks a row
+	ours        func(row string) []byte   // the whole HTTP request
+	hand        func(row string) []byte
+	writes      *written // what each request creates, which is compared too; nil if nothing
+	connections int      // 0: as usual
 }
 
 const customer360 = `query Customer360($uid: UID!) {
@@ -68,6 +69,10 @@ func workloads(ctx context.Context, b *bank) ([]*workload, error) {
 		return nil, err
 	}
 	names, err := sampleNames(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	able, err := samplePayers(ctx, b.owner)
 	if err != nil {
 		return nil, err
 	}
@@ -119,16 +124,25 @@ func workloads(ctx context.Context, b *bank) ([]*workload, error) {
 		},
 		{
 			letter: "g", name: "REST, a new customer with address, audit entry and event: POST /v2/customers",
-			floor: 0.5, goal: 0.8, pick: newcomer, ours: create, hand: create, writes: true,
+			floor: 0.5, goal: 0.8, pick: newcomer, ours: create, hand: create, writes: created,
 		},
 		{
 			letter: "g2", name: "the same with an Idempotency-Key", floor: 0.5, goal: 0.8, pick: newcomer,
-			ours: createOnce, hand: createOnce, writes: true,
+			ours: createOnce, hand: createOnce, writes: created,
 		},
 		{
 			letter: "g3",
 			name:   "GraphQL, a new customer with address, two limits, audit entries and events: createCustomer",
-			floor:  0.5, goal: 0.8, pick: newcomer, ours: b.createLimited, hand: b.createLimitedByHand, writes: true,
+			floor:  0.5, goal: 0.8, pick: newcomer, ours: b.createLimited, hand: b.createLimitedByHand, writes: created,
+		},
+		{
+			letter: "h",
+			name:   "REST, a book transfer with fee, books, audit entry and event: POST /v3/payments/booktransfer, any account pays",
+			floor:  0.5, goal: 1, pick: transfers(able, 0), ours: b.transfer, hand: b.transfer, writes: paid, connections: 64,
+		},
+		{
+			letter: "h1", name: "the same, one account pays everything", floor: 0.5, goal: 1, pick: transfers(able, able[0]),
+			ours: b.transfer, hand: b.transfer, writes: paid, connections: 64,
 		},
 	}, nil
 }

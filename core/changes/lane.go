@@ -192,8 +192,13 @@ func (l *lane[D, R]) together(tenant access.Tenant, seats []*seat[D, R]) (err er
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}
 	}()
-	ctx, cancel := context.WithTimeout(context.Background(), longestLane)
+	ctx, cancel := context.WithTimeout(db.WithMeter(context.Background(), &db.Meter{}), longestLane)
 	defer cancel()
+	defer func() {
+		for _, s := range seats {
+			db.MeterFor(s.ctx, ctx)
+		}
+	}()
 	service := l.operation.service
 	return service.db.InTx(ctx, int64(tenant), func(ctx context.Context, inner bun.Tx) error {
 		tx := &LaneTx{Tx: inner, Tenant: tenant, Now: service.now()}

@@ -16,17 +16,23 @@ type Charge struct {
 	Currency money.Currency `bun:"currency"`
 }
 
-// A tier that names the account counts before one that counts for all accounts of the customer.
-var charging = db.NewQuery[Charge](`SELECT a.uid AS account, f.fee_name, f.fee_tier, k.price, k.currency
-	FROM accounts AS a
-	JOIN fee_tiers AS f ON f.tenant = a.tenant AND f.customer = a.customer AND f.status = 'Active'
-	  AND (f.account IS NULL OR f.account = a.uid)
-	JOIN fee_catalogue AS k ON k.tenant = f.tenant AND lower(k.application) = lower(f.application)
-	  AND lower(k.product) = lower(f.product) AND lower(k.fee_name) = lower(f.fee_name) AND lower(k.fee_tier) = lower(f.fee_tier)
-	  AND k.currency = a.currency
-	WHERE a.tenant = $1 AND f.tenant = $1 AND k.tenant = $1 AND (a.uid = ANY($2::bigint[]) OR a.number_hash = ANY($3::bytea[]))
-	  AND a.deleted_at IS NULL AND lower(f.application) = 'payments' AND lower(f.fee_name) = lower($4::text)
-	ORDER BY f.account NULLS LAST, f.id`)
+// A tier that names the account counts before one that counts for all accounts of the customer. OFFSET keeps the
+// planner from beginning with the tiers of the whole bank: those of each account are looked up.
+var charging = db.NewQuery[Charge](`SELECT a.uid AS account, c.fee_name, c.fee_tier, c.price, c.currency
+	FROM (
+	  SELECT uid, customer, currency FROM accounts WHERE tenant = $1 AND uid = ANY($2::bigint[]) AND deleted_at IS NULL
+	  UNION
+	  SELECT uid, customer, currency FROM accounts WHERE tenant = $1 AND number_hash = ANY($3::bytea[]) AND deleted_at IS NULL
+	) AS a CROSS JOIN LATERAL (
+	  SELECT f.account, f.id, f.fee_name, f.fee_tier, k.price, k.currency FROM fee_tiers AS f
+	  JOIN fee_catalogue AS k ON k.tenant = f.tenant AND lower(k.application) = lower(f.application)
+	    AND lower(k.product) = lower(f.product) AND lower(k.fee_name) = lower(f.fee_name) AND lower(k.fee_tier) = lower(f.fee_tier)
+	    AND k.currency = a.currency
+	  WHERE f.tenant = $1 AND k.tenant = $1 AND f.customer = a.customer AND f.status = 'Active'
+	    AND (f.account IS NULL OR f.account = a.uid) AND lower(f.application) = 'payments' AND lower(f.fee_name) = lower($4::text)
+	  OFFSET 0
+	) AS c
+	ORDER BY c.account NULLS LAST, c.id`)
 
 // ChargesOf reads what a kind of payment costs accounts, which are named by UID or by the hash of their
 // number. Only the first charge of an account counts (rest/CONTRACT.md, fees of payments).
