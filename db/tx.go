@@ -19,6 +19,9 @@ import (
 // transaction was committed. With an idempotency key, its row tells.
 var ErrUnknownOutcome = errors.New("the outcome of the commit is unknown")
 
+// Tx is the transaction of InTx, by a name for programs that measure: only core and db import Bun.
+type Tx = bun.Tx
+
 // ErrNested is returned for a transaction inside another, as the inner one could not be retried.
 var ErrNested = errors.New("db: InTx inside InTx")
 

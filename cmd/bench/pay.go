@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/uptrace/bun"
 
 	"bankgraph/core"
 	"bankgraph/core/access"
@@ -67,7 +66,7 @@ func (b *bank) fund(ctx context.Context, c *core.Core, tenant *tenants.Tenant) e
 	if err := c.Fees.Configure(ctx, bookFee, "0.25", "USD"); err != nil {
 		return err
 	}
-	err = c.DB.InTx(ctx, int64(tenant.ID), func(ctx context.Context, tx bun.Tx) error {
+	err = c.DB.InTx(ctx, int64(tenant.ID), func(ctx context.Context, tx db.Tx) error {
 		_, err := tx.NewRaw(everyFourth, bookFee.Application, bookFee.Product, bookFee.FeeName, bookFee.FeeTier, tenant.ID,
 			bookFee.FeeName).Exec(ctx)
 		return err
@@ -75,7 +74,7 @@ func (b *bank) fund(ctx context.Context, c *core.Core, tenant *tenants.Tenant) e
 	const together = 500
 	for from := 0; from < len(all) && err == nil; from += together {
 		some := all[from:min(from+together, len(all))]
-		err = c.DB.InTx(ctx, int64(tenant.ID), func(ctx context.Context, tx bun.Tx) error {
+		err = c.DB.InTx(ctx, int64(tenant.ID), func(ctx context.Context, tx db.Tx) error {
 			return fundTx(ctx, tx, c, tenant, some, all[0])
 		})
 	}
@@ -83,7 +82,7 @@ func (b *bank) fund(ctx context.Context, c *core.Core, tenant *tenants.Tenant) e
 }
 
 func fundTx(
-	ctx context.Context, tx bun.Tx, c *core.Core, tenant *tenants.Tenant, some []accounts.UID, hot accounts.UID,
+	ctx context.Context, tx db.Tx, c *core.Core, tenant *tenants.Tenant, some []accounts.UID, hot accounts.UID,
 ) error {
 	houses, locked := map[int16]accounts.UID{}, slices.Clone(some)
 	for shard := range int16(ledger.Shards) {

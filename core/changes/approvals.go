@@ -203,13 +203,13 @@ func (s *Service) decideTx(ctx context.Context, tx *Tx, at Target, d decision) (
 	case program && !takesBack:
 		return 0, ErrPerson
 	}
-	if d.Approve && w.Approvers > 1 && w.FirstApprovedAt == nil {
-		return w.UID, s.agreeTx(ctx, tx, w, op, caller)
-	}
 	status, said := Refused, audit.Refused
 	if d.Approve {
 		if err := w.endedTx(ctx, tx); err != nil {
 			return 0, err
+		}
+		if w.Approvers > 1 && w.FirstApprovedAt == nil {
+			return w.UID, s.agreeTx(ctx, tx, w, op, caller)
 		}
 		status, said = Approved, audit.Approved
 	}

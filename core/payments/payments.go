@@ -23,6 +23,7 @@ var Tables = db.Tables{
 		"customers": "in that statement, too; and payments are shown with who pays and who is paid",
 		"journals":  "the proof compares each payment with what was booked for it",
 		"postings":  "in the proof, too",
+		"tenants":   "the bank's currency, in the statement that reads its settings",
 	},
 }
 

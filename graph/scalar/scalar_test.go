@@ -188,9 +188,9 @@ func TestInputsHaveOneForm(t *testing.T) {
 		},
 		"Date": {
 			reading(scalar.UnmarshalDate),
-			map[any]any{"2026-02-28": time.Date(2026, 2, 28, 0, 0, 0, 0, time.UTC)},
+			map[any]any{"2026-02-28": time.Date(2026, 2, 28, 0, 0, 0, 0, time.UTC), nil: time.Time{}}, // null: absent
 			values{
-				nil, "", "2026-02-30", "26-02-28", "2026-2-28", "28.02.2026", "1899-12-31", "2026-02-28T00:00:00Z",
+				"", "2026-02-30", "26-02-28", "2026-2-28", "28.02.2026", "1899-12-31", "2026-02-28T00:00:00Z",
 				20260228,
 			},
 			"must be a day as YYYY-MM-DD",
