@@ -19,45 +19,53 @@ import (
 const dueAtATime = 250
 
 // CarryOutDue carries out payments of the caller's bank whose day has come, and returns how many it took. One
-// that cannot be carried out becomes Invalid, with the reason. It is for workers: any number may call it at a
-// time.
+// that cannot be carried out becomes Invalid, with the reason. One that fails for a reason of ours is left as it
+// is and told as an error, when the others are carried out. It is for workers: any number may call it at a time.
 func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
 		return 0, err
 	}
+	var failed error
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		taken, failed = 0, nil // of a try that was rolled back
 		now := s.now()
 		var due []*Payment
 		err := tx.NewSelect().Model(&due).Where("pay.tenant = ?", caller.Tenant).Where("pay.state = ?", Scheduled).
 			Where("pay.payment_date <= ?", ledger.Day(now.In(caller.Location()))).
 			OrderExpr("pay.payment_date, pay.uid").Limit(dueAtATime).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
-		if taken = len(due); err != nil || taken == 0 {
+		if err != nil || len(due) == 0 {
 			return err
 		}
 		f, err := s.gatherTx(ctx, tx, caller.Tenant, wanted(due...))
 		if err != nil {
 			return err
 		}
+		var moved []*Payment
 		var steps []*Step
-		record := make([]events.Recorded, len(due))
-		for i, p := range due {
+		var record []events.Recorded
+		for _, p := range due {
 			was, to, reason := *p, Settled, ""
 			if err := f.move(p); isFault(err) {
 				*p, to, reason = was, Invalid, err.Error()
 			} else if err != nil {
-				return fmt.Errorf("payment %s: %w", p.UID, err)
+				failed = errors.Join(failed, fmt.Errorf("payment %s: %w", p.UID, err))
+				continue
 			}
-			steps = append(steps, p.enter(to, caller, now, reason))
-			record[i] = changes.Change{
+			moved, steps = append(moved, p), append(steps, p.enter(to, caller, now, reason))
+			record = append(record, changes.Change{
 				Action: "carryOutPayment", Object: "payment", UID: p.UID, Customer: int64(p.Customer), Version: p.Version,
 				Before: &was, After: p,
-			}.Recorded(caller, "")
+			}.Recorded(caller, ""))
 		}
-		return errors.Join(writeTx(ctx, due, steps), f.books.WriteTx(ctx), recordTx(ctx, tx, record))
+		taken = len(moved)
+		return errors.Join(writeTx(ctx, moved, steps), f.books.WriteTx(ctx), recordTx(ctx, tx, record))
 	})
 	if err != nil {
 		return 0, fmt.Errorf("carry out due payments: %w", err)
+	}
+	if failed != nil {
+		return taken, fmt.Errorf("carry out due payments: %w", failed)
 	}
 	return taken, nil
 }

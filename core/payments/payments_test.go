@@ -223,6 +223,62 @@ func (p *pair) due(t *testing.T, want int) {
 	}
 }
 
+// The record of an approval says what it changed: the fee that was taken, and the day if it had passed.
+func TestTheRecordOfAnApprovalShowsFeeAndDay(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, dual)
+	p.Configured("Payments", "Outgoing Payment", "Book Transfer", "Gold")
+	p.Exec(`UPDATE fee_catalogue SET price = 150 WHERE tenant = ?`, p.Tenant)
+	p.Fee(&customers.Customer{Tenant: p.Tenant, UID: p.from.Customer}, func(f *fees.Tier) {
+		f.FeeName, f.FeeTier = "Book Transfer", "Gold"
+	})
+	out, err := p.transfer(p.Staff(), p.draft("10"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Clock.Advance(24 * time.Hour)
+	if _, err := p.Changes.Approve(p.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var changed string
+	if err := p.DB.NewRaw(`SELECT after::text FROM audit_entries WHERE tenant = ? AND object = 'payment'
+		ORDER BY id DESC LIMIT 1`, p.Tenant).Scan(t.Context(), &changed); err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range []string{`"fee"`, `"1.50`, `"paymentDate"`, `"PROCESSED"`} {
+		if !strings.Contains(changed, field) {
+			t.Errorf("%s does not show %s", changed, field)
+		}
+	}
+}
+
+// What is wrong with our own books stops one payment, not its bank's others.
+func TestAPaymentThatFailsForAReasonOfOursHurtsNoOther(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	full := p.Account(p.Customer(), coretest.Holding(0, 0))
+	p.Exec(`UPDATE balances SET ledger = 9223372036854775807 WHERE tenant = ? AND account = ?`, p.Tenant, full.UID)
+	var uids []payments.UID
+	for _, to := range []*accounts.Account{full, p.to} {
+		d := p.draft("10")
+		d.Receiver.UID, d.Date = to.UID, day(1)
+		out, err := p.transfer(p.Staff(), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		uids = append(uids, out.Result.UID)
+	}
+	p.Clock.Advance(24 * time.Hour)
+	n, err := p.Payments.CarryOutDue(access.Operator(t.Context(), p.Tenant, p.Code, coretest.Zone()))
+	if n != 1 || !errors.Is(err, ledger.ErrOverflow) || !strings.Contains(err.Error(), uids[0].String()) {
+		t.Errorf("carried out %d, %v", n, err)
+	}
+	if first, second := p.life(t, uids[0]), p.life(t, uids[1]); first != "SCHEDULED " || second != "SCHEDULED SETTLED " {
+		t.Errorf("%s and %s", first, second)
+	}
+	p.has(t, 90_00, 110_00)
+}
+
 func TestAFutureTransferThatIsNotCoveredHurtsNoOther(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
@@ -567,26 +623,32 @@ func TestLargePaymentsTakeTwoPeople(t *testing.T) {
 // Above the bound of the second approver, the customer's own people do not decide: the bank does.
 func TestTheBankDecidesOnTheLargestPayments(t *testing.T) {
 	t.Parallel()
-	p := newPair(t, dual, func(c *customers.Customer) { c.Access.SecondApproverLimit = 50_00 })
+	p := newPair(t, dual, func(c *customers.Customer) { c.Access.SecondApproverLimit = 40_00 })
 	own := &customers.Customer{Tenant: p.Tenant, UID: p.from.Customer}
 	p.to = p.Account(own, coretest.Holding(100_00, 0))
 	maker, checker := p.PersonOf(own, p.User(own, nil)), p.PersonOf(own, p.User(own, nil))
-	for amount, want := range map[string]error{"50.00": nil, "50.01": changes.ErrNotYours} {
-		out, err := p.transfer(maker, p.draft(amount))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = p.Changes.Approve(checker, changes.UID(out.Approval), changes.RequestOptions{})
-		if !errors.Is(err, want) {
-			t.Errorf("%s: %v, want %v", amount, err, want)
-		}
-		if want == nil {
-			continue
-		}
-		if _, err := p.Changes.Approve(p.Checker(), changes.UID(out.Approval), changes.RequestOptions{}); !errors.Is(err, ledger.ErrUncovered) &&
-			err != nil {
-			t.Errorf("%s: the bank: %v", amount, err)
-		}
+	approve := func(by context.Context, out changes.Outcome[payments.Saved]) error {
+		_, err := p.Changes.Approve(by, changes.UID(out.Approval), changes.RequestOptions{})
+		return err
 	}
+	within, err := p.transfer(maker, p.draft("40.00"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	above, err := p.transfer(maker, p.draft("40.01"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := approve(checker, within); err != nil {
+		t.Error("within the bound:", err)
+	}
+	if err := approve(checker, above); !errors.Is(err, changes.ErrNotYours) {
+		t.Errorf("above the bound: %v, want %v", err, changes.ErrNotYours)
+	}
+	p.has(t, 60_00, 140_00)
+	if err := approve(p.Checker(), above); err != nil {
+		t.Error("above the bound, the bank:", err)
+	}
+	p.has(t, 19_99, 180_01)
 	p.Prove()
 }

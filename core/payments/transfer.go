@@ -98,6 +98,7 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 	if err != nil {
 		return 0, err
 	}
+	was := *p
 	to, err := agreeing.Take(p.State)
 	if err == nil {
 		err = tx.CheckVersion(p.Version)
@@ -106,7 +107,7 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 		err = mayApprove(tx.Caller, p)
 	}
 	if err == nil {
-		err = s.enterTx(ctx, tx, p, to, "")
+		err = s.enterTx(ctx, tx, &was, p, to, "")
 	}
 	return p.Version, err
 }
@@ -127,6 +128,7 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if err != nil {
 		return err
 	}
+	was := *p
 	if _, err := approving.Take(p.State); err != nil {
 		return err
 	}
@@ -134,14 +136,14 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		return err
 	}
 	if !approved {
-		return s.enterTx(ctx, tx, p, Cancelled, tx.Options.Reason)
+		return s.enterTx(ctx, tx, &was, p, Cancelled, tx.Options.Reason)
 	}
 	if err := mayApprove(tx.Caller, p); err != nil {
 		return err
 	}
 	today := ledger.Day(tx.Now.In(tx.Caller.Location()))
 	if p.Date.After(today) {
-		return s.enterTx(ctx, tx, p, Scheduled, "")
+		return s.enterTx(ctx, tx, &was, p, Scheduled, "")
 	}
 	p.Date = today
 	f, err := s.gatherTx(ctx, tx.Tx, p.Tenant, wanted(p))
@@ -154,7 +156,7 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if err := f.books.WriteTx(ctx); err != nil {
 		return err
 	}
-	return s.enterTx(ctx, tx, p, Settled, "")
+	return s.enterTx(ctx, tx, &was, p, Settled, "")
 }
 
 // wanted returns what payments that exist need facts about.
@@ -165,15 +167,14 @@ func wanted(all ...*Payment) (w want) {
 	return w
 }
 
-// enterTx writes that a payment, which is locked, reached a state.
-func (s *Service) enterTx(ctx context.Context, tx *changes.Tx, p *Payment, to State, reason string) error {
-	was := *p
+// enterTx writes that a payment, which is locked and was this before, reached a state.
+func (s *Service) enterTx(ctx context.Context, tx *changes.Tx, was, p *Payment, to State, reason string) error {
 	step := p.enter(to, tx.Caller, tx.Now, reason)
 	if err := writeTx(ctx, []*Payment{p}, []*Step{step}); err != nil {
 		return err
 	}
 	return tx.Record(ctx, changes.Change{
-		UID: p.UID, Customer: int64(p.Customer), Version: p.Version, Before: &was, After: p,
+		UID: p.UID, Customer: int64(p.Customer), Version: p.Version, Before: was, After: p,
 	})
 }
 
@@ -210,6 +211,7 @@ func (s *Service) cancelTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	if err != nil {
 		return Saved{}, err
 	}
+	was := *p
 	if _, err := cancelling.Take(p.State); err != nil {
 		return Saved{}, ErrOver.Saying("the payment is " + string(p.Status()) + ": it can no longer be cancelled").
 			With(string(p.State))
@@ -219,7 +221,7 @@ func (s *Service) cancelTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 			return Saved{}, err
 		}
 	}
-	err = s.enterTx(ctx, tx, p, Cancelled, tx.Options.Reason)
+	err = s.enterTx(ctx, tx, &was, p, Cancelled, tx.Options.Reason)
 	return saved(p), err
 }
 
