@@ -175,7 +175,8 @@ func TestTheSlotOfAFileIsTheFirstOneThatFits(t *testing.T) {
 					continue
 				}
 				if !got.CutOff.Equal(cutOff) || !got.Sent.Equal(cutOff) || !got.Settles.Equal(settles) {
-					t.Fatalf("%s, ready %s, for %s: %v, not sent %s and settled %s", service, ready, wanted, got, cutOff, settles)
+					t.Fatalf("%s, ready %s, for %s: %v, not sent %s and settled %s",
+						service, ready, wanted, got, cutOff, settles)
 				}
 				return
 			}

@@ -1,0 +1,91 @@
+package iso20022
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// kind is what a text may be.
+type kind struct {
+	most int // characters
+	form *regexp.Regexp
+	says string // what the form demands
+	free bool   // words of people, whose accents can go
+}
+
+var (
+	id35      = kind{most: 35}
+	account34 = kind{most: 34}
+	text16    = kind{most: 16, free: true}
+	text35    = kind{most: 35, free: true}
+	text70    = kind{most: 70, free: true}
+	text105   = kind{most: 105, free: true}
+	text140   = kind{most: 140, free: true}
+
+	code4        = formed(4, `[A-Z0-9]{1,4}`, "must be a code of at most four letters and digits")
+	status4      = formed(4, `[A-Z]{4}`, "must have four letters")
+	chargeBearer = formed(4, `DEBT|CRED|SHAR|SLEV`, "must be DEBT, CRED, SHAR or SLEV")
+	boolean      = formed(5, `true|false|1|0`, "must be true or false")
+	country      = formed(2, `[A-Z]{2}`, "must be a country's two letters")
+	routing      = formed(9, `[0-9]{9}`, "must have nine digits")
+	member       = formed(11, `[A-Z0-9]{9,11}`, "must be a participant's number")
+	definition   = formed(15, `[a-z]{4}\.[0-9]{3}\.001\.[0-9]{2}`, "must be a type of messages")
+	iban         = formed(34, `[A-Z]{2}[0-9]{2}[a-zA-Z0-9]{1,30}`, "must be an IBAN")
+	bic          = formed(11, `[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?`, "must be a BIC")
+	uuid4        = formed(36, `[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-[89ab][a-f0-9]{3}-[a-f0-9]{12}`,
+		"must be a UUID of version 4 in lower case")
+)
+
+func formed(most int, form, says string) kind {
+	return kind{most: most, form: regexp.MustCompile("^(?:" + form + ")$"), says: says}
+}
+
+// letters that Unicode does not take apart, and signs that mean the same in ASCII
+var letters = strings.NewReplacer(
+	"ß", "ss", "ẞ", "SS", "æ", "ae", "Æ", "AE", "œ", "oe", "Œ", "OE", "ø", "o", "Ø", "O", "ł", "l", "Ł", "L",
+	"đ", "d", "Đ", "D", "ð", "d", "Ð", "D", "þ", "th", "Þ", "Th", "ı", "i", "’", "'", "‘", "'", "“", `"`,
+	"”", `"`, "–", "-", "—", "-", "\u00a0", " ",
+)
+
+// Plain returns a text without accents: Müller is Muller, Łódź is Lodz, and ’ is '. What has no form in ASCII
+// stays as it is, and a message with it is refused.
+func Plain(text string) string {
+	if isASCII(text) {
+		return text
+	}
+	text = norm.NFKD.String(letters.Replace(norm.NFC.String(text)))
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+func isASCII(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+}
+
+// wrong says what is wrong with a text; nothing if it is "".
+func (k kind) wrong(text string, reading bool) string {
+	printable := func(r rune) bool { return ' ' <= r && r <= '~' }
+	if reading {
+		printable = unicode.IsPrint
+	}
+	switch {
+	case strings.TrimSpace(text) == "":
+		return "is empty"
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !printable(r) }):
+		return "has characters that the network does not take"
+	case utf8.RuneCountInString(text) > k.most:
+		return fmt.Sprintf("has more than %d characters", k.most)
+	case k.form != nil && !k.form.MatchString(text):
+		return k.says
+	}
+	return ""
+}
