@@ -2,6 +2,7 @@
 //
 //	head.001  business application header, before every message
 //	pacs.008  CreditTransfer    pacs.002  Status         pacs.004  Return      pacs.028  StatusRequest
+//	pain.013  PaymentRequest    pain.014  PaymentAnswer  camt.056  Recall      camt.029  RecallAnswer
 //
 // A message is a struct of what the bank means by it; what its network always says in the same way is in
 // the Profile. Each message carries one payment. Its elements are listed once, in the order of the schema,
@@ -61,6 +62,10 @@ const (
 	TypeStatus         = "pacs.002.001.10"
 	TypeReturn         = "pacs.004.001.10"
 	TypeStatusRequest  = "pacs.028.001.03"
+	TypePaymentRequest = "pain.013.001.07"
+	TypePaymentAnswer  = "pain.014.001.07"
+	TypeRecall         = "camt.056.001.08"
+	TypeRecallAnswer   = "camt.029.001.09"
 )
 
 var empty = map[string]func() Message{
@@ -68,6 +73,10 @@ var empty = map[string]func() Message{
 	TypeStatus:         func() Message { return new(Status) },
 	TypeReturn:         func() Message { return new(Return) },
 	TypeStatusRequest:  func() Message { return new(StatusRequest) },
+	TypePaymentRequest: func() Message { return new(PaymentRequest) },
+	TypePaymentAnswer:  func() Message { return new(PaymentAnswer) },
+	TypeRecall:         func() Message { return new(Recall) },
+	TypeRecallAnswer:   func() Message { return new(RecallAnswer) },
 }
 
 // Profile is what a network always says in the same way.
@@ -81,7 +90,7 @@ type Profile struct {
 	practice    string         // and the practice's name in it
 	clearing    string         // the clearing system that settles
 	instruments []string       // local instruments of a credit transfer, the usual one first
-	request     string         // local instrument of a request for payment
+	requests    []string       // and of a request for payment
 	level       string         // service level
 	id          *regexp.Regexp // form of a message's ID
 	fedwire     bool           // see the uses
@@ -100,19 +109,22 @@ var (
 	Fedwire = &Profile{
 		Name: "Fedwire", Operator: "021151080", header: "head.001.001.03", service: "PROD",
 		registry: registry + "Fedwire_Funds_Service", practice: "frb.fedwire.01", clearing: "FDW",
-		instruments: []string{"CTRC", "CTRD", "CTRS"}, request: "DRRC", fedwire: true, uetr: true,
+		instruments: []string{"CTRC", "CTRD", "CTRS"},
+		requests:    []string{"DRRC", "DRRB"}, fedwire: true, uetr: true,
 		id: regexp.MustCompile(`^[0-9]{8}[A-Z0-9]{8}[0-9]{6}$`),
 	}
 	FedNow = &Profile{
 		Name: "FedNow", Operator: "021150706", header: "head.001.001.02",
 		registry: registry + "FedNow_Service", practice: "frb.fednow.01", clearing: "FDN",
-		instruments: []string{"FDNA"}, request: "FDNA", uetr: true,
+		instruments: []string{"FDNA"},
+		requests:    []string{"FDNA"}, uetr: true,
 		id: regexp.MustCompile(`^[0-9]{17}[A-Za-z0-9]{1,18}$`),
 	}
 	RTP = &Profile{
 		Name: "RTP", Operator: "990000001", header: "head.001.001.01", clearing: "TCH",
-		instruments: []string{"STANDARD", "ZELLE", "INTERMEDIARY", "FOREIGN_AFFILIATE"}, request: "STANDARD",
-		level: "SDVA", utc: true,
+		instruments: []string{"STANDARD", "ZELLE", "INTERMEDIARY", "FOREIGN_AFFILIATE"},
+		requests:    []string{"STANDARD"},
+		level:       "SDVA", utc: true,
 		id: regexp.MustCompile(`^M[0-9]{17}[A-Za-z0-9]{1,17}$`),
 	}
 )

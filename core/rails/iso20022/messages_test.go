@@ -2,6 +2,8 @@ package iso20022_test
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -15,191 +17,6 @@ import (
 	"bankgraph/core/postal"
 	"bankgraph/core/rails/iso20022"
 )
-
-// draw makes messages of which any part that may be missing is there or not.
-type draw struct {
-	t *rapid.T
-	p *iso20022.Profile
-}
-
-func (d draw) text(name string, most int) string {
-	letters := rapid.RuneFrom([]rune("abcXYZ0189 .,&<>'\"/-+()?:@#=!"))
-	text := strings.TrimSpace(rapid.StringOfN(letters, 1, most, -1).Draw(d.t, name))
-	if text == "" {
-		return "x"
-	}
-	return text
-}
-
-func (d draw) maybe(name string, most int) string {
-	if rapid.Bool().Draw(d.t, name+" is there") {
-		return d.text(name, most)
-	}
-	return ""
-}
-
-func (d draw) number() string { return rapid.StringMatching(`[0-9]{9}`).Draw(d.t, "number") }
-
-func (d draw) uetr() string {
-	form := `[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-[89ab][a-f0-9]{3}-[a-f0-9]{12}`
-	return rapid.StringMatching(form).Draw(d.t, "uetr")
-}
-
-func (d draw) instant() time.Time {
-	return time.Unix(rapid.Int64Range(1_750_000_000, 2_050_000_000).Draw(d.t, "seconds"), 0).UTC()
-}
-
-func (d draw) day() time.Time { return d.instant().Truncate(24 * time.Hour) }
-
-func (d draw) dollars() money.Amount {
-	return money.Of(rapid.Int64Range(1, 99_999_999_999_999).Draw(d.t, "cents"), "USD")
-}
-
-func (d draw) id() string {
-	sender := "20240115"
-	if d.p != iso20022.Fedwire {
-		sender = d.number()
-	}
-	return d.p.MessageID(d.day(), sender, rapid.IntRange(1, 999_999).Draw(d.t, "n"))
-}
-
-func (d draw) group() iso20022.Group {
-	return iso20022.Group{
-		ID: d.id(), CreatedAt: d.instant(), From: d.number(), To: d.number(),
-		Duplicate: rapid.Bool().Draw(d.t, "duplicate"),
-	}
-}
-
-func (d draw) address() postal.Address {
-	if rapid.Bool().Draw(d.t, "no address") {
-		return postal.Address{}
-	}
-	return postal.Address{
-		Line1: d.text("street", 70), Line2: d.maybe("line", 35),
-		City: d.text("city", 35), State: d.maybe("state", 35), PostalCode: d.maybe("zip", 16), CountryCode: "US",
-	}
-}
-
-func (d draw) party() iso20022.Party {
-	p := iso20022.Party{Name: d.text("party", 140), Address: d.address()}
-	switch rapid.IntRange(0, 2).Draw(d.t, "account") {
-	case 1:
-		p.Account, p.AccountType = d.text("account", 34), "CACC"
-	case 2:
-		p.IBAN = "DE89370400440532013000"
-	}
-	return p
-}
-
-func (d draw) ultimate() iso20022.Party {
-	if rapid.Bool().Draw(d.t, "no ultimate") {
-		return iso20022.Party{}
-	}
-	return iso20022.Party{Name: d.text("ultimate", 140), Address: d.address()}
-}
-
-func (d draw) agent() iso20022.Agent {
-	a := iso20022.Agent{Name: d.maybe("bank", 140)}
-	switch rapid.IntRange(0, 2).Draw(d.t, "bank by") {
-	case 0:
-		a.Routing = d.number()
-	case 1:
-		a.BIC = "DEUTDEFF500"
-	case 2:
-		a.Routing, a.System = "200415", "GBDSC"
-	}
-	return a
-}
-
-func (d draw) original() iso20022.Original {
-	return iso20022.Original{
-		MessageID: d.id(), Type: iso20022.TypeCreditTransfer, CreatedAt: d.instant(), UETR: d.uetr(),
-		InstructionID: d.maybe("instruction", 35), EndToEndID: d.maybe("end to end", 35),
-		TransactionID: d.maybe("transaction", 35),
-	}
-}
-
-func (d draw) reason() iso20022.Reason {
-	r := iso20022.Reason{Code: "AC04"}
-	for range rapid.IntRange(0, 2).Draw(d.t, "texts") {
-		r.Text = append(r.Text, d.text("why", 105))
-	}
-	return r
-}
-
-func (d draw) transfer() iso20022.Message {
-	m := &iso20022.CreditTransfer{
-		Group: d.group(), InstructionID: d.maybe("instruction", 35), EndToEndID: d.text("end to end", 35),
-		TransactionID: d.maybe("transaction", 35), UETR: d.uetr(), LocalInstrument: map[string]string{
-			"Fedwire": "CTRC", "FedNow": "FDNA", "RTP": "ZELLE",
-		}[d.p.Name],
-		CategoryPurpose: d.maybe("category", 35),
-		Amount:          d.dollars(), SettlementDate: d.day(), ChargeBearer: "SHAR",
-		Sender: d.number(), Receiver: d.number(),
-		Debtor: d.party(), Creditor: d.party(), DebtorAgent: d.agent(), CreditorAgent: d.agent(), UltimateDebtor: d.ultimate(), UltimateCreditor: d.ultimate(),
-		Remittance: d.maybe("remittance", 140),
-	}
-	if rapid.Bool().Draw(d.t, "more") {
-		m.Intermediary, m.Purpose, m.AcceptedAt = d.agent(), "SALA", d.instant()
-	}
-	if d.p == iso20022.Fedwire {
-		m.Instructed = money.Of(rapid.Int64Range(1, 1e15-1).Draw(d.t, "instructed"),
-			rapid.SampledFrom([]money.Currency{"USD", "EUR", "JPY", "KWD"}).Draw(d.t, "currency"))
-	}
-	return m
-}
-
-func (d draw) status() iso20022.Message {
-	m := &iso20022.Status{
-		Group: d.group(), Original: d.original(), Code: iso20022.Rejected, Reasons: []iso20022.Reason{
-			d.reason(), {Code: "E433", Proprietary: true, Text: []string{d.text("why", 105)}},
-		},
-		Sender: d.p.Operator, Receiver: d.number(),
-	}
-	if d.p == iso20022.Fedwire {
-		o := m.Original
-		m.Original = iso20022.Original{MessageID: o.MessageID, Type: o.Type, CreatedAt: o.CreatedAt, UETR: o.UETR}
-		m.Reasons = m.Reasons[1:]
-	}
-	if rapid.Bool().Draw(d.t, "settled") {
-		m.Code, m.Reasons, m.AcceptedAt, m.SettlementDate = iso20022.Settled, nil, d.instant(), d.day()
-	}
-	return m
-}
-
-func (d draw) request() iso20022.Message {
-	return &iso20022.StatusRequest{
-		Group: d.group(), Original: d.original(), Sender: d.number(), Receiver: d.number(),
-	}
-}
-
-func (d draw) returned() iso20022.Message {
-	m := &iso20022.Return{
-		Group: d.group(), ReturnID: d.maybe("return", 35), Original: d.original(),
-		LocalInstrument: map[string]string{
-			"Fedwire": "CTRC", "FedNow": "FDNA", "RTP": "STANDARD",
-		}[d.p.Name],
-		Amount: d.dollars(), SettlementDate: d.day(), Reason: d.reason(), Sender: d.number(), Receiver: d.number(),
-		Debtor: d.party(), Creditor: d.party(),
-	}
-	if rapid.Bool().Draw(d.t, "more") {
-		m.OriginalAmount, m.OriginalDate = d.dollars(), d.day()
-		m.DebtorAgent, m.CreditorAgent = d.agent(), d.agent()
-	}
-	if d.p == iso20022.Fedwire {
-		m.Instructed = d.dollars()
-	}
-	return m
-}
-
-var profiles = []*iso20022.Profile{iso20022.Fedwire, iso20022.FedNow, iso20022.RTP}
-
-var makers = map[string]func(draw) iso20022.Message{
-	iso20022.TypeCreditTransfer: draw.transfer,
-	iso20022.TypeStatus:         draw.status,
-	iso20022.TypeReturn:         draw.returned,
-	iso20022.TypeStatusRequest:  draw.request,
-}
 
 func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 	t.Parallel()
@@ -371,6 +188,82 @@ func TestOutcomesOfCodes(t *testing.T) {
 	} {
 		if code.Outcome() != want {
 			t.Errorf("%s is %d", code, code.Outcome())
+		}
+	}
+}
+
+func TestOutcomesOfRecalls(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[iso20022.RecallCode]iso20022.Outcome{
+		"CNCL": iso20022.Accepted, "IPAY": iso20022.Accepted, "PECR": iso20022.Accepted,
+		"RJCR": iso20022.Refused, "PDCR": iso20022.Open, "XXXX": iso20022.Open,
+	} {
+		if code.Outcome() != want {
+			t.Errorf("%s is %d", code, code.Outcome())
+		}
+	}
+}
+
+// drawn is a message of a type, always the same one.
+func drawn[M iso20022.Message](p *iso20022.Profile, maker func(draw) iso20022.Message) M {
+	return rapid.Custom(func(t *rapid.T) M { return maker(draw{t: t, p: p}).(M) }).Example(1)
+}
+
+func TestAnswersThatNobodyUnderstandsAreNotWritten(t *testing.T) {
+	t.Parallel()
+	status := drawn[*iso20022.Status](iso20022.Fedwire, draw.status)
+	status.Code, status.Reasons = iso20022.Rejected, nil
+	coded := drawn[*iso20022.Status](iso20022.Fedwire, draw.status)
+	coded.Code, coded.Reasons = iso20022.Rejected, []iso20022.Reason{{Code: "AC04", Text: []string{"closed"}}}
+	silent := drawn[*iso20022.Status](iso20022.Fedwire, draw.status)
+	silent.Code, silent.Reasons = iso20022.Rejected, []iso20022.Reason{{Code: "E433", Proprietary: true}}
+	back := drawn[*iso20022.Return](iso20022.Fedwire, draw.returned)
+	back.Reason = iso20022.Reason{Code: "E433", Proprietary: true}
+	unexplained := drawn[*iso20022.Return](iso20022.Fedwire, draw.returned)
+	unexplained.Reason = iso20022.Reason{}
+	talkative := drawn[*iso20022.Return](iso20022.Fedwire, draw.returned)
+	talkative.Reason.Text = []string{"1", "2", "3"}
+	asked := drawn[*iso20022.PaymentRequest](iso20022.Fedwire, draw.asked)
+	asked.ExpiresAt = asked.CreatedAt
+	refused := drawn[*iso20022.RecallAnswer](iso20022.Fedwire, draw.resolved)
+	refused.Code, refused.Reasons = iso20022.RecallRefused, nil
+	for path, m := range map[string]iso20022.Message{
+		"TxInfAndSts/StsRsnInf": status, "StsRsnInf": coded, "TxInfAndSts/StsRsn": silent, "RtrRsnInf/Rsn": back,
+		"RtrRsnInf": unexplained, "RtrRsnInf/AddtlInf": talkative, "XpryDt": asked, "CxlDtls": refused,
+	} {
+		wrong := (*iso20022.FieldError)(nil)
+		err := iso20022.Write(io.Discard, iso20022.Fedwire, m)
+		if !errors.As(err, &wrong) || !strings.Contains(wrong.Path, path) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+func TestWhatIsLeftOutIsTheUsual(t *testing.T) {
+	t.Parallel()
+	asked := drawn[*iso20022.PaymentRequest](iso20022.RTP, draw.asked)
+	asked.LocalInstrument, asked.ChargeBearer, asked.Initiator = "", "", iso20022.Party{}
+	recalled := drawn[*iso20022.Recall](iso20022.RTP, draw.recalled)
+	recalled.CaseCreator = iso20022.Agent{}
+	for _, c := range []struct {
+		m    iso20022.Message
+		want func(iso20022.Message) bool
+	}{
+		{asked, func(m iso20022.Message) bool {
+			r := m.(*iso20022.PaymentRequest)
+			return r.LocalInstrument == "STANDARD" &&
+				r.ChargeBearer == "SLEV" && r.Initiator.Name == asked.Creditor.Name
+		}},
+		{recalled, func(m iso20022.Message) bool {
+			return m.(*iso20022.Recall).CaseCreator == iso20022.Agent{Routing: recalled.Sender}
+		}},
+	} {
+		var out bytes.Buffer
+		if err := iso20022.Write(&out, iso20022.RTP, c.m); err != nil {
+			t.Fatal(err)
+		}
+		if m, err := iso20022.Read(&out, iso20022.RTP); err != nil || !c.want(m) {
+			t.Errorf("%+v (%v)", m, err)
 		}
 	}
 }

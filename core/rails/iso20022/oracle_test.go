@@ -10,9 +10,13 @@ import (
 
 	head "github.com/moov-io/fedwire20022/gen/BusinessApplicationHeader_head_001_001_03"
 	pacs008 "github.com/moov-io/fedwire20022/gen/CustomerCreditTransfer_pacs_008_001_08"
+	pain013 "github.com/moov-io/fedwire20022/gen/DrawdownRequest_pain_013_001_07"
+	pain014 "github.com/moov-io/fedwire20022/gen/DrawdownResponse_pain_014_001_07"
 	pacs002 "github.com/moov-io/fedwire20022/gen/FedwireFundsPaymentStatus_pacs_002_001_10"
 	pacs004 "github.com/moov-io/fedwire20022/gen/PaymentReturn_pacs_004_001_10"
 	pacs028 "github.com/moov-io/fedwire20022/gen/PaymentStatusRequest_pacs_028_001_03"
+	camt029 "github.com/moov-io/fedwire20022/gen/ReturnRequestResponse_camt_029_001_09"
+	camt056 "github.com/moov-io/fedwire20022/gen/ReturnRequest_camt_056_001_08"
 	"github.com/moov-io/fedwire20022/pkg/fedwire"
 	"pgregory.net/rapid"
 
@@ -103,5 +107,36 @@ func TestAnIndependentReaderUnderstandsAnswersAndReturns(t *testing.T) {
 		var request pacs028.Document
 		understood(t, part(write(t, asked), "Document"), &request)
 		same(t, "the UETR", request.FIToFIPmtStsReq.TxInf.OrgnlUETR, asked.Original.UETR)
+	})
+}
+
+func TestAnIndependentReaderUnderstandsRequestsAndRecalls(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		d := draw{t: t, p: iso20022.Fedwire}
+		asked := d.asked().(*iso20022.PaymentRequest)
+		var request pain013.Document
+		understood(t, part(write(t, asked), "Document"), &request)
+		what := request.CdtrPmtActvtnReq.PmtInf.CdtTrfTx
+		same(t, "the amount", fmt.Sprintf("%.2f", what.Amt.InstdAmt.Value), asked.Amount)
+		same(t, "the reference", what.PmtId.EndToEndId, asked.EndToEndID)
+		same(t, "who is to pay", *request.CdtrPmtActvtnReq.PmtInf.Dbtr.Nm, asked.Debtor.Name)
+		answered := d.answered().(*iso20022.PaymentAnswer)
+		var answer pain014.Document
+		understood(t, part(write(t, answered), "Document"), &answer)
+		told := answer.CdtrPmtActvtnReqStsRpt.OrgnlPmtInfAndSts
+		same(t, "the code", told.TxInfAndSts.TxSts, answered.Code)
+		same(t, "the request", told.OrgnlPmtInfId, answered.RequestID)
+		recalled := d.recalled().(*iso20022.Recall)
+		var recall camt056.Document
+		understood(t, part(write(t, recalled), "Document"), &recall)
+		back := recall.FIToFIPmtCxlReq.Undrlyg.TxInf
+		same(t, "the UETR", back.OrgnlUETR, recalled.Original.UETR)
+		same(t, "the reason", *back.CxlRsnInf.Rsn.Cd, recalled.Reason.Code)
+		resolved := d.resolved().(*iso20022.RecallAnswer)
+		var resolution camt029.Document
+		understood(t, part(write(t, resolved), "Document"), &resolution)
+		same(t, "the answer", *resolution.RsltnOfInvstgtn.Sts.Conf, resolved.Code)
+		same(t, "the case", resolution.RsltnOfInvstgtn.RslvdCase.Id, resolved.CaseID)
 	})
 }

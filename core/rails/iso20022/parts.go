@@ -154,14 +154,18 @@ func (c *codec) routed(name string, number *string) {
 }
 
 // group has the ID and the time that every message begins with.
-func (c *codec) group(id string, of kind) {
-	g := c.message.Head()
-	same := g.ID
-	c.text(id, &same, of)
-	if same != g.ID {
-		c.failAt(id, "must be the BizMsgIdr of the header")
+func (c *codec) group(name string, of kind) {
+	c.sameID(name, of)
+	c.instant("CreDtTm", &c.message.Head().CreatedAt)
+}
+
+// sameID is the ID of the message, which its header has as well.
+func (c *codec) sameID(name string, of kind) {
+	id := c.message.Head().ID
+	c.text(name, &id, of)
+	if id != c.message.Head().ID {
+		c.failAt(name, "must be the BizMsgIdr of the header")
 	}
-	c.instant("CreDtTm", &g.CreatedAt)
 }
 
 // original names the message; its ID is of one kind where it must be the network's.
@@ -200,6 +204,13 @@ func (c *codec) reason(r *Reason, lines int) {
 		}
 	})
 	c.list("AddtlInf", &r.Text, text105, lines)
+}
+
+// reasons are any number of them.
+func (c *codec) reasons(name string, reasons *[]Reason) {
+	c.each(name, len(*reasons), func() { *reasons = append(*reasons, Reason{}) }, func(i int) {
+		c.reason(&(*reasons)[i], 2)
+	})
 }
 
 // isoReason is a reason in whose place Fedwire takes no code of its own.

@@ -90,9 +90,7 @@ func (c *codec) outcome(code *Code, reasons *[]Reason) {
 	if *code = Code(text); !c.reading() && *code == Rejected && len(*reasons) == 0 {
 		c.failAt("StsRsnInf", "is missing")
 	}
-	c.each("StsRsnInf", len(*reasons), func() { *reasons = append(*reasons, Reason{}) }, func(i int) {
-		c.reason(&(*reasons)[i], 2)
-	})
+	c.reasons("StsRsnInf", reasons)
 }
 
 // StatusRequest asks what became of a payment (pacs.028). The answer is a Status.
