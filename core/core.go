@@ -19,6 +19,7 @@ import (
 	"bankgraph/core/limits"
 	"bankgraph/core/payments"
 	"bankgraph/core/roles"
+	"bankgraph/core/sandbox"
 	"bankgraph/core/seal"
 	"bankgraph/core/signatories"
 	"bankgraph/core/tenants"
@@ -87,7 +88,8 @@ func New(o Options) *Core {
 	c.Signatories = signatories.New(o.DB, c.Customers, c.Changes)
 	c.Fees = fees.New(o.DB, c.Customers, c.Accounts, c.Changes)
 	c.Limits = limits.New(o.DB, c.Customers, c.Changes, o.Now)
-	c.Payments = payments.New(o.DB, o.Keys, c.Customers, c.Ledger, c.Changes, o.Now)
+	c.Payments = payments.New(o.DB, o.Keys, c.Customers, c.Ledger, c.Changes, o.Now,
+		sandbox.New(o.DB, o.Keys, o.Now))
 	c.Ledger.ProveToo(payments.Invariants...)
 	c.Customers.PlanLimits(c.Limits.PlanOf)
 	return c

@@ -43,7 +43,7 @@ var domains = []string{
 	"fault", "ident", "money", "page", "postal", "given", "check", "states", "access", "seal", "rails",
 	"audit", "events", "changes", "customers", "roles", "users", "tenants", "issuers", "clients", "banks",
 	"contacts", "accounts", "keysets", "signatories", "positivepay",
-	"fees", "limits", "ledger", "fx", "payments", "files", "webhooks",
+	"fees", "limits", "ledger", "fx", "payments", "sandbox", "files", "webhooks",
 }
 
 const module = "bankgraph/"

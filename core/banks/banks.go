@@ -34,6 +34,9 @@ var all = func() db.Columns {
 	return identity.And(db.ColumnsOf[Bank](entry...))
 }()
 
+// Reaching lists the columns that tell a bank's name and which rails reach it.
+var Reaching = identity.And(db.ColumnsOf[Bank]("Name", "Country", "ACH", "Fedwire", "RTP", "FedNow"))
+
 func or(want db.Columns) db.Columns {
 	if want == (db.Columns{}) {
 		return all
@@ -77,6 +80,11 @@ func (s *Service) Named(ctx context.Context, b *db.Batch, refs []Ref, want db.Co
 	if _, err := access.Require(ctx); err != nil {
 		return db.Refuse[Ref, Bank](err)
 	}
+	return Known(b, refs, want)
+}
+
+// Known is Named for work that has asked who calls, such as a transaction of many callers.
+func Known(b *db.Batch, refs []Ref, want db.Columns) *db.Many[Ref, Bank] {
 	want = or(want)
 	text := naming.Get(queryKey{want: want}, func() string {
 		by := func(condition, order string) string {

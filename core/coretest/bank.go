@@ -110,7 +110,8 @@ func (b *Bank) Restored() *Bank {
 
 type opened struct {
 	*db.DB
-	url string
+	url       string
+	directory sync.Once
 }
 
 var (

@@ -2,14 +2,42 @@ package coretest
 
 import (
 	"context"
+	"strings"
 
 	"github.com/uptrace/bun"
 
+	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/banks"
 	"bankgraph/core/ledger"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
 )
+
+// directory lists the banks that payments reach: all rails, RTP alone, ACH alone; and the test bank itself.
+const directory = `countryCode,nationalIdType,nationalId,name,ach,fedwireTransfer,rtpServices,rtpStatus,fedNowServices,fedNowStatus
+US,ABA,611090001,Test Bank,true,true,CRDT,Active,CRDT,Active
+US,ABA,611590103,Old Mill Bank,true,true,CRDT,Active,CRDT,Active
+US,ABA,021000021,Real Time Bank,true,false,CRDT,Active,,
+US,ABA,011000015,Paper Bank,true,false,,,,
+`
+
+// Directory fills the directory of banks of the database.
+func (b *Bank) Directory() {
+	b.t.Helper()
+	b.opened.directory.Do(func() {
+		_, err := b.Banks.Import(access.Operator(context.Background(), 0, "", Zone()), banks.Import{
+			Format: banks.CSVFile, Source: "test", File: "test", From: strings.NewReader(directory),
+		})
+		b.must(err)
+	})
+}
+
+// Sends lets an account send payments of every speed.
+func Sends(a *accounts.Account) {
+	a.EnableFedNow, a.FedNowSend, a.EnableRTP, a.RTPSend = true, true, true, true
+	a.EnableWires, a.EnableDomesticWires = true, true
+}
 
 // Payment creates a settled payment between two accounts of the bank's own books, without booking it in them.
 // Makers count payments from 1.

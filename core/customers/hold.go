@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/uptrace/bun"
 
@@ -42,8 +43,11 @@ func (h *Held) changeableBy(caller access.Caller) error {
 	return ErrInactive.With(string(h.Partner)) // its partner's
 }
 
-// InBusiness reports whether a status lets a customer change what it has, and pay.
-func InBusiness(s Status) bool { return s == Active || s == StatusNew }
+// Working lists the statuses that let a customer change what it has, and pay.
+var Working = []Status{Active, StatusNew}
+
+// InBusiness reports whether a status is one of Working.
+func InBusiness(s Status) bool { return slices.Contains(Working, s) }
 
 // HoldTx reads a customer for a change of what it has, such as a signatory, and locks the customer itself
 // against changes (FOR SHARE). It returns ErrNotFound, ErrOutOfScope or ErrInactive.

@@ -1,6 +1,8 @@
 package fees
 
 import (
+	"strings"
+
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
 	"bankgraph/core/money"
@@ -29,15 +31,19 @@ var charging = db.NewQuery[Charge](`SELECT a.uid AS account, c.fee_name, c.fee_t
 	    AND lower(k.product) = lower(f.product) AND lower(k.fee_name) = lower(f.fee_name) AND lower(k.fee_tier) = lower(f.fee_tier)
 	    AND k.currency = a.currency
 	  WHERE f.tenant = $1 AND k.tenant = $1 AND f.customer = a.customer AND f.status = 'Active'
-	    AND (f.account IS NULL OR f.account = a.uid) AND lower(f.application) = 'payments' AND lower(f.fee_name) = lower($4::text)
+	    AND (f.account IS NULL OR f.account = a.uid) AND lower(f.application) = 'payments' AND lower(f.fee_name) = ANY($4::text[])
 	  OFFSET 0
 	) AS c
 	ORDER BY c.account NULLS LAST, c.id`)
 
-// ChargesOf reads what a kind of payment costs accounts, which are named by UID or by the hash of their
-// number. Only the first charge of an account counts (rest/CONTRACT.md, fees of payments).
+// ChargesOf reads what kinds of payments cost accounts, which are named by UID or by the hash of their number.
+// Only the first charge of an account and a fee name counts (rest/CONTRACT.md, fees of payments).
 func ChargesOf(
-	b *db.Batch, tenant access.Tenant, of []accounts.UID, numbered [][]byte, feeName string,
+	b *db.Batch, tenant access.Tenant, of []accounts.UID, numbered [][]byte, feeNames ...string,
 ) *db.Many[accounts.UID, Charge] {
-	return db.QueueMany(b, charging, func(c *Charge) accounts.UID { return c.Account }, tenant, of, numbered, feeName)
+	names := make([]string, len(feeNames))
+	for i, name := range feeNames {
+		names[i] = strings.ToLower(name)
+	}
+	return db.QueueMany(b, charging, func(c *Charge) accounts.UID { return c.Account }, tenant, of, numbered, names)
 }

@@ -21,10 +21,13 @@ type Books struct {
 	clock    *db.Rows[instant]
 	ids      *db.Rows[journalID]
 	balances map[accounts.UID]*Balance // nil until the first journal
-	moved    map[accounts.UID]bool
-	at       time.Time // when these journals are booked
+	moved    map[accounts.UID]bool     // or held
+	at       time.Time                 // when these journals are booked
+	taken    int                       // of the ids
 	journals []*Journal
 	postings []*Posting
+	holds    []*Hold
+	closed   map[HoldState][]int64 // payments whose holds are
 }
 
 type instant struct {
@@ -44,7 +47,7 @@ var (
 	taking  = db.NewQuery[journalID](`SELECT nextval('journal_ids') AS id FROM generate_series(1, $1::bigint)`)
 )
 
-// Lock locks accounts for at most so many journals, when the batch is sent.
+// Lock locks accounts for at most so many journals and holds, when the batch is sent.
 func Lock(b *db.Batch, tenant access.Tenant, of []accounts.UID, journals int) *Books {
 	return &Books{
 		tenant: tenant, rows: db.Queue(b, locking, tenant, of), clock: db.Queue(b, reading),
@@ -81,13 +84,13 @@ func (k *Books) Book(journals ...*Journal) error {
 	if err := errors.Join(k.rows.Err, k.clock.Err, k.ids.Err); err != nil {
 		return err
 	}
-	if k.open(); k.balances == nil || len(k.journals)+len(journals) > len(k.ids.Items) {
+	if k.open(); k.balances == nil || k.taken+len(journals) > len(k.ids.Items) {
 		return errUnsent
 	}
 	now := map[accounts.UID]Balance{} // of the accounts that these journals move
 	var postings []*Posting
 	for i, j := range journals {
-		id := k.ids.Items[len(k.journals)+i].ID
+		id := k.ids.Items[k.taken+i].ID
 		for _, entry := range j.Entries {
 			balance, moved := now[entry.Account]
 			if was := k.balances[entry.Account]; was == nil {
@@ -108,8 +111,9 @@ func (k *Books) Book(journals ...*Journal) error {
 		}
 	}
 	for i, j := range journals {
-		j.Tenant, j.ID, j.BookedAt = k.tenant, k.ids.Items[len(k.journals)+i].ID, k.at
+		j.Tenant, j.ID, j.BookedAt = k.tenant, k.ids.Items[k.taken+i].ID, k.at
 	}
+	k.taken += len(journals)
 	for account, balance := range now {
 		*k.balances[account], k.moved[account] = balance, true
 	}
@@ -123,15 +127,19 @@ func (k *Books) BookedAt() time.Time {
 	return k.at
 }
 
-// WriteTx writes the journals and moves the balances, at the end of the transaction.
+// WriteTx writes the journals and holds, and moves the balances, at the end of the transaction.
 func (k *Books) WriteTx(ctx context.Context) error {
-	if len(k.journals) == 0 {
+	if len(k.moved) == 0 {
 		return nil
 	}
 	moved := slices.Sorted(maps.Keys(k.moved))
-	ledgers, versions := make([]int64, len(moved)), make([]int64, len(moved))
+	ledgers, helds, versions := make([]int64, len(moved)), make([]int64, len(moved)), make([]int64, len(moved))
 	for i, account := range moved {
-		ledgers[i], versions[i] = k.balances[account].Ledger, k.balances[account].Version
+		b := k.balances[account]
+		ledgers[i], helds[i], versions[i] = b.Ledger, b.Held, b.Version
+	}
+	if err := k.writeHoldsTx(ctx); err != nil {
+		return fmt.Errorf("write holds: %w", err)
 	}
 	if err := db.InsertAtCommit(ctx, k.journals); err != nil {
 		return fmt.Errorf("write %d journals: %w", len(k.journals), err)
@@ -139,7 +147,8 @@ func (k *Books) WriteTx(ctx context.Context) error {
 	if err := db.InsertAtCommit(ctx, k.postings); err != nil {
 		return fmt.Errorf("write %d postings: %w", len(k.postings), err)
 	}
-	return db.ExecAtCommit(ctx, `UPDATE balances AS b SET ledger = n.ledger, version = n.version, booked_at = $5::timestamptz
-		FROM unnest($2::bigint[], $3::bigint[], $4::bigint[]) AS n(account, ledger, version)
-		WHERE b.tenant = $1 AND b.account = n.account`, k.tenant, moved, ledgers, versions, k.at)
+	return db.ExecAtCommit(ctx, `UPDATE balances AS b SET ledger = n.ledger, held = n.held, version = n.version,
+		booked_at = CASE WHEN b.version < n.version THEN $6::timestamptz ELSE b.booked_at END
+		FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]) AS n(account, ledger, held, version)
+		WHERE b.tenant = $1 AND b.account = n.account`, k.tenant, moved, ledgers, helds, versions, k.at)
 }

@@ -14,6 +14,7 @@ import (
 	"bankgraph/core/accounts"
 	"bankgraph/core/fault"
 	"bankgraph/core/money"
+	"bankgraph/core/rails"
 )
 
 // Kind is the reason why a journal was booked.
@@ -23,6 +24,9 @@ const (
 	Opening Kind = "opening" // an account's balance when it was entered into these books
 	Payment Kind = "payment" // the money of a payment
 	Fee     Kind = "fee"     // what a payment costs
+	// the network has settled a payment: its money leaves the clearing account
+	Settlement Kind = "settlement"
+	Return     Kind = "return" // the money of a payment comes back
 )
 
 // House is the purpose of one of the bank's own accounts in the books.
@@ -32,6 +36,13 @@ const (
 	HouseOpening House = "opening" // the other side of opening balances
 	HouseFees    House = "fees"    // what customers have paid for payments
 )
+
+// Clearing is the house account of payments that are on their way over a network: their money has left the payer
+// and has not been settled.
+func Clearing(by rails.Rail) House { return House("clearing " + by) }
+
+// Settled is the house account of what the bank owes a network, or has there, for payments that it has settled.
+func Settled(by rails.Rail) House { return House("settled " + by) }
 
 // Shards is how many accounts each house account is split into, so that writers do not wait for each other.
 const Shards = 8

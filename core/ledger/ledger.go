@@ -15,7 +15,7 @@ import (
 
 // Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
-	Own: []string{"balances", "journals", "postings"},
+	Own: []string{"balances", "holds", "journals", "postings"},
 	Reads: map[string]string{
 		"accounts": "the proof compares the books with the accounts",
 	},

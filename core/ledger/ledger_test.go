@@ -289,7 +289,11 @@ func TestEachBrokenRowIsFound(t *testing.T) {
 		{"less than the overdraft allows", []string{
 			`ALTER TABLE balances DROP CONSTRAINT balances_covered`,
 			`UPDATE balances SET held = ledger + 1 WHERE tenant = $t AND account = $a`,
+			`INSERT INTO holds SELECT tenant, 900, account, held, currency, 1, 'OPEN', now() FROM balances WHERE tenant = $t AND account = $a`,
 		}, []string{"I6"}},
+		{"money that nothing holds", []string{
+			`UPDATE balances SET held = 1 WHERE tenant = $t AND account = $a`,
+		}, []string{"I4"}},
 		{
 			"a posting in another currency",
 			[]string{`UPDATE postings SET currency = 'EUR' WHERE tenant = $t AND account = $a`},

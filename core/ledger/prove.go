@@ -54,6 +54,11 @@ var invariants = []Invariant{
 		) AS p ON true
 		WHERE b.tenant = ?0 AND (b.ledger, b.version) <> (coalesce(p.balance_after, 0), coalesce(p.version, 0))`,
 	},
+	{"I4", "what an account holds is the sum of its open holds", `
+		SELECT b.tenant, 'account ' || b.account AS subject, 'holds ' || b.held || ', its open holds are ' || coalesce(h.sum, 0) AS what
+		FROM balances AS b LEFT JOIN (
+		  SELECT account, sum(amount) FROM holds WHERE tenant = ?0 AND state = 'OPEN' GROUP BY account) AS h ON h.account = b.account
+		WHERE b.tenant = ?0 AND b.held <> coalesce(h.sum, 0)`},
 	{
 		"I5", "what is available can be told: every account kept here is in the books, and the books have no other",
 		`

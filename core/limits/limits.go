@@ -18,7 +18,8 @@ import (
 var Tables = db.Tables{
 	Own: []string{"limit_usage", "limits"},
 	Reads: map[string]string{
-		"tenants": "the bank's currency, in the statement that reads the limits",
+		"accounts": "the limits of a payment are those of the customer that has the account",
+		"tenants":  "the bank's currency, in the statement that reads the limits",
 	},
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -12,6 +13,9 @@ import (
 	"bankgraph/core/changes"
 	"bankgraph/core/events"
 	"bankgraph/core/ledger"
+	"bankgraph/core/limits"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/calendar"
 	"bankgraph/db"
 )
 
@@ -32,7 +36,8 @@ func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 		now := s.now()
 		var due []*Payment
 		err := tx.NewSelect().Model(&due).Where("pay.tenant = ?", caller.Tenant).Where("pay.state = ?", Scheduled).
-			Where("pay.payment_date <= ?", ledger.Day(now.In(caller.Location()))).
+			Where("pay.payment_date <= CASE pay.rail WHEN ? THEN ?::date ELSE ?::date END", rails.Book,
+				ledger.Day(now.In(caller.Location())), calendar.Today(now)).
 			OrderExpr("pay.payment_date, pay.uid").Limit(dueAtATime).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
 		if err != nil || len(due) == 0 {
 			return err
@@ -41,14 +46,14 @@ func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 		if err != nil {
 			return err
 		}
+		f.limits = limits.Counting(caller.Tenant)
 		var moved []*Payment
 		var steps []*Step
 		var record []events.Recorded
 		for _, p := range due {
-			was, to, reason := *p, Settled, ""
-			if err := f.move(p); isFault(err) {
-				*p, to, reason = was, Invalid, err.Error()
-			} else if err != nil {
+			was := *p
+			to, reason, err := f.carryOutDue(p, caller, now)
+			if err != nil {
 				failed = errors.Join(failed, fmt.Errorf("payment %s: %w", p.UID, err))
 				continue
 			}
@@ -59,7 +64,7 @@ func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 			}.Recorded(caller, ""))
 		}
 		taken = len(moved)
-		return errors.Join(writeTx(ctx, moved, steps), f.books.WriteTx(ctx), recordTx(ctx, tx, record))
+		return errors.Join(writeTx(ctx, moved, steps), f.writeTx(ctx), recordTx(ctx, tx, record))
 	})
 	if err != nil {
 		return 0, fmt.Errorf("carry out due payments: %w", err)
@@ -68,6 +73,23 @@ func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
 		return taken, fmt.Errorf("carry out due payments: %w", failed)
 	}
 	return taken, nil
+}
+
+// carryOutDue carries out a payment whose day has come, if its network still settles today. Otherwise the payment
+// waits for the next day on which it does.
+func (f *facts) carryOutDue(p *Payment, by access.Caller, now time.Time) (to State, reason string, err error) {
+	was := *p
+	p.plan(now)
+	if p.recount(f.limits, &was); p.Date.After(p.today(by, now)) {
+		return Scheduled, "the network settles no more on " + was.Date.Format(time.DateOnly), nil
+	}
+	to, err = f.carryOut(p, now)
+	if isFault(err) {
+		p.uncount(f.limits)
+		*p = was
+		return Invalid, err.Error(), nil
+	}
+	return to, "", err
 }
 
 // recordTx records changes at the end of the transaction.

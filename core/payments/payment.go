@@ -1,5 +1,6 @@
-// Package payments moves money: every payment, whoever asks for it and on whatever rail, goes through here. So
-// far there are book transfers, between two accounts in the bank's own books.
+// Package payments moves money: every payment, whoever asks for it and on whatever rail, goes through here. There
+// are book transfers, between two accounts in the bank's own books, and credits over instant networks and
+// Fedwire to accounts at other banks.
 package payments
 
 import (
@@ -41,23 +42,27 @@ type Payment struct {
 	UID      UID            `bun:"uid,pk" json:"-"`
 	Customer customers.UID  `bun:"customer" json:"-"` // who pays
 	Rail     rails.Rail     `bun:"rail" json:"rail"`
+	Speed    Speed          `bun:"speed" json:"speed,omitempty"` // "" for book transfers
 	State    State          `bun:"state" json:"state"`
 	Minor    int64          `bun:"amount" json:"-"`
 	Currency money.Currency `bun:"currency" json:"currency"`
-	// the day on which the money moves, in the bank's zone; midnight UTC
-	Date                time.Time     `bun:"payment_date,type:date" json:"paymentDate"`
-	FeeMinor            int64         `bun:"fee" json:"-"`
-	FeeName             string        `bun:"fee_name" json:"feeName"`
-	FeeTier             string        `bun:"fee_tier" json:"feeTier"`
-	ExternalReferenceID string        `bun:"external_reference_id" json:"externalReferenceId"`
-	Notes               string        `bun:"notes" json:"notes"`
-	Channel             string        `bun:"channel" json:"channel"`
-	SenderAccount       accounts.UID  `bun:"sender_account" json:"senderAccount"`
-	SenderName          string        `bun:"sender_name" json:"senderName"`
-	ReceiverAccount     accounts.UID  `bun:"receiver_account" json:"receiverAccount"`
-	ReceiverCustomer    customers.UID `bun:"receiver_customer" json:"-"`
-	ReceiverName        string        `bun:"receiver_name" json:"receiverName"`
-	// why it was cancelled, or why it could not be carried out
+	// the day on which the money moves, in the zone of the bank or the network; midnight UTC
+	Date                time.Time    `bun:"payment_date,type:date" json:"paymentDate"`
+	FeeMinor            int64        `bun:"fee" json:"-"`
+	FeeName             string       `bun:"fee_name" json:"feeName"`
+	FeeTier             string       `bun:"fee_tier" json:"feeTier"`
+	ExternalReferenceID string       `bun:"external_reference_id" json:"externalReferenceId"`
+	Notes               string       `bun:"notes" json:"notes"`
+	Channel             string       `bun:"channel" json:"channel"`
+	SenderAccount       accounts.UID `bun:"sender_account" json:"senderAccount"`
+	SenderName          string       `bun:"sender_name" json:"senderName"`
+	// 0 if who is paid has its account at another bank
+	ReceiverAccount  accounts.UID  `bun:"receiver_account,nullzero" json:"receiverAccount,omitzero"`
+	ReceiverCustomer customers.UID `bun:"receiver_customer,nullzero" json:"-"`
+	ReceiverName     string        `bun:"receiver_name" json:"receiverName"`
+	// when it may be sent to its network; nil for book transfers
+	SendAt *time.Time `bun:"send_at" json:"-"`
+	// why it was cancelled, rejected or returned, or why it could not be carried out
 	Reason      string    `bun:"reason" json:"reason"`
 	MakerClient string    `bun:"maker_client" json:"-"`
 	MakerLogin  string    `bun:"maker_login" json:"-"`
@@ -65,8 +70,9 @@ type Payment struct {
 	UpdatedAt   time.Time `bun:"updated_at" json:"-"`
 	Version     int32     `bun:"version" json:"-"`
 
-	Sender   Side `bun:"embed:sender_side_" json:"-"`
-	Receiver Side `bun:"embed:receiver_side_" json:"-"`
+	Sender   Side     `bun:"embed:sender_side_" json:"-"`
+	Receiver Side     `bun:"embed:receiver_side_" json:"-"`
+	details  *Details // of a new payment over a network
 	// the account in whose list it stands, one of the two; 0 outside such a list
 	Listed accounts.UID `bun:"listed,scanonly" json:"-"`
 }
@@ -161,6 +167,29 @@ var (
 		"is above what the caller may pay in one payment").On("paymentAmount")
 	ErrApproveLimit = fault.New(fault.State, "payment.approve_limit",
 		"the payment is above what the caller may approve")
+	// ErrNoNetwork is returned for a bank that is not connected to any network.
+	ErrNoNetwork = fault.New(fault.State, "payment.no_network",
+		"the bank is not connected to a network of this speed").On("speed")
+	// ErrRailOff is returned when no network of the speed is switched on for the account.
+	ErrRailOff = fault.New(fault.State, "payment.rail_off",
+		"the account may not send payments of this speed").On("speed")
+	// ErrRoute is returned when the bank that is paid is not reached.
+	ErrRoute = fault.New(fault.State, "payment.route",
+		"no network of this speed reaches the receiver's bank").On("speed")
+	// ErrNetworkLimit is returned for an amount above what every network of the speed carries.
+	ErrNetworkLimit = fault.New(fault.State, "payment.network_limit",
+		"is above what the network carries in one payment").On("paymentAmount")
+	// ErrLimit is returned for a payment that would exceed a limit of the customer.
+	ErrLimit   = fault.New(fault.State, "payment.limit", "exceeds a limit of the customer").On("paymentAmount")
+	ErrContact = fault.New(fault.NotFound, "payment.contact", "must be an active contact of the customer that pays").
+			On("receiver.accountUID")
+	// ErrNoAccount is returned for a contact that says too little to be paid.
+	ErrNoAccount = fault.New(fault.State, "payment.contact_incomplete",
+		"the contact needs an account number and a bank in the United States with its routing number").
+		On("receiver.accountUID")
+	ErrBank = fault.New(fault.NotFound, "payment.bank", "must be a bank of the directory").On("receiver.bank.bankId")
+	ErrDay  = fault.New(fault.Invalid, "payment.day", "the network does not settle on this day, or no more today").
+		On("paymentDate")
 	ErrOver = fault.New(fault.State, "payment.over", "the payment can no longer be cancelled")
 	// ErrDecided is returned for a payment that no longer waits for a second person.
 	ErrDecided = fault.New(fault.State, "payment.decided", "the payment no longer waits for approval")

@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -17,10 +18,13 @@ import (
 
 // Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
-	Own: []string{"payments", "payment_steps"},
+	Own: []string{"network_messages", "payment_details", "payment_steps", "payments"},
 	Reads: map[string]string{
 		"accounts":  "all accounts of a transaction's payments are read in one statement, after they are locked in the books",
+		"contacts":  "whom payments name, all of a transaction in one statement",
 		"customers": "in that statement, too; and payments are shown with who pays and who is paid",
+		"balances":  "in the proof, too",
+		"holds":     "in the proof, too",
 		"journals":  "the proof compares each payment with what was booked for it",
 		"postings":  "in the proof, too",
 		"tenants":   "the bank's currency, in the statement that reads its settings",
@@ -34,18 +38,22 @@ type Service struct {
 	customers *customers.Service
 	ledger    *ledger.Service
 	now       func() time.Time
+	network   Network
 
 	transfer *changes.Operation[Draft, Saved]
+	send     *changes.Operation[Order, Saved]
 	cancel   *changes.Operation[struct{}, Saved]
 }
 
 // New makes the service.
 func New(
 	d *db.DB, keys *seal.Keys, c *customers.Service, books *ledger.Service, all *changes.Service,
-	now func() time.Time,
+	now func() time.Time, network Network,
 ) *Service {
-	s := &Service{db: d, keys: keys, customers: c, ledger: books, now: now}
+	s := &Service{db: d, keys: keys, customers: c, ledger: books, now: now, network: network}
 	s.transfer = changes.DeclareLane(all, "transferFunds", "payment", access.InitiatePayments, s.transferTx).
+		DecidedWith(access.ApprovePayments).Settle(s.settleTx).Partly(s.agreeTx)
+	s.send = changes.DeclareLane(all, "sendPayment", "payment", access.InitiatePayments, s.sendTx).
 		DecidedWith(access.ApprovePayments).Settle(s.settleTx).Partly(s.agreeTx)
 	s.cancel = changes.Declare(all, "cancelPayment", "payment", access.CancelPayments, s.cancelTx)
 	return s
@@ -87,18 +95,24 @@ var sides = []struct {
 	join    string
 }{
 	{db.ColumnsOf[Payment]("Sender"), "JOIN accounts AS sa ON sa.tenant = pay.tenant AND sa.uid = pay.sender_account"},
-	{db.ColumnsOf[Payment]("Receiver"), "JOIN accounts AS ra ON ra.tenant = pay.tenant AND ra.uid = pay.receiver_account"},
+	{
+		db.ColumnsOf[Payment]("Receiver"), "LEFT JOIN accounts AS ra ON ra.tenant = pay.tenant AND ra.uid = pay.receiver_account " +
+			"LEFT JOIN payment_details AS pd ON pd.tenant = pay.tenant AND pd.payment = pay.uid",
+	},
 }
 
 var inAccounts = func() map[string]string {
-	from := map[string]string{}
-	for prefix, alias := range map[string]string{"sender_side_": "sa.", "receiver_side_": "ra."} {
-		for _, column := range []string{"name", "type", "sub_type", "bank_id", "bank_id_type", "bank_name"} {
-			from[prefix+column] = alias + column
-		}
-		from[prefix+"last4"] = alias + "number_last4"
+	from := map[string]string{
+		"listed": "0::bigint", "receiver_account": "coalesce(pay.receiver_account, 0)",
+		"receiver_customer": "coalesce(pay.receiver_customer, 0)",
 	}
-	from["listed"] = "0::bigint"
+	for _, column := range []string{"name", "type", "sub_type", "bank_id", "bank_id_type", "bank_name", "number_last4"} {
+		from["sender_side_"+strings.TrimPrefix(column, "number_")] = "sa." + column
+	}
+	for _, column := range []string{"type", "sub_type", "bank_id", "bank_name", "number_last4"} {
+		from["receiver_side_"+strings.TrimPrefix(column, "number_")] = "coalesce(ra." + column + ", pd." + column + ", '')"
+	}
+	from["receiver_side_name"], from["receiver_side_bank_id_type"] = "coalesce(ra.name, '')", "coalesce(ra.bank_id_type, 'NID')"
 	return from
 }()
 

@@ -20,6 +20,20 @@ type Shown struct {
 	Payer Holder `bun:"embed:payer_" json:"-"`
 	Payee Holder `bun:"embed:payee_" json:"-"`
 	Bank  Bank   `bun:"embed:bank_" json:"-"`
+	To    To     `bun:"embed:to_" json:"-"`
+}
+
+// To is what a payment over a network says of who is paid.
+type To struct {
+	Email       string `bun:"email_address,scanonly"`
+	Phone       string `bun:"phone_number,scanonly"`
+	Line1       string `bun:"address_line1,scanonly"`
+	Line2       string `bun:"address_line2,scanonly"`
+	City        string `bun:"address_city,scanonly"`
+	State       string `bun:"address_state,scanonly"`
+	PostalCode  string `bun:"address_postal_code,scanonly"`
+	CountryCode string `bun:"address_country_code,scanonly"`
+	Originator  string `bun:"originator_information,scanonly"` // information from who pays
 }
 
 // Holder is what the record of the customer says who pays or is paid. All but the country of the account is empty
@@ -57,7 +71,13 @@ func (p *Shown) CreatedBy() string {
 var inRecords = func() map[string]string {
 	from := maps.Clone(inAccounts)
 	from["bank_uid"], from["bank_name"] = "coalesce(bank.uid, 0)", "coalesce(bank.legal_name, '')"
-	from["payer_account_country"], from["payee_account_country"] = "sa.country", "ra.country"
+	from["payer_account_country"], from["payee_account_country"] = "sa.country", "coalesce(ra.country, '')"
+	for _, column := range []string{
+		"email_address", "phone_number", "address_line1", "address_line2", "address_city", "address_state",
+		"address_postal_code", "address_country_code", "originator_information",
+	} {
+		from["to_"+column] = "coalesce(pd." + column + ", '')"
+	}
 	for _, alias := range []string{"payer", "payee"} {
 		for _, column := range []string{"type", "cost_center", "email_address", "phone_number"} {
 			from[alias+"_"+column] = "coalesce(" + alias + "." + column + ", '')"

@@ -4,11 +4,18 @@ import (
 	"context"
 	"time"
 
+	"github.com/uptrace/bun"
+
 	"bankgraph/core/access"
+	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/ledger"
+	"bankgraph/core/limits"
+	"bankgraph/core/money"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/calendar"
 	"bankgraph/db"
 )
 
@@ -34,13 +41,31 @@ func (s *Service) transferTx(
 	if err != nil {
 		return err
 	}
+	return beginAllTx(ctx, f, members, func(m *changes.Member[Draft, Saved]) (*Payment, error) {
+		return f.draw(s, m.Caller, &m.Draft, m.Now)
+	})
+}
+
+// beginAllTx begins the payments that are drawn from the requests of a lane, and writes them.
+func beginAllTx[D any](
+	ctx context.Context, f *facts, members []*changes.Member[D, Saved],
+	draw func(*changes.Member[D, Saved]) (*Payment, error),
+) error {
 	var payments []*Payment
+	var details []*Details
 	var steps []*Step
 	for _, m := range members {
-		p, step, err := s.beginTx(ctx, m, f)
+		p, err := draw(m)
+		var step *Step
+		if err == nil {
+			step, err = begin(ctx, f, m, p)
+		}
 		switch {
 		case err == nil:
 			payments, steps = append(payments, p), append(steps, step)
+			if p.details != nil {
+				details = append(details, p.details)
+			}
 		case isFault(err):
 			m.Refuse(err)
 		default:
@@ -50,8 +75,21 @@ func (s *Service) transferTx(
 	if err := db.InsertAtCommit(ctx, payments); err != nil {
 		return err
 	}
+	if err := db.InsertAtCommit(ctx, details); err != nil {
+		return err
+	}
 	if err := db.InsertAtCommit(ctx, steps); err != nil {
 		return err
+	}
+	return f.writeTx(ctx)
+}
+
+// writeTx writes what payments have changed in the books and in the use of limits.
+func (f *facts) writeTx(ctx context.Context) error {
+	if f.limits != nil {
+		if err := f.limits.WriteTx(ctx); err != nil {
+			return err
+		}
 	}
 	return f.books.WriteTx(ctx)
 }
@@ -61,35 +99,40 @@ func isFault(err error) bool {
 	return is && f.Kind != fault.Internal
 }
 
-// beginTx begins one transfer: it is carried out at once, or waits for its day or for a second person.
-func (s *Service) beginTx(
-	ctx context.Context, m *changes.Member[Draft, Saved], f *facts,
-) (*Payment, *Step, error) {
-	p, err := f.draw(s, m.Caller, &m.Draft, m.Now)
-	if err != nil {
-		return nil, nil, err
-	}
-	waits, to := m.NeedsApproval(f.asks(p)), Settled
+// begin begins one payment: it is carried out at once, or waits for its day or for a second person.
+func begin[D any](
+	ctx context.Context, f *facts, m *changes.Member[D, Saved], p *Payment,
+) (step *Step, err error) {
+	to, waits := Scheduled, m.NeedsApproval(f.asks(p))
 	switch {
 	case waits:
 		to = PendingApproval
-	case p.Date.After(ledger.Day(m.Now.In(m.Caller.Location()))):
-		to = Scheduled
-	default:
-		if err := f.move(p); err != nil {
-			return nil, nil, err
+	case !p.Date.After(p.today(m.Caller, m.Now)):
+		if to, err = f.carryOut(p, m.Now); err != nil {
+			return nil, err
 		}
 	}
-	step := p.enter(to, m.Caller, m.Now, "")
+	if f.limits != nil {
+		f.limits.Take(p.Customer, p.Rail, p.Date, p.Amount())
+	}
+	step = p.enter(to, m.Caller, m.Now, "")
 	m.Result = saved(p)
 	if err := m.Record(ctx, changes.Change{
 		UID: p.UID, Customer: int64(p.Customer), Version: p.Version, After: p,
 	}); err != nil || !waits {
-		return p, step, err
+		return step, err
 	}
 	proposal := changes.Proposal{Customer: int64(p.Customer), UID: p.UID, Version: p.Version, After: p}
 	proposal.Approvers, proposal.By = f.approvers(p)
-	return p, step, m.Propose(ctx, proposal)
+	return step, m.Propose(ctx, proposal)
+}
+
+// today is the day that it is for a payment: in the bank's zone, or in that of its network.
+func (p *Payment) today(by access.Caller, now time.Time) time.Time {
+	if p.Rail == rails.Book {
+		return ledger.Day(now.In(by.Location()))
+	}
+	return calendar.Today(now)
 }
 
 // agreeTx is settleTx for the first of two people, who agrees.
@@ -136,33 +179,47 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		return err
 	}
 	if !approved {
+		if err := p.uncountTx(ctx); err != nil {
+			return err
+		}
 		return s.enterTx(ctx, tx, &was, p, Cancelled, tx.Options.Reason)
 	}
 	if err := mayApprove(tx.Caller, p); err != nil {
 		return err
 	}
-	today := ledger.Day(tx.Now.In(tx.Caller.Location()))
-	if p.Date.After(today) {
+	if today := p.today(tx.Caller, tx.Now); p.Date.Before(today) {
+		p.Date = today
+	}
+	p.plan(tx.Now)
+	c := limits.Counting(p.Tenant)
+	p.recount(c, &was)
+	if err := c.WriteTx(ctx); err != nil {
+		return err
+	}
+	if p.Date.After(p.today(tx.Caller, tx.Now)) {
 		return s.enterTx(ctx, tx, &was, p, Scheduled, "")
 	}
-	p.Date = today
 	f, err := s.gatherTx(ctx, tx.Tx, p.Tenant, wanted(p))
-	if err == nil {
-		err = f.move(p)
-	}
 	if err != nil {
 		return err
 	}
-	if err := f.books.WriteTx(ctx); err != nil {
+	to, err := f.carryOut(p, tx.Now)
+	if err != nil {
 		return err
 	}
-	return s.enterTx(ctx, tx, &was, p, Settled, "")
+	if err := f.writeTx(ctx); err != nil {
+		return err
+	}
+	return s.enterTx(ctx, tx, &was, p, to, "")
 }
 
 // wanted returns what payments that exist need facts about.
 func wanted(all ...*Payment) (w want) {
 	for _, p := range all {
-		w.payers, w.payees = append(w.payers, Party{UID: p.SenderAccount}), append(w.payees, Party{UID: p.ReceiverAccount})
+		w.payers = append(w.payers, Party{UID: p.SenderAccount})
+		if p.Rail == rails.Book {
+			w.payees = append(w.payees, Party{UID: p.ReceiverAccount})
+		}
 	}
 	return w
 }
@@ -185,17 +242,20 @@ func writeTx(ctx context.Context, payments []*Payment, steps []*Step) error {
 	}
 	var uids, fees, versions []int64
 	var states, names, tiers, reasons, days []string
+	var sends []*time.Time
 	for _, p := range payments {
 		uids, fees, versions = append(uids, int64(p.UID)), append(fees, p.FeeMinor), append(versions, int64(p.Version))
 		states, names, tiers = append(states, string(p.State)), append(names, p.FeeName), append(tiers, p.FeeTier)
 		reasons, days = append(reasons, p.Reason), append(days, p.Date.Format(time.DateOnly))
+		sends = append(sends, p.SendAt)
 	}
 	err := db.ExecAtCommit(ctx, `UPDATE payments AS p SET state = n.state, fee = n.fee, version = n.version,
-		fee_name = n.fee_name, fee_tier = n.fee_tier, reason = n.reason, payment_date = n.day::date, updated_at = $10::timestamptz
-		FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[])
-		  AS n(uid, state, fee, version, fee_name, fee_tier, reason, day)
+		fee_name = n.fee_name, fee_tier = n.fee_tier, reason = n.reason, payment_date = n.day::date, send_at = n.send_at,
+		updated_at = $11::timestamptz
+		FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[],
+		  $10::timestamptz[]) AS n(uid, state, fee, version, fee_name, fee_tier, reason, day, send_at)
 		WHERE p.tenant = $1 AND p.uid = n.uid`, payments[0].Tenant, uids, states, fees, versions, names, tiers, reasons,
-		days, payments[0].UpdatedAt)
+		days, sends, payments[0].UpdatedAt)
 	if err != nil {
 		return err
 	}
@@ -216,13 +276,60 @@ func (s *Service) cancelTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 		return Saved{}, ErrOver.Saying("the payment is " + string(p.Status()) + ": it can no longer be cancelled").
 			With(string(p.State))
 	}
-	if p.State != Scheduled {
+	switch p.State {
+	case Scheduled:
+	case Queued:
+		if err := s.releaseTx(ctx, tx.Tx, p); err != nil {
+			return Saved{}, err
+		}
+	default:
 		if err := tx.Withdraw(ctx, p.UID); err != nil {
 			return Saved{}, err
 		}
 	}
+	if err := p.uncountTx(ctx); err != nil {
+		return Saved{}, err
+	}
 	err = s.enterTx(ctx, tx, &was, p, Cancelled, tx.Options.Reason)
 	return saved(p), err
+}
+
+// releaseTx lets go of the money that is held for a payment, which then costs nothing.
+func (s *Service) releaseTx(ctx context.Context, tx bun.Tx, p *Payment) error {
+	b := db.TxBatch(tx)
+	books := ledger.Lock(b, p.Tenant, []accounts.UID{p.SenderAccount}, 0)
+	if err := b.Send(ctx); err != nil {
+		return err
+	}
+	if err := books.Close(p.SenderAccount, p.held(), int64(p.UID), ledger.Released); err != nil {
+		return err
+	}
+	p.free()
+	return books.WriteTx(ctx)
+}
+
+// free takes back what the payment costs.
+func (p *Payment) free() { p.FeeMinor, p.FeeName, p.FeeTier = 0, "", "" }
+
+// uncountTx takes payments that are not made after all out of the use of their customers' limits.
+func (p *Payment) uncountTx(ctx context.Context) error {
+	c := limits.Counting(p.Tenant)
+	p.uncount(c)
+	return c.WriteTx(ctx)
+}
+
+func (p *Payment) uncount(c *limits.Counter) {
+	if p.Rail != rails.Book {
+		c.Take(p.Customer, p.Rail, p.Date, money.Of(-p.Minor, p.Currency))
+	}
+}
+
+// recount moves a payment from the day on which it was to settle to its present one.
+func (p *Payment) recount(c *limits.Counter, was *Payment) {
+	if p.Rail != rails.Book && !p.Date.Equal(was.Date) {
+		was.uncount(c)
+		c.Take(p.Customer, p.Rail, p.Date, p.Amount())
+	}
 }
 
 // lockTx reads and locks a payment of a customer that the caller may change: who is paid sees it, and does not

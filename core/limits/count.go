@@ -1,0 +1,162 @@
+package limits
+
+import (
+	"context"
+	"time"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/customers"
+	"bankgraph/core/money"
+	"bankgraph/core/rails"
+	"bankgraph/db"
+)
+
+// Counter tests payments against the limits of the customers that pay, and counts them, within one transaction.
+// It has locked the limits, so no other transaction counts payments of the same customers meanwhile. It decides
+// as the limit check does (Check).
+type Counter struct {
+	tenant access.Tenant
+	limits *db.Many[customers.UID, Limit]
+	rows   *db.Many[customers.UID, Usage]
+	taken  map[usageKey]*Usage // what this transaction adds
+}
+
+type usageKey struct {
+	customer customers.UID
+	rail     Family
+	day      time.Time
+}
+
+var (
+	lockingLimits = db.NewQuery[Limit](`SELECT l.customer, l.code, l.ceiling, l.currency FROM limits AS l
+		WHERE l.tenant = $1 AND l.customer IN (SELECT customer FROM accounts WHERE tenant = $1 AND uid = ANY($2::bigint[]))
+		  AND l.code = ANY($3::text[]) ORDER BY l.customer, l.code FOR NO KEY UPDATE OF l`)
+	readingUsage = db.NewQuery[Usage](`SELECT u.customer, u.rail, u.day, sum(u.amount)::bigint AS amount FROM limit_usage AS u
+		WHERE u.tenant = $1 AND u.customer IN (SELECT customer FROM accounts WHERE tenant = $1 AND uid = ANY($2::bigint[]))
+		  AND u.day BETWEEN $3::date AND $4::date GROUP BY u.customer, u.rail, u.day`)
+)
+
+// counted lists the limits that payments one by one are counted against.
+func counted() (codes []string) {
+	for _, code := range order {
+		if k := kinds[code]; k.Checked && k.SECCode == "" {
+			codes = append(codes, code)
+		}
+	}
+	return codes
+}
+
+// Count locks the limits of the customers that have these accounts, and reads what is used of them for payments
+// on days of a range, when the batch is sent.
+func Count(b *db.Batch, tenant access.Tenant, payers []accounts.UID, from, to time.Time) *Counter {
+	c := &Counter{tenant: tenant, taken: map[usageKey]*Usage{}}
+	c.limits = db.QueueMany(b, lockingLimits, func(l *Limit) customers.UID { return l.Customer }, tenant, payers, counted())
+	least, most := from.AddDate(0, 0, -31), to.AddDate(0, 0, 31)
+	c.rows = db.QueueMany(b, readingUsage, func(u *Usage) customers.UID { return u.Customer }, tenant, payers, least, most)
+	return c
+}
+
+// Counting starts a counter that tests nothing: for payments that are not made after all.
+func Counting(tenant access.Tenant) *Counter {
+	return &Counter{tenant: tenant, taken: map[usageKey]*Usage{}}
+}
+
+// Exceeds returns the first limit that a payment would exceed; nil if it fits all. A limit binds the payments in
+// its own currency.
+func (c *Counter) Exceeds(of customers.UID, by rails.Rail, day time.Time, amount money.Amount) *Limit {
+	for _, limit := range c.limits.Of[of] {
+		l := *limit
+		k := l.Kind()
+		if k.Family != FamilyOf(by) || l.Currency != amount.Currency {
+			continue
+		}
+		l.tested, l.UsedMinor = amount.Minor, c.used(of, k, day)
+		if l.ExceededBy() != nil {
+			return &l
+		}
+	}
+	return nil
+}
+
+// used returns what payments have used of a limit in the period of a day.
+func (c *Counter) used(of customers.UID, k Kind, day time.Time) (sum int64) {
+	from, to := k.Period.Around(day)
+	within := func(d time.Time) bool { return !d.Before(from) && !d.After(to) }
+	for _, u := range c.rows.Of[of] {
+		if u.Rail == k.Family && within(u.Day) {
+			sum += u.Amount
+		}
+	}
+	for key, u := range c.taken {
+		if key.customer == of && key.rail == k.Family && within(key.day) {
+			sum += u.Amount
+		}
+	}
+	return sum
+}
+
+// Around returns the first and the last day of the period that a day is in: the day, its week from Monday, or its
+// month. Other periods have no days, and end before they begin.
+func (p Period) Around(day time.Time) (first, last time.Time) {
+	switch p {
+	case PerDay:
+		return day, day
+	case PerWeek:
+		first = day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
+		return first, first.AddDate(0, 0, 6)
+	case PerMonth:
+		first = day.AddDate(0, 0, 1-day.Day())
+		return first, first.AddDate(0, 1, -1)
+	}
+	return day, day.AddDate(0, 0, -1)
+}
+
+// Take counts a payment, or with a negative amount one that is not made after all.
+func (c *Counter) Take(of customers.UID, by rails.Rail, day time.Time, amount money.Amount) {
+	key := usageKey{of, FamilyOf(by), day}
+	u := c.taken[key]
+	if u == nil {
+		u = &Usage{Tenant: c.tenant, Customer: of, Rail: key.rail, Day: day}
+		c.taken[key] = u
+	}
+	u.Amount += amount.Minor
+	if u.Payments++; amount.Minor < 0 {
+		u.Payments -= 2
+	}
+}
+
+// WriteTx writes what was counted, at the end of the transaction.
+func (c *Counter) WriteTx(ctx context.Context) error {
+	for _, write := range []struct {
+		more bool
+		text string
+	}{
+		{true, `INSERT INTO limit_usage AS u (tenant, customer, rail, day, entry_type, sec_code, amount, payments)
+			SELECT $1, n.customer, n.rail, n.day::date, '', '', n.amount, n.payments FROM ` + taken + `
+			ON CONFLICT (tenant, customer, rail, day, entry_type, sec_code) DO UPDATE
+			SET amount = u.amount + excluded.amount, payments = u.payments + excluded.payments`},
+		{false, `UPDATE limit_usage AS u SET amount = u.amount + n.amount, payments = u.payments + n.payments FROM ` + taken + `
+			WHERE u.tenant = $1 AND u.customer = n.customer AND u.rail = n.rail AND u.day = n.day::date AND u.entry_type = ''`},
+	} {
+		var of, amounts, payments []int64
+		var families, days []string
+		for key, u := range c.taken {
+			if u.Amount >= 0 != write.more {
+				continue
+			}
+			of, families, days = append(of, int64(key.customer)), append(families, string(key.rail)),
+				append(days, key.day.Format(time.DateOnly))
+			amounts, payments = append(amounts, u.Amount), append(payments, int64(u.Payments))
+		}
+		if len(of) == 0 {
+			continue
+		}
+		if err := db.ExecAtCommit(ctx, write.text, c.tenant, of, families, days, amounts, payments); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const taken = `unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[]) AS n(customer, rail, day, amount, payments)`

@@ -1,0 +1,371 @@
+package payments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/changes"
+	"bankgraph/core/customers"
+	"bankgraph/core/events"
+	"bankgraph/core/ledger"
+	"bankgraph/core/limits"
+	"bankgraph/core/postal"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/calendar"
+	"bankgraph/core/seal"
+	"bankgraph/db"
+)
+
+// A payment over a network goes through three steps of work, each of which any worker may do at any time, and
+// which go on where another one stopped:
+//
+//	SendQueued  takes the money and writes the message, in one transaction: from here it is on its way
+//	HandOver    hands messages to the network; after a stop the same message is handed over again
+//	Receive     takes the network's answers in, each once
+
+// atATime bounds the payments and messages of one transaction.
+const atATime = 250
+
+// payer is what messages say of the account that is debited.
+type payer struct {
+	Account  accounts.UID   `bun:"uid"`
+	Sealed   []byte         `bun:"sealed"` // its number
+	BankID   string         `bun:"bank_id"`
+	BankName string         `bun:"bank_name"`
+	Address  postal.Address `bun:"embed:address_"`
+}
+
+type messageID struct {
+	ID MessageID `bun:"id"`
+}
+
+var (
+	readingPayers = db.NewQuery[payer](`SELECT a.uid, a.number_sealed AS sealed, a.bank_id, a.bank_name,
+		c.legal_line1 AS address_line1, c.legal_line2 AS address_line2, c.legal_city AS address_city, c.legal_state AS address_state,
+		c.legal_postal_code AS address_postal_code, c.legal_country_code AS address_country_code, c.legal_country AS address_country
+		FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
+		WHERE a.tenant = $1 AND c.tenant = $1 AND a.uid = ANY($2::bigint[])`)
+	// the sealed number is not among the columns that reads fetch by themselves
+	readingDetails = db.NewQuery[Details](db.Select[Details](db.Columns{}, map[string]string{"contact": "coalesce(pd.contact, 0)"}).
+			ColumnExpr("pd.number_sealed").Where("pd.tenant = $1").
+			Where("pd.payment = ANY($2::bigint[])").String())
+	takingMessageIDs = db.NewQuery[messageID](`SELECT nextval('network_messages_ids') AS id FROM generate_series(1, $1::bigint)`)
+)
+
+// SendQueued takes the money of queued payments of the caller's bank and writes their messages, and returns of how
+// many. The money of a customer that is suspended, or whose partner is, stands still: its payments wait.
+func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return 0, err
+	}
+	var failed error
+	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		sent, failed = 0, nil
+		var queued []*Payment
+		err := tx.NewSelect().Model(&queued).Where("pay.tenant = ?", caller.Tenant).Where("pay.state = ?", Queued).
+			Where("pay.send_at <= ?", s.now()).Where(movableNow, caller.Tenant, bun.List(customers.Working)).
+			OrderExpr("pay.send_at, pay.uid").Limit(atATime).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+		if err != nil || len(queued) == 0 {
+			return err
+		}
+		sent, failed, err = s.sendAllTx(ctx, tx, caller, queued)
+		return err
+	})
+	if err == nil {
+		err = failed
+	}
+	if err != nil {
+		return sent, fmt.Errorf("send payments: %w", err)
+	}
+	return sent, nil
+}
+
+// movableNow is facts.movable for payments over a network, so that those that wait keep none from being sent.
+const movableNow = `EXISTS (SELECT FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
+	LEFT JOIN customers AS o ON o.tenant = ?0 AND o.uid = c.owner AND o.uid <> c.uid
+	WHERE a.tenant = ?0 AND c.tenant = ?0 AND a.uid = pay.sender_account AND a.status = 'Active' AND c.status IN (?1)
+	  AND (o.status IS NULL OR o.status IN (?1)))`
+
+// sendAllTx sends payments, which are locked. failed says which could not be sent for a reason of ours: they stay
+// as they are.
+func (s *Service) sendAllTx(
+	ctx context.Context, tx bun.Tx, caller access.Caller, queued []*Payment,
+) (sent int, failed, err error) {
+	w := wanted(queued...)
+	uids, from := make([]UID, len(queued)), make([]accounts.UID, len(queued))
+	for i, p := range queued {
+		uids[i], from[i] = p.UID, p.SenderAccount
+		w.houses = append(w.houses, house{ledger.Clearing(p.Rail), p.Currency}, house{ledger.HouseFees, p.Currency})
+	}
+	b := db.TxBatch(tx)
+	details := db.QueueMany(b, readingDetails, func(d *Details) UID { return d.Payment }, caller.Tenant, uids)
+	payers := db.QueueMany(b, readingPayers, func(p *payer) accounts.UID { return p.Account }, caller.Tenant, from)
+	ids := db.Queue(b, takingMessageIDs, len(queued))
+	if err := b.Send(ctx); err != nil {
+		return 0, nil, err
+	}
+	f, err := s.gatherTx(ctx, tx, caller.Tenant, w)
+	if err != nil {
+		return 0, nil, err
+	}
+	now := s.now()
+	var moved []*Payment
+	var steps []*Step
+	var messages []*Message
+	var record []events.Recorded
+	for i, p := range queued {
+		if f.movable(p) != nil {
+			continue // since it was read
+		}
+		p.details = details.Of[p.UID][0]
+		message, err := s.compose(p, payers.Of[p.SenderAccount][0], ids.Items[i].ID, now)
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("payment %s: %w", p.UID, err))
+			continue
+		}
+		if err := f.send(p); err != nil {
+			return 0, nil, fmt.Errorf("payment %s: %w", p.UID, err)
+		}
+		was := *p
+		moved, messages = append(moved, p), append(messages, message)
+		steps = append(steps, p.enter(Sent, caller, now, ""))
+		record = append(record, recorded("sendPayment", &was, p, caller))
+	}
+	return len(moved), failed, errors.Join(writeTx(ctx, moved, steps), db.InsertAtCommit(ctx, messages), f.writeTx(ctx),
+		recordTx(ctx, tx, record))
+}
+
+// send takes the money that was held for a payment into the clearing account of its network.
+func (f *facts) send(p *Payment) error {
+	if err := f.books.Close(p.SenderAccount, p.held(), int64(p.UID), ledger.Captured); err != nil {
+		return err
+	}
+	return f.take(p, f.houses[house{ledger.Clearing(p.Rail), p.Currency}], "Payment over "+string(p.Rail))
+}
+
+// recorded is how the work of the bank itself on a payment is recorded.
+func recorded(action string, was, now *Payment, by access.Caller) events.Recorded {
+	return changes.Change{
+		Action: action, Object: "payment", UID: now.UID, Customer: int64(now.Customer), Version: now.Version,
+		Before: was, After: now,
+	}.Recorded(by, "")
+}
+
+// HandOver hands messages of the caller's bank to their networks, the oldest first, and returns how many were
+// taken.
+func (s *Service) HandOver(ctx context.Context) (handed int, err error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return 0, err
+	}
+	var waiting []*Message
+	err = s.db.NewSelect().Model(&waiting).Where("nm.tenant = ?", caller.Tenant).Where("nm.direction = ?", Out).
+		Where("nm.handed_at IS NULL").OrderExpr("nm.id").Limit(atATime).Scan(ctx)
+	if err != nil || len(waiting) == 0 {
+		return 0, err
+	}
+	var taken []MessageID
+	for _, m := range waiting {
+		var body string
+		body, err = s.keys.Open(seal.Value{Sealed: m.Body}, m.place())
+		if err == nil {
+			err = s.network.Send(ctx, caller.Tenant, m.Rail, m.MessageID, []byte(body))
+		}
+		if err != nil {
+			err = fmt.Errorf("hand over message %s: %w", m.MessageID, err)
+			break
+		}
+		taken = append(taken, m.ID)
+	}
+	if len(taken) == 0 {
+		return 0, err
+	}
+	marked := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewUpdate().Model((*Message)(nil)).Set("handed_at = ?", s.now()).Where("nm.tenant = ?", caller.Tenant).
+			Where("nm.id IN (?)", bun.List(taken)).Where("nm.handed_at IS NULL").Exec(ctx)
+		return err
+	})
+	return len(taken), errors.Join(err, marked)
+}
+
+// Receive takes in what has arrived from the networks for the caller's bank, and returns how much. A message that
+// came before changes nothing.
+func (s *Service) Receive(ctx context.Context) (taken int, err error) {
+	caller, err := access.Require(ctx, access.ManageTenants)
+	if err != nil {
+		return 0, err
+	}
+	arrived, err := s.network.Receive(ctx, caller.Tenant, atATime)
+	if err != nil || len(arrived) == 0 {
+		return 0, err
+	}
+	answers := make([]*answer, len(arrived))
+	ids := make([]int64, len(arrived))
+	for i, a := range arrived {
+		answers[i], ids[i] = read(a), a.ID
+	}
+	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		return s.takeInTx(ctx, tx, caller, answers)
+	})
+	if err == nil {
+		err = s.network.Done(ctx, caller.Tenant, ids)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("receive from networks: %w", err)
+	}
+	return len(arrived), nil
+}
+
+// known is a message that is on record.
+type known struct {
+	Rail      rails.Rail `bun:"rail"`
+	Direction Direction  `bun:"direction"`
+	MessageID string     `bun:"message_id"`
+	Payment   UID        `bun:"payment"`
+}
+
+var readingKnown = db.NewQuery[known](`SELECT rail, direction, message_id, coalesce(payment, 0) AS payment
+	FROM network_messages WHERE tenant = $1 AND message_id = ANY($2::text[])`)
+
+// takeInTx records answers, and does what they say to the payments that they answer.
+func (s *Service) takeInTx(ctx context.Context, tx bun.Tx, caller access.Caller, answers []*answer) error {
+	names := make([]string, 0, 2*len(answers))
+	for _, a := range answers {
+		names = append(names, a.id, a.of)
+	}
+	b := db.TxBatch(tx)
+	onRecord, ids := db.Queue(b, readingKnown, caller.Tenant, names), db.Queue(b, takingMessageIDs, len(answers))
+	if err := b.Send(ctx); err != nil {
+		return err
+	}
+	seen, of := map[known]bool{}, map[known]UID{}
+	for _, k := range onRecord.Items {
+		of[known{k.Rail, k.Direction, k.MessageID, 0}] = k.Payment
+	}
+	var fresh []*answer
+	for i, a := range answers {
+		key := known{a.over, In, a.id, 0}
+		if _, before := of[key]; before || seen[key] {
+			continue
+		}
+		seen[key] = true
+		a.payment, a.number = of[known{a.over, Out, a.of, 0}], ids.Items[i].ID
+		fresh = append(fresh, a)
+	}
+	return s.answerAllTx(ctx, tx, caller, fresh)
+}
+
+// answerAllTx does what answers say.
+func (s *Service) answerAllTx(ctx context.Context, tx bun.Tx, caller access.Caller, answers []*answer) error {
+	uids := []UID{}
+	for _, a := range answers {
+		uids = append(uids, a.payment)
+	}
+	var locked []*Payment
+	if err := tx.NewSelect().Model(&locked).Where("pay.tenant = ?", caller.Tenant).Where("pay.uid IN (?)", bun.List(uids)).
+		OrderExpr("pay.uid").For("NO KEY UPDATE").Scan(ctx); err != nil {
+		return err
+	}
+	w, by := wanted(locked...), map[UID]*Payment{}
+	for _, p := range locked {
+		by[p.UID] = p
+		w.houses = append(w.houses, house{ledger.Clearing(p.Rail), p.Currency}, house{ledger.Settled(p.Rail), p.Currency},
+			house{ledger.HouseFees, p.Currency})
+	}
+	f, err := s.gatherTx(ctx, tx, caller.Tenant, w)
+	if err != nil {
+		return err
+	}
+	now := s.now()
+	f.limits = limits.Counting(caller.Tenant)
+	var messages []*Message
+	var record []events.Recorded
+	var moved []*Payment
+	var steps []*Step
+	for _, a := range answers {
+		messages = append(messages, a.message(s.keys, caller.Tenant, now))
+		p := by[a.payment]
+		if p == nil {
+			continue
+		}
+		was := *p
+		to, err := f.answer(p, a, now)
+		switch {
+		case isFault(err) || err == nil && to == p.State:
+			continue // it is on record, and changes nothing
+		case err != nil:
+			return fmt.Errorf("payment %s: %w", p.UID, err)
+		}
+		moved, steps = append(moved, p), append(steps, p.enter(to, caller, now, a.reason()))
+		record = append(record, recorded(actions[to], &was, p, caller))
+	}
+	return errors.Join(writeTx(ctx, last(moved), steps), db.InsertAtCommit(ctx, messages), f.writeTx(ctx),
+		recordTx(ctx, tx, record))
+}
+
+// actions are what happens to payments, as the record names it.
+var actions = map[State]string{Settled: "settlePayment", Rejected: "rejectPayment", Returned: "returnPayment"}
+
+// last returns each payment once.
+func last(moved []*Payment) (each []*Payment) {
+	seen := map[UID]bool{}
+	for _, p := range moved {
+		if !seen[p.UID] {
+			seen[p.UID], each = true, append(each, p)
+		}
+	}
+	return each
+}
+
+// answer does to a payment what its network says, and returns the state that it reaches.
+func (f *facts) answer(p *Payment, a *answer, now time.Time) (State, error) {
+	on := calendar.Today(now)
+	clearing, settled := f.houses[house{ledger.Clearing(p.Rail), p.Currency}], f.houses[house{ledger.Settled(p.Rail), p.Currency}]
+	switch a.says {
+	case accepted:
+		to, err := settling.Take(p.State)
+		if err != nil {
+			return p.State, err
+		}
+		return to, f.book(p, ledger.Settlement, on, "Settled over "+string(p.Rail), clearing, settled, p.Minor)
+	case refused:
+		to, err := rejecting.Take(p.State)
+		if err != nil {
+			return p.State, err
+		}
+		err = f.book(p, ledger.Return, on, "Rejected by "+string(p.Rail), clearing, p.SenderAccount, p.Minor)
+		if err != nil {
+			return p.State, err
+		}
+		p.uncount(f.limits)
+		return to, f.refund(p, on)
+	case returned:
+		to, err := returning.Take(p.State)
+		if err != nil {
+			return p.State, err
+		}
+		if a.amount.Currency != p.Currency || a.amount.Minor <= 0 || a.amount.Minor > p.Minor {
+			return p.State, nil // it is not the return of this payment; people see the message
+		}
+		return to, f.book(p, ledger.Return, on, "Returned over "+string(p.Rail), settled, p.SenderAccount, a.amount.Minor)
+	}
+	return p.State, nil
+}
+
+// refund gives back what a payment cost that was rejected.
+func (f *facts) refund(p *Payment, on time.Time) error {
+	if p.FeeMinor == 0 {
+		return nil
+	}
+	fee := p.FeeMinor
+	why := "Fee given back: " + p.FeeName
+	p.free()
+	return f.book(p, ledger.Fee, on, why, f.houses[house{ledger.HouseFees, p.Currency}], p.SenderAccount, fee)
+}

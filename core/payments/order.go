@@ -1,0 +1,186 @@
+package payments
+
+import (
+	"strings"
+	"time"
+
+	"bankgraph/core/check"
+	"bankgraph/core/contacts"
+	"bankgraph/core/fault"
+	"bankgraph/core/ident"
+	"bankgraph/core/postal"
+	"bankgraph/core/rails"
+)
+
+// Order is what a request says about a credit to somebody at another bank (rest/CONTRACT.md, credit requests).
+type Order struct {
+	Sender              Party     `json:"sender"`
+	Receiver            Receiver  `json:"receiver"`
+	Amount              string    `json:"paymentAmount"` // decimal, in Currency
+	Currency            string    `json:"paymentCurrency"`
+	Date                time.Time `json:"paymentDate,omitzero"` // of settlement; midnight UTC; zero for the first possible one
+	Speed               string    `json:"speed"`
+	ExternalReferenceID string    `json:"externalReferenceId"`
+	Notes               string    `json:"paymentNotes,omitempty"`
+	Channel             string    `json:"channel,omitempty"` // "" for API
+	CostCenter          string    `json:"costCenter,omitempty"`
+	RequestMethod       string    `json:"requestMethod,omitempty"`
+	OperationNote       string    `json:"operationNote,omitempty"`
+	Remittance          string    `json:"paymentRemittanceNotes,omitempty"`
+	Reference           string    `json:"referenceForBeneficiary,omitempty"`
+	Charges             string    `json:"detailsOfCharges,omitempty"` // OUR, BEN, SHA
+	OriginatorInfo      string    `json:"originatorToBeneficiary,omitempty"`
+	BankInfo            string    `json:"senderToReceiverNotes,omitempty"`
+	// Strict requires all that the current published form does (rest/CONTRACT.md, credit requests, v4)
+	Strict bool `json:"strict,omitempty"`
+}
+
+// Receiver is who is paid: a contact of the customer that pays, or somebody described in full.
+type Receiver struct {
+	Contact  contacts.UID   `json:"contact,omitempty"`
+	Number   string         `json:"accountNumber,omitempty"`
+	Type     string         `json:"accountType,omitempty"`
+	SubType  string         `json:"subAccountType,omitempty"`
+	Currency string         `json:"accountCurrency,omitempty"`
+	Name     string         `json:"name,omitempty"`
+	Phone    string         `json:"phone,omitempty"`
+	Email    string         `json:"email,omitempty"`
+	Address  postal.Address `json:"address"`
+	Bank     ReceiverBank   `json:"bank"`
+}
+
+// ReceiverBank is the bank of who is paid, in the United States.
+type ReceiverBank struct {
+	IDType  string         `json:"bankIdType,omitempty"` // NID
+	ID      string         `json:"bankId,omitempty"`     // an ABA routing number
+	Name    string         `json:"name,omitempty"`
+	Country string         `json:"countryCode,omitempty"`
+	Address postal.Address `json:"address"`
+}
+
+// Speed is how fast a payment shall be, which picks the network (rest/CONTRACT.md, speeds).
+type Speed string
+
+const (
+	Instant Speed = "Instant" // an instant network, which the smart routing picks
+	Express Speed = "Express" // a wire
+)
+
+// Speeds lists the speeds that the bank offers.
+var Speeds = []Speed{Instant, Express}
+
+// networks lists for each speed the networks that can take the payment, the preferred one first.
+var networks = map[Speed][]rails.Rail{Instant: {rails.FedNow, rails.RTP}, Express: {rails.Fedwire}}
+
+// published lists all speeds that the interface knows.
+var published = []Speed{"Economy", "Economy Plus", Express, Instant, "SPOT", "ON", "TN"}
+
+// ParseSpeed reads a speed without regard to letter case.
+func ParseSpeed(field, text string) (Speed, error) {
+	if speed, ok := ident.Word(text, Speeds...); ok {
+		return speed, nil
+	}
+	if speed, ok := ident.Word(text, published...); ok {
+		return "", fault.Field("payment", field, fault.Forbidden,
+			"speed "+string(speed)+" is not offered: the bank is not connected to its network")
+	}
+	return "", fault.Field("payment", field, fault.Malformed,
+		"must be one of the speeds Economy, Economy Plus, Express, Instant, SPOT, ON, TN")
+}
+
+// the most that the messages of every network carry
+const (
+	longestReference   = 50
+	longestNotes       = 215
+	longestRemittance  = 140
+	longestToReceiver  = 140
+	longestToBank      = 105
+	longestBeneficiary = 16
+)
+
+// check validates the form of an order. What accounts and banks it names is checked where it is carried out.
+func (o *Order) check() error {
+	c := check.Of("payment")
+	c.Required("externalReferenceId", o.ExternalReferenceID)
+	c.AtMost("externalReferenceId", o.ExternalReferenceID, longestReference)
+	if o.Strict && strings.ContainsAny(o.ExternalReferenceID, "!<>/") {
+		c.Fail("externalReferenceId", fault.Malformed, "must not contain ! < > /")
+	}
+	c.Required("paymentAmount", o.Amount)
+	c.BankAmount("paymentAmount", o.Amount, 15)
+	if o.Amount != "" && (o.Amount[0] == '-' || strings.Trim(o.Amount, "0.") == "") {
+		c.Fail("paymentAmount", fault.Min, "must be greater than 0")
+	}
+	c.Required("paymentCurrency", o.Currency)
+	o.Currency = string(c.Currency("paymentCurrency", o.Currency))
+	c.Required("speed", o.Speed)
+	if o.Speed != "" {
+		o.Speed = string(check.Parsed(c, "speed", o.Speed, ParseSpeed))
+	}
+	o.Sender.check(c.In("sender"), false)
+	o.Receiver.check(c.In("receiver"), o)
+	o.checkTexts(c)
+	return c.Err()
+}
+
+func (o *Order) checkTexts(c *check.Fields) {
+	c.AtMost("paymentNotes", o.Notes, longestNotes)
+	info := c.In("additionalInfo")
+	info.AtMost("channel", o.Channel, 50)
+	info.AtMost("costCenter", o.CostCenter, 25)
+	info.AtMost("requestMethod", o.RequestMethod, 45)
+	info.AtMost("operationNote", o.OperationNote, 200)
+	info.AtMost("paymentRemittanceNotes", o.Remittance, longestRemittance)
+	info.AtMost("referenceForBeneficiary", o.Reference, longestBeneficiary)
+	info.AtMost("originatorToBeneficiary", o.OriginatorInfo, longestToReceiver)
+	info.AtMost("senderToReceiverNotes", o.BankInfo, longestToBank)
+	o.Charges = string(check.OneOf(info, "detailsOfCharges", o.Charges, "OUR", "BEN", "SHA"))
+}
+
+// check checks who is paid. With a contact nothing else counts.
+func (r *Receiver) check(c *check.Fields, o *Order) {
+	if r.Contact != 0 {
+		return
+	}
+	if r.Number == "" {
+		c.Fail("accountUID", fault.Required, "is required, or an accountNumber instead")
+		return
+	}
+	c.AccountNumber("accountNumber", r.Number)
+	c.Required("name", r.Name)
+	c.AtMost("name", r.Name, 140)
+	r.Type = check.OneOf(c, "accountType", r.Type, types...)
+	r.SubType = string(check.OneOf(c, "subAccountType", r.SubType, subTypes...))
+	r.Currency = string(c.Currency("accountCurrency", r.Currency))
+	if o.Strict {
+		c.Required("accountCurrency", r.Currency)
+	}
+	if r.Currency != "" && o.Currency != "" && r.Currency != o.Currency {
+		c.Fail("accountCurrency", fault.NoMatch, "must be the payment's currency "+o.Currency)
+	}
+	if r.Email != "" {
+		c.Email("email", r.Email)
+	}
+	c.AtMost("phone", r.Phone, 35)
+	var required []string
+	if Speed(o.Speed) == Express {
+		required = []string{"addressLine1", "city", "countryCode"}
+	}
+	r.Address = c.Address("address", r.Address, required...)
+	r.Bank.check(c.In("bank"))
+}
+
+func (b *ReceiverBank) check(c *check.Fields) {
+	b.IDType = string(check.OneOf(c, "bankIdType", b.IDType, "NID", "SWIFT"))
+	if b.IDType == "SWIFT" {
+		c.Fail("bankIdType", fault.Malformed, "must be NID: Instant and Express pay banks in the United States")
+		return
+	}
+	c.Required("bankId", b.ID)
+	c.Routing("bankId", b.ID)
+	b.Country = c.Country("countryCode", b.Country)
+	if b.Country != "" && b.Country != "US" {
+		c.Fail("countryCode", fault.NoMatch, "must be US, where Instant and Express pay")
+	}
+	c.AtMost("name", b.Name, 255)
+}

@@ -1,0 +1,213 @@
+package payments
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"bankgraph/core/access"
+	"bankgraph/core/accounts"
+	"bankgraph/core/banks"
+	"bankgraph/core/changes"
+	"bankgraph/core/contacts"
+	"bankgraph/core/fault"
+	"bankgraph/core/money"
+	"bankgraph/core/rails/calendar"
+	"bankgraph/core/seal"
+)
+
+// Send pays somebody at another bank, over the network that the speed picks. The money is held at once, and taken
+// when the payment is sent; the network says later whether it has settled. If the settings of the customer that
+// pays ask for dual approval (paymentDualApproval), or the account's for a callback, it waits for a person first.
+func (s *Service) Send(
+	ctx context.Context, order Order, options changes.RequestOptions,
+) (changes.Outcome[Saved], error) {
+	caller, err := s.send.Require(ctx, "")
+	if err == nil {
+		err = fault.Called(order.check(), calledInOrders)
+	}
+	if err != nil {
+		return changes.Outcome[Saved]{}, err
+	}
+	out, err := s.send.Do(ctx, caller, changes.Target{}, order, options)
+	return out, fault.Called(err, calledInOrders)
+}
+
+// calledInOrders are the fields that orders name in other words than book transfers.
+var calledInOrders = map[string]string{
+	"sender.accountSubType": "sender.subAccountType", "sender.routingNumber": "sender.bankId",
+	"sender.accountName": "sender.name",
+}
+
+// sendTx begins the orders of a lane.
+func (s *Service) sendTx(ctx context.Context, tx *changes.LaneTx, members []*changes.Member[Order, Saved]) error {
+	today := calendar.Today(tx.Now)
+	w := want{created: len(members), from: today, to: today.AddDate(0, 0, 14)} // no network rests for so long
+	for _, m := range members {
+		o := &m.Draft
+		w.payers = append(w.payers, o.Sender)
+		if o.Receiver.Contact != 0 {
+			w.contacts = append(w.contacts, o.Receiver.Contact)
+		} else {
+			w.routing = append(w.routing, o.Receiver.Bank.ID)
+		}
+		if o.Date.After(w.to) {
+			w.to = o.Date
+		}
+	}
+	f, err := s.gatherTx(ctx, tx.Tx, tx.Tenant, w)
+	if err != nil {
+		return err
+	}
+	return beginAllTx(ctx, f, members, func(m *changes.Member[Order, Saved]) (*Payment, error) {
+		return f.drawOrder(s, m.Caller, &m.Draft, m.Now)
+	})
+}
+
+// drawOrder makes a payment from an order. It is refused if it can never be carried out; whether it can be now is
+// for movable and carryOut.
+func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time) (*Payment, error) {
+	if !f.bank.Sandbox {
+		return nil, ErrNoNetwork
+	}
+	sender, err := f.party(s, by, "sender", o.Sender)
+	if err != nil {
+		return nil, err
+	}
+	amount, err := orderAmount(o, sender)
+	if err == nil {
+		err = mayPay(by, amount)
+	}
+	if err != nil {
+		return nil, err
+	}
+	to, err := f.receiver(s, sender, &o.Receiver)
+	if err != nil {
+		return nil, err
+	}
+	bank, err := f.bankOf(&to)
+	if err != nil {
+		return nil, err
+	}
+	p := &Payment{
+		Tenant: f.tenant, UID: f.uids[0], Customer: sender.Customer, Speed: Speed(o.Speed), Minor: amount.Minor,
+		Currency: amount.Currency, Date: o.Date, ExternalReferenceID: o.ExternalReferenceID, Notes: o.Notes,
+		Channel: cmp.Or(o.Channel, "API"), SenderAccount: sender.Account, SenderName: sender.Name,
+		ReceiverName: to.Name, MakerClient: by.Client, MakerLogin: by.LoginID, CreatedAt: now, UpdatedAt: now,
+	}
+	var why string
+	if p.Rail, why, err = route(p.Speed, sender, bank, p.Minor); err != nil {
+		return nil, err
+	}
+	if err := p.settleOn(o.Date, now); err != nil {
+		return nil, err
+	}
+	p.details = f.detail(s, p, o, &to, bank, why)
+	if err := f.carriable(s, p, sender, to.Number); err != nil {
+		return nil, err
+	}
+	f.uids = f.uids[1:]
+	if over := f.limits.Exceeds(p.Customer, p.Rail, p.Date, amount); over != nil {
+		return nil, ErrLimit.Saying(over.Message() + ": " + over.Remaining().String() + " is left").With(over.Code)
+	}
+	return p, f.movable(p)
+}
+
+func orderAmount(o *Order, sender *party) (money.Amount, error) {
+	in := money.Currency(o.Currency)
+	switch {
+	case in != "USD":
+		return money.Amount{}, fault.Field("payment", "paymentCurrency", fault.NoMatch,
+			"must be USD, in which Instant and Express pay")
+	case in != sender.Currency:
+		return money.Amount{}, fault.Field("payment", "paymentCurrency", fault.NoMatch,
+			"must be the currency of the account that is debited, "+string(sender.Currency))
+	}
+	amount, err := money.Parse(o.Amount, in)
+	if err != nil {
+		return money.Amount{}, fault.Field("payment", "paymentAmount", fault.Malformed,
+			fmt.Sprintf("must be an amount of %s with at most %d decimals", in, in.Digits()))
+	}
+	return amount, nil
+}
+
+// settleOn sets the day of settlement: the one that was asked for, or the first possible one.
+func (p *Payment) settleOn(wanted, now time.Time) error {
+	today := calendar.Today(now)
+	switch {
+	case !wanted.IsZero() && wanted.Before(today):
+		return fault.Field("payment", "paymentDate", fault.Min, "must be today or later, in New York")
+	case wanted.After(today.AddDate(1, 0, 0)):
+		return fault.Field("payment", "paymentDate", fault.Max, "must be at most a year from today")
+	}
+	if p.plan(now); !wanted.IsZero() && !p.Date.Equal(wanted) {
+		return ErrDay.Saying("the network does not settle on this day, or no more today: the next day is " +
+			p.Date.Format(time.DateOnly)).With(p.Date.Format(time.DateOnly))
+	}
+	return nil
+}
+
+// receiver returns who is paid: the contact that is named, as it is described otherwise.
+func (f *facts) receiver(s *Service, from *party, named *Receiver) (Receiver, error) {
+	if named.Contact == 0 {
+		return *named, nil
+	}
+	k := f.known[named.Contact]
+	if k == nil || k.Customer != from.Customer || k.Status != contacts.Active {
+		return Receiver{}, ErrContact
+	}
+	number, err := s.keys.Open(seal.Value{Sealed: k.Sealed},
+		seal.Place{Tenant: int64(f.tenant), Column: contacts.NumberColumn, Row: int64(k.UID)})
+	if err != nil {
+		return Receiver{}, fmt.Errorf("open the account number of contact %s: %w", k.UID, err)
+	}
+	if number == "" || k.Routing == "" || k.Country != "" && k.Country != "United States" {
+		return Receiver{}, ErrNoAccount
+	}
+	return Receiver{
+		Contact: k.UID, Number: number, Type: k.Type, SubType: k.SubType, Currency: k.Currency, Name: k.Name,
+		Phone: k.Phone, Email: k.Email, Address: k.Address, Bank: ReceiverBank{ID: k.Routing, Name: k.BankName},
+	}, nil
+}
+
+// carriable returns a fault if the payment's message cannot be sent over its network.
+func (f *facts) carriable(s *Service, p *Payment, from *party, to string) error {
+	number, err := s.keys.Open(seal.Value{Sealed: from.Sealed}, senderPlace(p))
+	if err != nil {
+		return fmt.Errorf("open the number of account %s: %w", from.Account, err)
+	}
+	return p.carried(from, number, to)
+}
+
+// senderPlace is where the number of the account that is debited is sealed.
+func senderPlace(p *Payment) seal.Place {
+	return seal.Place{Tenant: int64(p.Tenant), Column: accounts.NumberColumn, Row: int64(p.SenderAccount)}
+}
+
+// bankOf returns the bank of who is paid, from the directory.
+func (f *facts) bankOf(to *Receiver) (*banks.Bank, error) {
+	bank, err := banks.First(f.banks, banks.Routing(to.Bank.ID))
+	if err == nil && bank == nil {
+		err = ErrBank
+		if to.Contact != 0 {
+			err = ErrBank.On("receiver.accountUID")
+		}
+	}
+	return bank, err
+}
+
+// detail returns what a payment says beside what every payment says. The number of who is paid is sealed.
+func (f *facts) detail(s *Service, p *Payment, o *Order, to *Receiver, bank *banks.Bank, why string) *Details {
+	d := &Details{
+		Tenant: p.Tenant, Payment: p.UID, Contact: to.Contact, Type: to.Type, SubType: to.SubType, Address: to.Address,
+		Email: to.Email, Phone: to.Phone, BankID: to.Bank.ID, BankName: cmp.Or(to.Bank.Name, bank.Name),
+		Remittance: o.Remittance, Reference: o.Reference, OriginatorInfo: o.OriginatorInfo, BankInfo: o.BankInfo,
+		Charges: o.Charges, CostCenter: o.CostCenter, RequestMethod: o.RequestMethod, OperationNote: o.OperationNote,
+		Route: why, UETR: uuid.NewString(),
+	}
+	d.Number = s.keys.Seal(to.Number, d.place())
+	return d
+}
