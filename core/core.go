@@ -57,12 +57,12 @@ type Core struct {
 	Banks       *banks.Service
 	Contacts    *contacts.Service
 	Accounts    *accounts.Service
-	Keysets     *keysets.Service
 	Signatories *signatories.Service
 	Fees        *fees.Service
 	Limits      *limits.Service
 	Ledger      *ledger.Service
 	Payments    *payments.Service
+	Keysets     *keysets.Service
 }
 
 // New builds the services in order.
@@ -84,12 +84,12 @@ func New(o Options) *Core {
 	c.Contacts = contacts.New(o.DB, o.Keys, c.Customers, c.Changes, o.Now)
 	c.Ledger = ledger.New(o.DB)
 	c.Accounts = accounts.New(o.DB, o.Keys, c.Customers, c.Changes, c.Ledger.KeepTx, o.Now)
-	c.Keysets = keysets.New(o.DB, o.Keys, o.Now)
 	c.Signatories = signatories.New(o.DB, c.Customers, c.Changes)
 	c.Fees = fees.New(o.DB, c.Customers, c.Accounts, c.Changes)
 	c.Limits = limits.New(o.DB, c.Customers, c.Changes, o.Now)
 	c.Payments = payments.New(o.DB, o.Keys, c.Customers, c.Ledger, c.Changes, o.Now,
 		sandbox.New(o.DB, o.Keys, o.Now))
+	c.Keysets = keysets.New(o.DB, o.Keys, o.Now)
 	c.Ledger.ProveToo(payments.Invariants...)
 	c.Customers.PlanLimits(c.Limits.PlanOf)
 	return c

@@ -42,8 +42,8 @@ const bun = "github.com/uptrace/bun"
 var domains = []string{
 	"fault", "ident", "money", "page", "postal", "given", "check", "states", "access", "seal", "rails",
 	"audit", "events", "changes", "customers", "roles", "users", "tenants", "issuers", "clients", "banks",
-	"contacts", "accounts", "keysets", "signatories", "positivepay",
-	"fees", "limits", "ledger", "fx", "payments", "sandbox", "files", "webhooks",
+	"contacts", "accounts", "signatories", "positivepay",
+	"fees", "limits", "ledger", "fx", "payments", "sandbox", "files", "webhooks", "keysets",
 }
 
 const module = "bankgraph/"

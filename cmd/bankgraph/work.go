@@ -195,10 +195,9 @@ func (b *bank) jobs(s *settings, kept *keptFile, meters *meters, log *slog.Logge
 		{"find audit entries that nobody seals", 10 * time.Minute, time.Second, b.sweepAudit(kept)},
 		{"seal regulatory entries", 10 * time.Second, 50 * time.Millisecond, b.sealReporting},
 		{"move to new keys", time.Second, 10 * time.Millisecond, b.moveKeys(meters, log)},
-		{"carry out due payments", 10 * time.Second, 10 * time.Millisecond, func(ctx context.Context) (bool, error) {
-			taken, err := b.Payments.CarryOutDue(ctx)
-			return taken > 0, err
-		}},
+		{"carry out due payments", 10 * time.Second, 10 * time.Millisecond, each(b.Payments.CarryOutDue)},
+		{"send payments", time.Second, 10 * time.Millisecond, each(b.Payments.SendQueued, b.Payments.HandOver)},
+		{"receive from networks", time.Second, 10 * time.Millisecond, each(b.Payments.Receive)},
 		{"remove old events", time.Hour, time.Second, func(ctx context.Context) (bool, error) {
 			purged, err := b.Events.Purge(ctx, s.KeepEvents)
 			return purged > 0, err
@@ -207,6 +206,17 @@ func (b *bank) jobs(s *settings, kept *keptFile, meters *meters, log *slog.Logge
 			purged, err := b.Changes.PurgeKeys(ctx, s.KeepKeys)
 			return purged > 0, err
 		}},
+	}
+}
+
+// each makes a tick of work that says how much it did, one after the other.
+func each(work ...func(context.Context) (int, error)) func(context.Context) (bool, error) {
+	return func(ctx context.Context) (busy bool, err error) {
+		for _, do := range work {
+			done, failed := do(ctx)
+			busy, err = busy || done > 0, errors.Join(err, failed)
+		}
+		return busy, err
 	}
 }
 

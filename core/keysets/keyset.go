@@ -17,6 +17,8 @@ import (
 	"bankgraph/core/clients"
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
+	"bankgraph/core/payments"
+	"bankgraph/core/sandbox"
 	"bankgraph/core/seal"
 	"bankgraph/db"
 )
@@ -25,11 +27,14 @@ import (
 var Tables = db.Tables{
 	Own: []string{"keyset_rotations"},
 	Reads: map[string]string{
-		"accounts":     "its sealed columns are written anew",
-		"approvals":    "its sealed columns are written anew",
-		"contacts":     "its sealed columns are written anew",
-		"customers":    "its sealed columns are written anew",
-		"signing_keys": "its sealed columns are written anew",
+		"accounts":         "its sealed columns are written anew",
+		"approvals":        "its sealed columns are written anew",
+		"contacts":         "its sealed columns are written anew",
+		"customers":        "its sealed columns are written anew",
+		"network_messages": "its sealed columns are written anew",
+		"payment_details":  "its sealed columns are written anew",
+		"sandbox_messages": "its sealed columns are written anew",
+		"signing_keys":     "its sealed columns are written anew",
 	},
 }
 
@@ -100,6 +105,9 @@ var tables = []table{
 	{name: "contacts", key: "uid", columns: []column{
 		in(contacts.NumberColumn, "bank_account_number"), {sealed: "regulatory_reporting", report: true},
 	}},
+	{name: "payment_details", key: "payment", columns: []column{in(payments.NumberColumn, "number")}},
+	{name: "network_messages", key: "id", columns: []column{{sealed: "body", place: row(payments.BodyColumn)}}},
+	{name: "sandbox_messages", key: "id", columns: []column{{sealed: "body", place: row(sandbox.BodyColumn)}}},
 	{name: "approvals", key: "uid", columns: []column{{sealed: "draft", place: row(changes.DraftColumn)}}},
 	{
 		name: "signing_keys", key: "kid", text: true,
