@@ -221,6 +221,30 @@ var writes = []struct {
 		name: "refuseChange, of a transfer", as: checker,
 		on: func(b *coretest.Bank) write { return refuse(b, transferFunds(b, b.Customer(dual), "10", 0)) },
 	},
+	{name: "sendPayment", on: func(b *coretest.Bank) write { return sendPayment(b, b.Customer(), "10", 0) }},
+	{
+		name: "sendPayment, on another day",
+		on:   func(b *coretest.Bank) write { return sendPayment(b, b.Customer(), "10", 1) },
+	},
+	{
+		name: "sendPayment, to be approved",
+		on:   func(b *coretest.Bank) write { return sendPayment(b, b.Customer(dual), "10", 0) },
+	},
+	{
+		name: "sendPayment, above a limit", refused: payments.ErrLimit,
+		on: func(b *coretest.Bank) write { return sendPayment(b, b.Customer(), "900.01", 0) },
+	},
+	{
+		name: "approveChange, of a payment over a network", as: checker,
+		on: func(b *coretest.Bank) write { return approve(b, sendPayment(b, b.Customer(dual), "10", 0)) },
+	},
+	{
+		name: "refuseChange, of a payment over a network", as: checker,
+		on: func(b *coretest.Bank) write { return refuse(b, sendPayment(b, b.Customer(dual), "10", 0)) },
+	},
+	{name: "cancelPayment, which is queued", on: func(b *coretest.Bank) write {
+		return cancelPayment(b, sendPayment(b, b.Customer(), "10", 0))
+	}},
 	{name: "cancelPayment", on: func(b *coretest.Bank) write {
 		return cancelPayment(b, transferFunds(b, b.Customer(), "10", 1))
 	}},

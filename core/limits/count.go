@@ -132,11 +132,11 @@ func (c *Counter) WriteTx(ctx context.Context) error {
 		more bool
 		text string
 	}{
-		{true, `INSERT INTO limit_usage AS u (tenant, customer, rail, day, entry_type, sec_code, amount, payments)
-			SELECT $1, n.customer, n.rail, n.day::date, '', '', n.amount, n.payments FROM ` + taken + `
+		{true, `INSERT INTO limit_usage AS u (payments, tenant, customer, rail, day, entry_type, sec_code, amount)
+			SELECT n.number, $1, n.customer, n.rail, n.day::date, '', '', n.amount FROM ` + taken + `
 			ON CONFLICT (tenant, customer, rail, day, entry_type, sec_code) DO UPDATE
-			SET amount = u.amount + excluded.amount, payments = u.payments + excluded.payments`},
-		{false, `UPDATE limit_usage AS u SET amount = u.amount + n.amount, payments = u.payments + n.payments FROM ` + taken + `
+			SET payments = u.payments + excluded.payments, amount = u.amount + excluded.amount`},
+		{false, `UPDATE limit_usage AS u SET payments = u.payments + n.number, amount = u.amount + n.amount FROM ` + taken + `
 			WHERE u.tenant = $1 AND u.customer = n.customer AND u.rail = n.rail AND u.day = n.day::date AND u.entry_type = ''`},
 	} {
 		var of, amounts, payments []int64
@@ -159,4 +159,4 @@ func (c *Counter) WriteTx(ctx context.Context) error {
 	return nil
 }
 
-const taken = `unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[]) AS n(customer, rail, day, amount, payments)`
+const taken = `unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[]) AS n(customer, rail, day, amount, number)`

@@ -31,6 +31,11 @@ type Order struct {
 	Charges             string    `json:"detailsOfCharges,omitempty"` // OUR, BEN, SHA
 	OriginatorInfo      string    `json:"originatorToBeneficiary,omitempty"`
 	BankInfo            string    `json:"senderToReceiverNotes,omitempty"`
+	// what is said of who pays beside its account: checked, and not used, as messages say what the bank knows
+	SenderEntity  string         `json:"entityType,omitempty"` // Consumer, Corporate, Processing Org
+	SenderAddress postal.Address `json:"senderAddress"`
+	SenderEmail   string         `json:"email,omitempty"`
+	SenderPhone   string         `json:"phone,omitempty"`
 	// Strict requires all that the current published form does (rest/CONTRACT.md, credit requests, v4)
 	Strict bool `json:"strict,omitempty"`
 }
@@ -117,10 +122,32 @@ func (o *Order) check() error {
 	if o.Speed != "" {
 		o.Speed = string(check.Parsed(c, "speed", o.Speed, ParseSpeed))
 	}
-	o.Sender.check(c.In("sender"), false)
+	o.checkSender(c.In("sender"))
 	o.Receiver.check(c.In("receiver"), o)
 	o.checkTexts(c)
 	return c.Err()
+}
+
+// checkSender checks what is said of who pays. In the strict form, an account that is named by its number is
+// described in full.
+func (o *Order) checkSender(c *check.Fields) {
+	o.Sender.check(c, false)
+	o.SenderEntity = string(check.OneOf(c, "entityType", o.SenderEntity, "Consumer", "Corporate", "Processing Org"))
+	c.AtMost("phone", o.SenderPhone, 35)
+	if o.SenderEmail != "" {
+		c.Email("email", o.SenderEmail)
+	}
+	var required []string
+	if o.SenderAddress != (postal.Address{}) || o.Strict && o.Sender.UID == 0 {
+		required = []string{"addressLine1", "city", "countryCode"}
+	}
+	o.SenderAddress = c.Address("address", o.SenderAddress, required...)
+	if o.Strict && o.Sender.UID == 0 {
+		c.Required("accountType", o.Sender.Type)
+		c.Required("accountName", o.Sender.Name)
+		c.Required("entityType", o.SenderEntity)
+		c.Required("routingNumber", o.Sender.RoutingNumber)
+	}
 }
 
 func (o *Order) checkTexts(c *check.Fields) {

@@ -1,4 +1,4 @@
--- Money that is held: it stays on the account, and nobody can spend it (core/README.md, the books).
+-- Money that is held: it stays on the account, and nobody can spend it.
 CREATE TABLE holds (
   tenant    bigint NOT NULL,
   id        bigint NOT NULL,                              -- from the sequence of journals
