@@ -5,7 +5,8 @@ import "bankgraph/db"
 // Tables lists the tables of other domains that are read here (core/README.md, Tables).
 var Tables = db.Tables{
 	Reads: map[string]string{
-		"customers": "whose a customer is decides who sees what it has: the condition is part of every text",
+		"customers":       "whose a customer is decides who sees what it has: the condition is part of every text",
+		"customer_counts": "how many customers a partner has decides how its lists are looked for",
 	},
 }
 

@@ -84,10 +84,20 @@ func kinds(caller access.Caller, shown bool) string {
 	return strings.Join(all, ", ")
 }
 
-// where returns the conditions of a list, the caller's scope among them. $1 is the tenant and $2
-// Caller.ScopeCustomer.
+// list returns the list of what the caller may see and the search finds.
+func (by Search) list(caller access.Caller, p *db.Params) access.List {
+	l := access.List{
+		Table: "approvals", Alias: "p", Key: "uid", Of: []string{"p.customer = seen.uid"},
+		Seen: caller.Reach.Scope("p.customer"), Where: by.where(caller, p),
+	}
+	if by.Customer != 0 && caller.Reach != access.OfBank {
+		l.Named = &access.Named{Own: caller.Reach.Scope(p.Add(by.Customer) + "::bigint")}
+	}
+	return l
+}
+
+// where returns the conditions of a list beside the caller's scope.
 func (by Search) where(caller access.Caller, p *db.Params) (all db.Conditions) {
-	all = append(all, caller.Reach.Scope("p.customer"))
 	if caller.Reach != access.OfBank {
 		all = append(all, "NOT p.former") // see LeaveToBank
 	}
@@ -114,14 +124,16 @@ func (s *Service) List(
 		return db.RefuseRows[Approval](err)
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), w.Offset}
-	where := by.where(caller, &p)
+	list := by.list(caller, &p)
+	list.Most, list.Newest = "$3::bigint + $4::bigint", w.Backward
 	order, compare := "p.uid", " > "
 	if w.Backward {
 		order, compare = "p.uid DESC", " < "
 	}
 	if w.Cursor.UID != 0 {
-		where = append(where, "p.uid"+compare+p.Add(w.Cursor.UID))
+		list.After = "p.uid" + compare + p.Add(w.Cursor.UID)
 	}
+	where := list.Conditions(caller.Reach)
 	key, selecting := reading(caller, queryKey{want: want, where: where.Key(), order: order})
 	text := listing.Get(key, func() string {
 		return where.On(selecting()).OrderExpr(order).String() + " LIMIT $3::bigint OFFSET $4::bigint"
@@ -136,12 +148,10 @@ func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, by Search, most in
 		return db.RefuseRows[db.Count](err)
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer()}
-	where := by.where(caller, &p)
-	limit := p.Up(most)
-	text := counting.Get(queryKey{where: where.Key(), order: limit}, func() string {
-		return db.CountText(where.On(db.Select0[Approval]("1").Where("p.tenant = $1")), limit)
-	})
-	return db.Queue(b, text, p...)
+	list := by.list(caller, &p)
+	list.Most = p.Up(most)
+	text := list.Count(caller.Reach)
+	return db.Queue(b, counting.Get(text, func() string { return text }), p...)
 }
 
 // FindMany reads approvals by UID. Those that the caller may not see are absent.
@@ -153,7 +163,7 @@ func (s *Service) FindMany(
 		return db.Refuse[UID, Approval](err)
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), uids}
-	where := append(Search{}.where(caller, &p), "p.uid = ANY($3)")
+	where := append(Search{}.where(caller, &p), caller.Reach.Scope("p.customer"), "p.uid = ANY($3)")
 	key, selecting := reading(caller, queryKey{want: want, where: where.Key()})
 	text := finding.Get(key, func() string {
 		return where.On(selecting()).String()

@@ -43,7 +43,10 @@ func (s *Service) OfAccounts(
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), of, w.Limit(), w.Offset}
 	where := by.where(s, caller.Tenant, &p)
-	order := newestFirst(w, &p, &where)
+	order, after := newestFirst(w, &p)
+	if after != "" {
+		where = append(where, after)
+	}
 	want = db.Or[Payment](want).And(listed)
 	text := ofAccounts.Get(queryKey{want, caller.Reach, where.Key(), order}, func() string {
 		var sides []string

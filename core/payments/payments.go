@@ -223,8 +223,10 @@ func (s *Service) List(
 		return db.RefuseRows[Payment](err)
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), w.Offset}
-	where := append(db.Conditions{seen(caller.Reach)}, by.where(s, caller.Tenant, &p)...)
-	order := newestFirst(w, &p, &where)
+	list := by.list(s, caller, &p)
+	order, after := newestFirst(w, &p)
+	list.After, list.Newest = after, !w.Backward
+	where := by.page(list, caller.Reach)
 	text := listing.Get(queryKey{want, caller.Reach, where.Key(), order}, func() string {
 		return where.On(selecting(want).Where("pay.tenant = $1")).OrderExpr(order).String() +
 			" LIMIT $3::bigint OFFSET $4::bigint"
@@ -232,16 +234,17 @@ func (s *Service) List(
 	return db.Queue(b, text, p...)
 }
 
-// newestFirst returns the order of a list, and adds the condition that continues from the window's cursor.
-func newestFirst(w page.Window, p *db.Params, where *db.Conditions) (order string) {
+// newestFirst returns the order of a list, and the condition that continues from the window's cursor; ” if it
+// has none.
+func newestFirst(w page.Window, p *db.Params) (order, after string) {
 	order, compare := "pay.uid DESC", " < "
 	if w.Backward {
 		order, compare = "pay.uid", " > "
 	}
 	if w.Cursor.UID != 0 {
-		*where = append(*where, "pay.uid"+compare+p.Add(w.Cursor.UID))
+		after = "pay.uid" + compare + p.Add(w.Cursor.UID)
 	}
-	return order
+	return order, after
 }
 
 // CountUpTo counts the payments that a search finds, up to most; 0 means no bound.
@@ -251,10 +254,11 @@ func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, by Search, most in
 		return db.RefuseRows[db.Count](err)
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer()}
-	where := by.found(s, caller, &p)
-	limit := p.Up(most)
-	text := counting.Get(queryKey{reach: caller.Reach, where: where.Key(), order: limit}, func() string {
-		return db.CountText(where.On(db.Select0[Payment]("1").Where("pay.tenant = $1")), limit)
-	})
-	return db.Queue(b, text, p...)
+	list := by.list(s, caller, &p)
+	list.Most = "1"
+	if !by.MostRecent {
+		list.Most = p.Up(most)
+	}
+	text := list.Count(caller.Reach)
+	return db.Queue(b, counting.Get(text, func() string { return text }), p...)
 }

@@ -105,7 +105,7 @@ func (s *Service) Page(ctx context.Context, by Search, w page.Window) (page.Coun
 		return found, err
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), w.Offset}
-	where := by.found(s, caller, &p)
+	where := by.page(by.list(s, caller, &p), caller.Reach)
 	text := shown.Get(queryKey{reach: caller.Reach, where: where.Key()}, func() string {
 		return where.On(showing(caller.Reach)).OrderExpr("pay.uid DESC").String() + " LIMIT $3::bigint OFFSET $4::bigint"
 	})
