@@ -144,6 +144,22 @@ func TestWhoSeesLittleReadsLittle(t *testing.T) {
 	}
 }
 
+// What is filtered by its status is found by it, however many have another.
+func TestAnApprovalIsFoundByItsStatus(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t)
+	c.Exec(`UPDATE approvals SET status = 'Refused' WHERE tenant = ? AND uid % 5000 = 0`, c.Tenant)
+	for status, want := range map[changes.Status]int{changes.Open: 0, changes.Refused: 4, changes.Approved: 20} {
+		var found *db.Rows[changes.Approval]
+		n := c.touched(t, c.Staff(), func(ctx context.Context, b *db.Batch) {
+			found = c.Changes.List(ctx, b, changes.Search{Status: status}, db.Columns{}, page.First(19))
+		})
+		if len(found.Items) != want || n > 100 {
+			t.Errorf("%s: %d approvals of %d rows, want %d", status, len(found.Items), n, want)
+		}
+	}
+}
+
 // A page of a caller outside the bank is what is left of the bank's list without the rows of others.
 func TestAPageIsTheBanksWithoutOthers(t *testing.T) {
 	t.Parallel()

@@ -46,6 +46,16 @@ func (r Reach) scopeOfCustomers(alias, tenant, within string) string {
 	return r.scope(alias+".uid", tenant, within)
 }
 
+// OfPeople returns a column that says who did something, such as a login, as the caller reads it: the bank's own
+// people and programs, as whose tells, the bank alone reads.
+func (r Reach) OfPeople(column, whose string) string {
+	if r == OfBank {
+		return column
+	}
+	return "CASE WHEN " + whose + " IN ('" + string(OfPartner) + "', '" + string(OfCustomer) + "') THEN " + column +
+		" ELSE '' END"
+}
+
 // Sees reports whether a customer is within the caller's reach; owner is the partner that it belongs to, or
 // 0.
 func (c Caller) Sees(customer, owner int64) bool {

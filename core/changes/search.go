@@ -58,7 +58,7 @@ func reading(caller access.Caller, s queryKey) (queryKey, func() *bun.SelectQuer
 				"first_client": "first", "first_login": "first",
 				"decision_reason": "checker", "checker_client": "checker", "checker_login": "checker",
 			} {
-				from[column] = "CASE WHEN p." + whose + "_reach = 'Bank' THEN '' ELSE p." + column + " END"
+				from[column] = s.reach.OfPeople("p."+column, "p."+whose+"_reach")
 			}
 		}
 		return db.Select[Approval](s.want, from).Where("p.tenant = $1")
