@@ -17,6 +17,7 @@ type List struct {
 	Of           []string      // for each customer that a row may be of, the condition that it is seen.uid
 	Seen         string        // the condition that a row is within the reach
 	Where        db.Conditions // what is searched for
+	Indexed      string        // more of it, for which there is an index, and one for each customer
 	Named        *Named        // nil if the search does not name whose rows it wants
 	Most         string        // how many rows are needed; '' for all
 	After        string        // the condition that a row comes after the cursor; '' without one
@@ -78,7 +79,7 @@ func (l List) found(r Reach, order string) (ways []string) {
 		all = l.limit()
 	}
 	for _, of := range l.Of {
-		ways = append(ways, "(SELECT one.key FROM "+r.seen()+" CROSS JOIN LATERAL ("+l.keys(of, l.unindexed())+order+
+		ways = append(ways, "(SELECT one.key FROM "+r.seen()+" CROSS JOIN LATERAL ("+l.keys(of, l.Indexed, l.unindexed())+order+
 			limit+") AS one"+gate+all+")")
 	}
 	return ways
@@ -105,7 +106,7 @@ func (l List) looksAround(r Reach) bool { return r == OfPartner && l.Named == ni
 // near returns SQL that finds rows among the first of the bank, as many as the partner has customers: one who has
 // a good part of the bank need not ask each of them, and nobody pays for it more than twice.
 func (l List) near(r Reach) string {
-	around := "(SELECT " + l.Alias + ".* FROM " + l.Table + " AS " + l.Alias + l.where(l.After) + l.order() +
+	around := "(SELECT " + l.Alias + ".* FROM " + l.Table + " AS " + l.Alias + l.where(l.Indexed, l.After) + l.order() +
 		" LIMIT (SELECT coalesce(sum(n.customers), 0)::bigint FROM customer_counts AS n WHERE n.tenant = $1 AND " +
 		r.ScopeOfCustomers("n") + ")) AS " + l.Alias
 	return "SELECT " + l.key() + " AS key FROM " + around + l.where(l.searched()...) + l.order() + l.limit()
@@ -120,7 +121,7 @@ func (l List) unindexed() string {
 	return "((" + strings.Join(l.Where, ") AND (") + ")) IS TRUE"
 }
 
-func (l List) searched() db.Conditions { return append(db.Conditions{l.Seen}, l.Where...) }
+func (l List) searched() db.Conditions { return append(db.Conditions{l.Seen, l.Indexed}, l.Where...) }
 
 func (l List) keys(conditions ...string) string {
 	return "SELECT " + l.key() + " AS key FROM " + l.Table + " AS " + l.Alias + l.where(append(conditions, l.After)...)

@@ -88,27 +88,26 @@ func kinds(caller access.Caller, shown bool) string {
 func (by Search) list(caller access.Caller, p *db.Params) access.List {
 	l := access.List{
 		Table: "approvals", Alias: "p", Key: "uid", Of: []string{"p.customer = seen.uid"},
-		Seen: caller.Reach.Scope("p.customer"), Where: by.where(caller, p),
+		Seen: caller.Reach.Scope("p.customer"), Where: where(caller),
 	}
-	if by.Customer != 0 && caller.Reach != access.OfBank {
-		l.Named = &access.Named{Own: caller.Reach.Scope(p.Add(by.Customer) + "::bigint")}
+	if by.Status != "" {
+		l.Indexed = "p.status = " + p.Add(string(by.Status))
+	}
+	if by.Customer != 0 {
+		at := p.Add(by.Customer)
+		l.Where = append(l.Where, "p.customer = "+at)
+		l.Named = &access.Named{Own: caller.Reach.Scope(at + "::bigint")}
 	}
 	return l
 }
 
-// where returns the conditions of a list beside the caller's scope.
-func (by Search) where(caller access.Caller, p *db.Params) (all db.Conditions) {
+// where returns the conditions of every read beside the caller's scope.
+func where(caller access.Caller) (all db.Conditions) {
 	if caller.Reach != access.OfBank {
 		all = append(all, "NOT p.former") // see LeaveToBank
 	}
 	if !caller.May(access.ViewCustomers) {
 		all = append(all, "p.object IN ("+kinds(caller, true)+")")
-	}
-	if by.Status != "" {
-		all = append(all, "p.status = "+p.Add(string(by.Status)))
-	}
-	if by.Customer != 0 {
-		all = append(all, "p.customer = "+p.Add(by.Customer))
 	}
 	return all
 }
@@ -133,10 +132,10 @@ func (s *Service) List(
 	if w.Cursor.UID != 0 {
 		list.After = "p.uid" + compare + p.Add(w.Cursor.UID)
 	}
-	where := list.Conditions(caller.Reach)
-	key, selecting := reading(caller, queryKey{want: want, where: where.Key(), order: order})
+	found := list.Conditions(caller.Reach)
+	key, selecting := reading(caller, queryKey{want: want, where: found.Key(), order: order})
 	text := listing.Get(key, func() string {
-		return where.On(selecting()).OrderExpr(order).String() + " LIMIT $3::bigint OFFSET $4::bigint"
+		return found.On(selecting()).OrderExpr(order).String() + " LIMIT $3::bigint OFFSET $4::bigint"
 	})
 	return db.Queue(b, text, p...)
 }
@@ -163,10 +162,10 @@ func (s *Service) FindMany(
 		return db.Refuse[UID, Approval](err)
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), uids}
-	where := append(Search{}.where(caller, &p), caller.Reach.Scope("p.customer"), "p.uid = ANY($3)")
-	key, selecting := reading(caller, queryKey{want: want, where: where.Key()})
+	found := append(where(caller), caller.Reach.Scope("p.customer"), "p.uid = ANY($3)")
+	key, selecting := reading(caller, queryKey{want: want, where: found.Key()})
 	text := finding.Get(key, func() string {
-		return where.On(selecting()).String()
+		return found.On(selecting()).String()
 	})
 	return db.QueueMany(b, text, func(a *Approval) UID { return a.UID }, p...)
 }

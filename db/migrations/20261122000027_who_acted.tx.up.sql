@@ -5,5 +5,6 @@ ALTER TABLE payment_steps ADD COLUMN reach text NOT NULL DEFAULT 'Bank';
 -- Approvals are listed by any status, in their order. A partial index of one status serves no statement that names it by a
 -- parameter.
 CREATE INDEX approvals_status ON approvals (tenant, status, uid);
+CREATE INDEX approvals_customer_status ON approvals (tenant, customer, status, uid);
 --bun:split
 DROP INDEX approvals_open;
