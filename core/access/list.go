@@ -79,8 +79,8 @@ func (l List) found(r Reach, order string) (ways []string) {
 		all = l.limit()
 	}
 	for _, of := range l.Of {
-		ways = append(ways, "(SELECT one.key FROM "+r.seen()+" CROSS JOIN LATERAL ("+l.keys(of, l.Indexed, l.unindexed())+order+
-			limit+") AS one"+gate+all+")")
+		rows := l.keys(of, l.Indexed, l.unindexed()) + order + limit
+		ways = append(ways, "(SELECT one.key FROM "+r.seen()+" CROSS JOIN LATERAL ("+rows+") AS one"+gate+all+")")
 	}
 	return ways
 }
