@@ -111,7 +111,7 @@ func showing(reach access.Reach) *bun.SelectQuery {
 	}
 	return q.Where("pay.tenant = $1").
 		Join(payerSeen(reach)).
-		Join("LEFT JOIN payment_steps AS asked ON asked.tenant = pay.tenant AND asked.payment = pay.uid"+
+		Join("LEFT JOIN payment_steps AS asked ON asked.tenant = pay.tenant AND asked.payment = pay.uid" +
 			" AND asked.number = 1").
 		Join("LEFT JOIN customers AS payee ON payee.tenant = pay.tenant AND payee.uid = pay.receiver_customer AND " +
 			reach.ScopeOfCustomers("payee")).
