@@ -66,8 +66,8 @@ func grant(ctx context.Context, conn *pgx.Conn, service string) error {
 // Grants is the query that generates Grant's statements; dbtest hashes it. Who may create things in the schema
 // could put a function before the bank's own; PUBLIC could until PostgreSQL 15. Each CREATE is revoked only where
 // it was granted, as that takes an owner. Imports need TEMPORARY on the database, which stays. A table with row security but
-// without a policy for updates is append-only. The service needs UPDATE on sequences because the demo bank
-// advances them. EXECUTE on functions is granted for databases that revoke it from PUBLIC.
+// without a policy for updates is append-only. Of who moved to another partner the last move counts: audit_former.
+// EXECUTE on functions is granted for databases that revoke it from PUBLIC.
 const Grants = `
 	WITH granted (oid, name) AS (SELECT oid, quote_ident(rolname) FROM pg_roles WHERE rolname = $1::text UNION ALL SELECT 0, 'PUBLIC')
 	SELECT format('REVOKE CREATE ON SCHEMA %I FROM %s', n.nspname, who.name)
@@ -80,11 +80,13 @@ const Grants = `
 	UNION ALL
 	SELECT format('GRANT USAGE ON SCHEMA %I TO %I', current_schema(), $1::text)
 	UNION ALL
-	SELECT format('REVOKE ALL ON ALL TABLES IN SCHEMA %I FROM %I', current_schema(), $1::text)
+	SELECT format('REVOKE ALL ON ALL %s IN SCHEMA %I FROM %I', kind, current_schema(), $1::text)
+	FROM unnest(ARRAY['TABLES', 'SEQUENCES']) AS kind
 	UNION ALL
 	SELECT format('GRANT %s ON %s %s TO %I',
-	  CASE WHEN c.relkind = 'S' THEN 'USAGE, SELECT, UPDATE'
+	  CASE WHEN c.relkind = 'S' THEN 'USAGE, SELECT'
 	       WHEN c.relname = 'bun_migrations' THEN 'SELECT'
+	       WHEN c.relname = 'audit_former' THEN 'SELECT, INSERT, UPDATE (entry)'
 	       WHEN c.relrowsecurity AND NOT EXISTS (SELECT FROM pg_policy AS p WHERE p.polrelid = c.oid AND p.polcmd IN ('w', '*')) THEN 'SELECT, INSERT'
 	       ELSE 'SELECT, INSERT, UPDATE, DELETE' END,
 	  CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.oid::regclass, $1::text)

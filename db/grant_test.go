@@ -18,6 +18,7 @@ func TestARightGivenByHandIsTakenAwayAgain(t *testing.T) {
 	url := dbtest.URL(t)
 	role := roleAlone(t, url, "grantee")
 	execute(t, dbtest.Owner(url), "GRANT ALL ON ALL TABLES IN SCHEMA public TO "+role,
+		"GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO "+role,
 		"CREATE TABLE later (n int)",
 		"REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC",
 		"GRANT CREATE ON SCHEMA public TO PUBLIC, "+role,
@@ -40,6 +41,10 @@ func TestARightGivenByHandIsTakenAwayAgain(t *testing.T) {
 		`SELECT count(*) FROM bun_migrations`:              oneRow,
 		`SELECT count(*) FROM postings`:                    oneRow,
 		`SELECT nextval('journal_ids')`:                    oneRow,
+		`SELECT setval('journal_ids', 1)`:                  refused,
+		`DELETE FROM audit_former`:                         refused,
+		`UPDATE audit_former SET customer = 1`:             refused,
+		`UPDATE audit_former SET entry = 1`:                nothing,
 		`SELECT name_words(1, 'a') @@ name_search(1, 'a')`: oneRow,
 		// a table that was created after the first grant
 		`INSERT INTO later VALUES (1)`:   oneRow,

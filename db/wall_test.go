@@ -33,6 +33,9 @@ var onlyGrow = []string{
 
 func (w walled) onlyGrows() bool { return slices.Contains(onlyGrow, w.Name) }
 
+// keepsKeys reports whether the service's role neither deletes the table's rows nor changes their keys.
+func (w walled) keepsKeys() bool { return w.onlyGrows() || w.Name == "audit_former" }
+
 func tablesOfBanks(t *testing.T, url string) []walled {
 	t.Helper()
 	rows, err := connect(t, url).Query(t.Context(), `
@@ -126,7 +129,7 @@ func TestATransactionWritesTheRowsOfItsBankOnly(t *testing.T) {
 			{is(`DELETE FROM $table`), oneRow},
 			{is(`SELECT FROM $table WHERE $bank = 2`), oneRow},
 		} {
-			if table.onlyGrows() && !strings.HasPrefix(c.statement, "SELECT") {
+			if table.keepsKeys() && !strings.HasPrefix(c.statement, "SELECT") {
 				c.want = refused
 			}
 			if got := in(t, d, 1, c.statement); got != c.want {
@@ -150,7 +153,7 @@ func TestOutsideATransactionOfABankNothingIsWritten(t *testing.T) {
 			is(`DELETE FROM $table`),
 		} {
 			want := nothing
-			if table.onlyGrows() || strings.HasPrefix(statement, "INSERT") {
+			if table.keepsKeys() || strings.HasPrefix(statement, "INSERT") {
 				want = refused
 			}
 			for d, want := range map[*db.DB]outcome{d: readOnly, writable: want} {

@@ -27,7 +27,6 @@ func init() {
 	listSizes["Approval.changes"] = 20
 	prices["ApprovalConnection.totalCount"] = countMany
 	prices["ApprovalConnection.totalCountIsExact"] = countMany
-	prices["ApprovalFilter.status"] = sorted
 }
 
 func (m mutations) ApproveChange(

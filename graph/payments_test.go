@@ -128,13 +128,17 @@ func (p *payers) pays(t *testing.T, amount, more string) string {
 	return made.TransferFunds.Payment.UID
 }
 
-// Each side sees the payment; the other side's account and customer are null, without an error.
+// Each side sees the payment; the other side's account and customer are null, without an error, and for who is
+// paid what is the payer's alone, too.
 func TestEachSideOfAPaymentSeesItsOwnAccountAlone(t *testing.T) {
 	t.Parallel()
 	p := newPayers(t)
-	uid := p.pays(t, "12.50", `notes: "Rent"`)
-	document := fmt.Sprintf(`{ payment(uid: %q) { status amount notes senderNumber { masked } receiverNumber { masked }
-		senderAccount { uid } receiverAccount { uid } customer { uid } timeline { number status client } } }`, uid)
+	made := p.Payment(p.from, p.to, func(pay *payments.Payment) {
+		pay.Minor, pay.FeeMinor, pay.Reason = 12_50, 25, "late"
+	})
+	document := fmt.Sprintf(`{ payment(uid: "%s") { status amount notes senderNumber { masked } receiverNumber { masked }
+		senderAccount { uid } receiverAccount { uid } customer { uid } fee channel reason timeline { number status client } } }`,
+		made.UID)
 	number := func(a *accounts.Account) string {
 		text := coretest.AccountNumber(a.UID)
 		return "****" + text[len(text)-4:]
@@ -144,18 +148,19 @@ func TestEachSideOfAPaymentSeesItsOwnAccountAlone(t *testing.T) {
 		from, to, client string
 		sees             bool
 	}{
-		"who pays":    {p.Partner(p.payer), fmt.Sprintf(`{"uid":"%s"}`, p.from.UID), "null", `"staff"`, true},
+		"who pays":    {p.Partner(p.payer), fmt.Sprintf(`{"uid":"%s"}`, p.from.UID), "null", `"partner"`, true},
 		"who is paid": {p.Partner(p.paid), "null", fmt.Sprintf(`{"uid":"%s"}`, p.to.UID), "null", true},
 		"a third":     {p.Partner(p.DownstreamPartner()), "", "", "", false},
 	} {
-		customer := "null"
+		customer, own := "null", `"fee":null,"channel":null,"reason":null`
 		if who.from != "null" {
+			own = `"fee":"0.25","channel":"API","reason":"late"`
 			customer = fmt.Sprintf(`{"uid":"%s"}`, p.from.Customer)
 		}
 		want := fmt.Sprintf(`{"payment":{"status":"PROCESSED","amount":"12.50","notes":"Rent","senderNumber":{"masked":%q},`+
-			`"receiverNumber":{"masked":%q},"senderAccount":%s,"receiverAccount":%s,"customer":%s,`+
+			`"receiverNumber":{"masked":%q},"senderAccount":%s,"receiverAccount":%s,"customer":%s,%s,`+
 			`"timeline":[{"number":1,"status":"PROCESSED","client":%s}]}}`,
-			number(p.from), number(p.to), who.from, who.to, customer, who.client)
+			number(p.from), number(p.to), who.from, who.to, customer, own, who.client)
 		if !who.sees {
 			want = `{"payment":null}`
 		}

@@ -55,6 +55,10 @@ func (p *source) uses(all []string) (found []use) {
 					p.info.TypeOf(receiver).String() == module+"core/customers.Hold" {
 					add(p.text(n.Args[0]), false, n)
 				}
+			case *ast.KeyValueExpr:
+				if key, is := n.Key.(*ast.Ident); is && key.Name == "Table" {
+					add(p.text(n.Value), false, n)
+				}
 			case *ast.Field:
 				if n.Tag != nil {
 					add(tagged(n.Tag.Value), false, n)
@@ -92,8 +96,9 @@ func (p *source) text(e ast.Expr) string {
 }
 
 // choosing are the packages whose SQL may get the name of its table at run time: customers.Hold from the
-// domains that call it (the calls are checked), keysets from a list of names, and db from everywhere.
-var choosing = []string{"core/customers", "core/keysets", "db"}
+// domains that call it (the calls are checked), access.List from those that fill it in (which is checked, too),
+// keysets from a list of names, and db from everywhere.
+var choosing = []string{"core/access", "core/customers", "core/keysets", "db"}
 
 var unknownTable = regexp.MustCompile(`\b(?:FROM|JOIN|INTO)\s+(?:\?|%\w|$)`)
 

@@ -5,7 +5,8 @@ import "bankgraph/db"
 // Tables lists the tables of other domains that are read here (core/README.md, Tables).
 var Tables = db.Tables{
 	Reads: map[string]string{
-		"customers": "whose a customer is decides who sees what it has: the condition is part of every text",
+		"customers":       "whose a customer is decides who sees what it has: the condition is part of every text",
+		"customer_counts": "how many customers a partner has decides how its lists are looked for",
 	},
 }
 
@@ -43,6 +44,16 @@ func (r Reach) scopeOfCustomers(alias, tenant, within string) string {
 		return alias + ".owner = " + within + "::bigint"
 	}
 	return r.scope(alias+".uid", tenant, within)
+}
+
+// OfPeople returns a column that says who did something, such as a login, as the caller reads it: the bank's own
+// people and programs, as whose tells, the bank alone reads.
+func (r Reach) OfPeople(column, whose string) string {
+	if r == OfBank {
+		return column
+	}
+	return "CASE WHEN " + whose + " IN ('" + string(OfPartner) + "', '" + string(OfCustomer) + "') THEN " + column +
+		" ELSE '' END"
 }
 
 // Sees reports whether a customer is within the caller's reach; owner is the partner that it belongs to, or

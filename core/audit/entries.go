@@ -62,7 +62,7 @@ func (by Search) where(p *db.Params) (all db.Conditions) {
 	return all
 }
 
-// scope returns the conditions of what the caller may see. Callers outside the bank read nothing from before
+// scope returns the conditions of what the caller may see, the reach first. Callers outside the bank read nothing from before
 // a customer moved to its present partner (LeaveToBankTx). $1 is the tenant and $2 Caller.ScopeCustomer.
 func scope(caller access.Caller) db.Conditions {
 	all := db.Conditions{caller.Reach.Scope("e.customer")}
@@ -71,6 +71,23 @@ func scope(caller access.Caller) db.Conditions {
 			" AND f.customer = e.customer AND f.entry >= e.id)")
 	}
 	return all
+}
+
+// list returns the list of what the caller may see and the search finds.
+func (by Search) list(caller access.Caller, p *db.Params) access.List {
+	seen := scope(caller)
+	l := access.List{
+		Table: "audit_entries", Alias: "e", Key: "id", Of: []string{"e.customer = seen.uid"}, Seen: seen[0],
+		Where: append(seen[1:], by.where(p)...),
+	}
+	switch {
+	case caller.Reach == access.OfBank:
+	case by.Customer != 0:
+		l.Named = &access.Named{Own: caller.Reach.Scope(p.Add(by.Customer) + "::bigint")}
+	case by.ObjectUID != "":
+		l.Named = &access.Named{}
+	}
+	return l
 }
 
 // identity lists the columns that every read needs.
@@ -95,8 +112,11 @@ func (s *Service) List(
 		return db.RefuseRows[Entry](err)
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit()}
-	where := append(scope(caller), by.where(&p)...)
-	order := newestFirst(w, &p, &where)
+	list := by.list(caller, &p)
+	list.Most = "$3::bigint"
+	order, after := newestFirst(w, &p)
+	list.After, list.Newest = after, !w.Backward
+	where := list.Conditions(caller.Reach)
 	want = db.Or[Entry](want).And(identity)
 	text := listing.Get(queryKey{want, where.Key(), order}, func() string {
 		return where.On(db.Select[Entry](want, nil).Where("e.tenant = $1")).OrderExpr(order).String() +
@@ -105,17 +125,17 @@ func (s *Service) List(
 	return db.Queue(b, text, p...)
 }
 
-// newestFirst returns the order of every list of entries, and adds the condition that continues from the
-// window's cursor.
-func newestFirst(w page.Window, p *db.Params, where *db.Conditions) (order string) {
+// newestFirst returns the order of every list of entries, and the condition that continues from the window's
+// cursor; ” if it has none.
+func newestFirst(w page.Window, p *db.Params) (order, after string) {
 	order, compare := "e.id DESC", " < "
 	if w.Backward {
 		order, compare = "e.id", " > "
 	}
 	if w.Cursor.UID != 0 {
-		*where = append(*where, "e.id"+compare+p.Add(w.Cursor.UID))
+		after = "e.id" + compare + p.Add(w.Cursor.UID)
 	}
-	return order
+	return order, after
 }
 
 // CountUpTo counts the entries that a search finds, up to most: the record is the bank's longest list.
@@ -125,12 +145,10 @@ func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, by Search, most in
 		return db.RefuseRows[db.Count](err)
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer()}
-	where := append(scope(caller), by.where(&p)...)
-	limit := p.Up(most)
-	text := counting.Get(queryKey{where: where.Key(), order: limit}, func() string {
-		return db.CountText(where.On(db.Select0[Entry]("1").Where("e.tenant = $1")), limit)
-	})
-	return db.Queue(b, text, p...)
+	list := by.list(caller, &p)
+	list.Most = p.Up(most)
+	text := list.Count(caller.Reach)
+	return db.Queue(b, counting.Get(text, func() string { return text }), p...)
 }
 
 // key is the number of an object of any kind.
@@ -150,7 +168,10 @@ func OfObjects[K key](
 	uids, byUID := texted(of)
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), kind, uids, w.Offset}
 	where := append(scope(caller), "e.object = $4", "e.uid = p.uid")
-	order := newestFirst(w, &p, &where)
+	order, after := newestFirst(w, &p)
+	if after != "" {
+		where = append(where, after)
+	}
 	want = db.Or[Entry](want).And(identity)
 	text := ofObjects.Get(queryKey{want, where.Key(), order}, func() string {
 		return "SELECT r.* FROM unnest($5::text[]) WITH ORDINALITY AS p(uid, place) CROSS JOIN LATERAL (" +

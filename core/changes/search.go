@@ -58,7 +58,7 @@ func reading(caller access.Caller, s queryKey) (queryKey, func() *bun.SelectQuer
 				"first_client": "first", "first_login": "first",
 				"decision_reason": "checker", "checker_client": "checker", "checker_login": "checker",
 			} {
-				from[column] = "CASE WHEN p." + whose + "_reach = 'Bank' THEN '' ELSE p." + column + " END"
+				from[column] = s.reach.OfPeople("p."+column, "p."+whose+"_reach")
 			}
 		}
 		return db.Select[Approval](s.want, from).Where("p.tenant = $1")
@@ -84,21 +84,30 @@ func kinds(caller access.Caller, shown bool) string {
 	return strings.Join(all, ", ")
 }
 
-// where returns the conditions of a list, the caller's scope among them. $1 is the tenant and $2
-// Caller.ScopeCustomer.
-func (by Search) where(caller access.Caller, p *db.Params) (all db.Conditions) {
-	all = append(all, caller.Reach.Scope("p.customer"))
+// list returns the list of what the caller may see and the search finds.
+func (by Search) list(caller access.Caller, p *db.Params) access.List {
+	l := access.List{
+		Table: "approvals", Alias: "p", Key: "uid", Of: []string{"p.customer = seen.uid"},
+		Seen: caller.Reach.Scope("p.customer"), Where: where(caller),
+	}
+	if by.Status != "" {
+		l.Indexed = "p.status = " + p.Add(string(by.Status))
+	}
+	if by.Customer != 0 {
+		at := p.Add(by.Customer)
+		l.Where = append(l.Where, "p.customer = "+at)
+		l.Named = &access.Named{Own: caller.Reach.Scope(at + "::bigint")}
+	}
+	return l
+}
+
+// where returns the conditions of every read beside the caller's scope.
+func where(caller access.Caller) (all db.Conditions) {
 	if caller.Reach != access.OfBank {
 		all = append(all, "NOT p.former") // see LeaveToBank
 	}
 	if !caller.May(access.ViewCustomers) {
 		all = append(all, "p.object IN ("+kinds(caller, true)+")")
-	}
-	if by.Status != "" {
-		all = append(all, "p.status = "+p.Add(string(by.Status)))
-	}
-	if by.Customer != 0 {
-		all = append(all, "p.customer = "+p.Add(by.Customer))
 	}
 	return all
 }
@@ -114,17 +123,19 @@ func (s *Service) List(
 		return db.RefuseRows[Approval](err)
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), w.Offset}
-	where := by.where(caller, &p)
+	list := by.list(caller, &p)
+	list.Most, list.Newest = "$3::bigint + $4::bigint", w.Backward
 	order, compare := "p.uid", " > "
 	if w.Backward {
 		order, compare = "p.uid DESC", " < "
 	}
 	if w.Cursor.UID != 0 {
-		where = append(where, "p.uid"+compare+p.Add(w.Cursor.UID))
+		list.After = "p.uid" + compare + p.Add(w.Cursor.UID)
 	}
-	key, selecting := reading(caller, queryKey{want: want, where: where.Key(), order: order})
+	found := list.Conditions(caller.Reach)
+	key, selecting := reading(caller, queryKey{want: want, where: found.Key(), order: order})
 	text := listing.Get(key, func() string {
-		return where.On(selecting()).OrderExpr(order).String() + " LIMIT $3::bigint OFFSET $4::bigint"
+		return found.On(selecting()).OrderExpr(order).String() + " LIMIT $3::bigint OFFSET $4::bigint"
 	})
 	return db.Queue(b, text, p...)
 }
@@ -136,12 +147,10 @@ func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, by Search, most in
 		return db.RefuseRows[db.Count](err)
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer()}
-	where := by.where(caller, &p)
-	limit := p.Up(most)
-	text := counting.Get(queryKey{where: where.Key(), order: limit}, func() string {
-		return db.CountText(where.On(db.Select0[Approval]("1").Where("p.tenant = $1")), limit)
-	})
-	return db.Queue(b, text, p...)
+	list := by.list(caller, &p)
+	list.Most = p.Up(most)
+	text := list.Count(caller.Reach)
+	return db.Queue(b, counting.Get(text, func() string { return text }), p...)
 }
 
 // FindMany reads approvals by UID. Those that the caller may not see are absent.
@@ -153,10 +162,10 @@ func (s *Service) FindMany(
 		return db.Refuse[UID, Approval](err)
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), uids}
-	where := append(Search{}.where(caller, &p), "p.uid = ANY($3)")
-	key, selecting := reading(caller, queryKey{want: want, where: where.Key()})
+	found := append(where(caller), caller.Reach.Scope("p.customer"), "p.uid = ANY($3)")
+	key, selecting := reading(caller, queryKey{want: want, where: found.Key()})
 	text := finding.Get(key, func() string {
-		return where.On(selecting()).String()
+		return found.On(selecting()).String()
 	})
 	return db.QueueMany(b, text, func(a *Approval) UID { return a.UID }, p...)
 }

@@ -120,10 +120,15 @@ var (
 	sharedKeys = seal.New()
 )
 
-// Ahead sets the sequences of a test's database far above the numbers that tests choose themselves. It never sets
-// them back: others may have taken numbers since.
-func Ahead(d *db.DB) error {
-	return d.InTx(context.Background(), 0, func(ctx context.Context, tx bun.Tx) error {
+// Ahead sets the sequences of a test's database far above the numbers that tests choose themselves, which takes
+// their owner. It never sets them back: others may have taken numbers since.
+func Ahead(url string) error {
+	owner, err := db.Open(dbtest.Owner(url), db.Options{Connections: 1})
+	if err != nil {
+		return err
+	}
+	defer owner.Close()
+	return owner.InTx(context.Background(), 0, func(ctx context.Context, tx bun.Tx) error {
 		for sequence, ahead := range map[string]int64{
 			"customer_uids": 2_000_000, "account_uids": 200_000_000, "signatory_uids": 1_000_000, "fee_tier_ids": 1_000_000,
 			"approval_uids": 1_000_000, "payment_uids": 2_000_000, "role_numbers": 1_000_000, "user_numbers": 1_000_000,
@@ -143,7 +148,7 @@ func open(t testing.TB, url string) *opened {
 	t.Helper()
 	d, err := db.Open(url, db.Options{Tracer: dbtest.Watch(t)})
 	if err == nil {
-		err = Ahead(d)
+		err = Ahead(url)
 	}
 	if err != nil {
 		t.Fatalf("open the test database: %v", err)

@@ -15,7 +15,7 @@ func On(t testing.TB, url string, options db.Options) *Bank {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.Close() })
-	if err := Ahead(d); err != nil {
+	if err := Ahead(url); err != nil {
 		t.Fatal(err)
 	}
 	return found(t, &opened{DB: d, url: url}, seal.New())

@@ -60,6 +60,7 @@ func (b *Bank) payment(from, to *accounts.Account, edits ...func(*payments.Payme
 	change(p, edits)
 	step := &payments.Step{
 		Tenant: p.Tenant, Payment: p.UID, Number: p.Version, State: p.State, At: p.CreatedAt, Client: p.MakerClient,
+		Reach: access.OfPartner,
 	}
 	b.insert(p, func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewInsert().Model(step).Exec(ctx)

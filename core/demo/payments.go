@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"bankgraph/core/access"
 	"bankgraph/core/accounts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
@@ -109,6 +110,7 @@ func (b *bank) transfer(n int64, k int, to *opened, plan planned) *payments.Paym
 func stepOf(p *payments.Payment) *payments.Step {
 	return &payments.Step{
 		Tenant: p.Tenant, Payment: p.UID, Number: p.Version, State: p.State, At: p.CreatedAt, Client: p.MakerClient,
+		Reach: access.OfBank,
 	}
 }
 

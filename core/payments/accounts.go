@@ -43,12 +43,15 @@ func (s *Service) OfAccounts(
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), of, w.Limit(), w.Offset}
 	where := by.where(s, caller.Tenant, &p)
-	order := newestFirst(w, &p, &where)
+	order, after := newestFirst(w, &p)
+	if after != "" {
+		where = append(where, after)
+	}
 	want = db.Or[Payment](want).And(listed)
 	text := ofAccounts.Get(queryKey{want, caller.Reach, where.Key(), order}, func() string {
 		var sides []string
 		for _, side := range sided(caller.Reach) {
-			sides = append(sides, "("+where.On(selectingFrom(want, inListings).Where("pay.tenant = $1").Where(side)).
+			sides = append(sides, "("+where.On(selecting(caller.Reach, want, inListings).Where("pay.tenant = $1").Where(side)).
 				OrderExpr(order).String()+" LIMIT $4::bigint + $5::bigint)")
 		}
 		return "SELECT r.* FROM unnest($3::bigint[]) AS p(account) CROSS JOIN LATERAL (SELECT pay.* FROM (" +

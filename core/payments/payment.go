@@ -130,7 +130,7 @@ func (p *Payment) enter(to State, by access.Caller, at time.Time, reason string)
 	p.State, p.Reason, p.UpdatedAt, p.Version = to, reason, at, p.Version+1
 	return &Step{
 		Tenant: p.Tenant, Payment: p.UID, Number: p.Version, State: to, At: at, Client: by.Client, LoginID: by.LoginID,
-		Reason: reason,
+		Reach: by.Reach, Reason: reason,
 	}
 }
 
@@ -145,6 +145,7 @@ type Step struct {
 	At      time.Time     `bun:"at" json:"at"`         // by the bank's clock
 	Client  string        `bun:"client" json:"client"` // who brought it about: an API key, or operator for the bank's own work
 	LoginID string        `bun:"login_id" json:"loginId"`
+	Reach   access.Reach  `bun:"reach" json:"-"` // of who brought it about
 	Reason  string        `bun:"reason" json:"reason"`
 }
 

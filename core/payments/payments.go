@@ -116,16 +116,22 @@ var inAccounts = func() map[string]string {
 	return from
 }()
 
-// selecting starts a query of payments, joined with the accounts whose columns are wanted.
-func selecting(want db.Columns) *bun.SelectQuery { return selectingFrom(want, inAccounts) }
-
-func selectingFrom(want db.Columns, from map[string]string) *bun.SelectQuery {
+// selecting starts a query of payments, joined with the accounts whose columns are wanted. Who is paid does not
+// read what is the payer's alone.
+func selecting(reach access.Reach, want db.Columns, from map[string]string) *bun.SelectQuery {
 	want = db.Or[Payment](want).And(identity)
+	hides := reach != access.OfBank && want.Overlaps(ofPayer)
+	if hides {
+		from = hidden(from)
+	}
 	q := db.Select[Payment](want, from)
 	for _, side := range sides {
 		if want.Overlaps(side.columns) {
 			q = q.Join(side.join)
 		}
+	}
+	if hides {
+		q = q.Join(payerSeen(reach))
 	}
 	return q
 }
@@ -156,7 +162,7 @@ func (s *Service) FindMany(
 		return db.Refuse[UID, Payment](err)
 	}
 	text := finding.Get(queryKey{want: want, reach: caller.Reach}, func() string {
-		return selecting(want).Where("pay.tenant = $1").Where(seen(caller.Reach)).Where("pay.uid = ANY($3)").String()
+		return selecting(caller.Reach, want, inAccounts).Where("pay.tenant = $1").Where(seen(caller.Reach)).Where("pay.uid = ANY($3)").String()
 	})
 	return db.QueueMany(b, text, func(p *Payment) UID { return p.UID }, caller.Tenant, caller.ScopeCustomer(), uids)
 }
@@ -186,13 +192,9 @@ func (s *Service) StepsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[U
 		return db.Refuse[UID, Step](err)
 	}
 	text := stepping.Get(caller.Reach, func() string {
-		// who pays knows its people; who is paid does not
-		from, payer := map[string]string{}, caller.Reach.Scope("pay.customer")
-		for _, column := range []string{"client", "login_id", "reason"} {
-			from[column] = "CASE WHEN " + payer + " THEN ps." + column + " ELSE '' END"
-		}
-		return db.Select[Step](db.Columns{}, from).
-			Join("JOIN payments AS pay ON pay.tenant = ps.tenant AND pay.uid = ps.payment").Where("ps.tenant = $1").
+		return db.Select[Step](db.Columns{}, inSteps(caller.Reach)).
+			Join("JOIN payments AS pay ON pay.tenant = ps.tenant AND pay.uid = ps.payment").
+			Join(payerSeen(caller.Reach)).Where("ps.tenant = $1").
 			Where("pay.tenant = $1").Where(seen(caller.Reach)).Where("ps.payment = ANY($3)").
 			OrderExpr("ps.payment, ps.number").String()
 	})
@@ -200,7 +202,10 @@ func (s *Service) StepsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[U
 }
 
 var ofCustomers = customers.Children[Payment]{
-	Needs: access.ViewPayments, Table: "pay", Key: "uid", Select: selecting,
+	Needs: access.ViewPayments, Table: "pay", Key: "uid",
+	Select: func(want db.Columns) *bun.SelectQuery { // the caller sees who pays
+		return selecting(access.OfBank, want, inAccounts)
+	},
 	Customer: func(p *Payment) customers.UID { return p.Customer },
 }
 
@@ -237,25 +242,28 @@ func (s *Service) List(
 		return db.RefuseRows[Payment](err)
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), w.Offset}
-	where := append(db.Conditions{seen(caller.Reach)}, by.where(s, caller.Tenant, &p)...)
-	order := newestFirst(w, &p, &where)
+	list := by.list(s, caller, &p)
+	order, after := newestFirst(w, &p)
+	list.After, list.Newest = after, !w.Backward
+	where := by.page(list, caller.Reach)
 	text := listing.Get(queryKey{want, caller.Reach, where.Key(), order}, func() string {
-		return where.On(selecting(want).Where("pay.tenant = $1")).OrderExpr(order).String() +
+		return where.On(selecting(caller.Reach, want, inAccounts).Where("pay.tenant = $1")).OrderExpr(order).String() +
 			" LIMIT $3::bigint OFFSET $4::bigint"
 	})
 	return db.Queue(b, text, p...)
 }
 
-// newestFirst returns the order of a list, and adds the condition that continues from the window's cursor.
-func newestFirst(w page.Window, p *db.Params, where *db.Conditions) (order string) {
+// newestFirst returns the order of a list, and the condition that continues from the window's cursor; ” if it
+// has none.
+func newestFirst(w page.Window, p *db.Params) (order, after string) {
 	order, compare := "pay.uid DESC", " < "
 	if w.Backward {
 		order, compare = "pay.uid", " > "
 	}
 	if w.Cursor.UID != 0 {
-		*where = append(*where, "pay.uid"+compare+p.Add(w.Cursor.UID))
+		after = "pay.uid" + compare + p.Add(w.Cursor.UID)
 	}
-	return order
+	return order, after
 }
 
 // CountUpTo counts the payments that a search finds, up to most; 0 means no bound.
@@ -265,10 +273,11 @@ func (s *Service) CountUpTo(ctx context.Context, b *db.Batch, by Search, most in
 		return db.RefuseRows[db.Count](err)
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer()}
-	where := by.found(s, caller, &p)
-	limit := p.Up(most)
-	text := counting.Get(queryKey{reach: caller.Reach, where: where.Key(), order: limit}, func() string {
-		return db.CountText(where.On(db.Select0[Payment]("1").Where("pay.tenant = $1")), limit)
-	})
-	return db.Queue(b, text, p...)
+	list := by.list(s, caller, &p)
+	list.Most = "1"
+	if !by.MostRecent {
+		list.Most = p.Up(most)
+	}
+	text := list.Count(caller.Reach)
+	return db.Queue(b, counting.Get(text, func() string { return text }), p...)
 }

@@ -53,14 +53,66 @@ var minorUnits = func() string {
 	return text + " ELSE 100 END"
 }()
 
-// found returns the conditions that the caller may see a payment and that the search finds it.
-func (by Search) found(s *Service, caller access.Caller, p *db.Params) db.Conditions {
-	all := append(db.Conditions{seen(caller.Reach)}, by.where(s, caller.Tenant, p)...)
-	if !by.MostRecent {
-		return all
+// list returns the list of the payments that the caller may see and the search finds, newest first.
+func (by Search) list(s *Service, caller access.Caller, p *db.Params) access.List {
+	l := access.List{
+		Table: "payments", Alias: "pay", Key: "uid", Newest: true, Seen: seen(caller.Reach),
+		Of: []string{ // the index of the receivers leaves out who pays themselves
+			"pay.customer = seen.uid", "pay.receiver_customer = seen.uid AND pay.receiver_customer <> pay.customer",
+		},
+		Where: by.where(s, caller.Tenant, p),
 	}
-	newest := all.On(db.Select0[Payment]("max(pay.uid)").Where("pay.tenant = $1"))
-	return db.Conditions{"pay.uid = (" + newest.String() + ")"}
+	if caller.Reach != access.OfBank {
+		l.Named = by.named(s, caller, p)
+	}
+	return l
+}
+
+// page returns the conditions of a page of the list. $3 is its length, and $4 how many rows come before it.
+func (by Search) page(l access.List, reach access.Reach) db.Conditions {
+	if by.MostRecent {
+		l.Most = "1"
+		return db.Conditions{l.First(reach)}
+	}
+	l.Most = "$3::bigint + $4::bigint"
+	return l.Conditions(reach)
+}
+
+// named returns whose payments are searched for. Where the caller does not see who is named, they are found by
+// who is on the other side.
+func (by Search) named(s *Service, caller access.Caller, p *db.Params) *access.Named {
+	if by.UID != 0 {
+		return &access.Named{}
+	}
+	if by.Customer != 0 {
+		own := caller.Reach.Scope(p.Add(by.Customer) + "::bigint")
+		return &access.Named{Own: own, Others: "NOT " + own}
+	}
+	which, sides := "", []string{""}
+	switch {
+	case by.SenderAccount != 0:
+		which = "named.uid = " + p.Add(by.SenderAccount)
+	case by.ReceiverAccount != 0:
+		which = "named.uid = " + p.Add(by.ReceiverAccount)
+	case by.SenderNumber != "":
+		which = s.numbered("named", caller.Tenant, by.SenderNumber, p)
+	case by.ReceiverNumber != "":
+		which = s.numbered("named", caller.Tenant, by.ReceiverNumber, p)
+	case by.Account != 0:
+		at := p.Add(by.Account)
+		which, sides = "named.uid = "+at, []string{"pay.sender_account = " + at, "pay.receiver_account = " + at}
+	default:
+		return nil
+	}
+	account := "EXISTS (SELECT FROM accounts AS named WHERE named.tenant = $1 AND " + which + " AND "
+	own := caller.Reach.Scope("named.customer")
+	return &access.Named{Own: account + own + ")", Others: account + "NOT " + own + ")", By: sides}
+}
+
+// numbered returns the condition that an account has a number.
+func (s *Service) numbered(alias string, tenant access.Tenant, clear string, p *db.Params) string {
+	hashes := p.Add(s.keys.Hashes(int64(tenant), accounts.NumberColumn, clear))
+	return alias + ".tenant = $1 AND " + alias + ".number_hash = ANY(" + hashes + ")"
 }
 
 // where returns the conditions that narrow a query; p collects their values.
@@ -86,8 +138,8 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 		{"pay.sender_account", by.SenderNumber}, {"pay.receiver_account", by.ReceiverNumber},
 	} {
 		if number.clear != "" {
-			all = append(all, number.column+" IN (SELECT uid FROM accounts WHERE tenant = $1 AND number_hash = ANY("+
-				p.Add(s.keys.Hashes(int64(tenant), accounts.NumberColumn, number.clear))+"))")
+			all = append(all, number.column+" IN (SELECT a.uid FROM accounts AS a WHERE "+
+				s.numbered("a", tenant, number.clear, p)+")")
 		}
 	}
 	for _, part := range []struct{ column, value string }{

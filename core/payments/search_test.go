@@ -1,11 +1,14 @@
 package payments_test
 
 import (
+	"context"
+	"fmt"
 	"testing"
 
 	"bankgraph/core/accounts"
 	"bankgraph/core/coretest"
 	"bankgraph/core/payments"
+	"bankgraph/db"
 )
 
 // Whoever searches by an amount may not know in which currency a payment is: 30 is 30.00 dollars and 30 yen.
@@ -127,18 +130,63 @@ func TestWhoIsPaidReadsNothingOfThePayersRecord(t *testing.T) {
 		b, b.Account(b.Customer(coretest.OwnedBy(partner)), coretest.Holding(100_00, 0)),
 		b.Account(b.Customer(coretest.OwnedBy(other))),
 	}
-	out, err := p.transfer(p.Staff(), p.draft("1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	payer, err := p.Payments.Show(p.Partner(partner), out.Result.UID)
-	if err != nil || payer.Payer.Type == "" || payer.Payer.Line1 == "" || payer.CreatedBy() != "staff" ||
+	made := b.Payment(p.from, p.to, func(pay *payments.Payment) {
+		pay.FeeMinor, pay.FeeName, pay.FeeTier, pay.Reason = 25, "Book Transfer", "Gold", "late"
+	})
+	payer, err := p.Payments.Show(p.Partner(partner), made.UID)
+	if err != nil || payer.Payer.Type == "" || payer.Payer.Line1 == "" || payer.CreatedBy() != "partner" ||
 		payer.Payee != (payments.Holder{AccountCountry: "United States"}) || payer.Bank.UID != b.Self.UID || payer.Bank.Name == "" {
 		t.Errorf("who pays reads %+v %v", payer, err)
 	}
-	payee, err := p.Payments.Show(p.Partner(other), out.Result.UID)
+	payee, err := p.Payments.Show(p.Partner(other), made.UID)
 	if err != nil || payee.Payee.Line1 == "" || payee.Payer != (payments.Holder{AccountCountry: "United States"}) || payee.CreatedBy() != "" ||
 		payee.SenderName == "" || payee.Sender.Masked() == "" {
 		t.Errorf("who is paid reads %+v %v", payee, err)
+	}
+}
+
+// What a payment costs who pays, from where it was asked for and why it failed is the payer's alone, however the
+// payment is read.
+func TestWhoIsPaidReadsNothingThatIsThePayersAlone(t *testing.T) {
+	t.Parallel()
+	b := coretest.New(t)
+	partner, other := b.DownstreamPartner(), b.DownstreamPartner()
+	p := &pair{
+		b, b.Account(b.Customer(coretest.OwnedBy(partner))), b.Account(b.Customer(coretest.OwnedBy(other))),
+	}
+	made := b.Payment(p.from, p.to, func(pay *payments.Payment) {
+		pay.FeeMinor, pay.FeeName, pay.FeeTier, pay.Reason = 25, "Book Transfer", "Gold", "late"
+	})
+	for who, ctx := range map[string]context.Context{
+		"the bank": p.Staff(), "who pays": p.Partner(partner), "who is paid": p.Partner(other),
+	} {
+		shown, err := p.Payments.Show(ctx, made.UID)
+		if err != nil {
+			t.Fatal(who, err)
+		}
+		found, _, err := p.Payments.Find(ctx, made.UID)
+		if err != nil {
+			t.Fatal(who, err)
+		}
+		q := p.DB.Batch()
+		listed := p.Payments.List(ctx, q, payments.Search{}, db.Columns{}, window)
+		of := p.Payments.OfAccounts(ctx, q, []accounts.UID{p.from.UID, p.to.UID}, payments.Search{}, db.Columns{}, window)
+		if err := q.Send(ctx); err != nil {
+			t.Fatal(who, err)
+		}
+		read := []*payments.Payment{&shown.Payment, found, listed.Items[0]}
+		for _, rows := range of.Of {
+			read = append(read, rows...)
+		}
+		for i, pay := range read {
+			says := fmt.Sprintf("%d|%s|%s|%s|%s", pay.FeeMinor, pay.FeeName, pay.FeeTier, pay.Channel, pay.Reason)
+			want := "25|Book Transfer|Gold|API|late"
+			if who == "who is paid" {
+				want = "0||||"
+			}
+			if says != want {
+				t.Errorf("%s, read %d: %q, want %q", who, i, says, want)
+			}
+		}
 	}
 }

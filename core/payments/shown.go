@@ -60,12 +60,42 @@ type Bank struct {
 }
 
 // CreatedBy returns the login of who asked for the payment, or else the API key. It is empty for callers who do
-// not see the customer that pays.
-func (p *Shown) CreatedBy() string {
-	if p.Payer.Type == "" {
-		return ""
+// not see the customer that pays and, outside the bank, where it was one of the bank's own.
+func (p *Shown) CreatedBy() string { return cmp.Or(p.MakerLogin, p.MakerClient) }
+
+// ofPayer are the columns that are the payer's alone: what it pays for the payment, from where, and what went
+// wrong.
+var ofPayer = db.ColumnsOf[Payment]("FeeMinor", "FeeName", "FeeTier", "Channel", "Reason")
+
+// payerSeen joins who pays, if the caller sees that customer.
+func payerSeen(reach access.Reach) string {
+	return "LEFT JOIN customers AS payer ON payer.tenant = pay.tenant AND payer.uid = pay.customer AND " +
+		reach.ScopeOfCustomers("payer")
+}
+
+// hidden empties the columns of ofPayer for callers who do not see who pays.
+func hidden(from map[string]string) map[string]string {
+	from = maps.Clone(from)
+	for column, empty := range map[string]string{
+		"fee": "0", "fee_name": "''", "fee_tier": "''", "channel": "''", "reason": "''",
+	} {
+		from[column] = "CASE WHEN payer.uid IS NULL THEN " + empty + " ELSE pay." + column + " END"
 	}
-	return cmp.Or(p.MakerLogin, p.MakerClient)
+	return from
+}
+
+// inSteps empties what a step says of who brought it about and why: for callers who do not see who pays, and
+// the names of the bank's own people and programs for everybody outside the bank.
+func inSteps(reach access.Reach) map[string]string {
+	from := map[string]string{"reason": "CASE WHEN payer.uid IS NULL THEN '' ELSE ps.reason END"}
+	for _, column := range []string{"client", "login_id"} {
+		from[column] = ofPeople(reach, "ps."+column, "ps.reach")
+	}
+	return from
+}
+
+func ofPeople(reach access.Reach, column, whose string) string {
+	return "CASE WHEN payer.uid IS NULL THEN '' ELSE " + reach.OfPeople(column, whose) + " END"
 }
 
 var inRecords = func() map[string]string {
@@ -91,13 +121,18 @@ var inRecords = func() map[string]string {
 
 // showing starts a query of payments with the records of their parties, which are read within the caller's reach.
 func showing(reach access.Reach) *bun.SelectQuery {
-	q := db.Select[Shown](db.Columns{}, inRecords)
+	from := hidden(inRecords)
+	for _, column := range []string{"maker_client", "maker_login"} {
+		from[column] = ofPeople(reach, "pay."+column, "asked.reach")
+	}
+	q := db.Select[Shown](db.Columns{}, from)
 	for _, side := range sides {
 		q = q.Join(side.join)
 	}
 	return q.Where("pay.tenant = $1").
-		Join("LEFT JOIN customers AS payer ON payer.tenant = pay.tenant AND payer.uid = pay.customer AND " +
-			reach.ScopeOfCustomers("payer")).
+		Join(payerSeen(reach)).
+		Join("LEFT JOIN payment_steps AS asked ON asked.tenant = pay.tenant AND asked.payment = pay.uid" +
+			" AND asked.number = 1").
 		Join("LEFT JOIN customers AS payee ON payee.tenant = pay.tenant AND payee.uid = pay.receiver_customer AND " +
 			reach.ScopeOfCustomers("payee")).
 		Join("LEFT JOIN customers AS bank ON bank.tenant = pay.tenant AND bank.relationship_type = 'Self'")
@@ -125,7 +160,7 @@ func (s *Service) Page(ctx context.Context, by Search, w page.Window) (page.Coun
 		return found, err
 	}
 	p := db.Params{caller.Tenant, caller.ScopeCustomer(), w.Limit(), w.Offset}
-	where := by.found(s, caller, &p)
+	where := by.page(by.list(s, caller, &p), caller.Reach)
 	text := shown.Get(queryKey{reach: caller.Reach, where: where.Key()}, func() string {
 		return where.On(showing(caller.Reach)).OrderExpr("pay.uid DESC").String() + " LIMIT $3::bigint OFFSET $4::bigint"
 	})

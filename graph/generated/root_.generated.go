@@ -2432,7 +2432,7 @@ type Payment implements Node {
   rail: PaymentRail!
   "What is paid."
   amount: Amount!
-  "What the payment costs who pays, in the same currency; null if nothing. It is known when the money moves."
+  "What the payment costs who pays, in the same currency; null if nothing, and for callers that see only who is paid. It is known when the money moves."
   fee: Amount
   "The currency of amount and fee."
   currency: Currency!
@@ -2442,7 +2442,7 @@ type Payment implements Node {
   externalReferenceId: String
   "Notes for both sides (REST: paymentNotes)."
   notes: String
-  "Where it was asked for, such as API."
+  "Where it was asked for, such as API; null for callers that see only who is paid."
   channel: String
   "The name of who pays."
   senderName: String!
@@ -2458,7 +2458,7 @@ type Payment implements Node {
   receiverAccount: Account
   "The customer that pays; null if the caller may not see it."
   customer: Customer
-  "Why it was cancelled, or could not be carried out."
+  "Why it was cancelled, or could not be carried out; null for callers that see only who is paid."
   reason: String
   "Every state that it has reached, from the first on."
   timeline: [PaymentStep!]!
@@ -2478,7 +2478,7 @@ type PaymentStep {
   status: PaymentStatus!
   "When it was reached."
   at: DateTime!
-  "The API key that brought it about; operator for the bank's own work. Null, as login and reason, for callers that see only who is paid."
+  "The API key that brought it about; operator for the bank's own work. Null, as login and reason, for callers that see only who is paid; and, as login, for callers outside the bank if it was one of the bank's own."
   client: String
   "The login id of the person who brought it about, if known."
   login: String
