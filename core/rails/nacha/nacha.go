@@ -58,7 +58,7 @@ type Batch struct {
 	CompanyName string          // at most 16
 	CompanyData string          // at most 20, for the company itself
 	Description string          // at most 10, such as PAYROLL
-	Effective   time.Time       // the day on which it shall settle; ENR has none
+	Effective   time.Time       // the day on which it shall settle; ENR and COR need none
 	SameDay     bool            // Effective is the day of the file; read from the descriptive date
 	Only        rails.EntryType // all entries have this direction; both if empty
 	Bank        string          // who originates it: a routing number; eight digits of one, when read

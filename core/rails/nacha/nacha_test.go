@@ -207,7 +207,9 @@ func TestReturnsDishonoursAndNoticesOfChange(t *testing.T) {
 		"changes":    {nacha.COR, []nacha.Entry{changed}},
 	} {
 		b := payroll()
-		b.Class = c.class
+		if b.Class = c.class; b.Class == nacha.COR {
+			b.Effective = time.Time{}
+		}
 		text := file(t, b, c.entries...)
 		understood(t, text)
 		got, err := reading(text)
@@ -402,7 +404,8 @@ func TestWhatACHWouldRefuseIsNotWrittenAndTheNextEntryIs(t *testing.T) {
 			!strings.HasPrefix(field, wrong.Field) &&
 				!strings.HasPrefix(wrong.Field, strings.Fields(field + " x")[0]) {
 			t.Errorf("%s: %v", field, err)
-		} else if strings.Contains(err.Error(), "123456789") {
+		} else if strings.Contains(err.Error(), "123456789") ||
+			e.Name != "" && strings.Contains(err.Error(), e.Name) {
 			t.Errorf("%s: the error quotes: %v", field, err)
 		}
 		if trace, err := w.Entry(good); err != nil || trace != "021040070000002" {
@@ -467,6 +470,68 @@ func TestBatchesAndFilesThatACHWouldRefuseAreNotBegun(t *testing.T) {
 		if _, err := nacha.NewWriter(io.Discard, h); !errors.As(err, &wrong) || wrong.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
+	}
+}
+
+func TestBatchesOfSeveralBanksHaveTheirOwnTraces(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	w, err := nacha.NewWriter(&out, header())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var traces []string
+	for _, bank := range []string{"121182904", "021040078", "121182904"} {
+		b := payroll()
+		b.Bank = bank
+		if err := w.Batch(b); err != nil {
+			t.Fatal(err)
+		}
+		trace, err := w.Entry(wage())
+		if err != nil {
+			t.Fatal(err)
+		}
+		traces = append(traces, trace)
+	}
+	if _, err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"121182900000001", "021040070000002", "121182900000003"}; !slices.Equal(traces, want) {
+		t.Errorf("%q", traces)
+	}
+	understood(t, out.String())
+	if got, err := reading(out.String()); err != nil || len(got.entries) != 3 {
+		t.Errorf("%d entries (%v)", len(got.entries), err)
+	}
+}
+
+func TestATotalHasRoomForItsOffset(t *testing.T) {
+	t.Parallel()
+	w, err := nacha.NewWriter(io.Discard, header())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := payroll()
+	b.Offset = &nacha.Offset{Account: nacha.Checking, Routing: "021040078", Number: "100", Name: "Northwind"}
+	if err := w.Batch(b); err != nil {
+		t.Fatal(err)
+	}
+	e := wage()
+	e.Amount.Minor = nacha.MostCents
+	taken := 0
+	for ; taken < 300; taken++ {
+		if e.Direction = rails.Credit; taken%2 == 0 {
+			e.Direction = rails.Debit
+		}
+		if _, err = w.Entry(e); err != nil {
+			break
+		}
+	}
+	if err == nil || taken != 100 { // a hundred times 99,999,999.99 have twelve digits
+		t.Errorf("%d entries were taken (%v)", taken, err)
+	}
+	if totals, err := w.Close(); err != nil || totals.Debits != totals.Credits || totals.Entries != 200 {
+		t.Errorf("%+v (%v)", totals, err)
 	}
 }
 

@@ -60,8 +60,9 @@ type Writer struct {
 	out     *bufio.Writer
 	created time.Time
 	lines   int
-	next    int // number of the next entry in its trace
-	last    string
+	next    int    // number of the next entry in its trace
+	bank    string // of the last batch
+	last    string // trace of it
 
 	batch   *Batch // the open one
 	header  *ach.BatchHeader
@@ -131,7 +132,9 @@ func (w *Writer) Batch(b Batch) error {
 	h.StandardEntryClassCode, h.ServiceClassCode = string(b.Class), service(b)
 	h.CompanyIdentification, h.CompanyName = b.CompanyID, cut(b.CompanyName, 16)
 	h.CompanyDiscretionaryData, h.CompanyEntryDescription = cut(b.CompanyData, 20), b.Description
-	h.EffectiveEntryDate = b.Effective.Format(yymmdd)
+	if !b.Effective.IsZero() {
+		h.EffectiveEntryDate = b.Effective.Format(yymmdd)
+	}
 	b.Number = w.batches + 1
 	h.BatchNumber = b.Number
 	if b.SameDay {
@@ -159,6 +162,9 @@ func (w *Writer) Batch(b Batch) error {
 	if err := w.checkOffset(b, h); err != nil {
 		return err
 	}
+	if w.bank != b.Bank { // traces of another bank may be lower
+		w.bank, w.last = b.Bank, ""
+	}
 	w.batch, w.header, w.inBatch = &b, h, sums{}
 	return w.err
 }
@@ -169,6 +175,7 @@ func (w *Writer) checkBatch(b Batch) error {
 		return w.fault("batch header", "Class", "is not written")
 	case !digits(b.Bank, 9):
 		return w.fault("batch header", "Bank", "must have nine digits")
+	case b.Effective.IsZero() && (b.Class == ENR || b.Class == COR):
 	case b.Effective.Year() < 2000 || b.Effective.Year() > 2068: // two digits have no other years in Go
 		return w.fault("batch header", "Effective", "must be a day of this century")
 	case w.batches == 999_999:
@@ -245,7 +252,7 @@ func (w *Writer) put(e Entry) error {
 	}
 	w.inBatch, w.last = after, e.Trace
 	number, _ := strconv.Atoi(e.Trace[8:])
-	w.next = number + 1
+	w.next = max(w.next, number+1)
 	for _, line := range records {
 		w.line(line)
 	}
