@@ -5,6 +5,7 @@
 package calendar
 
 import (
+	"sync"
 	"time"
 
 	"github.com/moov-io/base"
@@ -33,7 +34,29 @@ func dayOf(t time.Time) time.Time {
 
 // IsBankingDay reports whether the Federal Reserve Banks settle on a day: Monday to Friday, but for its
 // eleven holidays. Of a holiday on a Sunday the Monday is free; of one on a Saturday no other day is.
-func IsBankingDay(day time.Time) bool { return base.NewTime(dayOf(day)).IsBankingDay() }
+func IsBankingDay(day time.Time) bool {
+	if year := day.Year(); year >= firstYear && year < firstYear+len(years) {
+		return years[year-firstYear]()[day.YearDay()]
+	}
+	return base.NewTime(dayOf(day)).IsBankingDay()
+}
+
+const firstYear = 2020
+
+// years are the banking days of the years in which payments are made, by the day of the year from 1. Each
+// is worked out when it is first asked for.
+var years = func() (all [40]func() [367]bool) {
+	for i := range all {
+		all[i] = sync.OnceValue(func() (open [367]bool) {
+			for day := time.Date(firstYear+i, 1, 1, 0, 0, 0, 0, time.UTC); day.Year() == firstYear+i; {
+				open[day.YearDay()] = base.NewTime(day).IsBankingDay()
+				day = day.AddDate(0, 0, 1)
+			}
+			return open
+		})
+	}
+	return all
+}()
 
 // Next returns the nth banking day after a day; before it, if n is negative. With n = 0 it is the day
 // itself, or the first banking day after it.

@@ -51,9 +51,9 @@ func banking(day time.Time) bool {
 	return day.Weekday() != time.Saturday && day.Weekday() != time.Sunday && !holidays(day.Year())[day]
 }
 
-func TestTheBankingDaysOfTenYearsAreThoseOfTheFederalReserve(t *testing.T) {
+func TestTheBankingDaysOfManyYearsAreThoseOfTheFederalReserve(t *testing.T) {
 	t.Parallel()
-	for day := date(2026, 1, 1); day.Year() < 2036; day = day.AddDate(0, 0, 1) {
+	for day := date(2022, 1, 1); day.Year() < 2065; day = day.AddDate(0, 0, 1) {
 		if got := calendar.IsBankingDay(day); got != banking(day) {
 			t.Errorf("%s: banking day %v", day.Format("Mon 2006-01-02"), got)
 		}

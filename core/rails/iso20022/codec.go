@@ -10,6 +10,7 @@ import (
 
 	"bankgraph/core/money"
 	"bankgraph/core/rails/calendar"
+	"bankgraph/core/rails/plain"
 )
 
 // codec goes through the elements of a message in their order, and either writes or reads them. It keeps the
@@ -145,7 +146,7 @@ func (c *codec) leaf(name string, value *string, of kind, must bool) {
 	if c.reading() {
 		text, _, there = c.read(name, false)
 	} else if of.free {
-		text = Plain(text)
+		text = plain.Text(text)
 	}
 	c.path = append(c.path, name)
 	defer func() { c.path = c.path[:len(c.path)-1] }()

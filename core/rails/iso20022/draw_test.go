@@ -132,7 +132,8 @@ func (d draw) transfer() iso20022.Message {
 		Amount:          d.dollars(), SettlementDate: d.day(), ChargeBearer: "SHAR",
 		Sender: d.number(), Receiver: d.number(),
 		Debtor: d.party(), Creditor: d.party(),
-		DebtorAgent: d.agent(), CreditorAgent: d.agent(), UltimateDebtor: d.ultimate(), UltimateCreditor: d.ultimate(),
+		DebtorAgent: d.agent(), CreditorAgent: d.agent(),
+		UltimateDebtor: d.ultimate(), UltimateCreditor: d.ultimate(),
 		Remittance: d.maybe("remittance", 140),
 	}
 	if rapid.Bool().Draw(d.t, "more") {

@@ -13,8 +13,8 @@
 // zone of New York or, in RTP's header, UTC. A time without a zone is read as New York's.
 //
 // Texts are written in the printable characters of ASCII, all that the networks take. Names, addresses and
-// remittances lose their accents (Plain); a text that has other letters is refused, and so is an identifier
-// with any, as nobody could guess what came of it. Read takes any printable character.
+// remittances lose their accents (package plain); a text that has other letters is refused, and so is an
+// identifier with any, as nobody could guess what came of it. Read takes any printable character.
 //
 // Left out: the envelopes in which the networks' connections wrap a message (here the root is Message, with
 // AppHdr and Document in it), signatures, acknowledgements of receipt (admi), charges, exchange rates,
@@ -82,7 +82,7 @@ var empty = map[string]func() Message{
 // Profile is what a network always says in the same way.
 type Profile struct {
 	Name     string
-	Operator string // the network's own routing number, as messages to and from it have it
+	Operator string // the network itself, as messages to and from it name it
 
 	header      string         // version of head.001
 	service     string         // BizSvc of the header, if it has one

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 )
 
 // kind is what a text may be.
@@ -43,32 +41,6 @@ var (
 
 func formed(most int, form, says string) kind {
 	return kind{most: most, form: regexp.MustCompile("^(?:" + form + ")$"), says: says}
-}
-
-// letters that Unicode does not take apart, and signs that mean the same in ASCII
-var letters = strings.NewReplacer(
-	"ß", "ss", "ẞ", "SS", "æ", "ae", "Æ", "AE", "œ", "oe", "Œ", "OE", "ø", "o", "Ø", "O", "ł", "l", "Ł", "L",
-	"đ", "d", "Đ", "D", "ð", "d", "Ð", "D", "þ", "th", "Þ", "Th", "ı", "i", "’", "'", "‘", "'", "“", `"`,
-	"”", `"`, "–", "-", "—", "-", "\u00a0", " ",
-)
-
-// Plain returns a text without accents: Müller is Muller, Łódź is Lodz, and ’ is '. What has no form in ASCII
-// stays as it is, and a message with it is refused.
-func Plain(text string) string {
-	if isASCII(text) {
-		return text
-	}
-	text = norm.NFKD.String(letters.Replace(norm.NFC.String(text)))
-	return strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Mn, r) {
-			return -1
-		}
-		return r
-	}, text)
-}
-
-func isASCII(text string) bool {
-	return strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
 // wrong says what is wrong with a text; nothing if it is "".

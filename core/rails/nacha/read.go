@@ -1,0 +1,374 @@
+package nacha
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/moov-io/ach"
+
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/calendar"
+)
+
+// What Read takes at most of a file.
+const (
+	MostBytes  = 50 << 20
+	mostFaults = 1000
+)
+
+// Read reads a file and hands out its entries, each with its batch, in their order. It goes on after a
+// fault: the entry that has it is left out, and all faults together are the error, of the type Faults. Those
+// of totals are found after their entries were handed out, so whoever acts on entries has to undo it then,
+// or read twice. An error of each ends the reading, and is returned.
+//
+// Records have 94 characters of ASCII, with or without line ends.
+func Read(from io.Reader, each func(Batch, Entry) error) (Header, Totals, error) {
+	r := &reader{in: bufio.NewReaderSize(from, 64<<10), each: each}
+	for {
+		record, err := r.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = r.take(record)
+		}
+		if err != nil {
+			return r.file, r.total.totals(r.batches), err
+		}
+	}
+	if err := r.finish(); err != nil {
+		return r.file, r.total.totals(r.batches), err
+	}
+	if len(r.faults) > 0 {
+		return r.file, r.total.totals(r.batches), r.faults
+	}
+	return r.file, r.total.totals(r.batches), nil
+}
+
+type reader struct {
+	in     *bufio.Reader
+	each   func(Batch, Entry) error
+	read   int // bytes
+	ends   int // line ends
+	column int // characters after the last one
+	line   int // of the record
+	file   Header
+	stage  stage
+
+	header  *ach.BatchHeader
+	batch   Batch
+	foreign bool             // the batch is of a class that is not read
+	entry   *ach.EntryDetail // waits for its addenda
+	faulty  bool             // and has a fault
+	skip    bool             // addenda belong to an entry that could not be read
+	last    string           // trace number
+	inBatch sums
+	unsure  bool // a record could not be read, so that totals say nothing
+	batches int
+	total   sums
+	faults  Faults
+}
+
+// stage is what has been read.
+type stage int
+
+const (
+	nothing stage = iota
+	begun         // the file header
+	ended         // and the file control
+)
+
+func (r *reader) fault(record, field, reason string) {
+	if len(r.faults) < mostFaults {
+		r.faults = append(r.faults, Fault{Line: r.line, Record: record, Field: field, Reason: reason})
+	}
+}
+
+func (r *reader) wrong(record string, err error) {
+	field, reason := said(err)
+	r.fault(record, field, reason)
+}
+
+func (r *reader) parse(record string) {
+	switch record[0] {
+	case '1':
+		r.fileHeader(record)
+	case '5':
+		r.batchHeader(record)
+	case '6':
+		r.detail(record)
+	case '7':
+		r.addenda(record)
+	case '8':
+		r.batchControl(record)
+	case '9':
+		r.fileControl(record)
+	}
+}
+
+func (r *reader) fileHeader(record string) {
+	if r.stage != nothing {
+		r.fault("file header", "", "is there a second time")
+		return
+	}
+	r.stage = begun
+	h := ach.NewFileHeader()
+	h.Parse(record)
+	if err := h.Validate(); err != nil {
+		r.wrong("file header", err)
+		return
+	}
+	created, err := time.ParseInLocation(yymmdd+"1504", h.FileCreationDate+h.FileCreationTime, calendar.Zone())
+	if err != nil { // its time may be left out
+		created, err = time.ParseInLocation(yymmdd, h.FileCreationDate, calendar.Zone())
+	}
+	if err != nil {
+		r.fault("file header", "FileCreationDate", "is no day")
+	}
+	r.file = Header{
+		Origin: h.ImmediateOrigin, Destination: h.ImmediateDestination, OriginName: trim(h.ImmediateOriginName),
+		DestinationName: trim(h.ImmediateDestinationName), CreatedAt: created.UTC(),
+		Reference: trim(h.ReferenceCode),
+	}
+	if h.FileIDModifier != "" {
+		r.file.Modifier = h.FileIDModifier[0]
+	}
+}
+
+func (r *reader) batchHeader(record string) {
+	if r.header != nil {
+		r.fault("batch header", "", "comes before the control of the batch before")
+	}
+	h := ach.NewBatchHeader()
+	h.Parse(record)
+	r.header, r.inBatch, r.last = h, sums{}, ""
+	r.batch = Batch{
+		Class: rails.SECCode(h.StandardEntryClassCode), CompanyID: trim(h.CompanyIdentification),
+		CompanyName: trim(h.CompanyName),
+		CompanyData: trim(h.CompanyDiscretionaryData), Description: trim(h.CompanyEntryDescription),
+		SameDay: strings.HasPrefix(h.CompanyDescriptiveDate, "SD"),
+		Bank:    h.ODFIIdentification, Number: h.BatchNumber,
+	}
+	switch h.ServiceClassCode {
+	case ach.CreditsOnly:
+		r.batch.Only = rails.Credit
+	case ach.DebitsOnly:
+		r.batch.Only = rails.Debit
+	}
+	r.foreign = false
+	if err := h.Validate(); err != nil {
+		r.wrong("batch header", err)
+		r.foreign = true
+	} else if r.batch.Class == ach.IAT || r.batch.Class == ach.ADV {
+		r.fault("batch header", "StandardEntryClassCode", "is not read")
+		r.foreign = true
+	}
+	r.unsure = r.unsure || r.foreign
+	day, err := time.Parse(yymmdd, h.EffectiveEntryDate)
+	if err != nil && r.batch.Class != COR && r.batch.Class != ENR {
+		r.fault("batch header", "EffectiveEntryDate", "is no day")
+	}
+	r.batch.Effective = day
+}
+
+func (r *reader) detail(record string) {
+	d := ach.NewEntryDetail()
+	if r.header == nil {
+		r.fault("entry", "", "is in no batch")
+		r.unsure = true
+	} else {
+		d.SetSECCode(r.header.StandardEntryClassCode)
+	}
+	d.Parse(record)
+	d.LineNumber = r.line
+	r.entry, r.faulty = d, r.header == nil
+}
+
+// flush checks the entry that has all its addenda, and hands it out.
+func (r *reader) flush() error {
+	d := r.entry
+	if r.entry = nil; d == nil {
+		return nil
+	}
+	r.inBatch.add(d)
+	if r.faulty || r.foreign {
+		return nil
+	}
+	line := r.line
+	r.line = d.LineNumber
+	defer func() { r.line = line }()
+	trace := d.TraceNumber
+	switch {
+	case trace[:8] != r.header.ODFIIdentificationField() || trace <= r.last:
+		r.fault("entry", "TraceNumber", "must be of the batch's bank, and come after the one before")
+		return nil
+	case d.AddendaRecordIndicator != min(1, addenda(d)):
+		r.fault("entry", "AddendaRecordIndicator", "does not say what follows")
+		return nil
+	}
+	r.last = trace
+	if err := checkEntry(r.header, d); err != nil {
+		r.wrong("entry", err)
+		return nil
+	}
+	entry, known := read(d, &r.batch)
+	if !known {
+		r.fault("entry", "TransactionCode", "is not known")
+		return nil
+	}
+	if field, reason := entry.checkRead(&r.batch); reason != "" {
+		r.fault("entry", field, reason)
+		return nil
+	}
+	return r.each(r.batch, entry)
+}
+
+// checkRead says what is wrong with an entry that somebody else wrote.
+func (e Entry) checkRead(b *Batch) (field, reason string) {
+	if e.Contest != nil || e.Change != nil && strings.HasPrefix(e.Change.Code, "C6") {
+		return "", ""
+	}
+	if e.Dishonour != nil {
+		e.Dishonour = nil // other banks leave out half of it
+		e.Return = &Return{OriginalTrace: "000000000000000", OriginalBank: "00000000"}
+	}
+	return e.check(b)
+}
+
+type lineRecord interface {
+	Parse(record string)
+	Validate() error
+}
+
+func (r *reader) addenda(record string) {
+	if r.skip || r.foreign {
+		return
+	}
+	if r.entry == nil {
+		r.fault("addenda", "", "belongs to no entry")
+		r.unsure = true
+		return
+	}
+	a := r.attach(record)
+	if a == nil {
+		r.fault("addenda", "TypeCode", "is not known, or one too many")
+		r.faulty, r.unsure = true, true
+		return
+	}
+	a.Parse(record)
+	if err := a.Validate(); err != nil {
+		r.wrong("addenda", err)
+		r.faulty = true
+	}
+	if line, is := a.(*ach.Addenda05); is && !r.faulty && (line.SequenceNumber != len(r.entry.Addenda05) ||
+		fmt.Sprintf("%07d", line.EntryDetailSequenceNumber) != r.entry.TraceNumber[8:]) {
+		r.fault("addenda", "SequenceNumber", "does not follow the entry")
+		r.faulty = true
+	}
+}
+
+// attach makes an addenda of its entry.
+func (r *reader) attach(record string) lineRecord {
+	d, code := r.entry, record[3:6]
+	twice := d.Addenda98 != nil || d.Addenda99 != nil || d.Addenda02 != nil || d.Addenda98Refused != nil ||
+		d.Addenda99Dishonored != nil || d.Addenda99Contested != nil
+	switch kind := record[1:3]; {
+	case kind == "05" && len(d.Addenda05) < 9999:
+		a := ach.NewAddenda05()
+		d.AddAddenda05(a)
+		return a
+	case twice:
+		return nil
+	case kind == "02":
+		d.Addenda02 = ach.NewAddenda02()
+		return d.Addenda02
+	case kind == "98" && ach.IsRefusedChangeCode(code):
+		d.Addenda98Refused, d.Category = ach.NewAddenda98Refused(), ach.CategoryNOC
+		return d.Addenda98Refused
+	case kind == "98":
+		d.Addenda98, d.Category = ach.NewAddenda98(), ach.CategoryNOC
+		return d.Addenda98
+	case kind == "99" && ach.IsDishonoredReturnCode(code):
+		d.Addenda99Dishonored, d.Category = ach.NewAddenda99Dishonored(), ach.CategoryDishonoredReturn
+		return d.Addenda99Dishonored
+	case kind == "99" && ach.IsContestedReturnCode(code):
+		d.Addenda99Contested, d.Category = ach.NewAddenda99Contested(), ach.CategoryDishonoredReturnContested
+		return d.Addenda99Contested
+	case kind == "99":
+		d.Addenda99, d.Category = ach.NewAddenda99(), ach.CategoryReturn
+		return d.Addenda99
+	}
+	return nil
+}
+
+func (r *reader) batchControl(record string) {
+	if r.header == nil {
+		r.fault("batch control", "", "belongs to no batch")
+		r.unsure = true
+		return
+	}
+	c, h, was := ach.NewBatchControl(), r.header, r.inBatch
+	c.Parse(record)
+	if err := c.Validate(); err != nil {
+		r.wrong("batch control", err)
+	}
+	if c.ServiceClassCode != h.ServiceClassCode || c.CompanyIdentification != h.CompanyIdentification ||
+		c.ODFIIdentification != h.ODFIIdentification || c.BatchNumber != h.BatchNumber {
+		r.fault("batch control", "", "is not that of the batch header")
+	}
+	r.compare("batch control", was, c.EntryAddendaCount, c.EntryHash,
+		c.TotalCreditEntryDollarAmount, c.TotalDebitEntryDollarAmount)
+	r.total.merge(was)
+	r.header, r.batches = nil, r.batches+1
+}
+
+// compare names the totals that are not what they should be.
+func (r *reader) compare(record string, is sums, count, hash, credits, debits int) {
+	if r.unsure {
+		return
+	}
+	for _, total := range []struct {
+		field   string
+		is, say int
+	}{
+		{"EntryAddendaCount", is.entries + is.addenda, count},
+		{"EntryHash", int(is.hash), hash},
+		{"TotalCreditEntryDollarAmount", int(is.credits), credits},
+		{"TotalDebitEntryDollarAmount", int(is.debits), debits},
+	} {
+		if total.is != total.say {
+			r.fault(record, total.field, fmt.Sprintf("says %d and should say %d", total.say, total.is))
+		}
+	}
+}
+
+func (r *reader) fileControl(record string) {
+	r.stage = ended
+	if r.header != nil {
+		r.fault("file control", "", "comes before the control of the last batch")
+		r.unsure = true
+	}
+	c := ach.NewFileControl()
+	c.Parse(record)
+	if err := c.Validate(); err != nil {
+		r.wrong("file control", err)
+	}
+	if c.BatchCount != r.batches && !r.unsure {
+		r.fault("file control", "BatchCount", fmt.Sprintf("says %d and should say %d", c.BatchCount, r.batches))
+	}
+	r.compare("file control", r.total, c.EntryAddendaCount, c.EntryHash,
+		c.TotalCreditEntryDollarAmountInFile, c.TotalDebitEntryDollarAmountInFile)
+}
+
+// finish looks for what is missing at the end.
+func (r *reader) finish() error {
+	err := r.flush()
+	if r.stage != ended {
+		r.fault("file", "", "ends without a file control")
+	}
+	return err
+}
