@@ -15,7 +15,7 @@ import (
 // new thing wait for it.
 var made = map[string]bool{
 	"createCustomer": true, "createUser": true, "createRole": true, "openAccount": true, "addSignatory": true,
-	"addContact": true, "addFeeTier": true, "transferFunds": true,
+	"addContact": true, "addFeeTier": true, "transferFunds": true, "sendPayment": true,
 }
 
 // prompt lists the operations that never wait: suspensions, those that take away access or a payment, and decisions.

@@ -14,6 +14,7 @@ import (
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
 	"bankgraph/core/rails/iso20022"
+	"bankgraph/core/rails/plain"
 	"bankgraph/core/seal"
 )
 
@@ -81,7 +82,7 @@ var bearers = map[string]string{"OUR": "DEBT", "BEN": "CRED", "SHA": "SHAR"}
 
 // endToEnd is the reference that is carried to who is paid: the one that was given for it, or the caller's own.
 func (p *Payment) endToEnd() string {
-	text := strings.TrimSpace(iso20022.Plain(cmp.Or(p.details.Reference, p.ExternalReferenceID)))
+	text := strings.TrimSpace(plain.Text(cmp.Or(p.details.Reference, p.ExternalReferenceID)))
 	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
 		text = ""
 	}
@@ -89,7 +90,7 @@ func (p *Payment) endToEnd() string {
 }
 
 func cut(text string, most int) string {
-	runes := []rune(iso20022.Plain(text))
+	runes := []rune(plain.Text(text))
 	return string(runes[:min(most, len(runes))])
 }
 
