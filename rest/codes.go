@@ -27,6 +27,8 @@ var families = []struct {
 	{"Accounts, v2 actions", accountActionsV2},
 	{"Sweeps", sweepsV1},
 	{"Payments", paymentsV3},
+	{"Credit requests", creditsV3},
+	{"Credits, v4", creditsV4},
 	{"Book transfers", bookTransfersV3},
 	{"Signatories", signatoriesV1},
 	{"Users and roles", peopleV1},

@@ -110,6 +110,9 @@ func (a *api) routes(r chi.Router) {
 	r.With(deprecated(bankLookup)).Get("/v1/banks/{routingNumber}", a.answer(routingV1, a.findRoutedBank))
 	r.Get("/v1/banks/search/{routingNumber}", a.answer(routingV1, a.searchBanks))
 	r.Get("/v1/banks", a.answer(banksV1, a.lookUpBank))
+	r.Post("/payments/creditrequest", a.answer(creditsV3, a.creditRequest))
+	r.With(deprecated(creditInV4)).Post("/v3/payments/creditrequest", a.answer(creditsV3, a.creditRequest))
+	r.Post("/v4/payments/credit", a.answer(creditsV4, a.creditV4))
 	for _, generation := range []string{"/v3", ""} { // the same, under two paths
 		r.Post(generation+"/payments/booktransfer",
 			a.answer(bookTransfersV3.says("Book transfer failed"), a.bookTransfer))

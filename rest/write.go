@@ -245,6 +245,9 @@ func inV3(addition string) func(*http.Request) string {
 	}
 }
 
+// creditInV4 is the successor of credit requests of v3.
+func creditInV4(*http.Request) string { return "/v4/payments/credit" }
+
 // bankLookup is the successor of finding a bank by the routing number in the path.
 func bankLookup(r *http.Request) string {
 	return "/v1/banks?" + url.Values{
