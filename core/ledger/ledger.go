@@ -15,9 +15,9 @@ import (
 
 // Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
-	Own: []string{"balances", "journals", "postings"},
+	Own: []string{"balances", "journals", "postings", "proofs"},
 	Reads: map[string]string{
-		"accounts": "the proof compares the books with the accounts",
+		"accounts": "the proof compares the books with the accounts; and whose an account is decides who sees its history",
 	},
 }
 
@@ -25,6 +25,7 @@ var Tables = db.Tables{
 type Service struct {
 	db     *db.DB
 	others []Invariant // of domains that come later
+	proofs proofs
 }
 
 // New makes the service.
