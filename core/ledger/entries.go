@@ -20,6 +20,9 @@ type Span struct {
 	Before, Last int64
 }
 
+// Len returns how many postings it has.
+func (s Span) Len() int64 { return s.Last - s.Before }
+
 // BookEntry is a posting with what its journal says.
 type BookEntry struct {
 	bun.BaseModel `bun:"table:postings,alias:p" json:"-"`
@@ -113,7 +116,7 @@ type JournalPosting struct {
 
 	Journal    JournalID      `bun:"journal" json:"-"`
 	Account    accounts.UID   `bun:"account" json:"-"`
-	House      House          `bun:"house" json:"-"` // empty on customers' accounts
+	House      string         `bun:"house" json:"-"` // of House; empty on customers' accounts
 	Number     int64          `bun:"version" json:"-"`
 	Minor      int64          `bun:"amount" json:"-"`
 	Currency   money.Currency `bun:"currency" json:"-"`

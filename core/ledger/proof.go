@@ -3,6 +3,8 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -34,16 +36,14 @@ type InvariantProof struct {
 }
 
 // Holds reports whether no row breaks it.
-func (p *InvariantProof) Holds() bool { return p.Count == 0 }
+func (p InvariantProof) Holds() bool { return p.Count == 0 }
+
+// ViolationCount is Count as far as 32 bits go.
+func (p InvariantProof) ViolationCount() int32 { return int32(min(p.Count, math.MaxInt32)) }
 
 // Holds reports whether all invariants hold.
 func (p *Proof) Holds() bool {
-	for _, one := range p.Invariants {
-		if !one.Holds() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(p.Invariants, func(one InvariantProof) bool { return !one.Holds() })
 }
 
 // Age is how long ago it was finished, when it was read.
