@@ -49,7 +49,7 @@ func (accountResolver) History(ctx context.Context, obj *accounts.Account, first
 	return related[*model.Connection[audit.Entry]](ctx, obj)
 }
 
-func (accountResolver) Statement(ctx context.Context, obj *accounts.Account, from time.Time, to time.Time) (*ledger.Statement, error) {
+func (accountResolver) Statement(ctx context.Context, obj *accounts.Account, from *time.Time, to *time.Time) (*ledger.Statement, error) {
 	return related[*ledger.Statement](ctx, obj)
 }
 

@@ -24,12 +24,13 @@ var Tables = db.Tables{
 // Service books journals.
 type Service struct {
 	db     *db.DB
+	now    func() time.Time
 	others []Invariant // of domains that come later
 	proofs proofs
 }
 
 // New makes the service.
-func New(d *db.DB) *Service { return &Service{db: d} }
+func New(d *db.DB, now func() time.Time) *Service { return &Service{db: d, now: now} }
 
 // Account is an account that is to be opened in the books.
 type Account struct {

@@ -13,13 +13,23 @@ import (
 	"bankgraph/db"
 )
 
-// Days is a range of booking days in the bank's time zone, both included, as midnight UTC.
+// Days is a range of booking days in the bank's time zone, both included, as midnight UTC. Where To is zero it ends
+// today, and where From is, it begins usualDays before.
 type Days struct{ From, To time.Time }
 
-// mostDays is how many days a statement covers at most: its totals are summed up from its entries.
-const mostDays = 366
+const (
+	// how many days a statement covers at most: its totals are summed up from its entries
+	mostDays  = 366
+	usualDays = 30
+)
 
-func (d Days) check() error {
+func (d *Days) fill(today time.Time) error {
+	if d.To.IsZero() {
+		d.To = today
+	}
+	if d.From.IsZero() {
+		d.From = d.To.AddDate(0, 0, -usualDays)
+	}
 	switch days := int(d.To.Sub(d.From).Hours()/24) + 1; {
 	case d.To.Before(d.From):
 		return fault.Field("statement", "to", fault.Min, "must not be before from")
@@ -82,7 +92,7 @@ func (s *Service) Statements(
 ) *db.Many[accounts.UID, Statement] {
 	caller, err := access.Require(ctx, access.ViewAccounts)
 	if err == nil {
-		err = days.check()
+		err = days.fill(Day(s.now().In(caller.Location())))
 	}
 	if err != nil {
 		return db.Refuse[accounts.UID, Statement](err)

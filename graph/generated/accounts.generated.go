@@ -35,7 +35,7 @@ type AccountResolver interface {
 	Sweeps(ctx context.Context, obj *accounts.Account) ([]*accounts.Sweep, error)
 
 	History(ctx context.Context, obj *accounts.Account, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error)
-	Statement(ctx context.Context, obj *accounts.Account, from time.Time, to time.Time) (*ledger.Statement, error)
+	Statement(ctx context.Context, obj *accounts.Account, from *time.Time, to *time.Time) (*ledger.Statement, error)
 	BalanceAt(ctx context.Context, obj *accounts.Account, bookedAt *time.Time, valueDate *time.Time) (*ledger.PastBalance, error)
 	Payments(ctx context.Context, obj *accounts.Account, first *int32, after *string, last *int32, before *string, filter *model.PaymentFilter) (*model.Connection[payments.Payment], error)
 }
@@ -154,16 +154,16 @@ func field_Account_statement_args(ctx context.Context, ec *executionContext, raw
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "from",
-		func(ctx context.Context, v any) (time.Time, error) {
-			return unmarshalNDate2timeᚐTime(ctx, ec, v)
+		func(ctx context.Context, v any) (*time.Time, error) {
+			return unmarshalODate2ᚖtimeᚐTime(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
 	}
 	args["from"] = arg0
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "to",
-		func(ctx context.Context, v any) (time.Time, error) {
-			return unmarshalNDate2timeᚐTime(ctx, ec, v)
+		func(ctx context.Context, v any) (*time.Time, error) {
+			return unmarshalODate2ᚖtimeᚐTime(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -1001,7 +1001,7 @@ func _Account_statement(ctx context.Context, ec *executionContext, field graphql
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Account().Statement(ctx, obj, fc.Args["from"].(time.Time), fc.Args["to"].(time.Time))
+			return ec.Resolvers.Account().Statement(ctx, obj, fc.Args["from"].(*time.Time), fc.Args["to"].(*time.Time))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ledger.Statement) graphql.Marshaler {

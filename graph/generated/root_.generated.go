@@ -2204,10 +2204,10 @@ type ChangeFeeTierPayload {
 extend type Account {
   "What happened on the account in a range of days, at most 366; null if another system keeps the account."
   statement(
-    "The first booking day, in the bank's time zone."
-    from: Date!
-    "The last booking day. It may be today: then the statement ends with what is booked so far."
-    to: Date!
+    "The first booking day, in the bank's time zone; 30 days before the last one if absent."
+    from: Date
+    "The last booking day; today if absent. Then the statement ends with what is booked so far."
+    to: Date
   ): Statement
   "The balance as it was; give exactly one of the two. Null if another system keeps the account."
   balanceAt(
