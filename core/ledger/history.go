@@ -24,24 +24,27 @@ type PastBalance struct {
 // Ledger returns the amount.
 func (p *PastBalance) Ledger() money.Amount { return money.Of(p.Minor, p.Currency) }
 
-// located begins the text of a query of the books as they were. seen are the accounts $3 that the caller sees and
-// that are kept here. found has, for each of them and each bound, the version of the last posting that was booked
-// before the bound: 0 if there is none. bounds selects the bounds, as place and at.
+// located begins the text of a query of the books as they were. Of it, s has a row for each of the accounts $3 that
+// the caller sees and that are kept here: first and last are the versions of the last postings that were booked
+// before two bounds, 0 if there is none. bounds selects these, as place (1, 2) and at; there may be only the first.
 //
-// As booking times never decrease along an account's postings (core/README.md, I10), it is found by bisection: by
+// As booking times never decrease along an account's postings (core/README.md, I10), they are found by bisection: by
 // two looks into an index for each doubling of the postings.
 func located(reach access.Reach, bounds string) string {
-	return `WITH RECURSIVE seen AS (
-		SELECT b.account, b.currency, b.version, b.booked_at FROM unnest($3::bigint[]) AS p(account)
+	return `WITH RECURSIVE bounds (place, at) AS (` + bounds + `), found (account, currency, place, at, low, high) AS (
+		SELECT b.account, b.currency, n.place, n.at, CASE WHEN b.booked_at < n.at THEN b.version ELSE 0 END, b.version
+		FROM unnest($3::bigint[]) AS p(account)
 		JOIN accounts AS a ON a.tenant = $1 AND a.uid = p.account AND a.deleted_at IS NULL AND a.system_of_record = 'Internal Core'
-		JOIN balances AS b ON b.tenant = $1 AND b.account = a.uid WHERE ` + reach.Scope("a.customer") + `
-	), bounds (place, at) AS (` + bounds + `), found (account, place, at, low, high) AS (
-		SELECT s.account, n.place, n.at, CASE WHEN s.booked_at < n.at THEN s.version ELSE 0 END, s.version FROM seen AS s, bounds AS n
+		JOIN balances AS b ON b.tenant = $1 AND b.account = a.uid, bounds AS n WHERE ` + reach.Scope("a.customer") + `
 		UNION ALL
-		SELECT f.account, f.place, f.at, CASE WHEN m.before THEN f.middle ELSE f.low END, CASE WHEN m.before THEN f.high ELSE f.middle - 1 END
+		SELECT f.account, f.currency, f.place, f.at, CASE WHEN m.before THEN f.middle ELSE f.low END,
+		  CASE WHEN m.before THEN f.high ELSE f.middle - 1 END
 		FROM (SELECT *, (low + high + 1) / 2 AS middle FROM found WHERE low < high) AS f CROSS JOIN LATERAL (
 		  SELECT j.booked_at < f.at AS before FROM postings AS p JOIN journals AS j ON j.tenant = $1 AND j.id = p.journal
 		  WHERE p.tenant = $1 AND p.account = f.account AND p.version = f.middle LIMIT 1) AS m
+	), s AS (
+		SELECT account, currency, max(low) FILTER (WHERE place = 1) AS first, max(low) FILTER (WHERE place = 2) AS last
+		FROM found WHERE low = high GROUP BY account, currency
 	) `
 }
 
@@ -64,7 +67,7 @@ func (s *Service) BookedBefore(
 	}
 	text := bookedBefore.Get(caller.Reach, func() string {
 		return located(caller.Reach, "SELECT 1, $4::timestamptz") + "SELECT s.account, s.currency, " +
-			afterwards("f.low") + " AS minor FROM seen AS s JOIN found AS f ON f.account = s.account AND f.low = f.high"
+			afterwards("s.first") + " AS minor FROM s"
 	})
 	return db.QueueMany(b, text, accountOf, caller.Tenant, caller.ScopeCustomer(), of, at)
 }
@@ -92,12 +95,10 @@ func (s *Service) ValuedBy(
 		return db.Refuse[accounts.UID, PastBalance](err)
 	}
 	text := valuedBy.Get(caller.Reach, func() string {
-		return located(caller.Reach, valued) + "SELECT s.account, s.currency, " + afterwards("f.low") + ` + coalesce((
+		return located(caller.Reach, valued) + "SELECT s.account, s.currency, " + afterwards("s.first") + ` + coalesce((
 			SELECT sum(p.amount) FROM postings AS p JOIN journals AS j ON j.tenant = $1 AND j.id = p.journal
-			WHERE p.tenant = $1 AND p.account = s.account AND p.version > f.low AND p.version <= t.low AND j.value_date <= $4::date
-			), 0)::bigint AS minor
-			FROM seen AS s JOIN found AS f ON f.account = s.account AND f.place = 1 AND f.low = f.high
-			JOIN found AS t ON t.account = s.account AND t.place = 2 AND t.low = t.high`
+			WHERE p.tenant = $1 AND p.account = s.account AND p.version > s.first AND p.version <= s.last AND j.value_date <= $4::date
+			), 0)::bigint AS minor FROM s`
 	})
 	return db.QueueMany(b, text, accountOf, caller.Tenant, caller.ScopeCustomer(), of, Day(day))
 }

@@ -280,8 +280,8 @@ func TestAStatementCoversSomeDaysAndNotTooMany(t *testing.T) {
 		t.Errorf("the usual statement is from %s to %s", usual.From, usual.To)
 	}
 	for days, problem := range map[ledger.Days]fault.Problem{
-		{From: today.AddDate(0, 0, 1)}: fault.Min,
-		{From: day("1900-01-01")}:      fault.Max,
+		{From: today.AddDate(0, 0, 1)}:                   fault.Min,
+		{From: day("1900-01-01")}:                        fault.Max,
 		{From: day("2026-03-02"), To: day("2026-03-01")}: fault.Min,
 		{From: day("2024-01-01"), To: day("2024-12-31")}: "",
 		{From: day("2024-01-01"), To: day("2025-01-01")}: fault.Max,

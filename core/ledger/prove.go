@@ -122,8 +122,9 @@ func (s *Service) proveTx(ctx context.Context, tx bun.IDB, tenant access.Tenant)
 	var all []InvariantProof
 	for _, invariant := range slices.Concat(invariants, s.others) {
 		var rows []breaking
-		err := tx.NewRaw("SELECT v.*, count(*) OVER () AS of FROM ("+invariant.Query+") AS v LIMIT ?1", tenant, most).
-			Scan(ctx, &rows)
+		// MATERIALIZED: all of it is read, so the plan must not be one that is quick to begin.
+		err := tx.NewRaw("WITH v AS MATERIALIZED ("+invariant.Query+
+			") SELECT v.*, (SELECT count(*) FROM v) AS of FROM v LIMIT ?1", tenant, most).Scan(ctx, &rows)
 		if err != nil {
 			return nil, fmt.Errorf("prove that %s (%s): %w", invariant.Says, invariant.Name, err)
 		}

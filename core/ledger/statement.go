@@ -105,12 +105,12 @@ func (s *Service) Statements(
 }
 
 func statementText(want db.Columns, reach access.Reach) string {
-	columns := "s.account, s.currency, $6::date AS from_day, $7::date AS to_day, f.low AS before, t.low AS last"
+	columns := "s.account, s.currency, $6::date AS from_day, $7::date AS to_day, s.first AS before, s.last"
 	for _, balance := range []struct {
 		column  db.Columns
 		version string
 		name    string
-	}{{openingBalance, "f.low", "opening"}, {closingBalance, "t.low", "closing"}} {
+	}{{openingBalance, "s.first", "opening"}, {closingBalance, "s.last", "closing"}} {
 		if want.Overlaps(balance.column) {
 			columns += ", " + afterwards(balance.version) + " AS " + balance.name
 		}
@@ -121,11 +121,9 @@ func statementText(want db.Columns, reach access.Reach) string {
 		sums = ` CROSS JOIN LATERAL (
 			SELECT coalesce(sum(0 - p.amount) FILTER (WHERE p.amount < 0), 0)::bigint AS debits,
 			  coalesce(sum(p.amount) FILTER (WHERE p.amount > 0), 0)::bigint AS credits
-			FROM postings AS p WHERE p.tenant = $1 AND p.account = s.account AND p.version > f.low AND p.version <= t.low) AS e`
+			FROM postings AS p WHERE p.tenant = $1 AND p.account = s.account AND p.version > s.first AND p.version <= s.last) AS e`
 	}
-	return located(reach, "VALUES (1, $4::timestamptz), (2, $5::timestamptz)") + "SELECT " + columns + ` FROM seen AS s
-		JOIN found AS f ON f.account = s.account AND f.place = 1 AND f.low = f.high
-		JOIN found AS t ON t.account = s.account AND t.place = 2 AND t.low = t.high` + sums
+	return located(reach, "VALUES (1, $4::timestamptz), (2, $5::timestamptz)") + "SELECT " + columns + " FROM s" + sums
 }
 
 // startOf returns the first moment of a day in a zone: where clocks are set back or forward over midnight, not
