@@ -28,6 +28,10 @@ type DB struct {
 	short   shortage
 
 	readers, writers *places // for batches and for transactions: see share.go
+
+	reports *bun.DB         // see Report
+	open    context.Context // ends when this is closed
+	closing func()
 }
 
 // PoolSize returns how many connections a pool has unless Options say otherwise.
@@ -90,6 +94,11 @@ func Open(url string, options Options) (*DB, error) {
 		DB: bun.NewDB(pool, newBinding()).WithQueryHook(meterHook{}).WithQueryHook(writesHook{}), fresh: fresh,
 		readers: newPlaces(size), writers: newPlaces(max(1, size-1)), // one is left for other reads
 	}
+	reports := sql.OpenDB(connector)
+	reports.SetMaxOpenConns(1)
+	reports.SetMaxIdleConns(0)
+	d.reports = bun.NewDB(reports, newBinding())
+	d.open, d.closing = context.WithCancel(context.Background())
 	if options.ReadURL != "" {
 		reads, err := openReads(options.ReadURL, size,
 			&way{unprepared: options.Unprepared, patience: 2 * longestProbe}, options.Tracer, nil)
@@ -147,8 +156,10 @@ func (d *DB) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Close waits for running statements and closes the pools.
+// Close waits for running statements, but ends a report, and closes the pools.
 func (d *DB) Close() error {
+	d.closing()
+	_ = d.reports.Close()
 	if d.replica != nil {
 		d.replica.close()
 	}

@@ -25,6 +25,7 @@ const (
 	KeysetMove                  // to move a bank's values to other keys
 	ParentTree                  // to change the parent of a customer
 	TenantCodes                 // to add a bank; there is one of it, that of bank 0
+	BooksProof                  // to prove a bank's books
 )
 
 // Class is a kind of lock on values, identified by a hash. It uses PostgreSQL's locks of two numbers, which

@@ -60,6 +60,13 @@ func TestNoReadScansATable(t *testing.T) {
 		documents = append(documents, `{ customers(first: 5) { nodes { accounts(first: 2) { nodes {
 			x: payments(`+page+`) { totalCount nodes { uid timeline { at } senderNumber { masked } receiverAccount { uid } } } } } } } }`)
 	}
+	for _, part := range []string{
+		`statement { opening closing debits credits }`, `statement { entries(first: 5) { nodes { kind payment { uid } } } }`,
+		`statement { entries(last: 5) { nodes { journal { postings { account { uid } } } } } }`,
+		`balanceAt(bookedAt: "2026-11-19T00:00:00Z") { ledger }`, `balanceAt(valueDate: "2026-11-19") { ledger }`,
+	} {
+		documents = append(documents, `{ customers(first: 5) { nodes { accounts(first: 2) { nodes { x: `+part+` } } } } }`)
+	}
 	for _, document := range placesOf() {
 		documents = append(documents, document)
 	}
@@ -83,7 +90,7 @@ func TestNoReadScansATable(t *testing.T) {
 	t.Logf("%d texts", len(texts))
 	for _, table := range []string{
 		"customers", "accounts", "contacts", "signatories", "limits", "limit_usage", "fee_tiers", "balances",
-		"payments", "payment_steps",
+		"payments", "payment_steps", "journals", "postings",
 	} {
 		if !tables[table] {
 			t.Errorf("no text reads %s: the test does not see what it should", table)
@@ -94,7 +101,7 @@ func TestNoReadScansATable(t *testing.T) {
 // scan matches what no plan may have. customer_counts has only a few rows for each owner. A filter on rows
 // that only the tenant limits reads the whole bank.
 var scan = regexp.MustCompile(
-	`Seq Scan on (?:customers|accounts|contacts|signatories|limits|limit_usage|fee_tiers|balances|payments|payment_steps)\b|Index Cond: \(tenant = \$1\)\n\s*Filter: .*`)
+	`Seq Scan on (?:customers|accounts|contacts|signatories|limits|limit_usage|fee_tiers|balances|payments|payment_steps|journals|postings)\b|Index Cond: \(tenant = \$1\)\n\s*Filter: .*`)
 
 // explain checks the plans of prepared texts that it has not seen, and adds the texts and their tables to the
 // maps.
@@ -108,7 +115,7 @@ func (b *bank) explain(t *testing.T, seen, tables map[string]bool) {
 	batch := b.core.Batch()
 	texts := db.Queue(batch,
 		db.NewQuery[prepared](`SELECT name, statement, cardinality(parameter_types)::bigint AS parameters
-		FROM pg_prepared_statements WHERE statement ~ 'customers|accounts|contacts|signatories|limits|payments'`))
+		FROM pg_prepared_statements WHERE statement ~ 'customers|accounts|contacts|signatories|limits|payments|journals|postings'`))
 	if err := batch.Send(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -161,6 +168,9 @@ func (b *bank) crowd(t *testing.T) {
 		 SELECT 1, 200000000 + n, 1100000 + 1 + n / 2, 'Crowd', '\x00', decode(md5(n::text), 'hex'), '0000', 'Deposit', 'Checking', 'Internal Core', 'USD', '021000021', 'NID', 'Active'
 		 FROM generate_series(0, 5999) AS n`,
 		`INSERT INTO balances (tenant, account, currency) SELECT 1, 200000000 + n, 'USD' FROM generate_series(0, 5999) AS n`,
+		`INSERT INTO journals (tenant, id, kind, value_date, booked_at) SELECT 1, 900000000 + n, 'opening', DATE '2026-11-01', now() FROM generate_series(0, 11999) AS n`,
+		`INSERT INTO postings (tenant, account, version, journal, amount, currency, balance_after)
+		 SELECT 1, 200000000 + n % 6000, 1 + n / 6000, 900000000 + n, 1, 'USD', 1 + n / 6000 FROM generate_series(0, 11999) AS n`,
 		`INSERT INTO contacts (tenant, uid, customer, name, bank_account_number_hash) SELECT 1, 300000000 + n, 1100000 + 1 + n / 2, 'Crowd', decode(md5(n::text), 'hex') FROM generate_series(0, 5999) AS n`,
 		`INSERT INTO signatories (tenant, uid, customer, full_name, email_address, phone_number, currency, status)
 		 SELECT 1, 400000000 + n, 1100000 + 1 + n / 2, 'Crowd', 'crowd' || n || '@example.com', '+1', 'USD', 'Active' FROM generate_series(0, 5999) AS n`,

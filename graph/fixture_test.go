@@ -316,8 +316,16 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		return nil
 	})
 	for _, statement := range []string{
-		`INSERT INTO balances (tenant, account, currency, ledger, held)
-		 SELECT tenant, uid, currency, 100000 + uid % 1000, 500 + uid % 100 FROM accounts WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
+		`INSERT INTO balances (tenant, account, currency, ledger, held, version, booked_at)
+		 SELECT tenant, uid, currency, 100000 + uid % 1000, 500 + uid % 100, 4, '2026-11-20 14:00Z' FROM accounts WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
+		`INSERT INTO journals (tenant, id, kind, value_date, booked_at, description, payment)
+		 SELECT tenant, 4 * uid + n, CASE n WHEN 0 THEN 'payment' ELSE 'fee' END, at, at + interval '14 hours', ?3 || ' booked ' || uid, (customer - 1000000) * 100 + 500000000
+		 FROM accounts, (VALUES (0, DATE '2026-10-15'), (1, '2026-11-18'), (2, '2026-11-19'), (3, '2026-11-20')) AS d(n, at)
+		 WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
+		`INSERT INTO postings (tenant, account, version, journal, amount, currency, balance_after)
+		 SELECT tenant, uid, n + 1, 4 * uid + n, CASE n WHEN 0 THEN 100400 + uid % 1000 WHEN 3 THEN 100 ELSE -250 END, currency,
+		   100000 + uid % 1000 + CASE n WHEN 0 THEN 400 WHEN 1 THEN 150 WHEN 2 THEN -100 ELSE 0 END
+		 FROM accounts, generate_series(0, 3) AS n WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO sweeps (tenant, account, direction, balance_type, currency, range_from, range_to, from_contact, from_method, to_contact, to_method,
 		   frequency, day_of_week, day_of_month, created_at, updated_at)
 		 SELECT tenant, uid, 'both', 'Range', currency, 4000 + uid % 1000, 9000 + uid % 1000, uid + 50, 'AchDebit', uid + 50, 'AchCredit',

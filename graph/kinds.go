@@ -69,12 +69,19 @@ func numbered[K interface {
 
 // declare adds a kind to the known ones.
 func declare[K objectKey, T any](name string, k kind[K, T]) *kind[K, T] {
-	k.objectType = &objectType{name: name, satisfies: []string{name, "Node"}, relations: map[string]planner{}}
+	declared := part(name, k)
+	declared.satisfies = append(declared.satisfies, "Node")
+	kinds = append(kinds, declared)
+	return declared
+}
+
+// part declares a kind whose objects have no global ids, and are read with the object that they belong to.
+func part[K objectKey, T any](name string, k kind[K, T]) *kind[K, T] {
+	k.objectType = &objectType{name: name, satisfies: []string{name}, relations: map[string]planner{}}
 	model := reflect.TypeFor[T]()
 	needs := needsOf{model: model, told: k.columns, key: goField(name, "uid", "UID")}
 	k.needs = needs.of(model, schema.Types[name], "", "")
 	objectTypes[name] = k.objectType
-	kinds = append(kinds, &k)
 	return &k
 }
 

@@ -19,6 +19,7 @@ var required = map[string]string{
 
 // mayBeEmpty are fields that may be null, false or zero in some row.
 var mayBeEmpty = map[string]bool{
+	"house":           true, // of customers' accounts
 	"hasPreviousPage": true, // on a first page
 	"entryType":       true, // of a limit for both directions
 	"secCode":         true, // of a limit for all classes
@@ -69,8 +70,15 @@ func everything(def *gql.Definition) (all []branch) {
 		switch {
 		case of.IsLeafType():
 		case strings.HasSuffix(of.Name, "Connection"):
+			item := schema.Types[strings.TrimSuffix(of.Name, "Connection")]
 			row := func(name string) branch {
-				return branch{name, identityOf(schema.Types[strings.TrimSuffix(of.Name, "Connection")])}
+				switch {
+				case contains(item.Interfaces, "Node"):
+					return branch{name, identityOf(item)}
+				case name == "nodes":
+					return branch{name, everything(item)}
+				}
+				return branch{name, []branch{{fieldsOf(item)[0].Name, nil}}} // the deepest documents are at the limit of depth
 			}
 			b.kids = []branch{
 				{"totalCount", nil},
@@ -190,6 +198,20 @@ func ways() map[string][]string {
 		fmt.Sprintf(`{ payment(uid: "%d") { timeline { %%s } } }`, paymentOf(star, 1)),
 		fmt.Sprintf(`{ account(by: {uid: "%d"}) { payments(last: 2) { nodes { timeline { %%s } } } } }`, accountOf(star, 2)),
 		`{ payments(first: 3) { edges { node { timeline { %s } } } } }`,
+	}
+	statement := "statement" + required["Account.statement"]
+	for name, place := range map[string]string{
+		"Statement": "%s", "BookEntry": "entries(last: 2) { edges { node { %s } } }",
+		"Journal":        "entries { nodes { journal { %s } } }",
+		"JournalPosting": "entries(orderBy: NEWEST) { nodes { journal { postings { %s } } } }",
+	} {
+		for _, way := range []string{
+			fmt.Sprintf(`{ account(by: {uid: "%d"}) { %s { %%s } } }`, accountOf(star, 1), statement),
+			fmt.Sprintf(`{ customer(by: {uid: "%d"}) { accounts(first: 2) { nodes { %s { %%s } } } } }`, star, statement),
+			fmt.Sprintf(`{ node(id: "acc_%d") { ... on Account { %s { %%s } } } }`, accountOf(star, 1), statement),
+		} {
+			ways[name] = append(ways[name], strings.Replace(way, "%s", place, 1))
+		}
 	}
 	ways["Payment"] = append(ways["Payment"],
 		fmt.Sprintf(`{ payment(uid: "%d") { %%s } }`, paymentOf(star, 0)),

@@ -11,10 +11,12 @@ var prices = map[string]int64{}
 
 // The work of the database, as a number of objects read: about 50 are read in a millisecond.
 const (
-	countOne  = 2   // a count in the index, for one customer
-	countMany = 20  // up to model.MostCounted rows
-	history   = 5   // a look into the bank's longest table
-	sorted    = 20  // an index finds the rows, but not in the order of the list
-	search    = 450 // every word of a name with this beginning
-	scan      = 500 // no index: the list is walked until a page is full
+	countOne  = 2    // a count in the index, for one customer
+	countMany = 20   // up to model.MostCounted rows
+	history   = 5    // a look into the bank's longest table
+	bisected  = 5    // some twenty looks into an index, from one end of an account's postings to the other
+	sorted    = 20   // an index finds the rows, but not in the order of the list
+	search    = 450  // every word of a name with this beginning
+	proven    = 2500 // all postings of the bank, though at most once a minute
+	scan      = 500  // no index: the list is walked until a page is full
 )

@@ -11,6 +11,7 @@ import (
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
+	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
@@ -48,6 +49,14 @@ func (accountResolver) History(ctx context.Context, obj *accounts.Account, first
 	return related[*model.Connection[audit.Entry]](ctx, obj)
 }
 
+func (accountResolver) Statement(ctx context.Context, obj *accounts.Account, from *time.Time, to *time.Time) (*ledger.Statement, error) {
+	return related[*ledger.Statement](ctx, obj)
+}
+
+func (accountResolver) BalanceAt(ctx context.Context, obj *accounts.Account, bookedAt *time.Time, valueDate *time.Time) (*ledger.PastBalance, error) {
+	return related[*ledger.PastBalance](ctx, obj)
+}
+
 func (accountResolver) Payments(ctx context.Context, obj *accounts.Account, first *int32, after *string, last *int32, before *string, filter *model.PaymentFilter) (*model.Connection[payments.Payment], error) {
 	return related[*model.Connection[payments.Payment]](ctx, obj)
 }
@@ -66,6 +75,18 @@ type auditEntryResolver struct{}
 
 func (auditEntryResolver) Customer(ctx context.Context, obj *audit.Entry) (*customers.Customer, error) {
 	return related[*customers.Customer](ctx, obj)
+}
+
+func (r *Resolver) BookEntry() generated.BookEntryResolver { return bookEntryResolver{} }
+
+type bookEntryResolver struct{}
+
+func (bookEntryResolver) Payment(ctx context.Context, obj *ledger.BookEntry) (*payments.Payment, error) {
+	return related[*payments.Payment](ctx, obj)
+}
+
+func (bookEntryResolver) Journal(ctx context.Context, obj *ledger.BookEntry) (*ledger.Journal, error) {
+	return related[*ledger.Journal](ctx, obj)
 }
 
 func (r *Resolver) Contact() generated.ContactResolver { return contactResolver{} }
@@ -142,6 +163,22 @@ func (intermediaryBankResolver) Entry(ctx context.Context, obj *contacts.Interme
 	return related[*banks.Bank](ctx, obj)
 }
 
+func (r *Resolver) Journal() generated.JournalResolver { return journalResolver{} }
+
+type journalResolver struct{}
+
+func (journalResolver) Postings(ctx context.Context, obj *ledger.Journal) ([]*ledger.JournalPosting, error) {
+	return related[[]*ledger.JournalPosting](ctx, obj)
+}
+
+func (r *Resolver) JournalPosting() generated.JournalPostingResolver { return journalPostingResolver{} }
+
+type journalPostingResolver struct{}
+
+func (journalPostingResolver) Account(ctx context.Context, obj *ledger.JournalPosting) (*accounts.Account, error) {
+	return related[*accounts.Account](ctx, obj)
+}
+
 func (r *Resolver) Payment() generated.PaymentResolver { return paymentResolver{} }
 
 type paymentResolver struct{}
@@ -214,6 +251,10 @@ func (queryResolver) FeeCatalogue(ctx context.Context) ([]*fees.Fee, error) {
 	return resolved[[]*fees.Fee](ctx)
 }
 
+func (queryResolver) Proof(ctx context.Context, maxAge *int32) (*ledger.Proof, error) {
+	return resolved[*ledger.Proof](ctx)
+}
+
 func (queryResolver) Payment(ctx context.Context, uid int64) (*payments.Payment, error) {
 	return resolved[*payments.Payment](ctx)
 }
@@ -244,6 +285,14 @@ func (signatoryResolver) Customer(ctx context.Context, obj *signatories.Signator
 
 func (signatoryResolver) History(ctx context.Context, obj *signatories.Signatory, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error) {
 	return related[*model.Connection[audit.Entry]](ctx, obj)
+}
+
+func (r *Resolver) Statement() generated.StatementResolver { return statementResolver{} }
+
+type statementResolver struct{}
+
+func (statementResolver) Entries(ctx context.Context, obj *ledger.Statement, first *int32, after *string, last *int32, before *string, orderBy *model.BookEntryOrder) (*model.Connection[ledger.BookEntry], error) {
+	return related[*model.Connection[ledger.BookEntry]](ctx, obj)
 }
 
 func (r *Resolver) User() generated.UserResolver { return userResolver{} }

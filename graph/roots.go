@@ -189,6 +189,22 @@ func (k *kind[K, T]) arrival(
 	}
 }
 
+// arrivals is arrival for the rows of several parents, all of which are shown.
+func arrivals[P comparable, K objectKey, T any](
+	k *kind[K, T], o *operation, parents []P, rows *db.Many[P, T], relations []graphql.CollectedField,
+) step {
+	return func(ctx context.Context, next *db.Batch) []step {
+		var all []*T
+		for _, parent := range parents {
+			all = append(all, rows.Of[parent]...)
+		}
+		if len(all) == 0 {
+			return nil
+		}
+		return k.under(ctx, o, next, all, relations)
+	}
+}
+
 // resolved is called by gqlgen's resolvers of fields of Query.
 func resolved[V any](ctx context.Context) (V, error) {
 	f := graphql.GetFieldContext(ctx).Field

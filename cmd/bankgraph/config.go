@@ -56,6 +56,7 @@ type settings struct {
 	Checkpoints string        `name:"audit-checkpoints" env:"BANKGRAPH_AUDIT_CHECKPOINTS" placeholder:"FILE" help:"File that every signed checkpoint of the audit chain is appended to, best on another machine's disk; under --data for the private database, and the log with a database URL, if not set."`
 	KeepEvents  time.Duration `name:"keep-events" env:"BANKGRAPH_KEEP_EVENTS" default:"2160h" placeholder:"TIME" help:"How long events stay in the feed (${default}, which is 90 days); what they tell of stays in the record."`
 	KeepKeys    time.Duration `name:"keep-keys" env:"BANKGRAPH_KEEP_KEYS" default:"168h" placeholder:"TIME" help:"How long idempotency keys stay in the database (${default}); they count for seven days."`
+	ProveEvery  time.Duration `name:"prove-every" env:"BANKGRAPH_PROVE_EVERY" default:"6h" placeholder:"TIME" help:"How often the workers prove the books of each bank (${default}), which /metrics tells of; 0 for never."`
 	Addr        string        `env:"BANKGRAPH_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to serve on (${default})."`
 	As          string        `name:"as" env:"BANKGRAPH_AS" placeholder:"NAME" help:"Who works at the command line, for the record; the login of this machine if not set."`
 	PublicURL   string        `name:"public-url" env:"BANKGRAPH_PUBLIC_URL" placeholder:"URL" help:"Address that callers know this service by; the issuer's name in tokens. http://ADDR if not set."`
@@ -80,6 +81,9 @@ func (s *settings) Validate() error {
 	if s.KeepKeys < changes.KeyLife {
 		return errors.New(
 			"--keep-keys (BANKGRAPH_KEEP_KEYS) cannot be below 168h: for seven days a key has one answer")
+	}
+	if s.ProveEvery != 0 && s.ProveEvery < time.Minute {
+		return errors.New("--prove-every (BANKGRAPH_PROVE_EVERY) cannot be below a minute; 0 is never")
 	}
 	if s.DatabaseURL != "" && s.Keys == "" {
 		return errors.New(

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -129,6 +130,36 @@ func TestHealthLooksAtEachBank(t *testing.T) {
 		t.Errorf("sealed and signed: %+v, %v", s.health.banks[s.realm], err)
 	}
 	if _, err := look(access.With(context.Background(), access.Caller{})); !errors.Is(err, access.ErrDenied) {
+		t.Errorf("asked by nobody: %v", err)
+	}
+}
+
+// Operators see what the last proof of each bank has found, and for how long it stands.
+func TestOperatorsSeeWhatTheLastProofHasFound(t *testing.T) {
+	t.Parallel()
+	s := newService(t, serveCommand{})
+	m := newMeters(nil)
+	tick := newProving(m).job(s.bank, time.Hour).tick
+	metrics := func() string {
+		answer := httptest.NewRecorder()
+		m.handler(http.NotFoundHandler()).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
+		return answer.Body.String()
+	}
+	for begun := true; begun; time.Sleep(time.Millisecond) { // until it has been carried out
+		var err error
+		if begun, err = tick(s.operator); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []string{
+		fmt.Sprintf(`bankgraph_proof_violations{invariant="I3",tenant=%q} 0`, s.realm),
+		fmt.Sprintf(`bankgraph_proof_age_seconds{tenant=%q} 0.`, s.realm), fmt.Sprintf(`bankgraph_proof_seconds{tenant=%q} `, s.realm),
+	} {
+		if shown := metrics(); !strings.Contains(shown, want) {
+			t.Errorf("%q is not among %s", want, shown)
+		}
+	}
+	if _, err := tick(access.With(context.Background(), access.Caller{})); !errors.Is(err, access.ErrDenied) {
 		t.Errorf("asked by nobody: %v", err)
 	}
 }

@@ -187,7 +187,7 @@ func pause(ctx context.Context, wait time.Duration) bool {
 
 // jobs lists all jobs.
 func (b *bank) jobs(s *settings, kept *keptFile, meters *meters, log *slog.Logger) []job {
-	return []job{
+	all := []job{
 		{
 			"seal audit entries", time.Second, 50 * time.Millisecond,
 			func(ctx context.Context) (bool, error) { return b.sealAudit(ctx, kept) },
@@ -207,6 +207,10 @@ func (b *bank) jobs(s *settings, kept *keptFile, meters *meters, log *slog.Logge
 			return purged > 0, err
 		}},
 	}
+	if s.ProveEvery > 0 {
+		all = append(all, newProving(meters).job(b, s.ProveEvery))
+	}
+	return all
 }
 
 // each makes a tick of work that says how much it did, one after the other.

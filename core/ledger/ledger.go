@@ -15,20 +15,22 @@ import (
 
 // Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
-	Own: []string{"balances", "holds", "journals", "postings"},
+	Own: []string{"balances", "holds", "journals", "postings", "proofs"},
 	Reads: map[string]string{
-		"accounts": "the proof compares the books with the accounts",
+		"accounts": "the proof compares the books with the accounts; and whose an account is decides who sees its history",
 	},
 }
 
 // Service books journals.
 type Service struct {
 	db     *db.DB
+	now    func() time.Time
 	others []Invariant // of domains that come later
+	proofs proofs
 }
 
 // New makes the service.
-func New(d *db.DB) *Service { return &Service{db: d} }
+func New(d *db.DB, now func() time.Time) *Service { return &Service{db: d, now: now} }
 
 // Account is an account that is to be opened in the books.
 type Account struct {

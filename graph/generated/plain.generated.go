@@ -11,6 +11,7 @@ import (
 	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fees"
+	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
 	"bankgraph/core/payments"
 	"bankgraph/core/postal"
@@ -1022,6 +1023,107 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"BookEntry": {
+		"number": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendUID(b, o.(*ledger.BookEntry).Number)
+			},
+		},
+		"amount": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*ledger.BookEntry).Amount())
+			},
+		},
+		"balanceAfter": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*ledger.BookEntry).BalanceAfter())
+			},
+		},
+		"currency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*ledger.BookEntry).Currency)
+			},
+		},
+		"kind": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNJournalKind2bankgraphᚋcoreᚋledgerᚐKindF[o.(*ledger.BookEntry).Kind])
+			},
+		},
+		"bookedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*ledger.BookEntry).BookedAt)
+			},
+		},
+		"valueDate": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDate(b, o.(*ledger.BookEntry).ValueDate)
+			},
+		},
+		"description": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*ledger.BookEntry).Description)
+			},
+		},
+	},
+	"BookEntryConnection": {
+		"edges": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[ledger.BookEntry]).Edges()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"nodes": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*model.Connection[ledger.BookEntry]).Nodes()
+				for i := range v {
+					yield(v[i])
+				}
+			},
+		},
+		"pageInfo": {
+			One: func(o any) any {
+				if v := o.(*model.Connection[ledger.BookEntry]).PageInfo(); v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+		"totalCount": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[ledger.BookEntry]).TotalCount(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendInt(b, v), nil
+			},
+		},
+		"totalCountIsExact": {
+			Ask: func(ctx context.Context, b []byte, o any) ([]byte, error) {
+				v, err := o.(*model.Connection[ledger.BookEntry]).TotalCountIsExact(ctx)
+				if err != nil {
+					return b, err
+				}
+				return scalar.AppendBoolean(b, v), nil
+			},
+		},
+	},
+	"BookEntryEdge": {
+		"cursor": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*model.Edge[ledger.BookEntry]).Cursor())
+			},
+		},
+		"node": {
+			One: func(o any) any {
+				if v := o.(*model.Edge[ledger.BookEntry]).Node; v != nil {
+					return v
+				}
+				return nil
+			},
+		},
+	},
 	"Contact": {
 		"id": {
 			Leaf: func(b []byte, o any) []byte {
@@ -1636,6 +1738,90 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"InvariantProof": {
+		"name": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*ledger.InvariantProof).Name)
+			},
+		},
+		"says": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*ledger.InvariantProof).Says)
+			},
+		},
+		"holds": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*ledger.InvariantProof).Holds())
+			},
+		},
+		"violationCount": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*ledger.InvariantProof).ViolationCount())
+			},
+		},
+		"violations": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*ledger.InvariantProof).Violations
+				for i := range v {
+					yield(&v[i])
+				}
+			},
+		},
+	},
+	"Journal": {
+		"uid": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendUID(b, o.(*ledger.Journal).ID)
+			},
+		},
+		"kind": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNJournalKind2bankgraphᚋcoreᚋledgerᚐKindF[o.(*ledger.Journal).Kind])
+			},
+		},
+		"bookedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*ledger.Journal).BookedAt)
+			},
+		},
+		"valueDate": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDate(b, o.(*ledger.Journal).ValueDate)
+			},
+		},
+		"description": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*ledger.Journal).Description)
+			},
+		},
+	},
+	"JournalPosting": {
+		"house": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*ledger.JournalPosting).House)
+			},
+		},
+		"number": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendUID(b, o.(*ledger.JournalPosting).Number)
+			},
+		},
+		"amount": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*ledger.JournalPosting).Amount())
+			},
+		},
+		"balanceAfter": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*ledger.JournalPosting).BalanceAfter())
+			},
+		},
+		"currency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*ledger.JournalPosting).Currency)
+			},
+		},
+	},
 	"Limit": {
 		"code": {
 			Leaf: func(b []byte, o any) []byte {
@@ -1731,6 +1917,18 @@ var Plain = map[string]map[string]direct.Field{
 		"endCursor": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendString(b, o.(*model.PageInfo).EndCursor)
+			},
+		},
+	},
+	"PastBalance": {
+		"currency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*ledger.PastBalance).Currency)
+			},
+		},
+		"ledger": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*ledger.PastBalance).Ledger())
 			},
 		},
 	},
@@ -1999,6 +2197,36 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"Proof": {
+		"holds": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendBoolean(b, o.(*ledger.Proof).Holds())
+			},
+		},
+		"startedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*ledger.Proof).StartedAt)
+			},
+		},
+		"finishedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*ledger.Proof).FinishedAt)
+			},
+		},
+		"milliseconds": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendInt(b, o.(*ledger.Proof).Milliseconds())
+			},
+		},
+		"invariants": {
+			Each: func(o any, yield func(any)) {
+				v := o.(*ledger.Proof).Invariants
+				for i := range v {
+					yield(&v[i])
+				}
+			},
+		},
+	},
 	"RegulatoryReporting": {
 		"key": {
 			Leaf: func(b []byte, o any) []byte {
@@ -2261,6 +2489,43 @@ var Plain = map[string]map[string]direct.Field{
 					return v
 				}
 				return nil
+			},
+		},
+	},
+	"Statement": {
+		"from": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDate(b, o.(*ledger.Statement).From)
+			},
+		},
+		"to": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDate(b, o.(*ledger.Statement).To)
+			},
+		},
+		"currency": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendCurrency(b, o.(*ledger.Statement).Currency)
+			},
+		},
+		"opening": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*ledger.Statement).Opening())
+			},
+		},
+		"closing": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*ledger.Statement).Closing())
+			},
+		},
+		"debits": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*ledger.Statement).Debits())
+			},
+		},
+		"credits": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendAmount(b, o.(*ledger.Statement).Credits())
 			},
 		},
 	},
@@ -2558,6 +2823,18 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"Violation": {
+		"subject": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*ledger.Violation).Subject)
+			},
+		},
+		"what": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*ledger.Violation).What)
+			},
+		},
+	},
 }
 
 // Types names the object type of each Go type.
@@ -2581,6 +2858,9 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*banks.Bank]():                              "Bank",
 	reflect.TypeFor[*model.Connection[banks.Bank]]():            "BankConnection",
 	reflect.TypeFor[*model.Edge[banks.Bank]]():                  "BankEdge",
+	reflect.TypeFor[*ledger.BookEntry]():                        "BookEntry",
+	reflect.TypeFor[*model.Connection[ledger.BookEntry]]():      "BookEntryConnection",
+	reflect.TypeFor[*model.Edge[ledger.BookEntry]]():            "BookEntryEdge",
 	reflect.TypeFor[*contacts.Contact]():                        "Contact",
 	reflect.TypeFor[*contacts.Bank]():                           "ContactBank",
 	reflect.TypeFor[*model.Connection[contacts.Contact]]():      "ContactConnection",
@@ -2593,14 +2873,19 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*fees.Tier]():                               "FeeTier",
 	reflect.TypeFor[*audit.Change]():                            "FieldChange",
 	reflect.TypeFor[*contacts.IntermediaryBank]():               "IntermediaryBank",
+	reflect.TypeFor[*ledger.InvariantProof]():                   "InvariantProof",
+	reflect.TypeFor[*ledger.Journal]():                          "Journal",
+	reflect.TypeFor[*ledger.JournalPosting]():                   "JournalPosting",
 	reflect.TypeFor[*limits.Limit]():                            "Limit",
 	reflect.TypeFor[*seal.Value]():                              "MaskedString",
 	reflect.TypeFor[*model.PageInfo]():                          "PageInfo",
+	reflect.TypeFor[*ledger.PastBalance]():                      "PastBalance",
 	reflect.TypeFor[*payments.Payment]():                        "Payment",
 	reflect.TypeFor[*model.Connection[payments.Payment]]():      "PaymentConnection",
 	reflect.TypeFor[*model.Edge[payments.Payment]]():            "PaymentEdge",
 	reflect.TypeFor[*payments.Step]():                           "PaymentStep",
 	reflect.TypeFor[*customers.Profile]():                       "Profile",
+	reflect.TypeFor[*ledger.Proof]():                            "Proof",
 	reflect.TypeFor[*contacts.Reporting]():                      "RegulatoryReporting",
 	reflect.TypeFor[*roles.Role]():                              "Role",
 	reflect.TypeFor[*roles.Grant]():                             "RoleApplication",
@@ -2609,11 +2894,13 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*signatories.Signatory]():                   "Signatory",
 	reflect.TypeFor[*model.Connection[signatories.Signatory]](): "SignatoryConnection",
 	reflect.TypeFor[*model.Edge[signatories.Signatory]]():       "SignatoryEdge",
+	reflect.TypeFor[*ledger.Statement]():                        "Statement",
 	reflect.TypeFor[*accounts.Sweep]():                          "Sweep",
 	reflect.TypeFor[*users.User]():                              "User",
 	reflect.TypeFor[*model.Connection[users.User]]():            "UserConnection",
 	reflect.TypeFor[*model.Edge[users.User]]():                  "UserEdge",
 	reflect.TypeFor[*access.Caller]():                           "Viewer",
+	reflect.TypeFor[*ledger.Violation]():                        "Violation",
 }
 
 // GoFields names the Go fields that fields are bound to and that are called otherwise.
@@ -2660,6 +2947,9 @@ var GoFields = map[string]map[string]string{
 		"uid":  "ID",
 		"tier": "FeeTier",
 		"name": "FeeName",
+	},
+	"Journal": {
+		"uid": "ID",
 	},
 	"Payment": {
 		"id":          "UID",

@@ -24,15 +24,19 @@ type ResolverRoot interface {
 	Account() AccountResolver
 	Approval() ApprovalResolver
 	AuditEntry() AuditEntryResolver
+	BookEntry() BookEntryResolver
 	Contact() ContactResolver
 	ContactBank() ContactBankResolver
 	Customer() CustomerResolver
 	IntermediaryBank() IntermediaryBankResolver
+	Journal() JournalResolver
+	JournalPosting() JournalPostingResolver
 	Mutation() MutationResolver
 	Payment() PaymentResolver
 	Query() QueryResolver
 	Role() RoleResolver
 	Signatory() SignatoryResolver
+	Statement() StatementResolver
 	User() UserResolver
 }
 
@@ -2189,6 +2193,206 @@ type ChangeFeeTierPayload {
   replayed: Boolean!
 }
 `, BuiltIn: false},
+	{Name: "../schema/ledger.graphqls", Input: `extend type Query {
+  "What must hold of the bank's books, and whether it does: each invariant with the rows that break it. For the bank's own callers. One proof of a bank runs at a time, and all who ask share it; where it takes longer than a request can wait, the answer is UNAVAILABLE, and the proof is there when asked for again."
+  proof(
+    "How old the proof may be, in seconds. If the last one is older, the books are proven now."
+    maxAge: Int = 60
+  ): Proof
+}
+
+extend type Account {
+  "What happened on the account in a range of days, at most 366; null if another system keeps the account."
+  statement(
+    "The first booking day, in the bank's time zone; 30 days before the last one if absent."
+    from: Date
+    "The last booking day; today if absent. Then the statement ends with what is booked so far."
+    to: Date
+  ): Statement
+  "The balance as it was; give exactly one of the two. Null if another system keeps the account."
+  balanceAt(
+    "All that was booked before this time. The start of a day gives the opening balance of its statement."
+    bookedAt: DateTime
+    "All whose value date is on or before this day, whenever it was booked."
+    valueDate: Date
+  ): PastBalance
+}
+
+"An account's balance as it was at some moment."
+type PastBalance {
+  "The account's currency."
+  currency: Currency!
+  "What had been booked, or counted, by then."
+  ledger: Amount!
+}
+
+"What happened on an account in a range of booking days. Closing is opening, less debits, plus credits."
+type Statement {
+  "The first day."
+  from: Date!
+  "The last day."
+  to: Date!
+  "The account's currency."
+  currency: Currency!
+  "The balance before the first day."
+  opening: Amount!
+  "The balance after the last day; the present one if that is not over."
+  closing: Amount!
+  "The sum of the entries that have lowered the balance, as a positive amount."
+  debits: Amount!
+  "The sum of the entries that have raised the balance."
+  credits: Amount!
+  "The entries, in the order in which they were booked. They are those of the statement's totals, also while more is booked."
+  entries(
+    "How many of the first rows, 1 to 200."
+    first: Int = 20
+    "Only rows after this cursor."
+    after: String
+    "How many of the last rows instead, 1 to 200."
+    last: Int
+    "Only rows before this cursor."
+    before: String
+    "The order."
+    orderBy: BookEntryOrder = OLDEST
+  ): BookEntryConnection
+}
+
+"The order of the entries of a statement."
+enum BookEntryOrder {
+  "The oldest first."
+  OLDEST
+  "The newest first."
+  NEWEST
+}
+
+"Why a journal was booked."
+enum JournalKind {
+  "An account's balance when it was entered into these books."
+  OPENING
+  "The money of a payment."
+  PAYMENT
+  "What a payment costs."
+  FEE
+  "A network has settled a payment: its money leaves the clearing account."
+  SETTLEMENT
+  "The money of a payment comes back."
+  RETURN
+}
+
+"One booking on an account."
+type BookEntry {
+  "Counts the account's entries, from 1."
+  number: UID!
+  "What was booked: above zero it has raised the balance."
+  amount: Amount!
+  "The balance after this entry."
+  balanceAfter: Amount!
+  "The account's currency."
+  currency: Currency!
+  "Why it was booked."
+  kind: JournalKind!
+  "When it was booked."
+  bookedAt: DateTime!
+  "The day from which the money counts."
+  valueDate: Date!
+  "What it is, in words."
+  description: String
+  "The payment that it belongs to; null if it belongs to none, or if the caller may not see it."
+  payment: Payment
+  "The journal with the other sides of the entry; null for callers outside the bank."
+  journal: Journal
+}
+
+"One booking as a whole. It never changes, and its postings sum to zero in each currency."
+type Journal {
+  "The journal's number."
+  uid: UID!
+  "Why it was booked."
+  kind: JournalKind!
+  "When it was booked."
+  bookedAt: DateTime!
+  "The day from which the money counts."
+  valueDate: Date!
+  "What it is, in words."
+  description: String
+  "Its postings, by account."
+  postings: [JournalPosting!]
+}
+
+"One side of a journal."
+type JournalPosting {
+  "The customer's account; null for one of the bank's own."
+  account: Account
+  "Which of the bank's own accounts it is, such as fees; null for a customer's."
+  house: String
+  "Counts the account's postings, from 1."
+  number: UID!
+  "What was booked: above zero it has raised the balance."
+  amount: Amount!
+  "The account's balance after it."
+  balanceAfter: Amount!
+  "The account's currency."
+  currency: Currency!
+}
+
+"A page of the entries of a statement."
+type BookEntryConnection {
+  "The rows with their cursors."
+  edges: [BookEntryEdge!]!
+  "The rows."
+  nodes: [BookEntry!]!
+  "The page's position in the list."
+  pageInfo: PageInfo!
+  "The number of rows in the whole list. Beyond 10000 it may be a lower bound."
+  totalCount: Int!
+  "Whether totalCount is exact."
+  totalCountIsExact: Boolean!
+}
+
+"An entry in a list."
+type BookEntryEdge {
+  "The row's cursor, for after and before."
+  cursor: String!
+  "The entry."
+  node: BookEntry!
+}
+
+"What a proof of a bank's books has found."
+type Proof {
+  "Whether all invariants hold."
+  holds: Boolean!
+  "When it began."
+  startedAt: DateTime!
+  "When it was finished."
+  finishedAt: DateTime!
+  "How long it took, in milliseconds."
+  milliseconds: Int!
+  "Each invariant."
+  invariants: [InvariantProof!]!
+}
+
+"What must hold of the books, and whether it does."
+type InvariantProof {
+  "Its name, such as I1."
+  name: String!
+  "What it says."
+  says: String!
+  "Whether it holds."
+  holds: Boolean!
+  "How many rows break it."
+  violationCount: Int!
+  "The rows that break it; at most 100 are shown."
+  violations: [Violation!]!
+}
+
+"A row of the books that breaks an invariant."
+type Violation {
+  "The account, journal, payment or currency that is wrong."
+  subject: String!
+  "What is wrong with it."
+  what: String!
+}
+`, BuiltIn: false},
 	{Name: "../schema/limits.graphqls", Input: `extend type Customer {
   "The customer's limits on one rail and how much of them is used. REST's limit check gives the same answer."
   limits(
@@ -3721,6 +3925,10 @@ func childFields_Account(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Account_version(ctx, ec, field)
 	case "history":
 		return fieldContext_Account_history(ctx, ec, field)
+	case "statement":
+		return fieldContext_Account_statement(ctx, ec, field)
+	case "balanceAt":
+		return fieldContext_Account_balanceAt(ctx, ec, field)
 	case "payments":
 		return fieldContext_Account_payments(ctx, ec, field)
 	}
@@ -4149,6 +4357,58 @@ func childFields_BankEdge(ctx context.Context, ec *executionContext, field graph
 		return fieldContext_BankEdge_node(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type BankEdge", field.Name)
+}
+
+func childFields_BookEntry(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "number":
+		return fieldContext_BookEntry_number(ctx, ec, field)
+	case "amount":
+		return fieldContext_BookEntry_amount(ctx, ec, field)
+	case "balanceAfter":
+		return fieldContext_BookEntry_balanceAfter(ctx, ec, field)
+	case "currency":
+		return fieldContext_BookEntry_currency(ctx, ec, field)
+	case "kind":
+		return fieldContext_BookEntry_kind(ctx, ec, field)
+	case "bookedAt":
+		return fieldContext_BookEntry_bookedAt(ctx, ec, field)
+	case "valueDate":
+		return fieldContext_BookEntry_valueDate(ctx, ec, field)
+	case "description":
+		return fieldContext_BookEntry_description(ctx, ec, field)
+	case "payment":
+		return fieldContext_BookEntry_payment(ctx, ec, field)
+	case "journal":
+		return fieldContext_BookEntry_journal(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BookEntry", field.Name)
+}
+
+func childFields_BookEntryConnection(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return fieldContext_BookEntryConnection_edges(ctx, ec, field)
+	case "nodes":
+		return fieldContext_BookEntryConnection_nodes(ctx, ec, field)
+	case "pageInfo":
+		return fieldContext_BookEntryConnection_pageInfo(ctx, ec, field)
+	case "totalCount":
+		return fieldContext_BookEntryConnection_totalCount(ctx, ec, field)
+	case "totalCountIsExact":
+		return fieldContext_BookEntryConnection_totalCountIsExact(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BookEntryConnection", field.Name)
+}
+
+func childFields_BookEntryEdge(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return fieldContext_BookEntryEdge_cursor(ctx, ec, field)
+	case "node":
+		return fieldContext_BookEntryEdge_node(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BookEntryEdge", field.Name)
 }
 
 func childFields_CancelPaymentPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -4639,6 +4899,58 @@ func childFields_IntermediaryBank(ctx context.Context, ec *executionContext, fie
 	return nil, fmt.Errorf("no field named %q was found under type IntermediaryBank", field.Name)
 }
 
+func childFields_InvariantProof(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return fieldContext_InvariantProof_name(ctx, ec, field)
+	case "says":
+		return fieldContext_InvariantProof_says(ctx, ec, field)
+	case "holds":
+		return fieldContext_InvariantProof_holds(ctx, ec, field)
+	case "violationCount":
+		return fieldContext_InvariantProof_violationCount(ctx, ec, field)
+	case "violations":
+		return fieldContext_InvariantProof_violations(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type InvariantProof", field.Name)
+}
+
+func childFields_Journal(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "uid":
+		return fieldContext_Journal_uid(ctx, ec, field)
+	case "kind":
+		return fieldContext_Journal_kind(ctx, ec, field)
+	case "bookedAt":
+		return fieldContext_Journal_bookedAt(ctx, ec, field)
+	case "valueDate":
+		return fieldContext_Journal_valueDate(ctx, ec, field)
+	case "description":
+		return fieldContext_Journal_description(ctx, ec, field)
+	case "postings":
+		return fieldContext_Journal_postings(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Journal", field.Name)
+}
+
+func childFields_JournalPosting(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "account":
+		return fieldContext_JournalPosting_account(ctx, ec, field)
+	case "house":
+		return fieldContext_JournalPosting_house(ctx, ec, field)
+	case "number":
+		return fieldContext_JournalPosting_number(ctx, ec, field)
+	case "amount":
+		return fieldContext_JournalPosting_amount(ctx, ec, field)
+	case "balanceAfter":
+		return fieldContext_JournalPosting_balanceAfter(ctx, ec, field)
+	case "currency":
+		return fieldContext_JournalPosting_currency(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type JournalPosting", field.Name)
+}
+
 func childFields_Limit(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "code":
@@ -4711,6 +5023,16 @@ func childFields_PageInfo(ctx context.Context, ec *executionContext, field graph
 		return fieldContext_PageInfo_endCursor(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PageInfo", field.Name)
+}
+
+func childFields_PastBalance(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "currency":
+		return fieldContext_PastBalance_currency(ctx, ec, field)
+	case "ledger":
+		return fieldContext_PastBalance_ledger(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PastBalance", field.Name)
 }
 
 func childFields_Payment(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -4841,6 +5163,22 @@ func childFields_Profile(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Profile_detailsOfCharge(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Profile", field.Name)
+}
+
+func childFields_Proof(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "holds":
+		return fieldContext_Proof_holds(ctx, ec, field)
+	case "startedAt":
+		return fieldContext_Proof_startedAt(ctx, ec, field)
+	case "finishedAt":
+		return fieldContext_Proof_finishedAt(ctx, ec, field)
+	case "milliseconds":
+		return fieldContext_Proof_milliseconds(ctx, ec, field)
+	case "invariants":
+		return fieldContext_Proof_invariants(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Proof", field.Name)
 }
 
 func childFields_RefuseChangePayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -5027,6 +5365,28 @@ func childFields_SignatoryEdge(ctx context.Context, ec *executionContext, field 
 	return nil, fmt.Errorf("no field named %q was found under type SignatoryEdge", field.Name)
 }
 
+func childFields_Statement(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "from":
+		return fieldContext_Statement_from(ctx, ec, field)
+	case "to":
+		return fieldContext_Statement_to(ctx, ec, field)
+	case "currency":
+		return fieldContext_Statement_currency(ctx, ec, field)
+	case "opening":
+		return fieldContext_Statement_opening(ctx, ec, field)
+	case "closing":
+		return fieldContext_Statement_closing(ctx, ec, field)
+	case "debits":
+		return fieldContext_Statement_debits(ctx, ec, field)
+	case "credits":
+		return fieldContext_Statement_credits(ctx, ec, field)
+	case "entries":
+		return fieldContext_Statement_entries(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Statement", field.Name)
+}
+
 func childFields_SuspendCustomerPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "customer":
@@ -5205,6 +5565,16 @@ func childFields_Viewer(ctx context.Context, ec *executionContext, field graphql
 		return fieldContext_Viewer_limits(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Viewer", field.Name)
+}
+
+func childFields_Violation(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "subject":
+		return fieldContext_Violation_subject(ctx, ec, field)
+	case "what":
+		return fieldContext_Violation_what(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Violation", field.Name)
 }
 
 func childFields___Directive(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -1,0 +1,2 @@
+DROP TABLE proofs;
+DROP INDEX journals_shift;
