@@ -68,6 +68,16 @@ var areas = []area{
 	{"routing", "banks_find", operation{"", http.MethodGet, "/v1/banks/123456789", ""}, ""},
 	{"payments", "payments_cancel", operation{"", http.MethodPut, "/v3/payments/{P}/cancel", ""}, "/v3/payments/4711"},
 	{
+		"credit_requests", "payments_credit_v3",
+		operation{"", http.MethodPost, "/v3/payments/creditrequest", `{"paymentAmount": 0, "speed": "Soon", "sender": {"accountUID": "{A}"}}`},
+		"",
+	},
+	{
+		"credits_v4", "payments_credit_v4",
+		operation{"", http.MethodPost, "/v4/payments/credit", `{"paymentAmount": 0, "speed": "Soon", "sender": {"accountUID": "{A}"}}`},
+		"",
+	},
+	{
 		"book_transfers", "payments_book",
 		operation{"", http.MethodPost, "/v3/payments/booktransfer", `{"paymentAmount": 0, "senderAccount": {"accountUID": "{A}"}}`},
 		"",
@@ -122,6 +132,10 @@ func areaOf(method, path string) string {
 		return "banks"
 	case strings.HasPrefix(path, "/v1/banks/"):
 		return "routing"
+	case strings.HasSuffix(path, "/creditrequest"):
+		return "credit_requests"
+	case path == "/v4/payments/credit":
+		return "credits_v4"
 	case strings.HasSuffix(path, "/booktransfer"):
 		return "book_transfers"
 	case strings.HasSuffix(path, "/limits"):

@@ -97,7 +97,8 @@ func fill(t testing.TB, made *coretest.Bank) *bank {
 		func(u *users.User) { u.FirstName = canary })
 	b.Fee(b.direct, func(f *fees.Tier) { f.Product = canary })
 	b.Limit(b.direct, "ACH_PAYMENT_LIMIT_PER_DAY", 42_42)
-	b.purse = b.Account(b.partner, coretest.Holding(500_00, 0), func(a *accounts.Account) { a.Name = "Purse" })
+	b.purse = b.Account(b.partner, coretest.Holding(500_00, 0), coretest.Sends,
+		func(a *accounts.Account) { a.Name = "Purse" })
 	b.paid = b.Payment(b.operating, b.purse, func(p *payments.Payment) {
 		p.FeeMinor, p.FeeName, p.FeeTier, p.Notes = 25, "Book Transfer", "Gold", b.mark(p.Tenant)+"Rent of October"
 	})

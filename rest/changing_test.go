@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"github.com/uptrace/bun"
 )
 
@@ -78,6 +80,9 @@ var changing = []operation{
 	{"sweeps_set_in", http.MethodPost, "/v1/customers/{C}/accounts/{A}/sweeps/{in}", sent("sweeps_set_in")},
 	{"sweeps_change", http.MethodPatch, "/v1/customers/{C}/accounts/{A}/sweeps/{out}", sent("sweeps_change")},
 	{"sweeps_remove", http.MethodDelete, "/v1/customers/{C}/accounts/{A}/sweeps/{out}", ""},
+	{"payments_credit_g1", http.MethodPost, "/payments/creditrequest", sent("payments_credit_g1")},
+	{"payments_credit_v3", http.MethodPost, "/v3/payments/creditrequest", sent("payments_credit_v3")},
+	{"payments_credit_v4", http.MethodPost, "/v4/payments/credit", sent("payments_credit_v4")},
 	{"payments_book", http.MethodPost, "/v3/payments/booktransfer", sent("payments_book")},
 	{"payments_book_g1", http.MethodPost, "/payments/booktransfer", sent("payments_book_g1")},
 	{"payments_cancel", http.MethodPut, "/v3/payments/{F}/cancel", `{"notes": "Paid in cash"}`},
@@ -163,9 +168,12 @@ func (b *bank) recorded() int {
 func (b *bank) keyed(o operation, key string) *http.Request {
 	fill := b.names(b.acme.UID, b.operating.UID, b.supplier.UID, number(b.operating))
 	r := request(o.method, fill.Replace(o.path), fill.Replace(o.body))
-	r.Header.Set("Idempotency-Key", key)
+	r.Header.Set("Idempotency-Key", asUUID(key))
 	return r
 }
+
+// asUUID is the key of a name: some operations demand UUIDs.
+func asUUID(name string) string { return uuid.NewSHA1(uuid.NameSpaceOID, []byte(name)).String() }
 
 func TestARepeatedKeyHasOneEffectAndOneAnswer(t *testing.T) {
 	t.Parallel()
@@ -204,7 +212,11 @@ func TestARepeatedKeyHasOneEffectAndOneAnswer(t *testing.T) {
 				other.body = strings.Replace(o.body, `": `, `": 1`, 1)
 			}
 			again := b.send(b.program(), b.keyed(other, "key-1"))
-			again.refused(t, "another body", http.StatusConflict, "IDEMPOTENCY_KEY_REUSED", "used for another request")
+			code := "IDEMPOTENCY_KEY_REUSED"
+			if o.name == "payments_credit_v4" {
+				code = "CREDIT_IDEMPOTENTKEY_CONFLICT"
+			}
+			again.refused(t, "another body", http.StatusConflict, code, "used for another request")
 		})
 	}
 }
@@ -214,7 +226,7 @@ func TestWhoRepeatsARequestInFlightIsToldWhenToComeBack(t *testing.T) {
 	b := newBank(t)
 	err := b.DB.InTx(t.Context(), int64(b.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.ExecContext(ctx,
-			`INSERT INTO idempotency_keys (tenant, client, operation, key, request) VALUES (?, 'partner', 'addSignatory', 'k', '')`, b.Tenant)
+			`INSERT INTO idempotency_keys (tenant, client, operation, key, request) VALUES (?, 'partner', 'addSignatory', ?, '')`, b.Tenant, asUUID("k"))
 		answer := b.send(b.program(),
 			b.keyed(changing[slices.IndexFunc(changing,
 				func(o operation) bool { return o.name == "signatories_add" })], "k"))

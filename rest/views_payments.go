@@ -1,12 +1,14 @@
 package rest
 
 import (
+	"slices"
 	"time"
 
 	"bankgraph/core/accounts"
 	"bankgraph/core/customers"
 	"bankgraph/core/money"
 	"bankgraph/core/payments"
+	"bankgraph/core/rails"
 )
 
 // transferDraft reads the body of a book transfer (rest/CONTRACT.md, book transfers).
@@ -106,6 +108,8 @@ type paymentFields struct {
 	CreationDateTime      string          `json:"creationDateTime"`
 	EntryType             string          `json:"entryType"`
 	Status                payments.Status `json:"status"`
+	DeliveryMethod        rails.Rail      `json:"deliveryMethod,omitempty"`
+	WireType              string          `json:"wireType,omitempty"`
 	MemoPostStatus        string          `json:"memoPostStatus"`
 	MemoPostFailureReason string          `json:"memoPostFailureReason"`
 	senderFields
@@ -214,7 +218,9 @@ var paymentBankIDTypes = map[accounts.BankIDType]string{accounts.NID: "NID", acc
 // memoPosts say whether a payment is in the books (rest/CONTRACT.md, payment states).
 var memoPosts = map[payments.State]string{
 	payments.PendingApproval: "NOT_POSTED", payments.Scheduled: "NOT_POSTED", payments.Settled: "POSTED",
-	payments.Invalid: "FAILURE", payments.Cancelled: "NOT_POSTED",
+	payments.Invalid: "FAILURE", payments.Cancelled: "NOT_POSTED", payments.PartlyApproved: "NOT_POSTED",
+	payments.Queued: "NOT_POSTED", payments.Sent: "POSTED", payments.Rejected: "FAILURE",
+	payments.Returned: "NA_RETURN_INITIATED",
 }
 
 func paymentFieldsOf(p *payments.Shown, zone *time.Location) paymentFields {
@@ -229,7 +235,10 @@ func paymentFieldsOf(p *payments.Shown, zone *time.Location) paymentFields {
 		Status: p.Status(), MemoPostStatus: memoPosts[p.State], senderFields: senderFieldsOf(p),
 		receiverFields: receiverFieldsOf(p),
 	}
-	if p.State == payments.Invalid {
+	if p.Rail != rails.Book {
+		view.DeliveryMethod, view.WireType = p.Rail, "OUTGOING_PAYMENT"
+	}
+	if slices.Contains([]payments.State{payments.Invalid, payments.Rejected, payments.Returned}, p.State) {
 		view.MemoPostFailureReason = p.Reason
 	}
 	return view
@@ -247,6 +256,9 @@ func senderFieldsOf(p *payments.Shown) senderFields {
 }
 
 func receiverFieldsOf(p *payments.Shown) receiverFields {
+	if p.Rail != rails.Book {
+		return outsideOf(p)
+	}
 	return receiverFields{
 		ReceiverName: p.ReceiverName, ReceiverAccountNumber: p.Receiver.Masked(),
 		ReceiverAccountType: p.Receiver.Type, ReceiverAccountSubType: p.Receiver.SubType, ReceiverType: p.Payee.Type,
@@ -255,5 +267,18 @@ func receiverFieldsOf(p *payments.Shown) receiverFields {
 		ReceiverPhoneNumber: p.Payee.Phone, ReceiverEmail: p.Payee.Email,
 		ReceiverBankIDType: paymentBankIDTypes[p.Receiver.BankIDType], ReceiverBankID: p.Receiver.BankID,
 		ReceiverBankName: p.Receiver.BankName, ReceiverBankCountry: p.Payee.AccountCountry,
+	}
+}
+
+// outsideOf describes who is paid at another bank, as the payment does.
+func outsideOf(p *payments.Shown) receiverFields {
+	return receiverFields{
+		ReceiverName: p.ReceiverName, ReceiverAccountNumber: p.Receiver.Masked(),
+		ReceiverAccountType: p.Receiver.Type, ReceiverAccountSubType: p.Receiver.SubType,
+		ReceiverAddress1: p.To.Line1, ReceiverAddress2: p.To.Line2, ReceiverCity: p.To.City,
+		ReceiverState: p.To.State, ReceiverZip: p.To.PostalCode, ReceiverCountry: p.To.CountryCode,
+		ReceiverPhoneNumber: p.To.Phone, ReceiverEmail: p.To.Email,
+		ReceiverBankIDType: paymentBankIDTypes[p.Receiver.BankIDType], ReceiverBankID: p.Receiver.BankID,
+		ReceiverBankName: p.Receiver.BankName, ReceiverBankCountry: "US",
 	}
 }

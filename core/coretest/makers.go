@@ -126,8 +126,12 @@ func (b *Bank) account(of *customers.Customer, edits ...func(*accounts.Account))
 		if err != nil || *a.Balance.HeldMinor == 0 {
 			return err
 		}
-		return db.AtCommit(ctx, tx, tx.NewRaw(`UPDATE balances SET held = ? WHERE tenant = ? AND account = ?`,
-			*a.Balance.HeldMinor, b.Tenant, uid)) // the opening balance is written at the end, too
+		if err := db.AtCommit(ctx, tx, tx.NewRaw(`UPDATE balances SET held = ? WHERE tenant = ? AND account = ?`,
+			*a.Balance.HeldMinor, b.Tenant, uid)); err != nil { // the opening balance is written at the end, too
+			return err
+		}
+		return db.AtCommit(ctx, tx, tx.NewRaw(`INSERT INTO holds (tenant, id, account, amount, currency, payment, state, placed_at)
+			VALUES (?, nextval('journal_ids'), ?, ?, ?, ?, 'OPEN', now())`, b.Tenant, uid, *a.Balance.HeldMinor, a.Currency, uid))
 	})
 	return a
 }

@@ -86,7 +86,7 @@ type party struct {
 	approval
 }
 
-// Switches are the features of an account that let payments out (rest/CONTRACT.md, account features).
+// Switches are the features of an account that let payments out (rest/CONTRACT.md, speeds).
 type Switches struct {
 	FedNow        bool   `bun:"fednow"`
 	RTP           bool   `bun:"rtp"`

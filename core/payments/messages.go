@@ -193,7 +193,7 @@ func (a *answer) reason() string {
 	return strings.TrimSuffix(code+": "+cmp.Or(a.why, meanings[code]), ": ")
 }
 
-// meanings are reasons of ISO 20022 in plain words (rest/CONTRACT.md, return codes).
+// meanings are reasons of ISO 20022 in plain words (rest/CONTRACT.md, sandbox networks).
 var meanings = map[string]string{
 	"AC01": "the account number is wrong", "AC03": "the receiver's account is not known",
 	"AC04": "the account is closed", "AC06": "the account is blocked", "AM04": "there is not enough money",

@@ -36,7 +36,7 @@ type Order struct {
 	SenderAddress postal.Address `json:"senderAddress"`
 	SenderEmail   string         `json:"email,omitempty"`
 	SenderPhone   string         `json:"phone,omitempty"`
-	// Strict requires all that the current published form does (rest/CONTRACT.md, credit requests, v4)
+	// Strict requires all that the current published form does (rest/CONTRACT.md, credit requests)
 	Strict bool `json:"strict,omitempty"`
 }
 
@@ -137,12 +137,13 @@ func (o *Order) checkSender(c *check.Fields) {
 	if o.SenderEmail != "" {
 		c.Email("email", o.SenderEmail)
 	}
+	full := o.Strict && o.Sender.UID == 0 && o.Sender.Number != ""
 	var required []string
-	if o.SenderAddress != (postal.Address{}) || o.Strict && o.Sender.UID == 0 {
+	if o.SenderAddress != (postal.Address{}) || full {
 		required = []string{"addressLine1", "city", "countryCode"}
 	}
 	o.SenderAddress = c.Address("address", o.SenderAddress, required...)
-	if o.Strict && o.Sender.UID == 0 {
+	if full {
 		c.Required("accountType", o.Sender.Type)
 		c.Required("accountName", o.Sender.Name)
 		c.Required("entityType", o.SenderEntity)

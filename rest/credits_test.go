@@ -1,0 +1,139 @@
+package rest_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"bankgraph/core/access"
+	"bankgraph/core/coretest"
+)
+
+// credit is a request of v4 from the purse to a contact of the partner.
+func credit(b *bank, more string) string {
+	return fmt.Sprintf(`{"externalReferenceId": "R", "paymentAmount": 1, "paymentCurrency": "USD", "speed": "Instant",
+		"sender": {"accountUID": %q}, "receiver": {"beneficiaryId": %q}%s}`, b.purse.UID, b.payee(), more)
+}
+
+// payee returns a new contact of the partner, who can be paid.
+func (b *bank) payee() string {
+	b.t.Helper()
+	b.Directory()
+	return b.Contact(b.partner).UID.String()
+}
+
+// work does the bank's own work once.
+func (b *bank) work() {
+	b.t.Helper()
+	operator := access.Operator(b.t.Context(), b.Tenant, b.Code, coretest.Zone())
+	for _, step := range []func() (int, error){
+		func() (int, error) { return b.Payments.SendQueued(operator) },
+		func() (int, error) { return b.Payments.HandOver(operator) },
+		func() (int, error) { return b.Payments.Receive(operator) },
+	} {
+		if _, err := step(); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+func TestACreditIsFollowedToItsEnd(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for amount, ends := range map[string][]string{
+		"1":    {`"status":"PROCESSED"`, `"memoPostStatus":"POSTED"`, `"memoPostFailureReason":""`},
+		"1.02": {`"status":"REJECTED"`, `"memoPostStatus":"FAILURE"`, `"memoPostFailureReason":"AC04: the account is closed"`},
+	} {
+		body := strings.Replace(credit(b, ""), `"paymentAmount": 1,`, `"paymentAmount": `+amount+`,`, 1)
+		said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", body)
+		_, rest, found := strings.Cut(said.body, `"paymentUID":"`)
+		uid, _, _ := strings.Cut(rest, `"`)
+		if said.status != http.StatusOK || !found || !strings.Contains(said.body, `"paymentStatus":"INITIATED"`) {
+			t.Fatalf("%d %s", said.status, said.body)
+		}
+		follow := func(want ...string) {
+			t.Helper()
+			got := b.get(b.program(), "/v3/payments/"+uid)
+			want = append(want, `"deliveryMethod":"FEDNOW"`, `"wireType":"OUTGOING_PAYMENT"`, `"receiverCity":"Tampa"`,
+				`"receiverBankId":"611590103"`, `"receiverBankName":"Old Mill Bank"`)
+			for _, text := range want {
+				if !strings.Contains(got.body, text) {
+					t.Errorf("%s: %s is missing in %s", amount, text, got.body)
+				}
+			}
+		}
+		follow(`"status":"READY_TO_TRANSMIT"`, `"memoPostStatus":"NOT_POSTED"`)
+		b.work()
+		follow(ends...)
+	}
+}
+
+// Each mistake has its own code in v4, and all are told at once; v3 tells them in one message.
+func TestACreditNamesEveryMistake(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	for body, codes := range map[string][]string{
+		`{}`: {
+			"CREDIT_EXTERNALREF_REQUIRED", "CREDIT_AMOUNT_REQUIRED", "CREDIT_CURRENCY_REQUIRED", "CREDIT_SPEED_REQUIRED",
+			"SENDER_ACCOUNT_REQUIRED", "BENEFICIARY_ID_REQUIRED",
+		},
+		strings.Replace(credit(b, ""), `"R"`, `"a/b"`, 1):                                                         {"CREDIT_EXTERNALREF_INVALID"},
+		strings.Replace(credit(b, ""), `"R"`, `"`+strings.Repeat("x", 51)+`"`, 1):                                 {"CREDIT_EXTERNALREF_MAX"},
+		strings.Replace(credit(b, ""), `t": 1,`, `t": 0,`, 1):                                                     {"CREDIT_AMOUNT_MIN"},
+		strings.Replace(credit(b, ""), `t": 1,`, `t": 1.001,`, 1):                                                 {"CREDIT_AMOUNT_INVALID"},
+		strings.Replace(credit(b, ""), `t": 1,`, `t": 501,`, 1):                                                   {"SENDER_ACCOUNT_INSUFFICIENTFUNDS"},
+		strings.Replace(credit(b, ""), `t": 1,`, `t": 1000001,`, 1):                                               {"CREDIT_AMOUNT_LIMIT"},
+		strings.Replace(credit(b, ""), `"USD"`, `"XXQ"`, 1):                                                       {"CREDIT_CURRENCY_INVALID"},
+		strings.Replace(credit(b, ""), `"USD"`, `"EUR"`, 1):                                                       {"CREDIT_CURRENCY_NOMATCH"},
+		strings.Replace(credit(b, ""), `"Instant"`, `"Soon"`, 1):                                                  {"CREDIT_SPEED_INVALID"},
+		strings.Replace(credit(b, ""), `"Instant"`, `"Economy"`, 1):                                               {"CREDIT_SPEED_NOTALLOWED"},
+		strings.Replace(credit(b, ""), b.purse.UID.String(), b.hidden.UID.String(), 1):                            {"SENDER_ACCOUNT_NOTFOUND"},
+		strings.Replace(credit(b, ""), b.purse.UID.String(), "4711", 1):                                           {"SENDER_ACCOUNT_NOTFOUND"},
+		strings.Replace(credit(b, ""), b.purse.UID.String(), b.pseudo.UID.String(), 1):                            {"BENEFICIARY_ID_NOTFOUND"},
+		strings.Replace(credit(b, ""), `"beneficiaryId": "`, `"beneficiaryId": "4711`, 1):                         {"BENEFICIARY_ID_NOTFOUND"},
+		credit(b, `, "paymentDate": "11-17-2026"`):                                                                {"CREDIT_DATE_MIN"},
+		strings.Replace(credit(b, `, "paymentDate": "11-26-2026"`), `"Instant"`, `"Express"`, 1):                  {"CREDIT_DATE_INVALID"},
+		credit(b, `, "recurrence": {"frequency": "Daily"}`):                                                       {"CREDIT_RECURRENCE_NOTALLOWED"},
+		credit(b, `, "additionalInfo": {"detailsOfCharges": "ALL"}`):                                              {"ADDITIONALINFO_DETAILSOFCHARGES_INVALID"},
+		credit(b, `, "additionalInfo": {"paymentRemittanceNotes": "`+strings.Repeat("x", 141)+`"}`):               {"CREDIT_REMITTANCE_MAX"},
+		strings.Replace(credit(b, ""), `"sender"`, `"paymentNotes": "`+strings.Repeat("x", 216)+`", "sender"`, 1): {"CREDIT_NOTES_MAX"},
+	} {
+		said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", body)
+		if said.status != http.StatusBadRequest || strings.Count(said.body, `"code"`) != len(codes) {
+			t.Errorf("%s: %d %s", body, said.status, said.body)
+		}
+		for _, code := range codes {
+			if !strings.Contains(said.body, `"code":"`+code+`"`) {
+				t.Errorf("%s: %s is missing in %s", body, code, said.body)
+			}
+		}
+	}
+	b.call(b.program(), http.MethodPost, "/v3/payments/creditrequest", `{}`).refused(t, "v3", http.StatusBadRequest, "PAYMENT001",
+		"Credit request failed: externalReferenceId: is required; paymentAmount: is required")
+	old := b.call(b.program(), http.MethodPost, "/v3/payments/creditrequest", strings.Replace(credit(b, ""), "beneficiaryId", "accountUID", 1))
+	if old.status != http.StatusOK || old.header.Get("Deprecation") == "" || !strings.Contains(old.header.Get("Link"), "/v4/payments/credit") {
+		t.Errorf("%d %v %s", old.status, old.header, old.body)
+	}
+}
+
+func TestTheKeyOfV4IsAUUID(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	o := operation{"", http.MethodPost, "/v4/payments/credit", credit(b, "")}
+	r := request(o.method, o.path, o.body)
+	r.Header.Set("Idempotent-Key", "seven")
+	if said := b.send(b.program(), r); said.status != http.StatusBadRequest || !strings.Contains(said.body, "CREDIT_IDEMPOTENTKEY_INVALID") {
+		t.Errorf("%d %s", said.status, said.body)
+	}
+	for i, body := range []string{o.body, o.body, strings.Replace(o.body, `"R"`, `"S"`, 1)} {
+		r := request(o.method, o.path, body)
+		r.Header.Set("Idempotent-Key", "8e4f59dc-0eac-4a59-8f5e-2b1a6a3a6d10")
+		said := b.send(b.program(), r)
+		switch {
+		case i == 2 && (said.status != http.StatusConflict || !strings.Contains(said.body, "CREDIT_IDEMPOTENTKEY_CONFLICT")),
+			i < 2 && said.status != http.StatusOK, i == 1 && said.header.Get("Idempotency-Replayed") != "true":
+			t.Errorf("%d: %d %s", i, said.status, said.body)
+		}
+	}
+}
