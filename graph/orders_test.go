@@ -88,11 +88,11 @@ func TestARefusedOrderHasItsPublishedCode(t *testing.T) {
 	off := *p
 	off.from = p.Account(&customers.Customer{Tenant: p.Tenant, UID: p.from.Customer}, coretest.Holding(100_00, 0))
 	for document, want := range map[string]string{
-		p.sends(named, "2000000.01", "1", instant):                              "STATE PAYMENT001 amount",
-		p.sends(named, "999999.00", "2", instant+`, paymentDate: "2020-01-01"`): "INVALID VALIDATION_ERROR paymentDate",
-		off.sends(named, "100.01", "3", instant):                                "STATE PAYMENT001 speed",
-		p.sends(`contact: "4711"`, "1", "4", instant):                           "NOT_FOUND PAYMENT001 receiver.contact",
-		p.sends(named+`, name: "Ada"`, "1", "5", instant):                       "INVALID VALIDATION_ERROR receiver",
+		p.sends(named, "2000000.01", "1", instant):                      "STATE PAYMENT001 amount",
+		p.sends(named, "1", "2", instant+`, paymentDate: "2020-01-01"`): "INVALID VALIDATION_ERROR paymentDate",
+		off.sends(named, "100.01", "3", instant):                        "STATE PAYMENT001 speed",
+		p.sends(`contact: "4711"`, "1", "4", instant):                   "NOT_FOUND PAYMENT001 receiver.contact",
+		p.sends(named+`, name: "Ada"`, "1", "5", instant):               "INVALID VALIDATION_ERROR receiver",
 		p.sends(`accountNumber: "440055551", name: "Ada", bankId: "021000021"`, "1", "6",
 			instant): "NOT_FOUND PAYMENT001 receiver.bankId",
 		p.sends(`name: "Ada", bankId: "611090001"`, "1", "7", instant):            "INVALID VALIDATION_ERROR receiver.contact",
