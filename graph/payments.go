@@ -174,7 +174,10 @@ func failed(err error, subject string) error {
 		return err
 	}
 	failed := fault.New(f.Kind, subject, f.Message)
-	failed.Field, failed.Detail = f.Field, f.Detail
+	failed.Field = f.Field
+	if !payments.ErrLimit.Is(f) { // whose detail is no state
+		failed.Detail = f.Detail
+	}
 	return failed
 }
 

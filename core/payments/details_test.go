@@ -2,12 +2,14 @@ package payments_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
 	"bankgraph/core/changes"
 	"bankgraph/core/coretest"
 	"bankgraph/core/payments"
+	"bankgraph/core/postal"
 	"bankgraph/core/rails"
 )
 
@@ -115,5 +117,20 @@ func TestPaymentsAreFoundByTheirNetworkAndTheirContact(t *testing.T) {
 		if err != nil || got != c.want || found.Total != int64(len(c.want)) {
 			t.Errorf("%s: %q of %d, want %q (%v)", name, got, found.Total, c.want, err)
 		}
+	}
+}
+
+func TestARefusalSaysWhyNoNetworkTakesThePayment(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	described := s.order("1", byWire, func(o *payments.Order) {
+		o.Receiver = payments.Receiver{
+			Number: "440055551", Name: "Ada", Bank: payments.ReceiverBank{ID: "021000021"},
+			Address: postal.Address{Line1: "1 Lake Rd", City: "Erie", CountryCode: "US"},
+		}
+	})
+	_, err := s.Payments.Send(s.Staff(), described, changes.RequestOptions{})
+	if !errors.Is(err, payments.ErrRoute) || !strings.Contains(err.Error(), "FEDWIRE does not reach the bank") {
+		t.Error(err)
 	}
 }
