@@ -183,7 +183,7 @@ func (b *bank) furnish(t testing.TB) {
 	t.Helper()
 	err := b.core.DB.InTx(context.Background(), 0, func(ctx context.Context, tx bun.Tx) error {
 		return tx.NewRaw(
-			"INSERT INTO tenants (code, name, zone, currency) VALUES (?, 'A bank', 'America/New_York', 'USD') RETURNING id", rand.Text()).
+			"INSERT INTO tenants (code, name, zone, currency, sandbox) VALUES (?, 'A bank', 'America/New_York', 'USD', true) RETURNING id", rand.Text()).
 			Scan(ctx, &b.tenant)
 	})
 	if err != nil {
@@ -355,6 +355,18 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		`INSERT INTO payment_steps (tenant, payment, number, state, at, client, login_id, reason)
 		 SELECT tenant, uid, n, CASE n WHEN 1 THEN 'PENDING_APPROVAL' ELSE state END, created_at, ?3 || ' client ' || uid, ?3 || ' login ' || uid,
 		   ?3 || ' step ' || uid FROM payments, generate_series(1, 2) AS n WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
+		`INSERT INTO payment_details (tenant, payment, contact, number_sealed, number_hash, number_last4, type, sub_type, address_line1,
+		   address_line2, address_city, address_state, address_postal_code, address_country_code, address_country, email_address, phone_number, bank_id, bank_name, remittance, reference,
+		   originator_information, bank_information, charges, cost_center, request_method, operation_note, route, uetr, return_code)
+		 SELECT tenant, uid, sender_account + 50, '', '', '0042', 'Deposit', 'Checking', ?3 || ' line1 ' || uid,
+		   ?3 || ' line2 ' || uid, ?3 || ' city ' || uid, 'OH', '43215', 'US', 'United States',
+		   ?3 || ' email ' || uid, ?3 || ' phone ' || uid, '611090001', ?3 || ' bank ' || uid, ?3 || ' remittance ' || uid, ?3 || ' reference ' || uid,
+		   ?3 || ' from ' || uid, ?3 || ' to ' || uid, 'SHA', ?3 || ' center ' || uid, ?3 || ' method ' || uid, ?3 || ' note ' || uid,
+		   ?3 || ' route ' || uid, 'uetr ' || uid, 'AC03'
+		 FROM payments WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
+		`INSERT INTO network_messages (tenant, rail, direction, kind, message_id, payment, code, body, at, handed_at)
+		 SELECT tenant, rail, d, 'pacs.008', ?3 || d || uid, uid, ?3 || ' code ' || uid, '', created_at, updated_at
+		 FROM payments, (VALUES ('OUT'), ('IN')) AS w(d) WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2 ORDER BY uid, d`,
 		`INSERT INTO approvals (tenant, uid, customer, operation, object, object_uid, creation, draft, version, before, after, reason, status,
 		   maker_client, maker_login, made_at, checker_client, checker_login, decided_at, decision_reason,
 		   approvers, first_client, first_login, first_at)

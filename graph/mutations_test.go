@@ -197,6 +197,8 @@ func settled(t testing.TB) *bank {
 		access_fee_tier_for_approval = false, access_payment_dual_approval = false WHERE tenant = ?`, b.tenant)
 	b.exec(t, `INSERT INTO users (tenant, uid, customer, login_id, status) VALUES (?, gen_random_uuid(), ?, 'mjones', 'Active')`, b.tenant, theBank)
 	b.exec(t, `UPDATE users SET status = 'Locked' WHERE tenant = ? AND number % 100 = 3 AND login_id <> 'mjones'`, b.tenant)
+	// which a message carries
+	b.exec(t, `UPDATE customers SET legal_country_code = 'US', legal_postal_code = '43215' WHERE tenant = ?`, b.tenant)
 	// which can become anything
 	b.exec(t, `UPDATE customers SET status = 'New' WHERE tenant = ? AND uid = ?`, b.tenant, star)
 	b.exec(t, `INSERT INTO fee_catalogue (tenant, application, product, fee_name, fee_tier, price, currency)

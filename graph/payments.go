@@ -7,6 +7,7 @@ import (
 
 	"bankgraph/core"
 	"bankgraph/core/accounts"
+	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/ledger"
@@ -22,7 +23,7 @@ var paymentKind = numbered("Payment", kind[payments.UID, payments.Payment]{
 	key:    func(p *payments.Payment) payments.UID { return p.UID },
 	columns: columns{
 		"status": {"State"}, "amount": {"Minor", "Currency"}, "fee": {"FeeMinor", "Currency"},
-		"senderNumber": {"Sender.Last4"}, "receiverNumber": {"Receiver.Last4"},
+		"senderNumber": {"Sender.Last4"}, "receiverNumber": {"Receiver.Last4"}, "details": {"UID"},
 	},
 })
 
@@ -38,14 +39,18 @@ func init() {
 	hasOne(paymentKind, "senderAccount", accountKind,
 		func(p *payments.Payment) *accounts.UID { return &p.SenderAccount })
 	hasOne(paymentKind, "receiverAccount", accountKind,
-		func(p *payments.Payment) *accounts.UID { return &p.ReceiverAccount })
-	hasAll(paymentKind, "timeline", func(c *core.Core) *payments.Service { return c.Payments },
-		(*payments.Service).StepsOf)
+		func(p *payments.Payment) *accounts.UID { return named(&p.ReceiverAccount) })
+	hasOne(paymentKind, "contact", contactKind,
+		func(p *payments.Payment) *contacts.UID { return named(&p.Contact) })
+	service := func(c *core.Core) *payments.Service { return c.Payments }
+	hasAll(paymentKind, "timeline", service, (*payments.Service).StepsOf)
+	hasAll(paymentKind, "messages", service, (*payments.Service).MessagesOf)
+	hasPart(paymentKind, "details", service, (*payments.Service).DetailsOf)
 	prices["PaymentConnection.totalCount"] = countMany
 	prices["PaymentConnection.totalCountIsExact"] = countMany
-	prices["PaymentFilter.account"] = sorted
+	prices["PaymentFilter.account"], prices["PaymentFilter.contact"] = sorted, sorted
 	for _, field := range []string{
-		"status", "senderName", "receiverName", "externalReferenceId", "notes", "currency", "amount", "amountAtLeast",
+		"status", "rail", "speed", "senderName", "receiverName", "externalReferenceId", "notes", "currency", "amount", "amountAtLeast",
 		"amountAtMost", "paymentDateFrom", "paymentDateTo",
 	} {
 		prices["PaymentFilter."+field] = scan
@@ -56,8 +61,25 @@ func init() {
 			"senderAccount.accountUID": "senderAccount.uid", "senderAccount.accountNumber": "senderAccount.number",
 			"receiverAccount.accountUID": "receiverAccount.uid", "receiverAccount.accountNumber": "receiverAccount.number",
 			"senderAccount.currency": "currency", "receiverAccount.currency": "currency",
-			"paymentAmount": "amount", "paymentNotes": "notes",
+			"paymentAmount": "amount", "paymentNotes": "notes", "paymentCurrency": "currency",
+			"sender.accountUID": "senderAccount.uid", "sender.accountNumber": "senderAccount.number",
+			"receiver.accountUID": "receiver.contact", "receiver.subAccountType": "receiver.accountSubType",
+			"receiver.email": "receiver.emailAddress", "receiver.phone": "receiver.phoneNumber",
+			"receiver.address.addressLine1": "receiver.address.line1",
+			"receiver.address.addressLine2": "receiver.address.line2", "receiver.bank": "receiver.bankId",
+			"receiver.bank.bankId": "receiver.bankId", "receiver.bank.name": "receiver.bankName",
+			"additionalInfo.channel": "channel", "additionalInfo.costCenter": "costCenter",
+			"additionalInfo.requestMethod": "requestMethod", "additionalInfo.operationNote": "operationNote",
+			"additionalInfo.paymentRemittanceNotes":  "remittance",
+			"additionalInfo.referenceForBeneficiary": "referenceForBeneficiary",
+			"additionalInfo.originatorToBeneficiary": "originatorToBeneficiary",
+			"additionalInfo.senderToReceiverNotes":   "senderToReceiver",
+			"additionalInfo.detailsOfCharges":        "detailsOfCharges",
 		},
+	}
+	subjects[credit] = subject{
+		codes:  codes{fault.NotFound: "PAYMENT001", fault.State: "PAYMENT001"},
+		fields: subjects["payment"].fields,
 	}
 	precise = append(precise,
 		preciseCode{is: payments.ErrAccount, code: bookFailed}, preciseCode{is: ledger.ErrUncovered, code: bookFailed},
@@ -130,17 +152,32 @@ func (m mutations) TransferFunds(ctx context.Context, in model.FundsDraft) (*mod
 		return nil, err
 	}
 	done, err := m.core.Payments.Transfer(ctx, draft, in.RequestOptions)
-	return paymentKind.payload(ctx, done.Result.UID, done.Receipt, ofTransfer(err))
+	return paymentKind.payload(ctx, done.Result.UID, done.Receipt, failed(err, "payment"))
 }
 
-// ofTransfer gives the state of an account or customer, which stops a transfer, the code of a failed transfer.
-func ofTransfer(err error) error {
+func (m mutations) SendPayment(ctx context.Context, in model.OrderDraft) (*model.PaymentPayload, error) {
+	order, err := in.Whole()
+	if err != nil {
+		return nil, err
+	}
+	done, err := m.core.Payments.Send(ctx, order, in.RequestOptions)
+	return paymentKind.payload(ctx, done.Result.UID, done.Receipt, failed(err, credit))
+}
+
+// credit is the subject of faults that stop a payment over a network.
+const credit = "credit"
+
+// failed gives what stops a payment, such as the state of an account, the code of a failed one of its kind.
+func failed(err error, subject string) error {
 	f, ok := fault.Of(err)
-	if !ok || f.Kind != fault.State {
+	if !ok || f.Kind != fault.State && (f.Kind != fault.NotFound || subject != credit) {
 		return err
 	}
-	failed := fault.New(fault.State, "payment", f.Message)
-	failed.Field, failed.Detail = f.Field, f.Detail
+	failed := fault.New(f.Kind, subject, f.Message)
+	failed.Field = f.Field
+	if !payments.ErrLimit.Is(f) { // whose detail is no state
+		failed.Detail = f.Detail
+	}
 	return failed
 }
 

@@ -24,19 +24,21 @@ func init() {
 	view, accounts := []access.Permission{access.ViewPayments}, []access.Permission{access.ViewAccounts}
 	needs["Query.payment"], needs["Query.payments"], needs["Account.payments"] = view, view, view
 	needs["Payment.senderAccount"], needs["Payment.receiverAccount"] = accounts, accounts
+	needs["Payment.contact"] = []access.Permission{access.ViewContacts}
 	required["Account.payments"] = "(first: 2)"
 	lookups["Query.payment.uid"] = lookup{
 		`{ payment(uid: "%s") { ALL(Payment) } }`, func(c customers.UID) string { return paymentOf(c, 0).String() },
 	}
 	for list, way := range map[string]string{
 		"Query.payments":    "{ %s }",
-		"Customer.payments": "{ customers(first: 8) { nodes { %s } } }",
-		"Account.payments":  "{ customers(first: 8) { nodes { accounts(first: 1) { nodes { %s } } } } }",
+		"Customer.payments": "{ customers(first: 7) { nodes { %s } } }",
+		"Account.payments":  "{ customers(first: 7) { nodes { accounts(first: 1) { nodes { %s } } } } }",
 	} {
 		for field, value := range map[string]func(customers.UID) string{
 			"uid":      func(c customers.UID) string { return paymentOf(c, 0).String() },
 			"customer": customers.UID.String,
 			"account":  func(c customers.UID) string { return accountOf(c, 0).String() },
+			"contact":  func(c customers.UID) string { return contactOf(c, 0).String() },
 			"senderName": func(c customers.UID) string {
 				return fmt.Sprint("alpha sendername ", paymentOf(c, 0))
 			},
@@ -57,24 +59,38 @@ func init() {
 	}, `payment { id status rail amount fee currency paymentDate externalReferenceId notes channel senderName receiverName
 		senderNumber { masked } senderAccount { uid balances { ledger } } receiverAccount { uid } customer { uid }
 		timeline { number status client } version } approval { uid }`}
+	mutations["sendPayment"] = tried{access.InitiatePayments, func(c customers.UID) string {
+		return fmt.Sprintf(`senderAccount: {uid: "%s"}, receiver: {accountNumber: "440055551", accountType: "Deposit",
+			accountSubType: "Checking", name: "Ada Byron", address: {line1: "1 Lake Rd", city: "Erie", countryCode: "US"},
+			emailAddress: "ada@mail.example", phoneNumber: "+1 614 555 0123", bankId: "611090001", bankName: "Listed Bank"},
+			amount: "12.50", currency: "USD", speed: INSTANT, externalReferenceId: "INV-7", notes: "Rent", remittance: "Rent of May",
+			referenceForBeneficiary: "LEASE-44", detailsOfCharges: "SHA", originatorToBeneficiary: "x", senderToReceiver: "y",
+			channel: "Portal", costCenter: "CC1", requestMethod: "PHONE-IN", operationNote: "z", paymentDate: "2026-11-20"`,
+			accountOf(activeOf(c), 0))
+	}, `payment { id status rail speed amount fee currency paymentDate externalReferenceId notes channel receiverName
+		receiverNumber { masked } senderAccount { uid balances { held } } receiverAccount { uid } contact { uid } customer { uid }
+		details { accountType accountSubType address { line1 city countryCode } emailAddress phoneNumber bankId bankName remittance
+		referenceForBeneficiary originatorToBeneficiary senderToReceiver detailsOfCharges costCenter requestMethod operationNote
+		route returnCode } messages { kind } timeline { number status client } version } approval { uid }`}
 	mutations["cancelPayment"] = tried{access.CancelPayments, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s", reason: "Paid twice"`, paymentOf(activeOf(c), 0))
 	}, `payment { uid status reason timeline { number status reason } version } approval { uid }`}
-	staffOnly["transferFunds"], staffOnly["cancelPayment"] = true, true // as changeLimits
+	staffOnly["transferFunds"], staffOnly["sendPayment"], staffOnly["cancelPayment"] = true, true, true // as changeLimits
 }
 
 func paymentOf(c customers.UID, n int) payments.UID {
 	return payments.UID(int(c-theBank)*100 + n + 500_000_000)
 }
 
-// paymentRows are payments that wait for their day, from the first account of each customer to its others.
+// paymentRows are payments that wait for their day, from the first account of each customer to its others. They have
+// what only payments over networks have, too, so that every field has a value.
 func paymentRows(b *bank, of []customers.UID) any {
 	var all []payments.Payment
 	for _, c := range of {
 		for n := range 2 * each {
 			p := payments.Payment{UID: paymentOf(c, n), Customer: c}
 			b.fill(&p, int64(p.UID))
-			p.Tenant, p.State, p.Rail, p.Version = b.tenant, payments.Scheduled, rails.Book, 2
+			p.Tenant, p.State, p.Rail, p.Speed, p.Version = b.tenant, payments.Scheduled, rails.Book, payments.Instant, 2
 			p.SenderAccount, p.ReceiverAccount, p.ReceiverCustomer = accountOf(c, 0), accountOf(c, 1+n%2), c
 			p.Date = now.AddDate(0, 0, 7+n)
 			all = append(all, p)

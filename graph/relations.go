@@ -81,6 +81,14 @@ func hasOne[P, K objectKey, T, V any](k *kind[P, T], field string, other *kind[K
 		}).late = true
 }
 
+// named returns the key that a row names; nil if it is 0, which names none.
+func named[K ~int64](key *K) *K {
+	if *key == 0 {
+		return nil
+	}
+	return key
+}
+
 // hasAll declares a relation to a short list of things that are not a kind. Every parent shows all of its
 // things.
 func hasAll[P objectKey, T, V, S any](
@@ -92,6 +100,19 @@ func hasAll[P objectKey, T, V, S any](
 		func(ctx context.Context, o *operation, b *db.Batch, s *siblings, _ graphql.CollectedField) (of, step) {
 			all := read(service(o.core), ctx, b, s.keys.([]P))
 			return func(key P) ([]*V, error) { return append([]*V{}, all.Of[key]...), all.Err }, nil
+		})
+}
+
+// hasPart declares a relation to one thing that is not a kind; null if the parent has none.
+func hasPart[P objectKey, T, V, S any](
+	k *kind[P, T], field string, service func(*core.Core) S,
+	read func(S, context.Context, *db.Batch, []P) *db.Many[P, V],
+) {
+	type of = func(P) (*V, error)
+	has(k, field,
+		func(ctx context.Context, o *operation, b *db.Batch, s *siblings, _ graphql.CollectedField) (of, step) {
+			found := read(service(o.core), ctx, b, s.keys.([]P))
+			return func(key P) (*V, error) { return oneOf(found, key) }, nil
 		})
 }
 

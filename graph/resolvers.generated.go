@@ -191,8 +191,20 @@ func (paymentResolver) ReceiverAccount(ctx context.Context, obj *payments.Paymen
 	return related[*accounts.Account](ctx, obj)
 }
 
+func (paymentResolver) Contact(ctx context.Context, obj *payments.Payment) (*contacts.Contact, error) {
+	return related[*contacts.Contact](ctx, obj)
+}
+
 func (paymentResolver) Customer(ctx context.Context, obj *payments.Payment) (*customers.Customer, error) {
 	return related[*customers.Customer](ctx, obj)
+}
+
+func (paymentResolver) Details(ctx context.Context, obj *payments.Payment) (*payments.Details, error) {
+	return related[*payments.Details](ctx, obj)
+}
+
+func (paymentResolver) Messages(ctx context.Context, obj *payments.Payment) ([]*payments.Message, error) {
+	return related[[]*payments.Message](ctx, obj)
 }
 
 func (paymentResolver) Timeline(ctx context.Context, obj *payments.Payment) ([]*payments.Step, error) {

@@ -204,11 +204,12 @@ func setFeatures(a *accounts.Account, d *dice, n int64, k int) {
 		a.EnableCallbacks, a.CallbackLimit = true, cents(d.in(2, 50)*5000)
 	}
 	if a.Currency == "USD" {
+		pays := k == 0 && Customer(n) == PartnersFirst // as the first customer does
 		a.EnableRTP = n == 1 && k == 0 || d.chance(55)
 		a.RTPSend = a.EnableRTP && (n == 1 || d.chance(80))
 		a.RTPRFPSend = a.RTPSend && company && d.chance(50)
-		a.EnableFedNow = n == 1 && k < 2 || d.chance(45)
-		a.FedNowSend = a.EnableFedNow && (n == 1 || d.chance(75))
+		a.EnableFedNow = n == 1 && k < 2 || pays || d.chance(45)
+		a.FedNowSend = a.EnableFedNow && (n == 1 || pays || d.chance(75))
 		a.FedNowRFPSend = a.FedNowSend && company && d.chance(40)
 		a.RFPReceive = a.EnableRTP || a.EnableFedNow
 		a.RFPSend = a.RTPRFPSend || a.FedNowRFPSend

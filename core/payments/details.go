@@ -1,12 +1,15 @@
 package payments
 
 import (
+	"context"
+
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
 	"bankgraph/core/contacts"
 	"bankgraph/core/postal"
 	"bankgraph/core/seal"
+	"bankgraph/db"
 )
 
 // Details are what a payment over a network says beside what every payment says: who is paid, where, and what is
@@ -36,7 +39,40 @@ type Details struct {
 	OperationNote  string         `bun:"operation_note" json:"-"`
 	Route          string         `bun:"route" json:"-"` // why this network
 	UETR           string         `bun:"uetr" json:"-"`  // the UUID by which every bank on the way knows it
-	ReturnCode     string         `bun:"return_code" json:"-"`
+	// why the network or the other bank gave it back, as a reason of ISO 20022
+	ReturnCode string `bun:"return_code" json:"-"`
+}
+
+var detailing db.QueryCache[Details]
+
+// DetailsOf reads what payments over networks say beside what every payment says, for callers who see who pays.
+func (s *Service) DetailsOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, Details] {
+	caller, err := access.Require(ctx, access.ViewPayments)
+	if err != nil {
+		return db.Refuse[UID, Details](err)
+	}
+	text := detailing.Get(caller.Reach, func() string {
+		return db.Select[Details](db.Columns{}, withContact).
+			Join("JOIN payments AS pay ON pay.tenant = pd.tenant AND pay.uid = pd.payment").Where("pd.tenant = $1").
+			Where("pay.tenant = $1").Where(caller.Reach.Scope("pay.customer")).Where("pd.payment = ANY($3)").String()
+	})
+	return db.QueueMany(b, text, func(d *Details) UID { return d.Payment }, caller.Tenant, caller.ScopeCustomer(), of)
+}
+
+var withContact = map[string]string{"contact": "coalesce(pd.contact, 0)"}
+
+// giveBackTx writes why payments were given back, at the end of the transaction.
+func giveBackTx(ctx context.Context, tenant access.Tenant, why map[UID]string) error {
+	if len(why) == 0 {
+		return nil
+	}
+	var uids []int64
+	var codes []string
+	for uid, code := range why {
+		uids, codes = append(uids, int64(uid)), append(codes, code)
+	}
+	return db.ExecAtCommit(ctx, `UPDATE payment_details AS d SET return_code = n.code
+		FROM unnest($2::bigint[], $3::text[]) AS n(uid, code) WHERE d.tenant = $1 AND d.payment = n.uid`, tenant, uids, codes)
 }
 
 // NumberColumn names the column for which the account numbers of who is paid are sealed (seal.Place).

@@ -52,7 +52,7 @@ var (
 		FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
 		WHERE a.tenant = $1 AND c.tenant = $1 AND a.uid = ANY($2::bigint[])`)
 	// the sealed number is not among the columns that reads fetch by themselves
-	readingDetails = db.NewQuery[Details](db.Select[Details](db.Columns{}, map[string]string{"contact": "coalesce(pd.contact, 0)"}).
+	readingDetails = db.NewQuery[Details](db.Select[Details](db.Columns{}, withContact).
 			ColumnExpr("pd.number_sealed").Where("pd.tenant = $1").
 			Where("pd.payment = ANY($2::bigint[])").String())
 	takingMessageIDs = db.NewQuery[messageID](`SELECT nextval('network_messages_ids') AS id FROM generate_series(1, $1::bigint)`)
@@ -289,6 +289,7 @@ func (s *Service) answerAllTx(ctx context.Context, tx bun.Tx, caller access.Call
 	var record []events.Recorded
 	var moved []*Payment
 	var steps []*Step
+	why := map[UID]string{}
 	for _, a := range answers {
 		messages = append(messages, a.message(s.keys, caller.Tenant, now))
 		p := by[a.payment]
@@ -305,8 +306,11 @@ func (s *Service) answerAllTx(ctx context.Context, tx bun.Tx, caller access.Call
 		}
 		moved, steps = append(moved, p), append(steps, p.enter(to, caller, now, a.reason()))
 		record = append(record, recorded(actions[to], &was, p, caller))
+		if to != Settled {
+			why[p.UID] = a.reasonCode()
+		}
 	}
-	return errors.Join(writeTx(ctx, last(moved), steps), db.InsertAtCommit(ctx, messages), f.writeTx(ctx),
+	return errors.Join(writeTx(ctx, last(moved), steps), giveBackTx(ctx, caller.Tenant, why), db.InsertAtCommit(ctx, messages), f.writeTx(ctx),
 		recordTx(ctx, tx, record))
 }
 

@@ -189,9 +189,12 @@ func (a *answer) reason() string {
 	if a.says == accepted {
 		return ""
 	}
-	code := a.code[strings.LastIndexByte(a.code, ' ')+1:]
+	code := a.reasonCode()
 	return strings.TrimSuffix(code+": "+cmp.Or(a.why, meanings[code]), ": ")
 }
+
+// reasonCode is the reason of a rejection or a return, such as AC03.
+func (a *answer) reasonCode() string { return a.code[strings.LastIndexByte(a.code, ' ')+1:] }
 
 // meanings are reasons of ISO 20022 in plain words (rest/CONTRACT.md, sandbox networks).
 var meanings = map[string]string{

@@ -9,6 +9,7 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/rails"
 	"bankgraph/core/seal"
+	"bankgraph/db"
 )
 
 // Network is what a bank is connected to: the payment networks, or what plays them.
@@ -52,6 +53,26 @@ type Message struct {
 	Body     []byte     `bun:"body,type:bytea" json:"-"`
 	At       time.Time  `bun:"at" json:"at"`
 	HandedAt *time.Time `bun:"handed_at" json:"handedAt"` // when the network took it; nil for one that has come
+}
+
+// withoutBody are the columns of messages that are shown.
+var withoutBody = db.ColumnsOf[Message]("ID", "Rail", "Direction", "Kind", "MessageID", "Payment", "Code", "At", "HandedAt")
+
+var messaging db.QueryCache[Message]
+
+// MessagesOf reads the messages of each payment without their texts, in their order, for callers who see who pays.
+func (s *Service) MessagesOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, Message] {
+	caller, err := access.Require(ctx, access.ViewPayments)
+	if err != nil {
+		return db.Refuse[UID, Message](err)
+	}
+	text := messaging.Get(caller.Reach, func() string {
+		return db.Select[Message](withoutBody, nil).
+			Join("JOIN payments AS pay ON pay.tenant = nm.tenant AND pay.uid = nm.payment").Where("nm.tenant = $1").
+			Where("pay.tenant = $1").Where(caller.Reach.Scope("pay.customer")).Where("nm.payment = ANY($3)").
+			OrderExpr("nm.payment, nm.id").String()
+	})
+	return db.QueueMany(b, text, func(m *Message) UID { return m.Payment }, caller.Tenant, caller.ScopeCustomer(), of)
 }
 
 // MessageID is a message's number.

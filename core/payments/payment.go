@@ -13,6 +13,7 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
 	"bankgraph/core/audit"
+	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/money"
@@ -70,9 +71,11 @@ type Payment struct {
 	UpdatedAt   time.Time `bun:"updated_at" json:"-"`
 	Version     int32     `bun:"version" json:"-"`
 
-	Sender   Side     `bun:"embed:sender_side_" json:"-"`
-	Receiver Side     `bun:"embed:receiver_side_" json:"-"`
-	details  *Details // of a new payment over a network
+	Sender   Side `bun:"embed:sender_side_" json:"-"`
+	Receiver Side `bun:"embed:receiver_side_" json:"-"`
+	// the contact that was named; 0 for none
+	Contact contacts.UID `bun:"contact,scanonly" json:"-"`
+	details *Details     // of a new payment over a network
 	// the account in whose list it stands, one of the two; 0 outside such a list
 	Listed accounts.UID `bun:"listed,scanonly" json:"-"`
 }

@@ -75,7 +75,7 @@ func (s *Service) Transfer(
 	return s.transfer.Do(ctx, caller, changes.Target{}, draft, options)
 }
 
-// Cancel cancels a payment that waits for its day or for a second person. It returns ErrOver for others, with
+// Cancel cancels a payment that waits for its day, for a second person or for its network. It returns ErrOver for others, with
 // their state.
 func (s *Service) Cancel(
 	ctx context.Context, uid UID, options changes.RequestOptions,
@@ -96,14 +96,14 @@ var sides = []struct {
 }{
 	{db.ColumnsOf[Payment]("Sender"), "JOIN accounts AS sa ON sa.tenant = pay.tenant AND sa.uid = pay.sender_account"},
 	{
-		db.ColumnsOf[Payment]("Receiver"), "LEFT JOIN accounts AS ra ON ra.tenant = pay.tenant AND ra.uid = pay.receiver_account " +
+		db.ColumnsOf[Payment]("Receiver", "Contact"), "LEFT JOIN accounts AS ra ON ra.tenant = pay.tenant AND ra.uid = pay.receiver_account " +
 			"LEFT JOIN payment_details AS pd ON pd.tenant = pay.tenant AND pd.payment = pay.uid",
 	},
 }
 
 var inAccounts = func() map[string]string {
 	from := map[string]string{
-		"listed": "0::bigint", "receiver_account": "coalesce(pay.receiver_account, 0)",
+		"listed": "0::bigint", "contact": "coalesce(pd.contact, 0)", "receiver_account": "coalesce(pay.receiver_account, 0)",
 		"receiver_customer": "coalesce(pay.receiver_customer, 0)",
 	}
 	for _, column := range []string{"name", "type", "sub_type", "bank_id", "bank_id_type", "bank_name", "number_last4"} {

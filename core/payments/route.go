@@ -52,7 +52,8 @@ func route(speed Speed, from *party, to *banks.Bank, minor int64) (over rails.Ra
 			return rail, strings.Join(passed, "; "), nil
 		}
 	}
-	return "", "", none[met].With(strings.Join(passed, "; "))
+	refused := none[met]
+	return "", "", refused.Saying(refused.Message + ": " + strings.Join(passed, "; "))
 }
 
 // plan sets the day on which a payment over a network settles: that which it has, or the next one on which the

@@ -7,8 +7,10 @@ import (
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
 	"bankgraph/core/check"
+	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/money"
+	"bankgraph/core/rails"
 	"bankgraph/db"
 )
 
@@ -20,12 +22,15 @@ type Search struct {
 	ReceiverAccount     accounts.UID
 	Account             accounts.UID // either
 	SenderNumber        string       // account number, exact
-	ReceiverNumber      string
-	SenderName          string // part of it, without regard to letter case
+	ReceiverNumber      string       // here or at another bank
+	Contact             contacts.UID // that was named
+	SenderName          string       // part of it, without regard to letter case
 	ReceiverName        string
 	ExternalReferenceID string // exact
 	Notes               string // part of it, without regard to letter case
 	States              []State
+	Rails               []rails.Rail
+	Speeds              []Speed
 	Currency            string
 	Amount, Least, Most *int64    // minor units
 	From, To            time.Time // payment dates, both included; midnight UTC
@@ -134,13 +139,19 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 		at := p.Add(by.Account)
 		all = append(all, "(pay.sender_account = "+at+" OR pay.receiver_account = "+at+")")
 	}
-	for _, number := range []struct{ column, clear string }{
-		{"pay.sender_account", by.SenderNumber}, {"pay.receiver_account", by.ReceiverNumber},
-	} {
-		if number.clear != "" {
-			all = append(all, number.column+" IN (SELECT a.uid FROM accounts AS a WHERE "+
-				s.numbered("a", tenant, number.clear, p)+")")
-		}
+	if by.SenderNumber != "" {
+		all = append(all, "pay.sender_account IN (SELECT a.uid FROM accounts AS a WHERE "+
+			s.numbered("a", tenant, by.SenderNumber, p)+")")
+	}
+	if by.ReceiverNumber != "" { // one list of payments, so that both indexes are used
+		all = append(all, "pay.uid IN (SELECT r.uid FROM payments AS r WHERE r.tenant = $1 AND r.receiver_account IN "+
+			"(SELECT a.uid FROM accounts AS a WHERE "+s.numbered("a", tenant, by.ReceiverNumber, p)+") UNION ALL "+
+			"SELECT payment FROM payment_details WHERE tenant = $1 AND number_hash = ANY("+
+			p.Add(s.keys.Hashes(int64(tenant), NumberColumn, by.ReceiverNumber))+"))")
+	}
+	if by.Contact != 0 {
+		all = append(all, "pay.uid IN (SELECT payment FROM payment_details WHERE tenant = $1 AND contact = "+
+			p.Add(by.Contact)+")")
 	}
 	for _, part := range []struct{ column, value string }{
 		{"pay.sender_name", by.SenderName}, {"pay.receiver_name", by.ReceiverName}, {"pay.notes", by.Notes},
@@ -155,8 +166,13 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 	if by.Currency != "" {
 		all = append(all, "pay.currency = "+p.Add(by.Currency))
 	}
-	if by.States != nil {
-		all = append(all, "pay.state = ANY("+p.Add(words(by.States))+"::text[])")
+	for _, list := range []struct {
+		column string
+		words  []string
+	}{{"pay.state", words(by.States)}, {"pay.rail", words(by.Rails)}, {"pay.speed", words(by.Speeds)}} {
+		if list.words != nil {
+			all = append(all, list.column+" = ANY("+p.Add(list.words)+"::text[])")
+		}
 	}
 	for _, bound := range []struct {
 		compare string
@@ -185,10 +201,14 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 	return all
 }
 
-func words(states []State) []string {
-	all := make([]string, len(states))
-	for i, s := range states {
-		all[i] = string(s)
+// words returns the texts of a list; nil of nil.
+func words[T ~string](list []T) (all []string) {
+	if list == nil {
+		return nil
+	}
+	all = make([]string, len(list))
+	for i, word := range list {
+		all[i] = string(word)
 	}
 	return all
 }

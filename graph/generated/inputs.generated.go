@@ -66,6 +66,7 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[banks.NationalID]():           func(ctx context.Context, v any) (any, error) { return unmarshalInputNationalIdInput(ctx, nil, v) },
 	reflect.TypeFor[model.AccountDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputOpenAccountInput(ctx, nil, v) },
 	reflect.TypeFor[model.PaymentFilter]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentFilter(ctx, nil, v) },
+	reflect.TypeFor[model.PaymentReceiver]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentReceiverInput(ctx, nil, v) },
 	reflect.TypeFor[customers.ProfileDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputProfileInput(ctx, nil, v) },
 	reflect.TypeFor[model.Decision]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
 	reflect.TypeFor[contacts.ReportingDraft](): func(ctx context.Context, v any) (any, error) {
@@ -75,6 +76,7 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.SweepDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSweepInput(ctx, nil, v) },
 	reflect.TypeFor[roles.GrantDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleApplicationInput(ctx, nil, v) },
 	reflect.TypeFor[roles.Search]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleFilter(ctx, nil, v) },
+	reflect.TypeFor[model.OrderDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputSendPaymentInput(ctx, nil, v) },
 	reflect.TypeFor[model.SweepDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputSetSweepInput(ctx, nil, v) },
 	reflect.TypeFor[model.CustomerDraft]():  func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendCustomerInput(ctx, nil, v) },
 	reflect.TypeFor[model.UserDraft]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendUserInput(ctx, nil, v) },
@@ -132,6 +134,7 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"NationalIdInput":       func(ctx context.Context, v any) (any, error) { return unmarshalInputNationalIdInput(ctx, nil, v) },
 	"OpenAccountInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputOpenAccountInput(ctx, nil, v) },
 	"PaymentFilter":         func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentFilter(ctx, nil, v) },
+	"PaymentReceiverInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentReceiverInput(ctx, nil, v) },
 	"ProfileInput":          func(ctx context.Context, v any) (any, error) { return unmarshalInputProfileInput(ctx, nil, v) },
 	"RefuseChangeInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
 	"RegulatoryReportingInput": func(ctx context.Context, v any) (any, error) {
@@ -141,6 +144,7 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"RemoveSweepInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputRemoveSweepInput(ctx, nil, v) },
 	"RoleApplicationInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleApplicationInput(ctx, nil, v) },
 	"RoleFilter":           func(ctx context.Context, v any) (any, error) { return unmarshalInputRoleFilter(ctx, nil, v) },
+	"SendPaymentInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputSendPaymentInput(ctx, nil, v) },
 	"SetSweepInput":        func(ctx context.Context, v any) (any, error) { return unmarshalInputSetSweepInput(ctx, nil, v) },
 	"SuspendCustomerInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendCustomerInput(ctx, nil, v) },
 	"SuspendUserInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputSuspendUserInput(ctx, nil, v) },

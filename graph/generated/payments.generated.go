@@ -6,9 +6,11 @@ import (
 	"bankgraph/core/accounts"
 	"bankgraph/core/audit"
 	"bankgraph/core/changes"
+	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/money"
 	"bankgraph/core/payments"
+	"bankgraph/core/postal"
 	"bankgraph/core/rails"
 	"bankgraph/core/seal"
 	"bankgraph/graph/model"
@@ -29,8 +31,11 @@ import (
 type PaymentResolver interface {
 	SenderAccount(ctx context.Context, obj *payments.Payment) (*accounts.Account, error)
 	ReceiverAccount(ctx context.Context, obj *payments.Payment) (*accounts.Account, error)
+	Contact(ctx context.Context, obj *payments.Payment) (*contacts.Contact, error)
 	Customer(ctx context.Context, obj *payments.Payment) (*customers.Customer, error)
 
+	Details(ctx context.Context, obj *payments.Payment) (*payments.Details, error)
+	Messages(ctx context.Context, obj *payments.Payment) ([]*payments.Message, error)
 	Timeline(ctx context.Context, obj *payments.Payment) ([]*payments.Step, error)
 
 	History(ctx context.Context, obj *payments.Payment, first *int32, after *string, last *int32, before *string) (*model.Connection[audit.Entry], error)
@@ -259,6 +264,29 @@ func _Payment_rail(ctx context.Context, ec *executionContext, field graphql.Coll
 }
 func fieldContext_Payment_rail(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Payment", field, false, false, errors.New("field of type PaymentRail does not have child fields"))
+}
+
+func _Payment_speed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Payment_speed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Speed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v payments.Speed) graphql.Marshaler {
+			return marshalOPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeed(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Payment_speed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Payment", field, false, false, errors.New("field of type PaymentSpeed does not have child fields"))
 }
 
 func _Payment_amount(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
@@ -596,6 +624,38 @@ func fieldContext_Payment_receiverAccount(_ context.Context, ec *executionContex
 	return fc, nil
 }
 
+func _Payment_contact(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Payment_contact(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Payment().Contact(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *contacts.Contact) graphql.Marshaler {
+			return marshalOContact2ᚖbankgraphᚋcoreᚋcontactsᚐContact(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Payment_contact(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Payment",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Contact(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
 func _Payment_customer(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -649,6 +709,70 @@ func _Payment_reason(ctx context.Context, ec *executionContext, field graphql.Co
 }
 func fieldContext_Payment_reason(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Payment", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _Payment_details(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Payment_details(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Payment().Details(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *payments.Details) graphql.Marshaler {
+			return marshalOPaymentDetails2ᚖbankgraphᚋcoreᚋpaymentsᚐDetails(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Payment_details(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Payment",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_PaymentDetails(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _Payment_messages(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Payment_messages(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Payment().Messages(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*payments.Message) graphql.Marshaler {
+			return marshalNPaymentMessage2ᚕᚖbankgraphᚋcoreᚋpaymentsᚐMessageᚄ(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_Payment_messages(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Payment",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_PaymentMessage(ctx, ec, field)
+		},
+	}
+	return fc, nil
 }
 
 func _Payment_timeline(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Payment) (ret graphql.Marshaler) {
@@ -938,6 +1062,429 @@ func fieldContext_PaymentConnection_totalCountIsExact(_ context.Context, ec *exe
 	return graphql.NewScalarFieldContext("PaymentConnection", field, true, false, errors.New("field of type Boolean does not have child fields"))
 }
 
+func _PaymentDetails_accountType(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_accountType(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Type, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_accountType(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PaymentDetails_accountSubType(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_accountSubType(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SubType, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_accountSubType(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PaymentDetails_address(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_address(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Address, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v postal.Address) graphql.Marshaler {
+			return marshalOAddress2bankgraphᚋcoreᚋpostalᚐAddress(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_address(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PaymentDetails",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Address(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _PaymentDetails_emailAddress(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_emailAddress(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Email, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_emailAddress(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PaymentDetails_phoneNumber(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_phoneNumber(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Phone, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_phoneNumber(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PaymentDetails_bankId(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_bankId(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.BankID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_PaymentDetails_bankId(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PaymentDetails_bankName(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_bankName(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.BankName, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_bankName(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PaymentDetails_remittance(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_remittance(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Remittance, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_remittance(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PaymentDetails_referenceForBeneficiary(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_referenceForBeneficiary(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reference, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_referenceForBeneficiary(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PaymentDetails_originatorToBeneficiary(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_originatorToBeneficiary(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OriginatorInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_originatorToBeneficiary(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PaymentDetails_senderToReceiver(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_senderToReceiver(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.BankInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_senderToReceiver(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PaymentDetails_detailsOfCharges(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_detailsOfCharges(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Charges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_detailsOfCharges(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PaymentDetails_costCenter(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_costCenter(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CostCenter, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_costCenter(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PaymentDetails_requestMethod(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_requestMethod(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RequestMethod, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_requestMethod(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PaymentDetails_operationNote(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_operationNote(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OperationNote, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_operationNote(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PaymentDetails_route(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_route(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Route, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_route(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PaymentDetails_uetr(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_uetr(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UETR, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_PaymentDetails_uetr(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PaymentDetails_returnCode(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Details) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentDetails_returnCode(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ReturnCode, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentDetails_returnCode(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentDetails", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func _PaymentEdge_cursor(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Edge[payments.Payment]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -991,6 +1538,144 @@ func fieldContext_PaymentEdge_node(_ context.Context, ec *executionContext, fiel
 		},
 	}
 	return fc, nil
+}
+
+func _PaymentMessage_direction(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Message) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentMessage_direction(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Direction, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v payments.Direction) graphql.Marshaler {
+			return marshalNPaymentMessageDirection2bankgraphᚋcoreᚋpaymentsᚐDirection(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_PaymentMessage_direction(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentMessage", field, false, false, errors.New("field of type PaymentMessageDirection does not have child fields"))
+}
+
+func _PaymentMessage_kind(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Message) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentMessage_kind(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_PaymentMessage_kind(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentMessage", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PaymentMessage_messageId(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Message) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentMessage_messageId(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MessageID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalNString2string(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_PaymentMessage_messageId(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentMessage", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PaymentMessage_code(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Message) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentMessage_code(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Code, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return marshalOString2string(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentMessage_code(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentMessage", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _PaymentMessage_at(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Message) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentMessage_at(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.At, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return marshalNDateTime2timeᚐTime(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_PaymentMessage_at(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentMessage", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func _PaymentMessage_handedAt(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Message) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_PaymentMessage_handedAt(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.HandedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return marshalODateTime2ᚖtimeᚐTime(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_PaymentMessage_handedAt(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PaymentMessage", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
 func _PaymentStep_number(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Step) (ret graphql.Marshaler) {
@@ -1129,6 +1814,93 @@ func _PaymentStep_reason(ctx context.Context, ec *executionContext, field graphq
 }
 func fieldContext_PaymentStep_reason(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("PaymentStep", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func _SendPaymentPayload_payment(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[payments.Payment]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_SendPaymentPayload_payment(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Object, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *payments.Payment) graphql.Marshaler {
+			return marshalOPayment2ᚖbankgraphᚋcoreᚋpaymentsᚐPayment(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_SendPaymentPayload_payment(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SendPaymentPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Payment(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _SendPaymentPayload_approval(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[payments.Payment]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_SendPaymentPayload_approval(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Approval, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *changes.Approval) graphql.Marshaler {
+			return marshalOApproval2ᚖbankgraphᚋcoreᚋchangesᚐApproval(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_SendPaymentPayload_approval(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SendPaymentPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_Approval(ctx, ec, field)
+		},
+	}
+	return fc, nil
+}
+
+func _SendPaymentPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[payments.Payment]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_SendPaymentPayload_replayed(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replayed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return marshalNBoolean2bool(ctx, ec, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func fieldContext_SendPaymentPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SendPaymentPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func _TransferFundsPayload_payment(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.Payload[payments.Payment]) (ret graphql.Marshaler) {
@@ -1284,7 +2056,7 @@ func unmarshalInputPaymentFilter(ctx context.Context, ec *executionContext, obj 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"uid", "status", "customer", "account", "senderName", "receiverName", "externalReferenceId", "notes", "currency", "amount", "amountAtLeast", "amountAtMost", "paymentDateFrom", "paymentDateTo"}
+	fieldsInOrder := [...]string{"uid", "status", "rail", "speed", "customer", "contact", "account", "senderName", "receiverName", "externalReferenceId", "notes", "currency", "amount", "amountAtLeast", "amountAtMost", "paymentDateFrom", "paymentDateTo"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1305,6 +2077,20 @@ func unmarshalInputPaymentFilter(ctx context.Context, ec *executionContext, obj 
 				return it, err
 			}
 			it.Status = data
+		case "rail":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rail"))
+			data, err := unmarshalOPaymentRail2ᚕbankgraphᚋcoreᚋrailsᚐRailᚄ(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Rail = data
+		case "speed":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("speed"))
+			data, err := unmarshalOPaymentSpeed2ᚕbankgraphᚋcoreᚋpaymentsᚐSpeedᚄ(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Speed = data
 		case "customer":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customer"))
 			data, err := unmarshalOUID2bankgraphᚋcoreᚋcustomersᚐUID(ctx, ec, v)
@@ -1312,6 +2098,13 @@ func unmarshalInputPaymentFilter(ctx context.Context, ec *executionContext, obj 
 				return it, err
 			}
 			it.Customer = data
+		case "contact":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contact"))
+			data, err := unmarshalOUID2bankgraphᚋcoreᚋcontactsᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Contact = data
 		case "account":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("account"))
 			data, err := unmarshalOUID2bankgraphᚋcoreᚋaccountsᚐUID(ctx, ec, v)
@@ -1389,6 +2182,255 @@ func unmarshalInputPaymentFilter(ctx context.Context, ec *executionContext, obj 
 				return it, err
 			}
 			it.PaymentDateTo = data
+		}
+	}
+	return it, nil
+}
+
+func unmarshalInputPaymentReceiverInput(ctx context.Context, ec *executionContext, obj any) (model.PaymentReceiver, error) {
+	var it model.PaymentReceiver
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"contact", "accountNumber", "accountType", "accountSubType", "name", "address", "emailAddress", "phoneNumber", "bankId", "bankName"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "contact":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contact"))
+			data, err := unmarshalOUID2ᚖbankgraphᚋcoreᚋcontactsᚐUID(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Contact = data
+		case "accountNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountNumber"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountNumber = data
+		case "accountType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountType"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountType = data
+		case "accountSubType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountSubType"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.AccountSubType = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "address":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("address"))
+			data, err := unmarshalOAddressInput2bankgraphᚋcoreᚋgivenᚐAddress(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Address = data
+		case "emailAddress":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("emailAddress"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.EmailAddress = data
+		case "phoneNumber":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("phoneNumber"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.PhoneNumber = data
+		case "bankId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bankId"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.BankID = data
+		case "bankName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bankName"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.BankName = data
+		}
+	}
+	return it, nil
+}
+
+func unmarshalInputSendPaymentInput(ctx context.Context, ec *executionContext, obj any) (model.OrderDraft, error) {
+	var it model.OrderDraft
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"senderAccount", "receiver", "amount", "currency", "speed", "paymentDate", "externalReferenceId", "notes", "remittance", "referenceForBeneficiary", "detailsOfCharges", "originatorToBeneficiary", "senderToReceiver", "channel", "costCenter", "requestMethod", "operationNote", "reason", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "senderAccount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("senderAccount"))
+			data, err := unmarshalNAccountBy2bankgraphᚋgraphᚋmodelᚐAccountBy(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.SenderAccount = data
+		case "receiver":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("receiver"))
+			data, err := unmarshalNPaymentReceiverInput2bankgraphᚋgraphᚋmodelᚐPaymentReceiver(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Receiver = data
+		case "amount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amount"))
+			data, err := unmarshalNAmount2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Amount = data
+		case "currency":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("currency"))
+			data, err := unmarshalNCurrency2bankgraphᚋcoreᚋmoneyᚐCurrency(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Currency = data
+		case "speed":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("speed"))
+			data, err := unmarshalNPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeed(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Speed = data
+		case "paymentDate":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("paymentDate"))
+			data, err := unmarshalODate2timeᚐTime(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Date = data
+		case "externalReferenceId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("externalReferenceId"))
+			data, err := unmarshalNString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExternalReferenceID = data
+		case "notes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notes"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Notes = data
+		case "remittance":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("remittance"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Remittance = data
+		case "referenceForBeneficiary":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("referenceForBeneficiary"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reference = data
+		case "detailsOfCharges":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("detailsOfCharges"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Charges = data
+		case "originatorToBeneficiary":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("originatorToBeneficiary"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.OriginatorInfo = data
+		case "senderToReceiver":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("senderToReceiver"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.BankInfo = data
+		case "channel":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("channel"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Channel = data
+		case "costCenter":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("costCenter"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.CostCenter = data
+		case "requestMethod":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("requestMethod"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.RequestMethod = data
+		case "operationNote":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operationNote"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.OperationNote = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := unmarshalOString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := unmarshalNString2string(ctx, ec, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -1575,6 +2617,11 @@ func _Payment(ctx context.Context, ec *executionContext, sel ast.SelectionSet, o
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "speed":
+			out.Values[i] = _Payment_speed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "amount":
 			out.Values[i] = _Payment_amount(ctx, ec, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -1706,6 +2753,44 @@ func _Payment(ctx context.Context, ec *executionContext, sel ast.SelectionSet, o
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "contact":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Payment_contact(ctx, ec, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "customer":
 			field := field
 
@@ -1749,6 +2834,82 @@ func _Payment(ctx context.Context, ec *executionContext, sel ast.SelectionSet, o
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "details":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Payment_details(ctx, ec, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "messages":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = _Payment_messages(ctx, ec, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "timeline":
 			field := field
 
@@ -1985,6 +3146,129 @@ func _PaymentConnection(ctx context.Context, ec *executionContext, sel ast.Selec
 	return out
 }
 
+var paymentDetailsImplementors = []string{"PaymentDetails"}
+
+func _PaymentDetails(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *payments.Details) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, paymentDetailsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PaymentDetails")
+		case "accountType":
+			out.Values[i] = _PaymentDetails_accountType(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "accountSubType":
+			out.Values[i] = _PaymentDetails_accountSubType(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "address":
+			out.Values[i] = _PaymentDetails_address(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "emailAddress":
+			out.Values[i] = _PaymentDetails_emailAddress(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "phoneNumber":
+			out.Values[i] = _PaymentDetails_phoneNumber(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "bankId":
+			out.Values[i] = _PaymentDetails_bankId(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "bankName":
+			out.Values[i] = _PaymentDetails_bankName(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "remittance":
+			out.Values[i] = _PaymentDetails_remittance(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "referenceForBeneficiary":
+			out.Values[i] = _PaymentDetails_referenceForBeneficiary(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "originatorToBeneficiary":
+			out.Values[i] = _PaymentDetails_originatorToBeneficiary(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "senderToReceiver":
+			out.Values[i] = _PaymentDetails_senderToReceiver(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "detailsOfCharges":
+			out.Values[i] = _PaymentDetails_detailsOfCharges(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "costCenter":
+			out.Values[i] = _PaymentDetails_costCenter(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "requestMethod":
+			out.Values[i] = _PaymentDetails_requestMethod(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "operationNote":
+			out.Values[i] = _PaymentDetails_operationNote(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "route":
+			out.Values[i] = _PaymentDetails_route(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "uetr":
+			out.Values[i] = _PaymentDetails_uetr(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "returnCode":
+			out.Values[i] = _PaymentDetails_returnCode(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var paymentEdgeImplementors = []string{"PaymentEdge"}
 
 func _PaymentEdge(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Edge[payments.Payment]) graphql.Marshaler {
@@ -2005,6 +3289,69 @@ func _PaymentEdge(ctx context.Context, ec *executionContext, sel ast.SelectionSe
 		case "node":
 			out.Values[i] = _PaymentEdge_node(ctx, ec, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var paymentMessageImplementors = []string{"PaymentMessage"}
+
+func _PaymentMessage(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *payments.Message) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, paymentMessageImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PaymentMessage")
+		case "direction":
+			out.Values[i] = _PaymentMessage_direction(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "kind":
+			out.Values[i] = _PaymentMessage_kind(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "messageId":
+			out.Values[i] = _PaymentMessage_messageId(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "code":
+			out.Values[i] = _PaymentMessage_code(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "at":
+			out.Values[i] = _PaymentMessage_at(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "handedAt":
+			out.Values[i] = _PaymentMessage_handedAt(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -2068,6 +3415,54 @@ func _PaymentStep(ctx context.Context, ec *executionContext, sel ast.SelectionSe
 		case "reason":
 			out.Values[i] = _PaymentStep_reason(ctx, ec, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var sendPaymentPayloadImplementors = []string{"SendPaymentPayload"}
+
+func _SendPaymentPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.Payload[payments.Payment]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, sendPaymentPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SendPaymentPayload")
+		case "payment":
+			out.Values[i] = _SendPaymentPayload_payment(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approval":
+			out.Values[i] = _SendPaymentPayload_approval(ctx, ec, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replayed":
+			out.Values[i] = _SendPaymentPayload_replayed(ctx, ec, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -2200,6 +3595,60 @@ func marshalNPaymentEdge2ᚖbankgraphᚋgraphᚋmodelᚐEdge(ctx context.Context
 	return _PaymentEdge(ctx, ec, sel, v)
 }
 
+func marshalNPaymentMessage2ᚕᚖbankgraphᚋcoreᚋpaymentsᚐMessageᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []*payments.Message) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return marshalNPaymentMessage2ᚖbankgraphᚋcoreᚋpaymentsᚐMessage(ctx, ec, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func marshalNPaymentMessage2ᚖbankgraphᚋcoreᚋpaymentsᚐMessage(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *payments.Message) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return _PaymentMessage(ctx, ec, sel, v)
+}
+
+func unmarshalNPaymentMessageDirection2bankgraphᚋcoreᚋpaymentsᚐDirection(ctx context.Context, ec *executionContext, v any) (payments.Direction, error) {
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalNPaymentMessageDirection2bankgraphᚋcoreᚋpaymentsᚐDirectionF[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNPaymentMessageDirection2bankgraphᚋcoreᚋpaymentsᚐDirection(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v payments.Direction) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalString(marshalNPaymentMessageDirection2bankgraphᚋcoreᚋpaymentsᚐDirectionF[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNPaymentMessageDirection2bankgraphᚋcoreᚋpaymentsᚐDirectionF = map[string]payments.Direction{
+		"OUT": payments.Out,
+		"IN":  payments.In,
+	}
+	marshalNPaymentMessageDirection2bankgraphᚋcoreᚋpaymentsᚐDirectionF = map[payments.Direction]string{
+		payments.Out: "OUT",
+		payments.In:  "IN",
+	}
+)
+
 func unmarshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRail(ctx context.Context, ec *executionContext, v any) (rails.Rail, error) {
 	tmp, err := scalar.UnmarshalString(v)
 	res := unmarshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRailF[tmp]
@@ -2219,10 +3668,49 @@ func marshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRail(ctx context.Context, ec
 
 var (
 	unmarshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRailF = map[string]rails.Rail{
-		"BOOK": rails.Book,
+		"BOOK":    rails.Book,
+		"FEDNOW":  rails.FedNow,
+		"RTP":     rails.RTP,
+		"FEDWIRE": rails.Fedwire,
 	}
 	marshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRailF = map[rails.Rail]string{
-		rails.Book: "BOOK",
+		rails.Book:    "BOOK",
+		rails.FedNow:  "FEDNOW",
+		rails.RTP:     "RTP",
+		rails.Fedwire: "FEDWIRE",
+	}
+)
+
+func unmarshalNPaymentReceiverInput2bankgraphᚋgraphᚋmodelᚐPaymentReceiver(ctx context.Context, ec *executionContext, v any) (model.PaymentReceiver, error) {
+	res, err := unmarshalInputPaymentReceiverInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func unmarshalNPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeed(ctx context.Context, ec *executionContext, v any) (payments.Speed, error) {
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalNPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeedF[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalNPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeed(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v payments.Speed) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalString(marshalNPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeedF[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeedF = map[string]payments.Speed{
+		"INSTANT": payments.Instant,
+		"EXPRESS": payments.Express,
+	}
+	marshalNPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeedF = map[payments.Speed]string{
+		payments.Instant: "INSTANT",
+		payments.Express: "EXPRESS",
 	}
 )
 
@@ -2248,7 +3736,11 @@ var (
 		"PENDING_APPROVAL":   payments.StatusPendingApproval,
 		"PARTIALLY_APPROVED": payments.StatusPartlyApproved,
 		"FUTURE_DATED":       payments.StatusFutureDated,
+		"READY_TO_TRANSMIT":  payments.StatusReadyToTransmit,
+		"TRANSMITTED":        payments.StatusTransmitted,
 		"PROCESSED":          payments.StatusProcessed,
+		"REJECTED":           payments.StatusRejected,
+		"RETURNED":           payments.StatusReturned,
 		"VALIDATION_FAILURE": payments.StatusValidationFailure,
 		"CANCELLED":          payments.StatusCancelled,
 	}
@@ -2256,7 +3748,11 @@ var (
 		payments.StatusPendingApproval:   "PENDING_APPROVAL",
 		payments.StatusPartlyApproved:    "PARTIALLY_APPROVED",
 		payments.StatusFutureDated:       "FUTURE_DATED",
+		payments.StatusReadyToTransmit:   "READY_TO_TRANSMIT",
+		payments.StatusTransmitted:       "TRANSMITTED",
 		payments.StatusProcessed:         "PROCESSED",
+		payments.StatusRejected:          "REJECTED",
+		payments.StatusReturned:          "RETURNED",
 		payments.StatusValidationFailure: "VALIDATION_FAILURE",
 		payments.StatusCancelled:         "CANCELLED",
 	}
@@ -2288,6 +3784,11 @@ func marshalNPaymentStep2ᚖbankgraphᚋcoreᚋpaymentsᚐStep(ctx context.Conte
 	return _PaymentStep(ctx, ec, sel, v)
 }
 
+func unmarshalNSendPaymentInput2bankgraphᚋgraphᚋmodelᚐOrderDraft(ctx context.Context, ec *executionContext, v any) (model.OrderDraft, error) {
+	res, err := unmarshalInputSendPaymentInput(ctx, ec, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func unmarshalNTransferFundsInput2bankgraphᚋgraphᚋmodelᚐFundsDraft(ctx context.Context, ec *executionContext, v any) (model.FundsDraft, error) {
 	res, err := unmarshalInputTransferFundsInput(ctx, ec, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -2314,12 +3815,115 @@ func marshalOPaymentConnection2ᚖbankgraphᚋgraphᚋmodelᚐConnection(ctx con
 	return _PaymentConnection(ctx, ec, sel, v)
 }
 
+func marshalOPaymentDetails2ᚖbankgraphᚋcoreᚋpaymentsᚐDetails(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *payments.Details) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _PaymentDetails(ctx, ec, sel, v)
+}
+
 func unmarshalOPaymentFilter2ᚖbankgraphᚋgraphᚋmodelᚐPaymentFilter(ctx context.Context, ec *executionContext, v any) (*model.PaymentFilter, error) {
 	if v == nil {
 		return nil, nil
 	}
 	res, err := unmarshalInputPaymentFilter(ctx, ec, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func unmarshalOPaymentRail2ᚕbankgraphᚋcoreᚋrailsᚐRailᚄ(ctx context.Context, ec *executionContext, v any) ([]rails.Rail, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]rails.Rail, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = unmarshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRail(ctx, ec, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func marshalOPaymentRail2ᚕbankgraphᚋcoreᚋrailsᚐRailᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []rails.Rail) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return marshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRail(ctx, ec, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func unmarshalOPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeed(ctx context.Context, ec *executionContext, v any) (payments.Speed, error) {
+	tmp, err := scalar.UnmarshalString(v)
+	res := unmarshalOPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeedF[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeed(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v payments.Speed) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalString(marshalOPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeedF[v])
+	return res
+}
+
+var (
+	unmarshalOPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeedF = map[string]payments.Speed{
+		"INSTANT": payments.Instant,
+		"EXPRESS": payments.Express,
+	}
+	marshalOPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeedF = map[payments.Speed]string{
+		payments.Instant: "INSTANT",
+		payments.Express: "EXPRESS",
+	}
+)
+
+func unmarshalOPaymentSpeed2ᚕbankgraphᚋcoreᚋpaymentsᚐSpeedᚄ(ctx context.Context, ec *executionContext, v any) ([]payments.Speed, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]payments.Speed, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = unmarshalNPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeed(ctx, ec, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func marshalOPaymentSpeed2ᚕbankgraphᚋcoreᚋpaymentsᚐSpeedᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []payments.Speed) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return marshalNPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeed(ctx, ec, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func unmarshalOPaymentStatus2ᚕbankgraphᚋcoreᚋpaymentsᚐStatusᚄ(ctx context.Context, ec *executionContext, v any) ([]payments.Status, error) {
@@ -2356,6 +3960,13 @@ func marshalOPaymentStatus2ᚕbankgraphᚋcoreᚋpaymentsᚐStatusᚄ(ctx contex
 	}
 
 	return ret
+}
+
+func marshalOSendPaymentPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[payments.Payment]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return _SendPaymentPayload(ctx, ec, sel, v)
 }
 
 func marshalOTransferFundsPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.Payload[payments.Payment]) graphql.Marshaler {

@@ -1953,6 +1953,11 @@ var Plain = map[string]map[string]direct.Field{
 				return scalar.AppendString(b, marshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRailF[o.(*payments.Payment).Rail])
 			},
 		},
+		"speed": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalOPaymentSpeed2bankgraphᚋcoreᚋpaymentsᚐSpeedF[o.(*payments.Payment).Speed])
+			},
+		},
 		"amount": {
 			Leaf: func(b []byte, o any) []byte {
 				return scalar.AppendAmount(b, o.(*payments.Payment).Amount())
@@ -2083,6 +2088,98 @@ var Plain = map[string]map[string]direct.Field{
 			},
 		},
 	},
+	"PaymentDetails": {
+		"accountType": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).Type)
+			},
+		},
+		"accountSubType": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).SubType)
+			},
+		},
+		"address": {
+			One: func(o any) any {
+				return &o.(*payments.Details).Address
+			},
+		},
+		"emailAddress": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).Email)
+			},
+		},
+		"phoneNumber": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).Phone)
+			},
+		},
+		"bankId": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).BankID)
+			},
+		},
+		"bankName": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).BankName)
+			},
+		},
+		"remittance": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).Remittance)
+			},
+		},
+		"referenceForBeneficiary": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).Reference)
+			},
+		},
+		"originatorToBeneficiary": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).OriginatorInfo)
+			},
+		},
+		"senderToReceiver": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).BankInfo)
+			},
+		},
+		"detailsOfCharges": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).Charges)
+			},
+		},
+		"costCenter": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).CostCenter)
+			},
+		},
+		"requestMethod": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).RequestMethod)
+			},
+		},
+		"operationNote": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).OperationNote)
+			},
+		},
+		"route": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).Route)
+			},
+		},
+		"uetr": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).UETR)
+			},
+		},
+		"returnCode": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Details).ReturnCode)
+			},
+		},
+	},
 	"PaymentEdge": {
 		"cursor": {
 			Leaf: func(b []byte, o any) []byte {
@@ -2095,6 +2192,42 @@ var Plain = map[string]map[string]direct.Field{
 					return v
 				}
 				return nil
+			},
+		},
+	},
+	"PaymentMessage": {
+		"direction": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, marshalNPaymentMessageDirection2bankgraphᚋcoreᚋpaymentsᚐDirectionF[o.(*payments.Message).Direction])
+			},
+		},
+		"kind": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Message).Kind)
+			},
+		},
+		"messageId": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Message).MessageID)
+			},
+		},
+		"code": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendString(b, o.(*payments.Message).Code)
+			},
+		},
+		"at": {
+			Leaf: func(b []byte, o any) []byte {
+				return scalar.AppendDateTime(b, o.(*payments.Message).At)
+			},
+		},
+		"handedAt": {
+			Leaf: func(b []byte, o any) []byte {
+				v := o.(*payments.Message).HandedAt
+				if v == nil {
+					return append(b, "null"...)
+				}
+				return scalar.AppendDateTime(b, *v)
 			},
 		},
 	},
@@ -2882,7 +3015,9 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*ledger.PastBalance]():                      "PastBalance",
 	reflect.TypeFor[*payments.Payment]():                        "Payment",
 	reflect.TypeFor[*model.Connection[payments.Payment]]():      "PaymentConnection",
+	reflect.TypeFor[*payments.Details]():                        "PaymentDetails",
 	reflect.TypeFor[*model.Edge[payments.Payment]]():            "PaymentEdge",
+	reflect.TypeFor[*payments.Message]():                        "PaymentMessage",
 	reflect.TypeFor[*payments.Step]():                           "PaymentStep",
 	reflect.TypeFor[*customers.Profile]():                       "Profile",
 	reflect.TypeFor[*ledger.Proof]():                            "Proof",
@@ -2954,6 +3089,16 @@ var GoFields = map[string]map[string]string{
 	"Payment": {
 		"id":          "UID",
 		"paymentDate": "Date",
+	},
+	"PaymentDetails": {
+		"accountType":             "Type",
+		"accountSubType":          "SubType",
+		"emailAddress":            "Email",
+		"phoneNumber":             "Phone",
+		"referenceForBeneficiary": "Reference",
+		"originatorToBeneficiary": "OriginatorInfo",
+		"senderToReceiver":        "BankInfo",
+		"detailsOfCharges":        "Charges",
 	},
 	"PaymentStep": {
 		"login": "LoginID",

@@ -110,6 +110,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputNationalIdInput,
 		unmarshalInputOpenAccountInput,
 		unmarshalInputPaymentFilter,
+		unmarshalInputPaymentReceiverInput,
 		unmarshalInputProfileInput,
 		unmarshalInputRefuseChangeInput,
 		unmarshalInputRegulatoryReportingInput,
@@ -117,6 +118,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputRemoveSweepInput,
 		unmarshalInputRoleApplicationInput,
 		unmarshalInputRoleFilter,
+		unmarshalInputSendPaymentInput,
 		unmarshalInputSetSweepInput,
 		unmarshalInputSuspendCustomerInput,
 		unmarshalInputSuspendUserInput,
@@ -2576,8 +2578,14 @@ input PaymentFilter {
   uid: UID
   "Only payments in one of these states."
   status: [PaymentStatus!]
+  "Only payments that travel in one of these ways (REST: deliveryMethod)."
+  rail: [PaymentRail!]
+  "Only payments that were asked to be as fast as one of these."
+  speed: [PaymentSpeed!]
   "Only payments that this customer makes."
   customer: UID
+  "Only payments to this contact, by its number (REST: receiverId)."
+  contact: UID
   "Only payments from or to this account, by its number in the bank's books."
   account: UID
   "A part of the name of who pays, in any letter case."
@@ -2610,8 +2618,16 @@ enum PaymentStatus {
   PARTIALLY_APPROVED
   "Waits for its day. No money has moved."
   FUTURE_DATED
+  "Waits for its network. The money is held."
+  READY_TO_TRANSMIT
+  "On its way: the network has not said yet whether it settles. The money has left the account."
+  TRANSMITTED
   "Its money has moved."
   PROCESSED
+  "The network or the other bank refused it. The money is on the account again, with the fee."
+  REJECTED
+  "The other bank sent it back after it had settled. The money is on the account again."
+  RETURNED
   "Could not be carried out on its day. No money has moved."
   VALIDATION_FAILURE
   "Stopped before any money moved."
@@ -2622,9 +2638,23 @@ enum PaymentStatus {
 enum PaymentRail {
   "Within the bank's own books, from one account to another."
   BOOK
+  "FedNow, the instant network of the Federal Reserve."
+  FEDNOW
+  "RTP, the instant network of The Clearing House."
+  RTP
+  "Fedwire, the wires of the Federal Reserve."
+  FEDWIRE
 }
 
-"A payment: money that goes from one account to another."
+"How fast a payment to another bank shall be, which picks its network."
+enum PaymentSpeed {
+  "In seconds, on any day: over FedNow, or else RTP, whichever is on for the account, reaches the bank and carries the amount."
+  INSTANT
+  "A wire, on business days: over Fedwire."
+  EXPRESS
+}
+
+"A payment: money that goes from one account to another, here or at another bank."
 type Payment implements Node {
   "The global id."
   id: ID!
@@ -2634,13 +2664,15 @@ type Payment implements Node {
   status: PaymentStatus!
   "How it travels."
   rail: PaymentRail!
+  "How fast it was asked to be; null for one within the bank's own books."
+  speed: PaymentSpeed
   "What is paid."
   amount: Amount!
   "What the payment costs who pays, in the same currency; null if nothing, and for callers that see only who is paid. It is known when the money moves."
   fee: Amount
   "The currency of amount and fee."
   currency: Currency!
-  "The day on which the money moves, in the bank's time zone."
+  "The day on which the money moves, in the bank's time zone; over a network, that on which it settles, in New York."
   paymentDate: Date!
   "The reference that the caller gave it. It may repeat."
   externalReferenceId: String
@@ -2658,12 +2690,18 @@ type Payment implements Node {
   receiverNumber: MaskedString!
   "The account that is debited; null if the caller may not see it."
   senderAccount: Account
-  "The account that is credited; null if the caller may not see it."
+  "The account that is credited; null if it is at another bank, or if the caller may not see it."
   receiverAccount: Account
+  "The contact that was named; null if none was, or if the caller may not see it."
+  contact: Contact
   "The customer that pays; null if the caller may not see it."
   customer: Customer
-  "Why it was cancelled, or could not be carried out; null for callers that see only who is paid."
+  "Why it was cancelled, rejected or returned, or could not be carried out; null for callers that see only who is paid."
   reason: String
+  "What it says over its network; null for one within the bank's own books, and for callers that do not see who pays."
+  details: PaymentDetails
+  "Its messages to and from its network, from the first on; none for callers that do not see who pays."
+  messages: [PaymentMessage!]!
   "Every state that it has reached, from the first on."
   timeline: [PaymentStep!]!
   "When it was asked for."
@@ -2690,10 +2728,76 @@ type PaymentStep {
   reason: String
 }
 
+"What a payment over a network says beside what every payment says."
+type PaymentDetails {
+  "Deposit, Loan or GL: the account that is credited, if somebody said."
+  accountType: String
+  "Its product, if somebody said."
+  accountSubType: String
+  "The address of who is paid."
+  address: Address
+  "The e-mail address of who is paid."
+  emailAddress: String
+  "The telephone number of who is paid."
+  phoneNumber: String
+  "The routing number of the bank that is paid."
+  bankId: String!
+  "The name of the bank that is paid."
+  bankName: String
+  "What it is for, for who is paid (REST: paymentRemittanceNotes)."
+  remittance: String
+  "A reference for who is paid."
+  referenceForBeneficiary: String
+  "Information from who pays, for who is paid."
+  originatorToBeneficiary: String
+  "Information from bank to bank (REST: senderToReceiverNotes)."
+  senderToReceiver: String
+  "Who bears the charges: OUR, BEN or SHA."
+  detailsOfCharges: String
+  "The cost center of who pays."
+  costCenter: String
+  "How it was asked for, such as PHONE-IN."
+  requestMethod: String
+  "A remark of the bank's people."
+  operationNote: String
+  "Why this network: what kept the payment from those before. Null for the first choice."
+  route: String
+  "The UUID by which every bank on the way knows it."
+  uetr: String!
+  "Why it was rejected or returned, as a reason of ISO 20022 such as AC03."
+  returnCode: String
+}
+
+"A message of a payment. Its text is not shown: it has the account numbers."
+type PaymentMessage {
+  "To the network or from it."
+  direction: PaymentMessageDirection!
+  "What it is, such as pacs.008 for a transfer, pacs.002 for an answer and pacs.004 for a return."
+  kind: String!
+  "Its number, by who wrote it."
+  messageId: String!
+  "Of an answer: the network's word, and its reason if it has one, as in RJCT AC03."
+  code: String
+  "When it was written, or came."
+  at: DateTime!
+  "When the network took it; null for one that waits to be handed over, or has come."
+  handedAt: DateTime
+}
+
+"Where a message goes."
+enum PaymentMessageDirection {
+  "To the network."
+  OUT
+  "From the network."
+  IN
+}
+
 extend type Mutation {
   "Moves money from one account in the bank's own books to another: at once, or on its day if that is later. If the settings of the customer that pays ask for dual approval, it is PENDING_APPROVAL until a second person has approved."
   transferFunds("The transfer." input: TransferFundsInput!): TransferFundsPayload
-  "Cancels a payment that waits for its day or for a second person."
+  "Pays somebody at another bank, over the network that the speed picks. The money is held at once and taken when the payment is sent; whether it settles, the network says later. If the settings of the customer that pays ask for dual approval, or the account's for a callback, it is PENDING_APPROVAL until a second person has approved."
+  sendPayment("The payment." input: SendPaymentInput!): SendPaymentPayload
+  "Cancels a payment that waits for its day, for a second person or for its network."
   cancelPayment("The payment to cancel." input: CancelPaymentInput!): CancelPaymentPayload
 }
 
@@ -2723,6 +2827,82 @@ input TransferFundsInput {
 
 "The answer to transferFunds."
 type TransferFundsPayload {
+  "The payment; PENDING_APPROVAL while it waits for approval."
+  payment: Payment
+  "The approval that the payment waits for; null if it does not wait."
+  approval: Approval
+  "Whether the idempotency key was used before, and nothing changed now."
+  replayed: Boolean!
+}
+
+"A payment to somebody at another bank in the United States."
+input SendPaymentInput {
+  "The account that is debited."
+  senderAccount: AccountBy!
+  "Who is paid."
+  receiver: PaymentReceiverInput!
+  "How much (REST: paymentAmount)."
+  amount: Amount!
+  "The currency of the amount: USD, in which these networks pay."
+  currency: Currency!
+  "How fast."
+  speed: PaymentSpeed!
+  "The day on which it settles, at most a year ahead; the first possible one if absent. It is refused if the network does not settle then."
+  paymentDate: Date
+  "A reference of the caller's. It may repeat."
+  externalReferenceId: String!
+  "Notes for both sides (REST: paymentNotes)."
+  notes: String
+  "What it is for, for who is paid (REST: paymentRemittanceNotes)."
+  remittance: String
+  "A reference for who is paid; the external reference if absent."
+  referenceForBeneficiary: String
+  "Who bears the charges: OUR, BEN or SHA."
+  detailsOfCharges: String
+  "Information from who pays, for who is paid."
+  originatorToBeneficiary: String
+  "Information from bank to bank (REST: senderToReceiverNotes)."
+  senderToReceiver: String
+  "Where it was asked for; API if absent."
+  channel: String
+  "The cost center of who pays."
+  costCenter: String
+  "How it was asked for, such as PHONE-IN."
+  requestMethod: String
+  "A remark of the bank's people."
+  operationNote: String
+  "The reason, for the record."
+  reason: String
+  "A key of the caller's choice, required since money moves. For seven days, requests with the same key have one effect and one answer."
+  idempotencyKey: String!
+}
+
+"Who is paid: a contact of the customer that pays, or somebody described in full, for which accountNumber, name and bankId are required."
+input PaymentReceiverInput {
+  "An active contact, which describes itself: all other fields must be absent."
+  contact: UID
+  "The number of the account that is credited."
+  accountNumber: String
+  "Deposit, Loan or GL."
+  accountType: String
+  "Its product."
+  accountSubType: String
+  "The name of who is paid."
+  name: String
+  "The address of who is paid. EXPRESS requires line1, city and countryCode."
+  address: AddressInput
+  "The e-mail address of who is paid."
+  emailAddress: String
+  "The telephone number of who is paid."
+  phoneNumber: String
+  "The routing number of the bank that is paid."
+  bankId: String
+  "The name of that bank; as in the directory if absent."
+  bankName: String
+}
+
+"The answer to sendPayment."
+type SendPaymentPayload {
   "The payment; PENDING_APPROVAL while it waits for approval."
   payment: Payment
   "The approval that the payment waits for; null if it does not wait."
@@ -5045,6 +5225,8 @@ func childFields_Payment(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Payment_status(ctx, ec, field)
 	case "rail":
 		return fieldContext_Payment_rail(ctx, ec, field)
+	case "speed":
+		return fieldContext_Payment_speed(ctx, ec, field)
 	case "amount":
 		return fieldContext_Payment_amount(ctx, ec, field)
 	case "fee":
@@ -5071,10 +5253,16 @@ func childFields_Payment(ctx context.Context, ec *executionContext, field graphq
 		return fieldContext_Payment_senderAccount(ctx, ec, field)
 	case "receiverAccount":
 		return fieldContext_Payment_receiverAccount(ctx, ec, field)
+	case "contact":
+		return fieldContext_Payment_contact(ctx, ec, field)
 	case "customer":
 		return fieldContext_Payment_customer(ctx, ec, field)
 	case "reason":
 		return fieldContext_Payment_reason(ctx, ec, field)
+	case "details":
+		return fieldContext_Payment_details(ctx, ec, field)
+	case "messages":
+		return fieldContext_Payment_messages(ctx, ec, field)
 	case "timeline":
 		return fieldContext_Payment_timeline(ctx, ec, field)
 	case "createdAt":
@@ -5105,6 +5293,48 @@ func childFields_PaymentConnection(ctx context.Context, ec *executionContext, fi
 	return nil, fmt.Errorf("no field named %q was found under type PaymentConnection", field.Name)
 }
 
+func childFields_PaymentDetails(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "accountType":
+		return fieldContext_PaymentDetails_accountType(ctx, ec, field)
+	case "accountSubType":
+		return fieldContext_PaymentDetails_accountSubType(ctx, ec, field)
+	case "address":
+		return fieldContext_PaymentDetails_address(ctx, ec, field)
+	case "emailAddress":
+		return fieldContext_PaymentDetails_emailAddress(ctx, ec, field)
+	case "phoneNumber":
+		return fieldContext_PaymentDetails_phoneNumber(ctx, ec, field)
+	case "bankId":
+		return fieldContext_PaymentDetails_bankId(ctx, ec, field)
+	case "bankName":
+		return fieldContext_PaymentDetails_bankName(ctx, ec, field)
+	case "remittance":
+		return fieldContext_PaymentDetails_remittance(ctx, ec, field)
+	case "referenceForBeneficiary":
+		return fieldContext_PaymentDetails_referenceForBeneficiary(ctx, ec, field)
+	case "originatorToBeneficiary":
+		return fieldContext_PaymentDetails_originatorToBeneficiary(ctx, ec, field)
+	case "senderToReceiver":
+		return fieldContext_PaymentDetails_senderToReceiver(ctx, ec, field)
+	case "detailsOfCharges":
+		return fieldContext_PaymentDetails_detailsOfCharges(ctx, ec, field)
+	case "costCenter":
+		return fieldContext_PaymentDetails_costCenter(ctx, ec, field)
+	case "requestMethod":
+		return fieldContext_PaymentDetails_requestMethod(ctx, ec, field)
+	case "operationNote":
+		return fieldContext_PaymentDetails_operationNote(ctx, ec, field)
+	case "route":
+		return fieldContext_PaymentDetails_route(ctx, ec, field)
+	case "uetr":
+		return fieldContext_PaymentDetails_uetr(ctx, ec, field)
+	case "returnCode":
+		return fieldContext_PaymentDetails_returnCode(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PaymentDetails", field.Name)
+}
+
 func childFields_PaymentEdge(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "cursor":
@@ -5113,6 +5343,24 @@ func childFields_PaymentEdge(ctx context.Context, ec *executionContext, field gr
 		return fieldContext_PaymentEdge_node(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PaymentEdge", field.Name)
+}
+
+func childFields_PaymentMessage(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "direction":
+		return fieldContext_PaymentMessage_direction(ctx, ec, field)
+	case "kind":
+		return fieldContext_PaymentMessage_kind(ctx, ec, field)
+	case "messageId":
+		return fieldContext_PaymentMessage_messageId(ctx, ec, field)
+	case "code":
+		return fieldContext_PaymentMessage_code(ctx, ec, field)
+	case "at":
+		return fieldContext_PaymentMessage_at(ctx, ec, field)
+	case "handedAt":
+		return fieldContext_PaymentMessage_handedAt(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PaymentMessage", field.Name)
 }
 
 func childFields_PaymentStep(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -5295,6 +5543,18 @@ func childFields_RoleEdge(ctx context.Context, ec *executionContext, field graph
 		return fieldContext_RoleEdge_node(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RoleEdge", field.Name)
+}
+
+func childFields_SendPaymentPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "payment":
+		return fieldContext_SendPaymentPayload_payment(ctx, ec, field)
+	case "approval":
+		return fieldContext_SendPaymentPayload_approval(ctx, ec, field)
+	case "replayed":
+		return fieldContext_SendPaymentPayload_replayed(ctx, ec, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SendPaymentPayload", field.Name)
 }
 
 func childFields_SetSweepPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

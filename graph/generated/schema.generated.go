@@ -55,6 +55,7 @@ type MutationResolver interface {
 	ChangeFeeTier(ctx context.Context, input model.FeeTierDraft) (*model.Payload[fees.Tier], error)
 	ChangeLimits(ctx context.Context, input model.LimitsDraft) (*model.Payload[customers.Customer], error)
 	TransferFunds(ctx context.Context, input model.FundsDraft) (*model.Payload[payments.Payment], error)
+	SendPayment(ctx context.Context, input model.OrderDraft) (*model.Payload[payments.Payment], error)
 	CancelPayment(ctx context.Context, input model.PaymentDraft) (*model.Payload[payments.Payment], error)
 	CreateRole(ctx context.Context, input model.RoleDraft) (*model.Payload[roles.Role], error)
 	ChangeRole(ctx context.Context, input model.RoleDraft) (*model.Payload[roles.Role], error)
@@ -462,6 +463,20 @@ func field_Mutation_removeSweep_args(ctx context.Context, ec *executionContext, 
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.SweepDraft, error) {
 			return unmarshalNRemoveSweepInput2bankgraphᚋgraphᚋmodelᚐSweepDraft(ctx, ec, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func field_Mutation_sendPayment_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.OrderDraft, error) {
+			return unmarshalNSendPaymentInput2bankgraphᚋgraphᚋmodelᚐOrderDraft(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -1866,6 +1881,50 @@ func fieldContext_Mutation_transferFunds(ctx context.Context, ec *executionConte
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = field_Mutation_transferFunds_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func _Mutation_sendPayment(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return fieldContext_Mutation_sendPayment(ctx, ec, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SendPayment(ctx, fc.Args["input"].(model.OrderDraft))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Payload[payments.Payment]) graphql.Marshaler {
+			return marshalOSendPaymentPayload2ᚖbankgraphᚋgraphᚋmodelᚐPayload(ctx, ec, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func fieldContext_Mutation_sendPayment(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return childFields_SendPaymentPayload(ctx, ec, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = field_Mutation_sendPayment_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -3940,6 +3999,13 @@ func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) 
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "sendPayment":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return _Mutation_sendPayment(ctx, ec, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "cancelPayment":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return _Mutation_cancelPayment(ctx, ec, field)
@@ -5141,6 +5207,18 @@ func marshalOUID2bankgraphᚋcoreᚋaccountsᚐUID(ctx context.Context, ec *exec
 	_ = sel
 	_ = ctx
 	res := scalar.MarshalAccountUID(v)
+	return res
+}
+
+func unmarshalOUID2bankgraphᚋcoreᚋcontactsᚐUID(ctx context.Context, ec *executionContext, v any) (contacts.UID, error) {
+	res, err := scalar.UnmarshalContactUID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func marshalOUID2bankgraphᚋcoreᚋcontactsᚐUID(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v contacts.UID) graphql.Marshaler {
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalContactUID(v)
 	return res
 }
 

@@ -6,10 +6,13 @@ import (
 	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
 	"bankgraph/core/check"
+	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
+	"bankgraph/core/given"
 	"bankgraph/core/money"
 	"bankgraph/core/payments"
+	"bankgraph/core/rails"
 )
 
 type (
@@ -22,7 +25,10 @@ type (
 // PaymentFilter narrows a list of payments. Its amounts are decimals of its currency.
 type PaymentFilter struct {
 	UID                                 payments.UID
-	Status                              []payments.Status // nil for any
+	Status                              []payments.Status // nil for any, as the others
+	Rail                                []rails.Rail
+	Speed                               []payments.Speed
+	Contact                             contacts.UID
 	Customer                            customers.UID
 	Account                             accounts.UID
 	SenderName, ReceiverName            string
@@ -37,7 +43,7 @@ func (f PaymentFilter) Search() (payments.Search, error) {
 	by := payments.Search{
 		UID: f.UID, Customer: f.Customer, Account: f.Account, SenderName: f.SenderName, ReceiverName: f.ReceiverName,
 		ExternalReferenceID: f.ExternalReferenceID, Notes: f.Notes, Currency: string(f.Currency),
-		From: f.PaymentDateFrom, To: f.PaymentDateTo,
+		From: f.PaymentDateFrom, To: f.PaymentDateTo, Rails: f.Rail, Speeds: f.Speed, Contact: f.Contact,
 	}
 	if f.Status != nil {
 		by.States = []payments.State{}
@@ -81,24 +87,64 @@ type FundsDraft struct {
 func (d FundsDraft) Whole() (payments.Draft, error) {
 	c := check.Of("payment")
 	c.Required("idempotencyKey", d.IdempotencyKey)
-	for _, side := range []struct {
-		field string
-		by    AccountBy
-		party *payments.Party
-	}{
-		{"senderAccount", d.SenderAccount, &d.Draft.Sender}, {"receiverAccount", d.ReceiverAccount, &d.Draft.Receiver},
-	} {
-		side.party.Currency = string(d.Currency)
-		switch {
-		case side.by.UID != nil && side.by.Number == nil:
-			side.party.UID = *side.by.UID
-		case side.by.Number != nil && side.by.UID == nil:
-			side.party.Number = *side.by.Number
-		default:
-			c.Fail(side.field, fault.Malformed, "exactly one of the fields must be given")
-		}
-	}
+	d.Draft.Sender = d.SenderAccount.party(c, "senderAccount", d.Currency)
+	d.Draft.Receiver = d.ReceiverAccount.party(c, "receiverAccount", d.Currency)
 	return d.Draft, c.Err()
+}
+
+// party is the account as payments name it.
+func (by AccountBy) party(c *check.Fields, field string, in money.Currency) payments.Party {
+	p := payments.Party{Currency: string(in)}
+	switch {
+	case by.UID != nil && by.Number == nil:
+		p.UID = *by.UID
+	case by.Number != nil && by.UID == nil:
+		p.Number = *by.Number
+	default:
+		c.Fail(field, fault.Malformed, "exactly one of the fields must be given")
+	}
+	return p
+}
+
+// OrderDraft is what sendPayment says.
+type OrderDraft struct {
+	SenderAccount AccountBy
+	Receiver      PaymentReceiver
+	Currency      money.Currency
+	Speed         payments.Speed
+	payments.Order
+	changes.RequestOptions
+}
+
+// PaymentReceiver is who is paid.
+type PaymentReceiver struct {
+	Contact                                     *contacts.UID
+	AccountNumber, AccountType                  string
+	AccountSubType, Name                        string
+	Address                                     given.Address
+	EmailAddress, PhoneNumber, BankID, BankName string
+}
+
+// Whole is the order with its parties. Money moves only under a key, as with FundsDraft.
+func (d OrderDraft) Whole() (payments.Order, error) {
+	c := check.Of("payment")
+	c.Required("idempotencyKey", d.IdempotencyKey)
+	o, to := d.Order, d.Receiver
+	o.Currency, o.Speed = string(d.Currency), string(d.Speed)
+	o.Sender = d.SenderAccount.party(c, "senderAccount", "")
+	if to.Contact != nil {
+		o.Receiver.Contact, to.Contact = *to.Contact, nil
+		if to != (PaymentReceiver{}) {
+			c.Fail("receiver", fault.Malformed, "must be a contact alone, or somebody described in full")
+		}
+		return o, c.Err()
+	}
+	o.Receiver = payments.Receiver{
+		Number: to.AccountNumber, Type: to.AccountType, SubType: to.AccountSubType, Name: to.Name, Phone: to.PhoneNumber,
+		Email: to.EmailAddress, Bank: payments.ReceiverBank{ID: to.BankID, Name: to.BankName},
+	}
+	to.Address.To(&o.Receiver.Address)
+	return o, c.Err()
 }
 
 // PaymentDraft is what other mutations say about a payment.

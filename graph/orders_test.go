@@ -1,0 +1,114 @@
+package graph_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"bankgraph/core/access"
+	"bankgraph/core/contacts"
+	"bankgraph/core/coretest"
+	"bankgraph/core/customers"
+)
+
+// newSender is a bank with an account of a partner's customer that sends payments of every speed, and the number of
+// a contact of that customer.
+func newSender(t *testing.T) (p *payers, contact string) {
+	t.Helper()
+	newBank(t) // the directory is there with the first one
+	p = newPayers(t)
+	c := p.Customer(coretest.OwnedBy(p.payer))
+	p.from = p.Account(c, coretest.Holding(2_000_000_00, 0), coretest.Sends)
+	return p, p.Contact(c, func(k *contacts.Contact) { k.Bank.NationalCode = listedBank.number }).UID.String()
+}
+
+// sends is a document that sends a payment of the account; to and more are input.
+func (p *payers) sends(to, amount, key, more string) string {
+	return fmt.Sprintf(`mutation { sendPayment(input: {senderAccount: {uid: "%s"}, receiver: {%s}, amount: %q,
+		externalReferenceId: "INV-7", idempotencyKey: %q, %s}) { payment { uid status } } }`, p.from.UID, to, amount, key, more)
+}
+
+// Who pays follows a payment over its network to the end; another partner does not know of it.
+func TestAPaymentOverANetworkIsFollowed(t *testing.T) {
+	t.Parallel()
+	p, contact := newSender(t)
+	data, errors := p.asks(t, p.Partner(p.payer), p.sends(`contact: "`+contact+`"`, "10.01", "1",
+		`currency: "USD", speed: INSTANT, remittance: "Rent of May"`))
+	var made struct {
+		SendPayment struct{ Payment struct{ UID, Status string } }
+	}
+	if err := json.Unmarshal([]byte(data), &made); err != nil || errors != nil ||
+		made.SendPayment.Payment.Status != "READY_TO_TRANSMIT" {
+		t.Fatal(data, errors, err)
+	}
+	follows := func(status, reason, code, messages, timeline string) {
+		t.Helper()
+		want := fmt.Sprintf(`{"payments":{"nodes":[{"status":%q,"rail":"FEDNOW","speed":"INSTANT","reason":%s,"contact":{"uid":%q},`+
+			`"receiverAccount":null,"details":{"bankId":"611090001","remittance":"Rent of May","route":null,"returnCode":%s},`+
+			`"messages":[%s],"timeline":[%s]}]}}`, status, reason, contact, code, messages, timeline)
+		document := `{ payments(filter: {rail: [FEDNOW], speed: [INSTANT], contact: "` + contact + `"}) { nodes { status rail speed
+			reason contact { uid } receiverAccount { uid } details { bankId remittance route returnCode }
+			messages { direction kind code } timeline { status } } } }`
+		if data, errors := p.asks(t, p.Partner(p.payer), document); data != want || errors != nil {
+			t.Errorf("%s %v\nwant %s", data, errors, want)
+		}
+		if data, errors := p.asks(t, p.Partner(p.paid), document); data != `{"payments":{"nodes":[]}}` || errors != nil {
+			t.Errorf("another partner: %s %v", data, errors)
+		}
+	}
+	ready := `{"status":"READY_TO_TRANSMIT"}`
+	follows("READY_TO_TRANSMIT", "null", "null", "", ready)
+	operator := access.Operator(t.Context(), p.Tenant, p.Code, coretest.Zone())
+	if _, err := p.Payments.SendQueued(operator); err != nil {
+		t.Fatal(err)
+	}
+	out := `{"direction":"OUT","kind":"pacs.008","code":null}`
+	follows("TRANSMITTED", "null", "null", out, ready+`,{"status":"TRANSMITTED"}`)
+	if _, err := p.Payments.HandOver(operator); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Payments.Receive(operator); err != nil {
+		t.Fatal(err)
+	}
+	follows("REJECTED", `"AC03: the receiver's account is not known"`, `"AC03"`,
+		out+`,{"direction":"IN","kind":"pacs.002","code":"RJCT AC03"}`,
+		ready+`,{"status":"TRANSMITTED"},{"status":"REJECTED"}`)
+}
+
+// What is wrong with a payment is told with its published code, under the names of the schema.
+func TestARefusedOrderHasItsPublishedCode(t *testing.T) {
+	t.Parallel()
+	p, contact := newSender(t)
+	named := `contact: "` + contact + `"`
+	described := func(fields string) string {
+		return `accountNumber: "440055551", name: "Ada", bankId: "611090001"` + fields
+	}
+	const instant, express = `currency: "USD", speed: INSTANT`, `currency: "USD", speed: EXPRESS`
+	off := *p
+	off.from = p.Account(&customers.Customer{Tenant: p.Tenant, UID: p.from.Customer}, coretest.Holding(100_00, 0))
+	for document, want := range map[string]string{
+		p.sends(named, "2000000.01", "1", instant):                      "STATE PAYMENT001 amount",
+		p.sends(named, "1", "2", instant+`, paymentDate: "2020-01-01"`): "INVALID VALIDATION_ERROR paymentDate",
+		off.sends(named, "100.01", "3", instant):                        "STATE PAYMENT001 speed",
+		p.sends(`contact: "4711"`, "1", "4", instant):                   "NOT_FOUND PAYMENT001 receiver.contact",
+		p.sends(named+`, name: "Ada"`, "1", "5", instant):               "INVALID VALIDATION_ERROR receiver",
+		p.sends(`accountNumber: "440055551", name: "Ada", bankId: "021000021"`, "1", "6",
+			instant): "NOT_FOUND PAYMENT001 receiver.bankId",
+		p.sends(`name: "Ada", bankId: "611090001"`, "1", "7", instant):            "INVALID VALIDATION_ERROR receiver.contact",
+		p.sends(described(`, accountSubType: "x"`), "1", "8", instant):            "INVALID VALIDATION_ERROR receiver.accountSubType",
+		p.sends(described(`, emailAddress: "x"`), "1", "9", instant):              "INVALID VALIDATION_ERROR receiver.emailAddress",
+		p.sends(described(`, address: {line1: "1 Lake Rd"}`), "1", "10", express): "INVALID VALIDATION_ERROR receiver.address.city",
+		p.sends(named, "1", "11", `currency: "EUR", speed: INSTANT`):              "INVALID VALIDATION_ERROR currency",
+		p.sends(named, "1.001", "12", instant):                                    "INVALID VALIDATION_ERROR amount",
+		p.sends(named, "1", "", instant):                                          "INVALID VALIDATION_ERROR idempotencyKey",
+		p.sends(named, "1", "13", instant+`, detailsOfCharges: "x"`):              "INVALID VALIDATION_ERROR detailsOfCharges",
+		p.sends(named, "1", "14", instant+`, referenceForBeneficiary: "12345678901234567"`): "INVALID VALIDATION_ERROR " +
+			"referenceForBeneficiary",
+		p.sends(named, "1", "15", instant+`, senderToReceiver: "`+strings.Repeat("x", 106)+`"`): "INVALID VALIDATION_ERROR senderToReceiver",
+	} {
+		if data, errors := p.asks(t, p.Staff(), document); len(errors) == 0 || errors[0] != want {
+			t.Errorf("%s\n%s %v, want %s", document, data, errors, want)
+		}
+	}
+}
