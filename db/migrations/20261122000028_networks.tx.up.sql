@@ -21,6 +21,8 @@ ALTER TABLE journals DROP CONSTRAINT journals_kind;
 ALTER TABLE journals ADD CONSTRAINT journals_kind CHECK (kind IN ('opening', 'payment', 'fee', 'settlement', 'return'));
 --bun:split
 -- Payments over networks: who is paid has no account here, and the money moves in steps.
+ALTER TABLE payments DROP CONSTRAINT IF EXISTS payments_receiver_known; -- of a migration that was undone
+--bun:split
 ALTER TABLE payments ALTER COLUMN receiver_account DROP NOT NULL;
 --bun:split
 ALTER TABLE payments ALTER COLUMN receiver_customer DROP NOT NULL;
