@@ -3,10 +3,12 @@ package rest_test
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
 	"bankgraph/core/access"
+	"bankgraph/core/contacts"
 	"bankgraph/core/coretest"
 )
 
@@ -115,6 +117,37 @@ func TestACreditNamesEveryMistake(t *testing.T) {
 	if old.status != http.StatusOK || old.header.Get("Deprecation") == "" || !strings.Contains(old.header.Get("Link"), "/v4/payments/credit") {
 		t.Errorf("%d %v %s", old.status, old.header, old.body)
 	}
+}
+
+func TestPaymentsOverANetworkAreFoundByItAndByWhoIsPaid(t *testing.T) {
+	t.Parallel()
+	b := newBank(t)
+	body := credit(b, "")
+	if said := b.call(b.program(), http.MethodPost, "/v4/payments/credit", body); said.status != http.StatusOK {
+		t.Fatal(said.body)
+	}
+	_, rest, _ := strings.Cut(body, `"beneficiaryId": "`)
+	payee, _, _ := strings.Cut(rest, `"`)
+	for condition, want := range map[string]int{
+		`"deliveryMethod": "fednow"`: 1, `"deliveryMethod": "RTP"`: 0, `"deliveryMethod": "Pigeon"`: 0,
+		`"wireType": "OUTGOING_PAYMENT"`: 1, `"wireType": "INCOMING_PAYMENT"`: 0, `"receiverId": ` + payee: 1, `"receiverId": 1`: 0,
+		`"receiverId": 0`: 0, `"status": "ready_to_transmit"`: 1, `"wireType": "OUTGOING_PAYMENT", "deliveryMethod": "RTP"`: 0,
+		fmt.Sprintf(`"receiverAccountNo": %q`, coretest.ContactNumber(contacts.UID(mustInt(t, payee)))): 1,
+	} {
+		said := b.call(b.program(), http.MethodPost, "/v3/payments/search", `{"page": 1, "limit": 10, `+condition+`}`)
+		if !strings.Contains(said.body, fmt.Sprintf(`"totalRecords":%d,`, want)) {
+			t.Errorf("%s: %d %.200s", condition, said.status, said.body)
+		}
+	}
+}
+
+func mustInt(t *testing.T, text string) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 func TestTheKeyOfV4IsAUUID(t *testing.T) {

@@ -7,8 +7,10 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/accounts"
+	"bankgraph/core/contacts"
 	"bankgraph/core/customers"
 	"bankgraph/core/payments"
+	"bankgraph/core/rails"
 )
 
 var (
@@ -99,18 +101,28 @@ func paymentSearch(f fields) payments.Search {
 	if status := f.text("status").Value; status != "" {
 		by.States = payments.StatesOf(payments.Status(strings.ToUpper(status)))
 	}
+	by.Contact = sought(f, &by, contacts.ParseUID, "receiverId")
+	if way := f.text("wireType").Value; way != "" {
+		by.Rails, by.None = rails.All, by.None || !strings.EqualFold(way, outgoing)
+	}
+	if method := f.text("deliveryMethod").Value; method != "" {
+		rail, known := rails.ParseRail(method)
+		by.Rails, by.None = []rails.Rail{rail}, by.None || !known
+	}
 	for _, name := range unmet {
 		by.None = f.number(name).Value != "" || by.None
 	}
 	return by
 }
 
-// unmet are the conditions that no payment meets yet: they are of other rails, of series, of files and of
-// accounts outside the bank.
+// outgoing is the wireType of payments over a network: there are none that come in.
+const outgoing = "OUTGOING_PAYMENT"
+
+// unmet are the conditions that no payment meets yet: they are of international payments, of series, of files
+// and of virtual accounts.
 var unmet = []string{
-	"forexContractNo", "sourceRefNo", "wireType", "senderAccountTokenId", "receiverAccountTokenId", "recurrenceId",
-	"receiverId", "ultimateSenderName", "ultimateSenderAccountNo", "ultimateReceiverName",
-	"ultimateReceiverAccountNo", "deliveryMethod",
+	"forexContractNo", "sourceRefNo", "senderAccountTokenId", "receiverAccountTokenId", "recurrenceId",
+	"ultimateSenderName", "ultimateSenderAccountNo", "ultimateReceiverName", "ultimateReceiverAccountNo",
 }
 
 // sought reads the number of a thing to search for. No thing has the number 0, which core takes for absent.

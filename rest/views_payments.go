@@ -236,7 +236,7 @@ func paymentFieldsOf(p *payments.Shown, zone *time.Location) paymentFields {
 		receiverFields: receiverFieldsOf(p),
 	}
 	if p.Rail != rails.Book {
-		view.DeliveryMethod, view.WireType = p.Rail, "OUTGOING_PAYMENT"
+		view.DeliveryMethod, view.WireType = p.Rail, outgoing
 	}
 	if slices.Contains([]payments.State{payments.Invalid, payments.Rejected, payments.Returned}, p.State) {
 		view.MemoPostFailureReason = p.Reason

@@ -84,7 +84,7 @@ func TestAKeysetRotates(t *testing.T) {
 	}
 	defer func() { _ = worker.Process.Kill(); _ = worker.Wait() }()
 	for deadline := time.Now().
-		Add(time.Minute); strings.Count(p.ok("keyset", "status"), "done ") < 5; time.Sleep(200 * time.Millisecond) {
+		Add(time.Minute); strings.Count(p.ok("keyset", "status"), "done ") < 8; time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it is not moved: ", p.ok("keyset", "status"))
 		}

@@ -133,7 +133,7 @@ func (t *transfer) post(account, journal, amount int64) {
 
 // writeBooks queues what the books learn of the payment.
 func (t *transfer) writeBooks(batch *pgx.Batch, tenant access.Tenant) {
-	kinds, texts := []string{"payment", "fee"}, []string{"Book transfer", "Fee of a book transfer"}
+	kinds, texts := []string{"payment", "fee"}, []string{"Book transfer", "Fee: Book Transfer"}
 	n := len(t.postings) / 2
 	batch.Queue(insertJournals, tenant, t.journals[:n], kinds[:n], texts[:n], t.on, t.bookedAt, t.uid)
 	var columns [5][]int64

@@ -114,7 +114,7 @@ func (s *books) settle(p *payments.Payment) error {
 		to    *ledger.Balance
 	}{
 		{ledger.Payment, "Book transfer", journalID(n, paymentJournal+k), p.Minor, s.by[p.ReceiverAccount]},
-		{ledger.Fee, "Fee of a book transfer", journalID(n, feeJournal+k), p.FeeMinor, s.houseOf(ledger.HouseFees, p.SenderAccount, p.Currency)},
+		{ledger.Fee, "Fee: " + p.FeeName, journalID(n, feeJournal+k), p.FeeMinor, s.houseOf(ledger.HouseFees, p.SenderAccount, p.Currency)},
 	} {
 		if part.minor == 0 {
 			continue

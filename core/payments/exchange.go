@@ -65,26 +65,43 @@ func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	var failed error
-	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		sent, failed = 0, nil
-		var queued []*Payment
-		err := tx.NewSelect().Model(&queued).Where("pay.tenant = ?", caller.Tenant).Where("pay.state = ?", Queued).
-			Where("pay.send_at <= ?", s.now()).Where(movableNow, caller.Tenant, bun.List(customers.Working)).
-			OrderExpr("pay.send_at, pay.uid").Limit(atATime).For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
-		if err != nil || len(queued) == 0 {
-			return err
-		}
-		sent, failed, err = s.sendAllTx(ctx, tx, caller, queued)
-		return err
-	})
+	var queued []UID
+	err = s.db.NewSelect().Model((*Payment)(nil)).Column("uid").Where("pay.tenant = ?", caller.Tenant).
+		Where("pay.state = ?", Queued).Where("pay.send_at <= ?", s.now()).
+		Where(movableNow, caller.Tenant, bun.List(customers.Working)).
+		OrderExpr("pay.send_at, pay.uid").Limit(atATime).Scan(ctx, &queued)
 	if err == nil {
-		err = failed
+		sent, err = together(queued, func(uids []UID) (n int, err error) {
+			var failed error
+			err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+				n, failed, err = s.sendAllTx(ctx, tx, caller, uids)
+				return err
+			})
+			return n, errors.Join(err, failed)
+		})
 	}
 	if err != nil {
 		return sent, fmt.Errorf("send payments: %w", err)
 	}
 	return sent, nil
+}
+
+// together does work on many things at a time. If that fails, it does each alone, so that one that cannot be done
+// keeps none of the others from it. It returns how many were done.
+func together[T any](all []T, do func([]T) (int, error)) (done int, err error) {
+	if len(all) == 0 {
+		return 0, nil
+	}
+	done, err = do(all)
+	if done > 0 || err == nil || len(all) == 1 {
+		return done, err
+	}
+	err = nil
+	for i := range all {
+		n, failed := do(all[i : i+1])
+		done, err = done+n, errors.Join(err, failed)
+	}
+	return done, err
 }
 
 // movableNow is facts.movable for payments over a network, so that those that wait keep none from being sent.
@@ -93,11 +110,17 @@ const movableNow = `EXISTS (SELECT FROM accounts AS a JOIN customers AS c ON c.t
 	WHERE a.tenant = ?0 AND c.tenant = ?0 AND a.uid = pay.sender_account AND a.status = 'Active' AND c.status IN (?1)
 	  AND (o.status IS NULL OR o.status IN (?1)))`
 
-// sendAllTx sends payments, which are locked. failed says which could not be sent for a reason of ours: they stay
-// as they are.
+// sendAllTx sends payments, but for those that another worker has in hand. failed says which could not be sent for a
+// reason of ours: they stay as they are.
 func (s *Service) sendAllTx(
-	ctx context.Context, tx bun.Tx, caller access.Caller, queued []*Payment,
+	ctx context.Context, tx bun.Tx, caller access.Caller, of []UID,
 ) (sent int, failed, err error) {
+	var queued []*Payment
+	err = tx.NewSelect().Model(&queued).Where("pay.tenant = ?", caller.Tenant).Where("pay.state = ?", Queued).
+		Where("pay.uid IN (?)", bun.List(of)).OrderExpr("pay.uid").For("NO KEY UPDATE SKIP LOCKED").Scan(ctx)
+	if err != nil || len(queued) == 0 {
+		return 0, nil, err
+	}
 	w := wanted(queued...)
 	uids, from := make([]UID, len(queued)), make([]accounts.UID, len(queued))
 	for i, p := range queued {
@@ -136,7 +159,7 @@ func (s *Service) sendAllTx(
 		was := *p
 		moved, messages = append(moved, p), append(messages, message)
 		steps = append(steps, p.enter(Sent, caller, now, ""))
-		record = append(record, recorded("sendPayment", &was, p, caller))
+		record = append(record, recorded("transmitPayment", &was, p, caller))
 	}
 	return len(moved), failed, errors.Join(writeTx(ctx, moved, steps), db.InsertAtCommit(ctx, messages), f.writeTx(ctx),
 		recordTx(ctx, tx, record))
@@ -172,27 +195,27 @@ func (s *Service) HandOver(ctx context.Context) (handed int, err error) {
 		return 0, err
 	}
 	var taken []MessageID
+	var failed error
 	for _, m := range waiting {
-		var body string
-		body, err = s.keys.Open(seal.Value{Sealed: m.Body}, m.place())
+		body, err := s.keys.Open(seal.Value{Sealed: m.Body}, m.place())
 		if err == nil {
 			err = s.network.Send(ctx, caller.Tenant, m.Rail, m.MessageID, []byte(body))
 		}
-		if err != nil {
-			err = fmt.Errorf("hand over message %s: %w", m.MessageID, err)
-			break
+		if err != nil { // a network that is down, or a message that it does not take: the others may pass
+			failed = errors.Join(failed, fmt.Errorf("hand over message %s: %w", m.MessageID, err))
+			continue
 		}
 		taken = append(taken, m.ID)
 	}
 	if len(taken) == 0 {
-		return 0, err
+		return 0, failed
 	}
 	marked := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		_, err := tx.NewUpdate().Model((*Message)(nil)).Set("handed_at = ?", s.now()).Where("nm.tenant = ?", caller.Tenant).
 			Where("nm.id IN (?)", bun.List(taken)).Where("nm.handed_at IS NULL").Exec(ctx)
 		return err
 	})
-	return len(taken), errors.Join(err, marked)
+	return len(taken), errors.Join(failed, marked)
 }
 
 // Receive takes in what has arrived from the networks for the caller's bank, and returns how much. A message that
@@ -206,21 +229,26 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 	if err != nil || len(arrived) == 0 {
 		return 0, err
 	}
-	answers := make([]*answer, len(arrived))
-	ids := make([]int64, len(arrived))
-	for i, a := range arrived {
-		answers[i], ids[i] = read(a), a.ID
-	}
-	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		return s.takeInTx(ctx, tx, caller, answers)
+	taken, err = together(arrived, func(some []Arrived) (int, error) {
+		answers, ids := make([]*answer, len(some)), make([]int64, len(some))
+		for i, a := range some {
+			answers[i], ids[i] = read(a), a.ID
+		}
+		err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+			return s.takeInTx(ctx, tx, caller, answers)
+		})
+		if err == nil {
+			err = s.network.Done(ctx, caller.Tenant, ids)
+		}
+		if err != nil {
+			return 0, err
+		}
+		return len(some), nil
 	})
-	if err == nil {
-		err = s.network.Done(ctx, caller.Tenant, ids)
-	}
 	if err != nil {
-		return 0, fmt.Errorf("receive from networks: %w", err)
+		return taken, fmt.Errorf("receive from networks: %w", err)
 	}
-	return len(arrived), nil
+	return taken, nil
 }
 
 // known is a message that is on record.

@@ -155,14 +155,6 @@ type house struct {
 	in money.Currency
 }
 
-// shard returns the shard of the house accounts that a transaction books on: that of one of its accounts.
-func (w want) shard(of []accounts.UID) int16 {
-	if len(of) == 0 {
-		return 0
-	}
-	return ledger.ShardOf(slices.Min(of))
-}
-
 // named returns the accounts that parties name, by UID or by hash.
 func (s *Service) named(tenant access.Tenant, all []Party) (uids []accounts.UID, hashes [][]byte) {
 	for _, p := range all {
@@ -209,14 +201,19 @@ func (s *Service) gatherTx(ctx context.Context, tx bun.Tx, tenant access.Tenant,
 	if len(bank.Items) > 0 {
 		f.bank = *bank.Items[0]
 	}
-	for _, payer := range slices.Sorted(maps.Keys(charges.Of)) {
+	shard := int16(0) // of the house accounts: that of one of the payers
+	for _, payer := range slices.Backward(slices.Sorted(maps.Keys(charges.Of))) {
+		shard = ledger.ShardOf(payer)
 		w.houses = append(w.houses, house{ledger.HouseFees, charges.Of[payer][0].Currency})
+	}
+	if len(charges.Of) == 0 && len(payers) > 0 {
+		shard = ledger.ShardOf(slices.Min(payers))
 	}
 	for _, h := range w.houses {
 		if _, found := f.houses[h]; found {
 			continue
 		}
-		uid, err := s.ledger.HouseTx(ctx, tx, tenant, h.of, h.in, w.shard(all))
+		uid, err := s.ledger.HouseTx(ctx, tx, tenant, h.of, h.in, shard)
 		if err != nil {
 			return nil, err
 		}
@@ -306,12 +303,12 @@ func (f *facts) numbered(s *Service, number string) accounts.UID {
 }
 
 // fits returns the first detail of a request that is not the account's (rest/CONTRACT.md, book transfers).
-func (p *party) fits(field string, named Party) error {
+func (a *party) fits(field string, named Party) error {
 	for _, detail := range []struct{ field, given, is, what string }{
-		{"currency", named.Currency, string(p.Currency), "currency"},
-		{"accountType", named.Type, string(p.Type), "type"},
-		{"accountSubType", named.SubType, string(p.SubType), "sub-type"},
-		{"routingNumber", named.RoutingNumber, p.BankID, "bank, with the routing number"},
+		{"currency", named.Currency, string(a.Currency), "currency"},
+		{"accountType", named.Type, string(a.Type), "type"},
+		{"accountSubType", named.SubType, string(a.SubType), "sub-type"},
+		{"routingNumber", named.RoutingNumber, a.BankID, "bank, with the routing number"},
 	} {
 		if detail.given != "" && detail.given != detail.is {
 			return fault.Field("payment", field+"."+detail.field, fault.NoMatch,

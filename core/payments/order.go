@@ -132,7 +132,7 @@ func (o *Order) check() error {
 // described in full.
 func (o *Order) checkSender(c *check.Fields) {
 	o.Sender.check(c, false)
-	o.SenderEntity = string(check.OneOf(c, "entityType", o.SenderEntity, "Consumer", "Corporate", "Processing Org"))
+	o.SenderEntity = check.OneOf(c, "entityType", o.SenderEntity, "Consumer", "Corporate", "Processing Org")
 	c.AtMost("phone", o.SenderPhone, 35)
 	if o.SenderEmail != "" {
 		c.Email("email", o.SenderEmail)
@@ -162,7 +162,7 @@ func (o *Order) checkTexts(c *check.Fields) {
 	info.AtMost("referenceForBeneficiary", o.Reference, longestBeneficiary)
 	info.AtMost("originatorToBeneficiary", o.OriginatorInfo, longestToReceiver)
 	info.AtMost("senderToReceiverNotes", o.BankInfo, longestToBank)
-	o.Charges = string(check.OneOf(info, "detailsOfCharges", o.Charges, "OUR", "BEN", "SHA"))
+	o.Charges = check.OneOf(info, "detailsOfCharges", o.Charges, "OUR", "BEN", "SHA")
 }
 
 // check checks who is paid. With a contact nothing else counts.
@@ -199,7 +199,7 @@ func (r *Receiver) check(c *check.Fields, o *Order) {
 }
 
 func (b *ReceiverBank) check(c *check.Fields) {
-	b.IDType = string(check.OneOf(c, "bankIdType", b.IDType, "NID", "SWIFT"))
+	b.IDType = check.OneOf(c, "bankIdType", b.IDType, "NID", "SWIFT")
 	if b.IDType == "SWIFT" {
 		c.Fail("bankIdType", fault.Malformed, "must be NID: Instant and Express pay banks in the United States")
 		return

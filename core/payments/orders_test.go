@@ -3,6 +3,7 @@ package payments_test
 import (
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"bankgraph/core/payments"
 	"bankgraph/core/rails/iso20022"
 	"bankgraph/core/seal"
+	"bankgraph/db"
 )
 
 // sender is a bank with an account that has 100,000.00, and a contact of the same customer.
@@ -453,4 +455,59 @@ func TestTheMessageOfAPaymentIsWholeAndSealed(t *testing.T) {
 		sent.Creditor.Address.City != "Tampa" {
 		t.Errorf("%+v", sent)
 	}
+}
+
+// However many pay at a time while any number of workers send and take answers in, each payment ends as its network
+// says, and the books hold.
+func TestManyOrdersAndWorkersAtATime(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	amounts := []string{"1", "2.01", "3", "4.23", "5.02", "6", "7.11", "8"}
+	var group sync.WaitGroup
+	for i := range 48 {
+		group.Go(func() {
+			o := s.order(amounts[i%len(amounts)], func(o *payments.Order) { o.Speed = string(payments.Speeds[i%2]) })
+			if _, err := s.Payments.Send(s.Staff(), o, changes.RequestOptions{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	done := make(chan struct{})
+	var workers sync.WaitGroup
+	for range 3 {
+		workers.Go(func() {
+			operator := access.Operator(t.Context(), s.Tenant, s.Code, coretest.Zone())
+			for last := false; !last; {
+				select {
+				case <-done:
+					last = true
+				default:
+				}
+				_, sent := s.Payments.SendQueued(operator)
+				_, handed := s.Payments.HandOver(operator)
+				_, received := s.Payments.Receive(operator)
+				// two that take in the same answer at a time: one of them comes too late, and tries again
+				if sent != nil || handed != nil || received != nil && !late(received) {
+					t.Error(sent, handed, received)
+				}
+			}
+		})
+	}
+	group.Wait()
+	close(done)
+	workers.Wait()
+	s.run(t)
+	s.run(t)
+	var left int
+	if err := s.DB.NewRaw(`SELECT count(*) FROM payments WHERE tenant = ? AND state NOT IN ('SETTLED', 'REJECTED')`, s.Tenant).
+		Scan(t.Context(), &left); err != nil || left != 0 {
+		t.Errorf("%d have not ended (%v)", left, err)
+	}
+	s.has(t, 100_000_00-6*(1_00+3_00+4_23+6_00+7_11+8_00), 0)
+	s.Prove()
+}
+
+func late(err error) bool {
+	_, again := db.UniqueViolation(err)
+	return again
 }

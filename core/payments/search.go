@@ -93,7 +93,8 @@ func (by Search) named(s *Service, caller access.Caller, p *db.Params) *access.N
 		own := caller.Reach.Scope(p.Add(by.Customer) + "::bigint")
 		return &access.Named{Own: own, Others: "NOT " + own}
 	}
-	which, sides := "", []string{""}
+	var which string
+	sides := []string{""}
 	switch {
 	case by.SenderAccount != 0:
 		which = "named.uid = " + p.Add(by.SenderAccount)
@@ -101,8 +102,6 @@ func (by Search) named(s *Service, caller access.Caller, p *db.Params) *access.N
 		which = "named.uid = " + p.Add(by.ReceiverAccount)
 	case by.SenderNumber != "":
 		which = s.numbered("named", caller.Tenant, by.SenderNumber, p)
-	case by.ReceiverNumber != "":
-		which = s.numbered("named", caller.Tenant, by.ReceiverNumber, p)
 	case by.Account != 0:
 		at := p.Add(by.Account)
 		which, sides = "named.uid = "+at, []string{"pay.sender_account = " + at, "pay.receiver_account = " + at}

@@ -31,25 +31,30 @@ var Outcomes = []Outcome{
 	{2, []Act{{Says: iso20022.Rejected, Reason: "AC04"}}, "rejected: the receiver's account is closed"},
 	{3, []Act{{Says: iso20022.Rejected, Reason: "AC06"}}, "rejected: the receiver's account is blocked"},
 	{
-		11, []Act{{Says: iso20022.Settled}, {After: time.Minute, Reason: "AC04"}},
+		11,
+		[]Act{{Says: iso20022.Settled}, {After: time.Minute, Reason: "AC04"}},
 		"settles, and is returned a minute later: the account is closed",
 	},
 	{
-		12, []Act{{Says: iso20022.Settled}, {After: time.Minute, Reason: "CUST"}},
+		12,
+		[]Act{{Says: iso20022.Settled}, {After: time.Minute, Reason: "CUST"}},
 		"settles, and is returned a minute later: the receiver does not want it",
 	},
 	{
-		20, []Act{{Says: iso20022.Pending}, {After: 30 * time.Second, Says: iso20022.Settled}},
+		20,
+		[]Act{{Says: iso20022.Pending}, {After: 30 * time.Second, Says: iso20022.Settled}},
 		"is pending, and settles after 30 seconds",
 	},
 	{21, []Act{{After: 10 * time.Minute, Says: iso20022.Settled}}, "settles, answered after ten minutes"},
 	{22, nil, "is never answered"},
 	{
-		23, []Act{{Says: iso20022.Settled}, {Says: iso20022.Settled, Again: true}, {Says: iso20022.Settled}},
+		23,
+		[]Act{{Says: iso20022.Settled}, {Says: iso20022.Settled, Again: true}, {Says: iso20022.Settled}},
 		"settles, answered three times: twice with the same message, and with another one",
 	},
 	{
-		24, []Act{{Says: iso20022.Settled}, {After: time.Minute, Says: iso20022.Rejected, Reason: "AC03"}},
+		24,
+		[]Act{{Says: iso20022.Settled}, {After: time.Minute, Says: iso20022.Rejected, Reason: "AC03"}},
 		"settles, and is rejected a minute later, which counts no more",
 	},
 }
