@@ -41,7 +41,7 @@ func TestAFailedWriteLeavesNothingOfAnybodyInTheServersLog(t *testing.T) {
 	server := dbtest.OwnServer(t, defaults)
 	failing := failures(t, server.Owner)
 	line := &faults.Line{}
-	b := coretest.On(t, server.Service, db.Options{Connector: line.Connector})
+	b := coretest.On(t, server.Owner, server.Service, db.Options{Connector: line.Connector})
 	failed := 0
 	for _, w := range writes {
 		if w.as == nil {
@@ -82,7 +82,7 @@ func TestAFailedWriteLeavesNothingOfAnybodyInTheServersLog(t *testing.T) {
 func TestABrokenRuleLeavesNothingOfTheRowInTheServersLog(t *testing.T) {
 	t.Parallel()
 	server := dbtest.OwnServer(t, defaults)
-	b := coretest.On(t, server.Service, db.Options{})
+	b := coretest.On(t, server.Owner, server.Service, db.Options{})
 	c := b.Customer()
 	b.Signatory(c)
 	b.Signatory(c)

@@ -33,7 +33,7 @@ func TestTheBankWorksThroughAPoolerInTransactionMode(t *testing.T) {
 			t.Parallel()
 			server := dbtest.OwnServer(t, nil)
 			at := server.Pooled(settings...)
-			first := coretest.On(t, at, db.Options{})
+			first := coretest.On(t, server.Owner, at, db.Options{})
 			if ways, err := first.DB.Loose(t.Context()); err != nil || len(ways) > 0 {
 				t.Errorf("bounds do not hold: %v %v", ways, err)
 			}
@@ -59,7 +59,7 @@ func TestWhatAPoolerLosesIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := coretest.On(t, server.Pooled(), db.Options{})
+	b := coretest.On(t, server.Owner, server.Pooled(), db.Options{})
 	if ways, err := b.DB.Loose(t.Context()); err != nil || len(ways) != 2 {
 		t.Errorf("told %q %v, want what a read may do, and for how long", ways, err)
 	}

@@ -34,7 +34,7 @@ func follow(t *testing.T) *followed {
 	options := db.Options{
 		Connections: 4, ReadURL: cluster.ServiceURL(f.replica.URL()), ReadLag: testLag, Caller: access.Writer,
 	}
-	f.Bank = coretest.On(t, f.server.Service, options)
+	f.Bank = coretest.On(t, f.server.Owner, f.server.Service, options)
 	officer(f.Bank)
 	beside, err := db.Open(f.server.Service, options)
 	if err != nil {
@@ -181,7 +181,7 @@ func TestWhatIsNoReplicaIsNotReadFrom(t *testing.T) {
 	f := follow(t)
 	f.at(t, `SELECT pg_promote()`)
 	f.used(t, false)
-	other := coretest.On(t, f.server.Service, db.Options{ReadURL: dbtest.URL(t), Caller: access.Writer})
+	other := coretest.On(t, f.server.Owner, f.server.Service, db.Options{ReadURL: dbtest.URL(t), Caller: access.Writer})
 	c := other.Customer()
 	if !sees(other.Staff(), t, other.Core, c.UID) {
 		t.Error("a customer is looked for elsewhere")

@@ -255,7 +255,7 @@ func takes(signature, kind reflect.Type) bool {
 // has prepared.
 func TestEachReadOfALookupCarriesTheScope(t *testing.T) {
 	t.Parallel()
-	b := coretest.On(t, dbtest.Shared(t), db.Options{Connections: 1})
+	b := coretest.On(t, dbtest.Owner(dbtest.Shared(t)), dbtest.Shared(t), db.Options{Connections: 1})
 	partner := b.DownstreamPartner()
 	account := b.Account(b.Customer(coretest.OwnedBy(partner)))
 	if found, err := b.Accounts.Lookup(b.Partner(partner), coretest.AccountNumber(account.UID),

@@ -110,8 +110,7 @@ func (b *Bank) Restored() *Bank {
 
 type opened struct {
 	*db.DB
-	url       string
-	directory sync.Once
+	url string
 }
 
 var (
@@ -122,8 +121,8 @@ var (
 
 // Ahead sets the sequences of a test's database far above the numbers that tests choose themselves, which takes
 // their owner. It never sets them back: others may have taken numbers since.
-func Ahead(url string) error {
-	owner, err := db.Open(dbtest.Owner(url), db.Options{Connections: 1})
+func Ahead(ownerURL string) error {
+	owner, err := db.Open(ownerURL, db.Options{Connections: 1})
 	if err != nil {
 		return err
 	}
@@ -148,7 +147,7 @@ func open(t testing.TB, url string) *opened {
 	t.Helper()
 	d, err := db.Open(url, db.Options{Tracer: dbtest.Watch(t)})
 	if err == nil {
-		err = Ahead(url)
+		err = Ahead(dbtest.Owner(url))
 	}
 	if err != nil {
 		t.Fatalf("open the test database: %v", err)

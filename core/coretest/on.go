@@ -7,15 +7,16 @@ import (
 	"bankgraph/db"
 )
 
-// On returns a new bank in the database at this address, opened with these options.
-func On(t testing.TB, url string, options db.Options) *Bank {
+// On returns a new bank in the database at this address, opened with these options; owner is its address for the
+// owner of its tables.
+func On(t testing.TB, owner, url string, options db.Options) *Bank {
 	t.Helper()
 	d, err := db.Open(url, options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.Close() })
-	if err := Ahead(url); err != nil {
+	if err := Ahead(owner); err != nil {
 		t.Fatal(err)
 	}
 	return found(t, &opened{DB: d, url: url}, seal.New())

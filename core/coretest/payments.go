@@ -3,6 +3,7 @@ package coretest
 import (
 	"context"
 	"strings"
+	"sync"
 
 	"github.com/uptrace/bun"
 
@@ -12,6 +13,7 @@ import (
 	"bankgraph/core/ledger"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
+	"bankgraph/db"
 )
 
 // directory lists the banks that payments reach: all rails, RTP alone, ACH alone; and the test bank itself.
@@ -22,11 +24,18 @@ US,ABA,021000021,Real Time Bank,true,false,CRDT,Active,,
 US,ABA,011000015,Paper Bank,true,false,,,,
 `
 
-// Directory fills the directory of banks of the database.
+// directories are filled once in each database, by its address.
+var directories sync.Map
+
+// Directory fills the directory of banks of the database, over a connection of its own: a test may break the bank's.
 func (b *Bank) Directory() {
 	b.t.Helper()
-	b.opened.directory.Do(func() {
-		_, err := b.Banks.Import(access.Operator(context.Background(), 0, "", Zone()), banks.Import{
+	once, _ := directories.LoadOrStore(b.opened.url, new(sync.Once))
+	once.(*sync.Once).Do(func() {
+		d, err := db.Open(b.opened.url, db.Options{Connections: 1})
+		b.must(err)
+		defer func() { _ = d.Close() }()
+		_, err = banks.New(d, b.Now).Import(access.Operator(context.Background(), 0, "", Zone()), banks.Import{
 			Format: banks.CSVFile, Source: "test", File: "test", From: strings.NewReader(directory),
 		})
 		b.must(err)
