@@ -136,7 +136,7 @@ func bankOn(t testing.TB, url string, o db.Options) *bank {
 		t.Fatal(err)
 	}
 	c := core.New(core.Options{DB: d, Keys: keyset, Now: func() time.Time { return now }})
-	if err := coretest.Ahead(url); err == nil { // some tests have no database
+	if err := coretest.Ahead(dbtest.Owner(url)); err == nil { // some tests have no database
 		listBank(t, c)
 	}
 	return &bank{core: c, url: url, server: graph.New(c, options), resolving: graph.Resolving(c, options)}

@@ -77,7 +77,10 @@ func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
 				n, failed, err = s.sendAllTx(ctx, tx, caller, uids)
 				return err
 			})
-			return n, errors.Join(err, failed)
+			if err != nil {
+				return 0, err
+			}
+			return n, failed
 		})
 	}
 	if err != nil {
@@ -87,13 +90,14 @@ func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
 }
 
 // together does work on many things at a time. If that fails, it does each alone, so that one that cannot be done
-// keeps none of the others from it. It returns how many were done.
+// keeps none of the others from it; unless the database is what failed. It returns how many were done.
 func together[T any](all []T, do func([]T) (int, error)) (done int, err error) {
 	if len(all) == 0 {
 		return 0, nil
 	}
 	done, err = do(all)
-	if done > 0 || err == nil || len(all) == 1 {
+	passing := db.IsUnavailable(err) || db.IsTimeout(err) || db.IsLockTimeout(err)
+	if done > 0 || err == nil || len(all) == 1 || passing {
 		return done, err
 	}
 	err = nil
