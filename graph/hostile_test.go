@@ -170,6 +170,10 @@ func TestRealDocumentsArePricedWithinTheLimit(t *testing.T) {
 	priced("customer 360", 500, request(customer360, fmt.Sprintf(`{"uid":"%d"}`, star)))
 	priced("200 customers with accounts and signatories", 5000, request(listed, `{"n":200}`))
 	for _, example := range playground.Examples() {
-		priced(example.Name, 2500, request(example.Query, example.Variables))
+		most := int64(2500)
+		if example.Name == "19-proof" { // so dear that one request asks for one
+			most = 5000
+		}
+		priced(example.Name, most, request(example.Query, example.Variables))
 	}
 }
