@@ -134,7 +134,7 @@ func (c *Counter) WriteTx(ctx context.Context) error {
 	}{
 		{true, `INSERT INTO limit_usage AS u (payments, tenant, customer, rail, day, entry_type, sec_code, amount)
 			SELECT n.number, $1, n.customer, n.rail, n.day::date, '', '', n.amount FROM ` + taken + `
-			ON CONFLICT (tenant, customer, rail, day, entry_type, sec_code) DO UPDATE
+			ORDER BY n.customer, n.rail, n.day ON CONFLICT (tenant, customer, rail, day, entry_type, sec_code) DO UPDATE
 			SET payments = u.payments + excluded.payments, amount = u.amount + excluded.amount`},
 		{false, `UPDATE limit_usage AS u SET payments = u.payments + n.number, amount = u.amount + n.amount FROM ` + taken + `
 			WHERE u.tenant = $1 AND u.customer = n.customer AND u.rail = n.rail AND u.day = n.day::date AND u.entry_type = ''`},

@@ -9,13 +9,11 @@ import (
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
-	"bankgraph/core/accounts"
 	"bankgraph/core/changes"
 	"bankgraph/core/customers"
 	"bankgraph/core/events"
 	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
-	"bankgraph/core/postal"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
 	"bankgraph/core/seal"
@@ -32,25 +30,11 @@ import (
 // atATime bounds the payments and messages of one transaction.
 const atATime = 250
 
-// payer is what messages say of the account that is debited.
-type payer struct {
-	Account  accounts.UID   `bun:"uid"`
-	Sealed   []byte         `bun:"sealed"` // its number
-	BankID   string         `bun:"bank_id"`
-	BankName string         `bun:"bank_name"`
-	Address  postal.Address `bun:"embed:address_"`
-}
-
 type messageID struct {
 	ID MessageID `bun:"id"`
 }
 
 var (
-	readingPayers = db.NewQuery[payer](`SELECT a.uid, a.number_sealed AS sealed, a.bank_id, a.bank_name,
-		c.legal_line1 AS address_line1, c.legal_line2 AS address_line2, c.legal_city AS address_city, c.legal_state AS address_state,
-		c.legal_postal_code AS address_postal_code, c.legal_country_code AS address_country_code, c.legal_country AS address_country
-		FROM accounts AS a JOIN customers AS c ON c.tenant = a.tenant AND c.uid = a.customer
-		WHERE a.tenant = $1 AND c.tenant = $1 AND a.uid = ANY($2::bigint[])`)
 	// the sealed number is not among the columns that reads fetch by themselves
 	readingDetails = db.NewQuery[Details](db.Select[Details](db.Columns{}, withContact).
 			ColumnExpr("pd.number_sealed").Where("pd.tenant = $1").
@@ -126,14 +110,13 @@ func (s *Service) sendAllTx(
 		return 0, nil, err
 	}
 	w := wanted(queued...)
-	uids, from := make([]UID, len(queued)), make([]accounts.UID, len(queued))
+	uids := make([]UID, len(queued))
 	for i, p := range queued {
-		uids[i], from[i] = p.UID, p.SenderAccount
+		uids[i] = p.UID
 		w.houses = append(w.houses, house{ledger.Clearing(p.Rail), p.Currency}, house{ledger.HouseFees, p.Currency})
 	}
 	b := db.TxBatch(tx)
 	details := db.QueueMany(b, readingDetails, func(d *Details) UID { return d.Payment }, caller.Tenant, uids)
-	payers := db.QueueMany(b, readingPayers, func(p *payer) accounts.UID { return p.Account }, caller.Tenant, from)
 	ids := db.Queue(b, takingMessageIDs, len(queued))
 	if err := b.Send(ctx); err != nil {
 		return 0, nil, err
@@ -152,7 +135,7 @@ func (s *Service) sendAllTx(
 			continue // since it was read
 		}
 		p.details = details.Of[p.UID][0]
-		message, err := s.compose(p, payers.Of[p.SenderAccount][0], ids.Items[i].ID, now)
+		message, err := s.compose(p, f.parties[p.SenderAccount], ids.Items[i].ID, now)
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("payment %s: %w", p.UID, err))
 			continue
@@ -342,8 +325,8 @@ func (s *Service) answerAllTx(ctx context.Context, tx bun.Tx, caller access.Call
 			why[p.UID] = a.reasonCode()
 		}
 	}
-	return errors.Join(writeTx(ctx, last(moved), steps), giveBackTx(ctx, caller.Tenant, why), db.InsertAtCommit(ctx, messages), f.writeTx(ctx),
-		recordTx(ctx, tx, record))
+	return errors.Join(writeTx(ctx, last(moved), steps), giveBackTx(ctx, caller.Tenant, why),
+		db.InsertAtCommit(ctx, messages), f.writeTx(ctx), recordTx(ctx, tx, record))
 }
 
 // actions are what happens to payments, as the record names it.

@@ -74,6 +74,7 @@ type party struct {
 	Type           accounts.Type           `bun:"type"`
 	SubType        accounts.SubType        `bun:"sub_type"`
 	BankID         string                  `bun:"bank_id"`
+	BankName       string                  `bun:"bank_name"`
 	SystemOfRecord accounts.SystemOfRecord `bun:"system_of_record"`
 	Customer       customers.UID           `bun:"customer"`
 	Name           string                  `bun:"legal_name"`
@@ -119,7 +120,7 @@ var (
 		c.access_first_approver_limit AS first, c.access_second_approver_limit AS second, t.currency, t.sandbox
 		FROM tenants AS t JOIN customers AS c ON c.tenant = t.id AND c.relationship_type = 'Self'
 		WHERE t.id = $1 AND c.tenant = $1`)
-	readingParties = db.NewQuery[party](`SELECT a.uid, a.status, a.currency, a.type, a.sub_type, a.bank_id,
+	readingParties = db.NewQuery[party](`SELECT a.uid, a.status, a.currency, a.type, a.sub_type, a.bank_id, a.bank_name,
 		a.system_of_record, a.customer, c.legal_name,
 		c.status AS customer_status, c.owner, coalesce(o.status, '') AS partner_status, c.access_payment_dual_approval AS dual,
 		c.access_number_of_approvers AS people, c.access_first_approver_limit AS first, c.access_second_approver_limit AS second,

@@ -27,7 +27,7 @@ var Profiles = map[rails.Rail]*iso20022.Profile{
 const mostMessages = 999_999
 
 // compose makes the message of a payment, for its network, and seals it.
-func (s *Service) compose(p *Payment, from *payer, id MessageID, now time.Time) (*Message, error) {
+func (s *Service) compose(p *Payment, from *party, id MessageID, now time.Time) (*Message, error) {
 	number, err := s.keys.Open(seal.Value{Sealed: from.Sealed}, senderPlace(p))
 	if err != nil {
 		return nil, fmt.Errorf("open the number of account %s: %w", p.SenderAccount, err)
@@ -56,7 +56,7 @@ func (s *Service) compose(p *Payment, from *payer, id MessageID, now time.Time) 
 func kindOf(name string) string { return strings.Join(strings.SplitN(name, ".", 3)[:2], ".") }
 
 // message is the credit transfer of a payment. Texts that the network does not carry whole are cut.
-func (p *Payment) message(from *payer, number, to string, id MessageID, now time.Time) *iso20022.CreditTransfer {
+func (p *Payment) message(from *party, number, to string, id MessageID, now time.Time) *iso20022.CreditTransfer {
 	d, profile := p.details, Profiles[p.Rail]
 	day := calendar.Today(now)
 	sender := from.BankID
@@ -107,8 +107,7 @@ var named = []struct{ element, field string }{
 
 // carried returns a fault if the network would refuse what the payment's message says.
 func (p *Payment) carried(from *party, number, to string) error {
-	said := &payer{BankID: from.BankID, BankName: from.Name, Address: from.Address}
-	err := iso20022.Write(new(bytes.Buffer), Profiles[p.Rail], p.message(said, number, to, 1, p.CreatedAt))
+	err := iso20022.Write(new(bytes.Buffer), Profiles[p.Rail], p.message(from, number, to, 1, p.CreatedAt))
 	var wrong *iso20022.FieldError
 	if !errors.As(err, &wrong) {
 		return err
