@@ -115,6 +115,7 @@ func (s *Service) sendAllTx(
 		uids[i] = p.UID
 		w.houses = append(w.houses, house{ledger.Clearing(p.Rail), p.Currency}, house{ledger.HouseFees, p.Currency})
 	}
+	now := s.now()
 	b := db.TxBatch(tx)
 	details := db.QueueMany(b, readingDetails, func(d *Details) UID { return d.Payment }, caller.Tenant, uids)
 	ids := db.Queue(b, takingMessageIDs, len(queued))
@@ -125,31 +126,68 @@ func (s *Service) sendAllTx(
 	if err != nil {
 		return 0, nil, err
 	}
-	now := s.now()
+	f.limits = limits.Counting(caller.Tenant)
 	var moved []*Payment
 	var steps []*Step
 	var messages []*Message
+	var entries []*Payment
 	var record []events.Recorded
 	for i, p := range queued {
 		if f.movable(p) != nil {
 			continue // since it was read
 		}
-		p.details = details.Of[p.UID][0]
-		message, err := s.compose(p, f.parties[p.SenderAccount], ids.Items[i].ID, now)
-		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("payment %s: %w", p.UID, err))
+		was := *p
+		if p.Rail == rails.ACH && p.late(now) {
+			f.postpone(p, now)
+			moved = append(moved, p)
+			steps = append(steps, p.enter(Queued, caller, now, "no file left in time for "+was.Date.Format(time.DateOnly)))
+			record = append(record, recorded("postponePayment", &was, p, caller))
 			continue
+		}
+		if p.Rail == rails.ACH {
+			settles := calendar.SettlesAt(service(p.Speed, p.Rail), p.Date, now)
+			p.SettlesAt, entries = &settles, append(entries, p)
+		} else {
+			p.details = details.Of[p.UID][0]
+			message, err := s.compose(p, f.parties[p.SenderAccount], ids.Items[i].ID, now)
+			if err != nil {
+				failed = errors.Join(failed, fmt.Errorf("payment %s: %w", p.UID, err))
+				continue
+			}
+			messages = append(messages, message)
 		}
 		if err := f.send(p); err != nil {
 			return 0, nil, fmt.Errorf("payment %s: %w", p.UID, err)
 		}
-		was := *p
-		moved, messages = append(moved, p), append(messages, message)
+		moved = append(moved, p)
 		steps = append(steps, p.enter(Sent, caller, now, ""))
 		record = append(record, recorded("transmitPayment", &was, p, caller))
 	}
-	return len(moved), failed, errors.Join(writeTx(ctx, moved, steps), db.InsertAtCommit(ctx, messages), f.writeTx(ctx),
-		recordTx(ctx, tx, record))
+	return len(moved), failed, errors.Join(writeTx(ctx, moved, steps), db.InsertAtCommit(ctx, messages),
+		takeEntriesTx(ctx, caller.Tenant, entries, now), f.writeTx(ctx), recordTx(ctx, tx, record))
+}
+
+// postpone plans an entry anew that has missed its file; its money stays held.
+func (f *facts) postpone(p *Payment, now time.Time) {
+	was := *p
+	send := p.plan(now)
+	p.SendAt = &send
+	p.recount(f.limits, &was)
+}
+
+// takeEntriesTx lets entries, whose money is taken, wait for the next file.
+func takeEntriesTx(ctx context.Context, tenant access.Tenant, entries []*Payment, now time.Time) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	var uids []int64
+	var days []string
+	for _, p := range entries {
+		uids, days = append(uids, int64(p.UID)), append(days, p.Date.Format(time.DateOnly))
+	}
+	return db.ExecAtCommit(ctx, `UPDATE ach_entries AS e SET taken_at = $4, settles_on = n.day::date
+		FROM unnest($2::bigint[], $3::text[]) AS n(payment, day) WHERE e.tenant = $1 AND e.payment = n.payment`,
+		tenant, uids, days, now)
 }
 
 // send takes the money that was held for a payment into the clearing account of its network.
@@ -169,20 +207,42 @@ func recorded(action string, was, now *Payment, by access.Caller) events.Recorde
 }
 
 // HandOver hands messages of the caller's bank to their networks, the oldest first, and returns how many were
-// taken.
+// taken. Those that no network takes keep none of the later ones from it.
 func (s *Service) HandOver(ctx context.Context) (handed int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
 		return 0, err
 	}
-	var waiting []*Message
-	err = s.db.NewSelect().Model(&waiting).Where("nm.tenant = ?", caller.Tenant).Where("nm.direction = ?", Out).
-		Where("nm.handed_at IS NULL").OrderExpr("nm.id").Limit(atATime).Scan(ctx)
-	if err != nil || len(waiting) == 0 {
-		return 0, err
+	for _, few := range []struct {
+		which string
+		most  int64
+	}{{"nm.rail <> ?", atATime}, {"nm.rail = ?", 1}} { // files of ACH are large
+		after, taken := MessageID(0), []MessageID{}
+		for range mostPasses {
+			var waiting []*Message
+			failed := s.db.NewSelect().Model(&waiting).Where("nm.tenant = ?", caller.Tenant).
+				Where("nm.direction = ?", Out).Where("nm.handed_at IS NULL").Where(few.which, rails.ACH).
+				Where("nm.id > ?", after).OrderExpr("nm.id").Limit(few.most).Scan(ctx)
+			if failed == nil && len(waiting) > 0 {
+				after = waiting[len(waiting)-1].ID
+				taken, failed = s.handOver(ctx, caller, waiting)
+			}
+			err = errors.Join(err, failed, s.markHanded(ctx, caller, taken))
+			if handed += len(taken); len(taken) > 0 || len(waiting) == 0 {
+				break
+			}
+		}
 	}
-	var taken []MessageID
-	var failed error
+	return handed, err
+}
+
+// mostPasses bounds how many times as many messages that no network takes are passed over for one that it does.
+const mostPasses = 40
+
+// handOver hands messages over, and returns those that were taken.
+func (s *Service) handOver(
+	ctx context.Context, caller access.Caller, waiting []*Message,
+) (taken []MessageID, failed error) {
 	for _, m := range waiting {
 		body, err := s.keys.Open(seal.Value{Sealed: m.Body}, m.place())
 		if err == nil {
@@ -194,15 +254,19 @@ func (s *Service) HandOver(ctx context.Context) (handed int, err error) {
 		}
 		taken = append(taken, m.ID)
 	}
+	return taken, failed
+}
+
+func (s *Service) markHanded(ctx context.Context, caller access.Caller, taken []MessageID) error {
 	if len(taken) == 0 {
-		return 0, failed
+		return nil
 	}
-	marked := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.NewUpdate().Model((*Message)(nil)).Set("handed_at = ?", s.now()).Where("nm.tenant = ?", caller.Tenant).
-			Where("nm.id IN (?)", bun.List(taken)).Where("nm.handed_at IS NULL").Exec(ctx)
+	return s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewUpdate().Model((*Message)(nil)).Set("handed_at = ?", s.now()).
+			Where("nm.tenant = ?", caller.Tenant).Where("nm.id IN (?)", bun.List(taken)).
+			Where("nm.handed_at IS NULL").Exec(ctx)
 		return err
 	})
-	return len(taken), errors.Join(failed, marked)
 }
 
 // Receive takes in what has arrived from the networks for the caller's bank, and returns how much. A message that
@@ -216,7 +280,15 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 	if err != nil || len(arrived) == 0 {
 		return 0, err
 	}
-	taken, err = together(arrived, func(some []Arrived) (int, error) {
+	var files, others []Arrived
+	for _, a := range arrived {
+		if a.Over == rails.ACH {
+			files = append(files, a)
+		} else {
+			others = append(others, a)
+		}
+	}
+	taken, err = together(others, func(some []Arrived) (int, error) {
 		answers, ids := make([]*answer, len(some)), make([]int64, len(some))
 		for i, a := range some {
 			answers[i], ids[i] = read(a), a.ID
@@ -232,6 +304,16 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 		}
 		return len(some), nil
 	})
+	for _, a := range files {
+		failed := s.takeFile(ctx, caller, a)
+		if failed == nil {
+			failed = s.network.Done(ctx, caller.Tenant, []int64{a.ID})
+		}
+		if failed == nil {
+			taken++
+		}
+		err = errors.Join(err, failed)
+	}
 	if err != nil {
 		return taken, fmt.Errorf("receive from networks: %w", err)
 	}
@@ -260,6 +342,8 @@ func (s *Service) takeInTx(ctx context.Context, tx bun.Tx, caller access.Caller,
 	if err := b.Send(ctx); err != nil {
 		return err
 	}
+	now := s.now()
+	var messages []*Message
 	seen, of := map[known]bool{}, map[known]UID{}
 	for _, k := range onRecord.Items {
 		of[known{k.Rail, k.Direction, k.MessageID, 0}] = k.Payment
@@ -272,12 +356,15 @@ func (s *Service) takeInTx(ctx context.Context, tx bun.Tx, caller access.Caller,
 		}
 		seen[key] = true
 		a.payment, a.number = of[known{a.over, Out, a.of, 0}], ids.Items[i].ID
-		fresh = append(fresh, a)
+		fresh, messages = append(fresh, a), append(messages, a.message(s.keys, caller.Tenant, now))
+	}
+	if err := db.InsertAtCommit(ctx, messages); err != nil {
+		return err
 	}
 	return s.answerAllTx(ctx, tx, caller, fresh)
 }
 
-// answerAllTx does what answers say.
+// answerAllTx does what answers say, to payments that it locks.
 func (s *Service) answerAllTx(ctx context.Context, tx bun.Tx, caller access.Caller, answers []*answer) error {
 	uids := []UID{}
 	for _, a := range answers {
@@ -285,7 +372,7 @@ func (s *Service) answerAllTx(ctx context.Context, tx bun.Tx, caller access.Call
 	}
 	var locked []*Payment
 	if err := tx.NewSelect().Model(&locked).Where("pay.tenant = ?", caller.Tenant).Where("pay.uid IN (?)", bun.List(uids)).
-		OrderExpr("pay.uid").For("NO KEY UPDATE").Scan(ctx); err != nil {
+		OrderExpr("pay.uid").For("NO KEY UPDATE").Scan(ctx); err != nil || len(locked) == 0 {
 		return err
 	}
 	w, by := wanted(locked...), map[UID]*Payment{}
@@ -298,35 +385,54 @@ func (s *Service) answerAllTx(ctx context.Context, tx bun.Tx, caller access.Call
 	if err != nil {
 		return err
 	}
-	now := s.now()
 	f.limits = limits.Counting(caller.Tenant)
-	var messages []*Message
-	var record []events.Recorded
-	var moved []*Payment
-	var steps []*Step
-	why := map[UID]string{}
+	m := &moves{facts: f, by: caller, now: s.now(), why: map[UID]string{}}
 	for _, a := range answers {
-		messages = append(messages, a.message(s.keys, caller.Tenant, now))
 		p := by[a.payment]
 		if p == nil {
 			continue
 		}
-		was := *p
-		to, err := f.answer(p, a, now)
-		switch {
-		case isFault(err) || err == nil && to == p.State:
-			continue // it is on record, and changes nothing
-		case err != nil:
+		if a.says == returned && p.State == Sent { // what comes back has settled, though nobody has said so yet
+			err = m.answer(p, &answer{over: a.over, says: accepted})
+		}
+		if err == nil {
+			err = m.answer(p, a)
+		}
+		if err != nil {
 			return fmt.Errorf("payment %s: %w", p.UID, err)
 		}
-		moved, steps = append(moved, p), append(steps, p.enter(to, caller, now, a.reason()))
-		record = append(record, recorded(actions[to], &was, p, caller))
-		if to != Settled {
-			why[p.UID] = a.reasonCode()
-		}
 	}
-	return errors.Join(writeTx(ctx, last(moved), steps), giveBackTx(ctx, caller.Tenant, why),
-		db.InsertAtCommit(ctx, messages), f.writeTx(ctx), recordTx(ctx, tx, record))
+	return errors.Join(writeTx(ctx, last(m.moved), m.steps), giveBackTx(ctx, caller.Tenant, m.why), f.writeTx(ctx),
+		recordTx(ctx, tx, m.record))
+}
+
+// moves collects what answers do to payments.
+type moves struct {
+	facts  *facts
+	by     access.Caller
+	now    time.Time
+	moved  []*Payment
+	steps  []*Step
+	record []events.Recorded
+	why    map[UID]string // reasons of those that were given back
+}
+
+// answer does to a payment what an answer says. One that no longer fits the payment changes nothing.
+func (m *moves) answer(p *Payment, a *answer) error {
+	was := *p
+	to, err := m.facts.answer(p, a, m.now)
+	switch {
+	case isFault(err) || err == nil && to == p.State:
+		return nil
+	case err != nil:
+		return err
+	}
+	m.moved, m.steps = append(m.moved, p), append(m.steps, p.enter(to, m.by, m.now, a.reason()))
+	m.record = append(m.record, recorded(actions[to], &was, p, m.by))
+	if to != Settled {
+		m.why[p.UID] = a.reasonCode()
+	}
+	return nil
 }
 
 // actions are what happens to payments, as the record names it.

@@ -67,7 +67,7 @@ func (p *Payment) message(from *party, number, to string, id MessageID, now time
 		Group: iso20022.Group{
 			ID: profile.MessageID(day, sender, int(id%mostMessages)+1), CreatedAt: now, From: from.BankID, To: profile.Operator,
 		},
-		InstructionID: p.UID.String(), EndToEndID: p.endToEnd(), TransactionID: p.UID.String(), UETR: d.UETR,
+		InstructionID: p.UID.String(), EndToEndID: endToEnd(d, p), TransactionID: p.UID.String(), UETR: d.UETR,
 		Amount: p.Amount(), SettlementDate: p.Date, AcceptedAt: p.CreatedAt, ChargeBearer: bearers[d.Charges],
 		Sender: from.BankID, Receiver: d.BankID, DebtorAgent: iso20022.Agent{Routing: from.BankID, Name: from.BankName},
 		CreditorAgent: iso20022.Agent{Routing: d.BankID, Name: d.BankName},
@@ -81,8 +81,8 @@ func (p *Payment) message(from *party, number, to string, id MessageID, now time
 var bearers = map[string]string{"OUR": "DEBT", "BEN": "CRED", "SHA": "SHAR"}
 
 // endToEnd is the reference that is carried to who is paid: the one that was given for it, or the caller's own.
-func (p *Payment) endToEnd() string {
-	text := strings.TrimSpace(plain.Text(cmp.Or(p.details.Reference, p.ExternalReferenceID)))
+func endToEnd(d *Details, p *Payment) string {
+	text := strings.TrimSpace(plain.Text(cmp.Or(d.Reference, p.ExternalReferenceID)))
 	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
 		text = ""
 	}
@@ -144,6 +144,7 @@ type answer struct {
 	// of a return
 	amount money.Amount
 	body   []byte
+	line   int // of a file
 
 	payment UID       // that it is about; 0 if it is not known
 	number  MessageID // of the message here
@@ -197,6 +198,9 @@ func (a *answer) reasonCode() string { return a.code[strings.LastIndexByte(a.cod
 
 // meanings are reasons of ISO 20022 in plain words (rest/CONTRACT.md, sandbox networks).
 var meanings = map[string]string{
+	"R02": "the account is closed", "R03": "the receiver has no such account", "R04": "the account number is wrong",
+	"R16": "the account is blocked", "R17": "the entry looks wrong or is suspicious", "R20": "no account of this kind takes it",
+	"R23": "the receiver does not want it", "R29": "the company does not allow it",
 	"AC01": "the account number is wrong", "AC03": "the receiver's account is not known",
 	"AC04": "the account is closed", "AC06": "the account is blocked", "AM04": "there is not enough money",
 	"AM09": "the amount is wrong", "BE06": "the receiver is not known", "CUST": "the customer asked for it",

@@ -1,5 +1,5 @@
 // Package payments moves money: every payment, whoever asks for it and on whatever rail, goes through here. There
-// are book transfers, between two accounts in the bank's own books, and credits over instant networks and
+// are book transfers, between two accounts in the bank's own books, and credits over ACH, instant networks and
 // Fedwire to accounts at other banks.
 package payments
 
@@ -61,8 +61,9 @@ type Payment struct {
 	ReceiverAccount  accounts.UID  `bun:"receiver_account,nullzero" json:"receiverAccount,omitzero"`
 	ReceiverCustomer customers.UID `bun:"receiver_customer,nullzero" json:"-"`
 	ReceiverName     string        `bun:"receiver_name" json:"receiverName"`
-	// when it may be sent to its network; nil for book transfers
-	SendAt *time.Time `bun:"send_at" json:"-"`
+	// when it may be sent to its network, and when it settles there without an answer; nil for book transfers
+	SendAt    *time.Time `bun:"send_at" json:"-"`
+	SettlesAt *time.Time `bun:"settles_at" json:"-"`
 	// why it was cancelled, rejected or returned, or why it could not be carried out
 	Reason      string    `bun:"reason" json:"reason"`
 	MakerClient string    `bun:"maker_client" json:"-"`
@@ -76,6 +77,7 @@ type Payment struct {
 	// the contact that was named; 0 for none
 	Contact contacts.UID `bun:"contact,scanonly" json:"-"`
 	details *Details     // of a new payment over a network
+	entry   *Entry       // of a new one over ACH
 	// the account in whose list it stands, one of the two; 0 outside such a list
 	Listed accounts.UID `bun:"listed,scanonly" json:"-"`
 }
@@ -191,6 +193,12 @@ var (
 	ErrNoAccount = fault.New(fault.State, "payment.contact_incomplete",
 		"the contact needs an account number and a bank in the United States with its routing number").
 		On("receiver.accountUID")
+	// ErrNoCompany is returned for an account without an ACH company id, of its own or its customer's.
+	ErrNoCompany = fault.New(fault.State, "payment.no_company",
+		"neither the account nor its customer has an ACH company id").On("sender.achCompanyID")
+	// ErrClass is returned for an entry class that neither the account nor its customer may send.
+	ErrClass = fault.New(fault.State, "payment.class", "the account may not send entries of this class").
+			On("additionalInfo.secCode")
 	ErrBank = fault.New(fault.NotFound, "payment.bank", "must be a bank of the directory").On("receiver.bank.bankId")
 	ErrDay  = fault.New(fault.Invalid, "payment.day", "the network does not settle on this day, or no more today").
 		On("paymentDate")
