@@ -46,6 +46,7 @@ func (b *Bank) Directory() {
 func Sends(a *accounts.Account) {
 	a.EnableFedNow, a.FedNowSend, a.EnableRTP, a.RTPSend = true, true, true, true
 	a.EnableWires, a.EnableDomesticWires = true, true
+	a.EnableACH, a.ACHCompanyID = true, "1234567890"
 }
 
 // Payment creates a settled payment between two accounts of the bank's own books, without booking it in them.

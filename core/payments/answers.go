@@ -41,6 +41,7 @@ type answer struct {
 	transfer *iso20022.CreditTransfer // of a credit
 	recall   *iso20022.Recall
 	body     []byte
+	line     int // of a file
 
 	payment UID       // that it is about; 0 if it is not known
 	number  MessageID // of the message here
@@ -122,6 +123,9 @@ func reasonIn(code string) string { return code[strings.LastIndexByte(code, ' ')
 
 // meanings are reasons of ISO 20022 in plain words (rest/CONTRACT.md, sandbox networks).
 var meanings = map[string]string{
+	"R02": "the account is closed", "R03": "the receiver has no such account", "R04": "the account number is wrong",
+	"R16": "the account is blocked", "R17": "the entry looks wrong or is suspicious", "R20": "no account of this kind takes it",
+	"R23": "the receiver does not want it", "R29": "the company does not allow it",
 	"AC01": "the account number is wrong", "AC03": "the receiver's account is not known",
 	"AC04": "the account is closed", "AC06": "the account is blocked", "AC14": "the account has the wrong type",
 	"AG01": "the account does not take such payments", "AGNT": "a bank on the way asks for it",

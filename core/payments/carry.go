@@ -60,7 +60,8 @@ func (f *facts) carryOut(p *Payment, now time.Time) (State, error) {
 		p.FeeMinor, p.FeeName, p.FeeTier = c.Price, c.FeeName, c.FeeTier
 	}
 	if p.Rail != rails.Book {
-		p.SendAt = &now
+		send := p.plan(now)
+		p.SendAt = &send
 		return Queued, f.books.Hold(p.SenderAccount, p.held(), int64(p.UID))
 	}
 	return Settled, f.take(p, p.ReceiverAccount, "Book transfer")
@@ -113,7 +114,7 @@ func (p *Payment) held() money.Amount { return money.Of(p.Minor+p.FeeMinor, p.Cu
 
 // feeNames are the fees of payments, in the catalogue and in customers' tiers: a payment over a network has that
 // of its speed.
-var feeNames = []string{bookFee, string(Instant), string(Express)}
+var feeNames = []string{bookFee, string(Economy), string(EconomyPlus), string(Instant), string(Express)}
 
 const bookFee = "Book Transfer"
 

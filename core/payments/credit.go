@@ -80,7 +80,7 @@ func (f *facts) refusal(s *Service, a *answer) string {
 	t := a.transfer
 	to := f.parties[f.numbered(s, t.Creditor.Account)]
 	switch {
-	case t.Amount.Minor > most[a.over]:
+	case t.Amount.Minor > most[service("", a.over)]:
 		return "AM02"
 	case to == nil || t.CreditorAgent.Routing != to.BankID || to.SystemOfRecord != accounts.InternalCore ||
 		f.books.Of(to.Account) == nil:

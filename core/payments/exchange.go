@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -12,6 +13,9 @@ import (
 	"bankgraph/core/customers"
 	"bankgraph/core/events"
 	"bankgraph/core/ledger"
+	"bankgraph/core/limits"
+	"bankgraph/core/rails"
+	"bankgraph/core/rails/calendar"
 	"bankgraph/core/seal"
 	"bankgraph/db"
 )
@@ -111,6 +115,7 @@ func (s *Service) sendAllTx(
 		uids[i] = p.UID
 		w.houses = append(w.houses, house{ledger.Clearing(p.Rail), p.Currency}, house{ledger.HouseFees, p.Currency})
 	}
+	now := s.now()
 	b := db.TxBatch(tx)
 	details := db.QueueMany(b, readingDetails, func(d *Details) UID { return d.Payment }, caller.Tenant, uids)
 	ids := db.Queue(b, takingMessageIDs, len(queued))
@@ -121,31 +126,68 @@ func (s *Service) sendAllTx(
 	if err != nil {
 		return 0, nil, err
 	}
-	now := s.now()
+	f.limits = limits.Counting(caller.Tenant)
 	var moved []*Payment
 	var steps []*Step
 	var messages []*Message
+	var entries []*Payment
 	var record []events.Recorded
 	for i, p := range queued {
 		if f.movable(p) != nil {
 			continue // since it was read
 		}
-		p.details = details.Of[p.UID][0]
-		message, err := s.compose(p, f.parties[p.SenderAccount], ids.Items[i].ID, now)
-		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("payment %s: %w", p.UID, err))
+		was := *p
+		if p.Rail == rails.ACH && p.late(now) {
+			f.postpone(p, now)
+			moved = append(moved, p)
+			steps = append(steps, p.enter(Queued, caller, now, "no file left in time for "+was.Date.Format(time.DateOnly)))
+			record = append(record, recorded("postponePayment", &was, p, caller))
 			continue
+		}
+		if p.Rail == rails.ACH {
+			settles := calendar.SettlesAt(service(p.Speed, p.Rail), p.Date, now)
+			p.SettlesAt, entries = &settles, append(entries, p)
+		} else {
+			p.details = details.Of[p.UID][0]
+			message, err := s.compose(p, f.parties[p.SenderAccount], ids.Items[i].ID, now)
+			if err != nil {
+				failed = errors.Join(failed, fmt.Errorf("payment %s: %w", p.UID, err))
+				continue
+			}
+			messages = append(messages, message)
 		}
 		if err := f.send(p); err != nil {
 			return 0, nil, fmt.Errorf("payment %s: %w", p.UID, err)
 		}
-		was := *p
-		moved, messages = append(moved, p), append(messages, message)
+		moved = append(moved, p)
 		steps = append(steps, p.enter(Sent, caller, now, ""))
 		record = append(record, recorded("transmitPayment", &was, p, caller))
 	}
-	return len(moved), failed, errors.Join(writeTx(ctx, moved, steps), db.InsertAtCommit(ctx, messages), f.writeTx(ctx),
-		recordTx(ctx, tx, record))
+	return len(moved), failed, errors.Join(writeTx(ctx, moved, steps), db.InsertAtCommit(ctx, messages),
+		takeEntriesTx(ctx, caller.Tenant, entries, now), f.writeTx(ctx), recordTx(ctx, tx, record))
+}
+
+// postpone plans an entry anew that has missed its file; its money stays held.
+func (f *facts) postpone(p *Payment, now time.Time) {
+	was := *p
+	send := p.plan(now)
+	p.SendAt = &send
+	p.recount(f.limits, &was)
+}
+
+// takeEntriesTx lets entries, whose money is taken, wait for the next file.
+func takeEntriesTx(ctx context.Context, tenant access.Tenant, entries []*Payment, now time.Time) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	var uids []int64
+	var days []string
+	for _, p := range entries {
+		uids, days = append(uids, int64(p.UID)), append(days, p.Date.Format(time.DateOnly))
+	}
+	return db.ExecAtCommit(ctx, `UPDATE ach_entries AS e SET taken_at = $4, settles_on = n.day::date
+		FROM unnest($2::bigint[], $3::text[]) AS n(payment, day) WHERE e.tenant = $1 AND e.payment = n.payment`,
+		tenant, uids, days, now)
 }
 
 // send takes the money that was held for a payment into the clearing account of its network.
@@ -165,20 +207,42 @@ func recorded(action string, was, now *Payment, by access.Caller) events.Recorde
 }
 
 // HandOver hands messages of the caller's bank to their networks, the oldest first, and returns how many were
-// taken.
+// taken. Those that no network takes keep none of the later ones from it.
 func (s *Service) HandOver(ctx context.Context) (handed int, err error) {
 	caller, err := access.Require(ctx, access.ManageTenants)
 	if err != nil {
 		return 0, err
 	}
-	var waiting []*Message
-	err = s.db.NewSelect().Model(&waiting).Where("nm.tenant = ?", caller.Tenant).Where("nm.direction = ?", Out).
-		Where("nm.handed_at IS NULL").OrderExpr("nm.id").Limit(atATime).Scan(ctx)
-	if err != nil || len(waiting) == 0 {
-		return 0, err
+	for _, few := range []struct {
+		which string
+		most  int64
+	}{{"nm.rail <> ?", atATime}, {"nm.rail = ?", 1}} { // files of ACH are large
+		after, taken := MessageID(0), []MessageID{}
+		for range mostPasses {
+			var waiting []*Message
+			failed := s.db.NewSelect().Model(&waiting).Where("nm.tenant = ?", caller.Tenant).
+				Where("nm.direction = ?", Out).Where("nm.handed_at IS NULL").Where(few.which, rails.ACH).
+				Where("nm.id > ?", after).OrderExpr("nm.id").Limit(few.most).Scan(ctx)
+			if failed == nil && len(waiting) > 0 {
+				after = waiting[len(waiting)-1].ID
+				taken, failed = s.handOver(ctx, caller, waiting)
+			}
+			err = errors.Join(err, failed, s.markHanded(ctx, caller, taken))
+			if handed += len(taken); len(taken) > 0 || len(waiting) == 0 {
+				break
+			}
+		}
 	}
-	var taken []MessageID
-	var failed error
+	return handed, err
+}
+
+// mostPasses bounds how many times as many messages that no network takes are passed over for one that it does.
+const mostPasses = 40
+
+// handOver hands messages over, and returns those that were taken.
+func (s *Service) handOver(
+	ctx context.Context, caller access.Caller, waiting []*Message,
+) (taken []MessageID, failed error) {
 	for _, m := range waiting {
 		body, err := s.keys.Open(seal.Value{Sealed: m.Body}, m.place())
 		if err == nil {
@@ -190,13 +254,17 @@ func (s *Service) HandOver(ctx context.Context) (handed int, err error) {
 		}
 		taken = append(taken, m.ID)
 	}
+	return taken, failed
+}
+
+func (s *Service) markHanded(ctx context.Context, caller access.Caller, taken []MessageID) error {
 	if len(taken) == 0 {
-		return 0, failed
+		return nil
 	}
-	marked := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.NewUpdate().Model((*Message)(nil)).Set("handed_at = ?", s.now()).Where("nm.tenant = ?", caller.Tenant).
-			Where("nm.id IN (?)", bun.List(taken)).Where("nm.handed_at IS NULL").Exec(ctx)
+	return s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
+		_, err := tx.NewUpdate().Model((*Message)(nil)).Set("handed_at = ?", s.now()).
+			Where("nm.tenant = ?", caller.Tenant).Where("nm.id IN (?)", bun.List(taken)).
+			Where("nm.handed_at IS NULL").Exec(ctx)
 		return err
 	})
-	return len(taken), errors.Join(failed, marked)
 }

@@ -79,6 +79,8 @@ type party struct {
 	PartnerStatus  customers.Status        `bun:"partner_status"` // '' for a partner itself, and without one
 	Sealed         []byte                  `bun:"sealed"`         // the account's number
 	Address        postal.Address          `bun:"embed:address_"` // of the customer
+	CompanyID      string                  `bun:"company_id"`     // in ACH
+	Classes        []string                `bun:"classes,array"`  // that it may send
 	Switches
 	approval
 }
@@ -87,6 +89,7 @@ type party struct {
 // incoming credits).
 type Switches struct {
 	FedNow        bool   `bun:"fednow"`
+	ACH           bool   `bun:"ach"`
 	RTP           bool   `bun:"rtp"`
 	Wires         bool   `bun:"wires"` // domestic
 	FedNowIn      bool   `bun:"fednow_in"`
@@ -126,6 +129,8 @@ var (
 		c.access_number_of_approvers AS people, c.access_first_approver_limit AS first, c.access_second_approver_limit AS second,
 		a.enable_fednow AND a.fednow_send AS fednow, a.enable_rtp AND a.rtp_send AS rtp, a.enable_wires AND a.enable_domestic_wires AS wires,
 		a.enable_fednow AS fednow_in, a.enable_rtp AS rtp_in, a.enable_wires AS wires_in,
+		a.enable_ach AS ach, coalesce(nullif(a.ach_company_id, ''), c.ach_company_id) AS company_id,
+		CASE WHEN cardinality(a.sec_codes) > 0 THEN a.sec_codes ELSE c.sec_codes END AS classes,
 		a.number_sealed AS sealed, c.legal_line1 AS address_line1, c.legal_line2 AS address_line2, c.legal_city AS address_city,
 		c.legal_state AS address_state, c.legal_postal_code AS address_postal_code, c.legal_country_code AS address_country_code,
 		CASE WHEN a.enable_callbacks THEN a.callback_limit END AS callback_limit

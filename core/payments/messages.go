@@ -72,7 +72,7 @@ func (p *Payment) message(from *party, number, to string, id MessageID, now time
 	d := p.details
 	return &iso20022.CreditTransfer{
 		Group:         group(p.Rail, from.BankID, id, now),
-		InstructionID: p.UID.String(), EndToEndID: p.endToEnd(), TransactionID: p.UID.String(), UETR: d.UETR,
+		InstructionID: p.UID.String(), EndToEndID: endToEnd(d, p), TransactionID: p.UID.String(), UETR: d.UETR,
 		Amount: p.Amount(), SettlementDate: p.Date, AcceptedAt: p.CreatedAt, ChargeBearer: bearers[d.Charges],
 		Sender: from.BankID, Receiver: d.BankID, DebtorAgent: iso20022.Agent{Routing: from.BankID, Name: from.BankName},
 		CreditorAgent: iso20022.Agent{Routing: d.BankID, Name: d.BankName},
@@ -86,8 +86,8 @@ func (p *Payment) message(from *party, number, to string, id MessageID, now time
 var bearers = map[string]string{"OUR": "DEBT", "BEN": "CRED", "SHA": "SHAR"}
 
 // endToEnd is the reference that is carried to who is paid: the one that was given for it, or the caller's own.
-func (p *Payment) endToEnd() string {
-	text := strings.TrimSpace(plain.Text(cmp.Or(p.details.Reference, p.ExternalReferenceID)))
+func endToEnd(d *Details, p *Payment) string {
+	text := strings.TrimSpace(plain.Text(cmp.Or(d.Reference, p.ExternalReferenceID)))
 	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
 		text = ""
 	}

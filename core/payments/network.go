@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"time"
 
@@ -103,12 +104,26 @@ func (s *Service) MessagesOf(ctx context.Context, b *db.Batch, of []UID) *db.Man
 		return db.Refuse[UID, Message](err)
 	}
 	text := messaging.Get(caller.Reach, func() string {
-		return db.Select[Message](withoutBody, inMessages).
-			Join("JOIN payments AS pay ON pay.tenant = nm.tenant AND pay.uid = nm.payment").Where("nm.tenant = $1").
-			Where("pay.tenant = $1").Where(caller.Reach.Scope("pay.customer")).Where("nm.payment = ANY($3)").
-			OrderExpr("nm.payment, nm.id").String()
+		return messagesAbout(caller.Reach, "nm", nil) +
+			" UNION ALL " + messagesAbout(caller.Reach, "ae", map[string]string{"payment": "ae.payment", "code": "''"},
+			"JOIN ach_entries AS ae ON ae.tenant = nm.tenant AND ae.file = nm.id") +
+			" UNION ALL " + messagesAbout(caller.Reach, "aa", map[string]string{"payment": "aa.payment", "code": "aa.code"},
+			"JOIN ach_answers AS aa ON aa.tenant = nm.tenant AND aa.message = nm.id") + " ORDER BY payment, id"
 	})
 	return db.QueueMany(b, text, func(m *Message) UID { return m.Payment }, caller.Tenant, caller.ScopeCustomer(), of)
+}
+
+// messagesAbout is the part of MessagesOf whose payments a table names. Files of ACH are about many payments.
+func messagesAbout(reach access.Reach, table string, from map[string]string, through ...string) string {
+	all := maps.Clone(inMessages)
+	maps.Copy(all, from)
+	q := db.Select[Message](withoutBody, all)
+	for _, join := range through {
+		q = q.Join(join)
+	}
+	return q.Join("JOIN payments AS pay ON pay.tenant = nm.tenant AND pay.uid = " + table + ".payment").
+		Where("nm.tenant = $1").Where("pay.tenant = $1").Where(table + ".tenant = $1").
+		Where(reach.Scope("pay.customer")).Where(table + ".payment = ANY($3)").String()
 }
 
 // MessageID is a message's number.

@@ -1,5 +1,5 @@
 // Package payments moves money: every payment, whoever asks for it and on whatever rail, goes through here. There
-// are book transfers, between two accounts in the bank's own books, and credits over instant networks and
+// are book transfers, between two accounts in the bank's own books, and credits over ACH, instant networks and
 // Fedwire, to accounts at other banks and from them. What has settled may be given back, or asked back.
 package payments
 
@@ -66,8 +66,9 @@ type Payment struct {
 	ReceiverAccount  accounts.UID  `bun:"receiver_account,nullzero" json:"receiverAccount,omitzero"`
 	ReceiverCustomer customers.UID `bun:"receiver_customer,nullzero" json:"-"`
 	ReceiverName     string        `bun:"receiver_name" json:"receiverName"`
-	// when it may be sent to its network; nil for book transfers
-	SendAt *time.Time `bun:"send_at" json:"-"`
+	// when it may be sent to its network, and when it settles there without an answer; nil for book transfers
+	SendAt    *time.Time `bun:"send_at" json:"-"`
+	SettlesAt *time.Time `bun:"settles_at" json:"-"`
 	// why it was cancelled, rejected or returned, or why it could not be carried out
 	Reason      string    `bun:"reason" json:"reason"`
 	MakerClient string    `bun:"maker_client" json:"-"`
@@ -81,6 +82,7 @@ type Payment struct {
 	// the contact that was named; 0 for none
 	Contact contacts.UID `bun:"contact,scanonly" json:"-"`
 	details *Details     // of a new payment over a network
+	entry   *Entry       // of a new one over ACH
 	// the account in whose list it stands, one of the two; 0 outside such a list
 	Listed accounts.UID `bun:"listed,scanonly" json:"-"`
 }
@@ -157,16 +159,8 @@ func (p *Payment) WireType() WireType {
 	return OutgoingPayment
 }
 
-// EntryType says who starts a payment: who pays, or who is paid.
-type EntryType string
-
-const (
-	Credit EntryType = "CREDIT"
-	Debit  EntryType = "DEBIT"
-)
-
-// EntryType returns Credit: who pays starts every payment there is.
-func (*Payment) EntryType() EntryType { return Credit }
+// EntryType returns who starts the payment: who pays, of every payment there is.
+func (*Payment) EntryType() rails.EntryType { return rails.Credit }
 
 // Own returns the account here that the payment is of: that of its customer.
 func (p *Payment) Own() accounts.UID {
@@ -269,6 +263,12 @@ var (
 	ErrNoAccount = fault.New(fault.State, "payment.contact_incomplete",
 		"the contact needs an account number and a bank in the United States with its routing number").
 		On("receiver.accountUID")
+	// ErrNoCompany is returned for an account without an ACH company id, of its own or its customer's.
+	ErrNoCompany = fault.New(fault.State, "payment.no_company",
+		"neither the account nor its customer has an ACH company id").On("sender.achCompanyID")
+	// ErrClass is returned for an entry class that neither the account nor its customer may send.
+	ErrClass = fault.New(fault.State, "payment.class", "the account may not send entries of this class").
+			On("additionalInfo.secCode")
 	ErrBank = fault.New(fault.NotFound, "payment.bank", "must be a bank of the directory").On("receiver.bank.bankId")
 	ErrDay  = fault.New(fault.Invalid, "payment.day", "the network does not settle on this day, or no more today").
 		On("paymentDate")
@@ -281,6 +281,9 @@ var (
 	// ErrNotOutgoing is returned when a payment is to be reversed that came in.
 	ErrNotOutgoing = fault.New(fault.State, "payment.not_outgoing",
 		"the payment came in: it can be returned, and not be reversed")
+	// ErrNoReversal is returned for a network over which nothing is asked back.
+	ErrNoReversal = fault.New(fault.State, "payment.no_reversal",
+		"payments over this network cannot be reversed yet")
 	// ErrNotProcessed is returned for a payment that has not settled, or is given back or asked back already.
 	ErrNotProcessed = fault.New(fault.State, "payment.not_processed",
 		"only a payment that is PROCESSED can be given back or reversed, and once")

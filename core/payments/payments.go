@@ -18,7 +18,7 @@ import (
 
 // Tables lists this domain's tables and what it reads of others (core/README.md, Tables).
 var Tables = db.Tables{
-	Own: []string{"network_messages", "payment_details", "payment_steps", "payments"},
+	Own: []string{"ach_answers", "ach_entries", "ach_origins", "network_messages", "payment_details", "payment_steps", "payments"},
 	Reads: map[string]string{
 		"accounts":  "all accounts of a transaction's payments are read in one statement, after they are locked in the books",
 		"contacts":  "whom payments name, all of a transaction in one statement",

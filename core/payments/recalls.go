@@ -70,7 +70,7 @@ func giveBack(
 	today := calendar.Today(g.CreatedAt)
 	return &iso20022.Return{
 		Group: g, Original: original(t), OriginalAmount: t.Amount, OriginalDate: t.SettlementDate, Amount: amount,
-		SettlementDate: calendar.Default().Plan(services[over], g.CreatedAt, today).Settles, Reason: why,
+		SettlementDate: calendar.Default().Plan(service("", over), g.CreatedAt, today).Settles, Reason: why,
 		Sender: t.Receiver, Receiver: t.Sender, Debtor: from, Creditor: to,
 	}
 }

@@ -27,7 +27,15 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 	if err != nil || len(arrived) == 0 {
 		return 0, err
 	}
-	taken, err = together(arrived, func(some []Arrived) (int, error) {
+	var files, others []Arrived
+	for _, a := range arrived {
+		if a.Over == rails.ACH {
+			files = append(files, a)
+		} else {
+			others = append(others, a)
+		}
+	}
+	taken, err = together(others, func(some []Arrived) (int, error) {
 		answers, ids := make([]*answer, len(some)), make([]int64, len(some))
 		for i, a := range some {
 			answers[i], ids[i] = read(a), a.ID
@@ -43,6 +51,16 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 		}
 		return len(some), nil
 	})
+	for _, a := range files {
+		failed := s.takeFile(ctx, caller, a)
+		if failed == nil {
+			failed = s.network.Done(ctx, caller.Tenant, []int64{a.ID})
+		}
+		if failed == nil {
+			taken++
+		}
+		err = errors.Join(err, failed)
+	}
 	if err != nil {
 		return taken, fmt.Errorf("receive from networks: %w", err)
 	}
@@ -95,6 +113,13 @@ type intake struct {
 	why      map[UID]string // payments were given back
 }
 
+func (s *Service) intake(caller access.Caller) *intake {
+	return &intake{
+		s: s, caller: caller, now: s.now(), onRecord: map[place]*known{}, firsts: map[place]*known{},
+		by: map[UID]*Payment{}, why: map[UID]string{},
+	}
+}
+
 // takeInTx records what has arrived, and does what it says.
 func (s *Service) takeInTx(ctx context.Context, tx bun.Tx, caller access.Caller, arrived []*answer) error {
 	names, transactions := make([]string, 0, 2*len(arrived)), []string{}
@@ -110,10 +135,7 @@ func (s *Service) takeInTx(ctx context.Context, tx bun.Tx, caller access.Caller,
 	if err := b.Send(ctx); err != nil {
 		return err
 	}
-	in := &intake{
-		s: s, caller: caller, now: s.now(), onRecord: map[place]*known{}, firsts: map[place]*known{},
-		by: map[UID]*Payment{}, why: map[UID]string{},
-	}
+	in := s.intake(caller)
 	for _, k := range onRecord.Items {
 		in.onRecord[place{k.Rail, k.Direction, k.MessageID}] = k
 		if k.Transaction != "" {
@@ -145,29 +167,34 @@ func (s *Service) takeInTx(ctx context.Context, tx bun.Tx, caller access.Caller,
 
 // gatherTx locks the payments that messages are about, and reads and locks what these and new credits are decided by.
 func (in *intake) gatherTx(ctx context.Context, tx bun.Tx, arrived []*answer) error {
-	uids := []UID{}
+	var uids []UID
+	w := want{}
 	for _, a := range arrived {
 		if k := in.onRecord[a.about()]; k != nil {
 			uids = append(uids, k.Payment)
 		}
-	}
-	var locked []*Payment
-	if err := tx.NewSelect().Model(&locked).Where("pay.tenant = ?", in.caller.Tenant).Where("pay.uid IN (?)", bun.List(uids)).
-		OrderExpr("pay.uid").For("NO KEY UPDATE").Scan(ctx); err != nil {
-		return err
-	}
-	w := wanted(locked...)
-	for _, p := range locked {
-		in.by[p.UID] = p
-		w.houses = append(w.houses, house{ledger.Clearing(p.Rail), p.Currency}, house{ledger.Settled(p.Rail), p.Currency},
-			house{ledger.HouseFees, p.Currency})
-	}
-	for _, a := range arrived {
 		if t := a.transfer; t != nil {
 			w.payees = append(w.payees, Party{Number: t.Creditor.Account})
 			w.houses = append(w.houses, house{ledger.Settled(a.over), t.Amount.Currency})
 			w.created, w.journals = w.created+1, w.journals+1
 		}
+	}
+	return in.lockTx(ctx, tx, uids, w)
+}
+
+// lockTx locks payments, and reads and locks what they, and what else is wanted, are decided by.
+func (in *intake) lockTx(ctx context.Context, tx bun.Tx, uids []UID, w want) error {
+	var locked []*Payment
+	if err := tx.NewSelect().Model(&locked).Where("pay.tenant = ?", in.caller.Tenant).Where("pay.uid IN (?)", bun.List(uids)).
+		OrderExpr("pay.uid").For("NO KEY UPDATE").Scan(ctx); err != nil {
+		return err
+	}
+	of := wanted(locked...)
+	w.payers, w.payees, w.journals = of.payers, append(w.payees, of.payees...), w.journals+of.journals
+	for _, p := range locked {
+		in.by[p.UID] = p
+		w.houses = append(w.houses, house{ledger.Clearing(p.Rail), p.Currency}, house{ledger.Settled(p.Rail), p.Currency},
+			house{ledger.HouseFees, p.Currency})
 	}
 	f, err := in.s.gatherTx(ctx, tx, in.caller.Tenant, w)
 	if err != nil {
@@ -199,9 +226,20 @@ func (in *intake) take(a *answer) error {
 		a.payment, kind = k.Payment, k.Kind
 	}
 	in.messages = append(in.messages, a.message(in.s.keys, in.caller.Tenant, in.now))
+	return in.answer(a, kind)
+}
+
+// answer does what an answer says to the payment that it is about; kind is that of the message that it answers. One
+// that no longer fits the payment changes nothing.
+func (in *intake) answer(a *answer, kind string) error {
 	p := in.by[a.payment]
 	if p == nil {
 		return nil
+	}
+	if a.says == returned && p.State == Sent { // what comes back has settled, though nobody has said so yet
+		if err := in.answer(&answer{over: a.over, says: accepted, payment: a.payment}, kind); err != nil {
+			return err
+		}
 	}
 	was := *p
 	to, err := in.f.answer(p, a, kind, in.now)
@@ -222,6 +260,24 @@ func (in *intake) take(a *answer) error {
 	}
 	in.enter(&was, p, to, action, reason)
 	return nil
+}
+
+// answerAllTx does what answers say to their payments, which it locks: what ACH says of entries.
+func (s *Service) answerAllTx(ctx context.Context, tx bun.Tx, caller access.Caller, answers []*answer) error {
+	in := s.intake(caller)
+	var uids []UID
+	for _, a := range answers {
+		uids = append(uids, a.payment)
+	}
+	if err := in.lockTx(ctx, tx, uids, want{}); err != nil {
+		return err
+	}
+	for _, a := range answers {
+		if err := in.answer(a, creditKind); err != nil {
+			return err
+		}
+	}
+	return in.writeTx(ctx, tx)
 }
 
 // enter takes a payment, which was this before, to its next state, by an action that the record names.

@@ -62,6 +62,8 @@ func (s *Service) reverseTx(ctx context.Context, tx *changes.Tx, at changes.Targ
 		return Saved{}, ErrNotOutgoing
 	case p.Rail == rails.Book:
 		return s.undoTx(ctx, tx, p, d)
+	case p.Rail == rails.ACH:
+		return Saved{}, ErrNoReversal.With(string(p.Rail))
 	}
 	c := check.Of("payment")
 	if c.Required("reversalCode", d.Code); c.Err() != nil {

@@ -31,7 +31,7 @@ type Search struct {
 	ExternalReferenceID string // exact
 	Notes               string // part of it, without regard to letter case
 	States              []State
-	EntryTypes          []EntryType
+	EntryTypes          []rails.EntryType
 	Rails               []rails.Rail
 	Speeds              []Speed
 	Currency            string
@@ -192,7 +192,7 @@ func (by Search) where(s *Service, tenant access.Tenant, p *db.Params) (all db.C
 	if by.Direction != "" {
 		all = append(all, "pay.direction = "+p.Add(by.Direction)+"::text")
 	}
-	if by.None || by.EntryTypes != nil && !slices.Contains(by.EntryTypes, Credit) { // there are no others
+	if by.None || by.EntryTypes != nil && !slices.Contains(by.EntryTypes, rails.Credit) { // there are no others
 		all = append(all, "false")
 	}
 	if !by.From.IsZero() {
