@@ -131,7 +131,7 @@ func (in *intake) book(a *answer) (*Payment, error) {
 		Tenant: p.Tenant, Payment: p.UID, Address: t.Debtor.Address, BankID: cmp.Or(t.DebtorAgent.Routing, t.Sender),
 		BankName: t.DebtorAgent.Name, Remittance: t.Remittance, Reference: cut(t.EndToEndID, 35), UETR: t.UETR,
 	}
-	d.Number = in.s.keys.Seal(cmp.Or(t.Debtor.Account, t.Debtor.IBAN), d.place())
+	d.Number = in.s.keys.Seal(cmp.Or(t.Debtor.Account, t.Debtor.IBAN), d.place()) // NULL: who pays need have no account
 	step := p.enter(Settled, in.caller, in.now, "")
 	in.by[p.UID] = p
 	in.created, in.details, in.steps = append(in.created, p), append(in.details, d), append(in.steps, step)

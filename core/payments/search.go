@@ -111,9 +111,13 @@ func (by Search) named(s *Service, caller access.Caller, p *db.Params) *access.N
 	default:
 		return nil
 	}
-	account := "EXISTS (SELECT FROM accounts AS named WHERE named.tenant = $1 AND " + which + " AND "
-	own := caller.Reach.Scope("named.customer")
-	return &access.Named{Own: account + own + ")", Others: account + "NOT " + own + ")", By: sides}
+	account := "EXISTS (SELECT FROM accounts AS named WHERE named.tenant = $1 AND " + which
+	reach := caller.Reach.Scope("named.customer")
+	own := account + " AND " + reach + ")"
+	if by.SenderNumber != "" { // it may be at another bank, of which the caller's customers have the payments
+		own = "(" + own + " OR NOT " + account + "))"
+	}
+	return &access.Named{Own: own, Others: account + " AND NOT " + reach + ")", By: sides}
 }
 
 // numbered returns the condition that an account has a number.

@@ -35,6 +35,13 @@ ALTER TABLE payments ADD CONSTRAINT payments_state CHECK (state IN ('PENDING_APP
   'QUEUED', 'SENT', 'SETTLED', 'RECALLING', 'RECALLED', 'RETURNING', 'RETURNED', 'REVERSAL_ACCEPTED',
   'REVERSAL_PARTIALLY_ACCEPTED', 'REVERSAL_REJECTED', 'REJECTED', 'INVALID', 'CANCELLED'));
 --bun:split
+-- Who pays from another bank need have no account, and a message may be empty.
+ALTER TABLE payment_details ALTER COLUMN number_sealed DROP NOT NULL;
+--bun:split
+ALTER TABLE payment_details ALTER COLUMN number_hash DROP NOT NULL;
+--bun:split
+ALTER TABLE network_messages ALTER COLUMN body DROP NOT NULL;
+--bun:split
 -- What staff see of a credit that came in, without opening its message.
 ALTER TABLE network_messages ADD COLUMN amount bigint;                          -- minor units; NULL: none was read
 --bun:split
