@@ -202,10 +202,10 @@ func (s *Service) recallTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 	caller := tx.Caller
 	err := tx.NewRaw(`SELECT coalesce(m.id, 0) AS id, pay.rail, m.body, pay.customer, t.sandbox, pay.uid,
 		pay.direction = 'IN' AS incoming FROM payments AS pay
-		JOIN tenants AS t ON t.id = pay.tenant LEFT JOIN network_messages AS m ON m.tenant = pay.tenant AND m.payment = pay.uid
+		JOIN tenants AS t ON t.id = pay.tenant LEFT JOIN network_messages AS m ON m.tenant = ?0 AND m.payment = pay.uid
 		  AND m.kind = 'pacs.008' AND m.direction = 'IN'
-		WHERE pay.tenant = ? AND t.id = ? AND pay.uid = ? AND `+caller.Reach.ScopeTx("pay.customer")+`
-		ORDER BY m.id LIMIT 1`, caller.Tenant, caller.Tenant, at.UID, caller.Tenant, caller.ScopeCustomer()).Scan(ctx, &of)
+		WHERE pay.tenant = ?0 AND t.id = ?0 AND pay.uid = ?2 AND `+caller.Reach.ScopeTx("pay.customer")+`
+		ORDER BY m.id LIMIT 1`, caller.Tenant, caller.ScopeCustomer(), at.UID).Scan(ctx, &of)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return Played{}, payments.ErrNotFound
