@@ -132,11 +132,14 @@ func (o *Operation[D, R]) Settle(
 }
 
 // Partly sets what happens to an object that needs two people (Proposal.Approvers), once the first of them has
-// agreed: partly returns the object's version from then on. It follows Settle.
+// agreed: partly returns the object's version from then on. It follows Settle, if the operation has one.
 func (o *Operation[D, R]) Partly(
 	partly func(ctx context.Context, tx *Tx, at Target) (version int32, err error),
 ) *Operation[D, R] {
-	made := o.service.known[o.name].(making[D, R])
+	made, is := o.service.known[o.name].(making[D, R])
+	if !is {
+		made = making[D, R]{changing[D, R]{o}, changing[D, R]{o}.settled, nil}
+	}
 	made.agree = partly
 	o.service.known[o.name] = made
 	return o

@@ -25,19 +25,27 @@ func (f *facts) movable(p *Payment) error {
 		sides[0].field = "sender.accountUID"
 	}
 	for _, side := range sides {
-		a := f.parties[side.uid]
-		switch {
-		case a == nil:
-			return ErrAccount.On(side.field)
-		case a.SystemOfRecord != accounts.InternalCore || f.books.Of(side.uid) == nil:
-			return ErrElsewhere.On(side.field)
-		case a.Status != accounts.Active:
-			return ErrAccountState.On(side.field).With(string(a.Status))
-		case !customers.InBusiness(a.CustomerStatus):
-			return customers.ErrInactive.On(side.field).With(string(a.CustomerStatus))
-		case a.PartnerStatus != "" && !customers.InBusiness(a.PartnerStatus):
-			return customers.ErrInactive.On(side.field).With(string(a.PartnerStatus))
+		if err := f.moves(side.uid, side.field); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// moves reports why an account, which a field names, does not let its money move.
+func (f *facts) moves(uid accounts.UID, field string) error {
+	a := f.parties[uid]
+	switch {
+	case a == nil:
+		return ErrAccount.On(field)
+	case a.SystemOfRecord != accounts.InternalCore || f.books.Of(uid) == nil:
+		return ErrElsewhere.On(field)
+	case a.Status != accounts.Active:
+		return ErrAccountState.On(field).With(string(a.Status))
+	case !customers.InBusiness(a.CustomerStatus):
+		return customers.ErrInactive.On(field).With(string(a.CustomerStatus))
+	case a.PartnerStatus != "" && !customers.InBusiness(a.PartnerStatus):
+		return customers.ErrInactive.On(field).With(string(a.PartnerStatus))
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ func (f *facts) draw(s *Service, by access.Caller, d *Draft, now time.Time) (*Pa
 		Tenant: f.tenant, UID: f.uids[0], Customer: sender.Customer, Rail: rails.Book, Minor: amount.Minor,
 		Currency: amount.Currency, Date: on, ExternalReferenceID: d.ExternalReferenceID, Notes: d.Notes,
 		Channel: cmp.Or(d.Channel, "API"), SenderAccount: sender.Account, SenderName: sender.Name,
-		ReceiverAccount: receiver.Account, ReceiverCustomer: receiver.Customer, ReceiverName: receiver.Name,
+		Direction: Out, ReceiverAccount: receiver.Account, ReceiverCustomer: receiver.Customer, ReceiverName: receiver.Name,
 		MakerClient: by.Client, MakerLogin: by.LoginID, CreatedAt: now, UpdatedAt: now,
 	}
 	f.uids = f.uids[1:]
@@ -118,8 +118,11 @@ func mayPay(by access.Caller, amount money.Amount) error {
 
 // asks reports whether a payment needs a second person.
 func (f *facts) asks(p *Payment) bool {
-	return f.bank.Dual || f.parties[p.SenderAccount].Dual || f.callback(p)
+	return f.asksOf(p.SenderAccount) || f.callback(p)
 }
+
+// asksOf reports whether it takes a second person to take money from an account.
+func (f *facts) asksOf(account accounts.UID) bool { return f.bank.Dual || f.parties[account].Dual }
 
 // callback reports whether a wire is above the amount from which the bank's own people confirm it.
 func (f *facts) callback(p *Payment) bool {
@@ -127,20 +130,26 @@ func (f *facts) callback(p *Payment) bool {
 	return p.Rail == rails.Fedwire && most != nil && p.Minor > *most
 }
 
-// approvers returns how many people a payment needs beside the maker, and how far they must see at least
-// (rest/CONTRACT.md, approval of payments). Bounds that are set in the bank's currency do not ease payments in
-// another one.
+// approvers returns how many people a payment needs beside the maker, and how far they must see at least.
 func (f *facts) approvers(p *Payment) (people int32, by access.Reach) {
-	people = 1
+	people, by = f.approversOf(p.SenderAccount, p.Amount())
 	if f.callback(p) {
 		by = access.OfBank
 	}
-	for _, asks := range []approval{f.bank.approval, f.parties[p.SenderAccount].approval} {
+	return people, by
+}
+
+// approversOf returns how many people it needs beside the maker to take an amount from an account, and how far they
+// must see at least (rest/CONTRACT.md, approval of payments). Bounds that are set in the bank's currency do not ease
+// payments in another one.
+func (f *facts) approversOf(account accounts.UID, amount money.Amount) (people int32, by access.Reach) {
+	people = 1
+	for _, asks := range []approval{f.bank.approval, f.parties[account].approval} {
 		if !asks.Dual {
 			continue
 		}
 		within := func(most customers.Cents) bool {
-			return p.Currency == f.bank.Currency && money.AtMost(p.Amount(), most.Amount())
+			return amount.Currency == f.bank.Currency && money.AtMost(amount, most.Amount())
 		}
 		if asks.People > 1 && (asks.First == 0 || !within(asks.First)) {
 			people = 2

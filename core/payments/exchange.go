@@ -45,20 +45,20 @@ var (
 // SendQueued takes the money of queued payments of the caller's bank and writes their messages, and returns of how
 // many. The money of a customer that is suspended, or whose partner is, stands still: its payments wait.
 func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
-	caller, err := access.Require(ctx, access.ManageTenants)
+	caller, now, err := s.worker(ctx)
 	if err != nil {
 		return 0, err
 	}
 	var queued []UID
 	err = s.db.NewSelect().Model((*Payment)(nil)).Column("uid").Where("pay.tenant = ?", caller.Tenant).
-		Where("pay.state = ?", Queued).Where("pay.send_at <= ?", s.now()).
+		Where("pay.state = ?", Queued).Where("pay.send_at <= ?", now).
 		Where(movableNow, caller.Tenant, bun.List(customers.Working)).
 		OrderExpr("pay.send_at, pay.uid").Limit(atATime).Scan(ctx, &queued)
 	if err == nil {
 		sent, err = together(queued, func(uids []UID) (n int, err error) {
 			var failed error
 			err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-				n, failed, err = s.sendAllTx(ctx, tx, caller, uids)
+				n, failed, err = s.sendAllTx(ctx, tx, caller, now, uids)
 				return err
 			})
 			if err != nil {
@@ -71,6 +71,14 @@ func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
 		return sent, fmt.Errorf("send payments: %w", err)
 	}
 	return sent, nil
+}
+
+// worker returns the caller of work that the bank does by itself, and what time it is for the bank.
+func (s *Service) worker(ctx context.Context) (caller access.Caller, now time.Time, err error) {
+	if caller, err = access.Require(ctx, access.ManageTenants); err == nil {
+		now, err = s.now(ctx, caller.Tenant)
+	}
+	return caller, now, err
 }
 
 // together does work on many things at a time. If that fails, it does each alone, so that one that cannot be done
@@ -101,7 +109,7 @@ const movableNow = `EXISTS (SELECT FROM accounts AS a JOIN customers AS c ON c.t
 // sendAllTx sends payments, but for those that another worker has in hand. failed says which could not be sent for a
 // reason of ours: they stay as they are.
 func (s *Service) sendAllTx(
-	ctx context.Context, tx bun.Tx, caller access.Caller, of []UID,
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, of []UID,
 ) (sent int, failed, err error) {
 	var queued []*Payment
 	err = tx.NewSelect().Model(&queued).Where("pay.tenant = ?", caller.Tenant).Where("pay.state = ?", Queued).
@@ -115,7 +123,6 @@ func (s *Service) sendAllTx(
 		uids[i] = p.UID
 		w.houses = append(w.houses, house{ledger.Clearing(p.Rail), p.Currency}, house{ledger.HouseFees, p.Currency})
 	}
-	now := s.now()
 	b := db.TxBatch(tx)
 	details := db.QueueMany(b, readingDetails, func(d *Details) UID { return d.Payment }, caller.Tenant, uids)
 	ids := db.Queue(b, takingMessageIDs, len(queued))
@@ -209,7 +216,7 @@ func recorded(action string, was, now *Payment, by access.Caller) events.Recorde
 // HandOver hands messages of the caller's bank to their networks, the oldest first, and returns how many were
 // taken. Those that no network takes keep none of the later ones from it.
 func (s *Service) HandOver(ctx context.Context) (handed int, err error) {
-	caller, err := access.Require(ctx, access.ManageTenants)
+	caller, now, err := s.worker(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -227,7 +234,7 @@ func (s *Service) HandOver(ctx context.Context) (handed int, err error) {
 				after = waiting[len(waiting)-1].ID
 				taken, failed = s.handOver(ctx, caller, waiting)
 			}
-			err = errors.Join(err, failed, s.markHanded(ctx, caller, taken))
+			err = errors.Join(err, failed, s.markHanded(ctx, caller, now, taken))
 			if handed += len(taken); len(taken) > 0 || len(waiting) == 0 {
 				break
 			}
@@ -257,240 +264,14 @@ func (s *Service) handOver(
 	return taken, failed
 }
 
-func (s *Service) markHanded(ctx context.Context, caller access.Caller, taken []MessageID) error {
+func (s *Service) markHanded(ctx context.Context, caller access.Caller, now time.Time, taken []MessageID) error {
 	if len(taken) == 0 {
 		return nil
 	}
 	return s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.NewUpdate().Model((*Message)(nil)).Set("handed_at = ?", s.now()).
+		_, err := tx.NewUpdate().Model((*Message)(nil)).Set("handed_at = ?", now).
 			Where("nm.tenant = ?", caller.Tenant).Where("nm.id IN (?)", bun.List(taken)).
 			Where("nm.handed_at IS NULL").Exec(ctx)
 		return err
 	})
-}
-
-// Receive takes in what has arrived from the networks for the caller's bank, and returns how much. A message that
-// came before changes nothing.
-func (s *Service) Receive(ctx context.Context) (taken int, err error) {
-	caller, err := access.Require(ctx, access.ManageTenants)
-	if err != nil {
-		return 0, err
-	}
-	arrived, err := s.network.Receive(ctx, caller.Tenant, atATime)
-	if err != nil || len(arrived) == 0 {
-		return 0, err
-	}
-	var files, others []Arrived
-	for _, a := range arrived {
-		if a.Over == rails.ACH {
-			files = append(files, a)
-		} else {
-			others = append(others, a)
-		}
-	}
-	taken, err = together(others, func(some []Arrived) (int, error) {
-		answers, ids := make([]*answer, len(some)), make([]int64, len(some))
-		for i, a := range some {
-			answers[i], ids[i] = read(a), a.ID
-		}
-		err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-			return s.takeInTx(ctx, tx, caller, answers)
-		})
-		if err == nil {
-			err = s.network.Done(ctx, caller.Tenant, ids)
-		}
-		if err != nil {
-			return 0, err
-		}
-		return len(some), nil
-	})
-	for _, a := range files {
-		failed := s.takeFile(ctx, caller, a)
-		if failed == nil {
-			failed = s.network.Done(ctx, caller.Tenant, []int64{a.ID})
-		}
-		if failed == nil {
-			taken++
-		}
-		err = errors.Join(err, failed)
-	}
-	if err != nil {
-		return taken, fmt.Errorf("receive from networks: %w", err)
-	}
-	return taken, nil
-}
-
-// known is a message that is on record.
-type known struct {
-	Rail      rails.Rail `bun:"rail"`
-	Direction Direction  `bun:"direction"`
-	MessageID string     `bun:"message_id"`
-	Payment   UID        `bun:"payment"`
-}
-
-var readingKnown = db.NewQuery[known](`SELECT rail, direction, message_id, coalesce(payment, 0) AS payment
-	FROM network_messages WHERE tenant = $1 AND message_id = ANY($2::text[])`)
-
-// takeInTx records answers, and does what they say to the payments that they answer.
-func (s *Service) takeInTx(ctx context.Context, tx bun.Tx, caller access.Caller, answers []*answer) error {
-	names := make([]string, 0, 2*len(answers))
-	for _, a := range answers {
-		names = append(names, a.id, a.of)
-	}
-	b := db.TxBatch(tx)
-	onRecord, ids := db.Queue(b, readingKnown, caller.Tenant, names), db.Queue(b, takingMessageIDs, len(answers))
-	if err := b.Send(ctx); err != nil {
-		return err
-	}
-	now := s.now()
-	var messages []*Message
-	seen, of := map[known]bool{}, map[known]UID{}
-	for _, k := range onRecord.Items {
-		of[known{k.Rail, k.Direction, k.MessageID, 0}] = k.Payment
-	}
-	var fresh []*answer
-	for i, a := range answers {
-		key := known{a.over, In, a.id, 0}
-		if _, before := of[key]; before || seen[key] {
-			continue
-		}
-		seen[key] = true
-		a.payment, a.number = of[known{a.over, Out, a.of, 0}], ids.Items[i].ID
-		fresh, messages = append(fresh, a), append(messages, a.message(s.keys, caller.Tenant, now))
-	}
-	if err := db.InsertAtCommit(ctx, messages); err != nil {
-		return err
-	}
-	return s.answerAllTx(ctx, tx, caller, fresh)
-}
-
-// answerAllTx does what answers say, to payments that it locks.
-func (s *Service) answerAllTx(ctx context.Context, tx bun.Tx, caller access.Caller, answers []*answer) error {
-	uids := []UID{}
-	for _, a := range answers {
-		uids = append(uids, a.payment)
-	}
-	var locked []*Payment
-	if err := tx.NewSelect().Model(&locked).Where("pay.tenant = ?", caller.Tenant).Where("pay.uid IN (?)", bun.List(uids)).
-		OrderExpr("pay.uid").For("NO KEY UPDATE").Scan(ctx); err != nil || len(locked) == 0 {
-		return err
-	}
-	w, by := wanted(locked...), map[UID]*Payment{}
-	for _, p := range locked {
-		by[p.UID] = p
-		w.houses = append(w.houses, house{ledger.Clearing(p.Rail), p.Currency}, house{ledger.Settled(p.Rail), p.Currency},
-			house{ledger.HouseFees, p.Currency})
-	}
-	f, err := s.gatherTx(ctx, tx, caller.Tenant, w)
-	if err != nil {
-		return err
-	}
-	f.limits = limits.Counting(caller.Tenant)
-	m := &moves{facts: f, by: caller, now: s.now(), why: map[UID]string{}}
-	for _, a := range answers {
-		p := by[a.payment]
-		if p == nil {
-			continue
-		}
-		if a.says == returned && p.State == Sent { // what comes back has settled, though nobody has said so yet
-			err = m.answer(p, &answer{over: a.over, says: accepted})
-		}
-		if err == nil {
-			err = m.answer(p, a)
-		}
-		if err != nil {
-			return fmt.Errorf("payment %s: %w", p.UID, err)
-		}
-	}
-	return errors.Join(writeTx(ctx, last(m.moved), m.steps), giveBackTx(ctx, caller.Tenant, m.why), f.writeTx(ctx),
-		recordTx(ctx, tx, m.record))
-}
-
-// moves collects what answers do to payments.
-type moves struct {
-	facts  *facts
-	by     access.Caller
-	now    time.Time
-	moved  []*Payment
-	steps  []*Step
-	record []events.Recorded
-	why    map[UID]string // reasons of those that were given back
-}
-
-// answer does to a payment what an answer says. One that no longer fits the payment changes nothing.
-func (m *moves) answer(p *Payment, a *answer) error {
-	was := *p
-	to, err := m.facts.answer(p, a, m.now)
-	switch {
-	case isFault(err) || err == nil && to == p.State:
-		return nil
-	case err != nil:
-		return err
-	}
-	m.moved, m.steps = append(m.moved, p), append(m.steps, p.enter(to, m.by, m.now, a.reason()))
-	m.record = append(m.record, recorded(actions[to], &was, p, m.by))
-	if to != Settled {
-		m.why[p.UID] = a.reasonCode()
-	}
-	return nil
-}
-
-// actions are what happens to payments, as the record names it.
-var actions = map[State]string{Settled: "settlePayment", Rejected: "rejectPayment", Returned: "returnPayment"}
-
-// last returns each payment once.
-func last(moved []*Payment) (each []*Payment) {
-	seen := map[UID]bool{}
-	for _, p := range moved {
-		if !seen[p.UID] {
-			seen[p.UID], each = true, append(each, p)
-		}
-	}
-	return each
-}
-
-// answer does to a payment what its network says, and returns the state that it reaches.
-func (f *facts) answer(p *Payment, a *answer, now time.Time) (State, error) {
-	on := calendar.Today(now)
-	clearing, settled := f.houses[house{ledger.Clearing(p.Rail), p.Currency}], f.houses[house{ledger.Settled(p.Rail), p.Currency}]
-	switch a.says {
-	case accepted:
-		to, err := settling.Take(p.State)
-		if err != nil {
-			return p.State, err
-		}
-		return to, f.book(p, ledger.Settlement, on, "Settled over "+string(p.Rail), clearing, settled, p.Minor)
-	case refused:
-		to, err := rejecting.Take(p.State)
-		if err != nil {
-			return p.State, err
-		}
-		err = f.book(p, ledger.Return, on, "Rejected by "+string(p.Rail), clearing, p.SenderAccount, p.Minor)
-		if err != nil {
-			return p.State, err
-		}
-		p.uncount(f.limits)
-		return to, f.refund(p, on)
-	case returned:
-		to, err := returning.Take(p.State)
-		if err != nil {
-			return p.State, err
-		}
-		if a.amount.Currency != p.Currency || a.amount.Minor <= 0 || a.amount.Minor > p.Minor {
-			return p.State, nil // it is not the return of this payment; people see the message
-		}
-		return to, f.book(p, ledger.Return, on, "Returned over "+string(p.Rail), settled, p.SenderAccount, a.amount.Minor)
-	}
-	return p.State, nil
-}
-
-// refund gives back what a payment cost that was rejected.
-func (f *facts) refund(p *Payment, on time.Time) error {
-	if p.FeeMinor == 0 {
-		return nil
-	}
-	fee := p.FeeMinor
-	why := "Fee given back: " + p.FeeName
-	p.free()
-	return f.book(p, ledger.Fee, on, why, f.houses[house{ledger.HouseFees, p.Currency}], p.SenderAccount, fee)
 }

@@ -85,12 +85,16 @@ type party struct {
 	approval
 }
 
-// Switches are the features of an account that let payments out (rest/CONTRACT.md, speeds).
+// Switches are the features of an account that let payments out (rest/CONTRACT.md, speeds), and in (rest/CONTRACT.md,
+// incoming credits).
 type Switches struct {
 	FedNow        bool   `bun:"fednow"`
 	ACH           bool   `bun:"ach"`
 	RTP           bool   `bun:"rtp"`
-	Wires         bool   `bun:"wires"`          // domestic
+	Wires         bool   `bun:"wires"` // domestic
+	FedNowIn      bool   `bun:"fednow_in"`
+	RTPIn         bool   `bun:"rtp_in"`
+	WiresIn       bool   `bun:"wires_in"`
 	CallbackLimit *int64 `bun:"callback_limit"` // minor units: a wire above it is confirmed by a person; nil for none
 }
 
@@ -124,6 +128,7 @@ var (
 		c.status AS customer_status, c.owner, coalesce(o.status, '') AS partner_status, c.access_payment_dual_approval AS dual,
 		c.access_number_of_approvers AS people, c.access_first_approver_limit AS first, c.access_second_approver_limit AS second,
 		a.enable_fednow AND a.fednow_send AS fednow, a.enable_rtp AND a.rtp_send AS rtp, a.enable_wires AND a.enable_domestic_wires AS wires,
+		a.enable_fednow AS fednow_in, a.enable_rtp AS rtp_in, a.enable_wires AS wires_in,
 		a.enable_ach AS ach, coalesce(nullif(a.ach_company_id, ''), c.ach_company_id) AS company_id,
 		CASE WHEN cardinality(a.sec_codes) > 0 THEN a.sec_codes ELSE c.sec_codes END AS classes,
 		a.number_sealed AS sealed, c.legal_line1 AS address_line1, c.legal_line2 AS address_line2, c.legal_city AS address_city,
@@ -149,6 +154,7 @@ type want struct {
 	from, to       time.Time // the days on which limits count; zero if none does
 	houses         []house   // that take part
 	created        int       // of the payments, at most
+	journals       int       // at most, beside those of the payers
 }
 
 // house is an account of the bank's own.
@@ -208,8 +214,8 @@ func (s *Service) gatherTx(ctx context.Context, tx bun.Tx, tenant access.Tenant,
 		shard = ledger.ShardOf(payer)
 		w.houses = append(w.houses, house{ledger.HouseFees, charges.Of[payer][0].Currency})
 	}
-	if len(charges.Of) == 0 && len(payers) > 0 {
-		shard = ledger.ShardOf(slices.Min(payers))
+	if ours := slices.Concat(payers, payees, numberedPayers); len(charges.Of) == 0 && len(ours) > 0 {
+		shard = ledger.ShardOf(slices.Min(ours))
 	}
 	for _, h := range w.houses {
 		if _, found := f.houses[h]; found {
@@ -236,7 +242,7 @@ func (s *Service) gatherTx(ctx context.Context, tx bun.Tx, tenant access.Tenant,
 	if !w.from.IsZero() {
 		f.limits = limits.Count(b, tenant, slices.Concat(payers, numberedPayers), w.from, w.to)
 	}
-	f.books = ledger.Lock(b, tenant, all, journalsEach*len(w.payers))
+	f.books = ledger.Lock(b, tenant, all, journalsEach*len(w.payers)+w.journals)
 	parties := db.Queue(b, readingParties, tenant, all)
 	uids := db.Queue(b, takingUIDs, w.created)
 	if err := b.Send(ctx); err != nil {

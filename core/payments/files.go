@@ -51,7 +51,7 @@ var (
 // SealFiles puts the entries of ACH whose money was taken into a file, from which on it waits to be handed to the
 // network, and returns how many. Each of the bank's routing numbers has files of its own; one call makes one file.
 func (s *Service) SealFiles(ctx context.Context) (sealed int, err error) {
-	caller, err := access.Require(ctx, access.ManageTenants)
+	caller, now, err := s.worker(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -59,12 +59,12 @@ func (s *Service) SealFiles(ctx context.Context) (sealed int, err error) {
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		sealed, failed = 0, nil // of a try that was rolled back
 		b := db.TxBatch(tx)
-		waiting, ids := db.Queue(b, findingOrigin, caller.Tenant, s.now()), db.Queue(b, takingMessageIDs, 1)
+		waiting, ids := db.Queue(b, findingOrigin, caller.Tenant, now), db.Queue(b, takingMessageIDs, 1)
 		if err := b.Send(ctx); err != nil || len(waiting.Items) == 0 {
 			return err
 		}
 		f := &file{
-			tenant: caller.Tenant, origin: waiting.Items[0].Origin, id: ids.Items[0].ID, now: s.now(),
+			tenant: caller.Tenant, origin: waiting.Items[0].Origin, id: ids.Items[0].ID, now: now,
 			traces: map[UID]string{},
 		}
 		if err := f.numberTx(ctx, tx); err != nil || f.numbers.Files >= len(modifiers) {

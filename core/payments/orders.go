@@ -94,8 +94,8 @@ func (f *facts) drawOrder(s *Service, by access.Caller, o *Order, now time.Time)
 		return nil, err
 	}
 	p := &Payment{
-		Tenant: f.tenant, UID: f.uids[0], Customer: sender.Customer, Speed: Speed(o.Speed), Minor: amount.Minor,
-		Currency: amount.Currency, Date: o.Date, ExternalReferenceID: o.ExternalReferenceID, Notes: o.Notes,
+		Tenant: f.tenant, UID: f.uids[0], Customer: sender.Customer, Direction: Out, Speed: Speed(o.Speed),
+		Minor: amount.Minor, Currency: amount.Currency, Date: o.Date, ExternalReferenceID: o.ExternalReferenceID, Notes: o.Notes,
 		Channel: cmp.Or(o.Channel, "API"), SenderAccount: sender.Account, SenderName: sender.Name,
 		ReceiverName: to.Name, MakerClient: by.Client, MakerLogin: by.LoginID, CreatedAt: now, UpdatedAt: now,
 	}

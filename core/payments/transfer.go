@@ -13,6 +13,7 @@ import (
 	"bankgraph/core/fault"
 	"bankgraph/core/ledger"
 	"bankgraph/core/limits"
+	"bankgraph/core/money"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/calendar"
 	"bankgraph/db"
@@ -162,9 +163,11 @@ func (s *Service) agreeTx(ctx context.Context, tx *changes.Tx, at changes.Target
 }
 
 // mayApprove returns ErrApproveLimit for a payment above the person's own bound.
-func mayApprove(by access.Caller, p *Payment) error {
+func mayApprove(by access.Caller, p *Payment) error { return mayApproveAmount(by, p.Amount()) }
+
+func mayApproveAmount(by access.Caller, amount money.Amount) error {
 	if most := by.Limit("Payments", "Per_Transaction_Payment_Approve_Limits"); most != nil &&
-		most.Currency == p.Currency && p.Minor > most.Minor {
+		most.Currency == amount.Currency && amount.Minor > most.Minor {
 		return ErrApproveLimit.With(most.Value().String())
 	}
 	return nil
@@ -222,8 +225,12 @@ func (s *Service) settleTx(ctx context.Context, tx *changes.Tx, at changes.Targe
 // wanted returns what payments that exist need facts about.
 func wanted(all ...*Payment) (w want) {
 	for _, p := range all {
-		w.payers = append(w.payers, Party{UID: p.SenderAccount})
-		if p.Rail == rails.Book {
+		if p.Incoming() {
+			w.journals += journalsEach
+		} else {
+			w.payers = append(w.payers, Party{UID: p.SenderAccount})
+		}
+		if p.ReceiverAccount != 0 {
 			w.payees = append(w.payees, Party{UID: p.ReceiverAccount})
 		}
 	}
@@ -246,7 +253,7 @@ func writeTx(ctx context.Context, payments []*Payment, steps []*Step) error {
 	if len(payments) == 0 {
 		return nil
 	}
-	var uids, fees, versions []int64
+	var uids, fees, versions, returned []int64
 	var states, names, tiers, reasons, days []string
 	var sends, settles []*time.Time
 	for _, p := range payments {
@@ -254,15 +261,16 @@ func writeTx(ctx context.Context, payments []*Payment, steps []*Step) error {
 		states, names, tiers = append(states, string(p.State)), append(names, p.FeeName), append(tiers, p.FeeTier)
 		reasons, days = append(reasons, p.Reason), append(days, p.Date.Format(time.DateOnly))
 		sends, settles = append(sends, p.SendAt), append(settles, p.SettlesAt)
+		returned = append(returned, p.ReturnedMinor)
 	}
 	err := db.ExecAtCommit(ctx, `UPDATE payments AS p SET state = n.state, fee = n.fee, version = n.version,
 		fee_name = n.fee_name, fee_tier = n.fee_tier, reason = n.reason, payment_date = n.day::date, send_at = n.send_at,
-		settles_at = n.settles_at, updated_at = $12::timestamptz
+		settles_at = n.settles_at, returned = n.returned, updated_at = $12::timestamptz
 		FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[],
-		  $10::timestamptz[], $11::timestamptz[])
-		  AS n(uid, state, fee, version, fee_name, fee_tier, reason, day, send_at, settles_at)
+		  $10::timestamptz[], $11::timestamptz[], $13::bigint[])
+		  AS n(uid, state, fee, version, fee_name, fee_tier, reason, day, send_at, settles_at, returned)
 		WHERE p.tenant = $1 AND p.uid = n.uid`, payments[0].Tenant, uids, states, fees, versions, names, tiers, reasons,
-		days, sends, settles, payments[0].UpdatedAt)
+		days, sends, settles, payments[0].UpdatedAt, returned)
 	if err != nil {
 		return err
 	}

@@ -46,8 +46,7 @@ type back struct {
 }
 
 // takeFile takes a file of ACH of a bank, and decides what comes back of it and when: a file for each time.
-func (s *Service) takeFile(ctx context.Context, tenant access.Tenant, id string, body []byte) error {
-	now := s.now()
+func (s *Service) takeFile(ctx context.Context, tenant access.Tenant, now time.Time, id string, body []byte) error {
 	due := map[time.Time][]back{}
 	file, _, err := nacha.Read(bytes.NewReader(body), func(b nacha.Batch, e nacha.Entry) error {
 		sequel, is := Sequels[e.Amount.Minor%100]
