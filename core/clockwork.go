@@ -31,19 +31,20 @@ func (c *Core) Work(ctx context.Context) (done int, err error) {
 	return done, nil
 }
 
-// mostMoving bounds how long one call of MoveClock works.
+// mostMoving bounds how long one call of AdvanceClock works.
 const mostMoving = 6 * time.Second
 
-// MoveClock moves the clock of the caller's bank on if it was asked to: from one time at which something is due to the
+// AdvanceClock moves the clock of the caller's bank on if it was asked to: from one time at which something is due to the
 // next, and does at each what is due. It reports whether it moved. It is for workers: of many at a time one moves it,
 // and another goes on where that one stopped.
-func (c *Core) MoveClock(ctx context.Context) (moved bool, err error) {
+func (c *Core) AdvanceClock(ctx context.Context) (moved bool, err error) {
 	to, err := c.Clock.Lease(ctx)
 	if err != nil || to == nil {
 		return false, err
 	}
 	var arrived *time.Time
 	var failed error
+	_, failed = c.Work(ctx)
 	for began := time.Now(); arrived == nil && time.Since(began) < mostMoving; {
 		var next time.Time
 		if next, err = c.nextEvent(ctx, *to); err == nil {
