@@ -143,7 +143,7 @@ var entryFields = map[string]string{
 	"TransactionCode": "receiver.subAccountType", "CompanyID": "sender.achCompanyID",
 	"CompanyIdentification": "sender.achCompanyID", "Description": "paymentNotes",
 	"CompanyEntryDescription": "paymentNotes",
-	"CompanyName": "sender.accountUID", "Effective": "paymentDate", "Bank": "sender.accountUID",
+	"CompanyName":             "sender.accountUID", "Effective": "paymentDate", "Bank": "sender.accountUID",
 	"PaymentRelatedInformation": "additionalInfo.paymentRemittanceNotes", "Class": "additionalInfo.secCode",
 	"StandardEntryClassCode": "additionalInfo.secCode", "IdentificationNumber": "externalReferenceId",
 }
