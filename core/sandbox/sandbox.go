@@ -14,6 +14,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
+	"bankgraph/core/customers"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/iso20022"
@@ -35,17 +36,18 @@ var Tables = db.Tables{
 
 // Service plays the networks. It is a payments.Network.
 type Service struct {
-	db   *db.DB
-	keys *seal.Keys
-	now  func() time.Time
+	db        *db.DB
+	keys      *seal.Keys
+	customers *customers.Service
+	now       func() time.Time
 
 	pay    *changes.Operation[Credit, Played]
 	recall *changes.Operation[Recall, Played]
 }
 
 // New makes the service.
-func New(d *db.DB, keys *seal.Keys, all *changes.Service, now func() time.Time) *Service {
-	s := &Service{db: d, keys: keys, now: now}
+func New(d *db.DB, keys *seal.Keys, c *customers.Service, all *changes.Service, now func() time.Time) *Service {
+	s := &Service{db: d, keys: keys, customers: c, now: now}
 	s.pay = changes.Declare(all, "playIncomingCredit", "play", access.InitiatePayments, s.payTx)
 	s.recall = changes.Declare(all, "playRecall", "play", access.InitiatePayments, s.recallTx)
 	return s
