@@ -2,6 +2,7 @@ package payments
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"bankgraph/core/money"
 	"bankgraph/core/rails"
 	"bankgraph/core/rails/nacha"
+	"bankgraph/db"
 )
 
 // Entry is what a payment over ACH says beside what every payment over a network says (rest/CONTRACT.md, payments
@@ -30,7 +32,7 @@ type Entry struct {
 	CompanyID   string            `bun:"company_id" json:"achCompanyID"` // of who pays
 	CompanyName string            `bun:"company_name" json:"-"`
 	Description string            `bun:"description" json:"-"` // of the batch, at most ten characters
-	Account     nacha.AccountType `bun:"account" json:"-"`     // what is credited
+	Account     rails.AccountType `bun:"account" json:"-"`     // what is credited
 	SameDay     bool              `bun:"same_day" json:"-"`
 	SettlesOn   time.Time         `bun:"settles_on,type:date,nullzero" json:"-"` // set with TakenAt
 	TakenAt     *time.Time        `bun:"taken_at" json:"-"`                      // when its money was taken; nil before
@@ -39,17 +41,17 @@ type Entry struct {
 }
 
 // accountTypes are the accounts that ACH credits, by the sub-types of accounts.
-var accountTypes = map[string]nacha.AccountType{
-	general: nacha.GL, string(accounts.Checking): nacha.Checking, string(accounts.Savings): nacha.Savings,
-	string(accounts.CD): nacha.Savings, string(accounts.HealthSavings): nacha.Savings,
-	string(accounts.MoneyMarket): nacha.Savings, string(accounts.Pseudo): nacha.Checking,
-	string(accounts.LineOfCredit): nacha.Loan,
-	string(accounts.CreditCard):   nacha.Loan, string(accounts.Heloc): nacha.Loan,
+var accountTypes = map[string]rails.AccountType{
+	general: rails.GL, string(accounts.Checking): rails.Checking, string(accounts.Savings): rails.Savings,
+	string(accounts.CD): rails.Savings, string(accounts.HealthSavings): rails.Savings,
+	string(accounts.MoneyMarket): rails.Savings, string(accounts.Pseudo): rails.Checking,
+	string(accounts.LineOfCredit): rails.Loan,
+	string(accounts.CreditCard):   rails.Loan, string(accounts.Heloc): rails.Loan,
 }
 
 // entryOf makes the entry of a payment. The company is that of the account, or else of its customer.
 func entryOf(p *Payment, o *Order, from *party, to *Receiver) (*Entry, error) {
-	class := rails.SECCode(o.SECCode)
+	class := o.SECCode
 	switch {
 	case from.CompanyID == "":
 		return nil, ErrNoCompany
@@ -143,3 +145,22 @@ var entryFields = map[string]string{
 	"PaymentRelatedInformation": "additionalInfo.paymentRemittanceNotes", "Class": "additionalInfo.secCode",
 	"StandardEntryClassCode": "additionalInfo.secCode", "IdentificationNumber": "externalReferenceId",
 }
+
+var entering db.QueryCache[Entry]
+
+// EntriesOf reads what payments over ACH say beside what every payment over a network says, for callers who see who
+// pays.
+func (s *Service) EntriesOf(ctx context.Context, b *db.Batch, of []UID) *db.Many[UID, Entry] {
+	caller, err := access.Require(ctx, access.ViewPayments)
+	if err != nil {
+		return db.Refuse[UID, Entry](err)
+	}
+	text := entering.Get(caller.Reach, func() string {
+		return db.Select[Entry](shownOfEntries, nil).
+			Join("JOIN payments AS pay ON pay.tenant = ae.tenant AND pay.uid = ae.payment").Where("ae.tenant = $1").
+			Where("pay.tenant = $1").Where(caller.Reach.Scope("pay.customer")).Where("ae.payment = ANY($3)").String()
+	})
+	return db.QueueMany(b, text, func(e *Entry) UID { return e.Payment }, caller.Tenant, caller.ScopeCustomer(), of)
+}
+
+var shownOfEntries = db.ColumnsOf[Entry]("Payment", "Class", "CompanyID", "CompanyName", "Description", "Account", "Trace")

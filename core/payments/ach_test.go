@@ -111,7 +111,7 @@ func TestAnEntryIsHeldUntilItsWindowThenSentThenSettlesByItself(t *testing.T) {
 				t.Fatalf("%d files %+v", len(files), batches)
 			}
 			e, b, h := files[0][0], batches[0], heads[0]
-			if e.Amount.Minor != 250_00 || e.Routing != "611590103" || e.Account != nacha.Checking ||
+			if e.Amount.Minor != 250_00 || e.Routing != "611590103" || e.Account != rails.Checking ||
 				e.Number != coretest.ContactNumber(s.to.UID) || e.Trace != "611090000000001" || e.ID != "INV-7" {
 				t.Errorf("%+v", e)
 			}
@@ -133,7 +133,7 @@ func TestAFileHasTheEntriesOfItsWindowInBatches(t *testing.T) {
 	classes := []string{"CCD", "PPD", "CCD", "PPD"}
 	for i, class := range classes {
 		s.send(t, s.order("10.00", economy, func(o *payments.Order) {
-			o.SECCode = class
+			o.SECCode = rails.SECCode(class)
 			if i == 3 {
 				o.Notes = "REVERSAL" // which would take payments back
 			}
@@ -418,7 +418,7 @@ func TestLimitsOfAClassBindItsEntries(t *testing.T) {
 				said = l.Code
 			}
 		}
-		_, err = s.Payments.Send(s.Staff(), s.order(c.amount, economy, func(o *payments.Order) { o.SECCode = c.class }),
+		_, err = s.Payments.Send(s.Staff(), s.order(c.amount, economy, func(o *payments.Order) { o.SECCode = rails.SECCode(c.class) }),
 			changes.RequestOptions{})
 		if f, _ := fault.Of(err); said != c.exceeds || (err != nil) != (c.exceeds != "") ||
 			err != nil && (!errors.Is(err, payments.ErrLimit) || f.Detail != c.exceeds) {

@@ -14,25 +14,25 @@ import (
 
 // Order is what a request says about a credit to somebody at another bank (rest/CONTRACT.md, credit requests).
 type Order struct {
-	Sender              Party     `json:"sender"`
-	Receiver            Receiver  `json:"receiver"`
-	Amount              string    `json:"paymentAmount"` // decimal, in Currency
-	Currency            string    `json:"paymentCurrency"`
-	Date                time.Time `json:"paymentDate,omitzero"` // of settlement; midnight UTC; zero for the first possible one
-	Speed               string    `json:"speed"`
-	ExternalReferenceID string    `json:"externalReferenceId"`
-	Notes               string    `json:"paymentNotes,omitempty"`
-	Channel             string    `json:"channel,omitempty"` // "" for API
-	CostCenter          string    `json:"costCenter,omitempty"`
-	RequestMethod       string    `json:"requestMethod,omitempty"`
-	OperationNote       string    `json:"operationNote,omitempty"`
-	Remittance          string    `json:"paymentRemittanceNotes,omitempty"`
-	Reference           string    `json:"referenceForBeneficiary,omitempty"`
-	Charges             string    `json:"detailsOfCharges,omitempty"` // OUR, BEN, SHA
-	OriginatorInfo      string    `json:"originatorToBeneficiary,omitempty"`
-	BankInfo            string    `json:"senderToReceiverNotes,omitempty"`
-	SECCode             string    `json:"secCode,omitempty"`      // of ACH alone
-	CompanyID           string    `json:"achCompanyID,omitempty"` // of ACH; where given that of the account
+	Sender              Party         `json:"sender"`
+	Receiver            Receiver      `json:"receiver"`
+	Amount              string        `json:"paymentAmount"` // decimal, in Currency
+	Currency            string        `json:"paymentCurrency"`
+	Date                time.Time     `json:"paymentDate,omitzero"` // of settlement; midnight UTC; zero for the first possible one
+	Speed               string        `json:"speed"`
+	ExternalReferenceID string        `json:"externalReferenceId"`
+	Notes               string        `json:"paymentNotes,omitempty"`
+	Channel             string        `json:"channel,omitempty"` // "" for API
+	CostCenter          string        `json:"costCenter,omitempty"`
+	RequestMethod       string        `json:"requestMethod,omitempty"`
+	OperationNote       string        `json:"operationNote,omitempty"`
+	Remittance          string        `json:"paymentRemittanceNotes,omitempty"`
+	Reference           string        `json:"referenceForBeneficiary,omitempty"`
+	Charges             string        `json:"detailsOfCharges,omitempty"` // OUR, BEN, SHA
+	OriginatorInfo      string        `json:"originatorToBeneficiary,omitempty"`
+	BankInfo            string        `json:"senderToReceiverNotes,omitempty"`
+	SECCode             rails.SECCode `json:"secCode,omitempty"`      // of ACH alone
+	CompanyID           string        `json:"achCompanyID,omitempty"` // of ACH; where given that of the account
 	// what is said of who pays beside its account: checked, and not used, as messages say what the bank knows
 	SenderEntity  string         `json:"entityType,omitempty"` // Consumer, Corporate, Processing Org
 	SenderAddress postal.Address `json:"senderAddress"`
@@ -174,8 +174,8 @@ func (o *Order) checkEntry(c *check.Fields) {
 		}
 		return
 	}
-	info.Required("secCode", o.SECCode)
-	o.SECCode = string(check.OneOf(info, "secCode", o.SECCode, classes...))
+	info.Required("secCode", string(o.SECCode))
+	o.SECCode = check.OneOf(info, "secCode", string(o.SECCode), classes...)
 	c.In("sender").AtMost("achCompanyID", o.CompanyID, 10)
 	if o.Strict && o.Sender.UID == 0 && o.Sender.Number != "" {
 		c.In("sender").Required("achCompanyID", o.CompanyID)
