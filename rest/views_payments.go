@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"slices"
 	"time"
 
 	"bankgraph/core/accounts"
@@ -84,34 +83,36 @@ func paymentItemOf(p *payments.Shown, zone *time.Location) paymentItem {
 
 // paymentFields are what get and search have in common.
 type paymentFields struct {
-	PaymentUID            payments.UID    `json:"paymentUID"`
-	ExternalReferenceID   string          `json:"externalReferenceId"`
-	SourceReferenceID     string          `json:"sourceReferenceId"`
-	CounterParty          string          `json:"counterParty"`
-	CounterPartyID        string          `json:"counterPartyId"`
-	CustomerType          customers.Type  `json:"customerType,omitzero"`
-	BusinessUnit          string          `json:"businessUnit"`
-	BusinessUnitID        string          `json:"businessUnitId"`
-	Channel               string          `json:"channel"`
-	CostCenter            string          `json:"costCenter"`
-	Book                  string          `json:"book"`
-	PaymentDate           string          `json:"paymentDate"`
-	SenderAccountUID      string          `json:"senderAccountUID"`
-	SenderCurrency        money.Currency  `json:"senderCurrency"`
-	ReceiverAmount        money.Amount    `json:"receiverAmount"`
-	ReceiverCurrency      money.Currency  `json:"receiverCurrency"`
-	PaymentNotes          string          `json:"paymentNotes"`
-	DeliveryAgentType     accounts.Type   `json:"deliveryAgentType"`
-	QuoteID               string          `json:"quoteId"`
-	ForexContract         string          `json:"forexContract"`
-	CreatedBy             string          `json:"createdBy"`
-	CreationDateTime      string          `json:"creationDateTime"`
-	EntryType             string          `json:"entryType"`
-	Status                payments.Status `json:"status"`
-	DeliveryMethod        rails.Rail      `json:"deliveryMethod,omitempty"`
-	WireType              string          `json:"wireType,omitempty"`
-	MemoPostStatus        string          `json:"memoPostStatus"`
-	MemoPostFailureReason string          `json:"memoPostFailureReason"`
+	PaymentUID          payments.UID      `json:"paymentUID"`
+	ExternalReferenceID string            `json:"externalReferenceId"`
+	SourceReferenceID   string            `json:"sourceReferenceId"`
+	CounterParty        string            `json:"counterParty"`
+	CounterPartyID      string            `json:"counterPartyId"`
+	CustomerType        customers.Type    `json:"customerType,omitzero"`
+	BusinessUnit        string            `json:"businessUnit"`
+	BusinessUnitID      string            `json:"businessUnitId"`
+	Channel             string            `json:"channel"`
+	CostCenter          string            `json:"costCenter"`
+	Book                string            `json:"book"`
+	PaymentDate         string            `json:"paymentDate"`
+	SenderAccountUID    string            `json:"senderAccountUID"`
+	SenderCurrency      money.Currency    `json:"senderCurrency"`
+	ReceiverAmount      money.Amount      `json:"receiverAmount"`
+	ReceiverCurrency    money.Currency    `json:"receiverCurrency"`
+	PaymentNotes        string            `json:"paymentNotes"`
+	DeliveryAgentType   accounts.Type     `json:"deliveryAgentType"`
+	QuoteID             string            `json:"quoteId"`
+	ForexContract       string            `json:"forexContract"`
+	CreatedBy           string            `json:"createdBy"`
+	CreationDateTime    string            `json:"creationDateTime"`
+	EntryType           rails.EntryType   `json:"entryType"`
+	Status              payments.Status   `json:"status"`
+	DeliveryMethod      rails.Rail        `json:"deliveryMethod,omitempty"`
+	WireType            payments.WireType `json:"wireType,omitempty"`
+	// what became of asking for the money back; left out if nobody has
+	ReturnStatus          payments.ReturnStatus `json:"returnStatus,omitempty"`
+	MemoPostStatus        payments.MemoPost     `json:"memoPostStatus"`
+	MemoPostFailureReason string                `json:"memoPostFailureReason"`
 	senderFields
 	receiverFields
 	otherParties
@@ -129,8 +130,8 @@ type senderFields struct {
 	SenderCountryCode    string           `json:"senderCountryCode"`
 	SenderCountry        string           `json:"senderCountry"`
 	SenderEmail          string           `json:"senderEmail"`
-	SenderAccountType    accounts.Type    `json:"senderAccountType"`
-	SenderAccountSubType accounts.SubType `json:"senderAccountSubType"`
+	SenderAccountType    accounts.Type    `json:"senderAccountType,omitzero"`
+	SenderAccountSubType accounts.SubType `json:"senderAccountSubType,omitzero"`
 	SenderBankIDType     string           `json:"senderBankIdType"`
 	SenderBankID         string           `json:"senderBankId"`
 	SenderBankName       string           `json:"senderBankName"`
@@ -215,36 +216,47 @@ type otherParties struct {
 // paymentBankIDTypes are the kinds of bank ids in the words of payments.
 var paymentBankIDTypes = map[accounts.BankIDType]string{accounts.NID: "NID", accounts.BIC: "SWIFT"}
 
-// memoPosts say whether a payment is in the books (rest/CONTRACT.md, payment states).
-var memoPosts = map[payments.State]string{
-	payments.PendingApproval: "NOT_POSTED", payments.Scheduled: "NOT_POSTED", payments.Settled: "POSTED",
-	payments.Invalid: "FAILURE", payments.Cancelled: "NOT_POSTED", payments.PartlyApproved: "NOT_POSTED",
-	payments.Queued: "NOT_POSTED", payments.Sent: "POSTED", payments.Rejected: "FAILURE",
-	payments.Returned: "NA_RETURN_INITIATED",
-}
-
 func paymentFieldsOf(p *payments.Shown, zone *time.Location) paymentFields {
 	view := paymentFields{
-		PaymentUID: p.UID, ExternalReferenceID: p.ExternalReferenceID, CounterParty: p.SenderName,
+		PaymentUID: p.UID, ExternalReferenceID: p.ExternalReferenceID, CounterParty: p.OwnerName(),
 		CounterPartyID: p.Customer.String(), CustomerType: p.Payer.Type, BusinessUnit: p.Bank.Name,
 		BusinessUnitID: p.Bank.UID.String(), Channel: p.Channel, CostCenter: p.Payer.CostCenter,
-		PaymentDate: p.Date.Format(time.DateOnly), SenderAccountUID: p.SenderAccount.String(),
+		PaymentDate: p.Date.Format(time.DateOnly), SenderAccountUID: shownAccount(p.SenderAccount),
 		SenderCurrency: p.Currency, ReceiverAmount: p.Amount(), ReceiverCurrency: p.Currency, PaymentNotes: p.Notes,
-		DeliveryAgentType: p.Sender.Type, CreatedBy: p.CreatedBy(),
-		CreationDateTime: p.CreatedAt.In(zone).Format("2006-01-02T15:04:05"), EntryType: "CREDIT",
-		Status: p.Status(), MemoPostStatus: memoPosts[p.State], senderFields: senderFieldsOf(p),
+		DeliveryAgentType: ownType(p), CreatedBy: p.CreatedBy(),
+		CreationDateTime: p.CreatedAt.In(zone).Format("2006-01-02T15:04:05"), EntryType: p.EntryType(),
+		Status: p.Status(), MemoPostStatus: p.MemoPost(), ReturnStatus: p.ReturnStatus(), senderFields: senderFieldsOf(p),
 		receiverFields: receiverFieldsOf(p),
 	}
 	if p.Rail != rails.Book {
-		view.DeliveryMethod, view.WireType = p.Rail, outgoing
+		view.DeliveryMethod, view.WireType = p.Rail, p.WireType()
 	}
-	if slices.Contains([]payments.State{payments.Invalid, payments.Rejected, payments.Returned}, p.State) {
+	if p.State.Failed() {
 		view.MemoPostFailureReason = p.Reason
 	}
 	return view
 }
 
+// shownAccount is the number of an account here; "" for one at another bank.
+func shownAccount(uid accounts.UID) string {
+	if uid == 0 {
+		return ""
+	}
+	return uid.String()
+}
+
+// ownType is the type of the account that is the bank's customer's, of the two.
+func ownType(p *payments.Shown) accounts.Type {
+	if p.Incoming() {
+		return p.Receiver.Type
+	}
+	return p.Sender.Type
+}
+
 func senderFieldsOf(p *payments.Shown) senderFields {
+	if p.Incoming() {
+		return outsideSenderOf(p)
+	}
 	return senderFields{
 		SenderName: p.SenderName, SenderAccountNumber: p.Sender.Masked(), SenderAccountName: p.Sender.Name,
 		SenderAddress1: p.Payer.Line1, SenderAddress2: p.Payer.Line2, SenderCity: p.Payer.City,
@@ -256,7 +268,7 @@ func senderFieldsOf(p *payments.Shown) senderFields {
 }
 
 func receiverFieldsOf(p *payments.Shown) receiverFields {
-	if p.Rail != rails.Book {
+	if p.ReceiverAccount == 0 {
 		return outsideOf(p)
 	}
 	return receiverFields{
@@ -267,6 +279,17 @@ func receiverFieldsOf(p *payments.Shown) receiverFields {
 		ReceiverPhoneNumber: p.Payee.Phone, ReceiverEmail: p.Payee.Email,
 		ReceiverBankIDType: paymentBankIDTypes[p.Receiver.BankIDType], ReceiverBankID: p.Receiver.BankID,
 		ReceiverBankName: p.Receiver.BankName, ReceiverBankCountry: p.Payee.AccountCountry,
+	}
+}
+
+// outsideSenderOf describes who pays from another bank, as the payment does.
+func outsideSenderOf(p *payments.Shown) senderFields {
+	return senderFields{
+		SenderName: p.SenderName, SenderAccountNumber: p.Sender.Masked(), SenderAddress1: p.To.Line1,
+		SenderAddress2: p.To.Line2, SenderCity: p.To.City, SenderState: p.To.State, SenderZip: p.To.PostalCode,
+		SenderCountryCode: p.To.CountryCode, SenderEmail: p.To.Email, SenderAccountType: p.Sender.Type,
+		SenderAccountSubType: p.Sender.SubType, SenderBankIDType: paymentBankIDTypes[p.Sender.BankIDType],
+		SenderBankID: p.Sender.BankID, SenderBankName: p.Sender.BankName, SenderBankCountry: "US",
 	}
 }
 
