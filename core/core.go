@@ -90,7 +90,7 @@ func New(o Options) *Core {
 	c.Accounts = accounts.New(o.DB, o.Keys, c.Customers, c.Changes, c.Ledger.KeepTx, o.Now)
 	c.Signatories = signatories.New(o.DB, c.Customers, c.Changes)
 	c.Fees = fees.New(o.DB, c.Customers, c.Accounts, c.Changes)
-	c.Limits = limits.New(o.DB, c.Customers, c.Changes, c.Clock.Now)
+	c.Limits = limits.New(o.DB, c.Customers, c.Changes, o.Now)
 	c.Sandbox = sandbox.New(o.DB, o.Keys, c.Customers, c.Changes, c.Clock)
 	c.Payments = payments.New(o.DB, o.Keys, c.Customers, c.Ledger, c.Changes, c.Clock.Now, c.Sandbox)
 	c.Keysets = keysets.New(o.DB, o.Keys, o.Now)

@@ -65,6 +65,7 @@ var operations = []operation{
 	{"payments_get_g1", http.MethodGet, "/payments/{F}", ""},
 	{"payments_search", http.MethodPost, "/v3/payments/search", `{"senderAccountNo": "{N}", "page": 1, "limit": 10}`},
 	{"payments_search_g1", http.MethodPost, "/payments/search", `{"customerUID": {C}, "page": 1, "limit": 100}`},
+	{"clock_read", http.MethodGet, "/sandbox/clock", ""},
 }
 
 // forAll reports whether an operation asks for no permission: the directory of banks is the same for everybody.

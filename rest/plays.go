@@ -2,8 +2,12 @@ package rest
 
 import (
 	"net/http"
+	"strconv"
+	"time"
 
 	"bankgraph/core/accounts"
+	"bankgraph/core/clock"
+	"bankgraph/core/fault"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
 	"bankgraph/core/sandbox"
@@ -50,3 +54,52 @@ type played struct {
 }
 
 func playedOf(p sandbox.Played) played { return played{p.MessageID, p.Rail} }
+
+func (a *api) readClock(r *http.Request) (answer, error) {
+	reading, err := a.core.Clock.Read(r.Context())
+	return versioned(0, clockOf(reading)), err
+}
+
+func (a *api) moveClock(r *http.Request) (answer, error) {
+	q := readBody(r)
+	f, options := q.fields(), q.options()
+	move := sandbox.Move{To: orZero(wordIn(f, instant, "to")), Minutes: orZero(idIn(f, minutes, "minutes"))}
+	if q.err != nil {
+		return answer{}, q.err
+	}
+	out, err := a.core.Sandbox.MoveClock(r.Context(), move, options)
+	return done(http.StatusOK, out.Receipt, clockOf(out.Result)), err
+}
+
+// instant reads a time with its zone.
+func instant(field, text string) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return at, fault.Field("clock", field, fault.Malformed, "must be a time with its zone, as 2026-11-23T09:00:00-05:00")
+	}
+	return at, nil
+}
+
+// minutes reads a number of minutes.
+func minutes(field, text string) (int32, error) {
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		return 0, fault.Field("clock", field, fault.Number, "must be a whole number of minutes")
+	}
+	return int32(n), nil
+}
+
+// clockView is the clock of the bank.
+type clockView struct {
+	Now    string `json:"now"`
+	Target string `json:"target"` // to which it is moving on; '' if it is not
+	Moved  bool   `json:"moved"`  // it is ahead of the machine's
+}
+
+func clockOf(c clock.Reading) clockView {
+	view := clockView{Now: c.Now.UTC().Format(time.RFC3339), Moved: c.Moved}
+	if c.Target != nil {
+		view.Target = c.Target.UTC().Format(time.RFC3339)
+	}
+	return view
+}

@@ -354,7 +354,7 @@ func TestDefectsAreLoggedAndHidden(t *testing.T) {
 	var log strings.Builder
 	b.handler = checked(t, rest.New(b.Core, rest.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}))
 	if _, err := b.Owner().
-		Exec(`DROP TABLE banks, fee_tiers, limit_usage, signatories, balances, accounts, contacts, users, roles CASCADE`); err != nil {
+		Exec(`DROP TABLE banks, fee_tiers, limit_usage, signatories, balances, accounts, contacts, users, roles, sandbox_clocks CASCADE`); err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range operations[3:] { // all except those that read only customers

@@ -126,4 +126,6 @@ func (a *api) routes(r chi.Router) {
 	}
 	r.Post("/sandbox/incomingcredits", a.answer(playsV1, a.playIncomingCredit))
 	r.Post("/sandbox/payments/{paymentUID}/recall", a.answer(playsV1, a.playRecall))
+	r.Get("/sandbox/clock", a.answer(playsV1, a.readClock))
+	r.Put("/sandbox/clock", a.answer(playsV1, a.moveClock))
 }

@@ -109,9 +109,9 @@ type Reading struct {
 	Moved  bool       `json:"moved"`  // it is ahead of the machine's clock
 }
 
-// Read tells what time it is for the caller's bank, and where its clock is moving to.
+// Read tells what time it is for the caller's bank, and where its clock is moving to. Who sees payments sees it.
 func (s *Service) Read(ctx context.Context) (Reading, error) {
-	caller, err := access.Require(ctx)
+	caller, err := access.Require(ctx, access.ViewPayments, access.MoveClock)
 	if err != nil {
 		return Reading{}, err
 	}

@@ -92,7 +92,7 @@ func (s *Service) Statements(
 ) *db.Many[accounts.UID, Statement] {
 	caller, err := access.Require(ctx, access.ViewAccounts)
 	var now time.Time
-	if err == nil {
+	if err == nil && days.To.IsZero() {
 		now, err = s.now(ctx, caller.Tenant)
 	}
 	if err == nil {

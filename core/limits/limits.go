@@ -8,7 +8,6 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
-	"bankgraph/core/clock"
 	"bankgraph/core/customers"
 	"bankgraph/core/fault"
 	"bankgraph/core/money"
@@ -21,6 +20,8 @@ var Tables = db.Tables{
 	Reads: map[string]string{
 		"accounts": "the limits of a payment are those of the customer that has the account",
 		"tenants":  "the bank's currency, in the statement that reads the limits",
+		// so that a check stays one round trip
+		"sandbox_clocks": "what day it is by the bank's clock, in the statement that reads the limits",
 	},
 }
 
@@ -28,12 +29,12 @@ var Tables = db.Tables{
 type Service struct {
 	db        *db.DB
 	customers *customers.Service
-	now       clock.Now
+	now       func() time.Time
 	change    *changes.Operation[[]Draft, Saved]
 }
 
 // New makes the service.
-func New(d *db.DB, c *customers.Service, all *changes.Service, now clock.Now) *Service {
+func New(d *db.DB, c *customers.Service, all *changes.Service, now func() time.Time) *Service {
 	s := &Service{db: d, customers: c, now: now}
 	s.change = changes.Declare(all, "changeLimits", "limits", access.ManageCustomers, s.changeTx)
 	return s
@@ -42,6 +43,8 @@ func New(d *db.DB, c *customers.Service, all *changes.Service, now clock.Now) *S
 // checkedOf reads limits with their usage, by days of delivery. The code of a limit tells its period: the day
 // itself, the week from Monday, or the month from its first day; limits per transaction have no usage.
 const checkedOf = `
+WITH asked AS (SELECT coalesce($5::date, (($8::timestamptz + coalesce((SELECT ahead FROM sandbox_clocks WHERE tenant = $1), 0)
+  * interval '1 microsecond') AT TIME ZONE $9::text)::date) AS day)
 SELECT l.customer, l.code, l.application, l.ceiling, l.currency, CASE
     WHEN l.code LIKE '%\_PER\_DAY' THEN coalesce(u.day, 0)
     WHEN l.code LIKE '%\_PER\_WEEK' THEN coalesce(u.week, 0)
@@ -49,13 +52,13 @@ SELECT l.customer, l.code, l.application, l.ceiling, l.currency, CASE
     ELSE 0 END::bigint AS used
 FROM limits AS l
 LEFT JOIN (
-  SELECT customer, sum(amount) FILTER (WHERE day = $5) AS day,
-         sum(amount) FILTER (WHERE day >= date_trunc('week', $5::date)::date AND day < date_trunc('week', $5::date)::date + 7) AS week,
-         sum(amount) FILTER (WHERE day >= date_trunc('month', $5::date)::date AND day < (date_trunc('month', $5::date) + interval '1 month')::date) AS month
+  SELECT customer, sum(amount) FILTER (WHERE day = (SELECT day FROM asked)) AS day,
+         sum(amount) FILTER (WHERE day >= date_trunc('week', (SELECT day FROM asked))::date AND day < date_trunc('week', (SELECT day FROM asked))::date + 7) AS week,
+         sum(amount) FILTER (WHERE day >= date_trunc('month', (SELECT day FROM asked))::date AND day < (date_trunc('month', (SELECT day FROM asked)) + interval '1 month')::date) AS month
   FROM limit_usage
   WHERE tenant = $1 AND customer = ANY($3) AND rail = $6 AND ($7 = '' OR entry_type = $7)
-    AND day >= least(date_trunc('month', $5::date), date_trunc('week', $5::date))::date
-    AND day < greatest(date_trunc('month', $5::date) + interval '1 month', date_trunc('week', $5::date) + interval '7 days')::date
+    AND day >= least(date_trunc('month', (SELECT day FROM asked)), date_trunc('week', (SELECT day FROM asked)))::date
+    AND day < greatest(date_trunc('month', (SELECT day FROM asked)) + interval '1 month', date_trunc('week', (SELECT day FROM asked)) + interval '7 days')::date
   GROUP BY customer
 ) AS u ON u.customer = l.customer
 WHERE l.tenant = $1 AND l.customer = ANY($3) AND l.code = ANY($4) AND `
@@ -71,22 +74,19 @@ func (s *Service) OfCustomers(ctx context.Context, b *db.Batch, of []customers.U
 	if err != nil {
 		return &Answers{many: db.Refuse[customers.UID, Limit](err)}
 	}
-	on := asked.On
-	if on.IsZero() {
-		now, err := s.now(ctx, caller.Tenant)
-		if err != nil {
-			return &Answers{many: db.Refuse[customers.UID, Limit](err)}
-		}
-		on = now.In(caller.Location())
+	var day *time.Time // nil for today by the bank's clock
+	if on := asked.On; !on.IsZero() {
+		on = time.Date(on.Year(), on.Month(), on.Day(), 0, 0, 0, 0, time.UTC)
+		day = &on
 	}
-	day := time.Date(on.Year(), on.Month(), on.Day(), 0, 0, 0, 0, time.UTC)
 	entry := ""
 	if FamilyOf(asked.Rail) == ACH {
 		entry = string(asked.EntryType)
 	}
 	text := checked.Get(caller.Reach, func() string { return checkedOf + caller.Reach.Scope("l.customer") })
 	return &Answers{asked: asked, many: db.QueueMany(b, text, func(l *Limit) customers.UID { return l.Customer },
-		caller.Tenant, caller.ScopeCustomer(), of, asked.codes(), day, string(FamilyOf(asked.Rail)), entry)}
+		caller.Tenant, caller.ScopeCustomer(), of, asked.codes(), day, string(FamilyOf(asked.Rail)), entry, s.now(),
+		caller.Location().String())}
 }
 
 // valid checks what the types cannot, in the published order of the fields (rest/CONTRACT.md, which fault
