@@ -18,11 +18,11 @@ var made = map[string]bool{
 	"addContact": true, "addFeeTier": true, "transferFunds": true, "sendPayment": true,
 }
 
-// prompt lists the operations that never wait: suspensions, those that take away access or a payment, decisions,
-// and what is only played.
+// prompt lists the operations that never wait: suspensions, those that take away access or a payment, decisions, and
+// what is only played.
 var prompt = map[string]bool{
 	"suspendCustomer": true, "suspendUser": true, "unlinkSubject": true, "approveChange": true,
-	"refuseChange": true, "cancelPayment": true, "playIncomingCredit": true, "playRecall": true,
+	"refuseChange": true, "cancelPayment": true, "playIncomingCredit": true, "playRecall": true, "moveClock": true,
 }
 
 // asking sets whether all customers of a bank, and the bank itself, ask for a second person everywhere or

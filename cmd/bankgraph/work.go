@@ -200,6 +200,7 @@ func (b *bank) jobs(s *settings, kept *keptFile, meters *meters, log *slog.Logge
 		{"seal files of ACH", time.Second, 10 * time.Millisecond, each(b.Payments.SealFiles)},
 		{"receive from networks", time.Second, 10 * time.Millisecond, each(b.Payments.Receive)},
 		{"settle entries of ACH", 10 * time.Second, 10 * time.Millisecond, each(b.Payments.SettleEntries)},
+		{"move sandbox clocks", time.Second, 10 * time.Millisecond, b.AdvanceClock},
 		{"remove old events", time.Hour, time.Second, func(ctx context.Context) (bool, error) {
 			purged, err := b.Events.Purge(ctx, s.KeepEvents)
 			return purged > 0, err

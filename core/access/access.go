@@ -42,6 +42,7 @@ const (
 	ApprovePayments  Permission = "Approve_Payments"  // decide on payments that wait for a second person
 	LookUpCustomers  Permission = "Lookup_Customers"  // find a customer by any account number
 	ExploreGraphQL   Permission = "Explore_GraphQL"   // introspection and free documents
+	MoveClock        Permission = "Move_Clock"        // of a sandbox bank
 	ManageClients    Permission = "Manage_Clients"    // API keys and signing keys
 	ManageTenants    Permission = "Manage_Tenants"    // banks: for operators only, so no API key can have it
 )
@@ -66,7 +67,8 @@ var implied = map[Permission][]Permission{
 var All = []Permission{
 	ViewCustomers, ManageCustomers, ViewAccounts, ManageAccounts, ViewContacts, ManageContacts,
 	ViewSignatories, ViewPayments, InitiatePayments, CancelPayments, ReturnPayments, ReversePayments,
-	ApprovePayments, ViewUsers, ManageUsers, ActivateUsers, SuspendUsers, ManageRoles, ViewAudit, LookUpCustomers, ExploreGraphQL, ManageClients,
+	ApprovePayments, ViewUsers, ManageUsers, ActivateUsers, SuspendUsers,
+	ManageRoles, ViewAudit, LookUpCustomers, ExploreGraphQL, ManageClients, MoveClock,
 }
 
 // Partners lists the permissions of a partner's programs. ViewAudit is not among them, because the record

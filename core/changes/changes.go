@@ -15,6 +15,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/audit"
+	"bankgraph/core/clock"
 	"bankgraph/core/events"
 	"bankgraph/core/fault"
 	"bankgraph/core/seal"
@@ -36,7 +37,7 @@ type Service struct {
 	db    *db.DB
 	keys  *seal.Keys
 	audit *audit.Service
-	now   func() time.Time
+	now   clock.Now
 	known map[string]operation // by name
 	gate  gate
 
@@ -44,7 +45,7 @@ type Service struct {
 }
 
 // New makes the service.
-func New(d *db.DB, keys *seal.Keys, record *audit.Service, now func() time.Time) *Service {
+func New(d *db.DB, keys *seal.Keys, record *audit.Service, now clock.Now) *Service {
 	s := &Service{db: d, keys: keys, audit: record, now: now, known: map[string]operation{}}
 	s.declare()
 	return s

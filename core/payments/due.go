@@ -26,14 +26,13 @@ const dueAtATime = 250
 // that cannot be carried out becomes Invalid, with the reason. One that fails for a reason of ours is left as it
 // is and told as an error, when the others are carried out. It is for workers: any number may call it at a time.
 func (s *Service) CarryOutDue(ctx context.Context) (taken int, err error) {
-	caller, err := access.Require(ctx, access.ManageTenants)
+	caller, now, err := s.worker(ctx)
 	if err != nil {
 		return 0, err
 	}
 	var failed error
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		taken, failed = 0, nil // of a try that was rolled back
-		now := s.now()
 		var due []*Payment
 		err := tx.NewSelect().Model(&due).Where("pay.tenant = ?", caller.Tenant).Where("pay.state = ?", Scheduled).
 			Where("pay.payment_date <= CASE WHEN pay.rail = ? THEN ?::date WHEN pay.speed = ? THEN ?::date ELSE ?::date END",

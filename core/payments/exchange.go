@@ -45,20 +45,20 @@ var (
 // SendQueued takes the money of queued payments of the caller's bank and writes their messages, and returns of how
 // many. The money of a customer that is suspended, or whose partner is, stands still: its payments wait.
 func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
-	caller, err := access.Require(ctx, access.ManageTenants)
+	caller, now, err := s.worker(ctx)
 	if err != nil {
 		return 0, err
 	}
 	var queued []UID
 	err = s.db.NewSelect().Model((*Payment)(nil)).Column("uid").Where("pay.tenant = ?", caller.Tenant).
-		Where("pay.state = ?", Queued).Where("pay.send_at <= ?", s.now()).
+		Where("pay.state = ?", Queued).Where("pay.send_at <= ?", now).
 		Where(movableNow, caller.Tenant, bun.List(customers.Working)).
 		OrderExpr("pay.send_at, pay.uid").Limit(atATime).Scan(ctx, &queued)
 	if err == nil {
 		sent, err = together(queued, func(uids []UID) (n int, err error) {
 			var failed error
 			err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-				n, failed, err = s.sendAllTx(ctx, tx, caller, uids)
+				n, failed, err = s.sendAllTx(ctx, tx, caller, now, uids)
 				return err
 			})
 			if err != nil {
@@ -71,6 +71,14 @@ func (s *Service) SendQueued(ctx context.Context) (sent int, err error) {
 		return sent, fmt.Errorf("send payments: %w", err)
 	}
 	return sent, nil
+}
+
+// worker returns the caller of work that the bank does by itself, and what time it is for the bank.
+func (s *Service) worker(ctx context.Context) (caller access.Caller, now time.Time, err error) {
+	if caller, err = access.Require(ctx, access.ManageTenants); err == nil {
+		now, err = s.now(ctx, caller.Tenant)
+	}
+	return caller, now, err
 }
 
 // together does work on many things at a time. If that fails, it does each alone, so that one that cannot be done
@@ -101,7 +109,7 @@ const movableNow = `EXISTS (SELECT FROM accounts AS a JOIN customers AS c ON c.t
 // sendAllTx sends payments, but for those that another worker has in hand. failed says which could not be sent for a
 // reason of ours: they stay as they are.
 func (s *Service) sendAllTx(
-	ctx context.Context, tx bun.Tx, caller access.Caller, of []UID,
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, of []UID,
 ) (sent int, failed, err error) {
 	var queued []*Payment
 	err = tx.NewSelect().Model(&queued).Where("pay.tenant = ?", caller.Tenant).Where("pay.state = ?", Queued).
@@ -115,7 +123,6 @@ func (s *Service) sendAllTx(
 		uids[i] = p.UID
 		w.houses = append(w.houses, house{ledger.Clearing(p.Rail), p.Currency}, house{ledger.HouseFees, p.Currency})
 	}
-	now := s.now()
 	b := db.TxBatch(tx)
 	details := db.QueueMany(b, readingDetails, func(d *Details) UID { return d.Payment }, caller.Tenant, uids)
 	ids := db.Queue(b, takingMessageIDs, len(queued))
@@ -209,7 +216,7 @@ func recorded(action string, was, now *Payment, by access.Caller) events.Recorde
 // HandOver hands messages of the caller's bank to their networks, the oldest first, and returns how many were
 // taken. Those that no network takes keep none of the later ones from it.
 func (s *Service) HandOver(ctx context.Context) (handed int, err error) {
-	caller, err := access.Require(ctx, access.ManageTenants)
+	caller, now, err := s.worker(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -227,7 +234,7 @@ func (s *Service) HandOver(ctx context.Context) (handed int, err error) {
 				after = waiting[len(waiting)-1].ID
 				taken, failed = s.handOver(ctx, caller, waiting)
 			}
-			err = errors.Join(err, failed, s.markHanded(ctx, caller, taken))
+			err = errors.Join(err, failed, s.markHanded(ctx, caller, now, taken))
 			if handed += len(taken); len(taken) > 0 || len(waiting) == 0 {
 				break
 			}
@@ -257,12 +264,12 @@ func (s *Service) handOver(
 	return taken, failed
 }
 
-func (s *Service) markHanded(ctx context.Context, caller access.Caller, taken []MessageID) error {
+func (s *Service) markHanded(ctx context.Context, caller access.Caller, now time.Time, taken []MessageID) error {
 	if len(taken) == 0 {
 		return nil
 	}
 	return s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.NewUpdate().Model((*Message)(nil)).Set("handed_at = ?", s.now()).
+		_, err := tx.NewUpdate().Model((*Message)(nil)).Set("handed_at = ?", now).
 			Where("nm.tenant = ?", caller.Tenant).Where("nm.id IN (?)", bun.List(taken)).
 			Where("nm.handed_at IS NULL").Exec(ctx)
 		return err

@@ -51,7 +51,7 @@ var (
 // SealFiles puts the entries of ACH whose money was taken into a file, from which on it waits to be handed to the
 // network, and returns how many. Each of the bank's routing numbers has files of its own; one call makes one file.
 func (s *Service) SealFiles(ctx context.Context) (sealed int, err error) {
-	caller, err := access.Require(ctx, access.ManageTenants)
+	caller, now, err := s.worker(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -59,12 +59,12 @@ func (s *Service) SealFiles(ctx context.Context) (sealed int, err error) {
 	err = s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		sealed, failed = 0, nil // of a try that was rolled back
 		b := db.TxBatch(tx)
-		waiting, ids := db.Queue(b, findingOrigin, caller.Tenant, s.now()), db.Queue(b, takingMessageIDs, 1)
+		waiting, ids := db.Queue(b, findingOrigin, caller.Tenant, now), db.Queue(b, takingMessageIDs, 1)
 		if err := b.Send(ctx); err != nil || len(waiting.Items) == 0 {
 			return err
 		}
 		f := &file{
-			tenant: caller.Tenant, origin: waiting.Items[0].Origin, id: ids.Items[0].ID, now: s.now(),
+			tenant: caller.Tenant, origin: waiting.Items[0].Origin, id: ids.Items[0].ID, now: now,
 			traces: map[UID]string{},
 		}
 		if err := f.numberTx(ctx, tx); err != nil || f.numbers.Files >= len(modifiers) {
@@ -159,7 +159,7 @@ func (f *file) nextTx(ctx context.Context, tx bun.Tx, last *waitingEntry) (rows 
 		Join("JOIN payments AS pay ON pay.tenant = ae.tenant AND pay.uid = ae.payment").
 		Join("JOIN payment_details AS pd ON pd.tenant = ae.tenant AND pd.payment = ae.payment").
 		Join("JOIN accounts AS sa ON sa.tenant = pay.tenant AND sa.uid = pay.sender_account").
-		Where("ae.tenant = ? AND pay.tenant = ae.tenant AND pd.tenant = ae.tenant AND sa.tenant = ae.tenant", f.tenant).
+		Where("ae.tenant = ?0 AND pay.tenant = ?0 AND pd.tenant = ?0 AND sa.tenant = ?0", f.tenant).
 		Where("ae.origin = ? AND ae.taken_at IS NOT NULL AND ae.file IS NULL", f.origin)
 	if last != nil {
 		q.Where("("+inBatches+") > (?, ?, ?, ?, ?, ?, ?)", last.CompanyID, last.CompanyName, last.Class,

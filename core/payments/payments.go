@@ -3,12 +3,12 @@ package payments
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/uptrace/bun"
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
+	"bankgraph/core/clock"
 	"bankgraph/core/customers"
 	"bankgraph/core/ledger"
 	"bankgraph/core/page"
@@ -37,7 +37,7 @@ type Service struct {
 	keys      *seal.Keys
 	customers *customers.Service
 	ledger    *ledger.Service
-	now       func() time.Time
+	now       clock.Now
 	network   Network
 
 	transfer *changes.Operation[Draft, Saved]
@@ -50,7 +50,7 @@ type Service struct {
 // New makes the service.
 func New(
 	d *db.DB, keys *seal.Keys, c *customers.Service, books *ledger.Service, all *changes.Service,
-	now func() time.Time, network Network,
+	now clock.Now, network Network,
 ) *Service {
 	s := &Service{db: d, keys: keys, customers: c, ledger: books, now: now, network: network}
 	s.transfer = changes.DeclareLane(all, "transferFunds", "payment", access.InitiatePayments, s.transferTx).

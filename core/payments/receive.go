@@ -19,7 +19,7 @@ import (
 // Receive takes in what has arrived from the networks for the caller's bank, and returns how much. A message that
 // came before changes nothing.
 func (s *Service) Receive(ctx context.Context) (taken int, err error) {
-	caller, err := access.Require(ctx, access.ManageTenants)
+	caller, now, err := s.worker(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -41,7 +41,7 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 			answers[i], ids[i] = read(a), a.ID
 		}
 		err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-			return s.takeInTx(ctx, tx, caller, answers)
+			return s.takeInTx(ctx, tx, caller, now, answers)
 		})
 		if err == nil {
 			err = s.network.Done(ctx, caller.Tenant, ids)
@@ -52,7 +52,7 @@ func (s *Service) Receive(ctx context.Context) (taken int, err error) {
 		return len(some), nil
 	})
 	for _, a := range files {
-		failed := s.takeFile(ctx, caller, a)
+		failed := s.takeFile(ctx, caller, now, a)
 		if failed == nil {
 			failed = s.network.Done(ctx, caller.Tenant, []int64{a.ID})
 		}
@@ -113,15 +113,17 @@ type intake struct {
 	why      map[UID]string // payments were given back
 }
 
-func (s *Service) intake(caller access.Caller) *intake {
+func (s *Service) intake(caller access.Caller, now time.Time) *intake {
 	return &intake{
-		s: s, caller: caller, now: s.now(), onRecord: map[place]*known{}, firsts: map[place]*known{},
+		s: s, caller: caller, now: now, onRecord: map[place]*known{}, firsts: map[place]*known{},
 		by: map[UID]*Payment{}, why: map[UID]string{},
 	}
 }
 
 // takeInTx records what has arrived, and does what it says.
-func (s *Service) takeInTx(ctx context.Context, tx bun.Tx, caller access.Caller, arrived []*answer) error {
+func (s *Service) takeInTx(
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, arrived []*answer,
+) error {
 	names, transactions := make([]string, 0, 2*len(arrived)), []string{}
 	for _, a := range arrived {
 		names = append(names, a.id, a.of)
@@ -135,7 +137,7 @@ func (s *Service) takeInTx(ctx context.Context, tx bun.Tx, caller access.Caller,
 	if err := b.Send(ctx); err != nil {
 		return err
 	}
-	in := s.intake(caller)
+	in := s.intake(caller, now)
 	for _, k := range onRecord.Items {
 		in.onRecord[place{k.Rail, k.Direction, k.MessageID}] = k
 		if k.Transaction != "" {
@@ -263,8 +265,10 @@ func (in *intake) answer(a *answer, kind string) error {
 }
 
 // answerAllTx does what answers say to their payments, which it locks: what ACH says of entries.
-func (s *Service) answerAllTx(ctx context.Context, tx bun.Tx, caller access.Caller, answers []*answer) error {
-	in := s.intake(caller)
+func (s *Service) answerAllTx(
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, answers []*answer,
+) error {
+	in := s.intake(caller, now)
 	var uids []UID
 	for _, a := range answers {
 		uids = append(uids, a.payment)

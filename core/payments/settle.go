@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -17,13 +18,13 @@ import (
 // SettleEntries settles the entries of ACH whose time has come: ACH says nothing of those that nobody sends back.
 // It returns how many. Those whose file the network has not taken yet do not settle.
 func (s *Service) SettleEntries(ctx context.Context) (settled int, err error) {
-	caller, err := access.Require(ctx, access.ManageTenants)
+	caller, now, err := s.worker(ctx)
 	if err != nil {
 		return 0, err
 	}
 	var due []UID
 	err = s.db.NewSelect().Model((*Payment)(nil)).Column("uid").Where("pay.tenant = ?", caller.Tenant).
-		Where("pay.state = ?", Sent).Where("pay.settles_at <= ?", s.now()).
+		Where("pay.state = ?", Sent).Where("pay.settles_at <= ?", now).
 		Where(`EXISTS (SELECT FROM ach_entries AS e JOIN network_messages AS nm ON nm.tenant = e.tenant AND nm.id = e.file
 			WHERE e.tenant = ?0 AND nm.tenant = ?0 AND e.payment = pay.uid AND nm.handed_at IS NOT NULL)`, caller.Tenant).
 		OrderExpr("pay.settles_at, pay.uid").Limit(atATime).Scan(ctx, &due)
@@ -34,7 +35,7 @@ func (s *Service) SettleEntries(ctx context.Context) (settled int, err error) {
 				answers[i] = &answer{over: rails.ACH, says: accepted, payment: uid}
 			}
 			err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-				return s.answerAllTx(ctx, tx, caller, answers)
+				return s.answerAllTx(ctx, tx, caller, now, answers)
 			})
 			return len(uids), err
 		})
@@ -77,7 +78,7 @@ var (
 
 // takeFile takes in a file of ACH: the returns and notices of change in it, some at a time, each once. A file with
 // anything wrong in it is kept for people, and does nothing.
-func (s *Service) takeFile(ctx context.Context, caller access.Caller, from Arrived) error {
+func (s *Service) takeFile(ctx context.Context, caller access.Caller, now time.Time, from Arrived) error {
 	file, answers := readFile(from)
 	if err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
 		b := db.TxBatch(tx)
@@ -90,7 +91,7 @@ func (s *Service) takeFile(ctx context.Context, caller access.Caller, from Arriv
 			return nil
 		}
 		file.number = ids.Items[0].ID
-		return db.InsertAtCommit(ctx, []*Message{file.message(s.keys, caller.Tenant, s.now())})
+		return db.InsertAtCommit(ctx, []*Message{file.message(s.keys, caller.Tenant, now)})
 	}); err != nil {
 		return fmt.Errorf("file %s: %w", file.id, err)
 	}
@@ -99,7 +100,7 @@ func (s *Service) takeFile(ctx context.Context, caller access.Caller, from Arriv
 		answers = answers[len(some):]
 		if _, err := together(some, func(some []*answer) (int, error) {
 			err := s.db.InTx(ctx, int64(caller.Tenant), func(ctx context.Context, tx bun.Tx) error {
-				return s.takeLinesTx(ctx, tx, caller, file.number, some)
+				return s.takeLinesTx(ctx, tx, caller, now, file.number, some)
 			})
 			return len(some), err
 		}); err != nil {
@@ -114,7 +115,7 @@ var readingFile = db.NewQuery[messageID](`SELECT id FROM network_messages
 
 // takeLinesTx does what lines of a file say that are not on record.
 func (s *Service) takeLinesTx(
-	ctx context.Context, tx bun.Tx, caller access.Caller, in MessageID, lines []*answer,
+	ctx context.Context, tx bun.Tx, caller access.Caller, now time.Time, in MessageID, lines []*answer,
 ) error {
 	var numbers []int32
 	var traces []string
@@ -149,7 +150,7 @@ func (s *Service) takeLinesTx(
 	if err := db.InsertAtCommit(ctx, rows); err != nil {
 		return err
 	}
-	return s.answerAllTx(ctx, tx, caller, fresh)
+	return s.answerAllTx(ctx, tx, caller, now, fresh)
 }
 
 // readFile reads a file of ACH that has arrived, and what it says of entries.

@@ -50,7 +50,7 @@ var Applications = []Application{
 			"View_Roles_And_Users Manage_Roles Manage_Users Activate_Users View_Category Add_Update_Delete_Category Suspend_Users"),
 	},
 	{Name: "Customers", Entitlements: words("vCust mCust View_Signatories Lookup_Customers")},
-	{Name: "Bank_Administration", Entitlements: words("View_Audit Explore_GraphQL Manage_Clients"), Bank: true},
+	{Name: "Bank_Administration", Entitlements: words("View_Audit Explore_GraphQL Manage_Clients Move_Clock"), Bank: true},
 }
 
 func words(text string) []string { return strings.Fields(text) }

@@ -14,6 +14,7 @@ import (
 
 	"bankgraph/core/access"
 	"bankgraph/core/changes"
+	"bankgraph/core/clock"
 	"bankgraph/core/customers"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
@@ -39,15 +40,17 @@ type Service struct {
 	db        *db.DB
 	keys      *seal.Keys
 	customers *customers.Service
-	now       func() time.Time
+	clock     *clock.Service
 
 	pay    *changes.Operation[Credit, Played]
 	recall *changes.Operation[Recall, Played]
+	move   *changes.Operation[Move, clock.Reading]
 }
 
 // New makes the service.
-func New(d *db.DB, keys *seal.Keys, c *customers.Service, all *changes.Service, now func() time.Time) *Service {
-	s := &Service{db: d, keys: keys, customers: c, now: now}
+func New(d *db.DB, keys *seal.Keys, c *customers.Service, all *changes.Service, at *clock.Service) *Service {
+	s := &Service{db: d, keys: keys, customers: c, clock: at}
+	s.move = changes.Declare(all, "moveClock", "clock", access.MoveClock, s.moveTx)
 	s.pay = changes.Declare(all, "playIncomingCredit", "play", access.InitiatePayments, s.payTx)
 	s.recall = changes.Declare(all, "playRecall", "play", access.InitiatePayments, s.recallTx)
 	return s
@@ -76,11 +79,12 @@ func (m *message) place() seal.Place {
 
 // Send takes a message of a bank and decides what is answered to it. It implements payments.Network.
 func (s *Service) Send(ctx context.Context, tenant access.Tenant, over rails.Rail, id string, body []byte) error {
-	if _, err := access.Require(ctx, access.ManageTenants); err != nil {
+	now, err := s.worker(ctx, tenant)
+	if err != nil {
 		return err
 	}
 	if over == rails.ACH {
-		return once(s.takeFile(ctx, tenant, id, body))
+		return once(s.takeFile(ctx, tenant, now, id, body))
 	}
 	read, err := iso20022.Read(bytes.NewReader(body), payments.Profiles[over])
 	if err != nil {
@@ -91,8 +95,16 @@ func (s *Service) Send(ctx context.Context, tenant access.Tenant, over rails.Rai
 		return fmt.Errorf("message %s: %w", id, err)
 	}
 	return once(s.db.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
-		return s.answerTx(ctx, tx, &message{Tenant: tenant, Rail: over, Asked: id}, played)
+		return s.answerTx(ctx, tx, now, &message{Tenant: tenant, Rail: over, Asked: id}, played)
 	}))
+}
+
+// worker tells what time it is for a bank, for work that the bank does by itself.
+func (s *Service) worker(ctx context.Context, tenant access.Tenant) (time.Time, error) {
+	if _, err := access.Require(ctx, access.ManageTenants); err != nil {
+		return time.Time{}, err
+	}
+	return s.clock.Now(ctx, tenant)
 }
 
 // once passes over what says that a message was handed over before.
@@ -111,8 +123,7 @@ type reply struct {
 }
 
 // answerTx writes the replies to a message. like is what they have in common.
-func (s *Service) answerTx(ctx context.Context, tx bun.Tx, like *message, played []reply) error {
-	now := s.now()
+func (s *Service) answerTx(ctx context.Context, tx bun.Tx, now time.Time, like *message, played []reply) error {
 	var ids []int64
 	if err := tx.NewRaw(`SELECT nextval('sandbox_messages_ids') FROM generate_series(1, ?)`, len(played)+1).
 		Scan(ctx, &ids); err != nil {
@@ -148,12 +159,13 @@ func (s *Service) write(row *message, m iso20022.Message) error {
 
 // Receive returns the answers that are due. It implements payments.Network.
 func (s *Service) Receive(ctx context.Context, tenant access.Tenant, most int64) ([]payments.Arrived, error) {
-	if _, err := access.Require(ctx, access.ManageTenants); err != nil {
+	now, err := s.worker(ctx, tenant)
+	if err != nil {
 		return nil, err
 	}
 	var due []*message
-	err := s.db.NewSelect().Model(&due).Where("sm.tenant = ?", tenant).Where("sm.taken_at IS NULL").
-		Where("sm.due_at <= ?", s.now()).OrderExpr("sm.due_at, sm.id").Limit(most).Scan(ctx)
+	err = s.db.NewSelect().Model(&due).Where("sm.tenant = ?", tenant).Where("sm.taken_at IS NULL").
+		Where("sm.due_at <= ?", now).OrderExpr("sm.due_at, sm.id").Limit(most).Scan(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -176,11 +188,12 @@ func (s *Service) Receive(ctx context.Context, tenant access.Tenant, most int64)
 
 // Done marks answers as taken. It implements payments.Network.
 func (s *Service) Done(ctx context.Context, tenant access.Tenant, ids []int64) error {
-	if _, err := access.Require(ctx, access.ManageTenants); err != nil {
+	now, err := s.worker(ctx, tenant)
+	if err != nil {
 		return err
 	}
 	return s.db.InTx(ctx, int64(tenant), func(ctx context.Context, tx bun.Tx) error {
-		_, err := tx.NewUpdate().Model((*message)(nil)).Set("taken_at = ?", s.now()).Where("sm.tenant = ?", tenant).
+		_, err := tx.NewUpdate().Model((*message)(nil)).Set("taken_at = ?", now).Where("sm.tenant = ?", tenant).
 			Where("sm.id IN (?)", bun.List(ids)).Where("sm.taken_at IS NULL").Exec(ctx)
 		return err
 	})
