@@ -283,7 +283,7 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 				roles.OwnerCustomer, roles.Active, 1
 			r.Applications = []roles.Grant{
 				{
-					Name: "Payments", Entitlements: []string{"Return_Payments"},
+					Name: "Foreign_Exchange", Entitlements: []string{"View_Trades"},
 					Limits: []access.Limit{{Name: "Daily_Payment_Limits", Minor: 100_000_000 + int64(r.Number), Currency: "USD"}},
 				},
 			}

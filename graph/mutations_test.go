@@ -122,7 +122,7 @@ var mutations = map[string]tried{
 	}, `user { uid version } approval { uid }`},
 	"createRole": {access.ManageRoles, func(c customers.UID) string {
 		return fmt.Sprintf(
-			`customer: "%s", name: "Clerk", description: "Pays", applications: [{name: "Payments", entitlements: ["Return_Payments"], limits: [{name: "Daily_Payment_Limits", value: "12.50"}]}]`, c)
+			`customer: "%s", name: "Clerk", description: "Pays", applications: [{name: "Foreign_Exchange", entitlements: ["View_Trades"], limits: [{name: "Daily_Payment_Limits", value: "12.50"}]}]`, c)
 	}, `role { id name type owner status version applications { name entitlements limits { name value } } customer { uid } } approval { uid }`},
 	"changeRole": {access.ManageRoles, func(c customers.UID) string {
 		return fmt.Sprintf(`uid: "%s", name: "Renamed", applications: null`, roleOf(c, 1))

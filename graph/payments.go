@@ -114,7 +114,7 @@ func (o *operation) payment(ctx context.Context, f graphql.CollectedField) (*pay
 }
 
 // refusedCredits answers Query.refusedCredits.
-func (o *operation) refusedCredits(ctx context.Context, f graphql.CollectedField) ([]*payments.Message, error) {
+func (o *operation) refusedCredits(ctx context.Context, f graphql.CollectedField) ([]*model.RefusedCredit, error) {
 	first, err := scalar.UnmarshalInt(argumentsOf(ctx, f)["first"])
 	if err == nil && (first < 1 || first > 200) {
 		err = fault.Field("list", "first", fault.Max, "must be from 1 to 200")
@@ -127,7 +127,11 @@ func (o *operation) refusedCredits(ctx context.Context, f graphql.CollectedField
 	if err := b.Send(ctx); err != nil {
 		return nil, err
 	}
-	return rows.Items[:min(len(rows.Items), int(first))], rows.Err
+	var all []*model.RefusedCredit
+	for _, m := range rows.Items[:min(len(rows.Items), int(first))] {
+		all = append(all, model.RefusedCreditOf(m))
+	}
+	return all, rows.Err
 }
 
 func listPayments(
@@ -238,21 +242,4 @@ func (m mutations) ReversePayment(ctx context.Context, in model.ReversalDraft) (
 	}
 	done, err := m.core.Payments.Reverse(ctx, in.UID, in.Reversal, in.RequestOptions)
 	return paymentKind.payload(ctx, done.Result.UID, done.Receipt, failed(err, reversed))
-}
-
-func (m mutations) PlayIncomingCredit(ctx context.Context, in model.PlayedCredit) (*model.PlayedPayload, error) {
-	in.Credit.Account, in.Credit.Rail = in.Account, string(in.Rail)
-	done, err := m.core.Sandbox.PlayCredit(ctx, in.Credit, in.RequestOptions)
-	if err != nil {
-		return nil, err
-	}
-	return &model.PlayedPayload{MessageID: done.Result.MessageID, Replayed: done.Replayed}, nil
-}
-
-func (m mutations) PlayRecall(ctx context.Context, in model.PlayedRecall) (*model.PlayedPayload, error) {
-	done, err := m.core.Sandbox.PlayRecall(ctx, in.UID, in.Recall, in.RequestOptions)
-	if err != nil {
-		return nil, err
-	}
-	return &model.PlayedPayload{MessageID: done.Result.MessageID, Replayed: done.Replayed}, nil
 }

@@ -284,8 +284,8 @@ func (queryResolver) Payments(ctx context.Context, first *int32, after *string, 
 	return resolved[*model.Connection[payments.Payment]](ctx)
 }
 
-func (queryResolver) RefusedCredits(ctx context.Context, first *int32) ([]*payments.Message, error) {
-	return resolved[[]*payments.Message](ctx)
+func (queryResolver) RefusedCredits(ctx context.Context, first *int32) ([]*model.RefusedCredit, error) {
+	return resolved[[]*model.RefusedCredit](ctx)
 }
 
 func (r *Resolver) Role() generated.RoleResolver { return roleResolver{} }

@@ -68,12 +68,8 @@ var Inputs = map[reflect.Type]func(context.Context, any) (any, error){
 	reflect.TypeFor[model.AccountDraft]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputOpenAccountInput(ctx, nil, v) },
 	reflect.TypeFor[model.PaymentFilter]():        func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentFilter(ctx, nil, v) },
 	reflect.TypeFor[model.PaymentReceiver]():      func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentReceiverInput(ctx, nil, v) },
-	reflect.TypeFor[model.PlayedCredit](): func(ctx context.Context, v any) (any, error) {
-		return unmarshalInputPlayIncomingCreditInput(ctx, nil, v)
-	},
-	reflect.TypeFor[model.PlayedRecall]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputPlayRecallInput(ctx, nil, v) },
-	reflect.TypeFor[customers.ProfileDraft](): func(ctx context.Context, v any) (any, error) { return unmarshalInputProfileInput(ctx, nil, v) },
-	reflect.TypeFor[model.Decision]():         func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
+	reflect.TypeFor[customers.ProfileDraft]():     func(ctx context.Context, v any) (any, error) { return unmarshalInputProfileInput(ctx, nil, v) },
+	reflect.TypeFor[model.Decision]():             func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
 	reflect.TypeFor[contacts.ReportingDraft](): func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputRegulatoryReportingInput(ctx, nil, v)
 	},
@@ -143,12 +139,8 @@ var InputsByName = map[string]func(context.Context, any) (any, error){
 	"OpenAccountInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputOpenAccountInput(ctx, nil, v) },
 	"PaymentFilter":         func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentFilter(ctx, nil, v) },
 	"PaymentReceiverInput":  func(ctx context.Context, v any) (any, error) { return unmarshalInputPaymentReceiverInput(ctx, nil, v) },
-	"PlayIncomingCreditInput": func(ctx context.Context, v any) (any, error) {
-		return unmarshalInputPlayIncomingCreditInput(ctx, nil, v)
-	},
-	"PlayRecallInput":   func(ctx context.Context, v any) (any, error) { return unmarshalInputPlayRecallInput(ctx, nil, v) },
-	"ProfileInput":      func(ctx context.Context, v any) (any, error) { return unmarshalInputProfileInput(ctx, nil, v) },
-	"RefuseChangeInput": func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
+	"ProfileInput":          func(ctx context.Context, v any) (any, error) { return unmarshalInputProfileInput(ctx, nil, v) },
+	"RefuseChangeInput":     func(ctx context.Context, v any) (any, error) { return unmarshalInputRefuseChangeInput(ctx, nil, v) },
 	"RegulatoryReportingInput": func(ctx context.Context, v any) (any, error) {
 		return unmarshalInputRegulatoryReportingInput(ctx, nil, v)
 	},

@@ -2080,99 +2080,7 @@ func fieldContext_PaymentStep_reason(_ context.Context, ec *executionContext, fi
 	return graphql.NewScalarFieldContext("PaymentStep", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func _PlayIncomingCreditPayload_messageId(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.PlayedPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return fieldContext_PlayIncomingCreditPayload_messageId(ctx, ec, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.MessageID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return marshalNString2string(ctx, ec, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func fieldContext_PlayIncomingCreditPayload_messageId(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PlayIncomingCreditPayload", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func _PlayIncomingCreditPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.PlayedPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return fieldContext_PlayIncomingCreditPayload_replayed(ctx, ec, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Replayed, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return marshalNBoolean2bool(ctx, ec, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func fieldContext_PlayIncomingCreditPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PlayIncomingCreditPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
-}
-
-func _PlayRecallPayload_messageId(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.PlayedPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return fieldContext_PlayRecallPayload_messageId(ctx, ec, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.MessageID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return marshalNString2string(ctx, ec, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func fieldContext_PlayRecallPayload_messageId(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PlayRecallPayload", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func _PlayRecallPayload_replayed(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.PlayedPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return fieldContext_PlayRecallPayload_replayed(ctx, ec, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Replayed, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return marshalNBoolean2bool(ctx, ec, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func fieldContext_PlayRecallPayload_replayed(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PlayRecallPayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
-}
-
-func _RefusedCredit_rail(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Message) (ret graphql.Marshaler) {
+func _RefusedCredit_rail(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.RefusedCredit) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2195,7 +2103,7 @@ func fieldContext_RefusedCredit_rail(_ context.Context, ec *executionContext, fi
 	return graphql.NewScalarFieldContext("RefusedCredit", field, false, false, errors.New("field of type PaymentRail does not have child fields"))
 }
 
-func _RefusedCredit_kind(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Message) (ret graphql.Marshaler) {
+func _RefusedCredit_kind(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.RefusedCredit) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2218,7 +2126,7 @@ func fieldContext_RefusedCredit_kind(_ context.Context, ec *executionContext, fi
 	return graphql.NewScalarFieldContext("RefusedCredit", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func _RefusedCredit_messageId(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Message) (ret graphql.Marshaler) {
+func _RefusedCredit_messageId(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.RefusedCredit) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2241,7 +2149,7 @@ func fieldContext_RefusedCredit_messageId(_ context.Context, ec *executionContex
 	return graphql.NewScalarFieldContext("RefusedCredit", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func _RefusedCredit_code(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Message) (ret graphql.Marshaler) {
+func _RefusedCredit_code(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.RefusedCredit) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2264,7 +2172,7 @@ func fieldContext_RefusedCredit_code(_ context.Context, ec *executionContext, fi
 	return graphql.NewScalarFieldContext("RefusedCredit", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func _RefusedCredit_reason(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Message) (ret graphql.Marshaler) {
+func _RefusedCredit_reason(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.RefusedCredit) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2273,7 +2181,7 @@ func _RefusedCredit_reason(ctx context.Context, ec *executionContext, field grap
 			return fieldContext_RefusedCredit_reason(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Reason(), nil
+			return obj.Reason, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -2284,10 +2192,10 @@ func _RefusedCredit_reason(ctx context.Context, ec *executionContext, field grap
 	)
 }
 func fieldContext_RefusedCredit_reason(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RefusedCredit", field, true, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("RefusedCredit", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func _RefusedCredit_amount(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Message) (ret graphql.Marshaler) {
+func _RefusedCredit_amount(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.RefusedCredit) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2296,7 +2204,7 @@ func _RefusedCredit_amount(ctx context.Context, ec *executionContext, field grap
 			return fieldContext_RefusedCredit_amount(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Amount(), nil
+			return obj.Amount, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *money.Amount) graphql.Marshaler {
@@ -2307,10 +2215,10 @@ func _RefusedCredit_amount(ctx context.Context, ec *executionContext, field grap
 	)
 }
 func fieldContext_RefusedCredit_amount(_ context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RefusedCredit", field, true, false, errors.New("field of type Amount does not have child fields"))
+	return graphql.NewScalarFieldContext("RefusedCredit", field, false, false, errors.New("field of type Amount does not have child fields"))
 }
 
-func _RefusedCredit_bank(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Message) (ret graphql.Marshaler) {
+func _RefusedCredit_bank(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.RefusedCredit) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2333,7 +2241,7 @@ func fieldContext_RefusedCredit_bank(_ context.Context, ec *executionContext, fi
 	return graphql.NewScalarFieldContext("RefusedCredit", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func _RefusedCredit_number(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Message) (ret graphql.Marshaler) {
+func _RefusedCredit_number(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.RefusedCredit) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2342,7 +2250,7 @@ func _RefusedCredit_number(ctx context.Context, ec *executionContext, field grap
 			return fieldContext_RefusedCredit_number(ctx, ec, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Number(), nil
+			return obj.Number, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *seal.Value) graphql.Marshaler {
@@ -2356,7 +2264,7 @@ func fieldContext_RefusedCredit_number(_ context.Context, ec *executionContext, 
 	fc = &graphql.FieldContext{
 		Object:     "RefusedCredit",
 		Field:      field,
-		IsMethod:   true,
+		IsMethod:   false,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return childFields_MaskedString(ctx, ec, field)
@@ -2365,7 +2273,7 @@ func fieldContext_RefusedCredit_number(_ context.Context, ec *executionContext, 
 	return fc, nil
 }
 
-func _RefusedCredit_at(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *payments.Message) (ret graphql.Marshaler) {
+func _RefusedCredit_at(ctx context.Context, ec *executionContext, field graphql.CollectedField, obj *model.RefusedCredit) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3028,157 +2936,6 @@ func unmarshalInputPaymentReceiverInput(ctx context.Context, ec *executionContex
 				return it, err
 			}
 			it.BankName = data
-		}
-	}
-	return it, nil
-}
-
-func unmarshalInputPlayIncomingCreditInput(ctx context.Context, ec *executionContext, obj any) (model.PlayedCredit, error) {
-	var it model.PlayedCredit
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"account", "amount", "rail", "senderName", "senderNumber", "senderBank", "externalReferenceId", "notes", "reason", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "account":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("account"))
-			data, err := unmarshalNUID2bankgraphᚋcoreᚋaccountsᚐUID(ctx, ec, v)
-			if err != nil {
-				return it, err
-			}
-			it.Account = data
-		case "amount":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amount"))
-			data, err := unmarshalNAmount2string(ctx, ec, v)
-			if err != nil {
-				return it, err
-			}
-			it.Amount = data
-		case "rail":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rail"))
-			data, err := unmarshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRail(ctx, ec, v)
-			if err != nil {
-				return it, err
-			}
-			it.Rail = data
-		case "senderName":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("senderName"))
-			data, err := unmarshalOString2string(ctx, ec, v)
-			if err != nil {
-				return it, err
-			}
-			it.SenderName = data
-		case "senderNumber":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("senderNumber"))
-			data, err := unmarshalOString2string(ctx, ec, v)
-			if err != nil {
-				return it, err
-			}
-			it.SenderNumber = data
-		case "senderBank":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("senderBank"))
-			data, err := unmarshalOString2string(ctx, ec, v)
-			if err != nil {
-				return it, err
-			}
-			it.SenderBank = data
-		case "externalReferenceId":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("externalReferenceId"))
-			data, err := unmarshalOString2string(ctx, ec, v)
-			if err != nil {
-				return it, err
-			}
-			it.Reference = data
-		case "notes":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notes"))
-			data, err := unmarshalOString2string(ctx, ec, v)
-			if err != nil {
-				return it, err
-			}
-			it.Notes = data
-		case "reason":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
-			data, err := unmarshalOString2string(ctx, ec, v)
-			if err != nil {
-				return it, err
-			}
-			it.Reason = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := unmarshalOString2string(ctx, ec, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
-		}
-	}
-	return it, nil
-}
-
-func unmarshalInputPlayRecallInput(ctx context.Context, ec *executionContext, obj any) (model.PlayedRecall, error) {
-	var it model.PlayedRecall
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"uid", "code", "notes", "reason", "idempotencyKey"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "uid":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uid"))
-			data, err := unmarshalNUID2bankgraphᚋcoreᚋpaymentsᚐUID(ctx, ec, v)
-			if err != nil {
-				return it, err
-			}
-			it.UID = data
-		case "code":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("code"))
-			data, err := unmarshalOString2string(ctx, ec, v)
-			if err != nil {
-				return it, err
-			}
-			it.Code = data
-		case "notes":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notes"))
-			data, err := unmarshalOString2string(ctx, ec, v)
-			if err != nil {
-				return it, err
-			}
-			it.Notes = data
-		case "reason":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
-			data, err := unmarshalOString2string(ctx, ec, v)
-			if err != nil {
-				return it, err
-			}
-			it.Reason = data
-		case "idempotencyKey":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
-			data, err := unmarshalOString2string(ctx, ec, v)
-			if err != nil {
-				return it, err
-			}
-			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -4621,95 +4378,9 @@ func _PaymentStep(ctx context.Context, ec *executionContext, sel ast.SelectionSe
 	return out
 }
 
-var playIncomingCreditPayloadImplementors = []string{"PlayIncomingCreditPayload"}
-
-func _PlayIncomingCreditPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.PlayedPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, playIncomingCreditPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("PlayIncomingCreditPayload")
-		case "messageId":
-			out.Values[i] = _PlayIncomingCreditPayload_messageId(ctx, ec, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "replayed":
-			out.Values[i] = _PlayIncomingCreditPayload_replayed(ctx, ec, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var playRecallPayloadImplementors = []string{"PlayRecallPayload"}
-
-func _PlayRecallPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.PlayedPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, playRecallPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("PlayRecallPayload")
-		case "messageId":
-			out.Values[i] = _PlayRecallPayload_messageId(ctx, ec, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "replayed":
-			out.Values[i] = _PlayRecallPayload_replayed(ctx, ec, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
 var refusedCreditImplementors = []string{"RefusedCredit"}
 
-func _RefusedCredit(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *payments.Message) graphql.Marshaler {
+func _RefusedCredit(ctx context.Context, ec *executionContext, sel ast.SelectionSet, obj *model.RefusedCredit) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, refusedCreditImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -5273,17 +4944,7 @@ func marshalNPaymentStep2ᚖbankgraphᚋcoreᚋpaymentsᚐStep(ctx context.Conte
 	return _PaymentStep(ctx, ec, sel, v)
 }
 
-func unmarshalNPlayIncomingCreditInput2bankgraphᚋgraphᚋmodelᚐPlayedCredit(ctx context.Context, ec *executionContext, v any) (model.PlayedCredit, error) {
-	res, err := unmarshalInputPlayIncomingCreditInput(ctx, ec, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func unmarshalNPlayRecallInput2bankgraphᚋgraphᚋmodelᚐPlayedRecall(ctx context.Context, ec *executionContext, v any) (model.PlayedRecall, error) {
-	res, err := unmarshalInputPlayRecallInput(ctx, ec, v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func marshalNRefusedCredit2ᚖbankgraphᚋcoreᚋpaymentsᚐMessage(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *payments.Message) graphql.Marshaler {
+func marshalNRefusedCredit2ᚖbankgraphᚋgraphᚋmodelᚐRefusedCredit(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.RefusedCredit) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -5516,28 +5177,14 @@ func marshalOPaymentStatus2ᚕbankgraphᚋcoreᚋpaymentsᚐStatusᚄ(ctx contex
 	return ret
 }
 
-func marshalOPlayIncomingCreditPayload2ᚖbankgraphᚋgraphᚋmodelᚐPlayedPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.PlayedPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return _PlayIncomingCreditPayload(ctx, ec, sel, v)
-}
-
-func marshalOPlayRecallPayload2ᚖbankgraphᚋgraphᚋmodelᚐPlayedPayload(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v *model.PlayedPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return _PlayRecallPayload(ctx, ec, sel, v)
-}
-
-func marshalORefusedCredit2ᚕᚖbankgraphᚋcoreᚋpaymentsᚐMessageᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []*payments.Message) graphql.Marshaler {
+func marshalORefusedCredit2ᚕᚖbankgraphᚋgraphᚋmodelᚐRefusedCreditᚄ(ctx context.Context, ec *executionContext, sel ast.SelectionSet, v []*model.RefusedCredit) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return marshalNRefusedCredit2ᚖbankgraphᚋcoreᚋpaymentsᚐMessage(ctx, ec, sel, v[i])
+		return marshalNRefusedCredit2ᚖbankgraphᚋgraphᚋmodelᚐRefusedCredit(ctx, ec, sel, v[i])
 	})
 
 	for _, e := range ret {

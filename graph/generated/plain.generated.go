@@ -2445,32 +2445,32 @@ var Plain = map[string]map[string]direct.Field{
 	"RefusedCredit": {
 		"rail": {
 			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendString(b, marshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRailF[o.(*payments.Message).Rail])
+				return scalar.AppendString(b, marshalNPaymentRail2bankgraphᚋcoreᚋrailsᚐRailF[o.(*model.RefusedCredit).Rail])
 			},
 		},
 		"kind": {
 			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendString(b, o.(*payments.Message).Kind)
+				return scalar.AppendString(b, o.(*model.RefusedCredit).Kind)
 			},
 		},
 		"messageId": {
 			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendString(b, o.(*payments.Message).MessageID)
+				return scalar.AppendString(b, o.(*model.RefusedCredit).MessageID)
 			},
 		},
 		"code": {
 			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendString(b, o.(*payments.Message).Code)
+				return scalar.AppendString(b, o.(*model.RefusedCredit).Code)
 			},
 		},
 		"reason": {
 			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendString(b, o.(*payments.Message).Reason())
+				return scalar.AppendString(b, o.(*model.RefusedCredit).Reason)
 			},
 		},
 		"amount": {
 			Leaf: func(b []byte, o any) []byte {
-				v := o.(*payments.Message).Amount()
+				v := o.(*model.RefusedCredit).Amount
 				if v == nil {
 					return append(b, "null"...)
 				}
@@ -2479,12 +2479,12 @@ var Plain = map[string]map[string]direct.Field{
 		},
 		"bank": {
 			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendString(b, o.(*payments.Message).Bank)
+				return scalar.AppendString(b, o.(*model.RefusedCredit).Bank)
 			},
 		},
 		"number": {
 			One: func(o any) any {
-				if v := o.(*payments.Message).Number(); v != nil {
+				if v := o.(*model.RefusedCredit).Number; v != nil {
 					return v
 				}
 				return nil
@@ -2492,7 +2492,7 @@ var Plain = map[string]map[string]direct.Field{
 		},
 		"at": {
 			Leaf: func(b []byte, o any) []byte {
-				return scalar.AppendDateTime(b, o.(*payments.Message).At)
+				return scalar.AppendDateTime(b, o.(*model.RefusedCredit).At)
 			},
 		},
 	},
@@ -3159,7 +3159,7 @@ var Types = map[reflect.Type]string{
 	reflect.TypeFor[*payments.Step]():                           "PaymentStep",
 	reflect.TypeFor[*customers.Profile]():                       "Profile",
 	reflect.TypeFor[*ledger.Proof]():                            "Proof",
-	reflect.TypeFor[*payments.Message]():                        "RefusedCredit",
+	reflect.TypeFor[*model.RefusedCredit]():                     "RefusedCredit",
 	reflect.TypeFor[*contacts.Reporting]():                      "RegulatoryReporting",
 	reflect.TypeFor[*roles.Role]():                              "Role",
 	reflect.TypeFor[*roles.Grant]():                             "RoleApplication",

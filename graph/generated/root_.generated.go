@@ -112,8 +112,6 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		unmarshalInputOpenAccountInput,
 		unmarshalInputPaymentFilter,
 		unmarshalInputPaymentReceiverInput,
-		unmarshalInputPlayIncomingCreditInput,
-		unmarshalInputPlayRecallInput,
 		unmarshalInputProfileInput,
 		unmarshalInputRefuseChangeInput,
 		unmarshalInputRegulatoryReportingInput,
@@ -2946,10 +2944,6 @@ extend type Mutation {
   returnPayment("The payment to give back." input: ReturnPaymentInput!): ReturnPaymentPayload
   "Asks the bank that was paid for the money back, or undoes a book transfer, for callers that see both customers."
   reversePayment("The payment to reverse." input: ReversePaymentInput!): ReversePaymentPayload
-  "In a sandbox, lets a customer of another bank pay an account."
-  playIncomingCredit("What is paid." input: PlayIncomingCreditInput!): PlayIncomingCreditPayload
-  "In a sandbox, lets the bank that sent a payment ask for its money."
-  playRecall("Which payment." input: PlayRecallInput!): PlayRecallPayload
 }
 
 "A transfer between two accounts in the bank's own books, which have the same currency."
@@ -3118,60 +3112,6 @@ type ReversePaymentPayload {
   payment: Payment
   "The approval that the reversal waits for; null if it does not wait."
   approval: Approval
-  "Whether the idempotency key was used before, and nothing changed now."
-  replayed: Boolean!
-}
-
-"A payment that a customer of another bank makes."
-input PlayIncomingCreditInput {
-  "The account that is credited."
-  account: UID!
-  "How much, in USD."
-  amount: Amount!
-  "The network: FEDNOW, RTP or FEDWIRE."
-  rail: PaymentRail!
-  "Who pays."
-  senderName: String
-  "Its account."
-  senderNumber: String
-  "The routing number of its bank."
-  senderBank: String
-  "Its reference."
-  externalReferenceId: String
-  "What it is for."
-  notes: String
-  "The reason, for the record."
-  reason: String
-  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
-  idempotencyKey: String
-}
-
-"The answer to playIncomingCredit."
-type PlayIncomingCreditPayload {
-  "The number of the message that is on its way to the bank."
-  messageId: String!
-  "Whether the idempotency key was used before, and nothing changed now."
-  replayed: Boolean!
-}
-
-"Which payment another bank asks for, and why."
-input PlayRecallInput {
-  "The payment's number."
-  uid: UID!
-  "Why, as a reason of ISO 20022; DUPL if absent."
-  code: String
-  "A note."
-  notes: String
-  "The reason, for the record."
-  reason: String
-  "A key of the caller's choice. For seven days, requests with the same key have one effect and one answer."
-  idempotencyKey: String
-}
-
-"The answer to playRecall."
-type PlayRecallPayload {
-  "The number of the message that is on its way to the bank."
-  messageId: String!
   "Whether the idempotency key was used before, and nothing changed now."
   replayed: Boolean!
 }
@@ -5694,26 +5634,6 @@ func childFields_PaymentStep(ctx context.Context, ec *executionContext, field gr
 		return fieldContext_PaymentStep_reason(ctx, ec, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PaymentStep", field.Name)
-}
-
-func childFields_PlayIncomingCreditPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "messageId":
-		return fieldContext_PlayIncomingCreditPayload_messageId(ctx, ec, field)
-	case "replayed":
-		return fieldContext_PlayIncomingCreditPayload_replayed(ctx, ec, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PlayIncomingCreditPayload", field.Name)
-}
-
-func childFields_PlayRecallPayload(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "messageId":
-		return fieldContext_PlayRecallPayload_messageId(ctx, ec, field)
-	case "replayed":
-		return fieldContext_PlayRecallPayload_replayed(ctx, ec, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type PlayRecallPayload", field.Name)
 }
 
 func childFields_Profile(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {

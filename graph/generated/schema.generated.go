@@ -61,8 +61,6 @@ type MutationResolver interface {
 	CancelPayment(ctx context.Context, input model.PaymentDraft) (*model.Payload[payments.Payment], error)
 	ReturnPayment(ctx context.Context, input model.ReturnDraft) (*model.Payload[payments.Payment], error)
 	ReversePayment(ctx context.Context, input model.ReversalDraft) (*model.Payload[payments.Payment], error)
-	PlayIncomingCredit(ctx context.Context, input model.PlayedCredit) (*model.PlayedPayload, error)
-	PlayRecall(ctx context.Context, input model.PlayedRecall) (*model.PlayedPayload, error)
 	CreateRole(ctx context.Context, input model.RoleDraft) (*model.Payload[roles.Role], error)
 	ChangeRole(ctx context.Context, input model.RoleDraft) (*model.Payload[roles.Role], error)
 	AddSignatory(ctx context.Context, input model.SignatoryDraft) (*model.Payload[signatories.Signatory], error)
@@ -94,7 +92,7 @@ type QueryResolver interface {
 	Proof(ctx context.Context, maxAge *int32) (*ledger.Proof, error)
 	Payment(ctx context.Context, uid int64) (*payments.Payment, error)
 	Payments(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *model.PaymentFilter) (*model.Connection[payments.Payment], error)
-	RefusedCredits(ctx context.Context, first *int32) ([]*payments.Message, error)
+	RefusedCredits(ctx context.Context, first *int32) ([]*model.RefusedCredit, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -443,34 +441,6 @@ func field_Mutation_openAccount_args(ctx context.Context, ec *executionContext, 
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.AccountDraft, error) {
 			return unmarshalNOpenAccountInput2bankgraphᚋgraphᚋmodelᚐAccountDraft(ctx, ec, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func field_Mutation_playIncomingCredit_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (model.PlayedCredit, error) {
-			return unmarshalNPlayIncomingCreditInput2bankgraphᚋgraphᚋmodelᚐPlayedCredit(ctx, ec, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["input"] = arg0
-	return args, nil
-}
-
-func field_Mutation_playRecall_args(ctx context.Context, ec *executionContext, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (model.PlayedRecall, error) {
-			return unmarshalNPlayRecallInput2bankgraphᚋgraphᚋmodelᚐPlayedRecall(ctx, ec, v)
 		})
 	if err != nil {
 		return nil, err
@@ -2199,94 +2169,6 @@ func fieldContext_Mutation_reversePayment(ctx context.Context, ec *executionCont
 	return fc, nil
 }
 
-func _Mutation_playIncomingCredit(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return fieldContext_Mutation_playIncomingCredit(ctx, ec, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().PlayIncomingCredit(ctx, fc.Args["input"].(model.PlayedCredit))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.PlayedPayload) graphql.Marshaler {
-			return marshalOPlayIncomingCreditPayload2ᚖbankgraphᚋgraphᚋmodelᚐPlayedPayload(ctx, ec, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func fieldContext_Mutation_playIncomingCredit(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return childFields_PlayIncomingCreditPayload(ctx, ec, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = field_Mutation_playIncomingCredit_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func _Mutation_playRecall(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return fieldContext_Mutation_playRecall(ctx, ec, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().PlayRecall(ctx, fc.Args["input"].(model.PlayedRecall))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.PlayedPayload) graphql.Marshaler {
-			return marshalOPlayRecallPayload2ᚖbankgraphᚋgraphᚋmodelᚐPlayedPayload(ctx, ec, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func fieldContext_Mutation_playRecall(ctx context.Context, ec *executionContext, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return childFields_PlayRecallPayload(ctx, ec, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = field_Mutation_playRecall_args(ctx, ec, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
 func _Mutation_createRole(ctx context.Context, ec *executionContext, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3632,8 +3514,8 @@ func _Query_refusedCredits(ctx context.Context, ec *executionContext, field grap
 			return ec.Resolvers.Query().RefusedCredits(ctx, fc.Args["first"].(*int32))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*payments.Message) graphql.Marshaler {
-			return marshalORefusedCredit2ᚕᚖbankgraphᚋcoreᚋpaymentsᚐMessageᚄ(ctx, ec, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.RefusedCredit) graphql.Marshaler {
+			return marshalORefusedCredit2ᚕᚖbankgraphᚋgraphᚋmodelᚐRefusedCreditᚄ(ctx, ec, selections, v)
 		},
 		true,
 		false,
@@ -4418,20 +4300,6 @@ func _Mutation(ctx context.Context, ec *executionContext, sel ast.SelectionSet) 
 		case "reversePayment":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return _Mutation_reversePayment(ctx, ec, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "playIncomingCredit":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return _Mutation_playIncomingCredit(ctx, ec, field)
-			})
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "playRecall":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return _Mutation_playRecall(ctx, ec, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++

@@ -13,7 +13,7 @@ import (
 	"bankgraph/core/money"
 	"bankgraph/core/payments"
 	"bankgraph/core/rails"
-	"bankgraph/core/sandbox"
+	"bankgraph/core/seal"
 )
 
 type (
@@ -177,23 +177,21 @@ func Keyed(options changes.RequestOptions) error {
 	return c.Err()
 }
 
-// PlayedCredit is what playIncomingCredit says.
-type PlayedCredit struct {
-	Account accounts.UID
-	Rail    rails.Rail
-	sandbox.Credit
-	changes.RequestOptions
+// RefusedCredit is a credit of another bank that could not be booked.
+type RefusedCredit struct {
+	Rail            rails.Rail
+	Kind, MessageID string
+	Code, Reason    string
+	Amount          *money.Amount
+	Bank            string
+	Number          *seal.Value
+	At              time.Time
 }
 
-// PlayedRecall is what playRecall says.
-type PlayedRecall struct {
-	UID payments.UID
-	sandbox.Recall
-	changes.RequestOptions
-}
-
-// PlayedPayload answers plays.
-type PlayedPayload struct {
-	MessageID string
-	Replayed  bool
+// RefusedCreditOf shows a message of a network.
+func RefusedCreditOf(m *payments.Message) *RefusedCredit {
+	return &RefusedCredit{
+		Rail: m.Rail, Kind: m.Kind, MessageID: m.MessageID, Code: m.Code, Reason: m.Reason(), Amount: m.Amount(),
+		Bank: m.Bank, Number: m.Number(), At: m.At,
+	}
 }
