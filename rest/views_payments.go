@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"slices"
 	"time"
 
 	"bankgraph/core/accounts"
@@ -84,34 +83,34 @@ func paymentItemOf(p *payments.Shown, zone *time.Location) paymentItem {
 
 // paymentFields are what get and search have in common.
 type paymentFields struct {
-	PaymentUID            payments.UID    `json:"paymentUID"`
-	ExternalReferenceID   string          `json:"externalReferenceId"`
-	SourceReferenceID     string          `json:"sourceReferenceId"`
-	CounterParty          string          `json:"counterParty"`
-	CounterPartyID        string          `json:"counterPartyId"`
-	CustomerType          customers.Type  `json:"customerType,omitzero"`
-	BusinessUnit          string          `json:"businessUnit"`
-	BusinessUnitID        string          `json:"businessUnitId"`
-	Channel               string          `json:"channel"`
-	CostCenter            string          `json:"costCenter"`
-	Book                  string          `json:"book"`
-	PaymentDate           string          `json:"paymentDate"`
-	SenderAccountUID      string          `json:"senderAccountUID"`
-	SenderCurrency        money.Currency  `json:"senderCurrency"`
-	ReceiverAmount        money.Amount    `json:"receiverAmount"`
-	ReceiverCurrency      money.Currency  `json:"receiverCurrency"`
-	PaymentNotes          string          `json:"paymentNotes"`
-	DeliveryAgentType     accounts.Type   `json:"deliveryAgentType"`
-	QuoteID               string          `json:"quoteId"`
-	ForexContract         string          `json:"forexContract"`
-	CreatedBy             string          `json:"createdBy"`
-	CreationDateTime      string          `json:"creationDateTime"`
-	EntryType             string          `json:"entryType"`
-	Status                payments.Status `json:"status"`
-	DeliveryMethod        rails.Rail      `json:"deliveryMethod,omitempty"`
-	WireType              string          `json:"wireType,omitempty"`
-	MemoPostStatus        string          `json:"memoPostStatus"`
-	MemoPostFailureReason string          `json:"memoPostFailureReason"`
+	PaymentUID            payments.UID      `json:"paymentUID"`
+	ExternalReferenceID   string            `json:"externalReferenceId"`
+	SourceReferenceID     string            `json:"sourceReferenceId"`
+	CounterParty          string            `json:"counterParty"`
+	CounterPartyID        string            `json:"counterPartyId"`
+	CustomerType          customers.Type    `json:"customerType,omitzero"`
+	BusinessUnit          string            `json:"businessUnit"`
+	BusinessUnitID        string            `json:"businessUnitId"`
+	Channel               string            `json:"channel"`
+	CostCenter            string            `json:"costCenter"`
+	Book                  string            `json:"book"`
+	PaymentDate           string            `json:"paymentDate"`
+	SenderAccountUID      string            `json:"senderAccountUID"`
+	SenderCurrency        money.Currency    `json:"senderCurrency"`
+	ReceiverAmount        money.Amount      `json:"receiverAmount"`
+	ReceiverCurrency      money.Currency    `json:"receiverCurrency"`
+	PaymentNotes          string            `json:"paymentNotes"`
+	DeliveryAgentType     accounts.Type     `json:"deliveryAgentType"`
+	QuoteID               string            `json:"quoteId"`
+	ForexContract         string            `json:"forexContract"`
+	CreatedBy             string            `json:"createdBy"`
+	CreationDateTime      string            `json:"creationDateTime"`
+	EntryType             rails.EntryType   `json:"entryType"`
+	Status                payments.Status   `json:"status"`
+	DeliveryMethod        rails.Rail        `json:"deliveryMethod,omitempty"`
+	WireType              string            `json:"wireType,omitempty"`
+	MemoPostStatus        payments.MemoPost `json:"memoPostStatus"`
+	MemoPostFailureReason string            `json:"memoPostFailureReason"`
 	senderFields
 	receiverFields
 	otherParties
@@ -212,17 +211,6 @@ type otherParties struct {
 	UltimateReceiverCountry       string `json:"ultimateReceiverCountry"`
 }
 
-// paymentBankIDTypes are the kinds of bank ids in the words of payments.
-var paymentBankIDTypes = map[accounts.BankIDType]string{accounts.NID: "NID", accounts.BIC: "SWIFT"}
-
-// memoPosts say whether a payment is in the books (rest/CONTRACT.md, payment states).
-var memoPosts = map[payments.State]string{
-	payments.PendingApproval: "NOT_POSTED", payments.Scheduled: "NOT_POSTED", payments.Settled: "POSTED",
-	payments.Invalid: "FAILURE", payments.Cancelled: "NOT_POSTED", payments.PartlyApproved: "NOT_POSTED",
-	payments.Queued: "NOT_POSTED", payments.Sent: "POSTED", payments.Rejected: "FAILURE",
-	payments.Returned: "NA_RETURN_INITIATED",
-}
-
 func paymentFieldsOf(p *payments.Shown, zone *time.Location) paymentFields {
 	view := paymentFields{
 		PaymentUID: p.UID, ExternalReferenceID: p.ExternalReferenceID, CounterParty: p.SenderName,
@@ -231,54 +219,36 @@ func paymentFieldsOf(p *payments.Shown, zone *time.Location) paymentFields {
 		PaymentDate: p.Date.Format(time.DateOnly), SenderAccountUID: p.SenderAccount.String(),
 		SenderCurrency: p.Currency, ReceiverAmount: p.Amount(), ReceiverCurrency: p.Currency, PaymentNotes: p.Notes,
 		DeliveryAgentType: p.Sender.Type, CreatedBy: p.CreatedBy(),
-		CreationDateTime: p.CreatedAt.In(zone).Format("2006-01-02T15:04:05"), EntryType: "CREDIT",
-		Status: p.Status(), MemoPostStatus: memoPosts[p.State], senderFields: senderFieldsOf(p),
-		receiverFields: receiverFieldsOf(p),
+		CreationDateTime: p.CreatedAt.In(zone).Format("2006-01-02T15:04:05"), EntryType: p.EntryType(),
+		Status: p.Status(), MemoPostStatus: p.State.MemoPost(), senderFields: senderFieldsOf(p.Sends()),
+		receiverFields: receiverFieldsOf(p.Receives()),
 	}
-	if p.Rail != rails.Book {
-		view.DeliveryMethod, view.WireType = p.Rail, outgoing
+	if view.DeliveryMethod = p.DeliveryMethod(); view.DeliveryMethod != "" {
+		view.WireType = outgoing
 	}
-	if slices.Contains([]payments.State{payments.Invalid, payments.Rejected, payments.Returned}, p.State) {
+	if p.State.Failed() {
 		view.MemoPostFailureReason = p.Reason
 	}
 	return view
 }
 
-func senderFieldsOf(p *payments.Shown) senderFields {
+func senderFieldsOf(p payments.Person) senderFields {
 	return senderFields{
-		SenderName: p.SenderName, SenderAccountNumber: p.Sender.Masked(), SenderAccountName: p.Sender.Name,
-		SenderAddress1: p.Payer.Line1, SenderAddress2: p.Payer.Line2, SenderCity: p.Payer.City,
-		SenderState: p.Payer.State, SenderZip: p.Payer.PostalCode, SenderCountryCode: p.Payer.CountryCode,
-		SenderCountry: p.Payer.Country, SenderEmail: p.Payer.Email, SenderAccountType: p.Sender.Type,
-		SenderAccountSubType: p.Sender.SubType, SenderBankIDType: paymentBankIDTypes[p.Sender.BankIDType],
-		SenderBankID: p.Sender.BankID, SenderBankName: p.Sender.BankName, SenderBankCountry: p.Payer.AccountCountry,
+		SenderName: p.Name, SenderAccountNumber: p.Number, SenderAccountName: p.AccountName,
+		SenderAddress1: p.Line1, SenderAddress2: p.Line2, SenderCity: p.City, SenderState: p.State,
+		SenderZip: p.PostalCode, SenderCountryCode: p.CountryCode, SenderCountry: p.Country, SenderEmail: p.Email,
+		SenderAccountType: p.AccountType, SenderAccountSubType: p.AccountSubType, SenderBankIDType: p.BankIDType,
+		SenderBankID: p.BankID, SenderBankName: p.BankName, SenderBankCountry: p.BankCountry,
 	}
 }
 
-func receiverFieldsOf(p *payments.Shown) receiverFields {
-	if p.Rail != rails.Book {
-		return outsideOf(p)
-	}
+func receiverFieldsOf(p payments.Person) receiverFields {
 	return receiverFields{
-		ReceiverName: p.ReceiverName, ReceiverAccountNumber: p.Receiver.Masked(),
-		ReceiverAccountType: p.Receiver.Type, ReceiverAccountSubType: p.Receiver.SubType, ReceiverType: p.Payee.Type,
-		ReceiverAddress1: p.Payee.Line1, ReceiverAddress2: p.Payee.Line2, ReceiverCity: p.Payee.City,
-		ReceiverState: p.Payee.State, ReceiverZip: p.Payee.PostalCode, ReceiverCountry: p.Payee.Country,
-		ReceiverPhoneNumber: p.Payee.Phone, ReceiverEmail: p.Payee.Email,
-		ReceiverBankIDType: paymentBankIDTypes[p.Receiver.BankIDType], ReceiverBankID: p.Receiver.BankID,
-		ReceiverBankName: p.Receiver.BankName, ReceiverBankCountry: p.Payee.AccountCountry,
-	}
-}
-
-// outsideOf describes who is paid at another bank, as the payment does.
-func outsideOf(p *payments.Shown) receiverFields {
-	return receiverFields{
-		ReceiverName: p.ReceiverName, ReceiverAccountNumber: p.Receiver.Masked(),
-		ReceiverAccountType: p.Receiver.Type, ReceiverAccountSubType: p.Receiver.SubType,
-		ReceiverAddress1: p.To.Line1, ReceiverAddress2: p.To.Line2, ReceiverCity: p.To.City,
-		ReceiverState: p.To.State, ReceiverZip: p.To.PostalCode, ReceiverCountry: p.To.CountryCode,
-		ReceiverPhoneNumber: p.To.Phone, ReceiverEmail: p.To.Email,
-		ReceiverBankIDType: paymentBankIDTypes[p.Receiver.BankIDType], ReceiverBankID: p.Receiver.BankID,
-		ReceiverBankName: p.Receiver.BankName, ReceiverBankCountry: "US",
+		ReceiverName: p.Name, ReceiverAccountNumber: p.Number, ReceiverAccountType: p.AccountType,
+		ReceiverAccountSubType: p.AccountSubType, ReceiverType: p.Type, ReceiverAddress1: p.Line1,
+		ReceiverAddress2: p.Line2, ReceiverCity: p.City, ReceiverState: p.State, ReceiverZip: p.PostalCode,
+		ReceiverCountry: p.Country, ReceiverPhoneNumber: p.Phone, ReceiverEmail: p.Email,
+		ReceiverBankIDType: p.BankIDType, ReceiverBankID: p.BankID, ReceiverBankName: p.BankName,
+		ReceiverBankCountry: p.BankCountry,
 	}
 }

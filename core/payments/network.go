@@ -66,13 +66,17 @@ func (s *Service) MessagesOf(ctx context.Context, b *db.Batch, of []UID) *db.Man
 	if err != nil {
 		return db.Refuse[UID, Message](err)
 	}
-	text := messaging.Get(caller.Reach, func() string {
+	return s.messagesOf(b, caller, of)
+}
+
+func (s *Service) messagesOf(b *db.Batch, reader access.Caller, of []UID) *db.Many[UID, Message] {
+	text := messaging.Get(reader.Reach, func() string {
 		return db.Select[Message](withoutBody, nil).
 			Join("JOIN payments AS pay ON pay.tenant = nm.tenant AND pay.uid = nm.payment").Where("nm.tenant = $1").
-			Where("pay.tenant = $1").Where(caller.Reach.Scope("pay.customer")).Where("nm.payment = ANY($3)").
+			Where("pay.tenant = $1").Where(reader.Reach.Scope("pay.customer")).Where("nm.payment = ANY($3)").
 			OrderExpr("nm.payment, nm.id").String()
 	})
-	return db.QueueMany(b, text, func(m *Message) UID { return m.Payment }, caller.Tenant, caller.ScopeCustomer(), of)
+	return db.QueueMany(b, text, func(m *Message) UID { return m.Payment }, reader.Tenant, reader.ScopeCustomer(), of)
 }
 
 // MessageID is a message's number.
