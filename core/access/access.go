@@ -38,6 +38,8 @@ const (
 	InitiatePayments Permission = "Initiate_Payments"
 	CancelPayments   Permission = "Cancel_Payments"
 	ApprovePayments  Permission = "Approve_Payments" // decide on payments that wait for a second person
+	ViewWebhooks     Permission = "View_Webhooks"
+	ManageWebhooks   Permission = "Manage_Webhooks"  // where events of payments are posted to
 	LookUpCustomers  Permission = "Lookup_Customers" // find a customer by any account number
 	ExploreGraphQL   Permission = "Explore_GraphQL"  // introspection and free documents
 	ManageClients    Permission = "Manage_Clients"   // API keys and signing keys
@@ -56,13 +58,15 @@ var implied = map[Permission][]Permission{
 	InitiatePayments: {ViewPayments},
 	CancelPayments:   {ViewPayments},
 	ApprovePayments:  {ViewPayments},
+	ManageWebhooks:   {ViewWebhooks, ViewPayments}, // what is posted are payments
 }
 
 // All lists the permissions that an API key can have, in the order in which they are shown.
 var All = []Permission{
 	ViewCustomers, ManageCustomers, ViewAccounts, ManageAccounts, ViewContacts, ManageContacts,
 	ViewSignatories, ViewPayments, InitiatePayments, CancelPayments, ApprovePayments, ViewUsers, ManageUsers,
-	ActivateUsers, SuspendUsers, ManageRoles, ViewAudit, LookUpCustomers, ExploreGraphQL, ManageClients,
+	ActivateUsers, SuspendUsers, ManageRoles, ViewWebhooks, ManageWebhooks, ViewAudit, LookUpCustomers, ExploreGraphQL,
+	ManageClients,
 }
 
 // Partners lists the permissions of a partner's programs. ViewAudit is not among them, because the record
@@ -71,12 +75,12 @@ var All = []Permission{
 var Partners = []Permission{
 	ViewCustomers, ManageCustomers, ViewAccounts, ManageAccounts, ViewContacts, ManageContacts,
 	ViewSignatories, ViewPayments, InitiatePayments, CancelPayments, ApprovePayments, ViewUsers, ManageUsers,
-	ActivateUsers, SuspendUsers, ManageRoles, LookUpCustomers,
+	ActivateUsers, SuspendUsers, ManageRoles, ViewWebhooks, ManageWebhooks, LookUpCustomers,
 }
 
 // Readers lists the permissions that read everything and change nothing.
 var Readers = []Permission{
-	ViewCustomers, ViewAccounts, ViewContacts, ViewSignatories, ViewPayments, ViewUsers, ViewAudit,
+	ViewCustomers, ViewAccounts, ViewContacts, ViewSignatories, ViewPayments, ViewUsers, ViewWebhooks, ViewAudit,
 	LookUpCustomers, ExploreGraphQL,
 }
 

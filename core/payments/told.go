@@ -91,3 +91,13 @@ func (s *Step) told(p Shown, details []*Details, messages []*Message) *Told {
 	}
 	return told
 }
+
+// EndToEnd returns the reference that is carried to who is paid; '' for a book transfer.
+func (t *Told) EndToEnd() string {
+	if t.Details == nil {
+		return ""
+	}
+	p := t.Payment
+	p.details = t.Details
+	return p.endToEnd()
+}

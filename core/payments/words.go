@@ -120,5 +120,13 @@ func (h Holder) person(name string, with Side) Person {
 	}
 }
 
+// RoutingNumber returns the bank's id if it is a national one.
+func (p Person) RoutingNumber() string {
+	if p.BankIDType != bankIDTypes[accounts.NID] {
+		return ""
+	}
+	return p.BankID
+}
+
 // bankIDTypes are the kinds of bank ids in the words of payments.
 var bankIDTypes = map[accounts.BankIDType]string{accounts.NID: "NID", accounts.BIC: "SWIFT"}
