@@ -92,7 +92,7 @@ func (s *Step) told(p Shown, details []*Details, messages []*Message) *Told {
 	return told
 }
 
-// EndToEnd returns the reference that is carried to who is paid; '' for a book transfer.
+// EndToEnd returns the reference that is carried to who is paid; ” for a book transfer.
 func (t *Told) EndToEnd() string {
 	if t.Details == nil {
 		return ""

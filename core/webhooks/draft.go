@@ -83,8 +83,8 @@ func (d *Draft) to(w *Webhook) {
 }
 
 // ErrTarget is returned for an address that nothing may be posted to.
-var ErrTarget = fault.Field("webhook", "target", fault.Malformed,
-	"must be an address of the public network that begins with https:// and has no user, query or fragment")
+var ErrTarget = fault.New(fault.Invalid, "webhook.target",
+	"must be an address of the public network that begins with https:// and has no user, query or fragment").On("target")
 
 // permitted returns ErrTarget if nothing may be posted to a target. local says whether it may be a plain address of
 // this machine. What a name leads to is seen when it is dialled.

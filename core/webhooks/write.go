@@ -17,8 +17,9 @@ import (
 type Saved struct {
 	UID    UID    `json:"uid"`
 	Status Status `json:"status"`
-	// of a new secret, which is read by it: an answer that is kept has no secret in it
+	// of a new secret: an answer that is kept has no secret in it, and this one is read for its repetition
 	Secret SecretID `json:"secret,omitempty"`
+	clear  string
 }
 
 // Rotation says for how long the former secret still counts.
@@ -74,7 +75,12 @@ func (s *Service) withSecret(
 		if err != nil {
 			return done, "", err
 		}
-		clear, err := s.present(ctx, tenant, done.Result.UID, done.Result.Secret)
+		clear := done.Result.clear
+		done.Result.clear = ""
+		if !done.Replayed {
+			return done, clear, nil
+		}
+		clear, err = s.present(ctx, tenant, done.Result.UID, done.Result.Secret)
 		return done, clear, err
 	}
 }
@@ -185,8 +191,9 @@ func (s *Service) localTx(ctx context.Context, tx *changes.Tx) (sandbox bool, er
 func (s *Service) createTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, draft Draft,
 ) (Saved, error) {
+	clear := newSecret()
 	write := func(ctx context.Context, tx *changes.Tx, _, w *Webhook) error {
-		if err := s.replaceTx(ctx, tx, w, w.SigningSecret, signing, newSecret(), tx.Now); err != nil {
+		if err := s.replaceTx(ctx, tx, w, w.SigningSecret, signing, clear, tx.Now); err != nil {
 			return err
 		}
 		return s.replaceTx(ctx, tx, w, w.BasicPassword, password, draft.BasicPassword.Value, tx.Now)
@@ -198,7 +205,7 @@ func (s *Service) createTx(
 	if err != nil {
 		return Saved{}, err
 	}
-	return Saved{w.UID, w.Status, w.SigningSecret}, nil
+	return Saved{w.UID, w.Status, w.SigningSecret, clear}, nil
 }
 
 // newTx makes the row of a new webhook.
@@ -282,8 +289,9 @@ func (s *Service) changeTx(
 func (s *Service) rotateTx(
 	ctx context.Context, tx *changes.Tx, at changes.Target, by Rotation,
 ) (Saved, error) {
+	clear := newSecret()
 	write := func(ctx context.Context, tx *changes.Tx, _, now *Webhook) error {
-		return s.replaceTx(ctx, tx, now, now.SigningSecret, signing, newSecret(), tx.Now.Add(by.Overlap))
+		return s.replaceTx(ctx, tx, now, now.SigningSecret, signing, clear, tx.Now.Add(by.Overlap))
 	}
 	w, err := s.lifecycle(s.customers.HoldTx, write).Modify(ctx, tx, at, func(_, now *Webhook) (err error) {
 		now.SigningSecret, err = nextSecretTx(ctx, tx.Tx)
@@ -292,7 +300,7 @@ func (s *Service) rotateTx(
 	if err != nil {
 		return Saved{}, err
 	}
-	return Saved{w.UID, w.Status, w.SigningSecret}, nil
+	return Saved{w.UID, w.Status, w.SigningSecret, clear}, nil
 }
 
 func (s *Service) enableTx(
