@@ -369,8 +369,8 @@ func (b *bank) add(t testing.TB, legal ...customers.Customer) {
 		 SELECT tenant, rail, d, 'pacs.008', ?3 || d || uid, uid, ?3 || ' code ' || uid, '', created_at, updated_at
 		 FROM payments, (VALUES ('OUT'), ('IN')) AS w(d) WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2 ORDER BY uid, d`,
 		`INSERT INTO webhook_deliveries (tenant, uid, webhook, customer, payment, number, state, due_at, attempts, created_at, done_at)
-		 SELECT tenant, uid + 200000000, customer - 1000000 + 600000000, customer, uid, 1, 'WAITING', created_at, 1, created_at, updated_at
-		 FROM payments WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2 ORDER BY uid`,
+		 SELECT tenant, uid + 200000000 + 10 * (n - 1), (customer - 1000000) * 100 + 600000000, customer, uid, n, 'WAITING', created_at, 1, created_at, updated_at
+		 FROM payments, generate_series(1, 2) AS n WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2 ORDER BY uid, n`,
 		`INSERT INTO webhook_attempts (tenant, delivery, number, at, status, error, took)
 		 SELECT tenant, uid, 1, created_at, 500, ?3 || ' error ' || uid, 17 FROM webhook_deliveries WHERE tenant = ?0 AND customer BETWEEN ?1 AND ?2`,
 		`INSERT INTO approvals (tenant, uid, customer, operation, object, object_uid, creation, draft, version, before, after, reason, status,
