@@ -23,11 +23,10 @@ const (
 // posting posts to webhooks, beside the ticks of the jobs: a tick only claims what is due, as an answer may take as
 // long as a tick can.
 type posting struct {
-	mu      sync.Mutex
-	all     posts
-	of      map[string]*posts // by bank
-	banks   map[string]backlog
-	running sync.WaitGroup
+	mu    sync.Mutex
+	all   posts
+	of    map[string]*posts // by bank
+	banks map[string]backlog
 
 	waiting, parked, age *prometheus.Desc
 }
@@ -83,7 +82,7 @@ func (p *posting) job(b *bank, log *slog.Logger) job {
 		}
 		for _, d := range due {
 			p.begin(caller.TenantCode, d.Failing(), 1)
-			p.running.Go(func() {
+			b.posting.Go(func() {
 				defer p.begin(caller.TenantCode, d.Failing(), -1)
 				p.post(ctx, b, d, log)
 			})

@@ -198,6 +198,12 @@ func (b *bank) jobs(s *settings, kept *keptFile, meters *meters, log *slog.Logge
 		{"carry out due payments", 10 * time.Second, 10 * time.Millisecond, each(b.Payments.CarryOutDue)},
 		{"send payments", time.Second, 10 * time.Millisecond, each(b.Payments.SendQueued, b.Payments.HandOver)},
 		{"receive from networks", time.Second, 10 * time.Millisecond, each(b.Payments.Receive)},
+		{"make deliveries of events", time.Second, 20 * time.Millisecond, each(b.Webhooks.Spread)},
+		newPosting(meters).job(b, log),
+		{"remove old deliveries", time.Hour, time.Second, func(ctx context.Context) (bool, error) {
+			purged, err := b.Webhooks.Purge(ctx, s.KeepEvents)
+			return purged > 0, err
+		}},
 		{"remove old events", time.Hour, time.Second, func(ctx context.Context) (bool, error) {
 			purged, err := b.Events.Purge(ctx, s.KeepEvents)
 			return purged > 0, err
